@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto";
+import type { World } from "./world.ts";
+
+declare const brand: unique symbol;
+type Branded<Name extends string> = string & { readonly [brand]: Name };
+
+/** `proj_` and 1 to 64 of `[0-9A-Za-z_-]`; scoped by account. */
+export type ProjectId = Branded<"ProjectId">;
+/** `mem_` and 1 to 64 of `[0-9A-Za-z_-]`; derived by `memoryIdOf`. */
+export type MemoryId = Branded<"MemoryId">;
+/** `sess_` and the assistant's own session id. */
+export type SessionId = Branded<"SessionId">;
+/** `req_` and a random part; names one request in answers and logs. */
+export type RequestId = Branded<"RequestId">;
+export type AccountId = Branded<"AccountId">;
+export type UserId = Branded<"UserId">;
+
+const BODY = "[0-9A-Za-z_-]{1,64}";
+const PROJECT_ID = new RegExp(`^proj_${BODY}$`);
+const MEMORY_ID = new RegExp(`^mem_${BODY}$`);
+const SESSION_ID = new RegExp(`^sess_${BODY}$`);
+
+export function parseProjectId(text: string): ProjectId | undefined {
+  return PROJECT_ID.test(text) ? (text as ProjectId) : undefined;
+}
+
+export function parseMemoryId(text: string): MemoryId | undefined {
+  return MEMORY_ID.test(text) ? (text as MemoryId) : undefined;
+}
+
+export function parseSessionId(text: string): SessionId | undefined {
+  return SESSION_ID.test(text) ? (text as SessionId) : undefined;
+}
+
+/** RFC 4648's alphabet in lower case. */
+const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
+
+/** RFC 4648 base32, lower case, without padding. */
+export function base32(bytes: Uint8Array): string {
+  let text = "";
+  let buffer = 0;
+  let bits = 0;
+  for (const byte of bytes) {
+    buffer = (buffer << 8) | byte;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += BASE32[(buffer >>> bits) & 31];
+    }
+    buffer &= 0xff;
+  }
+  if (bits > 0) text += BASE32[(buffer << (5 - bits)) & 31];
+  return text;
+}
+
+/**
+ * The id that a memory has on every replica: `mem_` and the first 26 characters of base32 of
+ * SHA-256 over `<document id>\n<key>` (contract, section 4). The document id is the project's id,
+ * `user` or `global`.
+ */
+export function memoryIdOf(documentId: string, key: string): MemoryId {
+  const digest = createHash("sha256").update(`${documentId}\n${key}`).digest();
+  return `mem_${base32(digest).slice(0, 26)}` as MemoryId;
+}
+
+/** A random key for a memory that came without one: `note-` and 16 base32 characters. */
+export function randomMemoryKey(world: World): string {
+  return `note-${base32(world.randomBytes(10))}`;
+}
+
+export function randomProjectId(world: World): ProjectId {
+  return `proj_${base32(world.randomBytes(16)).slice(0, 26)}` as ProjectId;
+}
+
+export function randomRequestId(world: World): RequestId {
+  return `req_${base32(world.randomBytes(10))}` as RequestId;
+}

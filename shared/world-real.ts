@@ -1,0 +1,13 @@
+import { randomFillSync } from "node:crypto";
+import type { World } from "./world.ts";
+
+/** The only place that touches the real clock, real timers and real randomness. */
+export const realWorld: World = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  setTimer(delayMs, callback) {
+    const handle = setTimeout(callback, delayMs);
+    return { cancel: () => clearTimeout(handle) };
+  },
+  randomBytes: (length) => randomFillSync(new Uint8Array(length)),
+};
