@@ -9,5 +9,8 @@ export const realWorld: World = {
     const handle = setTimeout(callback, delayMs);
     return { cancel: () => clearTimeout(handle) };
   },
+  defer: (callback) => {
+    setImmediate(callback);
+  },
   randomBytes: (length) => randomFillSync(new Uint8Array(length)),
 };

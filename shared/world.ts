@@ -9,6 +9,8 @@ export interface World {
   monotonic(): number;
   /** Runs `callback` once, no sooner than `delayMs` from now. */
   setTimer(delayMs: number, callback: () => void): Timer;
+  /** Runs `callback` after everything that is ready to run now. */
+  defer(callback: () => void): void;
   /** `length` random bytes. From the operating system in the real world. */
   randomBytes(length: number): Uint8Array;
 }

@@ -1,0 +1,151 @@
+import { readFile } from "node:fs/promises";
+import type { Command } from "commander";
+import { parseProjectId } from "../../../shared/ids.ts";
+import type { Link } from "../../links.ts";
+import { createGit } from "../../sources/run-git.ts";
+import { projectFolder } from "../../sources/working-tree.ts";
+import type { DaemonStatus } from "../../status.ts";
+import type { Environment } from "../environment.ts";
+import { CommandFailed, UsageError } from "../errors.ts";
+import { findDaemon, type GatewayClient } from "../gateway-client.ts";
+import { say, sayJson, table } from "../output.ts";
+import { resolveFolder } from "../resolve-folder.ts";
+import { statusLines } from "../status-view.ts";
+
+interface JsonOption {
+  readonly json?: boolean;
+}
+
+interface LinkFlags extends JsonOption {
+  readonly id?: string;
+  readonly write?: boolean;
+}
+
+/** `status`, `projects`, `link`, `unlink`, `sync`, `env` and `stop`: what a running daemon does. */
+export function addDaemonCommands(program: Command, env: Environment): void {
+  program
+    .command("status")
+    .description("show what is followed, saved and synced")
+    .option("--json", "print it as JSON")
+    .action((options: JsonOption) => status(env, options));
+  program
+    .command("projects")
+    .description("list the followed projects")
+    .option("--json", "print them as JSON")
+    .action((options: JsonOption) => projects(env, options));
+  program
+    .command("link [dir]")
+    .description("follow a project's folder")
+    .option("--id <id>", "the project to link it to, instead of the repository's own")
+    .option("--write", "also write others' changes into a file that git tracks, or that is missing")
+    .option("--no-write", "take that consent back")
+    .option("--json", "print the link as JSON")
+    .action((dir: string | undefined, options: LinkFlags) => link(env, dir, options));
+  program
+    .command("unlink [dir]")
+    .description("follow a folder no longer; nothing is deleted")
+    .action((dir: string | undefined) => unlink(env, dir));
+  program
+    .command("sync")
+    .description("sync now, and return when everything local is acknowledged")
+    .option("--wait <seconds>", "give up after this long", "30")
+    .option("--json", "print the status as JSON")
+    .action((options: JsonOption & { wait: string }) => sync(env, options));
+  program
+    .command("env")
+    .description("print the gateway's address and token for a shell")
+    .option("--json", "print them as JSON")
+    .action((options: JsonOption) => printEnv(env, options));
+  program
+    .command("stop")
+    .description("stop the running daemon")
+    .action(async () => {
+      await (await getDaemon(env)).call("POST", "/_memsync/stop", {});
+      say("memsync is stopping");
+    });
+}
+
+async function getDaemon(env: Environment): Promise<GatewayClient> {
+  const daemon = await findDaemon(env.home);
+  if (daemon) return daemon;
+  throw new CommandFailed("no daemon is running: start it with `memsync up`");
+}
+
+async function readStatus(env: Environment): Promise<DaemonStatus> {
+  const daemon = await getDaemon(env);
+  return (await daemon.call("GET", "/_memsync/status")) as DaemonStatus;
+}
+
+async function status(env: Environment, { json }: JsonOption): Promise<void> {
+  const found = await readStatus(env);
+  if (json) sayJson(found);
+  else for (const line of statusLines(found)) say(line);
+}
+
+async function projects(env: Environment, { json }: JsonOption): Promise<void> {
+  const found = (await readStatus(env)).projects;
+  if (json) {
+    sayJson(found);
+    return;
+  }
+  const rows = found.flatMap(({ id, name, folders }) => folders.map(({ dir }) => [name, id, dir]));
+  for (const line of table(rows)) say(line);
+}
+
+async function link(env: Environment, dir: string | undefined, flags: LinkFlags): Promise<void> {
+  if (flags.id !== undefined && parseProjectId(flags.id) === undefined) {
+    throw new UsageError("--id is proj_ and 1 to 64 of [0-9A-Za-z_-]");
+  }
+  const folder = await folderOf(env, dir);
+  const { json, ...options } = flags;
+  const daemon = await getDaemon(env);
+  const linked = (await daemon.call("POST", "/_memsync/link", { dir: folder, ...options })) as Link;
+  if (json) sayJson(linked);
+  else say(`linked ${linked.dir} to ${linked.name} (${linked.projectId})`);
+}
+
+async function unlink(env: Environment, dir: string | undefined): Promise<void> {
+  const folder = await folderOf(env, dir);
+  const daemon = await getDaemon(env);
+  const answer = (await daemon.call("POST", "/_memsync/unlink", { dir: folder })) as {
+    unlinked: boolean;
+  };
+  if (!answer.unlinked) throw new CommandFailed(`${folder} is not linked`);
+  say(`unlinked ${folder}; its memories stay`);
+}
+
+/** A named folder is meant itself; without one, the current project's is. */
+async function folderOf(env: Environment, dir: string | undefined): Promise<string> {
+  return dir === undefined ? await projectFolder(createGit(), env.dir) : resolveFolder(env, dir);
+}
+
+async function sync(env: Environment, options: JsonOption & { wait: string }): Promise<void> {
+  const wait = Number(options.wait);
+  if (!Number.isFinite(wait) || wait < 0) throw new UsageError("--wait is a number of seconds");
+  const daemon = await getDaemon(env);
+  const answer = (await daemon.call("POST", "/_memsync/sync", { wait_seconds: wait })) as {
+    synced: boolean;
+    status: DaemonStatus;
+  };
+  if (options.json) sayJson(answer.status);
+  if (answer.synced) {
+    if (!options.json) say("everything is synced");
+    return;
+  }
+  if (!options.json) for (const line of statusLines(answer.status)) say(line);
+  throw new CommandFailed("not everything is synced yet");
+}
+
+async function printEnv(env: Environment, { json }: JsonOption): Promise<void> {
+  await getDaemon(env);
+  const { url, token } = JSON.parse(await readFile(env.home.gateway, "utf8")) as {
+    url: string;
+    token: string;
+  };
+  if (json) {
+    sayJson({ MEMSYNC_GATEWAY_URL: url, MEMSYNC_GATEWAY_TOKEN: token });
+    return;
+  }
+  say(`export MEMSYNC_GATEWAY_URL=${url}`);
+  say(`export MEMSYNC_GATEWAY_TOKEN=${token}`);
+}

@@ -1,0 +1,63 @@
+import type { Command } from "commander";
+import { runEmulator, runServer } from "../../embedded-service.ts";
+import type { Environment } from "../environment.ts";
+import { UsageError } from "../errors.ts";
+import { say } from "../output.ts";
+import { resolveFolder } from "../resolve-folder.ts";
+
+const EMULATOR_PORT = "4777";
+const PORT_MAX = 65_535;
+
+interface ListenFlags {
+  readonly host: string;
+  readonly port: string;
+}
+
+/** `emulator` and `server`: the service's side. */
+export function addServiceCommands(program: Command, env: Environment): void {
+  withAddress(program.command("emulator"))
+    .description("run the cloud service's emulator, in memory unless given a folder")
+    .option("--data-dir <dir>", "keep the data in this folder")
+    .option("--memory", "keep nothing (the default)")
+    .option("--plan <plan>", "plan of the accounts behind mst_dev_NAME: pro or team", "pro")
+    .action(async (flags: ListenFlags & { dataDir?: string; memory?: boolean; plan: string }) => {
+      if (flags.dataDir !== undefined && flags.memory) {
+        throw new UsageError("--data-dir and --memory exclude each other");
+      }
+      if (flags.plan !== "pro" && flags.plan !== "team") {
+        throw new UsageError("--plan is pro or team");
+      }
+      await runEmulator(
+        {
+          ...addressOf(flags),
+          plan: flags.plan,
+          ...(flags.dataDir !== undefined && { dataDir: resolveFolder(env, flags.dataDir) }),
+        },
+        (url) => say(`memsync emulator ready at ${url}`),
+      );
+    });
+  withAddress(program.command("server"))
+    .description("run the hosted server")
+    .option("--database-url <url>", "sqlite:PATH", "sqlite:memsync-server.db")
+    .action(async (flags: ListenFlags & { databaseUrl: string }) => {
+      const path = /^sqlite:(.+)$/.exec(flags.databaseUrl)?.[1];
+      if (path === undefined) throw new UsageError("--database-url is sqlite:PATH");
+      await runServer({ ...addressOf(flags), path: resolveFolder(env, path) }, (url) =>
+        say(`memsync server ready at ${url}`),
+      );
+    });
+}
+
+function withAddress(command: Command): Command {
+  return command
+    .option("--host <host>", "address to listen on", "127.0.0.1")
+    .option("--port <port>", "port to listen on; 0 takes any free one", EMULATOR_PORT);
+}
+
+function addressOf({ host, port }: ListenFlags): { host: string; port: number } {
+  const number = Number(port);
+  if (!/^\d{1,5}$/.test(port) || number > PORT_MAX) {
+    throw new UsageError(`--port is a number from 0 to ${PORT_MAX}`);
+  }
+  return { host, port: number };
+}

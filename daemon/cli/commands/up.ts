@@ -1,0 +1,153 @@
+import { createInterface } from "node:readline/promises";
+import type { Command } from "commander";
+import pino from "pino";
+import type { Log } from "../../../shared/log.ts";
+import { delay } from "../../../shared/world.ts";
+import { realWorld } from "../../../shared/world-real.ts";
+import { Daemon } from "../../daemon.ts";
+import { openEmbeddedService } from "../../embedded-service.ts";
+import { prepareHome } from "../../home.ts";
+import { type Lock, takeLock } from "../../lock.ts";
+import { createGit } from "../../sources/run-git.ts";
+import { projectFolder } from "../../sources/working-tree.ts";
+import type { DaemonStatus, FolderStatus } from "../../status.ts";
+import { createHttpService } from "../../sync/http-service.ts";
+import type { Service } from "../../sync/service.ts";
+import type { Environment } from "../environment.ts";
+import { CommandFailed } from "../errors.ts";
+import { findDaemon, type GatewayClient } from "../gateway-client.ts";
+import { say, sayJson } from "../output.ts";
+import { resolveFolder } from "../resolve-folder.ts";
+import { statusLines } from "../status-view.ts";
+
+interface UpOptions {
+  readonly json?: boolean;
+}
+
+/** How long `up` lets the first contact and the first look at the files take before it speaks. */
+const FIRST_SYNC_SECONDS = 3;
+
+/** Another process that holds the lock may be just starting. */
+const START_TRIES = 50;
+const START_TRY_MS = 100;
+
+/** `up`: the daemon in the foreground. */
+export function addUpCommand(program: Command, env: Environment): void {
+  program
+    .command("up [dirs...]")
+    .description("run the daemon here, following these projects (default: the current one)")
+    .option("--json", "print the status as JSON")
+    .action((dirs: string[], options: UpOptions) => up(env, dirs, options));
+}
+
+async function up(env: Environment, dirs: readonly string[], options: UpOptions): Promise<void> {
+  const folders = await foldersOf(env, dirs);
+  prepareHome(env.home);
+  const lock = takeLock(env.home.lock);
+  if (!lock) {
+    const status = await joinRunning(env, folders);
+    show(status, "memsync is running already; linked there", options);
+    return;
+  }
+  await runDaemon(env, lock, folders, options);
+}
+
+async function foldersOf(env: Environment, dirs: readonly string[]): Promise<string[]> {
+  if (dirs.length === 0) return [await projectFolder(createGit(), env.dir)];
+  return dirs.map((dir) => resolveFolder(env, dir));
+}
+
+async function joinRunning(env: Environment, folders: readonly string[]): Promise<DaemonStatus> {
+  const daemon = await waitForDaemon(env);
+  for (const dir of folders) await daemon.call("POST", "/_memsync/link", { dir });
+  const answer = await daemon.call("POST", "/_memsync/sync", { wait_seconds: FIRST_SYNC_SECONDS });
+  return (answer as { status: DaemonStatus }).status;
+}
+
+async function waitForDaemon(env: Environment): Promise<GatewayClient> {
+  for (let tries = 0; tries < START_TRIES; tries++) {
+    const daemon = await findDaemon(env.home);
+    if (daemon) return daemon;
+    await delay(realWorld, START_TRY_MS);
+  }
+  throw new CommandFailed(
+    `another memsync process holds ${env.home.dir} and does not answer: end it and try again`,
+  );
+}
+
+async function runDaemon(
+  env: Environment,
+  lock: Lock,
+  folders: readonly string[],
+  options: UpOptions,
+): Promise<void> {
+  const ended = new Promise<void>((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, resolve);
+    void start(resolve).catch((thrown) => {
+      failure = thrown;
+      resolve();
+    });
+  });
+  let failure: unknown;
+  let daemon: Daemon | undefined;
+  await ended;
+  await daemon?.stop();
+  lock.release();
+  if (failure !== undefined) throw failure;
+
+  async function start(onStopRequest: () => void): Promise<void> {
+    const log = openLog(env);
+    const service = await serviceOf(env, log);
+    daemon = await Daemon.start({ home: env.home, world: realWorld, log, service, onStopRequest });
+    const known = (await daemon.status()).projects.flatMap(({ folders: all }) => all);
+    for (const dir of folders) await daemon.link(dir);
+    const { status } = await daemon.sync(FIRST_SYNC_SECONDS);
+    show(status, "memsync is up; leave this running, or stop it with Ctrl-C", options);
+    for (const dir of folders) {
+      if (!known.some((folder) => folder.dir === dir)) await askForConsent(daemon, dir);
+    }
+  }
+}
+
+function openLog(env: Environment): Log {
+  return pino({ base: null }, pino.destination({ dest: env.home.log, sync: true, mode: 0o600 }));
+}
+
+async function serviceOf({ home, serviceUrl, serviceToken }: Environment, log: Log) {
+  if (serviceUrl === undefined) return await openEmbeddedService(home.service, realWorld, log);
+  return configuredService(serviceUrl, serviceToken);
+}
+
+function configuredService(url: string, token: string | undefined): Service {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new CommandFailed("MEMSYNC_URL is not an http or https address");
+  }
+  if (token === undefined) {
+    throw new CommandFailed("MEMSYNC_URL is set without MEMSYNC_TOKEN: set the service's token");
+  }
+  return createHttpService({ url, token, world: realWorld });
+}
+
+/** Asked once, when a folder is linked for the first time at a terminal. */
+async function askForConsent(daemon: Daemon, dir: string): Promise<void> {
+  const { projects } = await daemon.status();
+  const folder = projects.flatMap(({ folders }) => folders).find((each) => each.dir === dir);
+  if (!folder || !wantsConsent(folder) || !process.stdin.isTTY || !process.stdout.isTTY) return;
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const question = `May memsync write others' changes into ${folder.path} here? [y/N] `;
+  const answer = await terminal.question(question).finally(() => terminal.close());
+  if (/^y(es)?$/i.test(answer.trim())) await daemon.link(dir, { write: true });
+}
+
+function wantsConsent({ state, note }: FolderStatus): boolean {
+  return state === "upwards" || (note?.startsWith("is missing") ?? false);
+}
+
+function show(status: DaemonStatus, headline: string, { json }: UpOptions): void {
+  if (json) {
+    sayJson(status);
+    return;
+  }
+  say(headline);
+  for (const line of statusLines(status)) say(line);
+}

@@ -1,0 +1,78 @@
+import { existsSync } from "node:fs";
+import type { Kysely } from "kysely";
+import { memoryIdOf } from "../../shared/ids.ts";
+import { layerOf, wireDocumentId } from "../../shared/replica/address.ts";
+import type { EntryId } from "../../shared/replica/entry-index.ts";
+import { openReader } from "../../shared/sqlite/database.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
+import { timestampOf } from "../../shared/wire/timestamp.ts";
+import { LOCAL_ACCOUNT } from "../gateway/mount.ts";
+import type { Home } from "../home.ts";
+import { parseEntryIds, readInbox } from "../inbox.ts";
+import type { DaemonTables } from "../tables.ts";
+
+/** A memory as the command line shows it. */
+export interface LocalMemory {
+  readonly id: string;
+  readonly key: string;
+  readonly value: string;
+  readonly layer: Layer;
+  readonly updated_at: string;
+  /** Saved while no daemon ran; the next one takes it over. */
+  readonly in_inbox: boolean;
+  /** The entries behind it. */
+  readonly seen: readonly EntryId[];
+}
+
+/** Opens the home's replica for reading; undefined when there is none yet. */
+export async function openLocal(home: Home): Promise<Kysely<DaemonTables> | undefined> {
+  return existsSync(home.database) ? await openReader<DaemonTables>(home.database) : undefined;
+}
+
+/**
+ * The memories of a document, oldest first: what the daemon has committed, overlaid with what waits
+ * in the inbox. The same with and without a running daemon.
+ */
+export async function readLocalMemories(
+  db: Kysely<DaemonTables>,
+  document: string,
+): Promise<LocalMemory[]> {
+  const rows = await db
+    .selectFrom("memories")
+    .innerJoin("documents", "documents.id", "memories.document_id")
+    .select(["memories.key", "memories.value", "memories.updated_at", "memories.entry_ids"])
+    .where("documents.owner", "=", LOCAL_ACCOUNT)
+    .where("documents.name", "=", document)
+    .orderBy("memories.created_at")
+    .orderBy("memories.row_id")
+    .execute();
+  const layer = layerOf(document);
+  const memories = new Map<string, LocalMemory>();
+  for (const { key, value, updated_at, entry_ids } of rows) {
+    memories.set(key, {
+      id: memoryIdOf(wireDocumentId(document), key),
+      key,
+      value,
+      layer,
+      updated_at: timestampOf(updated_at),
+      in_inbox: false,
+      seen: parseEntryIds(entry_ids),
+    });
+  }
+  for (const { key, value, seen, writtenAt } of await readInbox(db, document)) {
+    if (value === undefined) {
+      memories.delete(key);
+      continue;
+    }
+    memories.set(key, {
+      id: memoryIdOf(wireDocumentId(document), key),
+      key,
+      value,
+      layer,
+      updated_at: timestampOf(writtenAt),
+      in_inbox: true,
+      seen: [...(memories.get(key)?.seen ?? []), ...seen],
+    });
+  }
+  return [...memories.values()];
+}

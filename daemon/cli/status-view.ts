@@ -1,0 +1,52 @@
+import { homedir } from "node:os";
+import type { DaemonStatus, FolderStatus, ProjectStatus, UnitStatus } from "../status.ts";
+import { count } from "./output.ts";
+
+/** `memsync status` in a few lines. */
+export function statusLines(status: DaemonStatus): string[] {
+  const projects = status.projects.flatMap(projectLines);
+  return [
+    `service   ${serviceLine(status)}`,
+    `gateway   ${status.gateway.url}   (\`memsync env\` prints its token)`,
+    ...(projects.length > 0 ? projects : ["project   none linked; run `memsync link` in one"]),
+    `own       ${unitLine(status.own)}`,
+  ];
+}
+
+function serviceLine({ service, home }: DaemonStatus): string {
+  const name = service.name === "embedded" ? `embedded, kept in ${tilde(home)}` : service.name;
+  if (service.online) return service.message ? `${name}   (${service.message})` : name;
+  const reason = service.message ?? "not reached yet";
+  return `${name}   offline: ${reason}; everything is saved here and goes when it is back`;
+}
+
+function projectLines(project: ProjectStatus): string[] {
+  return [
+    `project   ${project.name}   ${project.id}`,
+    ...project.folders.map((folder) => `          ${folderLine(folder)}`),
+    `          ${unitLine(project)}`,
+  ];
+}
+
+function folderLine({ dir, path, state, note }: FolderStatus): string {
+  const place = `${tilde(dir)}/${path}`;
+  if (note !== null) return `${place}   ${note}`;
+  if (state === "upwards") {
+    return `${place}   followed upwards: git tracks it, so nothing is written into it`;
+  }
+  return `${place}   ${state}`;
+}
+
+/** What is saved here, and how much of it the service has acknowledged. */
+export function unitLine(unit: UnitStatus): string {
+  const saved = `${count(unit.memories, "memory", "memories")} saved`;
+  if (unit.refused !== null) return `${saved}, refused by the service: ${unit.refused}`;
+  if (!unit.contacted) return `${saved}, waiting for the service's first answer`;
+  if (unit.waiting === 0) return `${saved}, all synced`;
+  return `${saved}, ${count(unit.waiting, "change", "changes")} waiting`;
+}
+
+function tilde(path: string): string {
+  const home = homedir();
+  return path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+}

@@ -1,0 +1,203 @@
+import { stat } from "node:fs/promises";
+import { AppError } from "../shared/errors.ts";
+import { type ProjectId, randomProjectId } from "../shared/ids.ts";
+import type { Log } from "../shared/log.ts";
+import type { ReplicaStore } from "../shared/replica/store.ts";
+import { delay, type World } from "../shared/world.ts";
+import { createControl } from "./gateway/control.ts";
+import { forwardConnections } from "./gateway/forwarded-connections.ts";
+import { type Gateway, openGateway } from "./gateway/gateway.ts";
+import { LOCAL_ACCOUNT, LOCAL_USER, type ServiceTables } from "./gateway/mount.ts";
+import type { Home } from "./home.ts";
+import { drainInbox } from "./inbox.ts";
+import { type Link, listLinks, putLink, removeLink } from "./links.ts";
+import { openReplica } from "./open-replica.ts";
+import { moveToProject } from "./relink.ts";
+import { forgetFollowed } from "./sources/follow-store.ts";
+import { Followers } from "./sources/followers.ts";
+import { identifyProject } from "./sources/identity.ts";
+import { createGit } from "./sources/run-git.ts";
+import { realPathOf } from "./sources/working-tree.ts";
+import { type DaemonStatus, isSynced, readStatus } from "./status.ts";
+import { SyncEngine } from "./sync/engine.ts";
+import { forgetOtherServices } from "./sync/positions.ts";
+import type { Service } from "./sync/service.ts";
+import type { DaemonTables } from "./tables.ts";
+
+export interface DaemonOptions {
+  readonly home: Home;
+  readonly world: World;
+  readonly log: Log;
+  /** Closed with the daemon. */
+  readonly service: Service;
+  /** Somebody asked for the daemon's end through the gateway. */
+  readonly onStopRequest: () => void;
+}
+
+export interface LinkOptions {
+  /** The project to link to, instead of the one that the folder's repository says. */
+  readonly id?: ProjectId;
+  /** Consent to write what git tracks, and to make a missing file; as before when left out. */
+  readonly write?: boolean;
+}
+
+/** The answer to `sync`. */
+export interface SyncResult {
+  readonly synced: boolean;
+  readonly status: DaemonStatus;
+}
+
+/** How often `sync` looks whether everything is acknowledged. */
+const SYNC_POLL_MS = 100;
+
+/**
+ * One machine's memsync: the local replica with its gateway, the followed files, and the
+ * synchronisation with one service.
+ */
+export class Daemon {
+  readonly #options: DaemonOptions;
+  readonly #store: ReplicaStore<DaemonTables>;
+  readonly #git = createGit();
+  readonly #engine: SyncEngine;
+  readonly #followers: Followers;
+  #gateway: Gateway | undefined;
+  #links: Link[] = [];
+
+  private constructor(options: DaemonOptions, store: ReplicaStore<DaemonTables>) {
+    const { world, log, service } = options;
+    this.#options = options;
+    this.#store = store;
+    this.#followers = new Followers({
+      store,
+      world,
+      log,
+      git: this.#git,
+      account: LOCAL_ACCOUNT,
+      service: service.name,
+    });
+    this.#engine = new SyncEngine({
+      store,
+      service,
+      world,
+      log,
+      account: LOCAL_ACCOUNT,
+      user: LOCAL_USER,
+      projects: () => new Map(this.#links.map((link) => [link.projectId, link.name])),
+      onContact: () => this.#lookAtWaiting(),
+    });
+  }
+
+  /** Opens the home's replica, serves the gateway and begins to follow and to sync. */
+  static async start(options: DaemonOptions): Promise<Daemon> {
+    const store = await openReplica(options.home.database, options.world);
+    const daemon = new Daemon(options, store);
+    await store.write(({ db }) => forgetOtherServices(db, options.service.name));
+    daemon.#links = await listLinks(store.reader);
+    daemon.#gateway = await openGateway({
+      // The services' tables are part of the daemon's.
+      store: store as unknown as ReplicaStore<ServiceTables>,
+      world: options.world,
+      log: options.log,
+      home: options.home,
+      connections: forwardConnections(options.service),
+      control: createControl(() => daemon),
+    });
+    await daemon.drainInbox();
+    for (const link of daemon.#links) await daemon.#followers.add(link);
+    daemon.#engine.start();
+    return daemon;
+  }
+
+  async status(): Promise<DaemonStatus> {
+    const { home, service } = this.#options;
+    return await readStatus({
+      store: this.#store,
+      service: service.name,
+      home: home.dir,
+      gatewayUrl: this.#gateway?.url ?? "",
+      engine: this.#engine,
+      links: this.#links,
+      files: this.#followers.files(),
+    });
+  }
+
+  /** Follows a folder's project from now on. Refuses a folder that is not there. */
+  async link(folder: string, options: LinkOptions = {}): Promise<Link> {
+    const dir = await realPathOf(folder);
+    if (!(await isFolder(dir))) {
+      throw new AppError("invalid_request", `${folder} is not a folder`);
+    }
+    const identity = await identifyProject(this.#git, dir);
+    const known = this.#links.find((link) => link.dir === dir);
+    const derived = identity.kind === "none" ? known?.projectId : identity.projectId;
+    const projectId = options.id ?? derived ?? randomProjectId(this.#options.world);
+    const write = options.write ?? known?.write ?? false;
+    const link: Link = { dir, projectId, name: identity.name, write };
+    await this.#store.write(async (context) => {
+      await putLink(context.db, link, context.now);
+      await moveToProject(context, LOCAL_ACCOUNT, known, link);
+    });
+    this.#links = await listLinks(this.#store.reader);
+    await this.#followers.add(link);
+    this.#engine.refresh();
+    return link;
+  }
+
+  /** Stops following a folder; nothing is deleted anywhere. False: it was not linked. */
+  async unlink(folder: string): Promise<boolean> {
+    const dir = await realPathOf(folder);
+    const removed = await this.#store.write(async ({ db }) => {
+      await forgetFollowed(db, dir);
+      return await removeLink(db, dir);
+    });
+    this.#links = await listLinks(this.#store.reader);
+    await this.#followers.remove(dir);
+    this.#engine.refresh();
+    return removed;
+  }
+
+  /** Syncs now, and for up to `waitSeconds` until the service has acknowledged everything. */
+  async sync(waitSeconds: number): Promise<SyncResult> {
+    const { world } = this.#options;
+    const deadline = world.monotonic() + waitSeconds * 1000;
+    for (;;) {
+      await this.#followers.lookAll();
+      await this.#engine.syncNow();
+      await this.#followers.lookAll();
+      const status = await this.status();
+      if (isSynced(status)) return { synced: true, status };
+      if (world.monotonic() >= deadline) return { synced: false, status };
+      await delay(world, SYNC_POLL_MS);
+    }
+  }
+
+  /** Takes over what was written while no daemon ran. */
+  async drainInbox(): Promise<number> {
+    return await drainInbox(this.#store);
+  }
+
+  requestStop(): void {
+    this.#options.onStopRequest();
+  }
+
+  /** Ends in order: what was acknowledged is on the disk, and nothing is left open. */
+  async stop(): Promise<void> {
+    await this.#gateway?.close();
+    await this.#followers.stop();
+    await this.#engine.stop();
+    await this.#store.close();
+    await this.#options.service.close();
+  }
+
+  #lookAtWaiting(): void {
+    for (const file of this.#followers.files()) if (file.status.state === "waiting") file.look();
+  }
+}
+
+async function isFolder(dir: string): Promise<boolean> {
+  try {
+    return (await stat(dir)).isDirectory();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,24 @@
+import { createEmulatorApp } from "../server/emulator/emulator-app.ts";
+import { runEmulator, runServer } from "../server/main.ts";
+import type { Log } from "../shared/log.ts";
+import type { World } from "../shared/world.ts";
+import { createCalls } from "./sync/http-service.ts";
+import type { Service } from "./sync/service.ts";
+
+// The one place where the daemon starts a service: the command line does it through here, too.
+export { runEmulator, runServer };
+
+const BASE = "http://localhost";
+
+/**
+ * The service of those who configured none: the emulator's app, called in this process and kept in
+ * the home. It has no port, so nothing reaches it but this daemon.
+ */
+export async function openEmbeddedService(path: string, world: World, log: Log): Promise<Service> {
+  const emulator = await createEmulatorApp({ path, plan: "pro", world, log, loopbackOnly: true });
+  return {
+    name: "embedded",
+    ...createCalls((request) => emulator.app.fetch(request), BASE, "mst_dev_pro", world),
+    close: () => emulator.close(),
+  };
+}

@@ -1,0 +1,64 @@
+import { AppError } from "../../shared/errors.ts";
+import { parseProjectId } from "../../shared/ids.ts";
+import type { Daemon } from "../daemon.ts";
+
+/** Answers one of the daemon's own calls, named by what follows `/_memsync/`. */
+export type Control = (name: string, request: Request) => Promise<Response>;
+
+/** The daemon's own calls: what the command line asks beyond the interface. */
+export function createControl(daemon: () => Daemon): Control {
+  return async (name, request) => {
+    const call = `${request.method} ${name}`;
+    const body = request.method === "POST" ? await bodyOf(request) : {};
+    switch (call) {
+      case "GET status":
+        return Response.json(await daemon().status());
+      case "POST link":
+        return Response.json(
+          await daemon().link(textOf(body, "dir"), {
+            ...(typeof body.id === "string" && { id: projectIdOf(body.id) }),
+            ...(typeof body.write === "boolean" && { write: body.write }),
+          }),
+        );
+      case "POST unlink":
+        return Response.json({ unlinked: await daemon().unlink(textOf(body, "dir")) });
+      case "POST sync":
+        return Response.json(await daemon().sync(numberOf(body, "wait_seconds")));
+      case "POST inbox":
+        return Response.json({ drained: await daemon().drainInbox() });
+      case "POST stop":
+        daemon().requestStop();
+        return Response.json({ stopping: true });
+      default:
+        throw new AppError("not_found", "the daemon has no such call");
+    }
+  };
+}
+
+async function bodyOf(request: Request): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    const body: unknown = JSON.parse((await request.text()) || "{}");
+    if (typeof body === "object" && body !== null) return body as Record<string, unknown>;
+  } catch {
+    // Falls through to the one refusal below.
+  }
+  throw new AppError("invalid_request", "the body must be a JSON object");
+}
+
+function textOf(body: Readonly<Record<string, unknown>>, field: string): string {
+  const value = body[field];
+  if (typeof value === "string") return value;
+  throw new AppError("invalid_request", `${field} must be a string`);
+}
+
+function numberOf(body: Readonly<Record<string, unknown>>, field: string): number {
+  const value = body[field];
+  if (typeof value === "number") return value;
+  throw new AppError("invalid_request", `${field} must be a number`);
+}
+
+function projectIdOf(text: string) {
+  const id = parseProjectId(text);
+  if (id !== undefined) return id;
+  throw new AppError("invalid_request", "a project id is proj_ and 1 to 64 of [0-9A-Za-z_-]");
+}

@@ -1,0 +1,60 @@
+import { type App, createApp } from "../../server/app.ts";
+import { bearerToken } from "../../server/bearer.ts";
+import { createServices } from "../../server/services/create-services.ts";
+import { RequestCounts } from "../../server/services/request-counts.ts";
+import type { Caller, Services } from "../../server/services/services.ts";
+import type { ServiceTables } from "../../server/stores/tables.ts";
+import type { AccountId, UserId } from "../../shared/ids.ts";
+import type { Log } from "../../shared/log.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { World } from "../../shared/world.ts";
+
+// The one place where the daemon meets the server's routes: whatever of the server the gateway and
+// the home's schema need goes through here.
+export type { App } from "../../server/app.ts";
+export { listenBun } from "../../server/listen-bun.ts";
+export type { Listener } from "../../server/listener.ts";
+export { serviceMigrations } from "../../server/stores/migrations.ts";
+export type { ServiceTables } from "../../server/stores/tables.ts";
+export type ConnectionService = Services["connections"];
+
+/** Whose everything in a home is: there is one user on a machine, and no account. */
+export const LOCAL_ACCOUNT = "local" as AccountId;
+export const LOCAL_USER = "local" as UserId;
+
+/** Whoever reaches the gateway is the machine's one user. */
+const LOCAL_CALLER: Caller = {
+  account: LOCAL_ACCOUNT,
+  user: LOCAL_USER,
+  tokenId: "local",
+  plan: "pro",
+  canWrite: true,
+  boundTo: null,
+};
+
+export interface MountOptions {
+  readonly store: ReplicaStore<ServiceTables>;
+  readonly world: World;
+  readonly log: Log;
+  /** What only the service can do. */
+  readonly connections: ConnectionService;
+}
+
+/** The server's routes over the local replica, for those whose bearer token `accepts`. */
+export function mountRoutes(
+  { store, world, log, connections }: MountOptions,
+  accepts: (token: string | undefined) => boolean,
+): App {
+  const counts = new RequestCounts(world);
+  return createApp({
+    services: { ...createServices(store, world, counts), connections },
+    authenticate(header) {
+      if (!accepts(bearerToken(header))) return undefined;
+      counts.add(LOCAL_CALLER.account);
+      return LOCAL_CALLER;
+    },
+    world,
+    log,
+    loopbackOnly: true,
+  });
+}

@@ -1,0 +1,65 @@
+import { replicaMigrations } from "../shared/replica/migrations.ts";
+import type { Migration } from "../shared/sqlite/migrate.ts";
+import { serviceMigrations } from "./gateway/mount.ts";
+
+const ownMigrations: readonly Migration[] = [
+  {
+    name: "daemon-0001-links-and-positions",
+    async up(db) {
+      await db.schema
+        .createTable("links")
+        .addColumn("dir", "text", (column) => column.primaryKey())
+        .addColumn("project_id", "text", (column) => column.notNull())
+        .addColumn("name", "text", (column) => column.notNull())
+        .addColumn("write", "integer", (column) => column.notNull())
+        .addColumn("linked_at", "integer", (column) => column.notNull())
+        .execute();
+      await db.schema
+        .createTable("sync_positions")
+        .addColumn("service", "text", (column) => column.notNull())
+        .addColumn("document_id", "integer", (column) =>
+          column.notNull().references("documents.id"),
+        )
+        .addColumn("epoch", "text", (column) => column.notNull())
+        .addColumn("seq", "integer", (column) => column.notNull())
+        .addColumn("acked_seq", "integer", (column) => column.notNull())
+        .addColumn("refused", "text")
+        .addPrimaryKeyConstraint("sync_positions_document", ["service", "document_id"])
+        .execute();
+      await db.schema
+        .createTable("followed_files")
+        .addColumn("dir", "text", (column) => column.primaryKey())
+        .addColumn("path", "text", (column) => column.notNull())
+        .addColumn("hash", "text", (column) => column.notNull())
+        .addColumn("base", "text", (column) => column.notNull())
+        .addColumn("form", "text", (column) => column.notNull())
+        .addColumn("next_hash", "text")
+        .addColumn("next_base", "text")
+        .addColumn("next_form", "text")
+        .execute();
+      await db.schema
+        .createTable("file_versions")
+        .addColumn("id", "integer", (column) => column.primaryKey().autoIncrement())
+        .addColumn("dir", "text", (column) => column.notNull())
+        .addColumn("hash", "text", (column) => column.notNull())
+        .addColumn("base", "text", (column) => column.notNull())
+        .execute();
+      await db.schema
+        .createTable("inbox")
+        .addColumn("id", "integer", (column) => column.primaryKey().autoIncrement())
+        .addColumn("document", "text", (column) => column.notNull())
+        .addColumn("key", "text", (column) => column.notNull())
+        .addColumn("value", "text")
+        .addColumn("seen", "text", (column) => column.notNull())
+        .addColumn("written_at", "integer", (column) => column.notNull())
+        .execute();
+    },
+  },
+];
+
+/** The whole schema of a home's database. */
+export const daemonMigrations: readonly Migration[] = [
+  ...replicaMigrations,
+  ...serviceMigrations,
+  ...ownMigrations,
+];

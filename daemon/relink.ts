@@ -1,0 +1,30 @@
+import { projectDocument } from "../shared/replica/address.ts";
+import type { WriteContext } from "../shared/replica/store.ts";
+import type { Link } from "./links.ts";
+import { forgetFollowed } from "./sources/follow-store.ts";
+import type { DaemonTables } from "./tables.ts";
+
+/**
+ * A folder whose project is another from now on brings its memories along: they are added to the
+ * new project where it has none of that key, and its file meets the new document for the first
+ * time. The former project stays as it is.
+ */
+export async function moveToProject(
+  context: WriteContext<DaemonTables>,
+  account: string,
+  former: Link | undefined,
+  link: Link,
+): Promise<void> {
+  if (!former || former.projectId === link.projectId) return;
+  await forgetFollowed(context.db, link.dir);
+  const from = await context.find(projectDocument(account, former.projectId));
+  if (!from) return;
+  const to = await context.open(projectDocument(account, link.projectId));
+  to.document.change("local", () => {
+    for (const key of from.document.memories.keys()) {
+      const [winner] = from.document.memories.get(key);
+      if (!winner || to.document.memories.get(key).length > 0) continue;
+      to.document.setEntry("memories", key, winner.value, { now: winner.updated_at });
+    }
+  });
+}

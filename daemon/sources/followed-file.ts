@@ -1,0 +1,298 @@
+import { join } from "node:path";
+import { messageOf } from "../../shared/errors.ts";
+import type { Log } from "../../shared/log.ts";
+import { projectDocument } from "../../shared/replica/address.ts";
+import type { OpenDocument } from "../../shared/replica/open-document.ts";
+import type { ReplicaStore, WriteContext } from "../../shared/replica/store.ts";
+import { splitForm } from "../../shared/replica/text-form.ts";
+import type { Timer, World } from "../../shared/world.ts";
+import type { Link } from "../links.ts";
+import { readPosition } from "../sync/positions.ts";
+import type { DaemonTables } from "../tables.ts";
+import { baseOfSave, type FileContent, takeFirst, takeSave } from "./file-edit.ts";
+import { type FollowPlan, planFollowing } from "./follow-plan.ts";
+import {
+  addVersion,
+  type FileState,
+  type FollowedState,
+  readFollowed,
+  writeFollowed,
+} from "./follow-store.ts";
+import { type FileStanding, fileStanding, readHeadText } from "./git-state.ts";
+import { isKnownVersion } from "./known-versions.ts";
+import { ABSENT_HASH, type FileRead, hashOf, readFollowedFile, textOf } from "./read-file.ts";
+import { QUIET_MS, readTrackedText, type Sighting } from "./read-tracked-text.ts";
+import type { Git } from "./run-git.ts";
+import { replaceFile } from "./write-file.ts";
+
+/** An emptied or deleted file counts only when it has stayed so for this long. */
+export const GRACE_MS = 10_000;
+
+export interface FollowerOptions {
+  readonly store: ReplicaStore<DaemonTables>;
+  readonly world: World;
+  readonly log: Log;
+  readonly git: Git;
+  readonly account: string;
+  /** Name of the service whose first answer a file waits for. */
+  readonly service: string;
+}
+
+/** What `status` shows of a followed file. */
+export interface FollowStatus {
+  readonly path: string;
+  readonly state: "followed" | "upwards" | "waiting" | "left alone";
+  /** Why, in words that follow the path. */
+  readonly note: string | undefined;
+}
+
+/** What a look at the file found to do next. */
+interface Look {
+  readonly status: FollowStatus;
+  /** Look again after this long, whatever happens. */
+  readonly againMs?: number;
+}
+
+/**
+ * Follows one folder's description document: takes saves into the replica by whole lines, and
+ * writes what others changed back where that is allowed. Looks are made one after another.
+ */
+export class FollowedFile {
+  readonly link: Link;
+  readonly #options: FollowerOptions;
+  #status: FollowStatus = { path: "CLAUDE.md", state: "waiting", note: "not looked at yet" };
+  #looking: Promise<void> | undefined;
+  #wanted = false;
+  #timer: Timer | undefined;
+  #stopped = false;
+  #sighting: Sighting | undefined;
+  /** Since when the file is empty or gone, by the steady clock. */
+  #emptySince: number | undefined;
+  /** Hash of a save that was taken for a stale buffer's; made again, it is meant. */
+  #insisted: string | undefined;
+
+  constructor(link: Link, options: FollowerOptions) {
+    this.link = link;
+    this.#options = options;
+  }
+
+  get status(): FollowStatus {
+    return this.#status;
+  }
+
+  /** Looks at the file now, or once more after the look that is under way. */
+  look(): void {
+    this.#wanted = true;
+    if (this.#looking || this.#stopped) return;
+    this.#timer?.cancel();
+    this.#looking = this.#lookWhileWanted().finally(() => {
+      this.#looking = undefined;
+      if (this.#wanted) this.look();
+    });
+  }
+
+  /** Resolves when no look is under way or wanted. */
+  async settled(): Promise<void> {
+    while (this.#looking) await this.#looking;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    await this.#looking;
+  }
+
+  async #lookWhileWanted(): Promise<void> {
+    while (this.#wanted && !this.#stopped) {
+      this.#wanted = false;
+      const { status, againMs } = await this.#lookOnce().catch((thrown) => this.#failed(thrown));
+      this.#status = status;
+      if (againMs === undefined) continue;
+      this.#timer?.cancel();
+      this.#timer = this.#options.world.setTimer(againMs, () => this.look());
+    }
+  }
+
+  #failed(thrown: unknown): Look {
+    const reason = messageOf(thrown);
+    this.#options.log.error({ dir: this.link.dir, reason }, "a followed file was not taken");
+    const { path } = this.#status;
+    return { status: { path, state: "left alone", note: reason }, againMs: FAILED_AGAIN_MS };
+  }
+
+  async #lookOnce(): Promise<Look> {
+    const { git, store } = this.#options;
+    const { dir, write } = this.link;
+    const read = await readFollowedFile(dir);
+    const { path } = read;
+    if (read.kind === "problem") return leftAlone(path, read.message);
+    const standing = await fileStanding(git, join(dir, path));
+    const known = await readFollowed(store.reader, dir);
+    const exists = read.kind === "text";
+    const hadText = known?.path === path && known.base.text.trim() !== "";
+    const plan = planFollowing(standing, { exists, hadText, write });
+    if (plan.kind === "leave") {
+      return { ...leftAlone(path, plan.note), ...(plan.again && { againMs: LEFT_AGAIN_MS }) };
+    }
+    if (standing.kind !== "tracked") return await this.#take(read, plan, undefined);
+    const guarded = await this.#readGuarded(standing, path);
+    if ("status" in guarded) return guarded;
+    const committed = known?.path === path ? undefined : await this.#committedText(standing, path);
+    return await this.#take(guarded, plan, committed);
+  }
+
+  /** What the checked-out commit holds of a tracked file. */
+  async #committedText(standing: Tracked, path: string): Promise<string | undefined> {
+    const head = await readHeadText(this.#options.git, standing.file, standing.commit);
+    const text = head.kind === "text" ? textOf(path, head.bytes) : undefined;
+    return text?.kind === "text" ? text.content : undefined;
+  }
+
+  /** A tracked file's text, once it is sure to be the checked-out branch's. */
+  async #readGuarded(standing: Tracked, path: string): Promise<Readable | Look> {
+    const { git, world } = this.#options;
+    const read = await readTrackedText(git, world, standing.file, this.#sighting);
+    this.#sighting = read.sighting;
+    if (read.kind === "not-now") {
+      const againMs = read.reason === "not-quiet" ? QUIET_MS : LEFT_AGAIN_MS;
+      return { status: { path, state: "waiting", note: read.detail }, againMs };
+    }
+    if (read.head.branch !== standing.defaultBranch) return { status: this.#status, againMs: 0 };
+    const text = read.bytes && textOf(path, read.bytes);
+    if (text?.kind === "problem") return leftAlone(path, text.message);
+    return text ?? { kind: "absent", path };
+  }
+
+  /** Takes what was read into the document, and writes the file where the document has more. */
+  async #take(read: Readable, plan: Following, committed: string | undefined): Promise<Look> {
+    const { path } = read;
+    const file = read.kind === "text" ? read : { path, content: "", hash: ABSENT_HASH };
+    const taken = await this.#options.store.write((context) =>
+      this.#takeInto(context, file, plan, committed),
+    );
+    if (taken.kind === "look") return taken.look;
+    if (taken.kind === "write") return await this.#writeBack(file, taken.next, taken.content);
+    const state = plan.kind === "both" ? "followed" : "upwards";
+    return { status: { path, state, note: undefined } };
+  }
+
+  async #takeInto(
+    context: WriteContext<DaemonTables>,
+    file: FileContent & { path: string },
+    plan: Following,
+    committed: string | undefined,
+  ): Promise<Taken> {
+    const { account, service } = this.#options;
+    const { dir, projectId } = this.link;
+    const open = await context.open(projectDocument(account, projectId));
+    const known = await readFollowed(context.db, dir);
+    const state = known?.path === file.path ? settleNext(known, file.hash) : undefined;
+    if (!state) {
+      const { remote } = await readPosition(context.db, service, open.id);
+      if (!remote) return this.#waiting(file.path, "for the service's first answer");
+    }
+    const grace = this.#graceLeft(state, file);
+    if (grace > 0) return this.#waiting(file.path, "empty or gone; waiting a moment", grace);
+    const next = await this.#nextState(context, open, state, file, committed, plan);
+    const content = open.document.content();
+    const written: FileState | undefined = isToBeWritten(plan, file, content)
+      ? {
+          hash: hashOf(content),
+          base: open.document.captureText(),
+          form: splitForm(content).form,
+        }
+      : undefined;
+    if (next !== known || written) {
+      await writeFollowed(context.db, dir, { ...next, path: file.path, next: written });
+    }
+    return written ? { kind: "write", next: written, content } : { kind: "done" };
+  }
+
+  async #nextState(
+    context: WriteContext<DaemonTables>,
+    open: OpenDocument,
+    state: FileState | undefined,
+    file: FileContent,
+    committed: string | undefined,
+    plan: Following,
+  ): Promise<FileState> {
+    if (!state) return await takeFirst(context, open, file, committed);
+    if (state.hash === file.hash) return state;
+    if (plan.kind === "upwards" && (await isKnownVersion(context.db, open.id, file.content))) {
+      const { lines, form } = splitForm(file.content);
+      return { hash: file.hash, base: open.document.alignText(lines), form };
+    }
+    const insisted = this.#insisted === file.hash;
+    const base = insisted ? state : await baseOfSave(context, this.link.dir, state, file);
+    this.#insisted = base === state ? undefined : file.hash;
+    return await takeSave(context, open, base, file);
+  }
+
+  /** How long an emptied or deleted file still has to stay so before it counts. */
+  #graceLeft(state: FileState | undefined, file: FileContent): number {
+    const emptied = state && state.base.text.trim() !== "" && file.content.trim() === "";
+    if (!emptied) {
+      this.#emptySince = undefined;
+      return 0;
+    }
+    const now = this.#options.world.monotonic();
+    this.#emptySince ??= now;
+    return this.#emptySince + GRACE_MS - now;
+  }
+
+  #waiting(path: string, note: string, againMs?: number): Taken {
+    const status: FollowStatus = { path, state: "waiting", note };
+    return { kind: "look", look: { status, ...(againMs !== undefined && { againMs }) } };
+  }
+
+  /** The intended state is stored already, so a crash between here and the end is understood. */
+  async #writeBack(
+    file: FileContent & { path: string },
+    next: FileState,
+    content: string,
+  ): Promise<Look> {
+    const { store, world } = this.#options;
+    const { dir } = this.link;
+    const outcome = await replaceFile(join(dir, file.path), content, file.hash, world);
+    await store.write(async ({ db }) => {
+      const state = await readFollowed(db, dir);
+      if (!state) return;
+      if (outcome === "changed") {
+        await writeFollowed(db, dir, { ...state, next: undefined });
+        return;
+      }
+      await addVersion(db, dir, state);
+      await writeFollowed(db, dir, { ...next, path: file.path, next: undefined });
+    });
+    this.#wanted = true;
+    return { status: { path: file.path, state: "followed", note: undefined } };
+  }
+}
+
+const FAILED_AGAIN_MS = 5000;
+const LEFT_AGAIN_MS = 1000;
+
+type Taken =
+  | { readonly kind: "done" }
+  | { readonly kind: "look"; readonly look: Look }
+  | { readonly kind: "write"; readonly next: FileState; readonly content: string };
+
+type Tracked = Extract<FileStanding, { kind: "tracked" }>;
+type Readable = Exclude<FileRead, { kind: "problem" }>;
+type Following = Exclude<FollowPlan, { kind: "leave" }>;
+
+/** An empty document never makes a file: it may have held nothing yet. */
+function isToBeWritten(plan: Following, file: FileContent, content: string): boolean {
+  if (plan.kind !== "both" || content === file.content) return false;
+  return file.hash !== ABSENT_HASH || (plan.mayCreate && content !== "");
+}
+
+function leftAlone(path: string, note: string): Look {
+  return { status: { path, state: "left alone", note } };
+}
+
+/** After a crash in the middle of a write, the file shows whether the write came through. */
+function settleNext(known: FollowedState, hash: string): FollowedState {
+  if (!known.next || known.next.hash !== hash) return known;
+  return { path: known.path, ...known.next, next: undefined };
+}

@@ -1,0 +1,83 @@
+import type { ProjectId } from "../../shared/ids.ts";
+import { projectOf } from "../../shared/replica/address.ts";
+import type { CommittedRow } from "../../shared/replica/open-document.ts";
+import type { Timer } from "../../shared/world.ts";
+import type { Link } from "../links.ts";
+import { FollowedFile, type FollowerOptions } from "./followed-file.ts";
+import { type FolderWatch, watchFolder } from "./watch.ts";
+import { findWorkingTree } from "./working-tree.ts";
+
+/** A lost event is made up for by a look this often. */
+const RESCAN_INTERVAL_MS = 60_000;
+
+interface Follower {
+  readonly file: FollowedFile;
+  readonly watch: FolderWatch;
+}
+
+/** Follows the description documents of all linked folders. */
+export class Followers {
+  readonly #options: FollowerOptions;
+  readonly #followers = new Map<string, Follower>();
+  readonly #stopListening: () => void;
+  #rescan: Timer | undefined;
+
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+    this.#stopListening = options.store.onCommit((rows) => this.#onCommit(rows));
+    this.#scheduleRescan();
+  }
+
+  /** Begins to follow a folder; one followed already is followed by the new terms. */
+  async add(link: Link): Promise<FollowedFile> {
+    await this.remove(link.dir);
+    const tree = await findWorkingTree(this.#options.git, link.dir);
+    const gitDir = tree.kind === "tree" ? tree.tree.gitDir : undefined;
+    const file = new FollowedFile(link, this.#options);
+    const watch = watchFolder(link.dir, gitDir, this.#options.log, () => file.look());
+    this.#followers.set(link.dir, { file, watch });
+    file.look();
+    return file;
+  }
+
+  async remove(dir: string): Promise<void> {
+    const follower = this.#followers.get(dir);
+    this.#followers.delete(dir);
+    await follower?.watch.close();
+    await follower?.file.stop();
+  }
+
+  /** In the order in which they were added. */
+  files(): FollowedFile[] {
+    return [...this.#followers.values()].map(({ file }) => file);
+  }
+
+  /** Looks at every file, and resolves when the looks are over. */
+  async lookAll(): Promise<void> {
+    const files = this.files();
+    for (const file of files) file.look();
+    await Promise.all(files.map((file) => file.settled()));
+  }
+
+  async stop(): Promise<void> {
+    this.#rescan?.cancel();
+    this.#stopListening();
+    for (const dir of [...this.#followers.keys()]) await this.remove(dir);
+  }
+
+  #onCommit(rows: readonly CommittedRow[]): void {
+    const changed = new Set<ProjectId | undefined>();
+    for (const { address, changes } of rows) {
+      if (changes.text) changed.add(projectOf(address.name));
+    }
+    if (changed.size === 0) return;
+    for (const file of this.files()) if (changed.has(file.link.projectId)) file.look();
+  }
+
+  #scheduleRescan(): void {
+    this.#rescan = this.#options.world.setTimer(RESCAN_INTERVAL_MS, () => {
+      for (const file of this.files()) file.look();
+      this.#scheduleRescan();
+    });
+  }
+}

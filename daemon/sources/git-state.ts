@@ -1,0 +1,110 @@
+import { defaultBranchOf, defaultCommitsOf } from "./default-branch.ts";
+import { type GitOperation, readActivity } from "./git-operation.ts";
+import { type Refs, readRefs } from "./git-refs.ts";
+import { type Git, gitOutput } from "./run-git.ts";
+import { findTreeEntry, type IndexEntry, isIgnored, readIndexEntry } from "./tracked-entries.ts";
+import { orUnknown, type PlacedFile, placeFile } from "./working-tree.ts";
+
+/** What the daemon may do with a followed file, judged by the working tree that the file is in. */
+export type FileStanding =
+  /** Not in a working tree: git has no say. */
+  | { readonly kind: "no-git" }
+  /** Followed both ways when it exists; may be created when `ignored`. */
+  | { readonly kind: "untracked"; readonly ignored: boolean; readonly file: PlacedFile }
+  /** Followed upwards, and only while `onDefaultBranch`. */
+  | {
+      readonly kind: "tracked";
+      readonly onDefaultBranch: boolean;
+      readonly defaultBranch: string | undefined;
+      /** Undefined when HEAD is detached. */
+      readonly branch: string | undefined;
+      /** Undefined before the first commit. For `readHeadText`. */
+      readonly commit: string | undefined;
+      readonly file: PlacedFile;
+    }
+  /** Left alone until this has passed. */
+  | {
+      readonly kind: "busy";
+      readonly operation: GitOperation | "locked" | "unmerged";
+      readonly file: PlacedFile;
+    }
+  /** git could not tell, so the file may be tracked: left alone, and `status` says why. */
+  | { readonly kind: "unknown"; readonly reason: string };
+
+/**
+ * How the file at `path`, which need not exist, stands with git. *Tracked* means in the index, or
+ * in the tree of HEAD or of the default branch, here or on `origin`; which branch is the default
+ * is `defaultBranchOf`'s matter. Symbolic links are followed: what counts is the file that a write
+ * would change.
+ *
+ * An operation in progress leaves an ignored file free, since git does not touch it; a file that is
+ * neither tracked nor ignored may belong to the branch being rebased, so it is busy too.
+ *
+ * To act on an `untracked` file's bytes, read them first and ask afterwards: then no checkout can
+ * have put a tracked file there meanwhile. A `tracked` file's are read by `readTrackedText`.
+ *
+ * Three git processes for a file in the index, five or six for another; a few more where the
+ * default branch has no usual name or refs are in the reftable format. Never rejects for what git
+ * or the file system says.
+ */
+export async function fileStanding(git: Git, path: string): Promise<FileStanding> {
+  return orUnknown(async () => {
+    const search = await placeFile(git, path);
+    return search.kind === "placed" ? standingOf(git, search.file) : search;
+  });
+}
+
+async function standingOf(git: Git, file: PlacedFile): Promise<FileStanding> {
+  // Before the index is read: unlocked now, the index that is read next is not an older one.
+  const before = await readActivity(file.tree);
+  if (before.locked) return { kind: "busy", operation: before.operation ?? "locked", file };
+  const [refs, entry] = await Promise.all([readRefs(git, file.tree), readIndexEntry(git, file)]);
+  const { operation } = await readActivity(file.tree, refs.operationRefs);
+  const defaultBranch = await defaultBranchOf(git, file.tree, refs);
+  if (!(await isTracked(git, file, entry, refs, defaultBranch))) {
+    const ignored = await isIgnored(git, file);
+    if (operation === undefined || ignored) return { kind: "untracked", ignored, file };
+  }
+  if (operation !== undefined) return { kind: "busy", operation, file };
+  if (entry.unmerged) return { kind: "busy", operation: "unmerged", file };
+  const { branch, commit } = refs.head;
+  const onDefaultBranch = branch !== undefined && branch === defaultBranch;
+  return { kind: "tracked", onDefaultBranch, defaultBranch, branch, commit, file };
+}
+
+async function isTracked(
+  git: Git,
+  file: PlacedFile,
+  entry: IndexEntry,
+  refs: Refs,
+  defaultBranch: string | undefined,
+): Promise<boolean> {
+  if (entry.exists) return true;
+  const tips = await defaultCommitsOf(git, file.tree, refs, defaultBranch);
+  const commits = new Set(refs.head.commit === undefined ? tips : [refs.head.commit, ...tips]);
+  const found = await Promise.all([...commits].map((each) => findTreeEntry(git, file, each)));
+  return found.some((each) => each !== undefined);
+}
+
+/** A file's bytes as committed: line endings as in the repository, before any filter. */
+export type HeadText =
+  | { readonly kind: "text"; readonly bytes: Buffer }
+  | { readonly kind: "absent" }
+  | { readonly kind: "unknown"; readonly reason: string };
+
+/**
+ * The file in `commit`, the one that a `tracked` standing or an accepted read came with. Absent
+ * without a commit, and where the commit has a symbolic link in its place. Two git processes.
+ */
+export async function readHeadText(
+  git: Git,
+  file: PlacedFile,
+  commit: string | undefined,
+): Promise<HeadText> {
+  return orUnknown(async () => {
+    const entry = commit === undefined ? undefined : await findTreeEntry(git, file, commit);
+    if (entry === undefined || entry.mode === "120000") return { kind: "absent" };
+    const bytes = await gitOutput(git, file.tree.root, ["cat-file", "blob", entry.object]);
+    return bytes === undefined ? { kind: "absent" } : { kind: "text", bytes };
+  });
+}

@@ -1,0 +1,136 @@
+import { createHash } from "node:crypto";
+import { basename, resolve } from "node:path";
+import { assert } from "../../shared/errors.ts";
+import { base32, type ProjectId, parseProjectId } from "../../shared/ids.ts";
+import { LIMITS, utf8Bytes } from "../../shared/limits.ts";
+import { defaultBranchOf, defaultCommitsOf } from "./default-branch.ts";
+import { readRefs } from "./git-refs.ts";
+import { parseRemoteUrl, withoutGitSuffix } from "./remote-url.ts";
+import { type Git, GitTrouble, gitOutput, troubleOf } from "./run-git.ts";
+import {
+  findWorkingTree,
+  mainFolder,
+  orUnknown,
+  pathInsideOf,
+  realPathOf,
+  type WorkingTree,
+} from "./working-tree.ts";
+
+/** Which project a folder is, from what every clone of its repository shares. */
+export type ProjectIdentity =
+  /** Evidence, the stronger kind first: the `origin` URL, or the repository's first commit. */
+  | {
+      readonly kind: "origin" | "root-commit";
+      readonly projectId: ProjectId;
+      /** Suggested name of the project; at most `LIMITS.projectNameBytes`. */
+      readonly name: string;
+      /** Top level of the working tree. */
+      readonly root: string;
+      /** The folder from there, with "/"; "" for the top level itself. */
+      readonly pathInside: string;
+    }
+  /** No evidence: the caller takes a random id, and asks again later. */
+  | {
+      readonly kind: "none";
+      readonly why: "no-git" | "no-commit" | "shallow" | "unknown";
+      /** For `unknown`: what git said. */
+      readonly reason?: string;
+      readonly name: string;
+      readonly root?: string;
+      readonly pathInside?: string;
+    };
+
+/**
+ * The identity of `folder`, the same in every clone and linked worktree. A remote not named
+ * `origin` is no evidence: names like `upstream` or `fork` mean something else in each clone.
+ * Never rejects for what git says. Two git processes with an origin, at most six without.
+ */
+export async function identifyProject(git: Git, folder: string): Promise<ProjectIdentity> {
+  const real = await realPathOf(folder);
+  const search = await findWorkingTree(git, real);
+  const none = { kind: "none", name: projectName(basename(real), "") } as const;
+  if (search.kind === "no-git") return { ...none, why: "no-git" };
+  if (search.kind === "unknown") return { ...none, why: "unknown", reason: search.reason };
+  const pathInside = pathInsideOf(search.tree, real);
+  if (pathInside === undefined) return { ...none, why: "no-git" };
+  const found = await orUnknown(() => identifyIn(git, search.tree, pathInside));
+  if (found.kind !== "unknown") return found;
+  const { root } = search.tree;
+  return { ...none, why: "unknown", reason: found.reason, root, pathInside };
+}
+
+async function identifyIn(
+  git: Git,
+  tree: WorkingTree,
+  pathInside: string,
+): Promise<ProjectIdentity> {
+  const place = { root: tree.root, pathInside };
+  const url = await originOf(git, tree);
+  if (url !== undefined) {
+    const text = await comparableUrl(url, tree);
+    const name = projectName(basename(text), pathInside);
+    return { kind: "origin", projectId: projectIdOf("origin", text, pathInside), name, ...place };
+  }
+  const name = projectName(withoutGitSuffix(basename(mainFolder(tree))), pathInside);
+  // A shallow clone's oldest commit is wherever its history was cut off.
+  if (tree.shallow) return { kind: "none", why: "shallow", name, ...place };
+  const root = await rootCommitOf(git, tree);
+  if (root === undefined) return { kind: "none", why: "no-commit", name, ...place };
+  const projectId = projectIdOf("root-commit", root, pathInside);
+  return { kind: "root-commit", projectId, name, ...place };
+}
+
+/** The URL that git would fetch from, `insteadOf` applied, so that shorthands compare equal. */
+async function originOf(git: Git, tree: WorkingTree): Promise<string | undefined> {
+  const result = await git(tree.root, ["remote", "get-url", "origin"]);
+  if (result.kind === "refused" && /No such remote/.test(result.message)) return undefined;
+  if (result.kind !== "done") throw new GitTrouble(troubleOf(result));
+  const url = result.stdout.toString("utf8").trim();
+  // A remote without a URL is printed as its own name.
+  return url === "" || url === "origin" ? undefined : url;
+}
+
+async function comparableUrl(url: string, tree: WorkingTree): Promise<string> {
+  const place = parseRemoteUrl(url);
+  if (place.kind === "network") return place.text;
+  // A relative one is relative to the main checkout, or a linked worktree would be another project.
+  const real = await realPathOf(resolve(mainFolder(tree), place.path));
+  return `file:${withoutGitSuffix(real)}`;
+}
+
+/**
+ * The first commit of the default branch's line of first parents: of several roots the one that
+ * merging in another project's history does not change. Without a default branch, HEAD's.
+ */
+async function rootCommitOf(git: Git, tree: WorkingTree): Promise<string | undefined> {
+  const refs = await readRefs(git, tree);
+  const branch = await defaultBranchOf(git, tree, refs);
+  const [tip = refs.head.commit] = await defaultCommitsOf(git, tree, refs, branch);
+  if (tip === undefined) return undefined;
+  const asked = ["--no-replace-objects", "rev-list", "--first-parent", "--max-parents=0", tip];
+  const printed = await gitOutput(git, tree.root, asked);
+  const commit = String(printed).split("\n")[0];
+  return commit === "" ? undefined : commit;
+}
+
+/** Hashed with what kind of evidence it is, so that no two kinds can give one id. */
+function projectIdOf(kind: string, evidence: string, pathInside: string): ProjectId {
+  // macOS may hand out the same folder name in another Unicode form.
+  const text = `memsync project ${kind}\n${evidence}\n${pathInside.normalize("NFC")}`;
+  const digest = createHash("sha256").update(text).digest();
+  const id = parseProjectId(`proj_${base32(digest).slice(0, 26)}`);
+  assert(id !== undefined, "base32 makes a project id");
+  return id;
+}
+
+function projectName(repository: string, pathInside: string): string {
+  const name = pathInside === "" ? repository : `${repository}/${pathInside}`;
+  let kept = "";
+  let bytes = 0;
+  for (const character of name === "" ? "project" : name) {
+    bytes += utf8Bytes(character);
+    if (bytes > LIMITS.projectNameBytes) break;
+    kept += character;
+  }
+  return kept;
+}

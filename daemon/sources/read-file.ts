@@ -1,0 +1,85 @@
+import { createHash } from "node:crypto";
+import { constants } from "node:fs";
+import { lstat, open } from "node:fs/promises";
+import { join } from "node:path";
+import { messageOf } from "../../shared/errors.ts";
+import { LIMITS } from "../../shared/limits.ts";
+
+/** A project's description document is the first of these that exists, from its folder. */
+export const FOLLOWED_PATHS = ["CLAUDE.md", join(".claude", "CLAUDE.md"), "AGENTS.md"] as const;
+
+/** Stands for the hash of a file that is not there. */
+export const ABSENT_HASH = "absent";
+
+/** What stands at the followed path. */
+export type FileRead =
+  | {
+      readonly kind: "text";
+      readonly path: string;
+      readonly content: string;
+      /** SHA-256 of the bytes, in hex. */
+      readonly hash: string;
+    }
+  | { readonly kind: "absent"; readonly path: string }
+  /** Something is there that can't be followed; the message says what and what to do. */
+  | { readonly kind: "problem"; readonly path: string; readonly message: string };
+
+/** Finds and reads a folder's followed file. Symbolic links are not followed. */
+export async function readFollowedFile(dir: string): Promise<FileRead> {
+  for (const path of FOLLOWED_PATHS) {
+    const read = await readText(dir, path);
+    if (read.kind !== "absent") return read;
+  }
+  return { kind: "absent", path: FOLLOWED_PATHS[0] };
+}
+
+async function readText(dir: string, path: string): Promise<FileRead> {
+  const problem = (message: string): FileRead => ({ kind: "problem", path, message });
+  try {
+    const stats = await lstat(join(dir, path));
+    if (stats.isSymbolicLink()) return problem("is a symbolic link: put a file in its place");
+    if (!stats.isFile()) return problem("is not a file");
+    if (stats.size > LIMITS.claudeMdBytes) {
+      return problem(`is over ${LIMITS.claudeMdBytes} bytes: make it shorter`);
+    }
+    return textOf(path, await readBytes(join(dir, path)));
+  } catch (thrown) {
+    if (isMissing(thrown)) return { kind: "absent", path };
+    return problem(`can't be read: ${messageOf(thrown)}`);
+  }
+}
+
+/** The bytes of a file of its own; throws for a link that took its place meanwhile. */
+async function readBytes(path: string): Promise<Buffer> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    return await handle.readFile();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Takes bytes for a description document, or says why they are none. */
+export function textOf(path: string, bytes: Uint8Array): FileRead {
+  const problem = (message: string): FileRead => ({ kind: "problem", path, message });
+  if (bytes.length > LIMITS.claudeMdBytes) {
+    return problem(`is over ${LIMITS.claudeMdBytes} bytes: make it shorter`);
+  }
+  try {
+    const content = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    if (content.includes("\0")) return problem("holds a NUL character: take it out");
+    return { kind: "text", path, content, hash: hashOf(bytes) };
+  } catch {
+    return problem("is not UTF-8: save it as UTF-8");
+  }
+}
+
+/** SHA-256 in hex. */
+export function hashOf(bytes: Uint8Array | string): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+export function isMissing(thrown: unknown): boolean {
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  return code === "ENOENT" || code === "ENOTDIR";
+}

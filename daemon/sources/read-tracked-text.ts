@@ -1,0 +1,156 @@
+import { createHash } from "node:crypto";
+import type { BigIntStats } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { messageOf } from "../../shared/errors.ts";
+import type { World } from "../../shared/world.ts";
+import { readActivity } from "./git-operation.ts";
+import { type Head, headSignature, readRefs } from "./git-refs.ts";
+import { type Git, GitTrouble } from "./run-git.ts";
+import { readIndexEntry } from "./tracked-entries.ts";
+import type { PlacedFile } from "./working-tree.ts";
+
+/** A file and HEAD must have stood unchanged for this long. */
+export const QUIET_MS = 1000;
+/** Larger files are not read. */
+const READ_BYTES_MAX = 16 * 1024 * 1024;
+
+/** What one look saw, for the next look to compare with. Opaque to callers. */
+export interface Sighting {
+  readonly seen: string;
+  /** By the world's monotonic clock. */
+  readonly sinceMs: number;
+}
+
+export type NotNowReason =
+  /** Lock file, operation in progress or unmerged entry. */
+  | "busy"
+  /** HEAD or the file changed during the look. */
+  | "moving"
+  /** Nothing speaks against it but that it has not been seen like this for `QUIET_MS`. */
+  | "not-quiet"
+  /** Missing because of a sparse checkout, which says nothing about the project's text. */
+  | "sparse"
+  /** Not a regular file, too large, no permission, or git could not tell. */
+  | "unreadable";
+
+export type TrackedRead =
+  /** `bytes` are the file's while `head` was checked out; undefined when it is missing there. */
+  | {
+      readonly kind: "read";
+      readonly bytes: Buffer | undefined;
+      readonly head: Head;
+      /** To be given back at the next look, which then need not wait if nothing has changed. */
+      readonly sighting: Sighting;
+    }
+  /** Ask again: with the `sighting`, if there is one, `QUIET_MS` after this look. */
+  | {
+      readonly kind: "not-now";
+      readonly reason: NotNowReason;
+      readonly detail: string;
+      readonly sighting?: Sighting;
+    };
+
+/**
+ * Reads a tracked file so that its text is never taken for another branch's. `git checkout` writes
+ * files first, then gives up the index's lock, then moves HEAD; in between the new branch's text
+ * stands under the old branch's name. So HEAD is read before and after, nothing may be locked, and
+ * two looks at least `QUIET_MS` apart must have seen the same HEAD and the same file. Quiet is
+ * measured on the world's clock by looking twice, never by the file's own time: clocks of file
+ * systems differ from ours, and a large checkout writes a file long before it ends.
+ *
+ * Whether `head` is the default branch is the caller's to check. Two git processes, three in a
+ * repository in the reftable format. Never rejects for what git or the file system says.
+ */
+export async function readTrackedText(
+  git: Git,
+  world: Pick<World, "monotonic">,
+  file: PlacedFile,
+  last?: Sighting,
+): Promise<TrackedRead> {
+  const startedMs = world.monotonic();
+  try {
+    const look = await lookOnce(git, file);
+    if (look.kind !== "stood") return look;
+    const seen = seenBy(file, look);
+    // From the end of one look to the start of another: a slow look is not a quiet time.
+    const sinceMs = last?.seen === seen ? last.sinceMs : world.monotonic();
+    return settle(look, { seen, sinceMs }, startedMs);
+  } catch (thrown) {
+    if (thrown instanceof GitTrouble) return notNow("unreadable", thrown.message);
+    throw thrown;
+  }
+}
+
+interface Look {
+  readonly kind: "stood";
+  readonly head: Head;
+  readonly bytes: Buffer | undefined;
+  readonly fileSignature: string;
+}
+
+async function lookOnce(git: Git, file: PlacedFile): Promise<Look | TrackedRead> {
+  const headBefore = await headSignature(file.tree);
+  const before = await readActivity(file.tree);
+  if (before.locked) return notNow("busy", "git is at work");
+  const read = await readWhole(file.path);
+  const [refs, entry] = await Promise.all([readRefs(git, file.tree), readIndexEntry(git, file)]);
+  const after = await readActivity(file.tree, refs.operationRefs);
+  if (after.locked) return notNow("busy", "git is at work");
+  if (after.operation !== undefined) return notNow("busy", `${after.operation} in progress`);
+  if (entry.unmerged) return notNow("busy", "the file has a merge conflict");
+  if (read.kind !== "whole") return read;
+  if (read.bytes === undefined && entry.skipped) return notNow("sparse", "not checked out here");
+  if (headBefore !== (await headSignature(file.tree))) return notNow("moving", "HEAD moved");
+  return { kind: "stood", head: refs.head, bytes: read.bytes, fileSignature: read.signature };
+}
+
+function seenBy(file: PlacedFile, look: Look): string {
+  return JSON.stringify([file.path, look.head.branch, look.head.commit, look.fileSignature]);
+}
+
+function settle(look: Look, sighting: Sighting, startedMs: number): TrackedRead {
+  if (startedMs - sighting.sinceMs < QUIET_MS) {
+    return { ...notNow("not-quiet", "changed a moment ago"), sighting };
+  }
+  return { kind: "read", bytes: look.bytes, head: look.head, sighting };
+}
+
+interface WholeFile {
+  readonly kind: "whole";
+  readonly bytes: Buffer | undefined;
+  readonly signature: string;
+}
+
+async function readWhole(path: string): Promise<WholeFile | NotNow> {
+  try {
+    const before = await stat(path, { bigint: true });
+    // Reading a pipe would wait for ever.
+    if (!before.isFile()) return notNow("unreadable", "not a regular file");
+    if (before.size > READ_BYTES_MAX) return notNow("unreadable", "too large");
+    const bytes = await readFile(path);
+    const signature = signatureOf(before, bytes);
+    const after = signatureOf(await stat(path, { bigint: true }), bytes);
+    if (signature !== after) return notNow("moving", "the file changed while it was read");
+    return { kind: "whole", bytes, signature };
+  } catch (thrown) {
+    if (isMissing(thrown)) return { kind: "whole", bytes: undefined, signature: "missing" };
+    return notNow("unreadable", messageOf(thrown));
+  }
+}
+
+function signatureOf(stats: BigIntStats, bytes: Buffer): string {
+  const { dev, ino, size, mtimeNs, ctimeNs } = stats;
+  const digest = createHash("sha256").update(bytes).digest("hex");
+  return [dev, ino, size, mtimeNs, ctimeNs, digest].join(" ");
+}
+
+function isMissing(thrown: unknown): boolean {
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  return code === "ENOENT" || code === "ENOTDIR";
+}
+
+type NotNow = Extract<TrackedRead, { readonly kind: "not-now" }>;
+
+function notNow(reason: NotNowReason, detail: string): NotNow {
+  return { kind: "not-now", reason, detail };
+}

@@ -1,0 +1,80 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { type Git, gitOutput } from "./run-git.ts";
+import type { PlacedFile } from "./working-tree.ts";
+
+/** What the index of a working tree says about one file. */
+export interface IndexEntry {
+  readonly exists: boolean;
+  /** A merge left several versions that a person must choose from. */
+  readonly unmerged: boolean;
+  /** Sparse checkout: tracked, and rightly missing from the disk. */
+  readonly skipped: boolean;
+}
+
+/** `TAG MODE OBJECT STAGE<tab>PATH`, as `git ls-files -s -t` prints it. */
+const INDEX_LINE = /^(\S) (\d+) ([0-9a-f]+) (\d)\t(.*)$/s;
+
+/** One git process. Throws `GitTrouble`. */
+export async function readIndexEntry(git: Git, file: PlacedFile): Promise<IndexEntry> {
+  // On a file system that ignores case the index may spell the name differently.
+  const pathspec = `:(top,literal,icase)${file.pathInside}`;
+  const asked = ["ls-files", "-s", "-t", "-z", "--full-name", "--", pathspec];
+  const printed = String(await gitOutput(git, file.tree.root, asked));
+  const entry = { exists: false, unmerged: false, skipped: false };
+  for (const record of printed.split("\0")) {
+    const parts = INDEX_LINE.exec(record);
+    if (!parts || !(await isSameFile(file, parts[5] ?? ""))) continue;
+    entry.exists = true;
+    entry.unmerged ||= parts[4] !== "0";
+    entry.skipped ||= parts[1] === "S";
+  }
+  return entry;
+}
+
+async function isSameFile(file: PlacedFile, listed: string): Promise<boolean> {
+  if (listed === file.pathInside) return true;
+  if (listed.length !== file.pathInside.length) return false;
+  const stats = [file.path, join(file.tree.root, listed)].map((path) =>
+    stat(path, { bigint: true }).catch(() => undefined),
+  );
+  const [mine, other] = await Promise.all(stats);
+  return mine !== undefined && mine.ino === other?.ino && mine.dev === other.dev;
+}
+
+/** A file in a commit's tree. */
+export interface TreeEntry {
+  /** As in git's trees: `120000` is a symbolic link. */
+  readonly mode: string;
+  readonly object: string;
+}
+
+/** The file in the tree of `commit`, if there. One git process. Throws `GitTrouble`. */
+export async function findTreeEntry(
+  git: Git,
+  file: PlacedFile,
+  commit: string,
+): Promise<TreeEntry | undefined> {
+  const asked = ["--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--"];
+  const printed = String(await gitOutput(git, file.tree.root, [...asked, file.pathInside]));
+  for (const record of printed.split("\0")) {
+    const [left, path] = splitAt(record, "\t");
+    const [mode, type, object] = left.split(" ");
+    if (path !== file.pathInside || type !== "blob" || !mode || !object) continue;
+    return { mode, object };
+  }
+  return undefined;
+}
+
+function splitAt(text: string, mark: string): readonly [string, string] {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** Whether git's ignore rules, of whatever origin, cover the path. One process; `GitTrouble`. */
+export async function isIgnored(git: Git, file: PlacedFile): Promise<boolean> {
+  // The command knows no `:(literal)`; behind "./" a name cannot be taken for such magic either.
+  const asked = ["check-ignore", "-q", "--", `./${file.pathInside}`];
+  // Exit code 1: none of them.
+  return (await gitOutput(git, file.tree.root, asked, [1])) !== undefined;
+}

@@ -1,0 +1,44 @@
+import { basename, dirname, join } from "node:path";
+import { type FSWatcher, watch } from "chokidar";
+import { messageOf } from "../../shared/errors.ts";
+import type { Log } from "../../shared/log.ts";
+import { FOLLOWED_PATHS } from "./read-file.ts";
+
+/** What git changes last when another branch is checked out. */
+const GIT_HEAD = "HEAD";
+
+export interface FolderWatch {
+  close(): Promise<void>;
+}
+
+/**
+ * Calls back whenever a folder's followed file may have changed, or another branch was checked out
+ * in its working tree. Watches the few folders that matter, never a tree.
+ */
+export function watchFolder(
+  dir: string,
+  gitDir: string | undefined,
+  log: Log,
+  changed: () => void,
+): FolderWatch {
+  const files = new Set(FOLLOWED_PATHS.map((path) => join(dir, path)));
+  if (gitDir !== undefined) files.add(join(gitDir, GIT_HEAD));
+  const folders = new Set([...files].map((file) => dirname(file)));
+  const watcher: FSWatcher = watch([...folders], {
+    depth: 0,
+    ignoreInitial: true,
+    ignored: (path) => !folders.has(path) && !files.has(path) && !isParentOf(path, folders),
+  });
+  watcher.on("all", (_event, path) => {
+    if (files.has(path) || folders.has(path)) changed();
+  });
+  watcher.on("error", (thrown) => {
+    log.error({ folder: basename(dir), reason: messageOf(thrown) }, "watching failed");
+  });
+  return { close: () => watcher.close() };
+}
+
+function isParentOf(path: string, folders: ReadonlySet<string>): boolean {
+  for (const folder of folders) if (folder.startsWith(`${path}/`)) return true;
+  return false;
+}

@@ -1,0 +1,163 @@
+import type { ReplicaStore } from "../shared/replica/store.ts";
+import { VERSION } from "../shared/version.ts";
+import { timestampOf } from "../shared/wire/timestamp.ts";
+import { LOCAL_ACCOUNT, LOCAL_USER } from "./gateway/mount.ts";
+import type { Link } from "./links.ts";
+import type { FollowedFile } from "./sources/followed-file.ts";
+import type { SyncEngine } from "./sync/engine.ts";
+import { readPosition } from "./sync/positions.ts";
+import { documentsOf } from "./sync/round.ts";
+import type { SyncUnit } from "./sync/schedule.ts";
+import type { DaemonTables } from "./tables.ts";
+
+/** How far a unit's documents are: what is durable here, and what the service has acknowledged. */
+export interface UnitStatus {
+  /** Memories that are saved on this machine. */
+  readonly memories: number;
+  /** Changes that are saved here and not acknowledged yet. */
+  readonly waiting: number;
+  /** The service has answered for it before. */
+  readonly contacted: boolean;
+  /** Why the service won't take it. */
+  readonly refused: string | null;
+}
+
+export interface FolderStatus {
+  readonly dir: string;
+  /** The followed file, from the folder. */
+  readonly path: string;
+  readonly state: "followed" | "upwards" | "waiting" | "left alone";
+  readonly note: string | null;
+}
+
+export interface ProjectStatus extends UnitStatus {
+  readonly id: string;
+  readonly name: string;
+  readonly folders: readonly FolderStatus[];
+}
+
+/** Everything that `memsync status` shows; with `--json`, as it is. */
+export interface DaemonStatus {
+  readonly version: string;
+  readonly home: string;
+  readonly gateway: { readonly url: string };
+  readonly service: {
+    readonly name: string;
+    readonly online: boolean;
+    readonly live: boolean;
+    readonly last_contact_at: string | null;
+    readonly message: string | null;
+  };
+  readonly projects: readonly ProjectStatus[];
+  /** The `user` and `global` layers together. */
+  readonly own: UnitStatus;
+}
+
+export interface StatusSources {
+  readonly store: ReplicaStore<DaemonTables>;
+  readonly service: string;
+  readonly home: string;
+  readonly gatewayUrl: string;
+  readonly engine: SyncEngine;
+  readonly links: readonly Link[];
+  readonly files: readonly FollowedFile[];
+}
+
+export async function readStatus(sources: StatusSources): Promise<DaemonStatus> {
+  const { online, live, lastContactAt, message } = sources.engine.contact;
+  const projects: ProjectStatus[] = [];
+  for (const { projectId, name } of uniqueProjects(sources.links)) {
+    const folders = sources.files.filter((file) => file.link.projectId === projectId);
+    projects.push({
+      id: projectId,
+      name,
+      ...(await unitStatus(sources, projectId)),
+      folders: folders.map(folderStatus),
+    });
+  }
+  return {
+    version: VERSION,
+    home: sources.home,
+    gateway: { url: sources.gatewayUrl },
+    service: {
+      name: sources.service,
+      online,
+      live,
+      last_contact_at: lastContactAt === undefined ? null : timestampOf(lastContactAt),
+      message: message ?? null,
+    },
+    projects,
+    own: await unitStatus(sources, "own"),
+  };
+}
+
+/** Whether the service has acknowledged all that can be sent to it. */
+export function isSynced(status: DaemonStatus): boolean {
+  const settled = (unit: UnitStatus) => unit.contacted && unit.waiting === 0;
+  const files = status.projects.flatMap((project) => project.folders);
+  return (
+    status.service.online &&
+    [...status.projects, status.own].every(settled) &&
+    files.every((file) => file.state !== "waiting")
+  );
+}
+
+function uniqueProjects(links: readonly Link[]): Link[] {
+  const seen = new Set<string>();
+  return links.filter(({ projectId }) => !seen.has(projectId) && seen.add(projectId));
+}
+
+function folderStatus(file: FollowedFile): FolderStatus {
+  const { path, state, note } = file.status;
+  return { dir: file.link.dir, path, state, note: note ?? null };
+}
+
+async function unitStatus(sources: StatusSources, unit: SyncUnit): Promise<UnitStatus> {
+  const { store, service, engine } = sources;
+  let memories = 0;
+  let waiting = 0;
+  let contacted = true;
+  let refused = engine.refusal(unit) ?? null;
+  for (const name of documentsOf(unit, LOCAL_USER)) {
+    const document = await store.reader
+      .selectFrom("documents")
+      .select("id")
+      .where("owner", "=", LOCAL_ACCOUNT)
+      .where("name", "=", name)
+      .executeTakeFirst();
+    if (!document) {
+      contacted = false;
+      continue;
+    }
+    const position = await readPosition(store.reader, service, document.id);
+    memories += await countMemories(sources, document.id);
+    waiting += await countUnacknowledged(sources, document.id, position.ackedSeq);
+    contacted &&= position.remote !== undefined;
+    refused ??= position.refused ?? null;
+  }
+  return { memories, waiting, contacted, refused };
+}
+
+async function countMemories({ store }: StatusSources, documentId: number): Promise<number> {
+  const { count } = await store.reader
+    .selectFrom("memories")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("document_id", "=", documentId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+async function countUnacknowledged(
+  { store }: StatusSources,
+  documentId: number,
+  ackedSeq: number,
+): Promise<number> {
+  const { count } = await store.reader
+    .selectFrom("updates")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("document_id", "=", documentId)
+    .where("origin", "=", "local")
+    .where("seq", ">", ackedSeq)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}

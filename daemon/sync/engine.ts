@@ -1,0 +1,244 @@
+import type { AccountId, ProjectId, UserId } from "../../shared/ids.ts";
+import type { Log } from "../../shared/log.ts";
+import { layerOf, projectOf } from "../../shared/replica/address.ts";
+import type { CommittedRow } from "../../shared/replica/open-document.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { ServerFrame } from "../../shared/wire/live.ts";
+import { randomFraction, type Timer, type World } from "../../shared/world.ts";
+import type { DaemonTables } from "../tables.ts";
+import { takeFrame } from "./incoming.ts";
+import { LiveLink } from "./live-link.ts";
+import { readPosition } from "./positions.ts";
+import { documentsOf, exchangeUnit, type Recoveries, unitsToSync } from "./round.ts";
+import { SyncSchedule, type SyncUnit } from "./schedule.ts";
+import type { Service } from "./service.ts";
+
+/** Without the live socket, one unit is asked about this often, in turn. */
+const ASK_INTERVAL_MS = 30_000;
+
+export interface EngineOptions {
+  readonly store: ReplicaStore<DaemonTables>;
+  readonly service: Service;
+  readonly world: World;
+  readonly log: Log;
+  readonly account: AccountId;
+  readonly user: UserId;
+  /** The followed projects, each with the name it is created under. */
+  readonly projects: () => ReadonlyMap<ProjectId, string>;
+  /** Something about the contact with the service has changed. */
+  readonly onContact: () => void;
+}
+
+/** How it stands with the service. */
+export interface Contact {
+  readonly online: boolean;
+  readonly live: boolean;
+  /** When it last answered, in milliseconds since the Unix epoch. */
+  readonly lastContactAt: number | undefined;
+  /** Why it is not online, or what it refused last. */
+  readonly message: string | undefined;
+}
+
+/**
+ * Keeps the followed projects' documents in step with one service: sends what is not acknowledged,
+ * fetches what the service announces, one call at a time, and goes on by itself when the service
+ * comes back.
+ */
+export class SyncEngine {
+  readonly #options: EngineOptions;
+  readonly #schedule = new SyncSchedule();
+  readonly #recoveries: Recoveries = new Map();
+  readonly #live: LiveLink | undefined;
+  readonly #stopListening: () => void;
+  readonly #refused = new Map<SyncUnit, string>();
+  #contact: Contact = { online: false, live: false, lastContactAt: undefined, message: undefined };
+  #timer: Timer | undefined;
+  #askTimer: Timer | undefined;
+  #calling: Promise<void> | undefined;
+  #waiters: (() => void)[] = [];
+  #asked = 0;
+  #stopped = false;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    const { service, world, log } = options;
+    this.#live = service.openLive
+      ? new LiveLink({
+          open: (handlers) => service.openLive?.(handlers),
+          world,
+          log,
+          projects: () => [...options.projects().keys()],
+          onFrame: (frame) => this.#onFrame(frame),
+          onState: (live) => this.#setContact({ live }),
+        })
+      : undefined;
+    this.#stopListening = options.store.onCommit((rows) => this.#onCommit(rows));
+  }
+
+  get contact(): Contact {
+    return this.#contact;
+  }
+
+  /** Why the service turned down a unit's last call. */
+  refusal(unit: SyncUnit): string | undefined {
+    return this.#refused.get(unit);
+  }
+
+  /** Begins with a call about everything that is followed. */
+  start(): void {
+    this.#live?.start();
+    this.refresh();
+    this.#scheduleAsking();
+  }
+
+  /** The set of followed projects has changed, or everything is to be looked at again. */
+  refresh(): void {
+    const units = unitsToSync(this.#options.projects());
+    for (const unit of this.#refused.keys()) if (!units.includes(unit)) this.#forget(unit);
+    for (const unit of units) this.#schedule.markDue(unit);
+    this.#live?.resubscribe();
+    this.#pump();
+  }
+
+  /** Goes at once, whatever the backoff; resolves when the calls that this brings are over. */
+  async syncNow(): Promise<void> {
+    this.#schedule.hurry();
+    this.#live?.hurry();
+    this.refresh();
+    await new Promise<void>((resolve) => {
+      this.#waiters.push(resolve);
+      this.#pump();
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    this.#askTimer?.cancel();
+    this.#stopListening();
+    this.#live?.stop();
+    await this.#calling;
+    this.#releaseWaiters();
+  }
+
+  #forget(unit: SyncUnit): void {
+    this.#refused.delete(unit);
+    this.#schedule.forget(unit);
+  }
+
+  #onCommit(rows: readonly CommittedRow[]): void {
+    for (const row of rows) {
+      if (row.origin !== "local") continue;
+      const project = projectOf(row.address.name);
+      if (project === undefined) this.#schedule.markDue("own");
+      else if (this.#options.projects().has(project)) this.#schedule.markDue(project);
+    }
+    this.#pump();
+  }
+
+  async #onFrame(frame: ServerFrame): Promise<void> {
+    const { store, service, account, user, projects } = this.#options;
+    if (frame.type === "subscribed") {
+      for (const [name, position] of frame.positions) {
+        const unit: SyncUnit = name === "user" || name === "global" ? "own" : name;
+        const document = unit === "own" ? (name === "user" ? `user/${user}` : "global") : name;
+        if (await this.#isBehind(document, position)) this.#schedule.markDue(unit);
+      }
+      this.#pump();
+      return;
+    }
+    const unit: SyncUnit = frame.projectId ?? "own";
+    if (unit !== "own" && !projects().has(unit)) return;
+    const names = documentsOf(unit, user);
+    const name = names.find((each) => layerOf(each) === frame.document);
+    if (name === undefined) return;
+    const taken = await store.write(async (context) => {
+      const open = await context.open({ owner: account, name });
+      return await takeFrame(context, service.name, open, frame);
+    });
+    if (taken !== "fetch") return;
+    this.#schedule.markDue(unit);
+    this.#pump();
+  }
+
+  async #isBehind(name: string, position: { epoch: string; seq: number }): Promise<boolean> {
+    const { store, service, account } = this.#options;
+    return await store.write(async (context) => {
+      const open = await context.find({ owner: account, name });
+      if (!open) return true;
+      const { remote } = await readPosition(context.db, service.name, open.id);
+      return remote?.epoch !== position.epoch || remote.seq !== position.seq;
+    });
+  }
+
+  /** Makes the next call when its time has come; at most one is under way. */
+  #pump(): void {
+    if (this.#stopped || this.#calling) return;
+    this.#timer?.cancel();
+    const now = this.#options.world.monotonic();
+    const step = this.#schedule.next(now);
+    if (step.kind === "call") {
+      this.#calling = this.#call(step.unit).finally(() => {
+        this.#calling = undefined;
+        this.#pump();
+      });
+      return;
+    }
+    if (step.kind === "wait") {
+      this.#timer = this.#options.world.setTimer(step.until - now, () => this.#pump());
+    }
+    this.#releaseWaiters();
+  }
+
+  #releaseWaiters(): void {
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const release of waiters) release();
+  }
+
+  async #call(unit: SyncUnit): Promise<void> {
+    const { world, log } = this.#options;
+    this.#schedule.began(unit);
+    const outcome = await exchangeUnit(this.#options, unit, this.#recoveries);
+    const now = world.monotonic();
+    if (outcome.kind === "answered") {
+      this.#refused.delete(unit);
+      this.#schedule.succeeded(unit, now, outcome.value.again);
+      this.#reached(undefined);
+      return;
+    }
+    log.warn({ unit, outcome: outcome.kind, reason: outcome.message }, "a sync call failed");
+    const fraction = randomFraction(world);
+    if (outcome.kind === "refused") {
+      this.#refused.set(unit, outcome.message);
+      this.#schedule.unitFailed(unit, now, fraction);
+      this.#reached(outcome.message);
+      return;
+    }
+    const retryAfterMs = outcome.kind === "busy" ? outcome.retryAfterMs : undefined;
+    this.#schedule.serviceFailed(unit, now, retryAfterMs, fraction);
+    this.#setContact({ online: false, message: outcome.message });
+  }
+
+  #reached(message: string | undefined): void {
+    this.#setContact({ online: true, lastContactAt: this.#options.world.now(), message });
+    this.#live?.serviceAnswered();
+  }
+
+  #setContact(changes: Partial<Contact>): void {
+    this.#contact = { ...this.#contact, ...changes };
+    this.#options.onContact();
+  }
+
+  /** Where nobody announces changes, they are asked for: a unit at a time, in turn. */
+  #scheduleAsking(): void {
+    if (!this.#live) return;
+    this.#askTimer = this.#options.world.setTimer(ASK_INTERVAL_MS, () => {
+      const units = unitsToSync(this.#options.projects());
+      const unit = units[this.#asked++ % units.length];
+      if (!this.#contact.live && unit !== undefined) this.#schedule.markDue(unit);
+      this.#pump();
+      this.#scheduleAsking();
+    });
+  }
+}

@@ -1,0 +1,119 @@
+import type { Kysely } from "kysely";
+import * as Y from "yjs";
+import type { OpenDocument } from "../../shared/replica/open-document.ts";
+import type { WriteContext } from "../../shared/replica/store.ts";
+import { cleanUpText } from "../../shared/replica/text-conflicts.ts";
+import type { DocumentAnswer } from "../../shared/wire/exchange.ts";
+import type { DaemonTables } from "../tables.ts";
+import { type Outgoing, unacknowledged } from "./outgoing.ts";
+import { readPosition, type SyncPosition, writePosition } from "./positions.ts";
+
+type Context = WriteContext<DaemonTables>;
+
+/** How the service's word on one document was taken. */
+export interface Taken {
+  /** There is more to exchange at once. */
+  readonly again: boolean;
+  /** What the service holds, where everything has to be exchanged. */
+  readonly serverVector?: Uint8Array;
+}
+
+/** Takes the answer about one document: its update, and the new position, in one transaction. */
+export async function takeAnswer(
+  context: Context,
+  service: string,
+  open: OpenDocument,
+  sent: Outgoing,
+  answer: DocumentAnswer,
+): Promise<Taken> {
+  const { db } = context;
+  const position = await readPosition(db, service, open.id);
+  const save = (changes: Partial<SyncPosition>) =>
+    writePosition(db, service, open.id, { ...position, refused: undefined, ...changes });
+  if ("forbidden" in answer) {
+    await save({ refused: "the token does not reach it" });
+    return { again: false };
+  }
+  if ("refused" in answer) {
+    await save({ refused: answer.refused.message });
+    return { again: false };
+  }
+  const wasEmpty = open.head.seq === 0;
+  if (answer.update) {
+    const problem = await applyRemote(context, open, position.ackedSeq, answer.update);
+    if (problem !== undefined) {
+      await save({ remote: undefined, ackedSeq: 0, refused: problem });
+      return { again: false };
+    }
+  }
+  if (answer.reset || answer.missing) {
+    await save({ remote: undefined, ackedSeq: 0 });
+    return { again: true, ...(answer.stateVector && { serverVector: answer.stateVector }) };
+  }
+  await context.flush(open);
+  const remote = { epoch: answer.epoch, seq: answer.seq };
+  const acked = sent.firstContact ? 0 : Math.max(sent.throughSeq, position.ackedSeq);
+  const ackedSeq = sent.firstContact && wasEmpty ? open.head.seq : acked;
+  await save({ remote, ackedSeq });
+  return { again: await hasMore(db, open, ackedSeq) };
+}
+
+/** A frame's update, when it is the next one of its document; otherwise nothing is changed. */
+export async function takeFrame(
+  context: Context,
+  service: string,
+  open: OpenDocument,
+  frame: { readonly epoch: string; readonly seq: number; readonly update?: Uint8Array },
+): Promise<"taken" | "known" | "fetch"> {
+  const position = await readPosition(context.db, service, open.id);
+  const { remote } = position;
+  if (!remote) return "fetch";
+  if (remote.epoch === frame.epoch && remote.seq >= frame.seq) return "known";
+  const isNext = remote.epoch === frame.epoch && remote.seq + 1 === frame.seq;
+  if (!isNext || !frame.update) return "fetch";
+  const problem = await applyRemote(context, open, position.ackedSeq, frame.update);
+  if (problem !== undefined) return "fetch";
+  const { epoch, seq } = frame;
+  await writePosition(context.db, service, open.id, { ...position, remote: { epoch, seq } });
+  return "taken";
+}
+
+/**
+ * Applies an update of the service's. Where this machine has edits of the text that the service had
+ * not held before, lines that both sides wrote are cleaned up in the same transaction. Resolves to
+ * what is wrong with an update that can't be applied; nothing is changed then.
+ */
+async function applyRemote(
+  context: Context,
+  open: OpenDocument,
+  ackedSeq: number,
+  update: Uint8Array,
+): Promise<string | undefined> {
+  const mine = await unheardOf(context.db, open, ackedSeq);
+  const admission = open.applyUpdate(update);
+  if (admission.kind === "missing") return "the service's update builds on what is not held here";
+  if (admission.kind === "refused") {
+    return `the service's update is not acceptable: ${admission.message}`;
+  }
+  if (mine) await cleanUpText(context, open, mine, update);
+  return undefined;
+}
+
+/** What this replica holds and the service may not; everything before it has acknowledged any. */
+async function unheardOf(
+  db: Kysely<DaemonTables>,
+  open: OpenDocument,
+  ackedSeq: number,
+): Promise<Uint8Array | undefined> {
+  if (ackedSeq > 0) return (await unacknowledged(db, open.id, ackedSeq))?.update;
+  return open.head.seq === 0 ? undefined : Y.encodeStateAsUpdate(open.document.ydoc);
+}
+
+async function hasMore(
+  db: Kysely<DaemonTables>,
+  open: OpenDocument,
+  ackedSeq: number,
+): Promise<boolean> {
+  if (ackedSeq === 0) return open.head.seq > 0;
+  return (await unacknowledged(db, open.id, ackedSeq)) !== undefined;
+}

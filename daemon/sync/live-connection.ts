@@ -1,0 +1,49 @@
+import { messageOf } from "../../shared/errors.ts";
+import { encodeSubscribe, parseServerFrame } from "../../shared/wire/live.ts";
+import type { World } from "../../shared/world.ts";
+import type { LiveConnection, LiveHandlers } from "./service.ts";
+
+/** A handshake that has not come through by then is given up. */
+const HANDSHAKE_DEADLINE_MS = 15_000;
+
+export interface LiveConnectionOptions {
+  readonly url: string;
+  readonly token: string;
+  readonly world: World;
+  readonly handlers: LiveHandlers;
+}
+
+/** Opens the service's live socket. What comes in that is no frame closes it again. */
+export function openLiveConnection(options: LiveConnectionOptions): LiveConnection {
+  const { handlers, token, world } = options;
+  const url = `${options.url.replace(/^http/, "ws")}/api/live`;
+  const socket = new WebSocket(url, { headers: { authorization: `Bearer ${token}` } });
+  let over = false;
+  const finish = (message: string) => {
+    if (over) return;
+    over = true;
+    deadline.cancel();
+    socket.close();
+    handlers.closed(message);
+  };
+  const deadline = world.setTimer(HANDSHAKE_DEADLINE_MS, () => finish("no handshake in time"));
+  socket.addEventListener("open", () => {
+    deadline.cancel();
+    if (!over) handlers.opened();
+  });
+  socket.addEventListener("message", (event) => {
+    if (over) return;
+    try {
+      const frame = parseServerFrame(String(event.data));
+      if (frame) handlers.frame(frame);
+    } catch (thrown) {
+      finish(`a frame that is none: ${messageOf(thrown)}`);
+    }
+  });
+  socket.addEventListener("close", (event) => finish(`closed with ${event.code}`));
+  socket.addEventListener("error", () => finish("the connection failed"));
+  return {
+    subscribe: (projects) => socket.send(encodeSubscribe(projects)),
+    close: () => finish("closed here"),
+  };
+}

@@ -1,0 +1,82 @@
+import type { Kysely } from "kysely";
+import type { Position } from "../../shared/wire/position.ts";
+import type { DaemonTables } from "../tables.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** How far a document has come with a service. */
+export interface SyncPosition {
+  /** The place in the service's log that is integrated here; undefined before first contact. */
+  readonly remote: Position | undefined;
+  /** Rows of the local log up to this one are acknowledged; 0 when none is. */
+  readonly ackedSeq: number;
+  /** Why the service won't take or give this document. */
+  readonly refused: string | undefined;
+}
+
+const NOT_CONTACTED: SyncPosition = { remote: undefined, ackedSeq: 0, refused: undefined };
+
+/** Stands in `epoch` for a position that was lost and has to be found again; no server gives it. */
+const NO_EPOCH = "?";
+
+export async function readPosition(
+  db: Db,
+  service: string,
+  documentId: number,
+): Promise<SyncPosition> {
+  const row = await db
+    .selectFrom("sync_positions")
+    .select(["epoch", "seq", "acked_seq", "refused"])
+    .where("service", "=", service)
+    .where("document_id", "=", documentId)
+    .executeTakeFirst();
+  if (!row) return NOT_CONTACTED;
+  return {
+    remote: row.epoch === NO_EPOCH ? undefined : { epoch: row.epoch, seq: row.seq },
+    ackedSeq: row.acked_seq,
+    refused: row.refused ?? undefined,
+  };
+}
+
+export async function writePosition(
+  db: Db,
+  service: string,
+  documentId: number,
+  position: SyncPosition,
+): Promise<void> {
+  const values = {
+    epoch: position.remote?.epoch ?? NO_EPOCH,
+    seq: position.remote?.seq ?? 0,
+    acked_seq: position.ackedSeq,
+    refused: position.refused ?? null,
+  };
+  await db
+    .insertInto("sync_positions")
+    .values({ service, document_id: documentId, ...values })
+    .onConflict((conflict) => conflict.columns(["service", "document_id"]).doUpdateSet(values))
+    .execute();
+}
+
+/** The last row of a document that some service has not to be sent any more; 0 before contact. */
+export async function lowestAcked(db: Db, documentId: number): Promise<number> {
+  const row = await db
+    .selectFrom("sync_positions")
+    .select((select) => select.fn.min("acked_seq").as("acked"))
+    .where("document_id", "=", documentId)
+    .executeTakeFirst();
+  return row?.acked ?? 0;
+}
+
+/**
+ * Forgets how far documents came with any other service. What came from there was never told to
+ * this one, so going back to a former service is a first contact, too.
+ */
+export async function forgetOtherServices(db: Db, service: string): Promise<void> {
+  const others = await db
+    .selectFrom("sync_positions")
+    .select("service")
+    .where("service", "!=", service)
+    .limit(1)
+    .executeTakeFirst();
+  if (others) await db.deleteFrom("sync_positions").execute();
+}

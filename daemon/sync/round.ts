@@ -1,0 +1,94 @@
+import type { ProjectId, UserId } from "../../shared/ids.ts";
+import { layerOf } from "../../shared/replica/address.ts";
+import type { WriteContext } from "../../shared/replica/store.ts";
+import type { DocumentRequest, ExchangeAnswer } from "../../shared/wire/exchange.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
+import type { DaemonTables } from "../tables.ts";
+import type { EngineOptions } from "./engine.ts";
+import { takeAnswer } from "./incoming.ts";
+import { type Outgoing, outgoingOf } from "./outgoing.ts";
+import { readPosition } from "./positions.ts";
+import type { SyncUnit } from "./schedule.ts";
+import type { Outcome } from "./service.ts";
+
+type Context = WriteContext<DaemonTables>;
+
+/** By document: the service's state vector, where everything has to be exchanged. */
+export type Recoveries = Map<number, Uint8Array>;
+
+const NOT_FOUND = 404;
+
+/** The units to keep in step: every followed project, and `user` and `global` by themselves. */
+export function unitsToSync(projects: ReadonlyMap<ProjectId, string>): SyncUnit[] {
+  return [...projects.keys(), "own"];
+}
+
+/** The names of a unit's documents. */
+export function documentsOf(unit: SyncUnit, user: UserId): string[] {
+  return unit === "own" ? [`user/${user}`, "global"] : [unit];
+}
+
+/** One call about a unit: what it sends is prepared, and what comes back taken, in transactions. */
+export async function exchangeUnit(
+  options: EngineOptions,
+  unit: SyncUnit,
+  recoveries: Recoveries,
+): Promise<Outcome<{ readonly again: boolean }>> {
+  const { store, service, projects } = options;
+  const sent = await store.write((context) => prepare(context, options, unit, recoveries));
+  const documents: { [layer in Layer]?: DocumentRequest } = {};
+  for (const [layer, { request }] of sent) documents[layer] = request;
+  const project = unit === "own" ? null : unit;
+  let outcome = await service.exchange(project, { documents });
+  if (project !== null && outcome.kind === "refused" && outcome.status === NOT_FOUND) {
+    const created = await service.createProject(project, projects().get(project) ?? project);
+    if (created.kind !== "answered") return created;
+    outcome = await service.exchange(project, { documents });
+  }
+  if (outcome.kind !== "answered") return outcome;
+  const answer = outcome.value;
+  const again = await store.write((context) =>
+    take(context, options, unit, sent, answer, recoveries),
+  );
+  return { kind: "answered", value: { again } };
+}
+
+type Sent = ReadonlyMap<Layer, Outgoing>;
+
+async function prepare(
+  context: Context,
+  { account, user, service }: EngineOptions,
+  unit: SyncUnit,
+  recoveries: Recoveries,
+): Promise<Sent> {
+  const sent = new Map<Layer, Outgoing>();
+  for (const name of documentsOf(unit, user)) {
+    const open = await context.open({ owner: account, name });
+    const position = await readPosition(context.db, service.name, open.id);
+    const outgoing = await outgoingOf(context.db, open, position, recoveries.get(open.id));
+    sent.set(layerOf(name), outgoing);
+  }
+  return sent;
+}
+
+async function take(
+  context: Context,
+  { account, user, service }: EngineOptions,
+  unit: SyncUnit,
+  sent: Sent,
+  answer: ExchangeAnswer,
+  recoveries: Recoveries,
+): Promise<boolean> {
+  let again = false;
+  for (const name of documentsOf(unit, user)) {
+    const outgoing = sent.get(layerOf(name));
+    const document = answer.documents[layerOf(name)];
+    if (!outgoing || !document) continue;
+    const open = await context.open({ owner: account, name });
+    const taken = await takeAnswer(context, service.name, open, outgoing, document);
+    if (taken.serverVector) recoveries.set(open.id, taken.serverVector);
+    else recoveries.delete(open.id);
+    again ||= taken.again;
+  }
+  return again;
+}

@@ -1,0 +1,40 @@
+import type { ProjectId } from "../../shared/ids.ts";
+import type { ExchangeAnswer, ExchangeRequest } from "../../shared/wire/exchange.ts";
+import type { ServerFrame } from "../../shared/wire/live.ts";
+
+/**
+ * What became of a call to the service. `unreachable` and `busy` concern the service as a whole and
+ * are tried again later; `refused` concerns this call alone.
+ */
+export type Outcome<Value> =
+  | { readonly kind: "answered"; readonly value: Value }
+  | { readonly kind: "unreachable"; readonly message: string }
+  | { readonly kind: "busy"; readonly message: string; readonly retryAfterMs: number | undefined }
+  | { readonly kind: "refused"; readonly status: number; readonly message: string };
+
+export interface LiveHandlers {
+  /** The socket is up; now is the time to subscribe. */
+  opened(): void;
+  frame(frame: ServerFrame): void;
+  /** The socket is down, or never came up. Called once. */
+  closed(message: string): void;
+}
+
+export interface LiveConnection {
+  subscribe(projects: readonly ProjectId[]): void;
+  close(): void;
+}
+
+/** The interface's sync endpoint as the daemon uses it. */
+export interface Service {
+  /** Names the service in tables and to people: its host's address, or `embedded`. */
+  readonly name: string;
+  /** `project` null: `user` and `global` alone. */
+  exchange(project: ProjectId | null, request: ExchangeRequest): Promise<Outcome<ExchangeAnswer>>;
+  createProject(id: ProjectId, name: string): Promise<Outcome<void>>;
+  /** Any request of the interface, passed on as it is; for what only the service can do. */
+  forward(method: string, path: string, body?: string): Promise<Outcome<unknown>>;
+  /** Undefined where nobody else can change what the service holds. */
+  openLive?(handlers: LiveHandlers): LiveConnection;
+  close(): Promise<void>;
+}

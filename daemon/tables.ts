@@ -1,0 +1,72 @@
+import type { Generated } from "kysely";
+import type { ServiceTables } from "./gateway/mount.ts";
+
+/** The daemon's database. Times are milliseconds since the Unix epoch. */
+export interface DaemonTables extends ServiceTables {
+  links: LinksTable;
+  sync_positions: SyncPositionsTable;
+  followed_files: FollowedFilesTable;
+  file_versions: FileVersionsTable;
+  inbox: InboxTable;
+}
+
+/** A folder whose project is followed. */
+interface LinksTable {
+  dir: string;
+  project_id: string;
+  name: string;
+  /** 1: others' changes are also written into a file that git tracks, or that is missing. */
+  write: number;
+  linked_at: number;
+}
+
+/** How far a document has come with a service. */
+interface SyncPositionsTable {
+  service: string;
+  document_id: number;
+  /** The place in the service's log that is integrated here. */
+  epoch: string;
+  seq: number;
+  /** Rows of the local log up to this one are acknowledged. */
+  acked_seq: number;
+  /** Why the service won't take or give this document; null when it does. */
+  refused: string | null;
+}
+
+/** A followed file as the daemon last read or wrote it. */
+interface FollowedFilesTable {
+  dir: string;
+  /** Relative to `dir`. */
+  path: string;
+  /** SHA-256 of the file's bytes, in hex. */
+  hash: string;
+  /** `CapturedText` as JSON: the file's lines and where they stand in the document. */
+  base: string;
+  /** `TextForm` as JSON. */
+  form: string;
+  /** What a write that was begun will leave: hash, base and form; null when none was. */
+  next_hash: string | null;
+  next_base: string | null;
+  next_form: string | null;
+}
+
+/** A version that stood in a followed file until the daemon wrote over it. */
+interface FileVersionsTable {
+  id: Generated<number>;
+  dir: string;
+  hash: string;
+  base: string;
+}
+
+/** A write made while no daemon ran. */
+interface InboxTable {
+  id: Generated<number>;
+  /** A project's id, `user/<user id>` or `global`. */
+  document: string;
+  key: string;
+  /** Null deletes the key. */
+  value: string | null;
+  /** JSON `[[client, clock], …]`: the entries that its author saw. */
+  seen: string;
+  written_at: number;
+}

@@ -1,0 +1,26 @@
+import type { AccountId, UserId } from "../../shared/ids.ts";
+import type { Caller } from "../services/services.ts";
+
+export type Plan = Caller["plan"];
+
+const DEV_TOKEN = /^mst_dev_([0-9A-Za-z_-]{1,64})$/;
+
+/**
+ * Who sends a request with one of the emulator's fixed tokens: `mst_dev_pro`, `mst_dev_team`,
+ * `mst_dev_readonly` (the Pro account's, reading only) and `mst_dev_NAME`, each further name an
+ * account of its own on the plan `planOfOthers`. Undefined for any other text. Only the emulator
+ * asks this; a hosted server knows none of these tokens.
+ */
+export function callerOfDevToken(token: string, planOfOthers: Plan): Caller | undefined {
+  const name = DEV_TOKEN.exec(token)?.[1];
+  if (name === undefined) return undefined;
+  const account = name === "readonly" ? "pro" : name;
+  return {
+    account: `acct_dev_${account}` as AccountId,
+    user: `user_dev_${account}` as UserId,
+    tokenId: `tok_dev_${name}`,
+    plan: account === "pro" || account === "team" ? account : planOfOthers,
+    canWrite: name !== "readonly",
+    boundTo: null,
+  };
+}

@@ -1,0 +1,50 @@
+import type { Log } from "../../shared/log.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import { VERSION } from "../../shared/version.ts";
+import type { World } from "../../shared/world.ts";
+import { type App, createApp } from "../app.ts";
+import { bearerToken } from "../bearer.ts";
+import { openServiceStore } from "../open-store.ts";
+import { createServices } from "../services/create-services.ts";
+import { RequestCounts } from "../services/request-counts.ts";
+import type { ServiceTables } from "../stores/tables.ts";
+import { callerOfDevToken, type Plan } from "./dev-tokens.ts";
+
+export interface EmulatorAppOptions {
+  /** `:memory:` or the path of a database file. */
+  readonly path: string;
+  /** Plan of the accounts behind `mst_dev_NAME`. */
+  readonly plan: Plan;
+  readonly world: World;
+  readonly log: Log;
+  /** Refuse requests that name another host than this machine. */
+  readonly loopbackOnly: boolean;
+}
+
+export interface EmulatorApp {
+  readonly app: App;
+  readonly store: ReplicaStore<ServiceTables>;
+  /** Finishes the writes under way and closes the database. */
+  close(): Promise<void>;
+}
+
+/** The whole service without a port, taking the fixed development tokens. */
+export async function createEmulatorApp(options: EmulatorAppOptions): Promise<EmulatorApp> {
+  const { world, log, plan, loopbackOnly } = options;
+  const store = await openServiceStore(options.path, world);
+  const counts = new RequestCounts(world);
+  const app = createApp({
+    services: createServices(store, world, counts),
+    authenticate(header) {
+      const token = bearerToken(header);
+      const caller = token === undefined ? undefined : callerOfDevToken(token, plan);
+      if (caller) counts.add(caller.account);
+      return caller;
+    },
+    world,
+    log,
+    extraHeaders: { "X-Memsync-Emulator": VERSION },
+    loopbackOnly,
+  });
+  return { app, store, close: () => store.close() };
+}

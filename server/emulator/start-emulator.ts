@@ -1,0 +1,71 @@
+import { chmod, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type Log, silentLog } from "../../shared/log.ts";
+import type { World } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { listen } from "../listen.ts";
+import { createEmulatorApp } from "./emulator-app.ts";
+
+const PRIVATE_FOLDER = 0o700;
+const LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"];
+
+export interface EmulatorOptions {
+  /** Address to listen on; `127.0.0.1` when left out. */
+  readonly host?: string;
+  /** Port to listen on; any free one when left out or 0. */
+  readonly port?: number;
+  /** Folder to keep the data in; in memory when left out. */
+  readonly dataDir?: string;
+  /** Plan of the accounts behind `mst_dev_NAME`; `pro` when left out. */
+  readonly plan?: "pro" | "team";
+}
+
+export interface Emulator {
+  /** Base address without `/v1` or `/api`: `http://127.0.0.1:4777`. */
+  readonly url: string;
+  readonly port: number;
+  /** A token that reads and writes the Pro account. */
+  readonly token: string;
+  /** Finishes requests under way, closes the port and the database. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the cloud service's emulator in this process: both variants of the interface on a port of
+ * this machine, with the fixed tokens `mst_dev_pro`, `mst_dev_team`, `mst_dev_readonly` and
+ * `mst_dev_NAME`. With `dataDir` an acknowledged write is on the disk. Rejects with one sentence
+ * when the port is taken, the folder can't be used, or Node lacks `better-sqlite3`.
+ */
+export async function startEmulator(
+  options: EmulatorOptions = {},
+  deps: { readonly world: World; readonly log: Log } = { world: realWorld, log: silentLog },
+): Promise<Emulator> {
+  const { host = "127.0.0.1", port = 0, dataDir, plan = "pro" } = options;
+  const emulator = await createEmulatorApp({
+    path: dataDir === undefined ? ":memory:" : await databaseIn(dataDir),
+    plan,
+    ...deps,
+    loopbackOnly: LOOPBACK_HOSTS.includes(host),
+  });
+  try {
+    const listener = await listen(emulator.app, { host, port });
+    return {
+      url: listener.url,
+      port: listener.port ?? port,
+      token: "mst_dev_pro",
+      async close() {
+        await listener.close();
+        await emulator.close();
+      },
+    };
+  } catch (thrown) {
+    await emulator.close();
+    throw thrown;
+  }
+}
+
+async function databaseIn(dataDir: string): Promise<string> {
+  await mkdir(dataDir, { recursive: true, mode: PRIVATE_FOLDER });
+  await chmod(dataDir, PRIVATE_FOLDER);
+  return join(dataDir, "emulator.db");
+}

@@ -1,0 +1,10 @@
+import { encodeServerFrame, LIVE_UPDATE_BYTES_MAX } from "../../shared/wire/live.ts";
+import type { LiveChange } from "../services/services.ts";
+
+/** The `changed` frame of a commit, with its update when that is small. */
+export function changedFrameOf(change: LiveChange): string {
+  const { projectId, document, epoch, seq, update } = change;
+  const small = update.length <= LIVE_UPDATE_BYTES_MAX;
+  const position = { type: "changed", projectId, document, epoch, seq } as const;
+  return encodeServerFrame(small ? { ...position, update } : position);
+}

@@ -1,0 +1,212 @@
+import { assert, messageOf } from "../../shared/errors.ts";
+import type { ProjectId } from "../../shared/ids.ts";
+import type { Log } from "../../shared/log.ts";
+import {
+  encodeServerFrame,
+  LIVE_PROJECTS_MAX,
+  parseClientFrame,
+  type SubscribedFrame,
+} from "../../shared/wire/live.ts";
+import type { Position } from "../../shared/wire/position.ts";
+import type { Timer, World } from "../../shared/world.ts";
+import type { Caller, LiveChange, LivePosition, Services } from "../services/services.ts";
+import { changedFrameOf } from "./changed-frame.ts";
+import { CLOSE } from "./close-codes.ts";
+
+/** How often a socket is pinged, and its token looked at again. */
+export const PING_INTERVAL_MS = 30_000;
+
+/** Bytes that may wait to be sent; a peer that reads less is better served by a new socket. */
+export const LIVE_BUFFERED_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Subscriptions that may wait for the one before, and changes that may wait for a subscription. */
+const WAITING_FRAMES_MAX = 32;
+const WAITING_CHANGES_MAX = 1000;
+
+/** A WebSocket as a session needs it; a listener gives one for its runtime's kind. */
+export interface LiveSocket {
+  send(frame: string): void;
+  ping(): void;
+  close(code: number, reason: string): void;
+  /** Bytes given to `send` that have not left yet. */
+  bufferedBytes(): number;
+}
+
+/** What a listener tells of one socket. No method throws. */
+export interface LiveSession {
+  /** A text frame came. */
+  receive(frame: string): void;
+  /** A binary frame came; there are none in this protocol. */
+  receiveBinary(): void;
+  /** The answer to a ping came. */
+  pong(): void;
+  /** The socket is closed, by whichever side. */
+  closed(): void;
+}
+
+export interface LiveSessionDeps {
+  readonly live: Services["live"];
+  readonly caller: Caller;
+  /** Whether the token of the handshake would still be accepted. */
+  readonly stillValid: () => Promise<boolean>;
+  readonly socket: LiveSocket;
+  readonly world: World;
+  readonly log: Log;
+}
+
+/**
+ * One live socket from its opening to its end (contract, section 6): tells of every commit to what
+ * the caller has subscribed to, and of the caller's own `user` and `global` documents unasked.
+ *
+ * 1. A change committed after a `subscribe` frame came is told, by the position in `subscribed` or
+ *    by a `changed` frame after it: listening begins before positions are read, and changes wait
+ *    until the answer has gone.
+ * 2. Nothing is told that the token may not read.
+ * 3. Memory is bounded: by the number of subscriptions, of waiting frames, and of unsent bytes.
+ */
+export function createLiveSession(deps: LiveSessionDeps): LiveSession {
+  const session = new Session(deps);
+  session.start();
+  return session;
+}
+
+class Session implements LiveSession {
+  readonly #deps: LiveSessionDeps;
+  readonly #projects = new Set<ProjectId>();
+  readonly #waitingFrames: (readonly ProjectId[])[] = [];
+  readonly #waitingChanges: LiveChange[] = [];
+  #subscribing = false;
+  #heard = true;
+  #ended = false;
+  #pingTimer: Timer | undefined;
+  #stopListening: (() => void) | undefined;
+
+  constructor(deps: LiveSessionDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    const { live, caller } = this.#deps;
+    this.#stopListening = live.onChange(caller.account, (change) => this.#changed(change));
+    this.#schedulePing();
+  }
+
+  receive(frame: string): void {
+    this.#heard = true;
+    if (this.#ended) return;
+    try {
+      this.#subscribe(parseClientFrame(frame).projectIds);
+    } catch {
+      this.#end(CLOSE.badFrame, "not a frame of this protocol");
+    }
+  }
+
+  receiveBinary(): void {
+    this.#end(CLOSE.badFrame, "binary frames are not part of this protocol");
+  }
+
+  pong(): void {
+    this.#heard = true;
+  }
+
+  closed(): void {
+    this.#ended = true;
+    this.#pingTimer?.cancel();
+    this.#stopListening?.();
+    this.#waitingFrames.length = 0;
+    this.#waitingChanges.length = 0;
+  }
+
+  #end(code: number, reason: string): void {
+    if (this.#ended) return;
+    this.closed();
+    this.#deps.socket.close(code, reason);
+  }
+
+  #subscribe(asked: readonly ProjectId[]): void {
+    const { boundTo } = this.#deps.caller;
+    const readable = asked.filter((id) => boundTo === null || boundTo.includes(id));
+    for (const id of readable) this.#projects.add(id);
+    this.#waitingFrames.push(readable);
+    if (this.#projects.size > LIVE_PROJECTS_MAX) {
+      this.#end(CLOSE.badFrame, `more than ${LIVE_PROJECTS_MAX} projects`);
+    } else if (this.#waitingFrames.length > WAITING_FRAMES_MAX) {
+      this.#end(CLOSE.badFrame, "too many frames at once");
+    } else if (!this.#subscribing) {
+      this.#subscribing = true;
+      // Can't reject: what is thrown in it ends the session.
+      void this.#answerSubscriptions();
+    }
+  }
+
+  async #answerSubscriptions(): Promise<void> {
+    const { live, caller, log } = this.#deps;
+    try {
+      for (let asked = this.#waitingFrames.shift(); asked; asked = this.#waitingFrames.shift()) {
+        const positions = await live.positions(caller, asked);
+        this.#send(encodeServerFrame(subscribedFrameOf(positions)));
+      }
+      this.#subscribing = false;
+      for (const change of this.#waitingChanges.splice(0)) this.#send(changedFrameOf(change));
+    } catch (thrown) {
+      log.error({ token: caller.tokenId, error: messageOf(thrown) }, "live subscription failed");
+      this.#end(CLOSE.failed, "the server failed");
+    }
+  }
+
+  #changed(change: LiveChange): void {
+    if (this.#ended || !this.#concerns(change)) return;
+    if (!this.#subscribing) {
+      this.#send(changedFrameOf(change));
+    } else if (this.#waitingChanges.push(change) > WAITING_CHANGES_MAX) {
+      this.#end(CLOSE.tooSlow, "too many changes at once; connect again");
+    }
+  }
+
+  #concerns(change: LiveChange): boolean {
+    const { caller } = this.#deps;
+    if (change.projectId !== null) return this.#projects.has(change.projectId);
+    if (caller.boundTo !== null) return false;
+    return change.document === "global" || change.user === caller.user;
+  }
+
+  #send(frame: string): void {
+    if (this.#ended) return;
+    const { socket } = this.#deps;
+    socket.send(frame);
+    if (socket.bufferedBytes() > LIVE_BUFFERED_BYTES_MAX) {
+      this.#end(CLOSE.tooSlow, "this socket is read too slowly; connect again");
+    }
+  }
+
+  #schedulePing(): void {
+    this.#pingTimer = this.#deps.world.setTimer(PING_INTERVAL_MS, () => {
+      // Can't reject: what is thrown in it ends the session.
+      void this.#ping();
+    });
+  }
+
+  async #ping(): Promise<void> {
+    const { socket, stillValid, caller, log } = this.#deps;
+    if (!this.#heard) return this.#end(CLOSE.goingAway, "no answer to a ping");
+    this.#heard = false;
+    socket.ping();
+    try {
+      if (!(await stillValid())) return this.#end(CLOSE.tokenInvalid, "the token is not valid now");
+    } catch (thrown) {
+      log.error({ token: caller.tokenId, error: messageOf(thrown) }, "live token check failed");
+      return this.#end(CLOSE.failed, "the server failed");
+    }
+    if (!this.#ended) this.#schedulePing();
+  }
+}
+
+function subscribedFrameOf(positions: readonly LivePosition[]): SubscribedFrame {
+  const named = new Map<ProjectId | "user" | "global", Position>();
+  for (const { document, projectId, epoch, seq } of positions) {
+    const name = document === "project" ? projectId : document;
+    assert(name !== null, "a project's document comes with the project's id");
+    named.set(name, { epoch, seq });
+  }
+  return { type: "subscribed", positions: named };
+}

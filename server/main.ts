@@ -1,0 +1,65 @@
+import pino from "pino";
+import type { Log } from "../shared/log.ts";
+import { realWorld } from "../shared/world-real.ts";
+import { createApp } from "./app.ts";
+import { type EmulatorOptions, startEmulator } from "./emulator/start-emulator.ts";
+import { listen } from "./listen.ts";
+import { openServiceStore } from "./open-store.ts";
+import { createServices } from "./services/create-services.ts";
+import { RequestCounts } from "./services/request-counts.ts";
+
+const LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"];
+
+/** Runs the emulator until a signal ends it; `onReady` is told its address. */
+export async function runEmulator(
+  options: EmulatorOptions,
+  onReady: (url: string) => void,
+): Promise<void> {
+  const emulator = await startEmulator(options, { world: realWorld, log: openLog() });
+  onReady(emulator.url);
+  await endSignal();
+  await emulator.close();
+}
+
+export interface ServerOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Path of the database file; its folder exists. */
+  readonly path: string;
+}
+
+/** Runs the hosted server until a signal ends it; `onReady` is told its address. */
+export async function runServer(
+  options: ServerOptions,
+  onReady: (url: string) => void,
+): Promise<void> {
+  const log = openLog();
+  const store = await openServiceStore(options.path, realWorld);
+  const app = createApp({
+    services: createServices(store, realWorld, new RequestCounts(realWorld)),
+    authenticate: () => undefined,
+    world: realWorld,
+    log,
+    loopbackOnly: LOOPBACK_HOSTS.includes(options.host),
+  });
+  try {
+    const listener = await listen(app, options);
+    onReady(listener.url);
+    await endSignal();
+    await listener.close();
+  } finally {
+    await store.close();
+  }
+}
+
+/** JSON lines on standard error, so that standard output is the program's own words. */
+function openLog(): Log {
+  return pino({ base: null }, pino.destination({ dest: 2, sync: true }));
+}
+
+function endSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+      process.once(signal, () => resolve());
+  });
+}

@@ -1,0 +1,72 @@
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+
+/**
+ * Node's message as a `Request`. The body is read from the socket only as it is asked for. A target
+ * that the URL standard would rewrite becomes one that nothing is served at. Throws a TypeError for
+ * a header that may not be in a `Request`.
+ */
+export function requestOf(message: IncomingMessage): Request {
+  const headers = new Headers();
+  const { rawHeaders } = message;
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    headers.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
+  }
+  const method = METHODS_UNKNOWN_TO_FETCH.has(message.method ?? "") ? "OPTIONS" : message.method;
+  const init = { method: method ?? "GET", headers };
+  const url = urlOf(message.url ?? "/");
+  if (method === "GET" || method === "HEAD") return new Request(url, init);
+  return new Request(url, { ...init, body: bodyOf(message), duplex: "half" });
+}
+
+/** `Request` refuses to be made with these; nothing is served under them or under OPTIONS. */
+const METHODS_UNKNOWN_TO_FETCH = new Set(["CONNECT", "TRACE", "TRACK"]);
+
+const NOWHERE = "http://localhost/%";
+
+/** The host is not taken from the request, where anything may be in it. */
+function urlOf(target: string): string {
+  const path = target.replace(/^https?:\/\/[^/?#]*/i, "");
+  if (!URL.canParse(path, "http://localhost")) return NOWHERE;
+  const url = new URL(`http://localhost${path.startsWith("/") ? "" : "/"}${path}`);
+  return url.pathname === path.split("?", 1)[0] ? url.href : NOWHERE;
+}
+
+function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
+  // Destroying it would take the socket with it before the answer is sent.
+  const chunks = message.iterator({ destroyOnReturn: false });
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await chunks.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await chunks.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** Sends an answer; resolves when it is handed to the system. A client that left is no error. */
+export async function sendResponse(response: Response, to: ServerResponse): Promise<void> {
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  for (const [name, value] of response.headers) to.setHeader(name, value);
+  if (response.body !== null) to.setHeader("content-length", bytes.length);
+  to.writeHead(response.status);
+  to.end(bytes);
+  // What is left of a body that was not read, so that the connection can be used again.
+  to.req.resume();
+}
+
+/** Answers on a bare socket, where there is no `ServerResponse`, and ends it. */
+export async function sendOnSocket(response: Response, socket: Duplex): Promise<void> {
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const lines = [`HTTP/1.1 ${response.status} ${STATUS_CODES[response.status] ?? ""}`];
+  for (const [name, value] of response.headers) lines.push(`${name}: ${value}`);
+  lines.push(`content-length: ${bytes.length}`, "connection: close", "", "");
+  if (!socket.writable) return;
+  socket.end(Buffer.concat([Buffer.from(lines.join("\r\n"), "latin1"), bytes]));
+}

@@ -1,0 +1,24 @@
+import { Elysia } from "elysia";
+import type { RequestId } from "../shared/ids.ts";
+import type { Caller } from "./services/services.ts";
+
+/** What is known of one request from its arrival on. */
+export interface RequestContext {
+  readonly requestId: RequestId;
+  /** Goes with every answer: the request's id, and what the app adds to all of them. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A request whose token was accepted. */
+export interface CallerContext extends RequestContext {
+  readonly caller: Caller;
+}
+
+/**
+ * Declares `context` to the routes. The app sets it on every request before a route is looked for,
+ * so a handler that needs a token always finds a caller in it.
+ */
+export const withContext = new Elysia({ name: "memsync:context" }).decorate(
+  "context",
+  {} as CallerContext,
+);

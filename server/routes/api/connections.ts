@@ -1,0 +1,41 @@
+import { Elysia } from "elysia";
+import {
+  type ConnectAnswer,
+  connectRequestOf,
+  parseConnectRequest,
+} from "../../../shared/wire/connection.ts";
+import { answer } from "../../answer.ts";
+import { Query } from "../../query.ts";
+import { readRequiredJson } from "../../read-json.ts";
+import { withContext } from "../../request-context.ts";
+import type { Services } from "../../services/services.ts";
+import { requireWrite, UNPARSED } from "../route.ts";
+
+/** `/api/projects/connect`: connects two projects, and undoes it. */
+export function connectionRoutes({ connections }: Services) {
+  return new Elysia({ prefix: "/projects/connect" })
+    .use(withContext)
+    .post(
+      "",
+      async ({ context, request }) => {
+        requireWrite(context.caller);
+        const asked = parseConnectRequest(await readRequiredJson(request));
+        const connection = await connections.connect(context.caller, asked);
+        return answer(context, { connection } satisfies ConnectAnswer);
+      },
+      UNPARSED,
+    )
+    .delete(
+      "",
+      async ({ context, request }) => {
+        requireWrite(context.caller);
+        const query = new Query(request.url);
+        const ids = [query.required("project_id"), query.required("target_project_id")] as const;
+        query.check();
+        const asked = connectRequestOf(...ids, "target_project_id");
+        const connection = await connections.disconnect(context.caller, asked);
+        return answer(context, { connection } satisfies ConnectAnswer);
+      },
+      UNPARSED,
+    );
+}

@@ -1,0 +1,12 @@
+import { Elysia } from "elysia";
+import { AppError } from "../../../shared/errors.ts";
+
+/** Where a WebSocket handshake belongs; listeners take it there before any route is looked for. */
+export const LIVE_PATH = "/api/live";
+
+/** Answers a plain request at the live socket's path. */
+export function liveRoutes() {
+  return new Elysia({ prefix: "/live" }).get("", () => {
+    throw new AppError("invalid_request", "this path takes WebSocket connections only");
+  });
+}

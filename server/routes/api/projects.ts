@@ -1,0 +1,48 @@
+import { Elysia } from "elysia";
+import { type ProjectWithMemories, parseProjectPut } from "../../../shared/wire/project.ts";
+import { existingProjectId } from "../../../shared/wire/project-id.ts";
+import { answer, answerRead } from "../../answer.ts";
+import { readRequiredJson } from "../../read-json.ts";
+import { withContext } from "../../request-context.ts";
+import type { ProjectDetails, Services } from "../../services/services.ts";
+import { answerProjects } from "../project-list.ts";
+import { requireWrite, UNPARSED } from "../route.ts";
+
+/** `/api/projects`: the list, one project with its memories, create or update. */
+export function projectRoutes({ projects }: Services) {
+  return new Elysia({ prefix: "/projects" })
+    .use(withContext)
+    .get("", ({ context, request }) => answerProjects(projects, context, request))
+    .get("/:id", async ({ context, request, params }) => {
+      const found = await projects.get(context.caller, existingProjectId(params.id));
+      return answerRead(context, request, withMemories(found));
+    })
+    .post(
+      "",
+      async ({ context, request }) => {
+        requireWrite(context.caller);
+        const put = parseProjectPut(await readRequiredJson(request));
+        return answer(context, await projects.put(context.caller, put));
+      },
+      UNPARSED,
+    );
+}
+
+function withMemories(found: ProjectDetails): ProjectWithMemories {
+  return {
+    ...found.project,
+    claude_md_content: found.claudeMdContent,
+    memories: found.memories.map(({ key, content, id, created_at, updated_at }) => ({
+      key,
+      value: content,
+      id,
+      created_at,
+      updated_at,
+    })),
+    connected_projects: found.connected.map(({ id, name, memories }) => ({
+      id,
+      name,
+      memories: memories.map(({ key, value }) => ({ key, value })),
+    })),
+  };
+}

@@ -1,0 +1,13 @@
+import { Elysia } from "elysia";
+import { answerRead } from "../../answer.ts";
+import { withContext } from "../../request-context.ts";
+import type { Services } from "../../services/services.ts";
+
+/** `GET /api/projects/stats`. No project is shadowed: every project's id begins with `proj_`. */
+export function statsRoutes({ stats }: Services) {
+  return new Elysia({ prefix: "/projects/stats" })
+    .use(withContext)
+    .get("", async ({ context, request }) =>
+      answerRead(context, request, await stats.get(context.caller)),
+    );
+}

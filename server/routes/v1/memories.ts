@@ -1,0 +1,70 @@
+import { Elysia } from "elysia";
+import { AppError } from "../../../shared/errors.ts";
+import { parseMemoryId } from "../../../shared/ids.ts";
+import {
+  type MemoryDeleted,
+  type MemoryList,
+  parseMemoryCreate,
+} from "../../../shared/wire/memory.ts";
+import { answer, answerRead } from "../../answer.ts";
+import { existingIfGiven, Query } from "../../query.ts";
+import { readRequiredJson } from "../../read-json.ts";
+import { withContext } from "../../request-context.ts";
+import type { MemoryQuery, Services } from "../../services/services.ts";
+import { requireWrite, UNPARSED } from "../route.ts";
+
+/** `/v1/memories`: list and search, create, delete. */
+export function memoryRoutes({ memories }: Services) {
+  return new Elysia({ prefix: "/memories" })
+    .use(withContext)
+    .get("", async ({ context, request }) => {
+      const query = new Query(request.url);
+      const page = await memories.list(context.caller, memoryQuery(query, request.headers));
+      const body = {
+        memories: page.items,
+        total: page.total,
+        next_cursor: page.nextCursor,
+      } satisfies Readonly<Record<keyof MemoryList, unknown>>;
+      return answerRead(context, request, body, query.linkToNext(page.nextCursor));
+    })
+    .post(
+      "",
+      async ({ context, request }) => {
+        requireWrite(context.caller);
+        const create = parseMemoryCreate(await readRequiredJson(request));
+        const project = headerProjectId(request.headers);
+        return answer(context, await memories.create(context.caller, create, project));
+      },
+      UNPARSED,
+    )
+    .delete(
+      "/:id",
+      async ({ context, params }) => {
+        requireWrite(context.caller);
+        const id = parseMemoryId(params.id);
+        if (id === undefined) throw new AppError("not_found", "there is no such memory");
+        await memories.remove(context.caller, id);
+        return answer(context, { id, deleted: true } satisfies MemoryDeleted);
+      },
+      UNPARSED,
+    );
+}
+
+function memoryQuery(query: Query, headers: Headers): MemoryQuery {
+  const page = query.page();
+  const layer = query.layer();
+  const q = query.search();
+  const projectId = query.text("project_id");
+  query.check();
+  return {
+    ...page,
+    layer,
+    q,
+    projectId: existingIfGiven(projectId),
+    headerProjectId: headerProjectId(headers),
+  };
+}
+
+function headerProjectId(headers: Headers) {
+  return existingIfGiven(headers.get("x-project-id"));
+}

@@ -1,0 +1,37 @@
+import type { Kysely } from "kysely";
+import { AppError } from "../../shared/errors.ts";
+import type { ProjectId } from "../../shared/ids.ts";
+import { findProject, type ProjectRow } from "../stores/project-store.ts";
+import type { ServiceTables } from "../stores/tables.ts";
+import type { Caller } from "./services.ts";
+
+/** The account's project of this id. Throws 404, or 403 when the token is bound elsewhere. */
+export async function getProject(
+  db: Kysely<ServiceTables>,
+  caller: Caller,
+  id: ProjectId,
+): Promise<ProjectRow> {
+  const project = await findProject(db, caller.account, id);
+  if (!project) throw noSuchProject();
+  assertBoundTo(caller, id);
+  return project;
+}
+
+export function noSuchProject(): AppError {
+  return new AppError("not_found", "there is no such project");
+}
+
+/** Throws 403 when the token is bound to other projects. */
+export function assertBoundTo(caller: Caller, id: ProjectId): void {
+  if (mayReach(caller, id)) return;
+  throw new AppError("forbidden", "this token is bound to other projects");
+}
+
+export function mayReach(caller: Caller, id: ProjectId): boolean {
+  return caller.boundTo === null || caller.boundTo.includes(id);
+}
+
+/** Throws 403 for a token that may only read. */
+export function assertCanWrite(caller: Caller): void {
+  if (!caller.canWrite) throw new AppError("forbidden", "this token may only read");
+}

@@ -1,0 +1,62 @@
+import { invalidAt } from "../../shared/errors.ts";
+import { LIMITS } from "../../shared/limits.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { Connection, ConnectRequest } from "../../shared/wire/connection.ts";
+import { timestampOf } from "../../shared/wire/timestamp.ts";
+import {
+  addConnection,
+  connectedTo,
+  findConnection,
+  listConnections,
+  pairOf,
+  removeConnection,
+} from "../stores/connection-store.ts";
+import type { ServiceTables } from "../stores/tables.ts";
+import { assertCanWrite, getProject } from "./access.ts";
+import type { Caller, Services } from "./services.ts";
+
+type Store = ReplicaStore<ServiceTables>;
+
+export function createConnectionService(store: Store): Services["connections"] {
+  return {
+    connect: (caller, request) => connect(store, caller, request),
+    disconnect: (caller, request) => disconnect(store, caller, request),
+  };
+}
+
+async function connect(store: Store, caller: Caller, request: ConnectRequest): Promise<Connection> {
+  assertCanWrite(caller);
+  const { project_id: one, target_project_id: other } = request;
+  return await store.write(async ({ db, now }) => {
+    await getProject(db, caller, one);
+    await getProject(db, caller, other);
+    const pairs = await listConnections(db, caller.account);
+    for (const id of [one, other]) {
+      const connected = connectedTo(pairs, id).filter((each) => each !== one && each !== other);
+      if (connected.length < LIMITS.connectionsPerProject) continue;
+      throw invalidAt(
+        "/project_id",
+        `a project may have ${LIMITS.connectionsPerProject} connections: undo one first`,
+      );
+    }
+    const createdAt = await addConnection(db, caller.account, pairOf(one, other), now);
+    return { project_ids: [one, other], connected: true, created_at: timestampOf(createdAt) };
+  });
+}
+
+async function disconnect(
+  store: Store,
+  caller: Caller,
+  request: ConnectRequest,
+): Promise<Connection> {
+  assertCanWrite(caller);
+  const { project_id: one, target_project_id: other } = request;
+  return await store.write(async ({ db, now }) => {
+    await getProject(db, caller, one);
+    await getProject(db, caller, other);
+    const pair = pairOf(one, other);
+    const createdAt = (await findConnection(db, caller.account, pair)) ?? now;
+    await removeConnection(db, caller.account, pair);
+    return { project_ids: [one, other], connected: false, created_at: timestampOf(createdAt) };
+  });
+}

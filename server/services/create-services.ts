@@ -1,0 +1,29 @@
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { World } from "../../shared/world.ts";
+import type { ServiceTables } from "../stores/tables.ts";
+import { createConnectionService } from "./connection-service.ts";
+import { createLiveService } from "./live-service.ts";
+import { createMemoryService } from "./memory-service.ts";
+import { createProjectService } from "./project-service.ts";
+import type { RequestCounts } from "./request-counts.ts";
+import type { Services } from "./services.ts";
+import { createSessionService } from "./session-service.ts";
+import { createStatsService } from "./stats-service.ts";
+import { createSyncService } from "./sync-service.ts";
+
+/** Every operation of the interface over one replica. */
+export function createServices(
+  store: ReplicaStore<ServiceTables>,
+  world: World,
+  counts: RequestCounts,
+): Services {
+  return {
+    memories: createMemoryService(store, world),
+    projects: createProjectService(store, world),
+    sync: createSyncService(store),
+    connections: createConnectionService(store),
+    sessions: createSessionService(store),
+    stats: createStatsService(store, counts),
+    live: createLiveService(store),
+  };
+}

@@ -1,0 +1,49 @@
+import type { Kysely } from "kysely";
+import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
+import { findLastSyncedProject, findProject } from "../stores/project-store.ts";
+import type { ServiceTables } from "../stores/tables.ts";
+import { getProject, mayReach } from "./access.ts";
+import type { Caller } from "./services.ts";
+
+type Db = Kysely<ServiceTables>;
+
+/**
+ * The project that a read without a project in its path is about (contract, section 4): the first
+ * that is there of the named one, the only one that the token is bound to, the one that the token
+ * last created or synced by a plain call, and the account's most recently synced.
+ */
+export async function findCurrentProject(
+  db: Db,
+  caller: Caller,
+  named: ProjectId | undefined,
+): Promise<ProjectId | undefined> {
+  if (named !== undefined) return (await getProject(db, caller, named)).id;
+  const [bound, ...others] = caller.boundTo ?? [];
+  if (bound !== undefined && others.length === 0) {
+    return (await findProject(db, caller.account, bound))?.id;
+  }
+  const last = await findTokensProject(db, caller);
+  if (last !== undefined) return last;
+  const filter = { account: caller.account, among: caller.boundTo };
+  return (await findLastSyncedProject(db, filter))?.id;
+}
+
+async function findTokensProject(db: Db, caller: Caller): Promise<ProjectId | undefined> {
+  const row = await db
+    .selectFrom("current_projects")
+    .select("project_id")
+    .where("token_id", "=", caller.tokenId)
+    .where("account", "=", caller.account)
+    .executeTakeFirst();
+  const id = row && parseProjectId(row.project_id);
+  return id !== undefined && mayReach(caller, id) ? id : undefined;
+}
+
+/** Remembers that this token created or synced a project by a plain call. */
+export async function rememberProject(db: Db, caller: Caller, id: ProjectId): Promise<void> {
+  await db
+    .insertInto("current_projects")
+    .values({ token_id: caller.tokenId, account: caller.account, project_id: id })
+    .onConflict((conflict) => conflict.column("token_id").doUpdateSet({ project_id: id }))
+    .execute();
+}

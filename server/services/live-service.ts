@@ -1,0 +1,58 @@
+import type { Kysely } from "kysely";
+import { parseProjectId, type UserId } from "../../shared/ids.ts";
+import { layerOf, projectOf } from "../../shared/replica/address.ts";
+import { epochOfRow } from "../../shared/replica/log-rows.ts";
+import type { CommittedRow } from "../../shared/replica/open-document.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { ReplicaTables } from "../../shared/replica/tables.ts";
+import type { ServiceTables } from "../stores/tables.ts";
+import { mayReach } from "./access.ts";
+import type { Caller, LivePosition, Services } from "./services.ts";
+
+export function createLiveService(store: ReplicaStore<ServiceTables>): Services["live"] {
+  return {
+    async positions(caller, projects) {
+      const own = caller.boundTo === null ? [`user/${caller.user}`, "global"] : [];
+      const names = [...projects.filter((id) => mayReach(caller, id)), ...own];
+      const found: LivePosition[] = [];
+      for (const name of names) found.push(...(await positionOf(store, caller, name)));
+      return found;
+    },
+
+    onChange(account, listener) {
+      return store.onCommit((rows) => {
+        for (const row of rows) {
+          if (row.address.owner !== account) continue;
+          const { epoch, seq, update } = row;
+          listener({ ...placeOf(row.address.name), epoch, seq, update });
+        }
+      });
+    },
+  };
+}
+
+async function positionOf(
+  store: ReplicaStore<ServiceTables>,
+  caller: Caller,
+  name: string,
+): Promise<LivePosition[]> {
+  const row = await store.reader
+    .selectFrom("documents")
+    .select(["id", "seq"])
+    .where("owner", "=", caller.account)
+    .where("name", "=", name)
+    .executeTakeFirst();
+  if (!row) return parseProjectId(name) ? [] : [{ ...placeOf(name), epoch: "", seq: 0 }];
+  const db = store.reader as unknown as Kysely<ReplicaTables>;
+  const epoch = row.seq === 0 ? "" : ((await epochOfRow(db, row.id, row.seq)) ?? "");
+  return [{ ...placeOf(name), epoch, seq: row.seq }];
+}
+
+function placeOf(name: CommittedRow["address"]["name"]) {
+  const layer = layerOf(name);
+  return {
+    document: layer,
+    projectId: projectOf(name) ?? null,
+    user: layer === "user" ? (name.slice("user/".length) as UserId) : null,
+  };
+}

@@ -1,0 +1,164 @@
+import { AppError, assert, invalidAt } from "../../shared/errors.ts";
+import { memoryIdOf, type ProjectId, randomMemoryKey } from "../../shared/ids.ts";
+import {
+  type DocumentAddress,
+  globalDocument,
+  layerOf,
+  projectDocument,
+  userDocument,
+  wireDocumentId,
+} from "../../shared/replica/address.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { Memory, MemoryCreate } from "../../shared/wire/memory.ts";
+import type { World } from "../../shared/world.ts";
+import { pageOf, parseCursor } from "../stores/cursor.ts";
+import {
+  countMemories,
+  findMemoriesById,
+  fullTextQuery,
+  listMemories,
+  type MemoryFilter,
+  searchMemories,
+  toMemory,
+} from "../stores/memory-store.ts";
+import { listProjects } from "../stores/project-store.ts";
+import type { ServiceTables } from "../stores/tables.ts";
+import { assertBoundTo, assertCanWrite, getProject } from "./access.ts";
+import { findCurrentProject } from "./current-project.ts";
+import type { Caller, MemoryQuery, Page, Services } from "./services.ts";
+
+export function createMemoryService(
+  store: ReplicaStore<ServiceTables>,
+  world: World,
+): Services["memories"] {
+  return {
+    async list(caller, query) {
+      const filter = {
+        account: caller.account,
+        documents: await documentsOf(store, caller, query),
+      };
+      if (query.q !== undefined) return await search(store, filter, query.q, query);
+      const from = parseCursor(query.cursor);
+      const limit = query.limit === undefined ? undefined : query.limit + 1;
+      const found = await listMemories(store.reader, filter, from, limit);
+      const { rows, nextCursor } = pageOf(found, query.limit, (row) => ({
+        sort: row.createdAt,
+        id: row.memoryId,
+      }));
+      const whole = from === undefined && nextCursor === null;
+      const total = whole ? rows.length : await countMemories(store.reader, filter);
+      return { items: rows.map(toMemory), total, nextCursor };
+    },
+
+    async create(caller, request, headerProjectId) {
+      assertCanWrite(caller);
+      const address = await targetOf(store, caller, request, headerProjectId);
+      const key = request.key ?? randomMemoryKey(world);
+      return await store.write(async (context) => {
+        const open = await context.open(address);
+        open.assertRoom();
+        open.document.setEntry("memories", key, request.content, {
+          now: context.now,
+          settles: true,
+        });
+        await context.flush(open);
+        const [row] = await findMemoriesById(
+          context.db,
+          caller.account,
+          memoryIdOf(wireDocumentId(address.name), key),
+        ).then((rows) => rows.filter((each) => each.documentName === address.name));
+        assert(row, "a memory just written has a row");
+        return toMemory(row);
+      });
+    },
+
+    async remove(caller, id) {
+      assertCanWrite(caller);
+      await store.write(async (context) => {
+        const rows = await findMemoriesById(context.db, caller.account, id);
+        const own = `user/${caller.user}`;
+        const row = rows.find((each) => {
+          return layerOf(each.documentName) !== "user" || each.documentName === own;
+        });
+        if (!row) throw new AppError("not_found", "there is no such memory");
+        assertDocument(caller, row.documentName);
+        const open = await context.open({ owner: caller.account, name: row.documentName });
+        open.document.deleteEntry("memories", row.key);
+      });
+    },
+  };
+}
+
+async function search(
+  store: ReplicaStore<ServiceTables>,
+  filter: MemoryFilter,
+  q: string,
+  query: MemoryQuery,
+): Promise<Page<Memory>> {
+  const from = parseCursor(query.cursor);
+  const words = fullTextQuery(q);
+  if (words === undefined) return { items: [], total: 0, nextCursor: null };
+  const limit = query.limit === undefined ? undefined : query.limit + 1;
+  const found = await searchMemories(store.reader, filter, words, from, limit);
+  const { rows, nextCursor } = pageOf(found.rows, query.limit, (row) => ({
+    sort: row.rank,
+    id: row.memoryId,
+  }));
+  return { items: rows.map(toMemory), total: found.total, nextCursor };
+}
+
+/** The names of the documents that a list looks in. */
+async function documentsOf(
+  store: ReplicaStore<ServiceTables>,
+  caller: Caller,
+  query: MemoryQuery,
+): Promise<string[]> {
+  const named = query.projectId ?? query.headerProjectId;
+  const project = await findCurrentProject(store.reader, caller, named);
+  const documents = {
+    project: project === undefined ? [] : [project],
+    user: caller.boundTo === null ? [`user/${caller.user}`] : [],
+    global: caller.boundTo === null ? ["global"] : [],
+  };
+  if (query.layer !== undefined) return documents[query.layer];
+  return [...documents.project, ...documents.user, ...documents.global];
+}
+
+/** Where a new memory goes. A write is never guessed into a project. */
+async function targetOf(
+  store: ReplicaStore<ServiceTables>,
+  caller: Caller,
+  request: MemoryCreate,
+  headerProjectId: ProjectId | undefined,
+): Promise<DocumentAddress> {
+  const { account, user } = caller;
+  if (request.layer === "project") {
+    const named = request.project_id ?? headerProjectId ?? (await onlyProject(store, caller));
+    if (named === undefined) {
+      throw invalidAt("/project_id", "say which project: project_id or the header X-Project-Id");
+    }
+    const { id } = await getProject(store.reader, caller, named);
+    return projectDocument(account, id);
+  }
+  if (caller.boundTo !== null) {
+    throw new AppError("forbidden", "this token is bound to projects and reaches no other layer");
+  }
+  return request.layer === "user" ? userDocument(account, user) : globalDocument(account);
+}
+
+async function onlyProject(
+  store: ReplicaStore<ServiceTables>,
+  caller: Caller,
+): Promise<ProjectId | undefined> {
+  if (caller.boundTo !== null) return caller.boundTo.length === 1 ? caller.boundTo[0] : undefined;
+  const filter = { account: caller.account, among: null };
+  const [first, second] = await listProjects(store.reader, filter, undefined, 2);
+  return second === undefined ? first?.id : undefined;
+}
+
+function assertDocument(caller: Caller, name: string): void {
+  if (layerOf(name) === "project") assertBoundTo(caller, name as ProjectId);
+  else if (caller.boundTo !== null) {
+    throw new AppError("forbidden", "this token is bound to projects and reaches no other layer");
+  }
+}

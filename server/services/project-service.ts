@@ -1,0 +1,133 @@
+import { AppError, invalidAt } from "../../shared/errors.ts";
+import { type ProjectId, randomProjectId } from "../../shared/ids.ts";
+import { projectDocument } from "../../shared/replica/address.ts";
+import type { ReplicaStore, WriteContext } from "../../shared/replica/store.ts";
+import type { Project, ProjectPut } from "../../shared/wire/project.ts";
+import type { World } from "../../shared/world.ts";
+import { connectedTo, listConnections } from "../stores/connection-store.ts";
+import { pageOf, parseCursor } from "../stores/cursor.ts";
+import { listMemories, toMemory } from "../stores/memory-store.ts";
+import {
+  countProjects,
+  findProject,
+  listProjects,
+  type ProjectRow,
+  readMetadata,
+  readText,
+} from "../stores/project-store.ts";
+import type { ServiceTables } from "../stores/tables.ts";
+import { assertBoundTo, assertCanWrite, getProject, mayReach } from "./access.ts";
+import { rememberProject } from "./current-project.ts";
+import { writePlain } from "./plain-write.ts";
+import { nameOf, viewProjects } from "./project-view.ts";
+import type { Caller, ProjectDetails, Services } from "./services.ts";
+
+type Store = ReplicaStore<ServiceTables>;
+
+export function createProjectService(store: Store, world: World): Services["projects"] {
+  return {
+    async list(caller, page) {
+      const filter = { account: caller.account, among: caller.boundTo };
+      const limit = page.limit === undefined ? undefined : page.limit + 1;
+      const found = await listProjects(store.reader, filter, parseCursor(page.cursor), limit);
+      const { rows, nextCursor } = pageOf(found, page.limit, (row) => ({
+        sort: row.createdAt,
+        id: row.id,
+      }));
+      const total = await countProjects(store.reader, filter);
+      return { items: await viewProjects(store.reader, caller, rows), total, nextCursor };
+    },
+
+    async get(caller, id) {
+      const row = await getProject(store.reader, caller, id);
+      return await details(store, caller, row);
+    },
+
+    async put(caller, request) {
+      assertCanWrite(caller);
+      return await store.write((context) => put(context, world, caller, request));
+    },
+  };
+}
+
+async function details(store: Store, caller: Caller, row: ProjectRow): Promise<ProjectDetails> {
+  const [project] = await viewProjects(store.reader, caller, [row]);
+  if (!project) throw new AppError("not_found", "there is no such project");
+  return {
+    project,
+    claudeMdContent: await readText(store.reader, row.documentId),
+    memories: await memoriesOf(store, caller, row.id),
+    connected: await connectedProjects(store, caller, row.id),
+  };
+}
+
+async function memoriesOf(store: Store, caller: Caller, id: ProjectId) {
+  const filter = { account: caller.account, documents: [id] };
+  const rows = await listMemories(store.reader, filter, undefined, undefined);
+  return rows.map(toMemory);
+}
+
+async function connectedProjects(store: Store, caller: Caller, id: ProjectId) {
+  const pairs = await listConnections(store.reader, caller.account);
+  const connected: ProjectDetails["connected"][number][] = [];
+  for (const other of connectedTo(pairs, id)) {
+    const row = mayReach(caller, other)
+      ? await findProject(store.reader, caller.account, other)
+      : undefined;
+    if (!row) continue;
+    const metadata = await readMetadata(store.reader, [row.documentId]);
+    const memories = await memoriesOf(store, caller, other);
+    connected.push({
+      id: other,
+      name: nameOf(other, metadata.get(row.documentId)?.own),
+      memories: memories.map(({ key, content }) => ({ key, value: content })),
+    });
+  }
+  return connected;
+}
+
+async function put(
+  context: WriteContext<ServiceTables>,
+  world: World,
+  caller: Caller,
+  request: ProjectPut,
+): Promise<Project & { created: boolean }> {
+  const id =
+    request.id ?? (await idOfName(context, caller, request.name)) ?? randomProjectId(world);
+  assertBoundTo(caller, id);
+  const created = (await findProject(context.db, caller.account, id)) === undefined;
+  const open = await context.open(projectDocument(caller.account, id));
+  const { name } = request;
+  if (
+    name !== undefined &&
+    (created ? name !== id : name !== (open.document.projectName() ?? id))
+  ) {
+    open.document.setProjectName(name, context.now);
+  }
+  writePlain(open, request, context.now);
+  await context.flush(open);
+  await rememberProject(context.db, caller, id);
+  const row = await findProject(context.db, caller.account, id);
+  const [project] = row ? await viewProjects(context.db, caller, [row]) : [];
+  if (!project) throw new AppError("internal", "the project just written can't be read");
+  return { ...project, created };
+}
+
+/** The account's project of exactly this name; several of them are a 400. */
+async function idOfName(
+  context: WriteContext<ServiceTables>,
+  caller: Caller,
+  name: string | undefined,
+): Promise<ProjectId | undefined> {
+  if (name === undefined) throw invalidAt("/name", "a project needs an id or a name");
+  const filter = { account: caller.account, among: null };
+  const rows = await listProjects(context.db, filter, undefined, undefined);
+  const metadata = await readMetadata(
+    context.db,
+    rows.map((row) => row.documentId),
+  );
+  const named = rows.filter((row) => nameOf(row.id, metadata.get(row.documentId)?.own) === name);
+  if (named.length <= 1) return named[0]?.id;
+  const ids = named.map((row) => row.id).join(", ");
+  throw invalidAt("/name", `several projects have this name: say which by id (${ids})`);
+}

@@ -1,0 +1,134 @@
+import type { AccountId, MemoryId, ProjectId, SessionId, UserId } from "../../shared/ids.ts";
+import type { Connection, ConnectRequest } from "../../shared/wire/connection.ts";
+import type { ExchangeAnswer, ExchangeRequest } from "../../shared/wire/exchange.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
+import type { LiveDocument } from "../../shared/wire/live.ts";
+import type { Memory, MemoryCreate } from "../../shared/wire/memory.ts";
+import type { Project, ProjectPut } from "../../shared/wire/project.ts";
+import type { Session } from "../../shared/wire/session.ts";
+import type { Stats } from "../../shared/wire/stats.ts";
+import type { SyncAnswer, SyncPayload } from "../../shared/wire/sync.ts";
+
+/** Who sends a request, as the token says. Made by `authenticate`, trusted from there on. */
+export interface Caller {
+  readonly account: AccountId;
+  readonly user: UserId;
+  /** Names the token in tables and logs; never the token itself. */
+  readonly tokenId: string;
+  readonly plan: "pro" | "team";
+  readonly canWrite: boolean;
+  /** The projects that the token is bound to; null when it is bound to none. */
+  readonly boundTo: readonly ProjectId[] | null;
+}
+
+/** One page of a list. `total` counts all that match; `nextCursor` is null on the last page. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly total: number;
+  readonly nextCursor: string | null;
+}
+
+/** `limit` undefined: everything that is left after `cursor`. */
+export interface PageRequest {
+  readonly limit: number | undefined;
+  readonly cursor: string | undefined;
+}
+
+export interface MemoryQuery extends PageRequest {
+  readonly projectId: ProjectId | undefined;
+  /** From the header `X-Project-Id`. */
+  readonly headerProjectId: ProjectId | undefined;
+  readonly layer: Layer | undefined;
+  /** Full-text query, at most `LIMITS.queryBytes`. */
+  readonly q: string | undefined;
+}
+
+export interface SessionQuery extends PageRequest {
+  readonly projectId: ProjectId | undefined;
+}
+
+/** A project with everything that either variant shows of it. */
+export interface ProjectDetails {
+  readonly project: Project;
+  readonly claudeMdContent: string;
+  readonly memories: readonly Memory[];
+  readonly connected: readonly {
+    readonly id: ProjectId;
+    readonly name: string;
+    readonly memories: readonly { readonly key: string; readonly value: string }[];
+  }[];
+}
+
+/**
+ * What the routes can ask for: each operation of the published interface and its extensions, on
+ * parsed requests. Every method refuses with an `AppError` and has then changed nothing; a write
+ * that resolves is durable. The hosted server, the emulator and the daemon's gateway each give an
+ * implementation.
+ */
+export interface Services {
+  readonly memories: {
+    list(caller: Caller, query: MemoryQuery): Promise<Page<Memory>>;
+    create(
+      caller: Caller,
+      request: MemoryCreate,
+      headerProjectId: ProjectId | undefined,
+    ): Promise<Memory>;
+    remove(caller: Caller, id: MemoryId): Promise<void>;
+  };
+  readonly projects: {
+    list(caller: Caller, page: PageRequest): Promise<Page<Project>>;
+    get(caller: Caller, id: ProjectId): Promise<ProjectDetails>;
+    put(caller: Caller, request: ProjectPut): Promise<Project & { readonly created: boolean }>;
+  };
+  readonly sync: {
+    /** The merged state without a sync: what variant A answers to an empty body. */
+    read(caller: Caller, id: ProjectId): Promise<SyncAnswer>;
+    /** `createMissing`: variant A makes an unknown project, variant B refuses with 404. */
+    apply(
+      caller: Caller,
+      id: ProjectId,
+      payload: SyncPayload,
+      options: { readonly createMissing: boolean },
+    ): Promise<SyncAnswer>;
+    /** Replica exchange. `id` null: `user` and `global` alone (`POST /api/sync`). */
+    exchange(
+      caller: Caller,
+      id: ProjectId | null,
+      request: ExchangeRequest,
+      options: { readonly createMissing: boolean },
+    ): Promise<ExchangeAnswer>;
+  };
+  readonly connections: {
+    connect(caller: Caller, request: ConnectRequest): Promise<Connection>;
+    disconnect(caller: Caller, request: ConnectRequest): Promise<Connection>;
+  };
+  readonly sessions: {
+    list(caller: Caller, query: SessionQuery): Promise<Page<Session>>;
+    get(caller: Caller, id: SessionId): Promise<Session>;
+  };
+  readonly stats: {
+    get(caller: Caller): Promise<Stats>;
+  };
+  readonly live: {
+    /** Present positions of those of the asked projects, and of `user` and `global`, that the caller may read. */
+    positions(caller: Caller, projects: readonly ProjectId[]): Promise<readonly LivePosition[]>;
+    /** Calls back after each commit to anything of the account; returns how to stop. */
+    onChange(account: AccountId, listener: (change: LiveChange) => void): () => void;
+  };
+}
+
+/** A document as the live socket names it, with the position of its log's head. */
+export interface LivePosition {
+  readonly document: LiveDocument;
+  /** The project's id for `project`; null otherwise. */
+  readonly projectId: ProjectId | null;
+  /** Whose `user` document; null otherwise. Never leaves the server. */
+  readonly user: UserId | null;
+  readonly epoch: string;
+  readonly seq: number;
+}
+
+export interface LiveChange extends LivePosition {
+  /** The committed row's Yjs update (v1). */
+  readonly update: Uint8Array;
+}

@@ -1,0 +1,32 @@
+import { AppError } from "../../shared/errors.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import { pageOf, parseCursor } from "../stores/cursor.ts";
+import { countSessions, findSession, listSessions } from "../stores/session-store.ts";
+import type { ServiceTables } from "../stores/tables.ts";
+import { assertBoundTo, getProject } from "./access.ts";
+import type { Services } from "./services.ts";
+
+export function createSessionService(store: ReplicaStore<ServiceTables>): Services["sessions"] {
+  return {
+    async list(caller, query) {
+      if (query.projectId !== undefined) await getProject(store.reader, caller, query.projectId);
+      const projects = query.projectId === undefined ? caller.boundTo : [query.projectId];
+      const filter = { account: caller.account, projects };
+      const limit = query.limit === undefined ? undefined : query.limit + 1;
+      const found = await listSessions(store.reader, filter, parseCursor(query.cursor), limit);
+      const { rows, nextCursor } = pageOf(found, query.limit, (row) => ({
+        sort: row.lastActivityAt,
+        id: row.session.id,
+      }));
+      const total = await countSessions(store.reader, filter);
+      return { items: rows.map((row) => row.session), total, nextCursor };
+    },
+
+    async get(caller, id) {
+      const session = await findSession(store.reader, caller.account, id);
+      if (!session) throw new AppError("not_found", "there is no such session");
+      if (session.project_id !== null) assertBoundTo(caller, session.project_id);
+      return session;
+    },
+  };
+}

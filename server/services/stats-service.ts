@@ -1,0 +1,80 @@
+import { type Kysely, sql } from "kysely";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { Stats } from "../../shared/wire/stats.ts";
+import { timestampOf } from "../../shared/wire/timestamp.ts";
+import { listConnections } from "../stores/connection-store.ts";
+import { countMemories } from "../stores/memory-store.ts";
+import { listProjects } from "../stores/project-store.ts";
+import { countSessions } from "../stores/session-store.ts";
+import type { ServiceTables } from "../stores/tables.ts";
+import { mayReach } from "./access.ts";
+import type { RequestCounts } from "./request-counts.ts";
+import type { Caller, Services } from "./services.ts";
+
+type Db = Kysely<ServiceTables>;
+
+export function createStatsService(
+  store: ReplicaStore<ServiceTables>,
+  counts: RequestCounts,
+): Services["stats"] {
+  return {
+    async get(caller) {
+      const db = store.reader;
+      const filter = { account: caller.account, among: caller.boundTo };
+      const projects = (await listProjects(db, filter, undefined, undefined)).map(({ id }) => id);
+      const ownLayers = caller.boundTo === null;
+      const memories = {
+        project: await count(db, caller, projects),
+        user: ownLayers ? await count(db, caller, [`user/${caller.user}`]) : 0,
+        global: ownLayers ? await count(db, caller, ["global"]) : 0,
+      };
+      const pairs = await listConnections(db, caller.account);
+      const connections = pairs.filter(([one, other]) => {
+        return mayReach(caller, one) && mayReach(caller, other);
+      });
+      const documents = ownLayers ? [...projects, `user/${caller.user}`, "global"] : projects;
+      return {
+        plan: caller.plan,
+        projects: projects.length,
+        connections: connections.length,
+        memories: { total: memories.project + memories.user + memories.global, ...memories },
+        sessions: await countSessions(db, { account: caller.account, projects: caller.boundTo }),
+        storage_bytes: await storageBytes(db, caller, documents),
+        syncs: await syncs(db, caller),
+        requests: counts.read(caller.account),
+      } satisfies Stats;
+    },
+  };
+}
+
+function count(db: Db, caller: Caller, documents: readonly string[]): Promise<number> {
+  return countMemories(db, { account: caller.account, documents });
+}
+
+/** UTF-8 bytes of everything that a caller could read out again. */
+async function storageBytes(db: Db, caller: Caller, documents: readonly string[]): Promise<number> {
+  if (documents.length === 0) return 0;
+  const among = sql`select id from documents
+    where owner = ${caller.account} and name in (${sql.join([...documents])})`;
+  const { rows } = await sql<{ bytes: number | null }>`
+    select
+      (select coalesce(sum(octet_length(key) + octet_length(value)), 0) from memories
+        where document_id in (${among}))
+      + (select coalesce(sum(octet_length(key) + octet_length(value)), 0) from metadata
+        where document_id in (${among}))
+      + (select coalesce(sum(octet_length(content)), 0) from texts
+        where document_id in (${among})) as bytes`.execute(db);
+  return Number(rows[0]?.bytes ?? 0);
+}
+
+async function syncs(db: Db, caller: Caller): Promise<Stats["syncs"]> {
+  const row = await db
+    .selectFrom("syncs")
+    .select(["total", "last_synced_at"])
+    .where("account", "=", caller.account)
+    .executeTakeFirst();
+  return {
+    total: row?.total ?? 0,
+    last_synced_at: row ? timestampOf(row.last_synced_at) : null,
+  };
+}

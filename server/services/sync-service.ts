@@ -1,0 +1,146 @@
+import type { ProjectId } from "../../shared/ids.ts";
+import {
+  type DocumentAddress,
+  globalDocument,
+  projectDocument,
+  userDocument,
+} from "../../shared/replica/address.ts";
+import { serveExchange } from "../../shared/replica/exchange.ts";
+import type { ReplicaStore, WriteContext } from "../../shared/replica/store.ts";
+import type {
+  DocumentAnswer,
+  ExchangeAnswer,
+  ExchangeRequest,
+} from "../../shared/wire/exchange.ts";
+import { LAYERS, type Layer } from "../../shared/wire/layer.ts";
+import type { SyncAnswer, SyncPayload } from "../../shared/wire/sync.ts";
+import { timestampOf } from "../../shared/wire/timestamp.ts";
+import { listMemories } from "../stores/memory-store.ts";
+import { findProject, markSynced, readMetadata, readText } from "../stores/project-store.ts";
+import { putSessions } from "../stores/session-store.ts";
+import type { ServiceTables } from "../stores/tables.ts";
+import { assertBoundTo, assertCanWrite, getProject, noSuchProject } from "./access.ts";
+import { rememberProject } from "./current-project.ts";
+import { type PlainChanges, writePlain } from "./plain-write.ts";
+import type { Caller, Services } from "./services.ts";
+
+type Store = ReplicaStore<ServiceTables>;
+type Context = WriteContext<ServiceTables>;
+
+export function createSyncService(store: Store): Services["sync"] {
+  return {
+    async read(caller, id) {
+      const project = await getProject(store.reader, caller, id);
+      const syncedAt = project.lastSyncedAt ?? project.createdAt;
+      return await answer(store.reader, caller, id, syncedAt, NOTHING_CHANGED);
+    },
+
+    apply: (caller, id, payload, options) =>
+      store.write((context) => apply(context, caller, id, payload, options.createMissing)),
+
+    exchange: (caller, id, request, options) =>
+      store.write((context) => exchange(context, caller, id, request, options.createMissing)),
+  };
+}
+
+const NOTHING_CHANGED: PlainChanges = { created: 0, updated: 0, unchanged: 0 };
+
+async function apply(
+  context: Context,
+  caller: Caller,
+  id: ProjectId,
+  payload: SyncPayload,
+  createMissing: boolean,
+): Promise<SyncAnswer> {
+  const known = await findProject(context.db, caller.account, id);
+  if (!known && !createMissing) throw noSuchProject();
+  assertBoundTo(caller, id);
+  if (!known) assertCanWrite(caller);
+  const open = await context.open(projectDocument(caller.account, id));
+  const changes = writePlain(open, payload, context.now);
+  const sessions = payload.sessions ?? [];
+  const sessionsChanged = await putSessions(context.db, caller.account, id, sessions);
+  if (open.dirty || sessionsChanged) assertCanWrite(caller);
+  await context.flush(open);
+  if (caller.canWrite) {
+    await markSynced(context.db, caller.account, id, context.now);
+    await rememberProject(context.db, caller, id);
+  }
+  return await answer(context.db, caller, id, context.now, changes);
+}
+
+/** The merged state, so that a plain client is up to date after one call. */
+async function answer(
+  db: Context["db"],
+  caller: Caller,
+  id: ProjectId,
+  syncedAt: number,
+  changes: PlainChanges,
+): Promise<SyncAnswer> {
+  const project = await getProject(db, caller, id);
+  const filter = { account: caller.account, documents: [id] };
+  const memories = await listMemories(db, filter, undefined, undefined);
+  const metadata = await readMetadata(db, [project.documentId]);
+  return {
+    project_id: id,
+    synced_at: timestampOf(syncedAt),
+    claude_md_content: await readText(db, project.documentId),
+    memories: memories.map(({ key, value }) => ({ key, value })),
+    metadata: metadata.get(project.documentId)?.metadata ?? {},
+    changes,
+  };
+}
+
+/**
+ * Each document is served or turned down by itself, so nothing here throws once one of them has
+ * been written, but for the missing right to write; all that is written shares one commit.
+ */
+async function exchange(
+  context: Context,
+  caller: Caller,
+  id: ProjectId | null,
+  request: ExchangeRequest,
+  createMissing: boolean,
+): Promise<ExchangeAnswer> {
+  if (id !== null) await openReachable(context, caller, id, createMissing);
+  const documents: { [document in Layer]?: DocumentAnswer } = {};
+  for (const layer of LAYERS) {
+    const document = request.documents[layer];
+    const address = addressOf(caller, id, layer);
+    if (!document || !address) continue;
+    const forbidden = layer !== "project" && caller.boundTo !== null;
+    documents[layer] = forbidden
+      ? { forbidden: true }
+      : await serveExchange(context, address, document, caller);
+  }
+  if (id === null) return { documents };
+  const changed = await putSessions(context.db, caller.account, id, request.sessions ?? []);
+  if (changed) assertCanWrite(caller);
+  if (caller.canWrite) await markSynced(context.db, caller.account, id, context.now);
+  return { documents };
+}
+
+async function openReachable(
+  context: Context,
+  caller: Caller,
+  id: ProjectId,
+  createMissing: boolean,
+): Promise<void> {
+  const known = await findProject(context.db, caller.account, id);
+  if (!known && !createMissing) throw noSuchProject();
+  assertBoundTo(caller, id);
+  if (known) return;
+  assertCanWrite(caller);
+  await context.open(projectDocument(caller.account, id));
+}
+
+/** A `project` document has no place in a call that names no project. */
+function addressOf(
+  { account, user }: Caller,
+  id: ProjectId | null,
+  layer: Layer,
+): DocumentAddress | undefined {
+  if (layer === "user") return userDocument(account, user);
+  if (layer === "global") return globalDocument(account);
+  return id === null ? undefined : projectDocument(account, id);
+}

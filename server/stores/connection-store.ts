@@ -1,0 +1,73 @@
+import type { Kysely } from "kysely";
+import type { ProjectId } from "../../shared/ids.ts";
+import type { ServiceTables } from "./tables.ts";
+
+type Db = Kysely<ServiceTables>;
+
+/** Two different projects, the smaller id first, so that a pair is stored once. */
+export type ProjectPair = readonly [ProjectId, ProjectId];
+
+export function pairOf(one: ProjectId, other: ProjectId): ProjectPair {
+  return one < other ? [one, other] : [other, one];
+}
+
+/** Connects a pair; when it is connected already, nothing changes. Resolves to since when. */
+export async function addConnection(
+  db: Db,
+  account: string,
+  pair: ProjectPair,
+  now: number,
+): Promise<number> {
+  await db
+    .insertInto("connections")
+    .values({ account, project_a: pair[0], project_b: pair[1], created_at: now })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  return (await findConnection(db, account, pair)) ?? now;
+}
+
+/** Since when a pair is connected, in milliseconds since the Unix epoch. */
+export async function findConnection(
+  db: Db,
+  account: string,
+  pair: ProjectPair,
+): Promise<number | undefined> {
+  const row = await db
+    .selectFrom("connections")
+    .select("created_at")
+    .where("account", "=", account)
+    .where("project_a", "=", pair[0])
+    .where("project_b", "=", pair[1])
+    .executeTakeFirst();
+  return row?.created_at;
+}
+
+export async function removeConnection(db: Db, account: string, pair: ProjectPair): Promise<void> {
+  await db
+    .deleteFrom("connections")
+    .where("account", "=", account)
+    .where("project_a", "=", pair[0])
+    .where("project_b", "=", pair[1])
+    .execute();
+}
+
+/** The account's connections, in the order of their ids. */
+export async function listConnections(db: Db, account: string): Promise<ProjectPair[]> {
+  const rows = await db
+    .selectFrom("connections")
+    .select(["project_a", "project_b"])
+    .where("account", "=", account)
+    .orderBy("project_a")
+    .orderBy("project_b")
+    .execute();
+  return rows.map((row) => [row.project_a as ProjectId, row.project_b as ProjectId]);
+}
+
+/** What a project is connected to, in the order of their ids. */
+export function connectedTo(pairs: readonly ProjectPair[], id: ProjectId): ProjectId[] {
+  const others = pairs.flatMap(([one, other]) => {
+    if (one === id) return [other];
+    return other === id ? [one] : [];
+  });
+  return others.sort();
+}

@@ -1,0 +1,42 @@
+import { invalidAt } from "../../shared/errors.ts";
+
+/** Where a page ended: the sort value of its last item, and its id. */
+export interface PageEnd {
+  readonly sort: number;
+  readonly id: string;
+}
+
+/** An opaque cursor that `parseCursor` understands. */
+export function formatCursor(end: PageEnd): string {
+  return Buffer.from(JSON.stringify([end.sort, end.id])).toString("base64url");
+}
+
+/** Throws a 400 for anything that `formatCursor` has not made. */
+export function parseCursor(cursor: string | undefined): PageEnd | undefined {
+  if (cursor === undefined) return undefined;
+  try {
+    const decoded: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+    if (Array.isArray(decoded) && decoded.length === 2) {
+      const [sort, id] = decoded as unknown[];
+      if (typeof sort === "number" && typeof id === "string") return { sort, id };
+    }
+  } catch {
+    // Falls through to the one refusal below.
+  }
+  throw invalidAt("cursor", "the cursor is not one that this service has given");
+}
+
+/**
+ * Cuts a page off rows that were read with one more than `limit`. `endOf` gives the sort value and
+ * id that the next page goes on from.
+ */
+export function pageOf<Row>(
+  rows: readonly Row[],
+  limit: number | undefined,
+  endOf: (row: Row) => PageEnd,
+): { readonly rows: readonly Row[]; readonly nextCursor: string | null } {
+  if (limit === undefined || rows.length <= limit) return { rows, nextCursor: null };
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return { rows: page, nextCursor: last === undefined ? null : formatCursor(endOf(last)) };
+}

@@ -1,0 +1,178 @@
+import { type Kysely, sql } from "kysely";
+import type { MemoryId } from "../../shared/ids.ts";
+import { layerOf, projectOf } from "../../shared/replica/address.ts";
+import type { Memory } from "../../shared/wire/memory.ts";
+import { timestampOf } from "../../shared/wire/timestamp.ts";
+import type { PageEnd } from "./cursor.ts";
+import type { ServiceTables } from "./tables.ts";
+
+type Db = Kysely<ServiceTables>;
+
+export interface MemoryFilter {
+  /** Whose documents. */
+  readonly account: string;
+  /** Names of the documents to look in. */
+  readonly documents: readonly string[];
+}
+
+export interface MemoryRow {
+  readonly documentName: string;
+  readonly memoryId: MemoryId;
+  readonly key: string;
+  readonly value: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+interface Columns {
+  name: string;
+  memory_id: string;
+  key: string;
+  value: string;
+  created_at: number;
+  updated_at: number;
+}
+
+function memories(db: Db, { account, documents }: MemoryFilter) {
+  return db
+    .selectFrom("memories")
+    .innerJoin("documents", "documents.id", "memories.document_id")
+    .where("documents.owner", "=", account)
+    .where("documents.name", "in", [...documents]);
+}
+
+const COLUMNS = [
+  "documents.name",
+  "memories.memory_id",
+  "memories.key",
+  "memories.value",
+  "memories.created_at",
+  "memories.updated_at",
+] as const;
+
+/** Oldest first, from after `from`; `limit` undefined reads all. */
+export async function listMemories(
+  db: Db,
+  filter: MemoryFilter,
+  from: PageEnd | undefined,
+  limit: number | undefined,
+): Promise<MemoryRow[]> {
+  if (filter.documents.length === 0) return [];
+  const rows = await memories(db, filter)
+    .select(COLUMNS)
+    .$if(from !== undefined, (query) =>
+      query.where((where) =>
+        where.or([
+          where("memories.created_at", ">", from?.sort ?? 0),
+          where.and([
+            where("memories.created_at", "=", from?.sort ?? 0),
+            where("memories.memory_id", ">", from?.id ?? ""),
+          ]),
+        ]),
+      ),
+    )
+    .orderBy("memories.created_at")
+    .orderBy("memories.memory_id")
+    .$if(limit !== undefined, (query) => query.limit(limit ?? 0))
+    .execute();
+  return rows.map(toMemoryRow);
+}
+
+export async function countMemories(db: Db, filter: MemoryFilter): Promise<number> {
+  if (filter.documents.length === 0) return 0;
+  const { count } = await memories(db, filter)
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** A found memory; a lower rank is a better match. */
+export interface RankedMemory extends MemoryRow {
+  readonly rank: number;
+}
+
+/**
+ * Full-text search over keys and values, best match first, then by id. `query` is what
+ * `fullTextQuery` made. The total counts all that match.
+ */
+export async function searchMemories(
+  db: Db,
+  filter: MemoryFilter,
+  query: string,
+  from: PageEnd | undefined,
+  limit: number | undefined,
+): Promise<{ readonly rows: RankedMemory[]; readonly total: number }> {
+  if (filter.documents.length === 0) return { rows: [], total: 0 };
+  const found = sql`
+    from memories_text
+    join memories on memories.row_id = memories_text.rowid
+    join documents on documents.id = memories.document_id
+    where memories_text match ${query}
+      and documents.owner = ${filter.account}
+      and documents.name in (${sql.join([...filter.documents])})`;
+  const after = from
+    ? sql`and (bm25(memories_text) > ${from.sort}
+        or (bm25(memories_text) = ${from.sort} and memories.memory_id > ${from.id}))`
+    : sql``;
+  const most = limit === undefined ? sql`` : sql`limit ${limit}`;
+  const { rows } = await sql<Columns & { rank: number }>`
+    select documents.name, memories.memory_id, memories.key, memories.value,
+      memories.created_at, memories.updated_at, bm25(memories_text) as rank
+    ${found} ${after} order by rank, memories.memory_id ${most}`.execute(db);
+  const count = await sql<{ total: number }>`select count(*) as total ${found}`.execute(db);
+  return {
+    rows: rows.map((row) => ({ ...toMemoryRow(row), rank: row.rank })),
+    total: Number(count.rows[0]?.total ?? 0),
+  };
+}
+
+/**
+ * An FTS5 query that matches what holds every word of `text`. Each word is quoted, so that nothing
+ * in it is taken for query syntax (https://www.sqlite.org/fts5.html#fts5_strings). Undefined when
+ * there is no word.
+ */
+export function fullTextQuery(text: string): string | undefined {
+  const words = text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word));
+  if (words.length === 0) return undefined;
+  return words.map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
+}
+
+export async function findMemoriesById(
+  db: Db,
+  account: string,
+  id: MemoryId,
+): Promise<MemoryRow[]> {
+  const rows = await db
+    .selectFrom("memories")
+    .innerJoin("documents", "documents.id", "memories.document_id")
+    .select(COLUMNS)
+    .where("documents.owner", "=", account)
+    .where("memories.memory_id", "=", id)
+    .orderBy("documents.name")
+    .execute();
+  return rows.map(toMemoryRow);
+}
+
+/** A memory as variant A shows it. */
+export function toMemory(row: MemoryRow): Memory {
+  return {
+    id: row.memoryId,
+    content: row.value,
+    layer: layerOf(row.documentName),
+    created_at: timestampOf(row.createdAt),
+    project_id: projectOf(row.documentName) ?? null,
+    key: row.key,
+    updated_at: timestampOf(row.updatedAt),
+  };
+}
+
+function toMemoryRow(row: Columns): MemoryRow {
+  return {
+    documentName: row.name,
+    memoryId: row.memory_id as MemoryId,
+    key: row.key,
+    value: row.value,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

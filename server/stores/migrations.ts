@@ -1,0 +1,45 @@
+import type { Migration } from "../../shared/sqlite/migrate.ts";
+
+/** The services' schema, in the order in which it grew; it follows the replica's. */
+export const serviceMigrations: readonly Migration[] = [
+  {
+    name: "service-0001-sessions-and-connections",
+    async up(db) {
+      await db.schema
+        .createTable("sessions")
+        .addColumn("account", "text", (column) => column.notNull())
+        .addColumn("id", "text", (column) => column.notNull())
+        .addColumn("project_id", "text", (column) => column.notNull())
+        .addColumn("started_at", "integer", (column) => column.notNull())
+        .addColumn("last_activity_at", "integer", (column) => column.notNull())
+        .addColumn("body", "text", (column) => column.notNull())
+        .addPrimaryKeyConstraint("sessions_id", ["account", "id"])
+        .execute();
+      await db.schema
+        .createIndex("sessions_by_activity")
+        .on("sessions")
+        .columns(["account", "last_activity_at", "id"])
+        .execute();
+      await db.schema
+        .createTable("connections")
+        .addColumn("account", "text", (column) => column.notNull())
+        .addColumn("project_a", "text", (column) => column.notNull())
+        .addColumn("project_b", "text", (column) => column.notNull())
+        .addColumn("created_at", "integer", (column) => column.notNull())
+        .addPrimaryKeyConstraint("connections_pair", ["account", "project_a", "project_b"])
+        .execute();
+      await db.schema
+        .createTable("current_projects")
+        .addColumn("token_id", "text", (column) => column.primaryKey())
+        .addColumn("account", "text", (column) => column.notNull())
+        .addColumn("project_id", "text", (column) => column.notNull())
+        .execute();
+      await db.schema
+        .createTable("syncs")
+        .addColumn("account", "text", (column) => column.primaryKey())
+        .addColumn("total", "integer", (column) => column.notNull())
+        .addColumn("last_synced_at", "integer", (column) => column.notNull())
+        .execute();
+    },
+  },
+];

@@ -1,0 +1,171 @@
+import type { Kysely } from "kysely";
+import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
+import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import { isPublicKey } from "../../shared/replica/rows.ts";
+import type { PageEnd } from "./cursor.ts";
+import type { ServiceTables } from "./tables.ts";
+
+type Db = Kysely<ServiceTables>;
+
+/** A project as its rows say. Times are milliseconds since the Unix epoch. */
+export interface ProjectRow {
+  readonly documentId: number;
+  readonly id: ProjectId;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly lastSyncedAt: number | null;
+}
+
+export interface ProjectFilter {
+  readonly account: string;
+  /** Only these; all of the account's when null. */
+  readonly among: readonly ProjectId[] | null;
+}
+
+/** The first name that sorts after every project's id. */
+const AFTER_PROJECT_IDS = "proj`";
+
+const COLUMNS = ["id", "name", "created_at", "updated_at", "last_synced_at"] as const;
+
+/** The documents of an account that are projects. */
+function projects(db: Db, { account, among }: ProjectFilter) {
+  const query = db
+    .selectFrom("documents")
+    .where("owner", "=", account)
+    .where("name", ">=", "proj_")
+    .where("name", "<", AFTER_PROJECT_IDS)
+    .$if(among !== null, (each) => each.where("name", "in", [...(among ?? [])]));
+  return query;
+}
+
+export async function findProject(
+  db: Db,
+  account: string,
+  id: ProjectId,
+): Promise<ProjectRow | undefined> {
+  const row = await db
+    .selectFrom("documents")
+    .select(COLUMNS)
+    .where("owner", "=", account)
+    .where("name", "=", id)
+    .executeTakeFirst();
+  return row && toProject(row);
+}
+
+/** Oldest first, from after `from`; `limit` undefined reads all. */
+export async function listProjects(
+  db: Db,
+  filter: ProjectFilter,
+  from: PageEnd | undefined,
+  limit: number | undefined,
+): Promise<ProjectRow[]> {
+  const rows = await projects(db, filter)
+    .select(COLUMNS)
+    .$if(from !== undefined, (query) =>
+      query.where((where) =>
+        where.or([
+          where("created_at", ">", from?.sort ?? 0),
+          where.and([
+            where("created_at", "=", from?.sort ?? 0),
+            where("name", ">", from?.id ?? ""),
+          ]),
+        ]),
+      ),
+    )
+    .orderBy("created_at")
+    .orderBy("name")
+    .$if(limit !== undefined, (query) => query.limit(limit ?? 0))
+    .execute();
+  return rows.map(toProject);
+}
+
+export async function countProjects(db: Db, filter: ProjectFilter): Promise<number> {
+  const { count } = await projects(db, filter)
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** The project that the account has synced last. */
+export async function findLastSyncedProject(
+  db: Db,
+  filter: ProjectFilter,
+): Promise<ProjectRow | undefined> {
+  const row = await projects(db, filter)
+    .select(COLUMNS)
+    .where("last_synced_at", "is not", null)
+    .orderBy("last_synced_at", "desc")
+    .orderBy("name")
+    .limit(1)
+    .executeTakeFirst();
+  return row && toProject(row);
+}
+
+export async function markSynced(db: Db, account: string, id: ProjectId, now: number) {
+  await db
+    .updateTable("documents")
+    .set({ last_synced_at: now })
+    .where("owner", "=", account)
+    .where("name", "=", id)
+    .execute();
+  await db
+    .insertInto("syncs")
+    .values({ account, total: 1, last_synced_at: now })
+    .onConflict((conflict) =>
+      conflict.column("account").doUpdateSet((set) => ({
+        total: set("syncs.total", "+", 1),
+        last_synced_at: now,
+      })),
+    )
+    .execute();
+}
+
+/** Metadata of each document, without what is the program's own. */
+export async function readMetadata(
+  db: Db,
+  documentIds: readonly number[],
+): Promise<Map<number, { metadata: JsonObject; own: JsonObject }>> {
+  const byDocument = new Map<
+    number,
+    { metadata: Record<string, JsonValue>; own: Record<string, JsonValue> }
+  >();
+  for (const id of documentIds) byDocument.set(id, { metadata: {}, own: {} });
+  if (documentIds.length === 0) return byDocument;
+  const rows = await db
+    .selectFrom("metadata")
+    .select(["document_id", "key", "value"])
+    .where("document_id", "in", documentIds)
+    .orderBy("key")
+    .execute();
+  for (const { document_id: id, key, value } of rows) {
+    const found = byDocument.get(id);
+    const target = isPublicKey(key) ? found?.metadata : found?.own;
+    if (target) target[key] = JSON.parse(value) as JsonValue;
+  }
+  return byDocument;
+}
+
+export async function readText(db: Db, documentId: number): Promise<string> {
+  const row = await db
+    .selectFrom("texts")
+    .select("content")
+    .where("document_id", "=", documentId)
+    .executeTakeFirst();
+  return row?.content ?? "";
+}
+
+function toProject(row: {
+  id: number;
+  name: string;
+  created_at: number;
+  updated_at: number;
+  last_synced_at: number | null;
+}): ProjectRow {
+  return {
+    documentId: row.id,
+    id: parseProjectId(row.name) ?? (row.name as ProjectId),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    lastSyncedAt: row.last_synced_at,
+  };
+}

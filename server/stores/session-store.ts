@@ -1,0 +1,105 @@
+import type { Kysely } from "kysely";
+import type { ProjectId, SessionId } from "../../shared/ids.ts";
+import type { Session, SessionUpload } from "../../shared/wire/session.ts";
+import { parseTimestamp } from "../../shared/wire/timestamp.ts";
+import type { PageEnd } from "./cursor.ts";
+import type { ServiceTables } from "./tables.ts";
+
+type Db = Kysely<ServiceTables>;
+
+export interface SessionFilter {
+  readonly account: string;
+  /** Only sessions of these projects; all of the account's when null. */
+  readonly projects: readonly ProjectId[] | null;
+}
+
+function sessions(db: Db, { account, projects }: SessionFilter) {
+  return db
+    .selectFrom("sessions")
+    .where("account", "=", account)
+    .$if(projects !== null, (query) => query.where("project_id", "in", [...(projects ?? [])]));
+}
+
+/** Newest activity first, from after `from`; `limit` undefined reads all. */
+export async function listSessions(
+  db: Db,
+  filter: SessionFilter,
+  from: PageEnd | undefined,
+  limit: number | undefined,
+): Promise<{ readonly session: Session; readonly lastActivityAt: number }[]> {
+  const rows = await sessions(db, filter)
+    .select(["body", "last_activity_at"])
+    .$if(from !== undefined, (query) =>
+      query.where((where) =>
+        where.or([
+          where("last_activity_at", "<", from?.sort ?? 0),
+          where.and([
+            where("last_activity_at", "=", from?.sort ?? 0),
+            where("id", ">", from?.id ?? ""),
+          ]),
+        ]),
+      ),
+    )
+    .orderBy("last_activity_at", "desc")
+    .orderBy("id")
+    .$if(limit !== undefined, (query) => query.limit(limit ?? 0))
+    .execute();
+  return rows.map((row) => ({
+    session: JSON.parse(row.body) as Session,
+    lastActivityAt: row.last_activity_at,
+  }));
+}
+
+export async function countSessions(db: Db, filter: SessionFilter): Promise<number> {
+  const { count } = await sessions(db, filter)
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+export async function findSession(
+  db: Db,
+  account: string,
+  id: SessionId,
+): Promise<Session | undefined> {
+  const row = await db
+    .selectFrom("sessions")
+    .select("body")
+    .where("account", "=", account)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row && (JSON.parse(row.body) as Session);
+}
+
+/** Adds or replaces sessions by id. True when anything differs from what was there. */
+export async function putSessions(
+  db: Db,
+  account: string,
+  projectId: ProjectId,
+  uploads: readonly SessionUpload[],
+): Promise<boolean> {
+  let changed = false;
+  for (const upload of uploads) {
+    const session: Session = { id: upload.id, project_id: projectId, ...withoutId(upload) };
+    const body = JSON.stringify(session);
+    const known = await findSession(db, account, upload.id);
+    if (known && JSON.stringify(known) === body) continue;
+    changed = true;
+    const values = {
+      project_id: projectId,
+      started_at: parseTimestamp(upload.started_at) ?? 0,
+      last_activity_at: parseTimestamp(upload.last_activity_at) ?? 0,
+      body,
+    };
+    await db
+      .insertInto("sessions")
+      .values({ account, id: upload.id, ...values })
+      .onConflict((conflict) => conflict.columns(["account", "id"]).doUpdateSet(values))
+      .execute();
+  }
+  return changed;
+}
+
+function withoutId({ id: _, ...rest }: SessionUpload): Omit<SessionUpload, "id"> {
+  return rest;
+}

@@ -1,0 +1,44 @@
+import type { ReplicaTables } from "../../shared/replica/tables.ts";
+
+/**
+ * What the services keep beside the replica, on the server and behind the daemon's gateway alike.
+ * Times are milliseconds since the Unix epoch.
+ */
+export interface ServiceTables extends ReplicaTables {
+  sessions: SessionsTable;
+  connections: ConnectionsTable;
+  current_projects: CurrentProjectsTable;
+  syncs: SyncsTable;
+}
+
+interface SessionsTable {
+  account: string;
+  id: string;
+  project_id: string;
+  started_at: number;
+  last_activity_at: number;
+  /** The session as it goes over the wire, as JSON. */
+  body: string;
+}
+
+/** Two connected projects, the smaller id first. */
+interface ConnectionsTable {
+  account: string;
+  project_a: string;
+  project_b: string;
+  created_at: number;
+}
+
+/** The project that a token last created or synced by a plain call. */
+interface CurrentProjectsTable {
+  token_id: string;
+  account: string;
+  project_id: string;
+}
+
+/** How often an account has synced. */
+interface SyncsTable {
+  account: string;
+  total: number;
+  last_synced_at: number;
+}

@@ -1,0 +1,25 @@
+/** What JSON can say. */
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue };
+
+export type JsonObject = { readonly [key: string]: JsonValue };
+
+/** Whether two JSON values are equal, whatever the order of their objects' keys. */
+export function equalJson(one: JsonValue, other: JsonValue): boolean {
+  if (one === other) return true;
+  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) {
+    return false;
+  }
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  const left = Object.entries(one);
+  if (left.length !== Object.keys(other).length) return false;
+  return left.every(([key, value]) => {
+    if (!Object.hasOwn(other, key)) return false;
+    return equalJson(value, (other as JsonObject)[key] as JsonValue);
+  });
+}

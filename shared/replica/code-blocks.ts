@@ -1,0 +1,38 @@
+/** A line that opens or closes a fenced code block: its mark, and what stands behind it. */
+const FENCE = /^\s*(`{3,}|~{3,})(.*)$/;
+
+export function isFence(line: string): boolean {
+  return FENCE.test(line);
+}
+
+/**
+ * The stretches [from, to) of lines that are one fenced code block each and must not be torn. Where
+ * the lines begin inside a block, or end in one, the part up to its fence is such a stretch, too.
+ */
+export function findCodeBlocks(lines: readonly string[]): readonly (readonly [number, number])[] {
+  const outside = scan(lines, false);
+  if (outside.balanced) return outside.blocks;
+  const inside = scan(lines, true);
+  return inside.balanced ? inside.blocks : outside.blocks;
+}
+
+function scan(lines: readonly string[], beginsInside: boolean) {
+  const blocks: [number, number][] = [];
+  /** An empty mark is that of a block whose opening fence isn't among the lines. */
+  let open = beginsInside ? { at: 0, mark: "" } : undefined;
+  let balanced = true;
+  for (const [i, line] of lines.entries()) {
+    const [, mark = "", info = ""] = FENCE.exec(line) ?? [];
+    if (mark === "") continue;
+    if (open === undefined) {
+      open = { at: i, mark };
+    } else if (info.trim() === "" && mark.startsWith(open.mark)) {
+      blocks.push([open.at, i + 1]);
+      open = undefined;
+    } else if (open.mark === "") {
+      balanced = false;
+    }
+  }
+  if (open !== undefined) blocks.push([open.at, lines.length]);
+  return { blocks, balanced: balanced && open === undefined };
+}

@@ -1,0 +1,73 @@
+import * as Y from "yjs";
+import { assert } from "../errors.ts";
+
+export type Struct = Y.Item | Y.GC | Y.Skip;
+
+/** A Yjs update, looked at without any document. */
+export interface DecodedUpdate {
+  /** Each client's structures in the order of their clocks, without a gap; there is at least one. */
+  readonly clients: ReadonlyMap<number, readonly Struct[]>;
+  readonly deletions: ReadonlyMap<
+    number,
+    readonly { readonly clock: number; readonly len: number }[]
+  >;
+}
+
+/**
+ * Decodes a Yjs update (v1) and throws for any other bytes, also where Yjs would not: it stops
+ * reading at the end of what it understands, and of two sections of one client applies the last.
+ */
+export function decodeUpdate(update: Uint8Array): DecodedUpdate {
+  const { structs, ds } = Y.decodeUpdateV2(update, SectionDecoder);
+  const decoder = SectionDecoder.latest;
+  assert(decoder, "Yjs decodes with the decoder that it is given");
+  const clients = byClient(structs);
+  if (decoder.restDecoder.pos !== update.length) throw new Error("it has another length");
+  if (decoder.sections !== clients.size) throw new Error("a client's section is empty or doubled");
+  return { clients, deletions: ds.clients };
+}
+
+class SectionDecoder extends Y.UpdateDecoderV1 {
+  /** The one made last: Yjs makes it and does not give it out. */
+  static latest: SectionDecoder | undefined;
+
+  sections = 0;
+
+  constructor(...rest: ConstructorParameters<typeof Y.UpdateDecoderV1>) {
+    super(...rest);
+    SectionDecoder.latest = this;
+  }
+
+  override readClient(): number {
+    this.sections += 1;
+    return super.readClient();
+  }
+}
+
+function byClient(structs: readonly Struct[]): Map<number, Struct[]> {
+  const clients = new Map<number, Struct[]>();
+  for (const struct of structs) {
+    const known = clients.get(struct.id.client);
+    if (known) known.push(struct);
+    else clients.set(struct.id.client, [struct]);
+  }
+  return clients;
+}
+
+/** The clock after a list's last structure; 0 for no list. */
+export function endOf(structs: readonly Struct[] | undefined): number {
+  const last = structs?.at(-1);
+  return last ? last.id.clock + last.length : 0;
+}
+
+/** The structure that holds a clock, which the list reaches. */
+export function structAt(structs: readonly Struct[], clock: number): Struct | undefined {
+  let low = 0;
+  let high = structs.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    if ((structs[middle]?.id.clock ?? Infinity) <= clock) low = middle;
+    else high = middle - 1;
+  }
+  return structs[low];
+}

@@ -1,0 +1,11 @@
+/** Index of the first item for which `holds`, given that it holds for all behind that one too. */
+export function firstWhere<Item>(items: readonly Item[], holds: (item: Item) => boolean): number {
+  let low = 0;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(items[middle] as Item)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

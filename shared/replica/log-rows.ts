@@ -1,0 +1,187 @@
+import { crc32 } from "node:zlib";
+import type { Kysely } from "kysely";
+import * as Y from "yjs";
+import { assert } from "../errors.ts";
+import { compiled } from "../sqlite/compiled.ts";
+import type { Position } from "../wire/position.ts";
+import type { ReplicaTables } from "./tables.ts";
+
+type Db = Kysely<ReplicaTables>;
+
+/** The position of a document that was never written. */
+export const EMPTY_POSITION: Position = { epoch: "", seq: 0 };
+
+/** A part of a stored document does not match its checksum: the disk changed it. */
+export class CorruptDocumentError extends Error {
+  override readonly name = "CorruptDocumentError";
+}
+
+export interface StoredDocument {
+  /** A snapshot, if there is one, and the rows after it, in order. */
+  readonly updates: readonly Uint8Array[];
+  readonly snapshotSeq: number;
+  readonly head: Position;
+  /** Bytes of all `updates`. */
+  readonly bytes: number;
+}
+
+/** Everything that makes up a document. Throws `CorruptDocumentError`. */
+export async function loadDocument(db: Db, documentId: number): Promise<StoredDocument> {
+  const snapshot = await db
+    .selectFrom("snapshots")
+    .select(["seq", "payload", "checksum"])
+    .where("document_id", "=", documentId)
+    .executeTakeFirst();
+  const snapshotSeq = snapshot?.seq ?? 0;
+  const rows = await db
+    .selectFrom("updates")
+    .select(["seq", "payload", "checksum"])
+    .where("document_id", "=", documentId)
+    .where("seq", ">", snapshotSeq)
+    .orderBy("seq")
+    .execute();
+  const parts = snapshot ? [snapshot, ...rows] : rows;
+  for (const part of parts) {
+    if (crc32(part.payload) === part.checksum) continue;
+    throw new CorruptDocumentError(`document ${documentId} is damaged at row ${part.seq}`);
+  }
+  const seq = parts.at(-1)?.seq ?? 0;
+  const epoch = await epochOfRow(db, documentId, seq);
+  return {
+    updates: parts.map((part) => part.payload),
+    snapshotSeq,
+    head: epoch === undefined ? EMPTY_POSITION : { epoch, seq },
+    bytes: parts.reduce((total, part) => total + part.payload.length, 0),
+  };
+}
+
+/** The epoch that row `seq` was written in; undefined for a row that was never reached. */
+export async function epochOfRow(
+  db: Db,
+  documentId: number,
+  seq: number,
+): Promise<string | undefined> {
+  const [row] = await findEpoch(db, documentId, seq);
+  return row?.epoch;
+}
+
+const findEpoch = compiled((db: Db, documentId: number, seq: number) =>
+  db
+    .selectFrom("epochs")
+    .select("epoch")
+    .where("document_id", "=", documentId)
+    .where("first_seq", "<=", seq)
+    .orderBy("first_seq", "desc")
+    .limit(1),
+);
+
+/**
+ * The rows after `afterSeq` up to and with `throughSeq`, as one update; null when there are none,
+ * undefined when some of them were compacted away.
+ */
+export async function rowsBetween(
+  db: Db,
+  documentId: number,
+  afterSeq: number,
+  throughSeq: number,
+): Promise<Uint8Array | null | undefined> {
+  if (throughSeq <= afterSeq) return null;
+  const rows = await db
+    .selectFrom("updates")
+    .select(["seq", "payload"])
+    .where("document_id", "=", documentId)
+    .where("seq", ">", afterSeq)
+    .where("seq", "<=", throughSeq)
+    .orderBy("seq")
+    .execute();
+  if (rows.length !== throughSeq - afterSeq) return undefined;
+  return mergeUpdates(rows.map((row) => row.payload));
+}
+
+/** One update that holds all of the given ones; there is at least one. */
+export function mergeUpdates(updates: readonly Uint8Array[]): Uint8Array {
+  const [first, ...others] = updates;
+  if (first !== undefined && others.length === 0) return first;
+  return Y.mergeUpdates([...updates]);
+}
+
+export interface NewRow {
+  readonly documentId: number;
+  readonly origin: "local" | "remote";
+  readonly payload: Uint8Array;
+  readonly epoch: string;
+  /** Whether the row before it belongs to another epoch. */
+  readonly opensEpoch: boolean;
+  readonly now: number;
+}
+
+/** Appends a row to a document's log and returns its `seq`. */
+export async function appendRow(db: Db, row: NewRow): Promise<number> {
+  const { documentId, origin, payload, epoch, now } = row;
+  const [document] = await nextSeq(db, documentId, now);
+  assert(document, "a document with a log has a row");
+  const { seq } = document;
+  await addUpdate(db, documentId, seq, epoch, origin, payload, crc32(payload), now);
+  if (row.opensEpoch) {
+    await db
+      .insertInto("epochs")
+      .values({ document_id: documentId, first_seq: seq, epoch })
+      .execute();
+  }
+  return seq;
+}
+
+const nextSeq = compiled((db: Db, documentId: number, now: number) =>
+  db
+    .updateTable("documents")
+    .set((update) => ({ seq: update("seq", "+", 1), updated_at: now }))
+    .where("id", "=", documentId)
+    .returning("seq"),
+);
+
+const addUpdate = compiled(
+  (
+    db: Db,
+    documentId: number,
+    seq: number,
+    epoch: string,
+    origin: "local" | "remote",
+    payload: Uint8Array,
+    checksum: number,
+    committedAt: number,
+  ) =>
+    db.insertInto("updates").values({
+      document_id: documentId,
+      seq,
+      epoch,
+      origin,
+      payload,
+      checksum,
+      committed_at: committedAt,
+    }),
+);
+
+/** Stores the whole document as of row `seq` and drops the rows up to `dropThrough`. */
+export async function writeSnapshot(
+  db: Db,
+  documentId: number,
+  snapshot: { readonly seq: number; readonly payload: Uint8Array; readonly now: number },
+  dropThrough: number,
+): Promise<void> {
+  const values = {
+    seq: snapshot.seq,
+    payload: snapshot.payload,
+    checksum: crc32(snapshot.payload),
+    created_at: snapshot.now,
+  };
+  await db
+    .insertInto("snapshots")
+    .values({ document_id: documentId, ...values })
+    .onConflict((conflict) => conflict.column("document_id").doUpdateSet(values))
+    .execute();
+  await db
+    .deleteFrom("updates")
+    .where("document_id", "=", documentId)
+    .where("seq", "<=", dropThrough)
+    .execute();
+}

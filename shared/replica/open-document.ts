@@ -1,0 +1,195 @@
+import type { Kysely } from "kysely";
+import * as Y from "yjs";
+import { AppError, assert } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
+import type { Position } from "../wire/position.ts";
+import type { DocumentAddress } from "./address.ts";
+import { type Admission, admitUpdate } from "./admit.ts";
+import { type DocumentChanges, ReplicaDocument } from "./document.ts";
+import { appendRow, loadDocument, mergeUpdates, writeSnapshot } from "./log-rows.ts";
+import { writeRows } from "./rows.ts";
+import type { ReplicaTables } from "./tables.ts";
+
+/** A snapshot is written when this many rows have come since the last one. */
+const ROWS_PER_SNAPSHOT = 256;
+
+/** Rows before a snapshot that stay, for clients that lag. */
+const ROWS_KEPT = 1024;
+
+const DOCUMENT_FULL = `the document is over ${LIMITS.documentBytes} bytes: delete something first`;
+
+/** This process as a writer. */
+export interface Writer {
+  /** 128 random bits, new at each start; see "Syncing" in ARCHITECTURE.md. */
+  readonly epoch: string;
+  /** The Yjs client id of everything that this process writes. */
+  readonly clientId: number;
+}
+
+/** What one commit added to one document. */
+export interface CommittedRow {
+  readonly documentId: number;
+  readonly address: DocumentAddress;
+  readonly epoch: string;
+  readonly seq: number;
+  readonly origin: "local" | "remote";
+  /** Yjs update, v1. */
+  readonly update: Uint8Array;
+  readonly changes: DocumentChanges;
+}
+
+interface PendingUpdate {
+  readonly origin: "local" | "remote";
+  readonly update: Uint8Array;
+}
+
+/**
+ * A document in memory beside its log on the disk. Inside a write transaction it may run ahead of
+ * the disk until `flush`; when the transaction fails it is thrown away, never mended.
+ */
+export class OpenDocument {
+  #head: Position;
+  #snapshotSeq: number;
+  #bytes: number;
+  #pending: PendingUpdate[] = [];
+  /** Whether anything was done to the document since the last flush, even if it came to nothing. */
+  #touched = false;
+
+  private constructor(
+    readonly id: number,
+    readonly address: DocumentAddress,
+    readonly document: ReplicaDocument,
+    readonly writer: Writer,
+    stored: { readonly head: Position; readonly snapshotSeq: number; readonly bytes: number },
+  ) {
+    this.#head = stored.head;
+    this.#snapshotSeq = stored.snapshotSeq;
+    this.#bytes = stored.bytes;
+    document.ydoc.on("beforeTransaction", () => {
+      this.#touched = true;
+    });
+    document.ydoc.on("update", (update: Uint8Array, origin: unknown) => {
+      this.#pending.push({ origin: origin === "remote" ? "remote" : "local", update });
+    });
+  }
+
+  static async load(
+    db: Kysely<ReplicaTables>,
+    id: number,
+    address: DocumentAddress,
+    writer: Writer,
+  ): Promise<OpenDocument> {
+    const stored = await loadDocument(db, id);
+    const document = new ReplicaDocument(stored.updates, writer.clientId);
+    return new OpenDocument(id, address, document, writer, stored);
+  }
+
+  /** Position of the newest row. */
+  get head(): Position {
+    return this.#head;
+  }
+
+  /** Bytes that the document takes in memory and on the disk, more or less. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Whether something was changed that `flush` has not written yet. */
+  get dirty(): boolean {
+    return this.#pending.length > 0;
+  }
+
+  /** Whether the document in memory is, for certain, what the disk holds. */
+  get isClean(): boolean {
+    return !this.#touched && !this.dirty;
+  }
+
+  /** Throws a 400 when the document is over its size; asked before a write that adds to it. */
+  assertRoom(): void {
+    if (this.isFull()) throw new AppError("invalid_request", DOCUMENT_FULL);
+  }
+
+  /** Whether the document is over its size and takes nothing but deletions. */
+  isFull(): boolean {
+    if (this.#bytes <= LIMITS.documentBytes) return false;
+    return Y.encodeStateAsUpdate(this.document.ydoc).length > LIMITS.documentBytes;
+  }
+
+  /** Applies an update from another replica if it is admitted; otherwise nothing is changed. */
+  applyUpdate(update: Uint8Array): Admission {
+    const admission = admitUpdate(this.document, update, this.writer.clientId);
+    if (admission.kind !== "admitted") return admission;
+    if (admission.adds && this.isFull()) return { kind: "refused", message: DOCUMENT_FULL };
+    Y.applyUpdate(this.document.ydoc, update, "remote");
+    assert(!this.document.hasPending(), "an admitted update needs nothing more");
+    return admission;
+  }
+
+  /** Writes what has changed since the last time: a row for each run of one origin. */
+  async flush(
+    db: Kysely<ReplicaTables>,
+    now: number,
+    droppable: (documentId: number) => Promise<number>,
+  ): Promise<CommittedRow[]> {
+    const pending = this.#pending;
+    this.#pending = [];
+    const changes = this.document.takeChanges();
+    await writeRows(
+      db,
+      { documentId: this.id, name: this.address.name, now },
+      this.document,
+      changes,
+    );
+    const rows: CommittedRow[] = [];
+    for (const { origin, update } of runsOfOneOrigin(pending)) {
+      rows.push(await this.#append(db, origin, update, changes, now));
+    }
+    if (this.#head.seq - this.#snapshotSeq >= ROWS_PER_SNAPSHOT) {
+      await this.#snapshot(db, now, await droppable(this.id));
+    }
+    this.#touched = false;
+    return rows;
+  }
+
+  async #append(
+    db: Kysely<ReplicaTables>,
+    origin: "local" | "remote",
+    update: Uint8Array,
+    changes: DocumentChanges,
+    now: number,
+  ): Promise<CommittedRow> {
+    const { epoch } = this.writer;
+    const opensEpoch = this.#head.epoch !== epoch;
+    const seq = await appendRow(db, {
+      documentId: this.id,
+      origin,
+      payload: update,
+      epoch,
+      opensEpoch,
+      now,
+    });
+    assert(seq === this.#head.seq + 1, "this process alone writes the log");
+    this.#head = { epoch, seq };
+    this.#bytes += update.length;
+    return { documentId: this.id, address: this.address, epoch, seq, origin, update, changes };
+  }
+
+  async #snapshot(db: Kysely<ReplicaTables>, now: number, droppable: number): Promise<void> {
+    const payload = Y.encodeStateAsUpdate(this.document.ydoc);
+    const { seq } = this.#head;
+    const dropThrough = Math.min(seq - ROWS_KEPT, droppable);
+    await writeSnapshot(db, this.id, { seq, payload, now }, dropThrough);
+    this.#snapshotSeq = seq;
+    this.#bytes = payload.length;
+  }
+}
+
+function runsOfOneOrigin(pending: readonly PendingUpdate[]): PendingUpdate[] {
+  const runs: { origin: "local" | "remote"; updates: Uint8Array[] }[] = [];
+  for (const { origin, update } of pending) {
+    const last = runs.at(-1);
+    if (last?.origin === origin) last.updates.push(update);
+    else runs.push({ origin, updates: [update] });
+  }
+  return runs.map(({ origin, updates }) => ({ origin, update: mergeUpdates(updates) }));
+}

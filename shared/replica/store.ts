@@ -1,0 +1,245 @@
+import type { Kysely } from "kysely";
+import { compiled } from "../sqlite/compiled.ts";
+import type { SqliteDatabase } from "../sqlite/database.ts";
+import { savepoint, writeTransaction } from "../sqlite/transaction.ts";
+import type { World } from "../world.ts";
+import type { DocumentAddress } from "./address.ts";
+import { type CommittedRow, OpenDocument, type Writer } from "./open-document.ts";
+import type { ReplicaTables } from "./tables.ts";
+
+/** Writes that share a commit; more than this wait for the next. */
+const WRITES_PER_COMMIT_MAX = 256;
+
+/** Documents kept in memory between writes. */
+const OPEN_DOCUMENTS_MAX = 512;
+const OPEN_BYTES_MAX = 64 * 1024 * 1024;
+
+export interface StoreOptions<Tables extends ReplicaTables> {
+  readonly database: SqliteDatabase<Tables>;
+  readonly world: World;
+  readonly writer: Writer;
+  /**
+   * The last row of a document's log that nobody needs any more, as far as the host knows; rows
+   * after it survive compaction. None limits it when left out.
+   */
+  readonly droppable?: (db: Kysely<Tables>, documentId: number) => Promise<number>;
+}
+
+/** What a write may do. Valid until the write's promise settles. */
+export interface WriteContext<Tables extends ReplicaTables> {
+  /** The open transaction, for other tables of the same database. */
+  readonly db: Kysely<Tables>;
+  readonly now: number;
+  /** The document, made if there is none. */
+  open(address: DocumentAddress): Promise<OpenDocument>;
+  find(address: DocumentAddress): Promise<OpenDocument | undefined>;
+  /** Writes what was changed so far, so that the document's `head` counts it. */
+  flush(document: OpenDocument): Promise<void>;
+}
+
+type Write<Tables extends ReplicaTables> = {
+  readonly run: (context: WriteContext<Tables>) => Promise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+};
+
+type Settle = () => void;
+
+/**
+ * The durable replica: documents with their logs and derived rows in one database. Writes run one
+ * after another; those that wait together share one commit, and each promise settles only after
+ * it: what a resolved write did is on the disk. One process writes a database at a time.
+ */
+export class ReplicaStore<Tables extends ReplicaTables> {
+  readonly #options: StoreOptions<Tables>;
+  readonly #open = new Map<number, OpenDocument>();
+  readonly #listeners = new Set<(rows: readonly CommittedRow[]) => void>();
+  #waiting: Write<Tables>[] = [];
+  #draining: Promise<void> | undefined;
+
+  constructor(options: StoreOptions<Tables>) {
+    this.#options = options;
+  }
+
+  get writer(): Writer {
+    return this.#options.writer;
+  }
+
+  /** For reading; sees what is committed. */
+  get reader(): Kysely<Tables> {
+    return this.#options.database.reader;
+  }
+
+  /**
+   * Runs `work` in a write transaction. When it throws, nothing of it is kept and the promise
+   * rejects with what it threw; other writes of the same commit are not touched.
+   */
+  write<Result>(work: (context: WriteContext<Tables>) => Promise<Result>): Promise<Result> {
+    return new Promise<Result>((resolve, reject) => {
+      this.#waiting.push({ run: work, resolve: resolve as (value: unknown) => void, reject });
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  /** Calls back with the rows of each commit, in order. Returns how to stop. */
+  onCommit(listener: (rows: readonly CommittedRow[]) => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  /** Waits for the writes that were asked for, then closes the database. */
+  async close(): Promise<void> {
+    while (this.#draining) await this.#draining;
+    await this.#options.database.close();
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await new Promise<void>((resolve) => this.#options.world.defer(resolve));
+      await this.#commit(this.#waiting.splice(0, WRITES_PER_COMMIT_MAX));
+    }
+    this.#draining = undefined;
+  }
+
+  async #commit(writes: readonly Write<Tables>[]): Promise<void> {
+    const contexts: Context<Tables>[] = [];
+    const settle: Settle[] = [];
+    try {
+      await writeTransaction(this.#options.database.writer, async (db) => {
+        for (const write of writes) {
+          const context = new Context(this.#options, this.#open, db);
+          contexts.push(context);
+          settle.push(await runOne(write, context, db, writes.length));
+        }
+      });
+    } catch (thrown) {
+      for (const context of contexts) context.discard();
+      for (const write of writes) write.reject(thrown);
+      return;
+    }
+    this.#announce(contexts.flatMap((context) => context.rows));
+    for (const each of settle) each();
+    this.#forgetOldest();
+  }
+
+  /** A listener that throws is a bug, and none of the writes' own: it is thrown by itself. */
+  #announce(rows: readonly CommittedRow[]): void {
+    if (rows.length === 0) return;
+    for (const listener of this.#listeners) {
+      try {
+        listener(rows);
+      } catch (thrown) {
+        this.#options.world.defer(() => {
+          throw thrown;
+        });
+      }
+    }
+  }
+
+  #forgetOldest(): void {
+    let bytes = 0;
+    for (const document of this.#open.values()) bytes += document.bytes;
+    for (const [id, document] of this.#open) {
+      if (this.#open.size <= OPEN_DOCUMENTS_MAX && bytes <= OPEN_BYTES_MAX) return;
+      bytes -= document.bytes;
+      this.#open.delete(id);
+    }
+  }
+}
+
+/** Runs one write of a commit. Resolves to how its promise settles after the commit. */
+async function runOne<Tables extends ReplicaTables>(
+  write: Write<Tables>,
+  context: Context<Tables>,
+  db: Kysely<Tables>,
+  writesInCommit: number,
+): Promise<Settle> {
+  const step = async () => {
+    const result = await write.run(context);
+    await context.flushAll();
+    return result;
+  };
+  if (writesInCommit === 1) {
+    const result = await step();
+    return () => write.resolve(result);
+  }
+  const outcome = await savepoint(db, step);
+  if (outcome.kept) return () => write.resolve(outcome.result);
+  context.discard();
+  return () => write.reject(outcome.thrown);
+}
+
+class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
+  readonly now: number;
+  readonly #inHand = new Set<OpenDocument>();
+  /** Documents whose rows in the database are this write's. */
+  readonly #written = new Set<OpenDocument>();
+  rows: CommittedRow[] = [];
+
+  constructor(
+    readonly options: StoreOptions<Tables>,
+    readonly openDocuments: Map<number, OpenDocument>,
+    readonly db: Kysely<Tables>,
+  ) {
+    this.now = options.world.now();
+  }
+
+  get #replica(): Kysely<ReplicaTables> {
+    return this.db as unknown as Kysely<ReplicaTables>;
+  }
+
+  async find(address: DocumentAddress): Promise<OpenDocument | undefined> {
+    const [row] = await findDocument(this.#replica, address.owner, address.name);
+    return row && (await this.#load(row.id, address));
+  }
+
+  async open(address: DocumentAddress): Promise<OpenDocument> {
+    const found = await this.find(address);
+    if (found) return found;
+    const { id } = await this.#replica
+      .insertInto("documents")
+      .values({ ...address, created_at: this.now, updated_at: this.now, last_synced_at: null })
+      .returning("id")
+      .executeTakeFirstOrThrow();
+    const document = await this.#load(id, address);
+    this.#written.add(document);
+    return document;
+  }
+
+  async flush(document: OpenDocument): Promise<void> {
+    if (document.isClean) return;
+    this.#written.add(document);
+    const { droppable } = this.options;
+    const limit = (id: number) => droppable?.(this.db, id) ?? Promise.resolve(Infinity);
+    this.rows.push(...(await document.flush(this.#replica, this.now, limit)));
+  }
+
+  async flushAll(): Promise<void> {
+    for (const document of this.#inHand) await this.flush(document);
+  }
+
+  /** Forgets the documents that hold what was rolled back; others are as they were. */
+  discard(): void {
+    for (const document of this.#inHand) {
+      if (document.isClean && !this.#written.has(document)) continue;
+      this.openDocuments.delete(document.id);
+    }
+    this.rows = [];
+  }
+
+  async #load(id: number, address: DocumentAddress): Promise<OpenDocument> {
+    const { openDocuments: open, options } = this;
+    const document =
+      open.get(id) ?? (await OpenDocument.load(this.#replica, id, address, options.writer));
+    open.delete(id);
+    open.set(id, document);
+    this.#inHand.add(document);
+    return document;
+  }
+}
+
+const findDocument = compiled((db: Kysely<ReplicaTables>, owner: string, name: string) =>
+  db.selectFrom("documents").select("id").where("owner", "=", owner).where("name", "=", name),
+);

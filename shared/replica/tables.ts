@@ -1,0 +1,104 @@
+import type { Generated } from "kysely";
+
+/** The replica's part of a database. Times are milliseconds since the Unix epoch. */
+export interface ReplicaTables {
+  documents: DocumentsTable;
+  updates: UpdatesTable;
+  snapshots: SnapshotsTable;
+  epochs: EpochsTable;
+  texts: TextsTable;
+  memories: MemoriesTable;
+  metadata: MetadataTable;
+  revisions: RevisionsTable;
+  text_conflicts: TextConflictsTable;
+}
+
+interface DocumentsTable {
+  id: Generated<number>;
+  /** Whose document: an account on the server, one constant on a developer's machine. */
+  owner: string;
+  /** A project's id, `user/<user id>` or `global`. */
+  name: string;
+  /** Position of the newest row of the log; 0 before the first. */
+  seq: Generated<number>;
+  created_at: number;
+  updated_at: number;
+  last_synced_at: number | null;
+}
+
+/** The log. A row is what one commit added to its document. */
+interface UpdatesTable {
+  document_id: number;
+  seq: number;
+  epoch: string;
+  /** `local`: written on this replica. `remote`: came by a replica exchange. */
+  origin: "local" | "remote";
+  /** Yjs update, v1. */
+  payload: Uint8Array;
+  /** CRC-32 of the payload. */
+  checksum: number;
+  committed_at: number;
+}
+
+/** The whole document up to and with row `seq`. */
+interface SnapshotsTable {
+  document_id: number;
+  seq: number;
+  payload: Uint8Array;
+  checksum: number;
+  created_at: number;
+}
+
+/** Row `first_seq` and those after it, up to the next first one, belong to `epoch`. */
+interface EpochsTable {
+  document_id: number;
+  first_seq: number;
+  epoch: string;
+}
+
+interface TextsTable {
+  document_id: number;
+  /** The description document as it goes over the wire and into files. */
+  content: string;
+  updated_at: number;
+}
+
+interface MemoriesTable {
+  row_id: Generated<number>;
+  document_id: number;
+  key: string;
+  memory_id: string;
+  value: string;
+  created_at: number;
+  updated_at: number;
+  /** JSON `[[client, clock], …]`: the entries of this key, the winner first. */
+  entry_ids: string;
+}
+
+interface MetadataTable {
+  document_id: number;
+  key: string;
+  /** JSON. */
+  value: string;
+}
+
+/** A value that was written over or deleted. */
+interface RevisionsTable {
+  id: Generated<number>;
+  document_id: number;
+  kind: "memory" | "text";
+  /** The memory's key; empty for a text. */
+  key: string;
+  value: string;
+  written_at: number;
+  replaced_at: number;
+}
+
+/** Two versions of one place of a text, both kept in it, one after the other. */
+interface TextConflictsTable {
+  id: Generated<number>;
+  document_id: number;
+  mine: string;
+  theirs: string;
+  found_at: number;
+}

@@ -1,0 +1,107 @@
+import { firstWhere } from "./first-where.ts";
+import type { TextEdit } from "./text-edits.ts";
+import type { TextSpan } from "./text-spans.ts";
+
+/** A stretch of a document's text, in document order; a tombstone has no characters. */
+export interface TextRun extends TextSpan {
+  readonly client: number;
+  /** Undefined where the characters were deleted. */
+  readonly text: string | undefined;
+}
+
+/** Characters [offset, offset + length) of a base, and the index in the live text where they are. */
+interface Piece {
+  readonly offset: number;
+  readonly length: number;
+  /** Of the first character; for a tombstone, of the first visible character behind it. */
+  readonly index: number;
+  readonly visible: boolean;
+}
+
+/** Where the characters of a base stand in the live text, or stood before they were deleted. */
+export class TextPlaces {
+  readonly #pieces: readonly Piece[];
+
+  constructor(base: readonly TextSpan[], live: readonly TextRun[]) {
+    this.#pieces = findPieces(base, indexByClient(live));
+  }
+
+  /** Stretches of the live text, ascending, that hold the base's characters [from, to). */
+  visible(from: number, to: number): { readonly index: number; readonly length: number }[] {
+    const found: { index: number; length: number }[] = [];
+    const first = firstWhere(this.#pieces, (piece) => piece.offset + piece.length > from);
+    for (let i = first; i < this.#pieces.length; i++) {
+      const piece = this.#pieces[i] as Piece;
+      if (piece.offset >= to) break;
+      if (!piece.visible) continue;
+      const low = Math.max(from, piece.offset);
+      const high = Math.min(to, piece.offset + piece.length);
+      found.push({ index: piece.index + low - piece.offset, length: high - low });
+    }
+    return found;
+  }
+
+  /**
+   * The index at which the edit inserts: behind the base's character on its left, or behind that
+   * one's tombstone. If it is not in the document at all, beside the nearest that is.
+   */
+  insertionOf(edit: TextEdit): number {
+    const from = edit.behind ? edit.to : edit.from;
+    const left = this.#pieces[firstWhere(this.#pieces, (piece) => piece.offset >= from) - 1];
+    const right =
+      this.#pieces[firstWhere(this.#pieces, (piece) => piece.offset + piece.length > edit.to)];
+    const toLeft = left ? Math.max(0, from - left.offset - left.length) : from;
+    const toRight = right ? Math.max(0, right.offset - edit.to) : Number.POSITIVE_INFINITY;
+    if (right && toRight < toLeft) {
+      return right.index + (right.visible ? Math.max(0, edit.to - right.offset) : 0);
+    }
+    if (!left) return 0;
+    return left.index + (left.visible ? Math.min(left.length, from - left.offset) : 0);
+  }
+}
+
+/** A stretch of the live text found by the clocks of its client. */
+interface Entry {
+  readonly clock: number;
+  readonly length: number;
+  readonly index: number;
+  readonly visible: boolean;
+}
+
+function indexByClient(live: readonly TextRun[]): Map<number, Entry[]> {
+  const clients = new Map<number, Entry[]>();
+  let index = 0;
+  for (const { client, clock, length, text } of live) {
+    const visible = text !== undefined;
+    const entries = clients.get(client) ?? [];
+    entries.push({ clock, length, index, visible });
+    clients.set(client, entries);
+    if (visible) index += length;
+  }
+  for (const entries of clients.values()) entries.sort((one, other) => one.clock - other.clock);
+  return clients;
+}
+
+function findPieces(base: readonly TextSpan[], live: ReadonlyMap<number, Entry[]>): Piece[] {
+  const pieces: Piece[] = [];
+  let offset = 0;
+  for (const { client, clock, length } of base) {
+    const entries = client === null ? [] : (live.get(client) ?? []);
+    let i = firstWhere(entries, (entry) => entry.clock + entry.length > clock);
+    for (; i < entries.length; i++) {
+      const entry = entries[i] as Entry;
+      const low = Math.max(clock, entry.clock);
+      const high = Math.min(clock + length, entry.clock + entry.length);
+      if (low >= high) break;
+      const index = entry.index + (entry.visible ? low - entry.clock : 0);
+      pieces.push({
+        offset: offset + low - clock,
+        length: high - low,
+        index,
+        visible: entry.visible,
+      });
+    }
+    offset += length;
+  }
+  return pieces;
+}

@@ -1,0 +1,147 @@
+import * as Y from "yjs";
+import { assert } from "../errors.ts";
+import { diffLines } from "./line-diff.ts";
+import { DeltaBuilder } from "./text-delta.ts";
+import { lineEdits, type TextEdit } from "./text-edits.ts";
+import { TextPlaces, type TextRun } from "./text-places.ts";
+import { SpanList, SpanReader, type TextSpan } from "./text-spans.ts";
+
+export type { TextRun, TextSpan };
+
+/**
+ * A version of a text that knows which item of the document each character came from, so that an
+ * edit made against it can be applied to the live text later. Plain JSON. The spans cover `text`
+ * in order, and their ids stay good in every copy of the document, before and after it collects
+ * its garbage.
+ */
+export interface CapturedText {
+  readonly text: string;
+  readonly spans: readonly TextSpan[];
+}
+
+/** Every stretch of the text in document order, with its tombstones. */
+export function textRuns(ytext: Y.Text): TextRun[] {
+  const runs: TextRun[] = [];
+  for (let item = ytext._start; item !== null; item = item.right) {
+    const { content, deleted, id, length } = item;
+    const text = !deleted && content instanceof Y.ContentString ? content.str : undefined;
+    runs.push({ client: id.client, clock: id.clock, length, text });
+  }
+  return runs;
+}
+
+/** The text as it stands. */
+export function captureText(ytext: Y.Text): CapturedText {
+  return captureRuns(textRuns(ytext));
+}
+
+function captureRuns(runs: readonly TextRun[]): CapturedText {
+  const spans = new SpanList();
+  let text = "";
+  for (const run of runs) {
+    if (run.text === undefined) continue;
+    spans.push(run.client, run.clock, run.length);
+    text += run.text;
+  }
+  return { text, spans: spans.spans };
+}
+
+/**
+ * Applies the change from `base` to `next`, by whole lines, to the live text, in one transaction
+ * of its document. Only characters of `base` are deleted; new lines go behind the character of
+ * `base` on their left, or behind its tombstone. Lines that `base` has not are never touched, and
+ * no two lines are joined: a line break is added where a last line lacked its own.
+ *
+ * Returns the captured version whose text is `next`. The text must hold plain characters only.
+ */
+export function editFromBase(ytext: Y.Text, base: CapturedText, next: string): CapturedText {
+  return applyEdits(ytext, base, lineEdits(base.text, next), next);
+}
+
+/** Makes `next` the whole text, by the smallest edit of whole lines. */
+export function replaceText(ytext: Y.Text, next: string): void {
+  editFromBase(ytext, captureText(ytext), next);
+}
+
+/**
+ * Takes `text` for a version of the document although it is none: lines common with the live text
+ * (longest common subsequence) are the document's, all others exist in this version only. Deleting
+ * such a line later does nothing, and what is inserted beside it goes beside the nearest common one.
+ */
+export function alignBase(ytext: Y.Text, text: string): CapturedText {
+  const live = captureText(ytext);
+  const reader = new SpanReader(live.spans);
+  const spans = new SpanList();
+  let end = 0;
+  for (const edit of lineEdits(live.text, text)) {
+    reader.copy(end, edit.from, spans);
+    spans.push(null, 0, edit.insert.length);
+    end = edit.to;
+  }
+  reader.copy(end, live.text.length, spans);
+  return { text, spans: spans.spans };
+}
+
+/**
+ * Merges `fileText` into the live text without a common base, in one transaction: everything live
+ * stays, and lines that only the file has are inserted where they belong. Returns `fileText` as a
+ * captured version, the base of the file's next edit.
+ */
+export function mergeIntoText(ytext: Y.Text, fileText: string): CapturedText {
+  const live = captureText(ytext);
+  const reader = new SpanReader(live.spans);
+  const spans = new SpanList();
+  const insertions: TextEdit[] = [];
+  let text = "";
+  let end = 0;
+  for (const edit of lineEdits(live.text, fileText, diffLines)) {
+    reader.copy(end, edit.from, spans);
+    text += live.text.slice(end, edit.from);
+    insertions.push({ from: text.length, to: text.length, insert: edit.insert });
+    end = edit.to;
+  }
+  reader.copy(end, live.text.length, spans);
+  text += live.text.slice(end);
+  return applyEdits(ytext, { text, spans: spans.spans }, insertions, fileText);
+}
+
+/** Applies `edits` of `base` to the live text. `next` is what they make of `base`. */
+function applyEdits(
+  ytext: Y.Text,
+  base: CapturedText,
+  edits: readonly TextEdit[],
+  next: string,
+): CapturedText {
+  const { doc } = ytext;
+  assert(doc !== null, "a text is in a document before it is edited");
+  const runs = textRuns(ytext);
+  const places = new TextPlaces(base.spans, runs);
+  const delta = new DeltaBuilder(captureRuns(runs).text);
+  const reader = new SpanReader(base.spans);
+  const spans = new SpanList();
+  const clock = Y.getState(doc.store, doc.clientID);
+  let end = 0;
+  for (const edit of edits) {
+    const before = addEdit(delta, places, edit);
+    reader.copy(end, edit.from, spans);
+    spans.push(doc.clientID, clock + before, edit.insert.length);
+    end = edit.to;
+  }
+  reader.copy(end, base.text.length, spans);
+  if (edits.length > 0) ytext.applyDelta([...delta.finish()]);
+  return { text: next, spans: spans.spans };
+}
+
+/** Returns how many characters the whole change inserts before those of `edit`. */
+function addEdit(delta: DeltaBuilder, places: TextPlaces, edit: TextEdit): number {
+  const index = places.insertionOf(edit);
+  const removed = places.visible(edit.from, edit.to);
+  for (const { index: at, length } of removed.filter((piece) => piece.index < index)) {
+    delta.delete(at, length);
+  }
+  const before = edit.insert === "" ? 0 : delta.insert(index, edit.insert);
+  for (const { index: at, length } of removed.filter((piece) => piece.index >= index)) {
+    delta.delete(at, length);
+  }
+  return before;
+}

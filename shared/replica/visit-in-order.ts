@@ -1,0 +1,54 @@
+import type * as Y from "yjs";
+import type { Struct } from "./decode-update.ts";
+
+/**
+ * Visits each structure of an update after those that it refers to, in an order in which Yjs can
+ * take them in. Returns false when there is none, for they refer to each other in a circle.
+ * `heldOf` says up to which clock the document holds a client; what is referred to is held or in
+ * the update.
+ */
+export function visitInOrder(
+  clients: ReadonlyMap<number, readonly Struct[]>,
+  heldOf: (client: number) => number,
+  referencesOf: (struct: Struct) => readonly Y.ID[],
+  visit: (struct: Struct) => void,
+): boolean {
+  const walks = new Map<number, Walk>();
+  for (const [client, structs] of clients) walks.set(client, { structs, next: 0, waits: false });
+  const isThere = ({ client, clock }: Y.ID) =>
+    clock < heldOf(client) || clock < reached(walks, client);
+  for (const first of walks.values()) {
+    const stack = [{ walk: first, until: (): boolean => false }];
+    for (let top = stack.at(-1); top; top = stack.at(-1)) {
+      const { walk, until } = top;
+      const struct = until() ? undefined : walk.structs[walk.next];
+      const unmet = struct && referencesOf(struct).find((id) => !isThere(id));
+      walk.waits = unmet !== undefined;
+      if (!struct) stack.pop();
+      else if (!unmet) {
+        visit(struct);
+        walk.next += 1;
+      } else {
+        const other = walks.get(unmet.client);
+        if (!other || other.waits) return false;
+        stack.push({ walk: other, until: () => isThere(unmet) });
+      }
+    }
+  }
+  return true;
+}
+
+/** How far the visit of one client's structures has come. */
+interface Walk {
+  readonly structs: readonly Struct[];
+  next: number;
+  /** For a structure of another client. */
+  waits: boolean;
+}
+
+/** The clock up to which a client's structures were visited. */
+function reached(walks: ReadonlyMap<number, Walk>, client: number): number {
+  const walk = walks.get(client);
+  const last = walk?.structs[walk.next - 1];
+  return last ? last.id.clock + last.length : 0;
+}

@@ -1,0 +1,12 @@
+import { randomUint32, type World } from "../world.ts";
+import type { Writer } from "./open-document.ts";
+
+const EPOCH_BYTES = 16;
+
+/** This process as a writer of documents, under names that were never used before. */
+export function newWriter(world: World): Writer {
+  return {
+    epoch: Buffer.from(world.randomBytes(EPOCH_BYTES)).toString("base64url"),
+    clientId: randomUint32(world),
+  };
+}

@@ -1,0 +1,33 @@
+import { Database, type SQLQueryBindings } from "bun:sqlite";
+import { type ConnectionOptions, type SqliteConnection, StatementCache } from "./connection.ts";
+
+/** `bun:sqlite` behind the seam. `path` may be `:memory:`. */
+export function connect(path: string, options: ConnectionOptions): SqliteConnection {
+  const database = new Database(
+    path,
+    options.readonly ? { readonly: true } : { readwrite: true, create: true },
+  );
+  const prepare = (sql: string) => {
+    const statement = database.prepare(sql);
+    const bind = (parameters: readonly unknown[]) => parameters as SQLQueryBindings[];
+    return {
+      reader: statement.columnNames.length > 0,
+      all: (parameters: readonly unknown[]) => statement.all(...bind(parameters)),
+      run: (parameters: readonly unknown[]) => statement.run(...bind(parameters)),
+      iterate: (parameters: readonly unknown[]) => statement.iterate(...bind(parameters)),
+      finalize: () => statement.finalize(),
+    };
+  };
+  const statements = new StatementCache(prepare, (statement) => statement.finalize());
+  return {
+    prepare: (sql) => statements.get(sql),
+    exec: (sql) => {
+      database.exec(sql);
+    },
+    close: () => {
+      // With a statement left the file would stay open, its write-ahead log not written back.
+      statements.clear();
+      database.close();
+    },
+  };
+}

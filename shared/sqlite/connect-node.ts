@@ -1,0 +1,43 @@
+import { messageOf } from "../errors.ts";
+import { type ConnectionOptions, type SqliteConnection, StatementCache } from "./connection.ts";
+
+/**
+ * `better-sqlite3` behind the seam. It is an optional dependency, for it has to be compiled where
+ * no built copy is to be had; without it this throws one sentence that says what to do.
+ */
+export async function connect(path: string, options: ConnectionOptions): Promise<SqliteConnection> {
+  const Database = await loadDriver();
+  const database = new Database(path, { readonly: options.readonly });
+  const prepare = (sql: string) => {
+    const statement = database.prepare(sql);
+    return {
+      reader: statement.reader,
+      all: (parameters: readonly unknown[]) => statement.all(...parameters),
+      run: (parameters: readonly unknown[]) => statement.run(...parameters),
+      iterate: (parameters: readonly unknown[]) => statement.iterate(...parameters),
+    };
+  };
+  const statements = new StatementCache(prepare, () => {
+    // The driver finalizes what nobody refers to any more, and all of them when it closes.
+  });
+  return {
+    prepare: (sql) => statements.get(sql),
+    exec: (sql) => {
+      database.exec(sql);
+    },
+    close: () => {
+      database.close();
+    },
+  };
+}
+
+async function loadDriver() {
+  try {
+    return (await import("better-sqlite3")).default;
+  } catch (thrown) {
+    throw new Error(
+      "memsync under Node needs the package better-sqlite3, which could not be loaded: install it " +
+        `with \`npm install better-sqlite3@12\`, or run memsync under Bun. (${messageOf(thrown)})`,
+    );
+  }
+}

@@ -1,0 +1,63 @@
+import { Kysely, SqliteDialect } from "kysely";
+import type { SqliteConnection } from "./connection.ts";
+
+/**
+ * An open database: `writer` for everything inside a write transaction, `reader` for everything
+ * else. A file has a connection for each, so that no read waits for a commit; in memory both are
+ * the same one. Kysely runs one query or transaction at a time on each.
+ */
+export interface SqliteDatabase<Tables> {
+  readonly writer: Kysely<Tables>;
+  readonly reader: Kysely<Tables>;
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  /** `:memory:` or a path whose folder exists. */
+  readonly path: string;
+}
+
+/**
+ * Opens a database of this process's own. A commit is on the disk when it returns:
+ * write-ahead log with `synchronous=FULL` (https://www.sqlite.org/pragma.html#pragma_synchronous).
+ */
+export async function openDatabase<Tables>(options: OpenOptions): Promise<SqliteDatabase<Tables>> {
+  const writing = await connect(options.path, false);
+  writing.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  writing.exec("PRAGMA journal_mode = WAL");
+  writing.exec("PRAGMA synchronous = FULL");
+  writing.exec("PRAGMA foreign_keys = ON");
+  const writer = kyselyOver<Tables>(writing);
+  if (options.path === ":memory:") {
+    return { writer, reader: writer, close: () => writer.destroy() };
+  }
+  const reader = await openReader<Tables>(options.path);
+  return {
+    writer,
+    reader,
+    async close() {
+      await reader.destroy();
+      await writer.destroy();
+    },
+  };
+}
+
+/** Opens a file that another process may be writing, for reading alone. */
+export async function openReader<Tables>(path: string): Promise<Kysely<Tables>> {
+  const reading = await connect(path, true);
+  reading.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  return kyselyOver<Tables>(reading);
+}
+
+/** How long another process may hold the write lock before a statement fails. */
+const BUSY_TIMEOUT_MS = 5000;
+
+function kyselyOver<Tables>(connection: SqliteConnection): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: connection }) });
+}
+
+async function connect(path: string, readonly: boolean): Promise<SqliteConnection> {
+  const runtime = process.versions.bun ? await import("./connect-bun.ts") : undefined;
+  const { connect: open } = runtime ?? (await import("./connect-node.ts"));
+  return await open(path, { readonly });
+}

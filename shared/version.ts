@@ -1,0 +1,4 @@
+import manifest from "../package.json" with { type: "json" };
+
+/** This program's version, as in its package. */
+export const VERSION: string = manifest.version;

@@ -1,0 +1,50 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { invalidAt } from "../errors.ts";
+import type { ProjectId } from "../ids.ts";
+import { parseWith } from "./parse.ts";
+import { existingProjectId } from "./project-id.ts";
+import { text } from "./text.ts";
+
+/** A connection of two projects; `connected` is false once undone. */
+export const Connection = Type.Object({
+  project_ids: Type.Tuple([text<ProjectId>(), text<ProjectId>()]),
+  connected: Type.Boolean(),
+  created_at: Type.String(),
+});
+export type Connection = Static<typeof Connection>;
+
+export const ConnectAnswer = Type.Object({ connection: Connection });
+export type ConnectAnswer = Static<typeof ConnectAnswer>;
+
+/** Body of `POST /api/projects/connect`; the query of its `DELETE`. */
+export const ConnectBody = Type.Object({ project_id: text(), target_project_id: text() });
+
+/** Two different projects to connect or to disconnect. */
+export interface ConnectRequest {
+  readonly project_id: ProjectId;
+  readonly target_project_id: ProjectId;
+}
+
+/** Throws a 400, or a 404 for an ill-formed id. */
+export function parseConnectRequest(value: unknown): ConnectRequest {
+  const { project_id, target_project_id } = parseWith(ConnectBody, value);
+  return connectRequestOf(project_id, target_project_id, "/target_project_id");
+}
+
+/**
+ * Two ids as a request. Throws a 404 for an ill-formed one, and a 400 that points at
+ * `targetPlace` when they are the same.
+ */
+export function connectRequestOf(
+  projectId: string,
+  targetProjectId: string,
+  targetPlace: string,
+): ConnectRequest {
+  if (projectId === targetProjectId) {
+    throw invalidAt(targetPlace, "a project can't be connected with itself");
+  }
+  return {
+    project_id: existingProjectId(projectId),
+    target_project_id: existingProjectId(targetProjectId),
+  };
+}

@@ -1,0 +1,252 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { ErrorDetail } from "../errors.ts";
+import { decodeBase64, encodeBase64 } from "./base64.ts";
+import { LAYERS, type Layer } from "./layer.ts";
+import { invalid, parseWith } from "./parse.ts";
+import { Epoch, type Position, Seq } from "./position.ts";
+import { type SessionUpload, sessionUploadOf } from "./session.ts";
+import { refuseDoubles, SessionsBody } from "./sync.ts";
+import { text } from "./text.ts";
+
+/** What one side says of one document: where it stands, and what it brings. */
+export interface DocumentRequest {
+  /** What of the server's log the client has integrated. */
+  readonly position?: Position;
+  /** Yjs state vector (v1); sent when no position is known. */
+  readonly stateVector?: Uint8Array;
+  /** Yjs update (v1). */
+  readonly update?: Uint8Array;
+}
+
+/** A sync body with `crdt`, its base64 decoded. */
+export interface ExchangeRequest {
+  readonly documents: { readonly [document in Layer]?: DocumentRequest };
+  readonly sessions?: readonly SessionUpload[];
+}
+
+/** The document was served; an empty one is at epoch "" and seq 0. */
+export interface DocumentServed {
+  readonly epoch: string;
+  readonly seq: number;
+  /** What the client lacks. */
+  readonly update?: Uint8Array;
+  /** With `reset` or `missing`: what the server has. */
+  readonly stateVector?: Uint8Array;
+  /** The server never reached the client's position: exchange everything. */
+  readonly reset?: true;
+  /** The client's update builds on something not held here and was not applied. */
+  readonly missing?: true;
+}
+
+/** Not for this token. */
+export interface DocumentForbidden {
+  readonly forbidden: true;
+}
+
+/** The update failed admission and changed nothing. */
+export interface DocumentRefused {
+  readonly refused: { readonly message: string };
+}
+
+export type DocumentAnswer = DocumentServed | DocumentForbidden | DocumentRefused;
+
+export interface ExchangeAnswer {
+  readonly documents: { readonly [document in Layer]?: DocumentAnswer };
+}
+
+const ENCODING = "yjs-v1";
+
+const Base64 = text();
+
+/** One document of the envelope, as it travels. */
+const DocumentBody = Type.Object({
+  epoch: Type.Optional(Epoch),
+  seq: Type.Optional(Seq),
+  state_vector: Type.Optional(Base64),
+  update: Type.Optional(Base64),
+});
+
+function envelopeOf<T extends typeof DocumentBody | typeof DocumentAnswerBody>(document: T) {
+  return Type.Object({
+    encoding: Type.Literal(ENCODING, { expected: ENCODING }),
+    documents: Type.Object({
+      project: Type.Optional(document),
+      user: Type.Optional(document),
+      global: Type.Optional(document),
+    }),
+  });
+}
+
+/** A sync body that carries a replica exchange. */
+export const ExchangeBody = Type.Object({
+  crdt: envelopeOf(DocumentBody),
+  sessions: Type.Optional(SessionsBody),
+});
+
+const DocumentAnswerBody = Type.Object({
+  epoch: Type.Optional(Epoch),
+  seq: Type.Optional(Seq),
+  state_vector: Type.Optional(Base64),
+  update: Type.Optional(Base64),
+  reset: Type.Optional(Type.Boolean()),
+  missing: Type.Optional(Type.Boolean()),
+  forbidden: Type.Optional(Type.Boolean()),
+  refused: Type.Optional(Type.Object({ message: Type.String() })),
+});
+
+/** The answer to a replica exchange. */
+export const ExchangeAnswerBody = Type.Object({ crdt: envelopeOf(DocumentAnswerBody) });
+
+/** Fields of a plain sync; beside `crdt` they are refused. */
+const PLAIN_FIELDS = ["claude_md_content", "memories", "metadata"] as const;
+
+/** Whether a sync body asks for a replica exchange. */
+export function isExchangeBody(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "crdt" in value && value.crdt !== null;
+}
+
+/** The body to send, ready for `JSON.stringify`. */
+export function encodeExchangeRequest(request: ExchangeRequest): Static<typeof ExchangeBody> {
+  const documents: Partial<Record<Layer, Static<typeof DocumentBody>>> = {};
+  for (const layer of LAYERS) {
+    const document = request.documents[layer];
+    if (document === undefined) continue;
+    documents[layer] = { ...document.position, ...encodeBinaries(document) };
+  }
+  const sessions = request.sessions?.map(withoutNulls);
+  return { crdt: { encoding: ENCODING, documents }, ...(sessions && { sessions }) };
+}
+
+/** Throws a 400 for a malformed envelope. */
+export function parseExchangeRequest(value: unknown): ExchangeRequest {
+  const details: ErrorDetail[] = [];
+  const { crdt, sessions } = parseWith(ExchangeBody, value);
+  for (const field of PLAIN_FIELDS) {
+    if ((value as Record<string, unknown>)[field] != null) {
+      details.push({ path: `/${field}`, message: "must not come beside crdt" });
+    }
+  }
+  refuseDoubles(sessions ?? [], ({ id }) => id, "/sessions", "id", details);
+  const documents: Partial<Record<Layer, DocumentRequest>> = {};
+  for (const layer of LAYERS) {
+    const body = crdt.documents[layer];
+    if (body === undefined) continue;
+    const path = `/crdt/documents/${layer}`;
+    documents[layer] = { ...positionOf(body, path, details), ...binariesOf(body, path, details) };
+  }
+  if (details.length > 0) throw invalid(details);
+  return { documents, ...(sessions && { sessions: sessions.map(sessionUploadOf) }) };
+}
+
+/** The answer to send, ready for `JSON.stringify`. */
+export function encodeExchangeAnswer(answer: ExchangeAnswer): Static<typeof ExchangeAnswerBody> {
+  const documents: Partial<Record<Layer, Static<typeof DocumentAnswerBody>>> = {};
+  for (const layer of LAYERS) {
+    const document = answer.documents[layer];
+    if (document !== undefined) documents[layer] = encodeDocumentAnswer(document);
+  }
+  return { crdt: { encoding: ENCODING, documents } };
+}
+
+function encodeDocumentAnswer(answer: DocumentAnswer): Static<typeof DocumentAnswerBody> {
+  if ("forbidden" in answer) return { forbidden: true };
+  if ("refused" in answer) return { refused: { message: answer.refused.message } };
+  const { epoch, seq, reset, missing } = answer;
+  return {
+    epoch,
+    seq,
+    ...(reset && { reset }),
+    ...(missing && { missing }),
+    ...encodeBinaries(answer),
+  };
+}
+
+/** Throws an `AppError` for an answer that is none: the server's word is untrusted, too. */
+export function parseExchangeAnswer(value: unknown): ExchangeAnswer {
+  const details: ErrorDetail[] = [];
+  const { crdt } = parseWith(ExchangeAnswerBody, value);
+  const documents: Partial<Record<Layer, DocumentAnswer>> = {};
+  for (const layer of LAYERS) {
+    const body = crdt.documents[layer];
+    if (body === undefined) continue;
+    documents[layer] = documentAnswerOf(body, `/crdt/documents/${layer}`, details);
+  }
+  if (details.length > 0) throw invalid(details);
+  return { documents };
+}
+
+function documentAnswerOf(
+  body: Static<typeof DocumentAnswerBody>,
+  path: string,
+  details: ErrorDetail[],
+): DocumentAnswer {
+  if (body.forbidden === true) return { forbidden: true };
+  if (body.refused !== undefined) return { refused: body.refused };
+  const { position } = positionOf(body, path, details);
+  if (position === undefined) details.push({ path: `${path}/epoch`, message: "is required" });
+  return {
+    epoch: position?.epoch ?? "",
+    seq: position?.seq ?? 0,
+    ...binariesOf(body, path, details),
+    ...(body.reset === true && { reset: true }),
+    ...(body.missing === true && { missing: true }),
+  };
+}
+
+function positionOf(
+  { epoch, seq }: { readonly epoch?: string; readonly seq?: number },
+  path: string,
+  details: ErrorDetail[],
+): { position?: Position } {
+  if (epoch !== undefined && seq !== undefined) return { position: { epoch, seq } };
+  if (epoch !== undefined) details.push({ path: `${path}/seq`, message: "is required with epoch" });
+  if (seq !== undefined) details.push({ path: `${path}/epoch`, message: "is required with seq" });
+  return {};
+}
+
+function binariesOf(
+  body: { readonly state_vector?: string; readonly update?: string },
+  path: string,
+  details: ErrorDetail[],
+): { stateVector?: Uint8Array; update?: Uint8Array } {
+  const stateVector = bytesOf(body.state_vector, `${path}/state_vector`, details);
+  const update = bytesOf(body.update, `${path}/update`, details);
+  return { ...(stateVector && { stateVector }), ...(update && { update }) };
+}
+
+function bytesOf(
+  encoded: string | undefined,
+  path: string,
+  details: ErrorDetail[],
+): Uint8Array | undefined {
+  if (encoded === undefined) return undefined;
+  const bytes = decodeBase64(encoded);
+  if (bytes === undefined) details.push({ path, message: "must be base64" });
+  return bytes;
+}
+
+function encodeBinaries({
+  stateVector,
+  update,
+}: {
+  readonly stateVector?: Uint8Array;
+  readonly update?: Uint8Array;
+}): { state_vector?: string; update?: string } {
+  return {
+    ...(stateVector && { state_vector: encodeBase64(stateVector) }),
+    ...(update && { update: encodeBase64(update) }),
+  };
+}
+
+/** The wire's form of an upload: what is null there is left out here. */
+function withoutNulls(session: SessionUpload): Static<typeof SessionsBody>[number] {
+  const { title, ended_at, model, git_branch, machine, ...rest } = session;
+  return {
+    ...rest,
+    ...(title !== null && { title }),
+    ...(ended_at !== null && { ended_at }),
+    ...(model !== null && { model }),
+    ...(git_branch !== null && { git_branch }),
+    ...(machine !== null && { machine }),
+  };
+}

@@ -1,0 +1,90 @@
+import { type TUnsafe, Type } from "@sinclair/typebox";
+import type { ErrorDetail } from "../errors.ts";
+import type { JsonObject, JsonValue } from "../json.ts";
+import { LIMITS, utf8Bytes } from "../limits.ts";
+import { pointerToken } from "./parse.ts";
+import { wellFormed } from "./well-formed.ts";
+
+/** Any JSON object; what is in it is not looked at. */
+export function jsonObject<T extends object>(): TUnsafe<T> {
+  return Type.Unsafe<T>(Type.Record(Type.String(), Type.Unknown(), { expected: "an object" }));
+}
+
+/** Metadata keys that begin so are memsync's own: hidden from the wire, refused in requests. */
+export const RESERVED_METADATA_PREFIX = "memsync.";
+
+/** Metadata fields that the published interface names; both are strings. */
+const PUBLISHED_STRINGS = ["language", "framework"];
+
+/**
+ * Metadata as a request gives it, well formed and in fresh objects, with `path` as the JSON Pointer
+ * of the whole. A `null` at the top level is kept, for it removes a key. What may not be stored is
+ * added to `details`: a reserved key, `__proto__`, a NUL character, more than
+ * `LIMITS.metadataDepth` levels (the object itself is the first), more than `LIMITS.metadataBytes`
+ * as JSON. The result counts only when nothing was added.
+ */
+export function parseMetadata(value: unknown, path: string, details: ErrorDetail[]): JsonObject {
+  const known = details.length;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    details.push({ path, message: "must be an object" });
+    return {};
+  }
+  const metadata = copyObject(value, path, 1, details);
+  for (const key of Object.keys(metadata)) {
+    const place = `${path}/${pointerToken(key)}`;
+    if (key.startsWith(RESERVED_METADATA_PREFIX)) {
+      details.push({ path: place, message: `must not begin with ${RESERVED_METADATA_PREFIX}` });
+    }
+    if (PUBLISHED_STRINGS.includes(key) && !isStringOrNull(metadata[key])) {
+      details.push({ path: place, message: "must be a string" });
+    }
+  }
+  if (details.length === known && utf8Bytes(JSON.stringify(metadata)) > LIMITS.metadataBytes) {
+    details.push({ path, message: `must be at most ${LIMITS.metadataBytes} bytes as JSON` });
+  }
+  return metadata;
+}
+
+function isStringOrNull(value: unknown): boolean {
+  return value === null || typeof value === "string";
+}
+
+function copy(value: unknown, path: string, depth: number, details: ErrorDetail[]): JsonValue {
+  if (typeof value === "string") return copyText(value, path, details);
+  if (typeof value !== "object" || value === null) return value as JsonValue;
+  if (depth > LIMITS.metadataDepth) {
+    details.push({ path, message: `must not be nested over ${LIMITS.metadataDepth} levels deep` });
+    return null;
+  }
+  if (Array.isArray(value)) {
+    return value.map((item, index) => copy(item, `${path}/${index}`, depth + 1, details));
+  }
+  return copyObject(value, path, depth, details);
+}
+
+function copyObject(
+  value: object,
+  path: string,
+  depth: number,
+  details: ErrorDetail[],
+): { [key: string]: JsonValue } {
+  const fresh: { [key: string]: JsonValue } = {};
+  for (const [rawKey, item] of Object.entries(value)) {
+    const key = copyText(rawKey, path, details);
+    const place = `${path}/${pointerToken(key)}`;
+    if (key === "__proto__") {
+      // Assigning it would set the prototype and the key would vanish.
+      details.push({ path: place, message: "must not be used as a key" });
+    } else if (Object.hasOwn(fresh, key)) {
+      details.push({ path: place, message: "is given twice once it is well formed" });
+    } else {
+      fresh[key] = copy(item, place, depth + 1, details);
+    }
+  }
+  return fresh;
+}
+
+function copyText(value: string, path: string, details: ErrorDetail[]): string {
+  if (value.includes("\0")) details.push({ path, message: "must not contain a NUL character" });
+  return wellFormed(value);
+}

@@ -1,0 +1,15 @@
+import { type Static, Type } from "@sinclair/typebox";
+
+export const LAYERS = ["project", "user", "global"] as const;
+
+/** Whose a memory is: a project's, one user's in all projects, or the whole account's. */
+export const Layer = Type.Union(
+  [Type.Literal("project"), Type.Literal("user"), Type.Literal("global")],
+  { expected: "one of project, user, global" },
+);
+export type Layer = Static<typeof Layer>;
+
+/** `value` as a layer; undefined when it is none. */
+export function parseLayer(value: string): Layer | undefined {
+  return LAYERS.find((layer) => layer === value);
+}

@@ -1,0 +1,139 @@
+import { Type } from "@sinclair/typebox";
+import { AppError } from "../errors.ts";
+import { type ProjectId, parseProjectId } from "../ids.ts";
+import { decodeBase64, encodeBase64 } from "./base64.ts";
+import { jsonObject } from "./json.ts";
+import { Layer } from "./layer.ts";
+import { parseWith } from "./parse.ts";
+import { Epoch, type Position, Seq } from "./position.ts";
+import { text } from "./text.ts";
+
+/** Which of the three documents of a project's reader; the same names as the layers. */
+export type LiveDocument = Layer;
+
+/** Projects that one frame may name, and that one socket may hear of. */
+export const LIVE_PROJECTS_MAX = 1000;
+
+/** Bytes of an update that travels in a `changed` frame; of a larger one only the position does. */
+export const LIVE_UPDATE_BYTES_MAX = 16 * 1024;
+
+/** From the client: hear of these projects too. */
+export interface SubscribeFrame {
+  readonly type: "subscribe";
+  readonly projectIds: readonly ProjectId[];
+}
+
+/** From the server: where the asked documents stand; by project id, or `user` or `global`. */
+export interface SubscribedFrame {
+  readonly type: "subscribed";
+  readonly positions: ReadonlyMap<ProjectId | "user" | "global", Position>;
+}
+
+/** From the server: something was committed. */
+export interface ChangedFrame {
+  readonly type: "changed";
+  /** Null for `user` and `global`. */
+  readonly projectId: ProjectId | null;
+  readonly document: LiveDocument;
+  readonly epoch: string;
+  readonly seq: number;
+  /** The committed row's update, when it is at most `LIVE_UPDATE_BYTES_MAX`. */
+  readonly update?: Uint8Array;
+}
+
+export type ServerFrame = SubscribedFrame | ChangedFrame;
+
+const projectIdText = text<ProjectId>({
+  accepts: (value) => parseProjectId(value) !== undefined,
+  expected: "a project id",
+});
+
+const Subscribe = Type.Object({
+  type: Type.Literal("subscribe", { expected: "subscribe" }),
+  project_ids: Type.Array(projectIdText, {
+    maxItems: LIVE_PROJECTS_MAX,
+    expected: `an array of at most ${LIVE_PROJECTS_MAX} project ids`,
+  }),
+});
+
+const Subscribed = Type.Object({
+  type: Type.Literal("subscribed"),
+  positions: jsonObject<Record<string, unknown>>(),
+});
+
+const PositionBody = Type.Object({ epoch: Epoch, seq: Seq });
+
+const Changed = Type.Object({
+  type: Type.Literal("changed"),
+  project_id: Type.Union([projectIdText, Type.Null()]),
+  document: Layer,
+  epoch: Epoch,
+  seq: Seq,
+  update: Type.Optional(text()),
+});
+
+export function encodeSubscribe(projectIds: readonly ProjectId[]): string {
+  return JSON.stringify({ type: "subscribe", project_ids: projectIds });
+}
+
+/** Throws an `AppError` for anything that is no frame of a client. */
+export function parseClientFrame(frame: string): SubscribeFrame {
+  const { type, project_ids } = parseWith(Subscribe, parseJson(frame));
+  return { type, projectIds: project_ids };
+}
+
+export function encodeServerFrame(frame: ServerFrame): string {
+  if (frame.type === "subscribed") {
+    return JSON.stringify({ type: frame.type, positions: Object.fromEntries(frame.positions) });
+  }
+  const { type, projectId, document, epoch, seq, update } = frame;
+  return JSON.stringify({
+    type,
+    project_id: projectId,
+    document,
+    epoch,
+    seq,
+    ...(update !== undefined && { update: encodeBase64(update) }),
+  });
+}
+
+/**
+ * A frame of the server as the client takes it: untrusted still, so what is ill-formed throws an
+ * `AppError`. Undefined for a type that this client doesn't know.
+ */
+export function parseServerFrame(frame: string): ServerFrame | undefined {
+  const value = parseJson(frame);
+  const type = typeof value === "object" && value !== null && "type" in value ? value.type : null;
+  if (type === "subscribed") return parseSubscribed(value);
+  return type === "changed" ? parseChanged(value) : undefined;
+}
+
+function parseSubscribed(value: unknown): SubscribedFrame {
+  const { type, positions } = parseWith(Subscribed, value);
+  const parsed: [ProjectId | "user" | "global", Position][] = [];
+  for (const [name, position] of Object.entries(positions)) {
+    const key = name === "user" || name === "global" ? name : parseProjectId(name);
+    if (key !== undefined) parsed.push([key, parseWith(PositionBody, position)]);
+  }
+  return { type, positions: new Map(parsed) };
+}
+
+function parseChanged(value: unknown): ChangedFrame {
+  const { project_id, update, ...rest } = parseWith(Changed, value);
+  if ((rest.document === "project") !== (project_id !== null)) {
+    throw new AppError("invalid_request", "a frame names a project for its own document only");
+  }
+  const bytes = update === undefined ? undefined : decodeBase64(update);
+  if (update !== undefined && bytes === undefined) {
+    throw new AppError("invalid_request", "update is not base64");
+  }
+  return { ...rest, projectId: project_id, ...(bytes !== undefined && { update: bytes }) };
+}
+
+function parseJson(frame: string): unknown {
+  try {
+    return JSON.parse(frame);
+  } catch {
+    throw new AppError("invalid_request", "the frame is not JSON");
+  }
+}

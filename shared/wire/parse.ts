@@ -1,0 +1,101 @@
+import { type Static, type TSchema, TypeGuard } from "@sinclair/typebox";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
+import { AppError, ERROR_DETAILS_MAX, type ErrorDetail } from "../errors.ts";
+import { textProblem, textRulesOf } from "./text.ts";
+import { wellFormed } from "./well-formed.ts";
+
+const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
+
+function compile(schema: TSchema): TypeCheck<TSchema> {
+  const known = compiled.get(schema);
+  if (known !== undefined) return known;
+  const check = TypeCompiler.Compile(schema);
+  compiled.set(schema, check);
+  return check;
+}
+
+/**
+ * `value` as `schema` describes it, in fresh objects that hold the known fields only. `null` in an
+ * optional field counts as absent, and strings come out well formed (a lone surrogate becomes
+ * U+FFFD). Throws a 400 with one detail for each offending place, one more than an error body shows
+ * when there are that many; the submitted value is in none of them.
+ */
+export function parseWith<T extends TSchema>(schema: T, value: unknown): Static<T> {
+  const shaped = shape(schema, value);
+  const check = compile(schema);
+  if (check.Check(shaped)) return shaped as Static<T>;
+  throw invalid(detailsOf(check.Errors(shaped)));
+}
+
+/** A 400 for these places of the body. */
+export function invalid(details: readonly ErrorDetail[]): AppError {
+  const [first] = details;
+  const place = first === undefined || first.path === "" ? "the body" : first.path;
+  const more = details.length > 1 ? " (and more, see details)" : "";
+  return new AppError(
+    "invalid_request",
+    `${place} ${first?.message ?? "is invalid"}${more}`,
+    details,
+  );
+}
+
+/** One reference token of a JSON Pointer (RFC 6901). */
+export function pointerToken(key: string): string {
+  return key.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+function shape(schema: TSchema, value: unknown): unknown {
+  if (typeof value === "string") return wellFormed(value);
+  if (Array.isArray(value)) {
+    return TypeGuard.IsArray(schema) ? value.map((item) => shape(schema.items, item)) : value;
+  }
+  if (typeof value !== "object" || value === null || !TypeGuard.IsObject(schema)) return value;
+  return shapeObject(schema.properties, value as Record<string, unknown>);
+}
+
+function shapeObject(
+  properties: Readonly<Record<string, TSchema>>,
+  value: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const known: Record<string, unknown> = {};
+  for (const key in properties) {
+    const schema = properties[key];
+    // Own fields only: "constructor" must not be found on a prototype.
+    if (schema === undefined || !Object.hasOwn(value, key)) continue;
+    const field = value[key];
+    if (field === null && TypeGuard.IsOptional(schema)) continue;
+    known[key] = shape(schema, field);
+  }
+  return known;
+}
+
+function detailsOf(errors: Iterable<ValueError>): ErrorDetail[] {
+  const details = new Map<string, ErrorDetail>();
+  for (const error of errors) {
+    // A missing field is reported again for its type; the first report says it better.
+    if (details.has(error.path)) continue;
+    details.set(error.path, { path: error.path, message: messageFor(error) });
+    if (details.size > ERROR_DETAILS_MAX) break;
+  }
+  return [...details.values()];
+}
+
+const TYPE_MESSAGES: Readonly<Partial<Record<ValueErrorType, string>>> = {
+  [ValueErrorType.Array]: "must be an array",
+  [ValueErrorType.Boolean]: "must be a boolean",
+  [ValueErrorType.Integer]: "must be an integer",
+  [ValueErrorType.IntegerMinimum]: "is too small",
+  [ValueErrorType.IntegerMaximum]: "is too large",
+  [ValueErrorType.Object]: "must be an object",
+  [ValueErrorType.String]: "must be a string",
+};
+
+function messageFor(error: ValueError): string {
+  const rules = textRulesOf(error.schema);
+  const expected: unknown = error.schema.expected;
+  if (error.type === ValueErrorType.ObjectRequiredProperty) return "is required";
+  if (rules !== undefined) return textProblem(rules, error.value) ?? "is invalid";
+  if (typeof expected === "string") return `must be ${expected}`;
+  return TYPE_MESSAGES[error.type] ?? "is invalid";
+}

@@ -1,0 +1,21 @@
+import { Type } from "@sinclair/typebox";
+import { text } from "./text.ts";
+
+/** One life of a server's log; empty for a document that was never written. */
+export const Epoch = text({
+  pattern: /^[0-9A-Za-z_-]{0,64}$/,
+  expected: "at most 64 of [0-9A-Za-z_-]",
+});
+
+/** Number of a row in a document's log; 0 before the first. */
+export const Seq = Type.Integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  expected: "an integer from 0",
+});
+
+/** A place in the log of one document on the server. */
+export interface Position {
+  readonly epoch: string;
+  readonly seq: number;
+}

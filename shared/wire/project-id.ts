@@ -1,0 +1,9 @@
+import { AppError } from "../errors.ts";
+import { type ProjectId, parseProjectId } from "../ids.ts";
+
+/** An ill-formed project id names a project that can't exist: 404, like any unknown one. */
+export function existingProjectId(value: string): ProjectId {
+  const id = parseProjectId(value);
+  if (id === undefined) throw new AppError("not_found", "there is no such project");
+  return id;
+}

@@ -1,0 +1,73 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { type ProjectId, parseSessionId, type SessionId } from "../ids.ts";
+import { text } from "./text.ts";
+import { parseTimestamp, timestamp, timestampOf } from "./timestamp.ts";
+
+const nullable = Type.Union([Type.String(), Type.Null()]);
+
+/** A coding assistant's session. */
+export const Session = Type.Object({
+  id: text<SessionId>(),
+  project_id: Type.Union([text<ProjectId>(), Type.Null()]),
+  title: nullable,
+  source: Type.String(),
+  started_at: Type.String(),
+  last_activity_at: Type.String(),
+  ended_at: nullable,
+  message_count: Type.Integer(),
+  model: nullable,
+  git_branch: nullable,
+  machine: nullable,
+});
+export type Session = Static<typeof Session>;
+
+export const SessionList = Type.Object({
+  sessions: Type.Array(Session),
+  total: Type.Integer(),
+  next_cursor: Type.Union([Type.String(), Type.Null()]),
+});
+export type SessionList = Static<typeof SessionList>;
+
+/** Bytes of any one text of a session: titles are people's first words, cut by the sender. */
+const SESSION_TEXT_BYTES = 4096;
+const sessionText = text({ bytesMax: SESSION_TEXT_BYTES });
+
+/** A session in a sync body. */
+export const SessionBody = Type.Object({
+  id: text<SessionId>({
+    accepts: (value) => parseSessionId(value) !== undefined,
+    expected: "sess_ and 1 to 64 of [0-9A-Za-z_-]",
+  }),
+  title: Type.Optional(sessionText),
+  source: text({ nonEmpty: true, bytesMax: SESSION_TEXT_BYTES }),
+  started_at: timestamp(),
+  last_activity_at: timestamp(),
+  ended_at: Type.Optional(timestamp()),
+  message_count: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+  model: Type.Optional(sessionText),
+  git_branch: Type.Optional(sessionText),
+  machine: Type.Optional(sessionText),
+});
+
+/** A session to upsert by id; its project is the one being synced. */
+export type SessionUpload = Omit<Session, "project_id">;
+
+/** The upload form of a body that `SessionBody` has accepted: times normalised, nothing absent. */
+export function sessionUploadOf(body: Static<typeof SessionBody>): SessionUpload {
+  return {
+    id: body.id,
+    title: body.title ?? null,
+    source: body.source,
+    started_at: normalised(body.started_at),
+    last_activity_at: normalised(body.last_activity_at),
+    ended_at: body.ended_at === undefined ? null : normalised(body.ended_at),
+    message_count: body.message_count,
+    model: body.model ?? null,
+    git_branch: body.git_branch ?? null,
+    machine: body.machine ?? null,
+  };
+}
+
+function normalised(value: string): string {
+  return timestampOf(parseTimestamp(value) ?? 0);
+}

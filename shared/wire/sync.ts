@@ -1,0 +1,93 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { ErrorDetail } from "../errors.ts";
+import type { ProjectId } from "../ids.ts";
+import type { JsonObject } from "../json.ts";
+import { LIMITS } from "../limits.ts";
+import { jsonObject, parseMetadata } from "./json.ts";
+import { MemoryKey } from "./memory.ts";
+import { invalid, parseWith } from "./parse.ts";
+import { ClaudeMd, MetadataBody } from "./project.ts";
+import { SessionBody, type SessionUpload, sessionUploadOf } from "./session.ts";
+import { text } from "./text.ts";
+
+/** `sessions` of any sync body. */
+export const SessionsBody = Type.Array(SessionBody, {
+  maxItems: LIMITS.sessionsPerSync,
+  expected: `an array of at most ${LIMITS.sessionsPerSync} sessions`,
+});
+
+/** Body of `POST …/projects/:id/sync`, without a replica exchange. */
+export const SyncBody = Type.Object({
+  claude_md_content: Type.Optional(ClaudeMd),
+  memories: Type.Optional(
+    Type.Array(
+      Type.Object({ key: MemoryKey, value: text({ bytesMax: LIMITS.memoryValueBytes }) }),
+      {
+        maxItems: LIMITS.memoriesPerSync,
+        expected: `an array of at most ${LIMITS.memoriesPerSync} memories`,
+      },
+    ),
+  ),
+  metadata: Type.Optional(MetadataBody),
+  sessions: Type.Optional(SessionsBody),
+});
+
+/** What one plain sync brings: whatever is absent stays as it is. Each key comes once. */
+export interface SyncPayload {
+  readonly claude_md_content?: string;
+  readonly memories?: readonly { readonly key: string; readonly value: string }[];
+  /** Merged key by key; `null` removes a key. */
+  readonly metadata?: JsonObject;
+  readonly sessions?: readonly SessionUpload[];
+}
+
+/** The merged state after a plain sync. */
+export const SyncAnswer = Type.Object({
+  project_id: text<ProjectId>(),
+  synced_at: Type.String(),
+  claude_md_content: Type.String(),
+  memories: Type.Array(Type.Object({ key: Type.String(), value: Type.String() })),
+  metadata: jsonObject<JsonObject>(),
+  changes: Type.Object({
+    created: Type.Integer(),
+    updated: Type.Integer(),
+    unchanged: Type.Integer(),
+  }),
+});
+export type SyncAnswer = Static<typeof SyncAnswer>;
+
+/** Throws a 400. */
+export function parseSyncPayload(value: unknown): SyncPayload {
+  const { metadata, sessions, ...rest } = parseWith(SyncBody, value);
+  const details: ErrorDetail[] = [];
+  refuseDoubles(rest.memories ?? [], ({ key }) => key, "/memories", "key", details);
+  refuseDoubles(sessions ?? [], ({ id }) => id, "/sessions", "id", details);
+  const parsed = metadata === undefined ? {} : parseMetadata(metadata, "/metadata", details);
+  if (details.length > 0) throw invalid(details);
+  return {
+    ...rest,
+    ...(metadata !== undefined && { metadata: parsed }),
+    ...(sessions !== undefined && { sessions: sessions.map(sessionUploadOf) }),
+  };
+}
+
+/** Adds a detail for each item whose identity an earlier item has. */
+export function refuseDoubles<Item>(
+  items: readonly Item[],
+  identityOf: (item: Item) => string,
+  path: string,
+  field: string,
+  details: ErrorDetail[],
+): void {
+  const seen = new Set<string>();
+  for (const [index, item] of items.entries()) {
+    const identity = identityOf(item);
+    if (seen.has(identity)) {
+      details.push({
+        path: `${path}/${index}/${field}`,
+        message: "is given twice in this request",
+      });
+    }
+    seen.add(identity);
+  }
+}

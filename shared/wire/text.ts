@@ -1,0 +1,60 @@
+import { Kind, type TUnsafe, Type, TypeRegistry } from "@sinclair/typebox";
+import { exceedsBytes } from "../limits.ts";
+
+const KIND = "MemsyncText";
+
+export interface TextRules {
+  /** Refuse the empty string. */
+  readonly nonEmpty?: true;
+  /** At most this many bytes of UTF-8. */
+  readonly bytesMax?: number;
+  /** What the whole text must match; `expected` says it in words. */
+  readonly pattern?: RegExp;
+  /** A finer check than a pattern can make; `expected` says it in words. */
+  readonly accepts?: (text: string) => boolean;
+  /** Completes "must be …" when `pattern` or `accepts` refuses. */
+  readonly expected?: string;
+}
+
+interface TextSchema {
+  readonly [KIND]: TextRules;
+}
+
+/**
+ * A string as requests carry it: without NUL characters, within its length and of its form. The
+ * rules are kept beside plain JSON Schema keywords, so that the schema can be published as it is.
+ */
+export function text<T extends string = string>(rules: TextRules = {}): TUnsafe<T> {
+  return Type.Unsafe<T>({
+    [Kind]: KIND,
+    [KIND]: rules,
+    type: "string",
+    ...(rules.nonEmpty && { minLength: 1 }),
+    ...(rules.bytesMax !== undefined && { maxLength: rules.bytesMax }),
+    ...(rules.pattern && { pattern: rules.pattern.source }),
+  });
+}
+
+/** The rules of a schema made by `text`; undefined for any other. */
+export function textRulesOf(schema: object): TextRules | undefined {
+  return (schema as Partial<TextSchema>)[KIND];
+}
+
+/** Completes "must …" for a value that breaks the rules; undefined when it keeps them. */
+export function textProblem(rules: TextRules, value: unknown): string | undefined {
+  if (typeof value !== "string") return "must be a string";
+  if (rules.nonEmpty && value === "") return "must not be empty";
+  if (rules.bytesMax !== undefined && exceedsBytes(value, rules.bytesMax)) {
+    return `must be at most ${rules.bytesMax} bytes of UTF-8`;
+  }
+  if (value.includes("\0")) return "must not contain a NUL character";
+  const fits = rules.pattern?.test(value) ?? true;
+  if (!fits || rules.accepts?.(value) === false)
+    return `must be ${rules.expected ?? "well formed"}`;
+  return undefined;
+}
+
+TypeRegistry.Set<TextSchema>(
+  KIND,
+  (schema, value) => textProblem(schema[KIND], value) === undefined,
+);

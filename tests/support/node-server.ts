@@ -1,0 +1,40 @@
+// A program for Node: serves the HTTP layer over fake services until its input ends.
+import { createApp } from "../../server/app.ts";
+import { listen } from "../../server/listen.ts";
+import { silentLog } from "../../shared/log.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { createFakeServices, fakeAuthenticate, PROJECT } from "./fake-services.ts";
+
+const { services, commit } = createFakeServices();
+const slow = {
+  ...services,
+  sync: {
+    ...services.sync,
+    read: async (...given: Parameters<typeof services.sync.read>) => {
+      const answer = await services.sync.read(...given);
+      const position = { projectId: PROJECT, user: null, epoch: "e", seq: 8 };
+      commit({ ...position, document: "project", update: new Uint8Array([1]) });
+      return answer;
+    },
+  },
+};
+const app = createApp({
+  services: slow,
+  authenticate: fakeAuthenticate,
+  world: realWorld,
+  log: silentLog,
+  loopbackOnly: true,
+});
+const [host = "127.0.0.1", port = "0", unix] = process.argv.slice(2);
+try {
+  const listener = await listen(app, unix ? { unix } : { host, port: Number(port) });
+  process.stdout.write(`${listener.url}\n`);
+  process.stdin.resume();
+  process.stdin.once("end", async () => {
+    await listener.close();
+    process.exit(0);
+  });
+} catch (thrown) {
+  process.stderr.write(`${thrown instanceof Error ? thrown.message : thrown}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,115 @@
+import { expect, test } from "bun:test";
+import { isTooIntricate } from "../../server/json-scan.ts";
+import { LIMITS } from "../../shared/limits.ts";
+import { errorOf, startServer, type TestServer } from "../support/http-server.ts";
+
+const SYNC = "/api/projects/proj_a/sync";
+
+/** `bytes` bytes of JSON that nobody looks into. */
+function padded(bytes: number, start = '{"padding":"'): string {
+  return `${start}${"x".repeat(bytes - start.length - 2)}"}`;
+}
+
+const EXCHANGE = '{"crdt":{"encoding":"yjs-v1","documents":{}},"padding":"';
+
+async function statusOf(server: TestServer, body: string | Uint8Array<ArrayBuffer>) {
+  return (await server.send("POST", SYNC, { body })).status;
+}
+
+/** A body without a declared length. */
+function streamed(text: string): ReadableStream<Uint8Array> {
+  return new Response(text).body ?? new ReadableStream();
+}
+
+test("a body is JSON whatever its Content-Type", async () => {
+  await using server = await startServer();
+  for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]) {
+    const headers = { "Content-Type": type };
+    const response = await server.send("POST", SYNC, { body: '{"memories":[]}', headers });
+    expect(response.status).toBe(200);
+  }
+});
+
+test.each(["", " ", "{", "nope", "{'a': 1}", '{"a": 1}}', "\u0000", "NaN"])(
+  "the body %j is not JSON",
+  async (body) => {
+    await using server = await startServer();
+    expect(await statusOf(server, body)).toBe(400);
+  },
+);
+
+test("a body in ill-formed UTF-8 is refused", async () => {
+  await using server = await startServer();
+  expect(await statusOf(server, new Uint8Array([0x22, 0xff, 0x22]))).toBe(400);
+  const surrogate = new TextEncoder().encode('{"claude_md_content":"___"}');
+  surrogate.set([0xed, 0xa0, 0x80], surrogate.indexOf(0x5f, 20));
+  expect(await statusOf(server, surrogate)).toBe(400);
+});
+
+test("a refusal never repeats what was sent", async () => {
+  await using server = await startServer();
+  const response = await server.send("POST", SYNC, { body: '{"memories": hunter2}' });
+  expect(JSON.stringify(await errorOf(response))).not.toContain("hunter2");
+});
+
+test("a plain body has at most 16 MiB, with or without a declared length", async () => {
+  await using server = await startServer();
+  const fits = padded(LIMITS.bodyBytes);
+  const over = padded(LIMITS.bodyBytes + 1);
+  expect(await statusOf(server, fits)).toBe(200);
+  expect(await statusOf(server, over)).toBe(400);
+  for (const [text, status] of [
+    [fits, 200],
+    [over, 400],
+  ] as const) {
+    const response = await server.send("POST", SYNC, { body: streamed(text) });
+    expect(response.status).toBe(status);
+  }
+  const memory = await server.send("POST", "/v1/memories", { body: streamed(over) });
+  expect(memory.status).toBe(400);
+});
+
+test("a replica exchange has at most 64 MiB", async () => {
+  await using server = await startServer();
+  expect(await statusOf(server, padded(LIMITS.bodyBytes + 1, EXCHANGE))).toBe(200);
+  expect(await statusOf(server, padded(LIMITS.exchangeBodyBytes, EXCHANGE))).toBe(200);
+  expect(await statusOf(server, padded(LIMITS.exchangeBodyBytes + 1, EXCHANGE))).toBe(400);
+  expect((await server.send("GET", "/healthz")).status).toBe(200);
+});
+
+test("a body nested without end is refused at once", async () => {
+  await using server = await startServer();
+  const deep = "[".repeat(5_000_000);
+  const before = performance.now();
+  for (const body of [deep, `${deep}${"]".repeat(5_000_000)}`, `{"x":${'{"a":'.repeat(1000)}`]) {
+    expect(await statusOf(server, body)).toBe(400);
+  }
+  expect(performance.now() - before).toBeLessThan(2000);
+});
+
+test("JSON is judged by its nesting and parts outside of strings", () => {
+  const intricate = (text: string) => isTooIntricate(new TextEncoder().encode(text));
+  expect(intricate("[".repeat(128))).toBe(false);
+  expect(intricate("[".repeat(129))).toBe(true);
+  expect(intricate(`"${"[".repeat(500)}"`)).toBe(false);
+  expect(intricate(`["\\"${"[".repeat(500)}"]`)).toBe(false);
+  expect(intricate(`["\\\\"${",[".repeat(500)}`)).toBe(true);
+  expect(intricate(`"${"[".repeat(500)}`)).toBe(false);
+  expect(intricate("[]".repeat(500))).toBe(false);
+  expect(intricate(`[${"0,".repeat(2_000_001)}`)).toBe(true);
+});
+
+test("a client that leaves in the middle of its body harms nobody", async () => {
+  await using server = await startServer();
+  const socket = await Bun.connect({
+    hostname: "127.0.0.1",
+    port: server.listener.port ?? 0,
+    socket: { data() {} },
+  });
+  const head = "Host: localhost\r\nAuthorization: Bearer write\r\nContent-Length: 1000";
+  socket.write(`POST ${SYNC} HTTP/1.1\r\n${head}\r\n\r\n{"memories"`);
+  socket.flush();
+  socket.terminate();
+  expect((await server.send("GET", "/v1/memories")).status).toBe(200);
+  expect(server.errors).toEqual([]);
+});

@@ -1,0 +1,93 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createApp } from "../../server/app.ts";
+import { listen } from "../../server/listen.ts";
+import { silentLog } from "../../shared/log.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { createFakeServices, fakeAuthenticate } from "../support/fake-services.ts";
+import { sendRaw, startServer } from "../support/http-server.ts";
+
+function newApp() {
+  const { services } = createFakeServices();
+  return createApp({ services, authenticate: fakeAuthenticate, world: realWorld, log: silentLog });
+}
+
+test("port 0 is a free port", async () => {
+  await using server = await startServer();
+  const { url, port } = server.listener;
+  expect(port).toBeGreaterThan(0);
+  expect(url).toBe(`http://127.0.0.1:${port}`);
+});
+
+test("a port in use is one clear sentence", async () => {
+  await using server = await startServer();
+  const port = server.listener.port ?? 0;
+  const second = listen(newApp(), { host: "127.0.0.1", port });
+  await expect(second).rejects.toThrow(`port ${port} on 127.0.0.1 is in use; `);
+});
+
+test("an address of another machine is one clear sentence", async () => {
+  const opening = listen(newApp(), { host: "192.0.2.1", port: 0 });
+  await expect(opening).rejects.toThrow(/^port 0 on 192\.0\.2\.1 [^\n]+$/);
+});
+
+test("a unix socket is its owner's alone, and gone when closed", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "memsync-"));
+  const unix = join(folder, "memsync.sock");
+  const listener = await listen(newApp(), { unix, mode: 0o600 });
+  expect(statSync(unix).mode & 0o777).toBe(0o600);
+  const response = await fetch(`${listener.url}/healthz`, { unix });
+  expect(await response.json()).toEqual({ status: "ok" });
+  await listener.close();
+  expect(() => statSync(unix)).toThrow("ENOENT");
+  rmSync(folder, { recursive: true });
+});
+
+test("closing answers what is under way and takes nothing new", async () => {
+  const server = await startServer();
+  const { promise: asked, resolve: arrive } = Promise.withResolvers<void>();
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  server.fake.on("sync.read", async () => {
+    arrive();
+    await answered;
+    return { project_id: "proj_late" };
+  });
+  const late = server.send("POST", "/v1/projects/proj_a/sync");
+  await asked;
+  const closing = server.listener.close();
+  await expect(server.send("GET", "/healthz")).rejects.toThrow();
+  answer();
+  expect(await (await late).json()).toEqual({ project_id: "proj_late" });
+  await closing;
+});
+
+test("closing twice is closing once", async () => {
+  const server = await startServer();
+  await server.listener.close();
+  await server.listener.close();
+});
+
+test("what is not HTTP gets 400 or nothing, and the server goes on", async () => {
+  await using server = await startServer();
+  for (const text of ["NONSENSE\r\n\r\n", "GET / HTTP/1.1\r\n\r\n", "\u0016\u0003\u0001\r\n\r\n"]) {
+    expect(await sendRaw(server.listener.port, text)).toMatch(/^(HTTP\/1\.1 400 |$)/);
+  }
+  expect((await server.send("GET", "/healthz")).status).toBe(200);
+});
+
+test("a target with two slashes at its start is no path of ours", async () => {
+  await using server = await startServer();
+  const head = "Host: localhost\r\nAuthorization: Bearer write\r\nConnection: close";
+  const text = `GET //v1/memories HTTP/1.1\r\n${head}\r\n\r\n`;
+  expect(await sendRaw(server.listener.port, text)).toStartWith("HTTP/1.1 404 ");
+});
+
+test("one process can listen many times", async () => {
+  await using first = await startServer();
+  await using second = await startServer();
+  expect(first.listener.port).not.toBe(second.listener.port ?? 0);
+  await first.listener.close();
+  expect((await second.send("GET", "/healthz")).status).toBe(200);
+});

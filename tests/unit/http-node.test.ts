@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { LIMITS } from "../../shared/limits.ts";
+import { MEMORY, PROJECT } from "../support/fake-services.ts";
+import { errorOf, sendRaw } from "../support/http-server.ts";
+import { connectLive } from "../support/live-client.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "memsync-node-"));
+const program = join(folder, "node-server.mjs");
+let server: Awaited<ReturnType<typeof startNode>>;
+
+/** The HTTP layer in a process of Node. */
+async function startNode(...args: readonly string[]) {
+  const child = Bun.spawn(["node", program, ...args], {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const { value } = await child.stdout.getReader().read();
+  const url = new TextDecoder().decode(value).trim();
+  return { child, url, port: Number(new URL(url || "http://failed").port) };
+}
+
+function send(method: string, path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = { Authorization: "Bearer write", ...(init.headers as Record<string, string>) };
+  return fetch(`${server.url}${path}`, { ...init, method, headers });
+}
+
+beforeAll(async () => {
+  const build = await Bun.build({
+    entrypoints: [join(import.meta.dir, "../support/node-server.ts")],
+    target: "node",
+    format: "esm",
+    outdir: folder,
+    naming: "[name].mjs",
+    external: ["bun"],
+  });
+  if (!build.success) throw new AggregateError(build.logs, "the bundle failed");
+  server = await startNode();
+});
+
+afterAll(async () => {
+  server.child.stdin.end();
+  expect(await server.child.exited).toBe(0);
+  rmSync(folder, { recursive: true });
+});
+
+test("Node answers a GET, a HEAD and a 304", async () => {
+  const get = await send("GET", "/v1/memories?limit=5");
+  expect(get.status).toBe(200);
+  expect(await get.json()).toEqual({ memories: [MEMORY], total: 1, next_cursor: null });
+  const head = await send("HEAD", "/v1/memories");
+  expect(head.headers.get("content-length")).toBe(get.headers.get("content-length") ?? "");
+  const held = { headers: { "If-None-Match": get.headers.get("etag") ?? "" } };
+  expect((await send("GET", "/v1/memories", held)).status).toBe(304);
+});
+
+test("Node reads bodies, and refuses what is over the limit", async () => {
+  const path = "/api/projects/proj_a/sync";
+  const padded = (bytes: number) => `{"padding":"${"x".repeat(bytes - 14)}"}`;
+  expect((await send("POST", path, { body: "{}" })).status).toBe(200);
+  expect((await send("POST", path, { body: padded(LIMITS.bodyBytes) })).status).toBe(200);
+  const over = await send("POST", path, { body: padded(LIMITS.bodyBytes + 1) });
+  expect(over.status).toBe(400);
+  const stream = new Response(padded(LIMITS.exchangeBodyBytes + 1)).body;
+  expect((await send("POST", path, { body: stream })).status).toBe(400);
+  expect((await send("POST", path, { body: "[".repeat(5_000_000) })).status).toBe(400);
+});
+
+test("Node refuses as Bun does", async () => {
+  const unauthorized = await send("POST", "/v1/memories", {
+    headers: { Authorization: "Bearer nobody" },
+    body: "x".repeat(1_000_000),
+  });
+  expect(unauthorized.status).toBe(401);
+  expect((await errorOf(unauthorized)).code).toBe("unauthorized");
+  expect((await send("GET", "/nowhere")).status).toBe(404);
+  expect((await send("OPTIONS", "/v1/memories")).status).toBe(404);
+  expect((await send("GET", "/v1/memories", { headers: { Host: "evil.example" } })).status).toBe(
+    403,
+  );
+});
+
+test.each([
+  ["NONSENSE\r\n\r\n", 400],
+  ["TRACE /v1/memories HTTP/1.1\r\nHost: localhost\r\n\r\n", 401],
+  ["GET //v1/memories HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer write\r\n\r\n", 404],
+  [
+    "GET /v1/../v1/memories HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer write\r\n\r\n",
+    404,
+  ],
+  ["GET * HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer write\r\n\r\n", 404],
+  [`GET / HTTP/1.1\r\nHost: localhost\r\nX: ${"y".repeat(100_000)}\r\n\r\n`, 400],
+])("Node answers %j with %d", async (text, status) => {
+  const answer = await sendRaw(
+    server.port,
+    text.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"),
+  );
+  expect(answer).toStartWith(`HTTP/1.1 ${status} `);
+  expect(answer).toContain('"request_id":"req_');
+});
+
+test("Node serves what offers another protocol, too", async () => {
+  const text = (method: string) =>
+    `${method} /v1/memories HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer write\r\n` +
+    "Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n";
+  expect(await sendRaw(server.port, text("GET"))).toStartWith("HTTP/1.1 200 ");
+  expect(await sendRaw(server.port, text("POST"))).toStartWith("HTTP/1.1 400 ");
+});
+
+test("Node tells of commits over a live socket", async () => {
+  using client = await connectLive(server.url, "write");
+  client.send(JSON.stringify({ type: "subscribe", project_ids: [PROJECT] }));
+  expect(await client.next()).toMatchObject({ type: "subscribed" });
+  await send("POST", `/v1/projects/${PROJECT}/sync`);
+  expect(await client.next()).toMatchObject({ type: "changed", seq: 8, update: "AQ==" });
+  client.send("nonsense");
+  expect((await client.closed).code).toBe(1008);
+});
+
+test("Node refuses handshakes with an error body", async () => {
+  const handshake = (path: string, token: string, key: string) =>
+    sendRaw(
+      server.port,
+      `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n` +
+        "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" +
+        `Sec-WebSocket-Key: ${key}\r\n\r\n`,
+    );
+  const key = "dGhlIHNhbXBsZSBub25jZQ==";
+  for (const [path, token, given, status] of [
+    ["/api/live", "nobody", key, 401],
+    ["/v1/live", "write", key, 404],
+    ["/api/live", "write", "short", 400],
+  ] as const) {
+    const answer = await handshake(path, token, given);
+    expect(answer).toStartWith(`HTTP/1.1 ${status} `);
+    expect(answer).toContain('"request_id":"req_');
+  }
+});
+
+test("a client that leaves in the middle of its body harms nobody on Node", async () => {
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  const socket = await Bun.connect({
+    hostname: "127.0.0.1",
+    port: server.port,
+    socket: { data() {}, close: () => resolve() },
+  });
+  const head = "Host: localhost\r\nAuthorization: Bearer write\r\nContent-Length: 1000";
+  socket.write(`POST /v1/memories HTTP/1.1\r\n${head}\r\n\r\n{"content"`);
+  socket.flush();
+  socket.terminate();
+  await closed;
+  expect((await send("GET", "/v1/memories")).status).toBe(200);
+});
+
+test("a port in use is one clear sentence on Node", async () => {
+  const { child } = await startNode("127.0.0.1", String(server.port));
+  expect(await child.exited).toBe(1);
+  const said = await new Response(child.stderr).text();
+  expect(said).toStartWith(`port ${server.port} on 127.0.0.1 is in use; `);
+});
+
+test("a unix socket on Node is its owner's alone, and gone when closed", async () => {
+  const unix = join(folder, "memsync.sock");
+  const { child, url } = await startNode("", "0", unix);
+  expect(statSync(unix).mode & 0o777).toBe(0o600);
+  expect((await fetch(`${url}/healthz`, { unix })).status).toBe(200);
+  child.stdin.end();
+  expect(await child.exited).toBe(0);
+  expect(() => statSync(unix)).toThrow("ENOENT");
+});
+
+test("Node closes live sockets with 1001 when it stops", async () => {
+  const { child, url } = await startNode();
+  using client = await connectLive(url, "write");
+  child.stdin.end();
+  expect((await client.closed).code).toBe(1001);
+  expect(await child.exited).toBe(0);
+});
