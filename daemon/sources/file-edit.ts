@@ -4,7 +4,7 @@ import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import { seedText } from "../../shared/replica/seed.ts";
 import type { WriteContext } from "../../shared/replica/store.ts";
 import { alignBase, type CapturedText, mergeIntoText } from "../../shared/replica/text.ts";
-import { cleanUpRanges } from "../../shared/replica/text-conflicts.ts";
+import { cleanUpText } from "../../shared/replica/text-conflicts.ts";
 import { lineEdits } from "../../shared/replica/text-edits.ts";
 import { equalForms, splitForm } from "../../shared/replica/text-form.ts";
 import type { DaemonTables } from "../tables.ts";
@@ -35,7 +35,7 @@ export async function takeSave(
   const clock = Y.getState(store, client);
   const captured = document.editText(base.base, lines);
   const mine: IdRanges = new Map([[client, [[clock, Y.getState(store, client)]]]]);
-  if (Y.getState(store, client) > clock) await cleanUpRanges(context, open, mine, unseen);
+  if (Y.getState(store, client) > clock) await cleanUpText(context, open, mine, unseen);
   if (!equalForms(form, base.form)) document.setTextForm(form, context.now);
   return { hash: file.hash, base: captured, form };
 }

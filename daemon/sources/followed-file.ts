@@ -218,8 +218,11 @@ export class FollowedFile {
   ): Promise<FileState> {
     if (!state) return await takeFirst(context, open, file, committed);
     if (state.hash === file.hash) return state;
+    const { lines, form } = splitForm(file.content);
+    if (file.content === open.document.content()) {
+      return { hash: file.hash, base: open.document.captureText(), form };
+    }
     if (plan.kind === "upwards" && (await isKnownVersion(context.db, open.id, file.content))) {
-      const { lines, form } = splitForm(file.content);
       return { hash: file.hash, base: open.document.alignText(lines), form };
     }
     const insisted = this.#insisted === file.hash;

@@ -1,3 +1,4 @@
+import { messageOf } from "../../shared/errors.ts";
 import type { AccountId, ProjectId, UserId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import { layerOf, projectOf } from "../../shared/replica/address.ts";
@@ -9,9 +10,9 @@ import type { DaemonTables } from "../tables.ts";
 import { takeFrame } from "./incoming.ts";
 import { LiveLink } from "./live-link.ts";
 import { readPosition } from "./positions.ts";
-import { documentsOf, exchangeUnit, type Recoveries, unitsToSync } from "./round.ts";
+import { documentsOf, exchangeRound, type Recoveries, unitsToSync } from "./round.ts";
 import { SyncSchedule, type SyncUnit } from "./schedule.ts";
-import type { Service } from "./service.ts";
+import type { Outcome, Service } from "./service.ts";
 
 /** Without the live socket, one unit is asked about this often, in turn. */
 const ASK_INTERVAL_MS = 30_000;
@@ -198,15 +199,19 @@ export class SyncEngine {
 
   async #call(unit: SyncUnit): Promise<void> {
     const { world, log } = this.#options;
-    this.#schedule.began(unit);
-    const outcome = await exchangeUnit(this.#options, unit, this.#recoveries);
+    const withOwn = this.#schedule.isDue("own");
+    const units: SyncUnit[] = withOwn && unit !== "own" ? [unit, "own"] : [unit];
+    for (const each of units) this.#schedule.began(each);
+    const plan = { unit, withOwn };
+    const outcome = await exchangeRound(this.#options, plan, this.#recoveries).catch(failedHere);
     const now = world.monotonic();
     if (outcome.kind === "answered") {
       this.#refused.delete(unit);
-      this.#schedule.succeeded(unit, now, outcome.value.again);
+      for (const each of units) this.#schedule.succeeded(each, now, outcome.value.again);
       this.#reached(undefined);
       return;
     }
+    if (withOwn) this.#schedule.markDue("own");
     log.warn({ unit, outcome: outcome.kind, reason: outcome.message }, "a sync call failed");
     const fraction = randomFraction(world);
     if (outcome.kind === "refused") {
@@ -241,4 +246,9 @@ export class SyncEngine {
       this.#scheduleAsking();
     });
   }
+}
+
+/** The disk or this program failed, not the service; the call is made again later all the same. */
+function failedHere(thrown: unknown): Outcome<never> {
+  return { kind: "unreachable", message: `it failed on this machine: ${messageOf(thrown)}` };
 }

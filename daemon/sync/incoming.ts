@@ -2,8 +2,9 @@ import type { Kysely } from "kysely";
 import * as Y from "yjs";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store.ts";
-import { cleanUpText } from "../../shared/replica/text-conflicts.ts";
+import { cleanUpText, heldClocks, textRangesOf } from "../../shared/replica/text-conflicts.ts";
 import type { DocumentAnswer } from "../../shared/wire/exchange.ts";
+import type { Position } from "../../shared/wire/position.ts";
 import type { DaemonTables } from "../tables.ts";
 import { type Outgoing, unacknowledged } from "./outgoing.ts";
 import { readPosition, type SyncPosition, writePosition } from "./positions.ts";
@@ -51,11 +52,16 @@ export async function takeAnswer(
     return { again: true, ...(answer.stateVector && { serverVector: answer.stateVector }) };
   }
   await context.flush(open);
-  const remote = { epoch: answer.epoch, seq: answer.seq };
+  const remote = laterOf(position.remote, { epoch: answer.epoch, seq: answer.seq });
   const acked = sent.firstContact ? 0 : Math.max(sent.throughSeq, position.ackedSeq);
   const ackedSeq = sent.firstContact && wasEmpty ? open.head.seq : acked;
   await save({ remote, ackedSeq });
   return { again: await hasMore(db, open, ackedSeq) };
+}
+
+/** Frames may have been taken while the call was under way. */
+function laterOf(known: Position | undefined, answered: Position): Position {
+  return known?.epoch === answered.epoch && known.seq > answered.seq ? known : answered;
 }
 
 /** A frame's update, when it is the next one of its document; otherwise nothing is changed. */
@@ -90,12 +96,13 @@ async function applyRemote(
   update: Uint8Array,
 ): Promise<string | undefined> {
   const mine = await unheardOf(context.db, open, ackedSeq);
+  const held = heldClocks(open);
   const admission = open.applyUpdate(update);
   if (admission.kind === "missing") return "the service's update builds on what is not held here";
   if (admission.kind === "refused") {
     return `the service's update is not acceptable: ${admission.message}`;
   }
-  if (mine) await cleanUpText(context, open, mine, update);
+  if (mine) await cleanUpText(context, open, textRangesOf(mine), textRangesOf(update, held));
   return undefined;
 }
 

@@ -28,14 +28,22 @@ export function documentsOf(unit: SyncUnit, user: UserId): string[] {
   return unit === "own" ? [`user/${user}`, "global"] : [unit];
 }
 
-/** One call about a unit: what it sends is prepared, and what comes back taken, in transactions. */
-export async function exchangeUnit(
+/** What one call is about: a unit, and with a project's perhaps `user` and `global`, too. */
+export interface RoundPlan {
+  readonly unit: SyncUnit;
+  readonly withOwn: boolean;
+}
+
+/** One call: what it sends is prepared, and what comes back taken, in transactions. */
+export async function exchangeRound(
   options: EngineOptions,
-  unit: SyncUnit,
+  plan: RoundPlan,
   recoveries: Recoveries,
 ): Promise<Outcome<{ readonly again: boolean }>> {
   const { store, service, projects } = options;
-  const sent = await store.write((context) => prepare(context, options, unit, recoveries));
+  const { unit } = plan;
+  const names = namesIn(plan, options.user);
+  const sent = await store.write((context) => prepare(context, options, names, recoveries));
   const documents: { [layer in Layer]?: DocumentRequest } = {};
   for (const [layer, { request }] of sent) documents[layer] = request;
   const project = unit === "own" ? null : unit;
@@ -48,21 +56,26 @@ export async function exchangeUnit(
   if (outcome.kind !== "answered") return outcome;
   const answer = outcome.value;
   const again = await store.write((context) =>
-    take(context, options, unit, sent, answer, recoveries),
+    take(context, options, names, sent, answer, recoveries),
   );
   return { kind: "answered", value: { again } };
+}
+
+function namesIn({ unit, withOwn }: RoundPlan, user: UserId): string[] {
+  const own = withOwn && unit !== "own" ? documentsOf("own", user) : [];
+  return [...documentsOf(unit, user), ...own];
 }
 
 type Sent = ReadonlyMap<Layer, Outgoing>;
 
 async function prepare(
   context: Context,
-  { account, user, service }: EngineOptions,
-  unit: SyncUnit,
+  { account, service }: EngineOptions,
+  names: readonly string[],
   recoveries: Recoveries,
 ): Promise<Sent> {
   const sent = new Map<Layer, Outgoing>();
-  for (const name of documentsOf(unit, user)) {
+  for (const name of names) {
     const open = await context.open({ owner: account, name });
     const position = await readPosition(context.db, service.name, open.id);
     const outgoing = await outgoingOf(context.db, open, position, recoveries.get(open.id));
@@ -73,14 +86,14 @@ async function prepare(
 
 async function take(
   context: Context,
-  { account, user, service }: EngineOptions,
-  unit: SyncUnit,
+  { account, service }: EngineOptions,
+  names: readonly string[],
   sent: Sent,
   answer: ExchangeAnswer,
   recoveries: Recoveries,
 ): Promise<boolean> {
   let again = false;
-  for (const name of documentsOf(unit, user)) {
+  for (const name of names) {
     const outgoing = sent.get(layerOf(name));
     const document = answer.documents[layerOf(name)];
     if (!outgoing || !document) continue;

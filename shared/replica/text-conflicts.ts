@@ -6,21 +6,12 @@ import type { WriteContext } from "./store.ts";
 import type { ReplicaTables } from "./tables.ts";
 
 /**
- * Cleans up lines of the text that two sides both wrote: `mine` and `theirs` are the updates (v1)
- * that brought them. Where the sides changed one place differently both stay, and a conflict is
- * recorded. Belongs in the transaction that made the two meet.
+ * Cleans up lines of the text that two sides both wrote: `mine` and `theirs` are the ids of the
+ * characters that each brought, without any in common. Where the sides changed one place
+ * differently both stay, and a conflict is recorded. Belongs in the transaction that made the two
+ * meet.
  */
 export async function cleanUpText<Tables extends ReplicaTables>(
-  context: WriteContext<Tables>,
-  open: OpenDocument,
-  mine: Uint8Array,
-  theirs: Uint8Array,
-): Promise<void> {
-  await cleanUpRanges(context, open, textRangesOf(mine), textRangesOf(theirs));
-}
-
-/** The same for ranges of ids. */
-export async function cleanUpRanges<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   open: OpenDocument,
   mine: IdRanges,
@@ -46,14 +37,24 @@ async function recordConflicts<Tables extends ReplicaTables>(
     .execute();
 }
 
-/** The ids of the characters that an update (v1) brings. */
-export function textRangesOf(update: Uint8Array): IdRanges {
+/** How far each client's clock had come: what a document held at some moment. */
+export type HeldClocks = ReadonlyMap<number, number>;
+
+export function heldClocks({ document }: OpenDocument): HeldClocks {
+  return Y.decodeStateVector(Y.encodeStateVector(document.ydoc));
+}
+
+/** The ids of the characters in an update (v1), without those that were held before. */
+export function textRangesOf(update: Uint8Array, held?: HeldClocks): IdRanges {
   const ranges = new Map<number, [number, number][]>();
   for (const struct of Y.decodeUpdate(update).structs) {
     if (!(struct instanceof Y.Item) || !(struct.content instanceof Y.ContentString)) continue;
     const { client, clock } = struct.id;
+    const from = Math.max(clock, held?.get(client) ?? 0);
+    const to = clock + struct.length;
+    if (from >= to) continue;
     const known = ranges.get(client) ?? [];
-    known.push([clock, clock + struct.length]);
+    known.push([from, to]);
     ranges.set(client, known);
   }
   return ranges;
