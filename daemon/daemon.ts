@@ -4,7 +4,7 @@ import { type ProjectId, randomProjectId } from "../shared/ids.ts";
 import type { Log } from "../shared/log.ts";
 import type { ReplicaStore } from "../shared/replica/store.ts";
 import { delay, type World } from "../shared/world.ts";
-import { createControl } from "./gateway/control.ts";
+import { type Controlled, createControl } from "./gateway/control.ts";
 import { forwardConnections } from "./gateway/forwarded-connections.ts";
 import { type Gateway, openGateway } from "./gateway/gateway.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER, type ServiceTables } from "./gateway/mount.ts";
@@ -54,7 +54,7 @@ const SYNC_POLL_MS = 100;
  * One machine's memsync: the local replica with its gateway, the followed files, and the
  * synchronisation with one service.
  */
-export class Daemon {
+export class Daemon implements Controlled {
   readonly #options: DaemonOptions;
   readonly #store: ReplicaStore<DaemonTables>;
   readonly #git = createGit();

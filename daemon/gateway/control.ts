@@ -1,12 +1,24 @@
 import { AppError } from "../../shared/errors.ts";
-import { parseProjectId } from "../../shared/ids.ts";
-import type { Daemon } from "../daemon.ts";
+import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 
 /** Answers one of the daemon's own calls, named by what follows `/_memsync/`. */
 export type Control = (name: string, request: Request) => Promise<Response>;
 
+/** What of the daemon its own calls reach. Answers go out as JSON, as they are. */
+export interface Controlled {
+  status(): Promise<object>;
+  link(
+    dir: string,
+    options: { readonly id?: ProjectId; readonly write?: boolean },
+  ): Promise<object>;
+  unlink(dir: string): Promise<boolean>;
+  sync(waitSeconds: number): Promise<object>;
+  drainInbox(): Promise<number>;
+  requestStop(): void;
+}
+
 /** The daemon's own calls: what the command line asks beyond the interface. */
-export function createControl(daemon: () => Daemon): Control {
+export function createControl(daemon: () => Controlled): Control {
   return async (name, request) => {
     const call = `${request.method} ${name}`;
     const body = request.method === "POST" ? await bodyOf(request) : {};

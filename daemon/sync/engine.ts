@@ -1,31 +1,28 @@
 import { messageOf } from "../../shared/errors.ts";
-import type { AccountId, ProjectId, UserId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import { layerOf, projectOf } from "../../shared/replica/address.ts";
 import type { CommittedRow } from "../../shared/replica/open-document.ts";
-import type { ReplicaStore } from "../../shared/replica/store.ts";
 import type { ServerFrame } from "../../shared/wire/live.ts";
 import { randomFraction, type Timer, type World } from "../../shared/world.ts";
-import type { DaemonTables } from "../tables.ts";
 import { takeFrame } from "./incoming.ts";
 import { LiveLink } from "./live-link.ts";
 import { readPosition } from "./positions.ts";
-import { documentsOf, exchangeRound, type Recoveries, unitsToSync } from "./round.ts";
+import {
+  documentsOf,
+  exchangeRound,
+  type Recoveries,
+  type RoundOptions,
+  unitsToSync,
+} from "./round.ts";
 import { SyncSchedule, type SyncUnit } from "./schedule.ts";
-import type { Outcome, Service } from "./service.ts";
+import type { Outcome } from "./service.ts";
 
 /** Without the live socket, one unit is asked about this often, in turn. */
 const ASK_INTERVAL_MS = 30_000;
 
-export interface EngineOptions {
-  readonly store: ReplicaStore<DaemonTables>;
-  readonly service: Service;
+export interface EngineOptions extends RoundOptions {
   readonly world: World;
   readonly log: Log;
-  readonly account: AccountId;
-  readonly user: UserId;
-  /** The followed projects, each with the name it is created under. */
-  readonly projects: () => ReadonlyMap<ProjectId, string>;
   /** Something about the contact with the service has changed. */
   readonly onContact: () => void;
 }

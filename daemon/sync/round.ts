@@ -1,17 +1,26 @@
-import type { ProjectId, UserId } from "../../shared/ids.ts";
+import type { AccountId, ProjectId, UserId } from "../../shared/ids.ts";
 import { layerOf } from "../../shared/replica/address.ts";
-import type { WriteContext } from "../../shared/replica/store.ts";
+import type { ReplicaStore, WriteContext } from "../../shared/replica/store.ts";
 import type { DocumentRequest, ExchangeAnswer } from "../../shared/wire/exchange.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import type { DaemonTables } from "../tables.ts";
-import type { EngineOptions } from "./engine.ts";
 import { takeAnswer } from "./incoming.ts";
 import { type Outgoing, outgoingOf } from "./outgoing.ts";
 import { readPosition } from "./positions.ts";
 import type { SyncUnit } from "./schedule.ts";
-import type { Outcome } from "./service.ts";
+import type { Outcome, Service } from "./service.ts";
 
 type Context = WriteContext<DaemonTables>;
+
+/** Between which replica and which service a call goes, and what is followed. */
+export interface RoundOptions {
+  readonly store: ReplicaStore<DaemonTables>;
+  readonly service: Service;
+  readonly account: AccountId;
+  readonly user: UserId;
+  /** The followed projects, each with the name it is created under. */
+  readonly projects: () => ReadonlyMap<ProjectId, string>;
+}
 
 /** By document: the service's state vector, where everything has to be exchanged. */
 export type Recoveries = Map<number, Uint8Array>;
@@ -36,7 +45,7 @@ export interface RoundPlan {
 
 /** One call: what it sends is prepared, and what comes back taken, in transactions. */
 export async function exchangeRound(
-  options: EngineOptions,
+  options: RoundOptions,
   plan: RoundPlan,
   recoveries: Recoveries,
 ): Promise<Outcome<{ readonly again: boolean }>> {
@@ -70,7 +79,7 @@ type Sent = ReadonlyMap<Layer, Outgoing>;
 
 async function prepare(
   context: Context,
-  { account, service }: EngineOptions,
+  { account, service }: RoundOptions,
   names: readonly string[],
   recoveries: Recoveries,
 ): Promise<Sent> {
@@ -86,7 +95,7 @@ async function prepare(
 
 async function take(
   context: Context,
-  { account, service }: EngineOptions,
+  { account, service }: RoundOptions,
   names: readonly string[],
   sent: Sent,
   answer: ExchangeAnswer,

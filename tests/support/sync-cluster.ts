@@ -115,12 +115,9 @@ export class SyncCluster {
         const options = {
           store,
           service,
-          world,
-          log: silentLog,
           account: LOCAL_ACCOUNT,
           user: LOCAL_USER,
           projects: () => new Map([[PROJECT, "cluster"]]),
-          onContact() {},
         };
         const plan = { unit: PROJECT, withOwn: true };
         const outcome = await exchangeRound(options, plan, recoveries);
