@@ -21,8 +21,13 @@ interface SocketData {
 
 type Socket = ServerWebSocket<SocketData>;
 
-/** Bun's types have it for ports only, but a unix socket's slow answers are cut off without it. */
-const idleTimeout: object = { idleTimeout: IDLE_TIMEOUT_S };
+/** Bun takes these for unix sockets, too, but its types have them for ports only. */
+const socketOptions: object = {
+  // The default cuts off whatever is quiet for ten seconds.
+  idleTimeout: IDLE_TIMEOUT_S,
+  // The default outside of development shares a taken port, and nobody is told.
+  reusePort: false,
+};
 
 /** `Bun.serve` over an app. */
 export const listenBun: Listen = async (app, address) => {
@@ -37,7 +42,7 @@ export const listenBun: Listen = async (app, address) => {
         ...("unix" in address
           ? { unix: address.unix }
           : { hostname: address.host, port: address.port }),
-        ...idleTimeout,
+        ...socketOptions,
         development: false,
         // Bodies are counted by the app: what Bun refuses has no error body.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,

@@ -37,10 +37,9 @@ export async function createEmulatorApp(options: EmulatorAppOptions): Promise<Em
     services: createServices(store, world, counts),
     authenticate(header) {
       const token = bearerToken(header);
-      const caller = token === undefined ? undefined : callerOfDevToken(token, plan);
-      if (caller) counts.add(caller.account);
-      return caller;
+      return token === undefined ? undefined : callerOfDevToken(token, plan);
     },
+    charge: (caller) => counts.add(caller.account),
     world,
     log,
     extraHeaders: { "X-Memsync-Emulator": VERSION },

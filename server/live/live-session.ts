@@ -74,7 +74,7 @@ class Session implements LiveSession {
   readonly #deps: LiveSessionDeps;
   readonly #projects = new Set<ProjectId>();
   readonly #waitingFrames: (readonly ProjectId[])[] = [];
-  readonly #waitingChanges: LiveChange[] = [];
+  readonly #waitingChanges: string[] = [];
   #subscribing = false;
   #heard = true;
   #ended = false;
@@ -117,6 +117,14 @@ class Session implements LiveSession {
     this.#waitingChanges.length = 0;
   }
 
+  #fail(thrown: unknown): void {
+    // A socket that went in the meantime took the reason with it: a database that is closing, say.
+    if (this.#ended) return;
+    const { caller, log } = this.#deps;
+    log.error({ token: caller.tokenId, error: messageOf(thrown) }, "live socket failed");
+    this.#end(CLOSE.failed, "the server failed");
+  }
+
   #end(code: number, reason: string): void {
     if (this.#ended) return;
     this.closed();
@@ -140,25 +148,25 @@ class Session implements LiveSession {
   }
 
   async #answerSubscriptions(): Promise<void> {
-    const { live, caller, log } = this.#deps;
+    const { live, caller } = this.#deps;
     try {
       for (let asked = this.#waitingFrames.shift(); asked; asked = this.#waitingFrames.shift()) {
         const positions = await live.positions(caller, asked);
         this.#send(encodeServerFrame(subscribedFrameOf(positions)));
       }
       this.#subscribing = false;
-      for (const change of this.#waitingChanges.splice(0)) this.#send(changedFrameOf(change));
+      for (const frame of this.#waitingChanges.splice(0)) this.#send(frame);
     } catch (thrown) {
-      log.error({ token: caller.tokenId, error: messageOf(thrown) }, "live subscription failed");
-      this.#end(CLOSE.failed, "the server failed");
+      this.#fail(thrown);
     }
   }
 
   #changed(change: LiveChange): void {
     if (this.#ended || !this.#concerns(change)) return;
+    const frame = changedFrameOf(change);
     if (!this.#subscribing) {
-      this.#send(changedFrameOf(change));
-    } else if (this.#waitingChanges.push(change) > WAITING_CHANGES_MAX) {
+      this.#send(frame);
+    } else if (this.#waitingChanges.push(frame) > WAITING_CHANGES_MAX) {
       this.#end(CLOSE.tooSlow, "too many changes at once; connect again");
     }
   }
@@ -187,15 +195,14 @@ class Session implements LiveSession {
   }
 
   async #ping(): Promise<void> {
-    const { socket, stillValid, caller, log } = this.#deps;
+    const { socket, stillValid } = this.#deps;
     if (!this.#heard) return this.#end(CLOSE.goingAway, "no answer to a ping");
     this.#heard = false;
     socket.ping();
     try {
       if (!(await stillValid())) return this.#end(CLOSE.tokenInvalid, "the token is not valid now");
     } catch (thrown) {
-      log.error({ token: caller.tokenId, error: messageOf(thrown) }, "live token check failed");
-      return this.#end(CLOSE.failed, "the server failed");
+      return this.#fail(thrown);
     }
     if (!this.#ended) this.#schedulePing();
   }

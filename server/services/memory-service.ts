@@ -8,6 +8,7 @@ import {
   userDocument,
   wireDocumentId,
 } from "../../shared/replica/address.ts";
+import { documentFull } from "../../shared/replica/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store.ts";
 import type { Memory, MemoryCreate } from "../../shared/wire/memory.ts";
 import type { World } from "../../shared/world.ts";
@@ -56,11 +57,10 @@ export function createMemoryService(
       const key = request.key ?? randomMemoryKey(world);
       return await store.write(async (context) => {
         const open = await context.open(address);
-        open.assertRoom();
-        open.document.setEntry("memories", key, request.content, {
-          now: context.now,
-          settles: true,
-        });
+        const full = open.isFull();
+        const options = { now: context.now, settles: true };
+        const changed = open.document.setEntry("memories", key, request.content, options);
+        if (full && changed) throw documentFull();
         await context.flush(open);
         const [row] = await findMemoriesById(
           context.db,

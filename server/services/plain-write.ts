@@ -1,7 +1,7 @@
 import { invalidAt } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
-import type { OpenDocument } from "../../shared/replica/open-document.ts";
+import { documentFull, type OpenDocument } from "../../shared/replica/open-document.ts";
 import { isPublicKey } from "../../shared/replica/rows.ts";
 
 export interface PlainWrite {
@@ -19,37 +19,58 @@ export interface PlainChanges {
 /**
  * Writes the plain fields of a sync or of a project into its document: memories upserted by key,
  * metadata merged key by key (`null` removes one), the text by whole lines. What equals the stored
- * state changes nothing. The counts are of memories.
+ * state changes nothing. The counts are of memories. Throws a 400 over a limit; the write must then
+ * be left.
  */
 export function writePlain(open: OpenDocument, write: PlainWrite, now: number): PlainChanges {
-  const { document } = open;
-  const counts = { created: 0, updated: 0, unchanged: 0 };
-  if (addsSomething(write)) open.assertRoom();
-  document.change("local", () => {
-    for (const { key, value } of write.memories ?? []) {
-      const known = document.memories.get(key).length > 0;
-      const changed = document.setEntry("memories", key, value, { now });
-      counts[changed ? (known ? "updated" : "created") : "unchanged"] += 1;
-    }
-    for (const [key, value] of Object.entries(write.metadata ?? {})) {
-      if (value === null) document.deleteEntry("metadata", key);
-      else document.setEntry("metadata", key, value, { now });
-    }
-    if (write.claude_md_content !== undefined) document.setContent(write.claude_md_content, now);
+  const full = open.isFull();
+  const memoryCount = write.memories?.length ?? 0;
+  const { memories, adds } = open.document.change("local", () => {
+    const memories = writeMemories(open, write.memories ?? [], now);
+    const metadataAdds = writeMetadata(open, write.metadata ?? {}, now);
+    const textAdds = writeText(open, write.claude_md_content, now);
+    return { memories, adds: memories.unchanged < memoryCount || metadataAdds || textAdds };
   });
-  if (write.metadata !== undefined) assertMetadataFits(open);
+  if (full && adds) throw documentFull();
+  assertMetadataFits(open, write.metadata ?? {});
+  return memories;
+}
+
+function writeMemories(
+  { document }: OpenDocument,
+  memories: NonNullable<PlainWrite["memories"]>,
+  now: number,
+): PlainChanges {
+  const counts = { created: 0, updated: 0, unchanged: 0 };
+  for (const { key, value } of memories) {
+    const known = document.memories.get(key).length > 0;
+    const changed = document.setEntry("memories", key, value, { now });
+    counts[changed ? (known ? "updated" : "created") : "unchanged"] += 1;
+  }
   return counts;
 }
 
-function addsSomething({ memories, claude_md_content: text, metadata }: PlainWrite): boolean {
-  return (
-    (memories?.length ?? 0) > 0 || (text ?? "") !== "" || Object.keys(metadata ?? {}).length > 0
-  );
+/** True when something was added. */
+function writeMetadata({ document }: OpenDocument, metadata: JsonObject, now: number): boolean {
+  let added = false;
+  for (const [key, value] of Object.entries(metadata)) {
+    if (value === null) document.deleteEntry("metadata", key);
+    else if (document.setEntry("metadata", key, value, { now })) added = true;
+  }
+  return added;
 }
 
-/** The limit on metadata binds what a write results in, for it may come in many small pieces. */
-function assertMetadataFits(open: OpenDocument): void {
-  const { metadata } = open.document;
+/** True when something was added. */
+function writeText({ document }: OpenDocument, text: string | undefined, now: number): boolean {
+  return text !== undefined && document.setContent(text, now) && text !== "";
+}
+
+/**
+ * The limit on metadata binds what a write results in, for it may come in many small pieces. What
+ * only removes is allowed where a merge has gone over the limit.
+ */
+function assertMetadataFits({ document: { metadata } }: OpenDocument, written: JsonObject): void {
+  if (Object.values(written).every((value) => value === null)) return;
   const merged = Object.fromEntries(
     [...metadata.keys()].filter(isPublicKey).map((key) => [key, metadata.get(key)[0]?.value]),
   );

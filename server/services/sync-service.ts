@@ -13,6 +13,7 @@ import type {
   ExchangeRequest,
 } from "../../shared/wire/exchange.ts";
 import { LAYERS, type Layer } from "../../shared/wire/layer.ts";
+import type { SessionUpload } from "../../shared/wire/session.ts";
 import type { SyncAnswer, SyncPayload } from "../../shared/wire/sync.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import { listMemories } from "../stores/memory-store.ts";
@@ -58,8 +59,7 @@ async function apply(
   if (!known) assertCanWrite(caller);
   const open = await context.open(projectDocument(caller.account, id));
   const changes = writePlain(open, payload, context.now);
-  const sessions = payload.sessions ?? [];
-  const sessionsChanged = await putSessions(context.db, caller.account, id, sessions);
+  const sessionsChanged = await uploadSessions(context, caller, id, payload.sessions);
   if (open.dirty || sessionsChanged) assertCanWrite(caller);
   await context.flush(open);
   if (caller.canWrite) {
@@ -67,6 +67,17 @@ async function apply(
     await rememberProject(context.db, caller, id);
   }
   return await answer(context.db, caller, id, context.now, changes);
+}
+
+/** A session moves to the project that is synced, if the token reaches the one that has it. */
+function uploadSessions(
+  { db }: Context,
+  caller: Caller,
+  id: ProjectId,
+  sessions: readonly SessionUpload[] = [],
+): Promise<boolean> {
+  const mayReplace = (owner: ProjectId) => assertBoundTo(caller, owner);
+  return putSessions(db, caller.account, id, sessions, mayReplace);
 }
 
 /** The merged state, so that a plain client is up to date after one call. */
@@ -114,8 +125,7 @@ async function exchange(
       : await serveExchange(context, address, document, caller);
   }
   if (id === null) return { documents };
-  const changed = await putSessions(context.db, caller.account, id, request.sessions ?? []);
-  if (changed) assertCanWrite(caller);
+  if (await uploadSessions(context, caller, id, request.sessions)) assertCanWrite(caller);
   if (caller.canWrite) await markSynced(context.db, caller.account, id, context.now);
   return { documents };
 }

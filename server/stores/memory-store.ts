@@ -93,7 +93,9 @@ export interface RankedMemory extends MemoryRow {
 
 /**
  * Full-text search over keys and values, best match first, then by id. `query` is what
- * `fullTextQuery` made. The total counts all that match.
+ * `fullTextQuery` made. The total counts all that match. A rank depends on all that is indexed and
+ * moves with every write, so `from` goes on after where its memory ranks now; its rank of then
+ * counts where the memory is gone.
  */
 export async function searchMemories(
   db: Db,
@@ -111,14 +113,19 @@ export async function searchMemories(
       and documents.owner = ${filter.account}
       and documents.name in (${sql.join([...filter.documents])})`;
   const after = from
-    ? sql`and (bm25(memories_text) > ${from.sort}
-        or (bm25(memories_text) = ${from.sort} and memories.memory_id > ${from.id}))`
+    ? sql`where (found.rank, found.memory_id) > (
+        coalesce((select rank from found where memory_id = ${from.id}), ${from.sort}), ${from.id})`
     : sql``;
   const most = limit === undefined ? sql`` : sql`limit ${limit}`;
   const { rows } = await sql<Columns & { rank: number }>`
+    with found as materialized (
+      select memories.row_id, memories.memory_id, bm25(memories_text) as rank ${found})
     select documents.name, memories.memory_id, memories.key, memories.value,
-      memories.created_at, memories.updated_at, bm25(memories_text) as rank
-    ${found} ${after} order by rank, memories.memory_id ${most}`.execute(db);
+      memories.created_at, memories.updated_at, found.rank
+    from found
+    join memories on memories.row_id = found.row_id
+    join documents on documents.id = memories.document_id
+    ${after} order by found.rank, found.memory_id ${most}`.execute(db);
   const count = await sql<{ total: number }>`select count(*) as total ${found}`.execute(db);
   return {
     rows: rows.map((row) => ({ ...toMemoryRow(row), rank: row.rank })),

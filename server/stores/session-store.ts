@@ -71,12 +71,16 @@ export async function findSession(
   return row && (JSON.parse(row.body) as Session);
 }
 
-/** Adds or replaces sessions by id. True when anything differs from what was there. */
+/**
+ * Adds or replaces sessions by id. True when anything differs from what was there. `mayReplace` is
+ * asked about each that another project has, and throws where that one is out of reach.
+ */
 export async function putSessions(
   db: Db,
   account: string,
   projectId: ProjectId,
   uploads: readonly SessionUpload[],
+  mayReplace: (projectId: ProjectId) => void,
 ): Promise<boolean> {
   let changed = false;
   for (const upload of uploads) {
@@ -84,6 +88,7 @@ export async function putSessions(
     const body = JSON.stringify(session);
     const known = await findSession(db, account, upload.id);
     if (known && JSON.stringify(known) === body) continue;
+    if (known?.project_id) mayReplace(known.project_id);
     changed = true;
     const values = {
       project_id: projectId,

@@ -1,9 +1,18 @@
 import * as Y from "yjs";
 import { messageOf } from "../errors.ts";
-import { type DecodedUpdate, decodeUpdate, endOf, type Struct, structAt } from "./decode-update.ts";
+import {
+  type DecodedUpdate,
+  decodeUpdate,
+  endOf,
+  referencesOf,
+  type Struct,
+  structAt,
+} from "./decode-update.ts";
 import { type Place, type ReplicaDocument, TEXT_ROOT } from "./document.ts";
 import { type EntryKind, kindOfRoot, ownerOfRoot } from "./entry-arrays.ts";
 import { foreignEntry } from "./entry-shape.ts";
+import { InsertionOrder } from "./insertion-order.ts";
+import { problemOfTrial, SEARCH_STEPS_MAX } from "./trial.ts";
 import { visitInOrder } from "./visit-in-order.ts";
 
 /**
@@ -51,10 +60,14 @@ class AdmissionLook {
   readonly #document: ReplicaDocument;
   readonly #update: DecodedUpdate;
   readonly #places = new Map<Struct, Place>();
+  readonly #order: InsertionOrder;
+  #orderIsKnown = true;
+  #insertions = 0;
 
   constructor(document: ReplicaDocument, update: DecodedUpdate) {
     this.#document = document;
     this.#update = update;
+    this.#order = new InsertionOrder(document.text, (id) => this.#find(id.client, id.clock));
   }
 
   decide(ownClient: number | undefined): Admission {
@@ -71,6 +84,7 @@ class AdmissionLook {
         this.#checkCut(client, clock + len);
       }
     }
+    this.#tryWhereNeeded();
     const adds = [...clients].some(([client, structs]) => endOf(structs) > this.#held(client));
     return { kind: "admitted", adds };
   }
@@ -109,9 +123,30 @@ class AdmissionLook {
     this.#places.set(item, place);
     if (place !== "text" && item.rightOrigin) throw new Refusal("an entry is not appended");
     this.#checkCuts(item, place);
+    if (place === "text") this.#checkOrder(item);
     if (item.content instanceof Y.ContentDeleted) return;
     if (place === "text") checkCharacters(item.content);
     else checkEntries(item.content, place);
+  }
+
+  #checkOrder(item: Y.Item): void {
+    const held = this.#held(item.id.client);
+    if (item.id.clock + item.length <= held) return;
+    const origin = item.id.clock < held ? Y.createID(item.id.client, held - 1) : item.origin;
+    const order = this.#order.visit(item, origin);
+    if (order === "wrong") throw new Refusal(OUT_OF_ORDER);
+    if (order === "unknown") this.#orderIsKnown = false;
+    this.#insertions += 1;
+  }
+
+  #tryWhereNeeded(): void {
+    const { ydoc } = this.#document;
+    let structs = this.#insertions;
+    for (const held of ydoc.store.clients.values()) structs += held.length;
+    if (this.#orderIsKnown && this.#insertions * structs <= SEARCH_STEPS_MAX) return;
+    const snapshot = Y.encodeStateAsUpdate(ydoc);
+    const problem = problemOfTrial(ydoc, snapshot, this.#update, TEXT_ROOT);
+    if (problem !== undefined) throw new Refusal(problem);
   }
 
   /** Where an item stands: in the root that it names, or where its neighbours stand. */
@@ -170,14 +205,8 @@ class AdmissionLook {
 }
 
 const OUTSIDE = "it writes outside the document's roots";
+const OUT_OF_ORDER = "an insertion stands before what is on its left";
 const FOREIGN_ARRAY = "an entry stands in another client's array";
-
-/** The items that Yjs needs before it can take in a structure. */
-function referencesOf(struct: Struct): Y.ID[] {
-  if (!(struct instanceof Y.Item)) return [];
-  const { origin, rightOrigin } = struct;
-  return [...(origin ? [origin] : []), ...(rightOrigin ? [rightOrigin] : [])];
-}
 
 function placeOfRoot(name: string, client: number): Place {
   if (name === TEXT_ROOT) return "text";

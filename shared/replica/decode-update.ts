@@ -3,6 +3,12 @@ import { assert } from "../errors.ts";
 
 export type Struct = Y.Item | Y.GC | Y.Skip;
 
+/**
+ * Structures and deletions of one update, each of which takes some hundred bytes of memory for a few
+ * in the update. An honest document under `LIMITS.documentBytes` has fewer.
+ */
+const PARTS_MAX = 2 ** 20;
+
 /** A Yjs update, looked at without any document. */
 export interface DecodedUpdate {
   /** Each client's structures in the order of their clocks, without a gap; there is at least one. */
@@ -32,6 +38,7 @@ class SectionDecoder extends Y.UpdateDecoderV1 {
   static latest: SectionDecoder | undefined;
 
   sections = 0;
+  #parts = 0;
 
   constructor(...rest: ConstructorParameters<typeof Y.UpdateDecoderV1>) {
     super(...rest);
@@ -41,6 +48,21 @@ class SectionDecoder extends Y.UpdateDecoderV1 {
   override readClient(): number {
     this.sections += 1;
     return super.readClient();
+  }
+
+  override readInfo(): number {
+    this.#countPart();
+    return super.readInfo();
+  }
+
+  override readDsClock(): number {
+    this.#countPart();
+    return super.readDsClock();
+  }
+
+  #countPart(): void {
+    this.#parts += 1;
+    if (this.#parts > PARTS_MAX) throw new Error("it has too many parts");
   }
 }
 
@@ -52,6 +74,13 @@ function byClient(structs: readonly Struct[]): Map<number, Struct[]> {
     else clients.set(struct.id.client, [struct]);
   }
   return clients;
+}
+
+/** The items that Yjs needs before it can take in a structure. */
+export function referencesOf(struct: Struct): Y.ID[] {
+  if (!(struct instanceof Y.Item)) return [];
+  const { origin, rightOrigin } = struct;
+  return [...(origin ? [origin] : []), ...(rightOrigin ? [rightOrigin] : [])];
 }
 
 /** The clock after a list's last structure; 0 for no list. */

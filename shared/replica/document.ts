@@ -152,7 +152,7 @@ export class ReplicaDocument {
     const seen = options.seen ? present.filter((each) => includes(options.seen, each)) : present;
     const stored = { ...entry, ...timesOf(seen, entryTime(options.now)) };
     this.ydoc.transact((transaction) => {
-      for (const { id } of seen) this.#arrays.delete(transaction, kind, id);
+      this.#arrays.delete(transaction, kind, seen);
       this.#arrays.append(transaction, kind, stored);
     }, "local");
     return true;
@@ -164,9 +164,7 @@ export class ReplicaDocument {
       .get(wellFormed(key))
       .filter((entry) => !seen || includes(seen, entry));
     if (entries.length === 0) return false;
-    this.ydoc.transact((transaction) => {
-      for (const { id } of entries) this.#arrays.delete(transaction, kind, id);
-    }, "local");
+    this.ydoc.transact((transaction) => this.#arrays.delete(transaction, kind, entries), "local");
     return true;
   }
 

@@ -105,7 +105,7 @@ function removal({ text, lines }: MergedText, dropped: ReadonlySet<MergedLine>) 
     const next = lines[i + 1];
     if (dropped.has(line)) {
       // At the end of a text without a last line break, the one before the line goes instead.
-      const lead = i === last + 1 && i > 0 && !text.endsWith("\n") ? 1 : 0;
+      const lead = i === last + 1 && !text.endsWith("\n") && text[line.from - 1] === "\n" ? 1 : 0;
       delta.delete(line.from - lead, line.to - line.from + lead);
     } else if (line.unbroken && next !== undefined && !dropped.has(next)) {
       delta.insert(line.to, "\n");

@@ -1,6 +1,6 @@
 import * as Y from "yjs";
 import { assert } from "../errors.ts";
-import type { Entry, EntryId, StoredEntry } from "./entry-index.ts";
+import type { Entry, StoredEntry } from "./entry-index.ts";
 
 /** The two kinds of keyed values; the name of each is the first part of its roots' names. */
 export type EntryKind = "memories" | "metadata";
@@ -67,14 +67,20 @@ export class EntryArrays {
     return item;
   }
 
-  delete(transaction: Y.Transaction, kind: EntryKind, { client, clock }: EntryId): void {
-    const { store } = this.#ydoc;
-    const id = Y.createID(client, clock);
-    Y.getItemCleanStart(transaction, id);
-    const item: unknown = Y.getItemCleanEnd(transaction, store, id);
-    assert(item instanceof Y.Item && !item.deleted, "an indexed entry is visible");
-    assert(this.kindOf(item.parent) === kind, "an indexed entry stands in an array of its kind");
-    item.delete(transaction);
+  /** Deletes visible entries of one kind. */
+  delete(transaction: Y.Transaction, kind: EntryKind, entries: readonly Entry[]): void {
+    const ranges = Y.createDeleteSet();
+    for (const { client, clock } of entries.map(({ id }) => id)) {
+      const known = ranges.clients.get(client) ?? [];
+      known.push({ clock, len: 1 });
+      ranges.clients.set(client, known);
+    }
+    // Ranges that touch become one, for each end of a range cuts an item in two.
+    Y.iterateDeletedStructs(transaction, Y.mergeDeleteSets([ranges]), (item) => {
+      assert(item instanceof Y.Item && !item.deleted, "an indexed entry is visible");
+      assert(this.kindOf(item.parent) === kind, "an indexed entry is in an array of its kind");
+      item.delete(transaction);
+    });
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Kysely } from "kysely";
 import * as Y from "yjs";
-import { AppError } from "../errors.ts";
+import { AppError, invalidAt } from "../errors.ts";
 import type { DocumentRefused, DocumentRequest, DocumentServed } from "../wire/exchange.ts";
 import type { Position } from "../wire/position.ts";
-import type { DocumentAddress } from "./address.ts";
+import { type DocumentAddress, layerOf } from "./address.ts";
 import { EMPTY_POSITION, epochOfRow, rowsBetween } from "./log-rows.ts";
 import type { OpenDocument } from "./open-document.ts";
 import type { WriteContext } from "./store.ts";
@@ -12,14 +12,17 @@ import type { ReplicaTables } from "./tables.ts";
 /** State vector of a document that holds nothing. */
 const EMPTY_STATE_VECTOR = Y.encodeStateVector(new Map());
 
+/** A document that 100,000 client ids have written to has a shorter one. */
+const STATE_VECTOR_BYTES_MAX = 1024 * 1024;
+
 export interface ExchangeRights {
   readonly canWrite: boolean;
 }
 
 /**
  * The serving half of one document's exchange: takes what the client brings if it is admitted, and
- * gives what the client lacks. Throws `forbidden` where something would be written without the
- * right to; the write transaction must then be left.
+ * gives what the client lacks. Throws a 400 for a malformed state vector, and `forbidden` where
+ * something would be written without the right to; the write transaction must then be left.
  */
 export async function serveExchange<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
@@ -27,12 +30,16 @@ export async function serveExchange<Tables extends ReplicaTables>(
   request: DocumentRequest,
   rights: ExchangeRights,
 ): Promise<DocumentServed | DocumentRefused> {
-  const open = request.update ? await context.open(address) : await context.find(address);
+  if (request.stateVector && !isStateVector(request.stateVector)) {
+    const path = `/crdt/documents/${layerOf(address.name)}/state_vector`;
+    throw invalidAt(path, "must be a Yjs state vector (v1)");
+  }
+  const open = await openFor(context, address, request, rights);
   if (!open) return serveNothing(request);
   const before = open.head;
   const admission = request.update ? open.applyUpdate(request.update) : undefined;
   if (admission?.kind === "refused") return { refused: { message: admission.message } };
-  if (open.dirty && !rights.canWrite) throw new AppError("forbidden", "this token may only read");
+  if (open.dirty && !rights.canWrite) throw mayOnlyRead();
   await context.flush(open);
   const db = context.db as unknown as Kysely<ReplicaTables>;
   const pulled = await pullFrom(db, open, request, before);
@@ -43,6 +50,33 @@ export async function serveExchange<Tables extends ReplicaTables>(
     ...(admission?.kind === "missing" && { missing: true }),
     stateVector: Y.encodeStateVector(open.document.ydoc),
   };
+}
+
+/** The document; made for an update that there is none for yet. */
+async function openFor<Tables extends ReplicaTables>(
+  context: WriteContext<Tables>,
+  address: DocumentAddress,
+  { update }: DocumentRequest,
+  { canWrite }: ExchangeRights,
+): Promise<OpenDocument | undefined> {
+  const found = await context.find(address);
+  if (found || !update || isEmptyUpdate(update)) return found;
+  if (!canWrite) throw mayOnlyRead();
+  return await context.open(address);
+}
+
+function mayOnlyRead(): AppError {
+  return new AppError("forbidden", "this token may only read");
+}
+
+function isStateVector(bytes: Uint8Array): boolean {
+  if (bytes.length > STATE_VECTOR_BYTES_MAX) return false;
+  try {
+    Y.decodeStateVector(bytes);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function serveNothing(request: DocumentRequest): DocumentServed {

@@ -41,11 +41,8 @@ export async function loadDocument(db: Db, documentId: number): Promise<StoredDo
     .orderBy("seq")
     .execute();
   const parts = snapshot ? [snapshot, ...rows] : rows;
-  for (const part of parts) {
-    if (crc32(part.payload) === part.checksum) continue;
-    throw new CorruptDocumentError(`document ${documentId} is damaged at row ${part.seq}`);
-  }
-  const seq = parts.at(-1)?.seq ?? 0;
+  const seq = await headOf(db, documentId);
+  checkParts(documentId, parts, snapshotSeq, seq);
   const epoch = await epochOfRow(db, documentId, seq);
   return {
     updates: parts.map((part) => part.payload),
@@ -53,6 +50,31 @@ export async function loadDocument(db: Db, documentId: number): Promise<StoredDo
     head: epoch === undefined ? EMPTY_POSITION : { epoch, seq },
     bytes: parts.reduce((total, part) => total + part.payload.length, 0),
   };
+}
+
+async function headOf(db: Db, documentId: number): Promise<number> {
+  const { seq } = await db
+    .selectFrom("documents")
+    .select("seq")
+    .where("id", "=", documentId)
+    .executeTakeFirstOrThrow();
+  return seq;
+}
+
+/** The rows after the snapshot are there without a gap, and each is what was written. */
+function checkParts(
+  documentId: number,
+  parts: readonly { seq: number; payload: Uint8Array; checksum: number }[],
+  snapshotSeq: number,
+  headSeq: number,
+): void {
+  const damaged = (seq: number) =>
+    new CorruptDocumentError(`document ${documentId} is damaged at row ${seq}`);
+  for (const part of parts) if (crc32(part.payload) !== part.checksum) throw damaged(part.seq);
+  const seqs = parts.map((part) => part.seq).filter((seq) => seq > snapshotSeq);
+  const gap = seqs.findIndex((seq, index) => seq !== snapshotSeq + index + 1);
+  if (gap !== -1) throw damaged(snapshotSeq + gap + 1);
+  if (snapshotSeq + seqs.length !== headSeq) throw damaged(snapshotSeq + seqs.length + 1);
 }
 
 /** The epoch that row `seq` was written in; undefined for a row that was never reached. */

@@ -18,6 +18,11 @@ const ROWS_KEPT = 1024;
 
 const DOCUMENT_FULL = `the document is over ${LIMITS.documentBytes} bytes: delete something first`;
 
+/** The 400 for a write that adds to a full document. */
+export function documentFull(): AppError {
+  return new AppError("invalid_request", DOCUMENT_FULL);
+}
+
 /** This process as a writer. */
 export interface Writer {
   /** 128 random bits, new at each start; see "Syncing" in ARCHITECTURE.md. */
@@ -54,6 +59,7 @@ export class OpenDocument {
   #pending: PendingUpdate[] = [];
   /** Whether anything was done to the document since the last flush, even if it came to nothing. */
   #touched = false;
+  #flushing = false;
 
   private constructor(
     readonly id: number,
@@ -104,11 +110,6 @@ export class OpenDocument {
     return !this.#touched && !this.dirty;
   }
 
-  /** Throws a 400 when the document is over its size; asked before a write that adds to it. */
-  assertRoom(): void {
-    if (this.isFull()) throw new AppError("invalid_request", DOCUMENT_FULL);
-  }
-
   /** Whether the document is over its size and takes nothing but deletions. */
   isFull(): boolean {
     if (this.#bytes <= LIMITS.documentBytes) return false;
@@ -131,6 +132,8 @@ export class OpenDocument {
     now: number,
     droppable: (documentId: number) => Promise<number>,
   ): Promise<CommittedRow[]> {
+    assert(!this.#flushing, "a flush that failed ends its write");
+    this.#flushing = true;
     const pending = this.#pending;
     this.#pending = [];
     const changes = this.document.takeChanges();
@@ -148,6 +151,7 @@ export class OpenDocument {
       await this.#snapshot(db, now, await droppable(this.id));
     }
     this.#touched = false;
+    this.#flushing = false;
     return rows;
   }
 

@@ -9,7 +9,7 @@ export interface TextRun extends TextSpan {
   readonly text: string | undefined;
 }
 
-/** Characters [offset, offset + length) of a base, and the index in the live text where they are. */
+/** Characters [offset, offset + length) of a base, and where in the live text they are. */
 interface Piece {
   readonly offset: number;
   readonly length: number;

@@ -66,7 +66,7 @@ export function replaceText(ytext: Y.Text, next: string): void {
 /**
  * Takes `text` for a version of the document although it is none: lines common with the live text
  * (longest common subsequence) are the document's, all others exist in this version only. Deleting
- * such a line later does nothing, and what is inserted beside it goes beside the nearest common one.
+ * such a line later does nothing, and what is inserted beside it goes to the nearest common line.
  */
 export function alignBase(ytext: Y.Text, text: string): CapturedText {
   const live = captureText(ytext);

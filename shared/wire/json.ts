@@ -1,5 +1,5 @@
 import { type TUnsafe, Type } from "@sinclair/typebox";
-import type { ErrorDetail } from "../errors.ts";
+import { ERROR_DETAILS_MAX, type ErrorDetail } from "../errors.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { LIMITS, utf8Bytes } from "../limits.ts";
 import { pointerToken } from "./parse.ts";
@@ -50,6 +50,8 @@ function isStringOrNull(value: unknown): boolean {
 }
 
 function copy(value: unknown, path: string, depth: number, details: ErrorDetail[]): JsonValue {
+  // Enough is known to be wrong; what is copied will not be used.
+  if (details.length > ERROR_DETAILS_MAX) return null;
   if (typeof value === "string") return copyText(value, path, details);
   if (typeof value !== "object" || value === null) return value as JsonValue;
   if (depth > LIMITS.metadataDepth) {

@@ -47,11 +47,15 @@ export function pointerToken(key: string): string {
 
 function shape(schema: TSchema, value: unknown): unknown {
   if (typeof value === "string") return wellFormed(value);
-  if (Array.isArray(value)) {
-    return TypeGuard.IsArray(schema) ? value.map((item) => shape(schema.items, item)) : value;
-  }
+  if (Array.isArray(value)) return shapeArray(schema, value);
   if (typeof value !== "object" || value === null || !TypeGuard.IsObject(schema)) return value;
   return shapeObject(schema.properties, value as Record<string, unknown>);
+}
+
+function shapeArray(schema: TSchema, value: readonly unknown[]): readonly unknown[] {
+  // One that is too long is refused anyway, whatever is in it.
+  if (!TypeGuard.IsArray(schema) || value.length > (schema.maxItems ?? value.length)) return value;
+  return value.map((item) => shape(schema.items, item));
 }
 
 function shapeObject(

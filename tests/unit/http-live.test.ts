@@ -208,6 +208,12 @@ test("a handshake without a valid token is 401, and at another path 404", async 
   expect((await handshake("/v1/memories", "write")).status).toBe(404);
 });
 
+test("a handshake from a page of another site is 403", async () => {
+  await using server = await startServer({ loopbackOnly: true });
+  const headers = { Connection: "Upgrade", Upgrade: "websocket", Origin: "https://evil.example" };
+  expect((await server.send("GET", "/api/live", { headers })).status).toBe(403);
+});
+
 test("a plain request at the live path is 400", async () => {
   await using server = await startServer();
   expect((await server.send("GET", "/api/live")).status).toBe(400);

@@ -1,0 +1,88 @@
+import * as Y from "yjs";
+import { type DecodedUpdate, referencesOf, type Struct } from "./decode-update.ts";
+import { visitInOrder } from "./visit-in-order.ts";
+
+/** Concurrent insertions that Yjs may pass in search of a place; four million take half a second. */
+export const SEARCH_STEPS_MAX = 4_000_000;
+
+/**
+ * Takes an update into a copy of a document, one structure after the other, and says what is wrong
+ * with it; undefined when it is sound. The decoded structures are used up. Finds what can't be told
+ * beforehand: insertions that stand before what is on their left, and such as were made for Yjs's
+ * search for their places, which is quadratic, to take minutes.
+ */
+export function problemOfTrial(
+  { store }: Y.Doc,
+  snapshot: Uint8Array,
+  update: DecodedUpdate,
+  textRoot: string,
+): string | undefined {
+  const copy = new Y.Doc();
+  Y.applyUpdate(copy, snapshot);
+  const text = copy.getText(textRoot);
+  let steps = 0;
+  copy.transact((transaction) => {
+    const held = (client: number) => Y.getState(store, client);
+    visitInOrder(update.clients, held, referencesOf, (struct) => {
+      if (steps <= SEARCH_STEPS_MAX) steps += takeIn(transaction, struct);
+    });
+  });
+  if (steps > SEARCH_STEPS_MAX) return "its insertions are too many at one place";
+  return isInOrder(text, copy.store) ? undefined : "an insertion stands before what is on its left";
+}
+
+/** Returns how many steps the search for its place took. */
+function takeIn(transaction: Y.Transaction, struct: Struct): number {
+  if (!(struct instanceof Y.Item)) return 0;
+  const { doc } = transaction;
+  const offset = Y.getState(doc.store, struct.id.client) - struct.id.clock;
+  if (offset >= struct.length) return 0;
+  const parent: unknown = struct.parent;
+  if (typeof parent === "string") struct.parent = doc.get(parent);
+  struct.getMissing(transaction, doc.store);
+  const steps = searchSteps(struct, doc.store);
+  struct.integrate(transaction, offset);
+  return steps;
+}
+
+/** The search of Yjs's `Item.integrate`, counted. */
+function searchSteps(item: Y.Item, store: Y.Doc["store"]): number {
+  const { parent, left, right } = item;
+  if (!(parent instanceof Y.AbstractType)) return 0;
+  const conflicting = new Set<unknown>();
+  const passed = new Set<unknown>();
+  let steps = 0;
+  for (let other = left ? left.right : parent._start; other && other !== right; ) {
+    steps += 1;
+    passed.add(other);
+    conflicting.add(other);
+    const origin = other.origin && Y.getItem(store, other.origin);
+    if (Y.compareIDs(item.origin, other.origin)) {
+      if (other.id.client < item.id.client) conflicting.clear();
+      else if (Y.compareIDs(item.rightOrigin, other.rightOrigin)) break;
+    } else if (origin && passed.has(origin)) {
+      if (!conflicting.has(origin)) conflicting.clear();
+    } else break;
+    other = other.right;
+  }
+  return steps;
+}
+
+/** Whether all insertions stand between their neighbours as Yjs has placed them. */
+function isInOrder(text: Y.Text, store: Y.Doc["store"]): boolean {
+  const starts = new Map<unknown, number>();
+  let length = 0;
+  for (let item = text._start; item !== null; item = item.right) {
+    starts.set(item, length);
+    length += item.length;
+  }
+  const positionOf = (id: Y.ID) => {
+    const struct = Y.getItem(store, id);
+    return (starts.get(struct) ?? Number.NaN) + id.clock - struct.id.clock;
+  };
+  for (let item = text._start; item !== null; item = item.right) {
+    const { origin, rightOrigin } = item;
+    if (origin && rightOrigin && !(positionOf(origin) < positionOf(rightOrigin))) return false;
+  }
+  return true;
+}

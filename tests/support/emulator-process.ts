@@ -1,0 +1,59 @@
+import { MEMSYNC, type ServiceConfig } from "./machine.ts";
+import { type Ended, RunningProcess } from "./running-process.ts";
+
+export interface EmulatorProcessOptions {
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** Folder to keep the data in; in memory when left out. */
+  readonly dataDir?: string;
+}
+
+/** `memsync emulator` as a process of its own, on one port for all of its starts. */
+export class EmulatorProcess {
+  readonly #options: EmulatorProcessOptions;
+  #process: RunningProcess;
+  #url: string;
+
+  private constructor(options: EmulatorProcessOptions, started: RunningProcess, url: string) {
+    this.#options = options;
+    this.#process = started;
+    this.#url = url;
+  }
+
+  static async start(options: EmulatorProcessOptions): Promise<EmulatorProcess> {
+    const started = spawn(options, "0");
+    return new EmulatorProcess(options, started, await readyUrl(started));
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  /** An account that nobody else uses. */
+  account(name: string): ServiceConfig {
+    return { url: this.#url, token: `mst_dev_${name}` };
+  }
+
+  async end(signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<Ended | undefined> {
+    return this.#process.running ? await this.#process.end(signal) : undefined;
+  }
+
+  /** Starts it again on the same port. */
+  async again(): Promise<void> {
+    this.#process = spawn(this.#options, new URL(this.#url).port);
+    this.#url = await readyUrl(this.#process);
+  }
+
+  logs(): string {
+    return `--- the emulator printed\n${this.#process.stdout}${this.#process.stderr}`;
+  }
+}
+
+function spawn({ env, cwd, dataDir }: EmulatorProcessOptions, port: string): RunningProcess {
+  const place = dataDir === undefined ? [] : ["--data-dir", dataDir];
+  return new RunningProcess([...MEMSYNC, "emulator", "--port", port, ...place], { env, cwd });
+}
+
+async function readyUrl(started: RunningProcess): Promise<string> {
+  return await started.untilPrinted(/memsync emulator ready at (\S+)/);
+}

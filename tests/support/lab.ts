@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, test } from "bun:test";
+import { EmulatorProcess } from "./emulator-process.ts";
+import { createGitSandbox, type GitSandbox } from "./git-sandbox.ts";
+import { Machine, type ServiceConfig } from "./machine.ts";
+import { type NetworkLink, openNetworkLink } from "./network-link.ts";
+
+const TEST_DEADLINE_MS = 60_000;
+
+/** What one test works with. All of it, processes and folders, is gone when the test is over. */
+export class Lab {
+  readonly git: GitSandbox = createGitSandbox();
+  readonly #machines: Machine[] = [];
+  readonly #emulators: EmulatorProcess[] = [];
+  readonly #links: NetworkLink[] = [];
+
+  /** A machine whose commands run in `folder`; made if it is not there. */
+  machine(name: string, folder: string, service?: ServiceConfig): Machine {
+    const { env } = this.git;
+    const home = this.git.path(`home-${name}`);
+    const machine = new Machine({ name, home, folder, env, service });
+    this.#machines.push(machine);
+    return machine;
+  }
+
+  /** An emulator of this test's own, to be killed. */
+  async emulator(dataDir?: string): Promise<EmulatorProcess> {
+    const { env, folder } = this.git;
+    const options = { env, cwd: folder, ...(dataDir !== undefined && { dataDir }) };
+    const emulator = await EmulatorProcess.start(options);
+    this.#emulators.push(emulator);
+    return emulator;
+  }
+
+  /** A way to a service that can be cut. */
+  async network(service: ServiceConfig): Promise<NetworkLink & ServiceConfig> {
+    const link = await openNetworkLink(service.url);
+    this.#links.push(link);
+    return { ...link, token: service.token };
+  }
+
+  /** Two clones, `a` and `b`, of one bare repository whose first commit holds `files`. */
+  async clones(files: Readonly<Record<string, string>>): Promise<readonly [string, string]> {
+    const { git } = this;
+    await git.repository("first", files);
+    await git.run(git.folder, "clone", "-q", "--bare", "first", "origin.git");
+    for (const name of ["a", "b"]) await git.run(git.folder, "clone", "-q", "origin.git", name);
+    return [git.path("a"), git.path("b")];
+  }
+
+  /** Two machines on one account, each with its clone; neither's daemon is started. */
+  async twoMachines(
+    service: ServiceConfig,
+    files: Readonly<Record<string, string>>,
+  ): Promise<readonly [Machine, Machine]> {
+    const [a, b] = await this.clones(files);
+    return [this.machine("a", a, service), this.machine("b", b, service)];
+  }
+
+  logs(): string {
+    return [...this.#emulators, ...this.#machines].map((each) => each.logs()).join("\n");
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#machines.map((machine) => machine.end()));
+    await Promise.all(this.#emulators.map((emulator) => emulator.end("SIGKILL")));
+    for (const link of this.#links) link.close();
+    this.git.remove();
+  }
+}
+
+/** A test in a lab of its own; when it fails, what its processes printed and logged is shown. */
+export function scenario(
+  name: string,
+  body: (lab: Lab) => Promise<void>,
+  deadlineMs = TEST_DEADLINE_MS,
+): void {
+  test(
+    name,
+    async () => {
+      const lab = new Lab();
+      try {
+        await body(lab);
+      } catch (thrown) {
+        process.stderr.write(`${lab.logs()}\n`);
+        throw thrown;
+      } finally {
+        await lab.end();
+      }
+    },
+    deadlineMs,
+  );
+}
+
+/** One emulator, in memory, for all tests of a file; each takes an account of its own. */
+export function sharedEmulator(): { account(name: string): ServiceConfig } {
+  let emulator: EmulatorProcess | undefined;
+  beforeAll(async () => {
+    emulator = await EmulatorProcess.start({ env: { PATH: process.env.PATH ?? "" }, cwd: "/" });
+  });
+  afterAll(async () => {
+    await emulator?.end();
+  });
+  return {
+    account(name) {
+      if (emulator) return emulator.account(name);
+      throw new Error("the emulator runs while tests do");
+    },
+  };
+}

@@ -1,0 +1,190 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { DaemonStatus } from "../../daemon/status.ts";
+import { type Ended, RunningProcess } from "./running-process.ts";
+import { waitFor } from "./wait-for.ts";
+
+const PROGRAM = join(import.meta.dir, "..", "..", "daemon", "cli", "main.ts");
+
+/** The command line of this checkout, to be given its arguments. */
+export const MEMSYNC: readonly string[] = [process.execPath, PROGRAM];
+
+/** The service that a machine is configured for; the embedded one when there is none. */
+export interface ServiceConfig {
+  readonly url: string;
+  readonly token: string;
+}
+
+export interface MachineOptions {
+  readonly name: string;
+  /** `MEMSYNC_HOME`: all that makes it a machine of its own. */
+  readonly home: string;
+  /** Where commands run unless they say otherwise. */
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly service: ServiceConfig | undefined;
+}
+
+export interface CommandOptions {
+  readonly cwd?: string;
+  readonly stdin?: string | Uint8Array;
+}
+
+/** A memory as `list --json` prints it. */
+export interface ListedMemory {
+  readonly key: string;
+  readonly value: string;
+  readonly layer: string;
+  readonly saved: "inbox" | "replica";
+}
+
+/** One developer's machine: a home, a folder to work in, and a daemon that may run or not. */
+export class Machine {
+  readonly name: string;
+  readonly home: string;
+  readonly folder: string;
+  service: ServiceConfig | undefined;
+  readonly #env: Readonly<Record<string, string>>;
+  readonly #running = new Set<RunningProcess>();
+  #daemon: RunningProcess | undefined;
+
+  constructor(options: MachineOptions) {
+    this.name = options.name;
+    this.home = options.home;
+    this.folder = options.folder;
+    this.service = options.service;
+    this.#env = options.env;
+  }
+
+  /** The daemon's process, if it was started; it may have ended. */
+  get daemon(): RunningProcess | undefined {
+    return this.#daemon;
+  }
+
+  /** Starts a command without waiting for it. */
+  spawn(args: readonly string[], options: CommandOptions = {}): RunningProcess {
+    return this.spawnOther([...MEMSYNC, ...args], options);
+  }
+
+  /** Starts another program in the machine's environment. */
+  spawnOther(command: readonly string[], options: CommandOptions = {}): RunningProcess {
+    const { service } = this;
+    const env = {
+      ...this.#env,
+      MEMSYNC_HOME: this.home,
+      ...(service && { MEMSYNC_URL: service.url, MEMSYNC_TOKEN: service.token }),
+    };
+    const started = new RunningProcess(command, { cwd: this.folder, env, ...options });
+    this.#running.add(started);
+    void started.ended().then(() => this.#running.delete(started));
+    return started;
+  }
+
+  /** Runs one command to its end, however that is. */
+  async run(args: readonly string[], options: CommandOptions = {}): Promise<Ended> {
+    return await this.spawn(args, options).ended();
+  }
+
+  /** What a command prints. Rejects unless its exit status is 0. */
+  async memsync(...args: readonly string[]): Promise<string> {
+    return await this.memsyncWith({}, ...args);
+  }
+
+  async memsyncWith(options: CommandOptions, ...args: readonly string[]): Promise<string> {
+    const { status, stdout, stderr } = await this.run(args, options);
+    if (status === 0) return stdout;
+    throw new Error(`${this.name}: memsync ${args.join(" ")} ended with ${status}: ${stderr}`);
+  }
+
+  /** `up`, until the daemon says that it is; it follows the machine's folder unless others are named. */
+  async up(...folders: readonly string[]): Promise<void> {
+    this.begin(...folders);
+    await this.#daemon?.untilPrinted(/memsync is up/);
+  }
+
+  /** `up` without waiting for anything. */
+  begin(...folders: readonly string[]): RunningProcess {
+    this.#daemon = this.spawn(["up", ...folders]);
+    return this.#daemon;
+  }
+
+  /** Ends the daemon as a user does, or so that nothing of it can react. */
+  async down(signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<Ended | undefined> {
+    return this.#daemon?.running ? await this.#daemon.end(signal) : undefined;
+  }
+
+  /** Kills whatever of it still runs. */
+  async end(): Promise<void> {
+    await Promise.all([...this.#running].map((process) => process.end("SIGKILL")));
+  }
+
+  async status(): Promise<DaemonStatus> {
+    return (await this.ask("GET", "/_memsync/status")) as DaemonStatus;
+  }
+
+  /** An answer of the gateway on the home's socket. */
+  async gateway(method: string, path: string, body?: unknown): Promise<Response> {
+    return await fetch(`http://localhost${path}`, {
+      unix: join(this.home, "daemon.sock"),
+      method,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  }
+
+  /** The body of the gateway's answer. Rejects unless it is a 200. */
+  async ask(method: string, path: string, body?: unknown): Promise<unknown> {
+    const response = await this.gateway(method, path, body);
+    const text = await response.text();
+    if (response.ok) return JSON.parse(text);
+    throw new Error(`${this.name}: ${method} ${path} answered ${response.status}: ${text}`);
+  }
+
+  /** Has the daemon look at its files and call the service now; true when all is synced. */
+  async syncOnce(): Promise<boolean> {
+    const answer = await this.ask("POST", "/_memsync/sync", { wait_seconds: 0 });
+    return (answer as { synced: boolean }).synced;
+  }
+
+  /** The project that a folder is linked to. */
+  async projectOf(folder = this.folder): Promise<DaemonStatus["projects"][number]> {
+    const { projects } = await this.status();
+    const found = projects.find(({ folders }) => folders.some(({ dir }) => dir === folder));
+    if (found) return found;
+    throw new Error(`${this.name}: ${folder} is not linked`);
+  }
+
+  /** How `status` says that the followed file of a folder stands. */
+  async fileStatus(folder = this.folder) {
+    const { folders } = await this.projectOf(folder);
+    return folders.find(({ dir }) => dir === folder);
+  }
+
+  /** The merged description document of a project. */
+  async doc(projectId: string): Promise<string> {
+    const project = await this.ask("GET", `/api/projects/${projectId}`);
+    return (project as { claude_md_content: string }).claude_md_content;
+  }
+
+  async list(...args: readonly string[]): Promise<ListedMemory[]> {
+    return JSON.parse(await this.memsync("list", "--json", ...args)) as ListedMemory[];
+  }
+
+  /** Waits until everything local is acknowledged. */
+  async untilSynced(): Promise<void> {
+    await waitFor(`${this.name} to be synced`, () => this.syncOnce());
+  }
+
+  /** What its daemon printed and logged. */
+  logs(): string {
+    const printed = this.#daemon ? `${this.#daemon.stdout}${this.#daemon.stderr}` : "";
+    return `--- ${this.name} printed\n${printed}\n--- ${this.name} logged\n${this.#logged()}`;
+  }
+
+  #logged(): string {
+    try {
+      return readFileSync(join(this.home, "daemon.log"), "utf8");
+    } catch {
+      return "";
+    }
+  }
+}

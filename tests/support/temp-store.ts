@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Kysely, SqliteDialect } from "kysely";
+import { serviceMigrations } from "../../server/stores/migrations.ts";
+import type { ServiceTables } from "../../server/stores/tables.ts";
+import { replicaMigrations } from "../../shared/replica/migrations.ts";
+import type { Writer } from "../../shared/replica/open-document.ts";
+import { ReplicaStore, type StoreOptions } from "../../shared/replica/store.ts";
+import { connect } from "../../shared/sqlite/connect-bun.ts";
+import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
+import { openDatabase, type SqliteDatabase } from "../../shared/sqlite/database.ts";
+import { migrate } from "../../shared/sqlite/migrate.ts";
+import { createTestWorld, type TestWorld } from "./test-world.ts";
+
+export type Store = ReplicaStore<ServiceTables>;
+
+export interface TempStoreOptions {
+  /** Stands between the store and the connection that it writes with. */
+  readonly wrap?: (connection: SqliteConnection) => SqliteConnection;
+  readonly droppable?: NonNullable<StoreOptions<ServiceTables>["droppable"]>;
+}
+
+/** A store on a real file in a folder of its own. */
+export interface TempStore {
+  readonly folder: string;
+  readonly path: string;
+  readonly world: TestWorld;
+  /** The one that is open; each `reopen` makes another. */
+  readonly store: Store;
+  readonly database: SqliteDatabase<ServiceTables>;
+  /** Closes the store and opens its file again, as a restarted process would. */
+  reopen(options?: TempStoreOptions): Promise<void>;
+  /** Closes the store and deletes the folder. */
+  remove(): Promise<void>;
+}
+
+export async function createTempStore(options: TempStoreOptions = {}): Promise<TempStore> {
+  const folder = mkdtempSync(join(tmpdir(), "memsync-store-"));
+  const path = join(folder, "replica.db");
+  const world = createTestWorld();
+  let starts = 0;
+  const start = async ({ wrap, droppable }: TempStoreOptions) => {
+    starts += 1;
+    const writer: Writer = { epoch: `epoch-${starts}`, clientId: 1000 + starts };
+    const database = await openDatabase<ServiceTables>({ path });
+    await migrate(database.writer, [...replicaMigrations, ...serviceMigrations]);
+    const used = wrap ? await wrapWriter(database, path, wrap) : database;
+    const store = new ReplicaStore({
+      database: used,
+      world,
+      writer,
+      ...(droppable && { droppable }),
+    });
+    return { store, database: used };
+  };
+  let running = await start(options);
+  return {
+    folder,
+    path,
+    world,
+    get store() {
+      return running.store;
+    },
+    get database() {
+      return running.database;
+    },
+    async reopen(next = {}) {
+      await running.store.close();
+      running = await start(next);
+    },
+    async remove() {
+      await running.store.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** The same database, written through a wrapped connection. */
+async function wrapWriter(
+  database: SqliteDatabase<ServiceTables>,
+  path: string,
+  wrap: (connection: SqliteConnection) => SqliteConnection,
+): Promise<SqliteDatabase<ServiceTables>> {
+  await database.writer.destroy();
+  const connection = connect(path, { readonly: false });
+  connection.exec("PRAGMA foreign_keys = ON");
+  const dialect = new SqliteDialect({ database: wrap(connection) });
+  const writer = new Kysely<ServiceTables>({ dialect });
+  return {
+    writer,
+    reader: database.reader,
+    async close() {
+      await database.reader.destroy();
+      await writer.destroy();
+    },
+  };
+}

@@ -1,0 +1,31 @@
+const POLL_MS = 10;
+const DEADLINE_MS = 20_000;
+
+/** What a condition gives while it does not hold yet. */
+type NotYet = false | undefined | null;
+
+/**
+ * Resolves to what `condition` gives once that is neither false nor nothing; asks every few
+ * milliseconds. Rejects after `deadlineMs`, saying what was waited for and how the last look ended.
+ */
+export async function waitFor<Found>(
+  what: string,
+  condition: () => Promise<Found | NotYet> | Found | NotYet,
+  deadlineMs = DEADLINE_MS,
+): Promise<Found> {
+  const deadline = performance.now() + deadlineMs;
+  let last: unknown;
+  for (;;) {
+    try {
+      const found = await condition();
+      if (found !== false && found !== undefined && found !== null) return found;
+      last = found;
+    } catch (thrown) {
+      last = thrown;
+    }
+    if (performance.now() > deadline) {
+      throw new Error(`waited ${deadlineMs} ms in vain for ${what}; last: ${String(last)}`);
+    }
+    await Bun.sleep(POLL_MS);
+  }
+}
