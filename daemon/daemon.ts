@@ -7,7 +7,7 @@ import { delay, type World } from "../shared/world.ts";
 import { type Controlled, createControl } from "./gateway/control.ts";
 import { forwardConnections } from "./gateway/forwarded-connections.ts";
 import { type Gateway, openGateway } from "./gateway/gateway.ts";
-import { LOCAL_ACCOUNT, LOCAL_USER, type ServiceTables } from "./gateway/mount.ts";
+import { LOCAL_ACCOUNT, LOCAL_USER, serviceStoreOf } from "./gateway/mount.ts";
 import type { Home } from "./home.ts";
 import { drainInbox } from "./inbox.ts";
 import { type Link, listLinks, putLink, removeLink } from "./links.ts";
@@ -94,8 +94,7 @@ export class Daemon implements Controlled {
     await store.write(({ db }) => forgetOtherServices(db, options.service.name));
     daemon.#links = await listLinks(store.reader);
     daemon.#gateway = await openGateway({
-      // The services' tables are part of the daemon's.
-      store: store as unknown as ReplicaStore<ServiceTables>,
+      store: serviceStoreOf(store),
       world: options.world,
       log: options.log,
       home: options.home,

@@ -1,12 +1,14 @@
 import { createEmulatorApp } from "../server/emulator/emulator-app.ts";
-import { runEmulator, runServer } from "../server/main.ts";
 import type { Log } from "../shared/log.ts";
 import type { World } from "../shared/world.ts";
 import { createCalls } from "./sync/http-service.ts";
 import type { Service } from "./sync/service.ts";
 
 // The one place where the daemon starts a service: the command line does it through here, too.
-export { runEmulator, runServer };
+export { HostAdmin } from "../server/host-admin.ts";
+export { runEmulator, runServer } from "../server/main.ts";
+export { openHostDatabase } from "../server/open-store.ts";
+export type { TokenRecord } from "../server/stores/account-store.ts";
 
 const BASE = "http://localhost";
 

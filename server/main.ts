@@ -4,9 +4,11 @@ import { realWorld } from "../shared/world-real.ts";
 import { createApp } from "./app.ts";
 import { type EmulatorOptions, startEmulator } from "./emulator/start-emulator.ts";
 import { listen } from "./listen.ts";
-import { openServiceStore } from "./open-store.ts";
+import { openHostStore } from "./open-store.ts";
 import { createServices } from "./services/create-services.ts";
 import { RequestCounts } from "./services/request-counts.ts";
+import { serviceStoreOf } from "./services/service-store.ts";
+import { TokenAuthenticator } from "./token-authenticator.ts";
 
 const LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"];
 
@@ -34,10 +36,13 @@ export async function runServer(
   onReady: (url: string) => void,
 ): Promise<void> {
   const log = openLog();
-  const store = await openServiceStore(options.path, realWorld);
+  const host = await openHostStore(options.path, realWorld);
+  const tokens = new TokenAuthenticator(host.database, realWorld, log);
+  const counts = new RequestCounts(realWorld);
   const app = createApp({
-    services: createServices(store, realWorld, new RequestCounts(realWorld)),
-    authenticate: () => undefined,
+    services: createServices(serviceStoreOf(host.store), realWorld, counts),
+    authenticate: (header) => tokens.authenticate(header),
+    charge: (caller) => counts.add(caller.account),
     world: realWorld,
     log,
     loopbackOnly: LOOPBACK_HOSTS.includes(options.host),
@@ -48,7 +53,8 @@ export async function runServer(
     await endSignal();
     await listener.close();
   } finally {
-    await store.close();
+    await tokens.settled();
+    await host.close();
   }
 }
 

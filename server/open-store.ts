@@ -1,23 +1,63 @@
 import { replicaMigrations } from "../shared/replica/migrations.ts";
 import { ReplicaStore } from "../shared/replica/store.ts";
 import { newWriter } from "../shared/replica/writer.ts";
-import { openDatabase } from "../shared/sqlite/database.ts";
+import { openDatabase, type SqliteDatabase } from "../shared/sqlite/database.ts";
+import { takeLock } from "../shared/sqlite/lock.ts";
+import type { Migration } from "../shared/sqlite/migrate.ts";
 import { migrate } from "../shared/sqlite/migrate.ts";
 import type { World } from "../shared/world.ts";
+import { accountMigrations } from "./stores/account-migrations.ts";
+import type { HostTables } from "./stores/account-tables.ts";
 import { serviceMigrations } from "./stores/migrations.ts";
-import type { ServiceTables } from "./stores/tables.ts";
 
-/** Opens a service's database, `:memory:` or a file, and brings it to the present schema. */
-export async function openServiceStore(
-  path: string,
-  world: World,
-): Promise<ReplicaStore<ServiceTables>> {
-  const database = await openDatabase<ServiceTables>({ path });
+const hostMigrations: readonly Migration[] = [
+  ...replicaMigrations,
+  ...serviceMigrations,
+  ...accountMigrations,
+];
+
+/** A host's open replica, and its database for what is kept beside it. */
+export interface HostStore {
+  readonly store: ReplicaStore<HostTables>;
+  readonly database: SqliteDatabase<HostTables>;
+  /** Finishes the writes under way, closes the database and gives up its lock. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a host's database, `:memory:` or a file, and brings it to the present schema. One process
+ * serves a file at a time: a second one is refused with a sentence.
+ */
+export async function openHostStore(path: string, world: World): Promise<HostStore> {
+  const lock = path === ":memory:" ? undefined : await takeLock(`${path}.lock`);
+  if (path !== ":memory:" && !lock) {
+    throw new Error(`the database ${path} is served by another memsync process: stop that first`);
+  }
   try {
-    await migrate(database.writer, [...replicaMigrations, ...serviceMigrations]);
+    const database = await openHostDatabase(path);
+    const store = new ReplicaStore({ database, world, writer: newWriter(world) });
+    return {
+      store,
+      database,
+      async close() {
+        await store.close();
+        lock?.release();
+      },
+    };
+  } catch (thrown) {
+    lock?.release();
+    throw thrown;
+  }
+}
+
+/** The same database for the commands beside a running server: accounts and tokens alone. */
+export async function openHostDatabase(path: string): Promise<SqliteDatabase<HostTables>> {
+  const database = await openDatabase<HostTables>({ path });
+  try {
+    await migrate(database.writer, hostMigrations);
+    return database;
   } catch (thrown) {
     await database.close();
     throw thrown;
   }
-  return new ReplicaStore({ database, world, writer: newWriter(world) });
 }

@@ -19,6 +19,7 @@ export function createProgram(env: Environment): Command {
     .description("Keeps what coding assistants learn, on every machine of yours.")
     .version(VERSION)
     .showSuggestionAfterError()
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       outputError: (text, write) => write(text.replace(/^error: /, "memsync: ")),

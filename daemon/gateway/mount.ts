@@ -2,11 +2,10 @@ import { type App, createApp } from "../../server/app.ts";
 import { bearerToken } from "../../server/bearer.ts";
 import { createServices } from "../../server/services/create-services.ts";
 import { RequestCounts } from "../../server/services/request-counts.ts";
+import type { ServiceStore } from "../../server/services/service-store.ts";
 import type { Caller, Services } from "../../server/services/services.ts";
-import type { ServiceTables } from "../../server/stores/tables.ts";
 import type { AccountId, UserId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
-import type { ReplicaStore } from "../../shared/replica/store.ts";
 import type { World } from "../../shared/world.ts";
 
 // The one place where the daemon meets the server's routes: whatever of the server the gateway and
@@ -14,6 +13,7 @@ import type { World } from "../../shared/world.ts";
 export type { App } from "../../server/app.ts";
 export { listenBun } from "../../server/listen-bun.ts";
 export type { Listener } from "../../server/listener.ts";
+export { type ServiceStore, serviceStoreOf } from "../../server/services/service-store.ts";
 export { serviceMigrations } from "../../server/stores/migrations.ts";
 export type { ServiceTables } from "../../server/stores/tables.ts";
 export type ConnectionService = Services["connections"];
@@ -33,7 +33,7 @@ const LOCAL_CALLER: Caller = {
 };
 
 export interface MountOptions {
-  readonly store: ReplicaStore<ServiceTables>;
+  readonly store: ServiceStore;
   readonly world: World;
   readonly log: Log;
   /** What only the service can do. */
@@ -48,11 +48,8 @@ export function mountRoutes(
   const counts = new RequestCounts(world);
   return createApp({
     services: { ...createServices(store, world, counts), connections },
-    authenticate(header) {
-      if (!accepts(bearerToken(header))) return undefined;
-      counts.add(LOCAL_CALLER.account);
-      return LOCAL_CALLER;
-    },
+    authenticate: (header) => (accepts(bearerToken(header)) ? LOCAL_CALLER : undefined),
+    charge: (caller) => counts.add(caller.account),
     world,
     log,
     loopbackOnly: true,

@@ -1,13 +1,12 @@
 import type { Log } from "../../shared/log.ts";
-import type { ReplicaStore } from "../../shared/replica/store.ts";
 import { VERSION } from "../../shared/version.ts";
 import type { World } from "../../shared/world.ts";
 import { type App, createApp } from "../app.ts";
 import { bearerToken } from "../bearer.ts";
-import { openServiceStore } from "../open-store.ts";
+import { openHostStore } from "../open-store.ts";
 import { createServices } from "../services/create-services.ts";
 import { RequestCounts } from "../services/request-counts.ts";
-import type { ServiceTables } from "../stores/tables.ts";
+import { type ServiceStore, serviceStoreOf } from "../services/service-store.ts";
 import { callerOfDevToken, type Plan } from "./dev-tokens.ts";
 
 export interface EmulatorAppOptions {
@@ -23,7 +22,7 @@ export interface EmulatorAppOptions {
 
 export interface EmulatorApp {
   readonly app: App;
-  readonly store: ReplicaStore<ServiceTables>;
+  readonly store: ServiceStore;
   /** Finishes the writes under way and closes the database. */
   close(): Promise<void>;
 }
@@ -31,7 +30,8 @@ export interface EmulatorApp {
 /** The whole service without a port, taking the fixed development tokens. */
 export async function createEmulatorApp(options: EmulatorAppOptions): Promise<EmulatorApp> {
   const { world, log, plan, loopbackOnly } = options;
-  const store = await openServiceStore(options.path, world);
+  const host = await openHostStore(options.path, world);
+  const store = serviceStoreOf(host.store);
   const counts = new RequestCounts(world);
   const app = createApp({
     services: createServices(store, world, counts),
@@ -45,5 +45,5 @@ export async function createEmulatorApp(options: EmulatorAppOptions): Promise<Em
     extraHeaders: { "X-Memsync-Emulator": VERSION },
     loopbackOnly,
   });
-  return { app, store, close: () => store.close() };
+  return { app, store, close: () => host.close() };
 }

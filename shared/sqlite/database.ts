@@ -22,7 +22,7 @@ export interface OpenOptions {
  * write-ahead log with `synchronous=FULL` (https://www.sqlite.org/pragma.html#pragma_synchronous).
  */
 export async function openDatabase<Tables>(options: OpenOptions): Promise<SqliteDatabase<Tables>> {
-  const writing = await connect(options.path, false);
+  const writing = await openConnection(options.path, false);
   writing.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   writing.exec("PRAGMA journal_mode = WAL");
   writing.exec("PRAGMA synchronous = FULL");
@@ -44,7 +44,7 @@ export async function openDatabase<Tables>(options: OpenOptions): Promise<Sqlite
 
 /** Opens a file that another process may be writing, for reading alone. */
 export async function openReader<Tables>(path: string): Promise<Kysely<Tables>> {
-  const reading = await connect(path, true);
+  const reading = await openConnection(path, true);
   reading.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   return kyselyOver<Tables>(reading);
 }
@@ -56,7 +56,8 @@ function kyselyOver<Tables>(connection: SqliteConnection): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new SqliteDialect({ database: connection }) });
 }
 
-async function connect(path: string, readonly: boolean): Promise<SqliteConnection> {
+/** Opens a file with the runtime's own driver, without settings. */
+export async function openConnection(path: string, readonly: boolean): Promise<SqliteConnection> {
   const runtime = process.versions.bun ? await import("./connect-bun.ts") : undefined;
   const { connect: open } = runtime ?? (await import("./connect-node.ts"));
   return await open(path, { readonly });

@@ -1,9 +1,11 @@
 import type { Command } from "commander";
 import { runEmulator, runServer } from "../../embedded-service.ts";
+import { type DatabaseFlag, databasePathOf, withDatabase } from "../database-option.ts";
 import type { Environment } from "../environment.ts";
 import { UsageError } from "../errors.ts";
 import { say } from "../output.ts";
 import { resolveFolder } from "../resolve-folder.ts";
+import { addHostCommands } from "./host.ts";
 
 const EMULATOR_PORT = "4777";
 const PORT_MAX = 65_535;
@@ -36,16 +38,17 @@ export function addServiceCommands(program: Command, env: Environment): void {
         (url) => say(`memsync emulator ready at ${url}`),
       );
     });
-  withAddress(program.command("server"))
+  const server = program
+    .command("server")
     .description("run the hosted server")
-    .option("--database-url <url>", "sqlite:PATH", "sqlite:memsync-server.db")
-    .action(async (flags: ListenFlags & { databaseUrl: string }) => {
-      const path = /^sqlite:(.+)$/.exec(flags.databaseUrl)?.[1];
-      if (path === undefined) throw new UsageError("--database-url is sqlite:PATH");
-      await runServer({ ...addressOf(flags), path: resolveFolder(env, path) }, (url) =>
-        say(`memsync server ready at ${url}`),
-      );
-    });
+    // Its own options come before its commands, which have one of the same name.
+    .enablePositionalOptions();
+  withDatabase(withAddress(server)).action(async (flags: ListenFlags & DatabaseFlag) => {
+    await runServer({ ...addressOf(flags), path: databasePathOf(env, flags) }, (url) =>
+      say(`memsync server ready at ${url}`),
+    );
+  });
+  addHostCommands(server, env);
 }
 
 function withAddress(command: Command): Command {

@@ -2,12 +2,12 @@ import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import pino from "pino";
 import type { Log } from "../../../shared/log.ts";
+import { type Lock, takeLock } from "../../../shared/sqlite/lock.ts";
 import { delay } from "../../../shared/world.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import { Daemon } from "../../daemon.ts";
 import { openEmbeddedService } from "../../embedded-service.ts";
 import { prepareHome } from "../../home.ts";
-import { type Lock, takeLock } from "../../lock.ts";
 import { createGit } from "../../sources/run-git.ts";
 import { projectFolder } from "../../sources/working-tree.ts";
 import type { DaemonStatus, FolderStatus } from "../../status.ts";
@@ -43,7 +43,7 @@ export function addUpCommand(program: Command, env: Environment): void {
 async function up(env: Environment, dirs: readonly string[], options: UpOptions): Promise<void> {
   const folders = await foldersOf(env, dirs);
   prepareHome(env.home);
-  const lock = takeLock(env.home.lock);
+  const lock = await takeLock(env.home.lock);
   if (!lock) {
     const status = await joinRunning(env, folders);
     show(status, "memsync is running already; linked there", options);

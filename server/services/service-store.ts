@@ -1,0 +1,13 @@
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { ServiceTables } from "../stores/tables.ts";
+
+/** The replica that the services work on. */
+export type ServiceStore = ReplicaStore<ServiceTables>;
+
+/** A host's replica, whose database has the services' tables among others. */
+export function serviceStoreOf<Tables extends ServiceTables>(
+  store: ReplicaStore<Tables>,
+): ServiceStore {
+  // Kysely's types are invariant in the set of tables; using some of them alone is sound.
+  return store as unknown as ServiceStore;
+}

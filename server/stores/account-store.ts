@@ -1,0 +1,188 @@
+import type { Kysely } from "kysely";
+import type { AccountId, ProjectId, UserId } from "../../shared/ids.ts";
+import type { HostTables } from "./account-tables.ts";
+
+type Db = Kysely<HostTables>;
+
+/** Times are milliseconds since the Unix epoch. */
+export interface Account {
+  readonly id: AccountId;
+  readonly name: string;
+  readonly plan: "pro" | "team";
+  readonly createdAt: number;
+}
+
+export interface User {
+  readonly id: UserId;
+  readonly accountId: AccountId;
+  readonly name: string;
+}
+
+/** What is kept of a token. */
+export interface TokenRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly scope: "read" | "write";
+  readonly projects: readonly ProjectId[] | null;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+  readonly lastUsedAt: number | null;
+  readonly revokedAt: number | null;
+  readonly user: User;
+  readonly account: Account;
+}
+
+export async function insertAccount(db: Db, account: Account): Promise<void> {
+  const { id, name, plan, createdAt } = account;
+  await db.insertInto("accounts").values({ id, name, plan, created_at: createdAt }).execute();
+}
+
+/** In the order of their names. */
+export async function listAccounts(db: Db): Promise<Account[]> {
+  const rows = await db.selectFrom("accounts").selectAll().orderBy("name").execute();
+  return rows.map(toAccount);
+}
+
+/** By id or by name. */
+export async function findAccount(db: Db, named: string): Promise<Account | undefined> {
+  const row = await db
+    .selectFrom("accounts")
+    .selectAll()
+    .where((where) => where.or([where("id", "=", named), where("name", "=", named)]))
+    .orderBy("id")
+    .limit(1)
+    .executeTakeFirst();
+  return row && toAccount(row);
+}
+
+export async function insertUser(db: Db, user: User, now: number): Promise<void> {
+  const { id, accountId, name } = user;
+  await db
+    .insertInto("users")
+    .values({ id, account_id: accountId, name, created_at: now })
+    .execute();
+}
+
+export async function findUser(db: Db, accountId: string, name: string): Promise<User | undefined> {
+  const row = await db
+    .selectFrom("users")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .where("name", "=", name)
+    .executeTakeFirst();
+  return row && { id: row.id as UserId, accountId: row.account_id as AccountId, name: row.name };
+}
+
+export interface NewToken {
+  readonly id: string;
+  readonly hash: string;
+  readonly userId: UserId;
+  readonly name: string;
+  readonly scope: "read" | "write";
+  readonly projects: readonly ProjectId[] | null;
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+}
+
+export async function insertToken(db: Db, token: NewToken): Promise<void> {
+  await db
+    .insertInto("tokens")
+    .values({
+      id: token.id,
+      hash: token.hash,
+      user_id: token.userId,
+      name: token.name,
+      scope: token.scope,
+      projects: token.projects === null ? null : JSON.stringify(token.projects),
+      created_at: token.createdAt,
+      expires_at: token.expiresAt,
+      last_used_at: null,
+      revoked_at: null,
+    })
+    .execute();
+}
+
+function tokens(db: Db) {
+  return db
+    .selectFrom("tokens")
+    .innerJoin("users", "users.id", "tokens.user_id")
+    .innerJoin("accounts", "accounts.id", "users.account_id")
+    .select([
+      "tokens.id",
+      "tokens.name",
+      "tokens.scope",
+      "tokens.projects",
+      "tokens.created_at",
+      "tokens.expires_at",
+      "tokens.last_used_at",
+      "tokens.revoked_at",
+      "users.id as user_id",
+      "users.name as user_name",
+      "accounts.id as account_id",
+      "accounts.name as account_name",
+      "accounts.plan",
+      "accounts.created_at as account_created_at",
+    ]);
+}
+
+type TokenRow = Awaited<ReturnType<ReturnType<typeof tokens>["execute"]>>[number];
+
+export async function findTokenByHash(db: Db, hash: string): Promise<TokenRecord | undefined> {
+  const row = await tokens(db).where("tokens.hash", "=", hash).executeTakeFirst();
+  return row && toToken(row);
+}
+
+/** Oldest first; of one account when it is named. */
+export async function listTokens(db: Db, accountId: string | undefined): Promise<TokenRecord[]> {
+  const rows = await tokens(db)
+    .$if(accountId !== undefined, (query) => query.where("accounts.id", "=", accountId ?? ""))
+    .orderBy("tokens.created_at")
+    .orderBy("tokens.id")
+    .execute();
+  return rows.map(toToken);
+}
+
+/** False: there is no such token, or it is revoked already. */
+export async function revokeToken(db: Db, id: string, now: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable("tokens")
+    .set({ revoked_at: now })
+    .where("id", "=", id)
+    .where("revoked_at", "is", null)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+export async function markUsed(db: Db, id: string, at: number): Promise<void> {
+  await db.updateTable("tokens").set({ last_used_at: at }).where("id", "=", id).execute();
+}
+
+function toAccount(row: {
+  id: string;
+  name: string;
+  plan: "pro" | "team";
+  created_at: number;
+}): Account {
+  return { id: row.id as AccountId, name: row.name, plan: row.plan, createdAt: row.created_at };
+}
+
+function toToken(row: TokenRow): TokenRecord {
+  const accountId = row.account_id as AccountId;
+  return {
+    id: row.id,
+    name: row.name,
+    scope: row.scope,
+    projects: row.projects === null ? null : (JSON.parse(row.projects) as ProjectId[]),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+    revokedAt: row.revoked_at,
+    user: { id: row.user_id as UserId, accountId, name: row.user_name },
+    account: {
+      id: accountId,
+      name: row.account_name,
+      plan: row.plan,
+      createdAt: row.account_created_at,
+    },
+  };
+}

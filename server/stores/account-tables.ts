@@ -1,0 +1,42 @@
+import type { ServiceTables } from "./tables.ts";
+
+/** What a host keeps beyond what its services need: who may use them. Times are milliseconds. */
+export interface HostTables extends ServiceTables {
+  accounts: AccountsTable;
+  users: UsersTable;
+  tokens: TokensTable;
+}
+
+interface AccountsTable {
+  /** `acct_` and a random part. */
+  id: string;
+  /** Unique; for people. */
+  name: string;
+  plan: "pro" | "team";
+  created_at: number;
+}
+
+interface UsersTable {
+  /** `user_` and a random part. */
+  id: string;
+  account_id: string;
+  /** Unique in the account; for people. */
+  name: string;
+  created_at: number;
+}
+
+interface TokensTable {
+  /** `tok_` and a random part; names the token where the token itself may not be shown. */
+  id: string;
+  /** SHA-256 of the token, in hex. The token itself is nowhere. */
+  hash: string;
+  user_id: string;
+  name: string;
+  scope: "read" | "write";
+  /** JSON array of the projects that the token is bound to; null when it is bound to none. */
+  projects: string | null;
+  created_at: number;
+  expires_at: number | null;
+  last_used_at: number | null;
+  revoked_at: number | null;
+}
