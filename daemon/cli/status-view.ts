@@ -9,7 +9,7 @@ export function statusLines(status: DaemonStatus): string[] {
     `service   ${serviceLine(status)}`,
     `gateway   ${status.gateway.url}   (\`memsync env\` prints its token)`,
     ...(projects.length > 0 ? projects : ["project   none linked; run `memsync link` in one"]),
-    `own       ${unitLine(status.own)}`,
+    `own       user and global: ${unitLine(status.own)}`,
   ];
 }
 
