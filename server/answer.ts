@@ -24,8 +24,41 @@ export function answerRead(
   body: unknown,
   link?: string,
 ): Response {
-  const bytes = JSON.stringify(body);
-  const etag = etagOf(bytes);
+  return answerText(context, request, textOf(body), link);
+}
+
+/**
+ * `answerRead` for what is often the same object: the text that `bodyOf` makes of one is kept for as
+ * long as the object lives, which must not change.
+ */
+export function createAnswerAgain<Subject extends object>(
+  bodyOf: (subject: Subject) => unknown,
+): (context: RequestContext, request: Request, subject: Subject, link?: string) => Response {
+  const texts = new WeakMap<Subject, Text>();
+  return (context, request, subject, link) => {
+    const known = texts.get(subject);
+    const text = known ?? textOf(bodyOf(subject));
+    if (!known) texts.set(subject, text);
+    return answerText(context, request, text, link);
+  };
+}
+
+interface Text {
+  readonly json: string;
+  readonly etag: string;
+}
+
+function textOf(body: unknown): Text {
+  const json = JSON.stringify(body);
+  return { json, etag: etagOf(json) };
+}
+
+function answerText(
+  context: RequestContext,
+  request: Request,
+  { json, etag }: Text,
+  link: string | undefined,
+): Response {
   const headers: Record<string, string> = {
     ETag: etag,
     "Cache-Control": "private, no-cache",
@@ -37,5 +70,5 @@ export function answerRead(
   if (known !== null && matchesEtag(known, etag))
     return new Response(null, { status: 304, headers });
   headers["Content-Type"] = JSON_TYPE;
-  return new Response(bytes, { headers });
+  return new Response(json, { headers });
 }

@@ -73,8 +73,8 @@ export function createApp(deps: AppDeps): App {
     async openLive(request) {
       const context = contextOf(deps);
       try {
-        if (deps.loopbackOnly) refuseForeign(request.headers);
         const caller = await identify(deps, request.headers);
+        if (deps.loopbackOnly) refuseForeign(request.headers);
         if (pathOf(request.url) !== LIVE_PATH || request.method !== "GET") throw noSuchPath();
         deps.charge?.(caller);
         return accept(deps, { ...context, caller }, request);
@@ -97,9 +97,10 @@ function createRouter(deps: AppDeps) {
         elysia.context = context as CallerContext;
         const { url, headers } = elysia.request;
         const path = pathOf(url);
+        const open = OPEN_PATHS.has(path);
+        if (!open) elysia.context = { ...context, caller: await identify(deps, headers) };
         if (deps.loopbackOnly) refuseForeign(headers);
-        if (OPEN_PATHS.has(path)) return;
-        elysia.context = { ...context, caller: await identify(deps, headers) };
+        if (open) return;
         // Nothing served here needs escapes, and decoded ones would give one thing many names.
         if (path.includes("%")) throw noSuchPath();
       })

@@ -5,7 +5,7 @@ import type { App, LiveHandshake } from "./app.ts";
 import {
   CLOSE_GRACE_MS,
   IDLE_TIMEOUT_S,
-  LIVE_FRAME_BYTES_MAX,
+  LIVE_FRAME_BYTES_READ_MAX,
   type Listen,
   listenError,
   settledWithin,
@@ -78,7 +78,7 @@ async function upgrade(
 
 function websocketHandler(sockets: Set<Socket>): Bun.WebSocketHandler<SocketData> {
   return {
-    maxPayloadLength: LIVE_FRAME_BYTES_MAX,
+    maxPayloadLength: LIVE_FRAME_BYTES_READ_MAX,
     idleTimeout: IDLE_TIMEOUT_S,
     // The session pings, because it also wants to know of the answer.
     sendPings: false,

@@ -7,7 +7,7 @@ import type { App, LiveHandshake } from "./app.ts";
 import {
   CLOSE_GRACE_MS,
   IDLE_TIMEOUT_S,
-  LIVE_FRAME_BYTES_MAX,
+  LIVE_FRAME_BYTES_READ_MAX,
   type Listen,
   type ListenAddress,
   listenError,
@@ -75,7 +75,7 @@ async function refuseMalformed(app: App, socket: Duplex): Promise<void> {
 }
 
 function acceptSockets(app: App, server: Server): WebSocketServer {
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: LIVE_FRAME_BYTES_MAX });
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: LIVE_FRAME_BYTES_READ_MAX });
   sockets.on("wsClientError", (_error, socket) => void refuseMalformed(app, socket));
   server.on("upgrade", (message: IncomingMessage, socket: Duplex, head: Buffer) => {
     // A handshake that its client gives up is no error of ours; `ws` finds the socket closed.

@@ -32,8 +32,8 @@ export const CLOSE_GRACE_MS = 5_000;
 /** How long a connection may be silent, in seconds: longer than most clients keep one unused. */
 export const IDLE_TIMEOUT_S = 120;
 
-/** Bytes of one frame from a client: a thousand project ids and room to spare. */
-export const LIVE_FRAME_BYTES_MAX = 64 * 1024 + 16 * 1024;
+/** Bytes of one frame from a client that are read at all; the session takes fewer. */
+export const LIVE_FRAME_BYTES_READ_MAX = 1024 * 1024;
 
 export function urlOf(address: ListenAddress, port: number | undefined): string {
   if ("unix" in address) return "http://localhost";

@@ -1,5 +1,6 @@
-import { assert, messageOf } from "../../shared/errors.ts";
+import { AppError, assert, messageOf } from "../../shared/errors.ts";
 import type { ProjectId } from "../../shared/ids.ts";
+import { exceedsBytes } from "../../shared/limits.ts";
 import type { Log } from "../../shared/log.ts";
 import {
   encodeServerFrame,
@@ -43,6 +44,9 @@ export interface LiveSession {
   /** The socket is closed, by whichever side. */
   closed(): void;
 }
+
+/** Bytes of one frame from a client: a thousand project ids and room to spare. */
+export const LIVE_FRAME_BYTES_MAX = 80 * 1024;
 
 export interface LiveSessionDeps {
   readonly live: Services["live"];
@@ -95,6 +99,8 @@ class Session implements LiveSession {
     this.#heard = true;
     if (this.#ended) return;
     try {
+      if (exceedsBytes(frame, LIVE_FRAME_BYTES_MAX))
+        throw new AppError("invalid_request", "too long");
       this.#subscribe(parseClientFrame(frame).projectIds);
     } catch {
       this.#end(CLOSE.badFrame, "not a frame of this protocol");

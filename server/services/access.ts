@@ -23,8 +23,11 @@ export function noSuchProject(): AppError {
 
 /** Throws 403 when the token is bound to other projects. */
 export function assertBoundTo(caller: Caller, id: ProjectId): void {
-  if (mayReach(caller, id)) return;
-  throw new AppError("forbidden", "this token is bound to other projects");
+  if (!mayReach(caller, id)) throw boundElsewhere();
+}
+
+export function boundElsewhere(): AppError {
+  return new AppError("forbidden", "this token is bound to projects and reaches nothing else");
 }
 
 export function mayReach(caller: Caller, id: ProjectId): boolean {

@@ -31,11 +31,11 @@ async function connect(store: Store, caller: Caller, request: ConnectRequest): P
     await getProject(db, caller, one);
     await getProject(db, caller, other);
     const pairs = await listConnections(db, caller.account);
-    for (const id of [one, other]) {
+    for (const [field, id] of Object.entries(request)) {
       const connected = connectedTo(pairs, id).filter((each) => each !== one && each !== other);
       if (connected.length < LIMITS.connectionsPerProject) continue;
       throw invalidAt(
-        "/project_id",
+        `/${field}`,
         `a project may have ${LIMITS.connectionsPerProject} connections: undo one first`,
       );
     }

@@ -8,7 +8,6 @@ import {
   userDocument,
   wireDocumentId,
 } from "../../shared/replica/address.ts";
-import { documentFull } from "../../shared/replica/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store.ts";
 import type { Memory, MemoryCreate } from "../../shared/wire/memory.ts";
 import type { World } from "../../shared/world.ts";
@@ -19,36 +18,31 @@ import {
   fullTextQuery,
   listMemories,
   type MemoryFilter,
+  type MemoryRow,
   searchMemories,
   toMemory,
 } from "../stores/memory-store.ts";
 import { listProjects } from "../stores/project-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
-import { assertBoundTo, assertCanWrite, getProject } from "./access.ts";
+import { assertBoundTo, assertCanWrite, boundElsewhere, getProject } from "./access.ts";
 import { findCurrentProject } from "./current-project.ts";
+import { KeptPages } from "./kept-pages.ts";
 import type { Caller, MemoryQuery, Page, Services } from "./services.ts";
 
 export function createMemoryService(
   store: ReplicaStore<ServiceTables>,
   world: World,
 ): Services["memories"] {
+  const kept = new KeptPages();
   return {
     async list(caller, query) {
+      parseCursor(query.q === undefined ? "memories" : "found", query.cursor);
       const filter = {
         account: caller.account,
         documents: await documentsOf(store, caller, query),
       };
       if (query.q !== undefined) return await search(store, filter, query.q, query);
-      const from = parseCursor(query.cursor);
-      const limit = query.limit === undefined ? undefined : query.limit + 1;
-      const found = await listMemories(store.reader, filter, from, limit);
-      const { rows, nextCursor } = pageOf(found, query.limit, (row) => ({
-        sort: row.createdAt,
-        id: row.memoryId,
-      }));
-      const whole = from === undefined && nextCursor === null;
-      const total = whole ? rows.length : await countMemories(store.reader, filter);
-      return { items: rows.map(toMemory), total, nextCursor };
+      return await kept.get(store.reader, filter, query, () => list(store, filter, query));
     },
 
     async create(caller, request, headerProjectId) {
@@ -57,10 +51,10 @@ export function createMemoryService(
       const key = request.key ?? randomMemoryKey(world);
       return await store.write(async (context) => {
         const open = await context.open(address);
-        const full = open.isFull();
         const options = { now: context.now, settles: true };
-        const changed = open.document.setEntry("memories", key, request.content, options);
-        if (full && changed) throw documentFull();
+        open.refuseIfFull(() => {
+          open.document.setEntry("memories", key, request.content, options);
+        });
         await context.flush(open);
         const [row] = await findMemoriesById(
           context.db,
@@ -89,21 +83,37 @@ export function createMemoryService(
   };
 }
 
+async function list(
+  store: ReplicaStore<ServiceTables>,
+  filter: MemoryFilter,
+  query: MemoryQuery,
+): Promise<Page<Memory>> {
+  const from = parseCursor("memories", query.cursor);
+  const limit = query.limit === undefined ? undefined : query.limit + 1;
+  const found = await listMemories(store.reader, filter, from, limit);
+  const { rows, nextCursor } = pageOf("memories", found, query.limit, (row) => ({
+    sort: row.createdAt,
+    id: String(row.rowId),
+  }));
+  const whole = from === undefined && nextCursor === null;
+  const total = whole ? rows.length : await countMemories(store.reader, filter);
+  return { items: rows.map(toMemory), total, nextCursor };
+}
+
 async function search(
   store: ReplicaStore<ServiceTables>,
   filter: MemoryFilter,
   q: string,
   query: MemoryQuery,
 ): Promise<Page<Memory>> {
-  const from = parseCursor(query.cursor);
+  const from = parseCursor("found", query.cursor);
   const words = fullTextQuery(q);
   if (words === undefined) return { items: [], total: 0, nextCursor: null };
   const limit = query.limit === undefined ? undefined : query.limit + 1;
   const found = await searchMemories(store.reader, filter, words, from, limit);
-  const { rows, nextCursor } = pageOf(found.rows, query.limit, (row) => ({
-    sort: row.rank,
-    id: row.memoryId,
-  }));
+  const given = (from?.sort ?? 0) + (query.limit ?? 0);
+  const endOf = (row: MemoryRow) => ({ sort: given, id: row.memoryId });
+  const { rows, nextCursor } = pageOf("found", found.rows, query.limit, endOf);
   return { items: rows.map(toMemory), total: found.total, nextCursor };
 }
 
@@ -140,8 +150,9 @@ async function targetOf(
     const { id } = await getProject(store.reader, caller, named);
     return projectDocument(account, id);
   }
+  if (request.project_id !== undefined) await getProject(store.reader, caller, request.project_id);
   if (caller.boundTo !== null) {
-    throw new AppError("forbidden", "this token is bound to projects and reaches no other layer");
+    throw boundElsewhere();
   }
   return request.layer === "user" ? userDocument(account, user) : globalDocument(account);
 }
@@ -159,6 +170,6 @@ async function onlyProject(
 function assertDocument(caller: Caller, name: string): void {
   if (layerOf(name) === "project") assertBoundTo(caller, name as ProjectId);
   else if (caller.boundTo !== null) {
-    throw new AppError("forbidden", "this token is bound to projects and reaches no other layer");
+    throw boundElsewhere();
   }
 }

@@ -1,10 +1,12 @@
 import { invalidAt } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
-import { documentFull, type OpenDocument } from "../../shared/replica/open-document.ts";
+import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import { isPublicKey } from "../../shared/replica/rows.ts";
 
 export interface PlainWrite {
+  /** A project's name. */
+  readonly name?: string;
   readonly claude_md_content?: string;
   readonly memories?: readonly { readonly key: string; readonly value: string }[];
   readonly metadata?: JsonObject;
@@ -23,17 +25,17 @@ export interface PlainChanges {
  * be left.
  */
 export function writePlain(open: OpenDocument, write: PlainWrite, now: number): PlainChanges {
-  const full = open.isFull();
-  const memoryCount = write.memories?.length ?? 0;
-  const { memories, adds } = open.document.change("local", () => {
-    const memories = writeMemories(open, write.memories ?? [], now);
-    const metadataAdds = writeMetadata(open, write.metadata ?? {}, now);
-    const textAdds = writeText(open, write.claude_md_content, now);
-    return { memories, adds: memories.unchanged < memoryCount || metadataAdds || textAdds };
-  });
-  if (full && adds) throw documentFull();
+  const { document } = open;
+  const changes = open.refuseIfFull(() =>
+    document.change("local", () => {
+      if (write.name !== undefined) document.setProjectName(write.name, now);
+      writeMetadata(open, write.metadata ?? {}, now);
+      if (write.claude_md_content !== undefined) document.setContent(write.claude_md_content, now);
+      return writeMemories(open, write.memories ?? [], now);
+    }),
+  );
   assertMetadataFits(open, write.metadata ?? {});
-  return memories;
+  return changes;
 }
 
 function writeMemories(
@@ -50,19 +52,11 @@ function writeMemories(
   return counts;
 }
 
-/** True when something was added. */
-function writeMetadata({ document }: OpenDocument, metadata: JsonObject, now: number): boolean {
-  let added = false;
+function writeMetadata({ document }: OpenDocument, metadata: JsonObject, now: number): void {
   for (const [key, value] of Object.entries(metadata)) {
     if (value === null) document.deleteEntry("metadata", key);
-    else if (document.setEntry("metadata", key, value, { now })) added = true;
+    else document.setEntry("metadata", key, value, { now });
   }
-  return added;
-}
-
-/** True when something was added. */
-function writeText({ document }: OpenDocument, text: string | undefined, now: number): boolean {
-  return text !== undefined && document.setContent(text, now) && text !== "";
 }
 
 /**

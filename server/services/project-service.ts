@@ -29,8 +29,13 @@ export function createProjectService(store: Store, world: World): Services["proj
     async list(caller, page) {
       const filter = { account: caller.account, among: caller.boundTo };
       const limit = page.limit === undefined ? undefined : page.limit + 1;
-      const found = await listProjects(store.reader, filter, parseCursor(page.cursor), limit);
-      const { rows, nextCursor } = pageOf(found, page.limit, (row) => ({
+      const found = await listProjects(
+        store.reader,
+        filter,
+        parseCursor("projects", page.cursor),
+        limit,
+      );
+      const { rows, nextCursor } = pageOf("projects", found, page.limit, (row) => ({
         sort: row.createdAt,
         id: row.id,
       }));
@@ -97,16 +102,11 @@ async function put(
   assertBoundTo(caller, id);
   const created = (await findProject(context.db, caller.account, id)) === undefined;
   const open = await context.open(projectDocument(caller.account, id));
-  const { name } = request;
-  if (
-    name !== undefined &&
-    (created ? name !== id : name !== (open.document.projectName() ?? id))
-  ) {
-    open.document.setProjectName(name, context.now);
-  }
-  writePlain(open, request, context.now);
+  const { name, ...rest } = request;
+  const renamed = name !== undefined && name !== (open.document.projectName() ?? id);
+  writePlain(open, { ...rest, ...(renamed && { name }) }, context.now);
   await context.flush(open);
-  await rememberProject(context.db, caller, id);
+  if (created) await rememberProject(context.db, caller, id);
   const row = await findProject(context.db, caller.account, id);
   const [project] = row ? await viewProjects(context.db, caller, [row]) : [];
   if (!project) throw new AppError("internal", "the project just written can't be read");
@@ -120,7 +120,7 @@ async function idOfName(
   name: string | undefined,
 ): Promise<ProjectId | undefined> {
   if (name === undefined) throw invalidAt("/name", "a project needs an id or a name");
-  const filter = { account: caller.account, among: null };
+  const filter = { account: caller.account, among: caller.boundTo };
   const rows = await listProjects(context.db, filter, undefined, undefined);
   const metadata = await readMetadata(
     context.db,

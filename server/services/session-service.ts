@@ -9,12 +9,13 @@ import type { Services } from "./services.ts";
 export function createSessionService(store: ReplicaStore<ServiceTables>): Services["sessions"] {
   return {
     async list(caller, query) {
+      const from = parseCursor("sessions", query.cursor);
       if (query.projectId !== undefined) await getProject(store.reader, caller, query.projectId);
       const projects = query.projectId === undefined ? caller.boundTo : [query.projectId];
       const filter = { account: caller.account, projects };
       const limit = query.limit === undefined ? undefined : query.limit + 1;
-      const found = await listSessions(store.reader, filter, parseCursor(query.cursor), limit);
-      const { rows, nextCursor } = pageOf(found, query.limit, (row) => ({
+      const found = await listSessions(store.reader, filter, from, limit);
+      const { rows, nextCursor } = pageOf("sessions", found, query.limit, (row) => ({
         sort: row.lastActivityAt,
         id: row.session.id,
       }));

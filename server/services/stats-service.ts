@@ -1,4 +1,6 @@
 import { type Kysely, sql } from "kysely";
+import type { ProjectId } from "../../shared/ids.ts";
+import { OWN_METADATA_PREFIX } from "../../shared/replica/document.ts";
 import type { ReplicaStore } from "../../shared/replica/store.ts";
 import type { Stats } from "../../shared/wire/stats.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
@@ -40,7 +42,7 @@ export function createStatsService(
         memories: { total: memories.project + memories.user + memories.global, ...memories },
         sessions: await countSessions(db, { account: caller.account, projects: caller.boundTo }),
         storage_bytes: await storageBytes(db, caller, documents),
-        syncs: await syncs(db, caller),
+        syncs: await syncs(db, caller, projects),
         requests: counts.read(caller.account),
       } satisfies Stats;
     },
@@ -61,20 +63,27 @@ async function storageBytes(db: Db, caller: Caller, documents: readonly string[]
       (select coalesce(sum(octet_length(key) + octet_length(value)), 0) from memories
         where document_id in (${among}))
       + (select coalesce(sum(octet_length(key) + octet_length(value)), 0) from metadata
-        where document_id in (${among}))
+        where document_id in (${among})
+          and substr(key, 1, ${OWN_METADATA_PREFIX.length}) <> ${OWN_METADATA_PREFIX})
       + (select coalesce(sum(octet_length(content)), 0) from texts
         where document_id in (${among})) as bytes`.execute(db);
   return Number(rows[0]?.bytes ?? 0);
 }
 
-async function syncs(db: Db, caller: Caller): Promise<Stats["syncs"]> {
-  const row = await db
-    .selectFrom("syncs")
-    .select(["total", "last_synced_at"])
-    .where("account", "=", caller.account)
-    .executeTakeFirst();
-  return {
-    total: row?.total ?? 0,
-    last_synced_at: row ? timestampOf(row.last_synced_at) : null,
-  };
+async function syncs(
+  db: Db,
+  caller: Caller,
+  projects: readonly ProjectId[],
+): Promise<Stats["syncs"]> {
+  if (projects.length === 0) return { total: 0, last_synced_at: null };
+  const { total, last } = await db
+    .selectFrom("documents")
+    .select((select) => [
+      select.fn.sum<number>("sync_count").as("total"),
+      select.fn.max("last_synced_at").as("last"),
+    ])
+    .where("owner", "=", caller.account)
+    .where("name", "in", [...projects])
+    .executeTakeFirstOrThrow();
+  return { total: Number(total), last_synced_at: last === null ? null : timestampOf(last) };
 }

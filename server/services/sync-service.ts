@@ -1,3 +1,4 @@
+import { AppError } from "../../shared/errors.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import {
   type DocumentAddress,
@@ -9,6 +10,8 @@ import { serveExchange } from "../../shared/replica/exchange.ts";
 import type { ReplicaStore, WriteContext } from "../../shared/replica/store.ts";
 import type {
   DocumentAnswer,
+  DocumentForbidden,
+  DocumentRequest,
   ExchangeAnswer,
   ExchangeRequest,
 } from "../../shared/wire/exchange.ts";
@@ -20,7 +23,13 @@ import { listMemories } from "../stores/memory-store.ts";
 import { findProject, markSynced, readMetadata, readText } from "../stores/project-store.ts";
 import { putSessions } from "../stores/session-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
-import { assertBoundTo, assertCanWrite, getProject, noSuchProject } from "./access.ts";
+import {
+  assertBoundTo,
+  assertCanWrite,
+  boundElsewhere,
+  getProject,
+  noSuchProject,
+} from "./access.ts";
 import { rememberProject } from "./current-project.ts";
 import { type PlainChanges, writePlain } from "./plain-write.ts";
 import type { Caller, Services } from "./services.ts";
@@ -40,7 +49,9 @@ export function createSyncService(store: Store): Services["sync"] {
       store.write((context) => apply(context, caller, id, payload, options.createMissing)),
 
     exchange: (caller, id, request, options) =>
-      store.write((context) => exchange(context, caller, id, request, options.createMissing)),
+      caller.canWrite
+        ? store.write((context) => exchange(context, caller, id, request, options.createMissing))
+        : exchangeReading(store, caller, id, request),
   };
 }
 
@@ -62,22 +73,24 @@ async function apply(
   const sessionsChanged = await uploadSessions(context, caller, id, payload.sessions);
   if (open.dirty || sessionsChanged) assertCanWrite(caller);
   await context.flush(open);
-  if (caller.canWrite) {
-    await markSynced(context.db, caller.account, id, context.now);
-    await rememberProject(context.db, caller, id);
-  }
+  await markSynced(context.db, caller.account, id, context.now);
+  await rememberProject(context.db, caller, id);
   return await answer(context.db, caller, id, context.now, changes);
 }
 
-/** A session moves to the project that is synced, if the token reaches the one that has it. */
-function uploadSessions(
+/**
+ * A session moves to the project that is synced, or stays where it is when none is, if the token
+ * reaches the one that has it.
+ */
+async function uploadSessions(
   { db }: Context,
   caller: Caller,
-  id: ProjectId,
+  id: ProjectId | null,
   sessions: readonly SessionUpload[] = [],
 ): Promise<boolean> {
+  if (id === null && caller.boundTo !== null && sessions.length > 0) throw boundElsewhere();
   const mayReplace = (owner: ProjectId) => assertBoundTo(caller, owner);
-  return putSessions(db, caller.account, id, sessions, mayReplace);
+  return await putSessions(db, caller.account, id, sessions, mayReplace);
 }
 
 /** The merged state, so that a plain client is up to date after one call. */
@@ -114,20 +127,53 @@ async function exchange(
   createMissing: boolean,
 ): Promise<ExchangeAnswer> {
   if (id !== null) await openReachable(context, caller, id, createMissing);
+  const documents = await serveEach(caller, id, request, (address, document) =>
+    serveExchange(context, address, document, caller),
+  );
+  await uploadSessions(context, caller, id, request.sessions);
+  if (id !== null) await markSynced(context.db, caller.account, id, context.now);
+  return { documents };
+}
+
+/** A document that the caller would change without the right to is turned down by itself. */
+async function exchangeReading(
+  store: Store,
+  caller: Caller,
+  id: ProjectId | null,
+  request: ExchangeRequest,
+): Promise<ExchangeAnswer> {
+  if (id !== null) await getProject(store.reader, caller, id);
+  const documents = await serveEach(caller, id, request, (address, document) =>
+    store
+      .write((context) => serveExchange(context, address, document, caller))
+      .catch((thrown) => {
+        if (thrown instanceof AppError && thrown.code === "forbidden") return FORBIDDEN;
+        throw thrown;
+      }),
+  );
+  await store.write(async (context) => {
+    if (await uploadSessions(context, caller, id, request.sessions)) assertCanWrite(caller);
+  });
+  return { documents };
+}
+
+const FORBIDDEN: DocumentForbidden = { forbidden: true };
+
+async function serveEach(
+  caller: Caller,
+  id: ProjectId | null,
+  request: ExchangeRequest,
+  serve: (address: DocumentAddress, document: DocumentRequest) => Promise<DocumentAnswer>,
+): Promise<ExchangeAnswer["documents"]> {
   const documents: { [document in Layer]?: DocumentAnswer } = {};
   for (const layer of LAYERS) {
     const document = request.documents[layer];
     const address = addressOf(caller, id, layer);
     if (!document || !address) continue;
-    const forbidden = layer !== "project" && caller.boundTo !== null;
-    documents[layer] = forbidden
-      ? { forbidden: true }
-      : await serveExchange(context, address, document, caller);
+    const reachable = layer === "project" || caller.boundTo === null;
+    documents[layer] = reachable ? await serve(address, document) : FORBIDDEN;
   }
-  if (id === null) return { documents };
-  if (await uploadSessions(context, caller, id, request.sessions)) assertCanWrite(caller);
-  if (caller.canWrite) await markSynced(context.db, caller.account, id, context.now);
-  return { documents };
+  return documents;
 }
 
 async function openReachable(

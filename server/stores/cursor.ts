@@ -6,24 +6,27 @@ export interface PageEnd {
   readonly id: string;
 }
 
+/** Which list a cursor goes on in; it is good for no other. */
+export type ListName = "memories" | "found" | "projects" | "sessions";
+
 /** An opaque cursor that `parseCursor` understands. */
-export function formatCursor(end: PageEnd): string {
-  return Buffer.from(JSON.stringify([end.sort, end.id])).toString("base64url");
+function formatCursor(list: ListName, end: PageEnd): string {
+  return Buffer.from(JSON.stringify([list, end.sort, end.id])).toString("base64url");
 }
 
-/** Throws a 400 for anything that `formatCursor` has not made. */
-export function parseCursor(cursor: string | undefined): PageEnd | undefined {
+/** Throws a 400 for anything that `pageOf` has not made for this list. */
+export function parseCursor(list: ListName, cursor: string | undefined): PageEnd | undefined {
   if (cursor === undefined) return undefined;
   try {
     const decoded: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
-    if (Array.isArray(decoded) && decoded.length === 2) {
-      const [sort, id] = decoded as unknown[];
+    if (Array.isArray(decoded) && decoded.length === 3 && decoded[0] === list) {
+      const [, sort, id] = decoded as unknown[];
       if (typeof sort === "number" && typeof id === "string") return { sort, id };
     }
   } catch {
     // Falls through to the one refusal below.
   }
-  throw invalidAt("cursor", "the cursor is not one that this service has given");
+  throw invalidAt("cursor", "the cursor is not one that this list has given");
 }
 
 /**
@@ -31,6 +34,7 @@ export function parseCursor(cursor: string | undefined): PageEnd | undefined {
  * id that the next page goes on from.
  */
 export function pageOf<Row>(
+  list: ListName,
   rows: readonly Row[],
   limit: number | undefined,
   endOf: (row: Row) => PageEnd,
@@ -38,5 +42,5 @@ export function pageOf<Row>(
   if (limit === undefined || rows.length <= limit) return { rows, nextCursor: null };
   const page = rows.slice(0, limit);
   const last = page.at(-1);
-  return { rows: page, nextCursor: last === undefined ? null : formatCursor(endOf(last)) };
+  return { rows: page, nextCursor: last === undefined ? null : formatCursor(list, endOf(last)) };
 }

@@ -16,6 +16,8 @@ export interface MemoryFilter {
 }
 
 export interface MemoryRow {
+  /** Grows with each memory that comes to be. */
+  readonly rowId: number;
   readonly documentName: string;
   readonly memoryId: MemoryId;
   readonly key: string;
@@ -26,6 +28,7 @@ export interface MemoryRow {
 
 interface Columns {
   name: string;
+  row_id: number;
   memory_id: string;
   key: string;
   value: string;
@@ -42,6 +45,7 @@ function memories(db: Db, { account, documents }: MemoryFilter) {
 }
 
 const COLUMNS = [
+  "memories.row_id",
   "documents.name",
   "memories.memory_id",
   "memories.key",
@@ -66,13 +70,13 @@ export async function listMemories(
           where("memories.created_at", ">", from?.sort ?? 0),
           where.and([
             where("memories.created_at", "=", from?.sort ?? 0),
-            where("memories.memory_id", ">", from?.id ?? ""),
+            where("memories.row_id", ">", Number(from?.id ?? 0)),
           ]),
         ]),
       ),
     )
     .orderBy("memories.created_at")
-    .orderBy("memories.memory_id")
+    .orderBy("memories.row_id")
     .$if(limit !== undefined, (query) => query.limit(limit ?? 0))
     .execute();
   return rows.map(toMemoryRow);
@@ -86,16 +90,11 @@ export async function countMemories(db: Db, filter: MemoryFilter): Promise<numbe
   return Number(count);
 }
 
-/** A found memory; a lower rank is a better match. */
-export interface RankedMemory extends MemoryRow {
-  readonly rank: number;
-}
-
 /**
  * Full-text search over keys and values, best match first, then by id. `query` is what
- * `fullTextQuery` made. The total counts all that match. A rank depends on all that is indexed and
- * moves with every write, so `from` goes on after where its memory ranks now; its rank of then
- * counts where the memory is gone.
+ * `fullTextQuery` made. The total counts all that match. `from` says how many were given so far,
+ * and the last one's id: a rank depends on all that is indexed and moves with every write, so the
+ * search goes on after where that memory ranks now, or, where it is gone, after as many.
  */
 export async function searchMemories(
   db: Db,
@@ -103,7 +102,7 @@ export async function searchMemories(
   query: string,
   from: PageEnd | undefined,
   limit: number | undefined,
-): Promise<{ readonly rows: RankedMemory[]; readonly total: number }> {
+): Promise<{ readonly rows: MemoryRow[]; readonly total: number }> {
   if (filter.documents.length === 0) return { rows: [], total: 0 };
   const found = sql`
     from memories_text
@@ -112,25 +111,30 @@ export async function searchMemories(
     where memories_text match ${query}
       and documents.owner = ${filter.account}
       and documents.name in (${sql.join([...filter.documents])})`;
-  const after = from
-    ? sql`where (found.rank, found.memory_id) > (
-        coalesce((select rank from found where memory_id = ${from.id}), ${from.sort}), ${from.id})`
-    : sql``;
-  const most = limit === undefined ? sql`` : sql`limit ${limit}`;
-  const { rows } = await sql<Columns & { rank: number }>`
+  const { rows } = await sql<Columns>`
     with found as materialized (
-      select memories.row_id, memories.memory_id, bm25(memories_text) as rank ${found})
-    select documents.name, memories.memory_id, memories.key, memories.value,
-      memories.created_at, memories.updated_at, found.rank
+        select memories.row_id, memories.memory_id, bm25(memories_text) as rank ${found}),
+      last as (select rank, memory_id from found where memory_id = ${from?.id ?? ""})
+    select documents.name, memories.row_id, memories.memory_id, memories.key, memories.value,
+      memories.created_at, memories.updated_at
     from found
     join memories on memories.row_id = found.row_id
     join documents on documents.id = memories.document_id
-    ${after} order by found.rank, found.memory_id ${most}`.execute(db);
+    where not exists (select 1 from last)
+      or (found.rank, found.memory_id) > (select rank, memory_id from last)
+    order by found.rank, found.memory_id
+    limit ${limit ?? -1}
+    offset case when exists (select 1 from last) then 0 else ${givenBefore(from)} end`.execute(db);
   const count = await sql<{ total: number }>`select count(*) as total ${found}`.execute(db);
-  return {
-    rows: rows.map((row) => ({ ...toMemoryRow(row), rank: row.rank })),
-    total: Number(count.rows[0]?.total ?? 0),
-  };
+  return { rows: rows.map(toMemoryRow), total: Number(count.rows[0]?.total ?? 0) };
+}
+
+/** More than any search finds; a cursor may say anything. */
+const OFFSET_MAX = 2 ** 31;
+
+/** How many of those given are there still when the last one is gone. */
+function givenBefore(from: PageEnd | undefined): number {
+  return Math.trunc(Math.min(Math.max(1, from?.sort ?? 1), OFFSET_MAX)) - 1;
 }
 
 /**
@@ -176,6 +180,7 @@ export function toMemory(row: MemoryRow): Memory {
 function toMemoryRow(row: Columns): MemoryRow {
   return {
     documentName: row.name,
+    rowId: row.row_id,
     memoryId: row.memory_id as MemoryId,
     key: row.key,
     value: row.value,

@@ -9,7 +9,7 @@ export const serviceMigrations: readonly Migration[] = [
         .createTable("sessions")
         .addColumn("account", "text", (column) => column.notNull())
         .addColumn("id", "text", (column) => column.notNull())
-        .addColumn("project_id", "text", (column) => column.notNull())
+        .addColumn("project_id", "text")
         .addColumn("started_at", "integer", (column) => column.notNull())
         .addColumn("last_activity_at", "integer", (column) => column.notNull())
         .addColumn("body", "text", (column) => column.notNull())
@@ -33,12 +33,6 @@ export const serviceMigrations: readonly Migration[] = [
         .addColumn("token_id", "text", (column) => column.primaryKey())
         .addColumn("account", "text", (column) => column.notNull())
         .addColumn("project_id", "text", (column) => column.notNull())
-        .execute();
-      await db.schema
-        .createTable("syncs")
-        .addColumn("account", "text", (column) => column.primaryKey())
-        .addColumn("total", "integer", (column) => column.notNull())
-        .addColumn("last_synced_at", "integer", (column) => column.notNull())
         .execute();
     },
   },

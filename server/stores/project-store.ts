@@ -104,19 +104,9 @@ export async function findLastSyncedProject(
 export async function markSynced(db: Db, account: string, id: ProjectId, now: number) {
   await db
     .updateTable("documents")
-    .set({ last_synced_at: now })
+    .set((set) => ({ last_synced_at: now, sync_count: set("sync_count", "+", 1) }))
     .where("owner", "=", account)
     .where("name", "=", id)
-    .execute();
-  await db
-    .insertInto("syncs")
-    .values({ account, total: 1, last_synced_at: now })
-    .onConflict((conflict) =>
-      conflict.column("account").doUpdateSet((set) => ({
-        total: set("syncs.total", "+", 1),
-        last_synced_at: now,
-      })),
-    )
     .execute();
 }
 

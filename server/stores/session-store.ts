@@ -78,20 +78,21 @@ export async function findSession(
 export async function putSessions(
   db: Db,
   account: string,
-  projectId: ProjectId,
+  projectId: ProjectId | null,
   uploads: readonly SessionUpload[],
   mayReplace: (projectId: ProjectId) => void,
 ): Promise<boolean> {
   let changed = false;
   for (const upload of uploads) {
-    const session: Session = { id: upload.id, project_id: projectId, ...withoutId(upload) };
-    const body = JSON.stringify(session);
     const known = await findSession(db, account, upload.id);
+    const project = projectId ?? known?.project_id ?? null;
+    const session: Session = { id: upload.id, project_id: project, ...withoutId(upload) };
+    const body = JSON.stringify(session);
     if (known && JSON.stringify(known) === body) continue;
     if (known?.project_id) mayReplace(known.project_id);
     changed = true;
     const values = {
-      project_id: projectId,
+      project_id: project,
       started_at: parseTimestamp(upload.started_at) ?? 0,
       last_activity_at: parseTimestamp(upload.last_activity_at) ?? 0,
       body,

@@ -8,13 +8,13 @@ export interface ServiceTables extends ReplicaTables {
   sessions: SessionsTable;
   connections: ConnectionsTable;
   current_projects: CurrentProjectsTable;
-  syncs: SyncsTable;
 }
 
 interface SessionsTable {
   account: string;
   id: string;
-  project_id: string;
+  /** Null when it came with a sync of no project. */
+  project_id: string | null;
   started_at: number;
   last_activity_at: number;
   /** The session as it goes over the wire, as JSON. */
@@ -34,11 +34,4 @@ interface CurrentProjectsTable {
   token_id: string;
   account: string;
   project_id: string;
-}
-
-/** How often an account has synced. */
-interface SyncsTable {
-  account: string;
-  total: number;
-  last_synced_at: number;
 }

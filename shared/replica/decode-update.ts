@@ -4,10 +4,13 @@ import { assert } from "../errors.ts";
 export type Struct = Y.Item | Y.GC | Y.Skip;
 
 /**
- * Structures and deletions of one update, each of which takes some hundred bytes of memory for a few
- * in the update. An honest document under `LIMITS.documentBytes` has fewer.
+ * Structures and deletions of one update: each takes hundreds of bytes of memory for a few in the
+ * update. A document has one for each run of lines that was written or deleted at once.
  */
-const PARTS_MAX = 2 ** 20;
+const PARTS_MAX = 2 ** 18;
+
+/** Clients of one update. Each start of a process that writes is one. */
+const CLIENTS_MAX = 2 ** 15;
 
 /** A Yjs update, looked at without any document. */
 export interface DecodedUpdate {
@@ -47,6 +50,7 @@ class SectionDecoder extends Y.UpdateDecoderV1 {
 
   override readClient(): number {
     this.sections += 1;
+    if (this.sections > CLIENTS_MAX) throw new Error("it has too many clients");
     return super.readClient();
   }
 

@@ -15,6 +15,7 @@ export const replicaMigrations: readonly Migration[] = [
         .addColumn("created_at", "integer", (column) => column.notNull())
         .addColumn("updated_at", "integer", (column) => column.notNull())
         .addColumn("last_synced_at", "integer")
+        .addColumn("sync_count", "integer", (column) => column.notNull().defaultTo(0))
         .addUniqueConstraint("documents_address", ["owner", "name"])
         .execute();
       await db.schema

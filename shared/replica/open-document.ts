@@ -19,7 +19,7 @@ const ROWS_KEPT = 1024;
 const DOCUMENT_FULL = `the document is over ${LIMITS.documentBytes} bytes: delete something first`;
 
 /** The 400 for a write that adds to a full document. */
-export function documentFull(): AppError {
+function documentFull(): AppError {
   return new AppError("invalid_request", DOCUMENT_FULL);
 }
 
@@ -110,8 +110,20 @@ export class OpenDocument {
     return !this.#touched && !this.dirty;
   }
 
-  /** Whether the document is over its size and takes nothing but deletions. */
-  isFull(): boolean {
+  /**
+   * Runs an edit. Throws a 400 when it adds to a document that is over its size; what only deletes
+   * is allowed. The write must be left then.
+   */
+  refuseIfFull<Result>(edit: () => Result): Result {
+    const { store, clientID } = this.document.ydoc;
+    const full = this.#isFull();
+    const clock = Y.getState(store, clientID);
+    const result = edit();
+    if (full && Y.getState(store, clientID) > clock) throw documentFull();
+    return result;
+  }
+
+  #isFull(): boolean {
     if (this.#bytes <= LIMITS.documentBytes) return false;
     return Y.encodeStateAsUpdate(this.document.ydoc).length > LIMITS.documentBytes;
   }
@@ -120,7 +132,7 @@ export class OpenDocument {
   applyUpdate(update: Uint8Array): Admission {
     const admission = admitUpdate(this.document, update, this.writer.clientId);
     if (admission.kind !== "admitted") return admission;
-    if (admission.adds && this.isFull()) return { kind: "refused", message: DOCUMENT_FULL };
+    if (admission.adds && this.#isFull()) return { kind: "refused", message: DOCUMENT_FULL };
     Y.applyUpdate(this.document.ydoc, update, "remote");
     assert(!this.document.hasPending(), "an admitted update needs nothing more");
     return admission;

@@ -52,12 +52,14 @@ async function writeMemory(
   const value = String(winner.value);
   const { created_at: createdAt, updated_at: updatedAt } = winner;
   const ids = JSON.stringify(entries.map(({ id }) => [id.client, id.clock]));
-  if (replaced) {
-    await updateMemory(db, documentId, key, value, createdAt, updatedAt, ids);
+  if (!replaced) {
+    const memoryId = memoryIdOf(wireDocumentId(name), key);
+    await addMemory(db, documentId, key, memoryId, value, createdAt, updatedAt, ids);
     return;
   }
-  const memoryId = memoryIdOf(wireDocumentId(name), key);
-  await addMemory(db, documentId, key, memoryId, value, createdAt, updatedAt, ids);
+  await updateMemory(db, documentId, key, value, updatedAt, ids);
+  // Seldom: a column that is named is written to its index again, even where it stays the same.
+  if (replaced.created_at !== createdAt) await moveMemory(db, documentId, key, createdAt);
 }
 
 async function writeText(
@@ -82,7 +84,7 @@ export function isPublicKey(key: string): boolean {
 const findMemory = compiled((db: Db, documentId: number, key: string) =>
   db
     .selectFrom("memories")
-    .select(["value", "updated_at"])
+    .select(["value", "created_at", "updated_at"])
     .where("document_id", "=", documentId)
     .where("key", "=", key),
 );
@@ -110,20 +112,20 @@ const addMemory = compiled(
 );
 
 const updateMemory = compiled(
-  (
-    db: Db,
-    documentId: number,
-    key: string,
-    value: string,
-    createdAt: number,
-    updatedAt: number,
-    entryIds: string,
-  ) =>
+  (db: Db, documentId: number, key: string, value: string, updatedAt: number, entryIds: string) =>
     db
       .updateTable("memories")
-      .set({ value, created_at: createdAt, updated_at: updatedAt, entry_ids: entryIds })
+      .set({ value, updated_at: updatedAt, entry_ids: entryIds })
       .where("document_id", "=", documentId)
       .where("key", "=", key),
+);
+
+const moveMemory = compiled((db: Db, documentId: number, key: string, createdAt: number) =>
+  db
+    .updateTable("memories")
+    .set({ created_at: createdAt })
+    .where("document_id", "=", documentId)
+    .where("key", "=", key),
 );
 
 const dropMemory = compiled((db: Db, documentId: number, key: string) =>

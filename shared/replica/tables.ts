@@ -24,6 +24,7 @@ interface DocumentsTable {
   created_at: number;
   updated_at: number;
   last_synced_at: number | null;
+  sync_count: Generated<number>;
 }
 
 /** The log. A row is what one commit added to its document. */

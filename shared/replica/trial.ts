@@ -2,8 +2,8 @@ import * as Y from "yjs";
 import { type DecodedUpdate, referencesOf, type Struct } from "./decode-update.ts";
 import { visitInOrder } from "./visit-in-order.ts";
 
-/** Concurrent insertions that Yjs may pass in search of a place; four million take half a second. */
-export const SEARCH_STEPS_MAX = 4_000_000;
+/** Concurrent insertions that Yjs may pass in search of places: a quarter of a second. */
+export const SEARCH_STEPS_MAX = 2_000_000;
 
 /**
  * Takes an update into a copy of a document, one structure after the other, and says what is wrong

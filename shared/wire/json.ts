@@ -32,6 +32,7 @@ export function parseMetadata(value: unknown, path: string, details: ErrorDetail
   const metadata = copyObject(value, path, 1, details);
   for (const key of Object.keys(metadata)) {
     const place = `${path}/${pointerToken(key)}`;
+    if (key === "") details.push({ path: place, message: "must not be an empty key" });
     if (key.startsWith(RESERVED_METADATA_PREFIX)) {
       details.push({ path: place, message: `must not begin with ${RESERVED_METADATA_PREFIX}` });
     }
@@ -45,6 +46,15 @@ export function parseMetadata(value: unknown, path: string, details: ErrorDetail
   return metadata;
 }
 
+/** `parseMetadata` of a body's `metadata`; undefined where there is none, or none of that type. */
+export function metadataIn(body: unknown, details: ErrorDetail[]): JsonObject | undefined {
+  if (typeof body !== "object" || body === null || !("metadata" in body)) return undefined;
+  const { metadata } = body;
+  if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata))
+    return undefined;
+  return parseMetadata(metadata, "/metadata", details);
+}
+
 function isStringOrNull(value: unknown): boolean {
   return value === null || typeof value === "string";
 }
@@ -53,6 +63,10 @@ function copy(value: unknown, path: string, depth: number, details: ErrorDetail[
   // Enough is known to be wrong; what is copied will not be used.
   if (details.length > ERROR_DETAILS_MAX) return null;
   if (typeof value === "string") return copyText(value, path, details);
+  if (typeof value === "number" && !Number.isFinite(value)) {
+    details.push({ path, message: "is a number too large to be kept" });
+    return null;
+  }
   if (typeof value !== "object" || value === null) return value as JsonValue;
   if (depth > LIMITS.metadataDepth) {
     details.push({ path, message: `must not be nested over ${LIMITS.metadataDepth} levels deep` });

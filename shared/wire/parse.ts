@@ -22,10 +22,23 @@ function compile(schema: TSchema): TypeCheck<TSchema> {
  * when there are that many; the submitted value is in none of them.
  */
 export function parseWith<T extends TSchema>(schema: T, value: unknown): Static<T> {
+  const details: ErrorDetail[] = [];
+  const parsed = tryWith(schema, value, details);
+  if (parsed === undefined) throw invalid(details);
+  return parsed;
+}
+
+/** The same, but what offends is added to `details`, and the result is undefined then. */
+export function tryWith<T extends TSchema>(
+  schema: T,
+  value: unknown,
+  details: ErrorDetail[],
+): Static<T> | undefined {
   const shaped = shape(schema, value);
   const check = compile(schema);
   if (check.Check(shaped)) return shaped as Static<T>;
-  throw invalid(detailsOf(check.Errors(shaped)));
+  details.push(...detailsOf(check.Errors(shaped)));
+  return undefined;
 }
 
 /** A 400 for these places of the body. */

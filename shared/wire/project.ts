@@ -1,10 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type ErrorDetail, invalidAt } from "../errors.ts";
+import type { ErrorDetail } from "../errors.ts";
 import { type MemoryId, type ProjectId, parseProjectId } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
 import { LIMITS } from "../limits.ts";
-import { jsonObject, parseMetadata } from "./json.ts";
-import { invalid, parseWith } from "./parse.ts";
+import { jsonObject, metadataIn } from "./json.ts";
+import { invalid, tryWith } from "./parse.ts";
 import { text } from "./text.ts";
 
 /** A project as variant B shows it, and variant A in lists. */
@@ -90,13 +90,13 @@ export interface ProjectPut {
 
 /** Throws a 400. */
 export function parseProjectPut(value: unknown): ProjectPut {
-  const { metadata, ...rest } = parseWith(ProjectPutBody, value);
-  if (rest.id === undefined && rest.name === undefined) {
-    throw invalidAt("/name", "a project needs an id or a name");
-  }
-  if (metadata === undefined) return rest;
   const details: ErrorDetail[] = [];
-  const parsed = parseMetadata(metadata, "/metadata", details);
-  if (details.length > 0) throw invalid(details);
-  return { ...rest, metadata: parsed };
+  const body = tryWith(ProjectPutBody, value, details);
+  const metadata = metadataIn(value, details);
+  if (body && body.id === undefined && body.name === undefined) {
+    details.push({ path: "/name", message: "is needed where there is no id" });
+  }
+  if (body === undefined || details.length > 0) throw invalid(details);
+  const { metadata: _, ...rest } = body;
+  return { ...rest, ...(metadata !== undefined && { metadata }) };
 }

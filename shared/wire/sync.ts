@@ -3,9 +3,9 @@ import type { ErrorDetail } from "../errors.ts";
 import type { ProjectId } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
 import { LIMITS } from "../limits.ts";
-import { jsonObject, parseMetadata } from "./json.ts";
+import { jsonObject, metadataIn } from "./json.ts";
 import { MemoryKey } from "./memory.ts";
-import { invalid, parseWith } from "./parse.ts";
+import { invalid, tryWith } from "./parse.ts";
 import { ClaudeMd, MetadataBody } from "./project.ts";
 import { SessionBody, type SessionUpload, sessionUploadOf } from "./session.ts";
 import { text } from "./text.ts";
@@ -58,15 +58,16 @@ export type SyncAnswer = Static<typeof SyncAnswer>;
 
 /** Throws a 400. */
 export function parseSyncPayload(value: unknown): SyncPayload {
-  const { metadata, sessions, ...rest } = parseWith(SyncBody, value);
   const details: ErrorDetail[] = [];
-  refuseDoubles(rest.memories ?? [], ({ key }) => key, "/memories", "key", details);
-  refuseDoubles(sessions ?? [], ({ id }) => id, "/sessions", "id", details);
-  const parsed = metadata === undefined ? {} : parseMetadata(metadata, "/metadata", details);
-  if (details.length > 0) throw invalid(details);
+  const body = tryWith(SyncBody, value, details);
+  refuseDoubles(body?.memories ?? [], ({ key }) => key, "/memories", "key", details);
+  refuseDoubles(body?.sessions ?? [], ({ id }) => id, "/sessions", "id", details);
+  const metadata = metadataIn(value, details);
+  if (body === undefined || details.length > 0) throw invalid(details);
+  const { metadata: _, sessions, ...rest } = body;
   return {
     ...rest,
-    ...(metadata !== undefined && { metadata: parsed }),
+    ...(metadata !== undefined && { metadata }),
     ...(sessions !== undefined && { sessions: sessions.map(sessionUploadOf) }),
   };
 }

@@ -1,8 +1,17 @@
 import * as Y from "yjs";
 
 /** Numbers of Yjs's structures and contents, as `readItemContent` and the decoder tell them apart. */
-export const CONTENT = { gc: 0, deleted: 1, json: 2, binary: 3, string: 4, embed: 5 } as const;
-export const MORE_CONTENT = { format: 6, type: 7, any: 8, doc: 9, skip: 10 } as const;
+export const CONTENT = {
+  gc: 0,
+  deleted: 1,
+  binary: 3,
+  string: 4,
+  embed: 5,
+  format: 6,
+  type: 7,
+  any: 8,
+  skip: 10,
+} as const;
 
 type Write = (encoder: Y.UpdateEncoderV1) => void;
 type Id = readonly [client: number, clock: number];

@@ -31,6 +31,8 @@ export interface TempStore {
   readonly database: SqliteDatabase<ServiceTables>;
   /** Closes the store and opens its file again, as a restarted process would. */
   reopen(options?: TempStoreOptions): Promise<void>;
+  /** The same where the store was closed already. */
+  restart(options?: TempStoreOptions): Promise<void>;
   /** Closes the store and deletes the folder. */
   remove(): Promise<void>;
 }
@@ -67,6 +69,9 @@ export async function createTempStore(options: TempStoreOptions = {}): Promise<T
     },
     async reopen(next = {}) {
       await running.store.close();
+      running = await start(next);
+    },
+    async restart(next = {}) {
       running = await start(next);
     },
     async remove() {

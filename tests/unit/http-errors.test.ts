@@ -135,7 +135,7 @@ test("extra headers go with every answer", async () => {
   }
 });
 
-test("a server for this machine refuses foreign hosts and origins, before the token", async () => {
+test("a server for this machine refuses foreign hosts and origins, after the token", async () => {
   await using server = await startServer({ loopbackOnly: true });
   const status = async (headers: Record<string, string>, path = "/v1/memories") =>
     (await server.send("GET", path, { headers })).status;
@@ -154,7 +154,7 @@ test("a server for this machine refuses foreign hosts and origins, before the to
     expect(await status({ Origin: origin })).toBe(403);
   }
   const response = await server.send("GET", "/", { token: "", headers: { Host: "evil.example" } });
-  expect((await errorOf(response)).code).toBe("forbidden");
+  expect((await errorOf(response)).code).toBe("unauthorized");
 });
 
 test("a request is charged once its path is known, and before all else", async () => {

@@ -2,30 +2,27 @@ import { Elysia } from "elysia";
 import { AppError } from "../../../shared/errors.ts";
 import { parseMemoryId } from "../../../shared/ids.ts";
 import {
+  type Memory,
   type MemoryDeleted,
   type MemoryList,
   parseMemoryCreate,
 } from "../../../shared/wire/memory.ts";
-import { answer, answerRead } from "../../answer.ts";
+import { answer, createAnswerAgain } from "../../answer.ts";
 import { existingIfGiven, Query } from "../../query.ts";
 import { readRequiredJson } from "../../read-json.ts";
 import { withContext } from "../../request-context.ts";
-import type { MemoryQuery, Services } from "../../services/services.ts";
+import type { MemoryQuery, Page, Services } from "../../services/services.ts";
 import { requireWrite, UNPARSED } from "../route.ts";
 
 /** `/v1/memories`: list and search, create, delete. */
 export function memoryRoutes({ memories }: Services) {
+  const answerPage = createAnswerAgain(bodyOf);
   return new Elysia({ prefix: "/memories" })
     .use(withContext)
     .get("", async ({ context, request }) => {
       const query = new Query(request.url);
       const page = await memories.list(context.caller, memoryQuery(query, request.headers));
-      const body = {
-        memories: page.items,
-        total: page.total,
-        next_cursor: page.nextCursor,
-      } satisfies Readonly<Record<keyof MemoryList, unknown>>;
-      return answerRead(context, request, body, query.linkToNext(page.nextCursor));
+      return answerPage(context, request, page, query.linkToNext(page.nextCursor));
     })
     .post(
       "",
@@ -48,6 +45,12 @@ export function memoryRoutes({ memories }: Services) {
       },
       UNPARSED,
     );
+}
+
+function bodyOf({ items, total, nextCursor }: Page<Memory>) {
+  return { memories: items, total, next_cursor: nextCursor } satisfies Readonly<
+    Record<keyof MemoryList, unknown>
+  >;
 }
 
 function memoryQuery(query: Query, headers: Headers): MemoryQuery {

@@ -1,0 +1,74 @@
+import { createServices } from "../../server/services/create-services.ts";
+import { RequestCounts } from "../../server/services/request-counts.ts";
+import type { Caller, Services } from "../../server/services/services.ts";
+import { AppError } from "../../shared/errors.ts";
+import type { AccountId, ProjectId, SessionId, UserId } from "../../shared/ids.ts";
+import type { SessionUpload } from "../../shared/wire/session.ts";
+import { createTempStore, type TempStore } from "./temp-store.ts";
+
+/** The services over a store on a real file. */
+export interface TestServices {
+  readonly temp: TempStore;
+  readonly services: Services;
+  readonly counts: RequestCounts;
+}
+
+export async function createTestServices(): Promise<TestServices> {
+  const temp = await createTempStore();
+  const counts = new RequestCounts(temp.world);
+  return { temp, counts, services: createServices(temp.store, temp.world, counts) };
+}
+
+/** A caller who may do everything in the account `acct`, but for the changes. */
+export function caller(changes: Partial<Record<keyof Caller, unknown>> = {}): Caller {
+  return {
+    account: "acct" as AccountId,
+    user: "user_1" as UserId,
+    tokenId: "token_1",
+    plan: "pro",
+    canWrite: true,
+    boundTo: null,
+    ...changes,
+  } as Caller;
+}
+
+export function projectId(name: string): ProjectId {
+  return `proj_${name}` as ProjectId;
+}
+
+/** A query for memories that asks for everything. */
+export const EVERYTHING = {
+  projectId: undefined,
+  headerProjectId: undefined,
+  layer: undefined,
+  q: undefined,
+  limit: undefined,
+  cursor: undefined,
+} as const;
+
+export function session(name: string, changes: Partial<SessionUpload> = {}): SessionUpload {
+  return {
+    id: `sess_${name}` as SessionId,
+    title: null,
+    source: "test",
+    started_at: "2026-01-01T00:00:00.000Z",
+    last_activity_at: "2026-01-01T00:00:00.000Z",
+    ended_at: null,
+    message_count: 1,
+    model: null,
+    git_branch: null,
+    machine: null,
+    ...changes,
+  };
+}
+
+/** The code that a call is refused with; "nothing" when it is not. */
+export async function refusal(call: () => Promise<unknown>): Promise<unknown> {
+  try {
+    await call();
+  } catch (thrown) {
+    if (thrown instanceof AppError) return thrown.code;
+    throw thrown;
+  }
+  return "nothing";
+}
