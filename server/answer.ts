@@ -28,8 +28,8 @@ export function answerRead(
 }
 
 /**
- * `answerRead` for what is often the same object: the text that `bodyOf` makes of one is kept for as
- * long as the object lives, which must not change.
+ * `answerRead` for what is often the same object: the text that `bodyOf` makes of one is kept for
+ * as long as the object lives, which must not change.
  */
 export function createAnswerAgain<Subject extends object>(
   bodyOf: (subject: Subject) => unknown,

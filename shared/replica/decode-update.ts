@@ -14,7 +14,7 @@ const CLIENTS_MAX = 2 ** 15;
 
 /** A Yjs update, looked at without any document. */
 export interface DecodedUpdate {
-  /** Each client's structures in the order of their clocks, without a gap; there is at least one. */
+  /** Each client's structures, at least one, in the order of their clocks and without a gap. */
   readonly clients: ReadonlyMap<number, readonly Struct[]>;
   readonly deletions: ReadonlyMap<
     number,

@@ -36,8 +36,9 @@ async function loadDriver() {
     return (await import("better-sqlite3")).default;
   } catch (thrown) {
     throw new Error(
-      "memsync under Node needs the package better-sqlite3, which could not be loaded: install it " +
-        `with \`npm install better-sqlite3@12\`, or run memsync under Bun. (${messageOf(thrown)})`,
+      "memsync under Node needs the package better-sqlite3, which could not be loaded: install " +
+        "it with `npm install better-sqlite3@12`, or run memsync under Bun. " +
+        `(${messageOf(thrown)})`,
     );
   }
 }

@@ -39,7 +39,7 @@ async function begin<Tables>(db: Kysely<Tables>): Promise<void> {
   }
 }
 
-/** False: there was no transaction; SQLite ends one by itself, for example when the disk is full. */
+/** False: there was no transaction; SQLite ends one by itself, as when the disk is full. */
 async function rollback<Tables>(db: Kysely<Tables>): Promise<boolean> {
   try {
     await db.executeQuery(ROLLBACK);

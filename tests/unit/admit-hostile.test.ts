@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import * as Y from "yjs";
 import { admitUpdate } from "../../shared/replica/admit.ts";
@@ -15,6 +15,9 @@ import {
 } from "../support/admission.ts";
 import { CONTENT, item, length, text } from "../support/forged-update.ts";
 import { NOW, viewOf } from "../support/replicas.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
 
 describe("hostile updates", () => {
   test("every change of one byte is admitted and sound, missing or refused", () => {
@@ -75,7 +78,7 @@ describe("hostile updates", () => {
   });
 
   test("insertions made to keep Yjs searching for minutes are turned down within seconds", () => {
-    const count = 20_000;
+    const count = 40_000;
     const chain = Array.from({ length: count }, (_, at) =>
       insertion({ content: text("a"), ...(at > 0 && { origin: [NEW, at - 1] as const }) }),
     );
@@ -84,7 +87,7 @@ describe("hostile updates", () => {
     );
     const start = performance.now();
     expect(admitItems(...chain, ...searching)).toContain("too many at one place");
-    expect(performance.now() - start).toBeLessThan(5000);
+    expect(performance.now() - start).toBeLessThan(15_000);
   });
 
   test("millions of structures or clients are turned down before they take memory", () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import * as Y from "yjs";
 import { LIMITS } from "../../shared/limits.ts";
@@ -21,6 +21,9 @@ import {
 } from "../support/admission.ts";
 import { bare, CONTENT, forge, item, length, text, values } from "../support/forged-update.ts";
 import { NOW } from "../support/replicas.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
 
 describe("what replicas send", () => {
   test("a write is admitted and adds; its deletions alone are admitted and do not", () => {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync } from "node:fs";
 import fc from "fast-check";
 import * as Y from "yjs";
@@ -8,6 +8,9 @@ import { failureOf } from "../support/failure.ts";
 import { anyEdit, applyEdit, NOW, viewOf } from "../support/replicas.ts";
 import { address, inspect, memoriesOf, setMemory } from "../support/stored.ts";
 import { createTempStore, type Store, type TempStore } from "../support/temp-store.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
 
 const opened: TempStore[] = [];
 
@@ -319,4 +322,4 @@ test("any number of replicas converge whatever is lost, repeated or reordered on
     await temp.remove();
   });
   await fc.assert(property, { numRuns: 25, interruptAfterTimeLimit: 15_000 });
-}, 30_000);
+});

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import * as Y from "yjs";
 import { ReplicaDocument } from "../../shared/replica/document.ts";
@@ -14,6 +14,9 @@ import {
   shownValue,
   viewOf,
 } from "../support/replicas.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
 
 function newDocument(clientId: number): ReplicaDocument {
   return new ReplicaDocument([], clientId);
@@ -226,16 +229,16 @@ describe("loading", () => {
     expect(() => new ReplicaDocument([tail], 2)).toThrow("predecessors are missing");
   });
 
-  test("a key written 50,000 times concurrently is loaded and settled within a second", () => {
+  test("a key written 200,000 times concurrently is loaded and settled within seconds", () => {
     const flood = new Y.Doc();
     const entry = { key: "a", value: "1", created_at: NOW, updated_at: NOW };
-    flood.getArray(`memories/${flood.clientID}`).push(Array.from({ length: 50_000 }, () => entry));
+    flood.getArray(`memories/${flood.clientID}`).push(Array.from({ length: 200_000 }, () => entry));
     const start = performance.now();
     const document = new ReplicaDocument([Y.encodeStateAsUpdate(flood)], 1);
-    expect(document.memories.get("a").length).toBe(50_000);
+    expect(document.memories.get("a").length).toBe(200_000);
     set(document, "a", "2");
     expect(document.memories.get("a").length).toBe(1);
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(performance.now() - start).toBeLessThan(10_000);
   });
 });
 

@@ -1,8 +1,12 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
 import { failureOf } from "../support/failure.ts";
 import { memoriesOf, memoryRows, setMemory, viewsAroundRestart } from "../support/stored.ts";
 import { createTempStore, type Store, type TempStore } from "../support/temp-store.ts";
 import { type Watch, watched } from "../support/watched-connection.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
 
 /** What a store is asked to do; each of its writes sets a key of its own to a value of its own. */
 const ROUNDS: readonly (readonly { readonly name: string; readonly key: string }[])[] = [
@@ -42,9 +46,13 @@ async function rowsOf(store: Store): Promise<Shown> {
   return { a: await memoryRows(store, "a"), b: await memoryRows(store, "b") };
 }
 
-/** A store whose statements go through `watch` once its schema is there. */
+/** A store written through `watch`. Its failures are made: no commit has to wait for a disk. */
 async function storeWith(watch: Watch): Promise<TempStore> {
-  return await createTempStore({ wrap: (connection) => watched(connection, watch) });
+  const wrap = (connection: SqliteConnection) => {
+    connection.exec("PRAGMA synchronous = OFF");
+    return watched(connection, watch);
+  };
+  return await createTempStore({ wrap });
 }
 
 async function countStatements(): Promise<number> {

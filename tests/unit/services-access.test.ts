@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { MemoryId, ProjectId } from "../../shared/ids.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import {
@@ -9,6 +9,9 @@ import {
   refusal,
   session,
 } from "../support/test-services.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
 
 const [A, B, C] = [projectId("a"), projectId("b"), projectId("c")];
 const me = caller();

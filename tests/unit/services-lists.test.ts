@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { fullTextQuery } from "../../server/stores/memory-store.ts";
 import { LIMITS } from "../../shared/limits.ts";
@@ -12,6 +12,9 @@ import {
   refusal,
   session,
 } from "../support/test-services.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
 
 const [A, B] = [projectId("a"), projectId("b")];
 const me = caller();

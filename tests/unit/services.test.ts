@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import * as Y from "yjs";
 import { ReplicaDocument } from "../../shared/replica/document.ts";
 import type { SyncPayload } from "../../shared/wire/sync.ts";
@@ -14,6 +14,9 @@ import {
   session,
   type TestServices,
 } from "../support/test-services.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
 
 const A = projectId("a");
 const me = caller();

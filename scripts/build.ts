@@ -1,0 +1,56 @@
+// Makes `dist/`, which is all of the package but its documents: `bun scripts/build.ts`.
+import { chmod, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { bundle, noticesOf } from "./bundle.ts";
+import { emitTypes } from "./emit-types.ts";
+
+const ROOT = join(import.meta.dir, "..");
+const DIST = join(ROOT, "dist");
+const EMULATOR = "server/emulator/start-emulator.ts";
+const COMMAND_LINE = "daemon/cli/main.ts";
+
+/** The command, and the whole command line for Bun that it runs. */
+async function buildCommand(): Promise<Set<string>> {
+  await bundle({ programs: { "scripts/launcher.ts": "memsync.mjs" }, target: "node", dist: DIST });
+  await chmod(join(DIST, "memsync.mjs"), 0o755);
+  // Empty: it stands in for one in the folder where the user happens to be.
+  await Bun.write(join(DIST, "bunfig.toml"), "");
+  return await bundle({ programs: { [COMMAND_LINE]: "cli.js" }, target: "bun", dist: DIST });
+}
+
+/** What runs on Node as well: the emulator as a library, and the command line for `emulator`. */
+async function buildForNode(): Promise<Set<string>> {
+  const programs = { [EMULATOR]: "emulator.mjs", [COMMAND_LINE]: "cli-node.mjs" };
+  const packages = await bundle({ programs, target: "node", dist: DIST });
+  await emitTypes(ROOT, EMULATOR, join(DIST, "types"));
+  await writeCommonJs("emulator", EMULATOR);
+  return packages;
+}
+
+/**
+ * The CommonJS face of a library all of whose functions are asynchronous: each loads the module at
+ * its first call, so that one process never holds two copies of it.
+ */
+async function writeCommonJs(name: string, source: string): Promise<void> {
+  const library: Readonly<Record<string, unknown>> = await import(join(DIST, `${name}.mjs`));
+  const functions = Object.keys(library);
+  const values = functions.map(
+    (each) =>
+      `exports.${each} = async (...args) => (await import("./${name}.mjs")).${each}(...args);\n`,
+  );
+  const types = `"./types/${source.replace(/\.ts$/, ".js")}"`;
+  const mode = '{ "resolution-mode": "import" }';
+  const declarations = functions.map(
+    (each) => `export declare const ${each}: typeof import(${types}, { with: ${mode} }).${each};\n`,
+  );
+  await Bun.write(join(DIST, `${name}.cjs`), `"use strict";\n${values.join("")}`);
+  await Bun.write(
+    join(DIST, `${name}.d.cts`),
+    `export type * from ${types} with ${mode};\n${declarations.join("")}`,
+  );
+}
+
+process.chdir(ROOT);
+await rm(DIST, { recursive: true, force: true });
+const packages = [...(await buildCommand()), ...(await buildForNode())];
+await Bun.write(join(DIST, "third-party-notices.txt"), await noticesOf(new Set(packages)));

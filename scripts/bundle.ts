@@ -1,0 +1,66 @@
+import { readdir, readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+
+export interface BundleOptions {
+  /** Source file to name of the program made of it, in `dist`. */
+  readonly programs: Readonly<Record<string, string>>;
+  readonly target: "bun" | "node";
+  readonly dist: string;
+}
+
+/** What each runtime has built in or loads only when it is there. */
+const EXTERNAL = ["better-sqlite3", "bun:sqlite"];
+
+/**
+ * pino looks beside itself for the programs of its workers, of which memsync starts none. Left
+ * alone, the folder that it had on the machine of the build would be written into the bundle.
+ */
+const DEFINE = { __dirname: JSON.stringify("bundled"), __filename: JSON.stringify("bundled") };
+
+/**
+ * Bundles programs together with all that they import, what they share or load late in chunks
+ * beside them. Resolves to the folders of the packages that went in. Rejects with the problems.
+ */
+export async function bundle({ programs, target, dist }: BundleOptions): Promise<Set<string>> {
+  const extension = target === "bun" ? "js" : "mjs";
+  const { success, outputs, logs, metafile } = await Bun.build({
+    entrypoints: Object.keys(programs),
+    target,
+    format: "esm",
+    splitting: true,
+    naming: { entry: `[name].${extension}`, chunk: `${target}/[hash].${extension}` },
+    external: EXTERNAL,
+    define: DEFINE,
+    metafile: true,
+  });
+  if (!success) throw new AggregateError(logs, "the bundle failed");
+  const names = new Map(
+    Object.entries(programs).map(([source, name]) => [
+      basename(source).replace(/ts$/, extension),
+      name,
+    ]),
+  );
+  for (const output of outputs) {
+    const name = output.kind === "entry-point" ? names.get(basename(output.path)) : output.path;
+    if (name === undefined) throw new Error(`nothing was to be made at ${output.path}`);
+    await Bun.write(join(dist, name), output);
+  }
+  return packagesOf(Object.keys(metafile?.inputs ?? {}));
+}
+
+function packagesOf(inputs: readonly string[]): Set<string> {
+  const folders = inputs.map((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]);
+  return new Set(folders.filter((folder) => folder !== undefined));
+}
+
+/** The notices that the licences of bundled packages ask to be passed on, in order of name. */
+export async function noticesOf(packages: Iterable<string>): Promise<string> {
+  const notices: string[] = [];
+  for (const folder of [...packages].sort()) {
+    const { name, version, license } = await Bun.file(join(folder, "package.json")).json();
+    const file = (await readdir(folder)).find((each) => /^licen[cs]e/i.test(each));
+    const text = file === undefined ? "" : `\n${await readFile(join(folder, file), "utf8")}`;
+    notices.push(`${name} ${version}: ${license}\n${text}`);
+  }
+  return notices.join(`\n${"-".repeat(80)}\n\n`);
+}

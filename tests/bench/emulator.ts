@@ -1,0 +1,36 @@
+import type { Program, Programs } from "./programs.ts";
+
+/** An emulator that runs as a process of its own, keeping its data in a folder. */
+export interface EmulatorProgram extends Program {
+  readonly url: string;
+}
+
+export async function startEmulator(programs: Programs, dataDir: string): Promise<EmulatorProgram> {
+  const args = ["emulator", "--port", "0", "--data-dir", dataDir];
+  const program = await programs.start("memsync", args);
+  return { ...program, url: urlIn(program.line) };
+}
+
+/** The address that a program says it is ready at. */
+export function urlIn(line: string): string {
+  const url = /ready at (http:\S+)/.exec(line)?.[1];
+  if (url === undefined) throw new Error(`no address in: ${line}`);
+  return url;
+}
+
+/** A request that has to succeed. Resolves to the body. */
+export async function call<Body>(
+  base: { readonly url: string; readonly token: string },
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Body> {
+  const response = await fetch(base.url + path, {
+    method,
+    headers: { Authorization: `Bearer ${base.token}` },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+  return JSON.parse(text) as Body;
+}

@@ -1,0 +1,69 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { messageOf } from "../../shared/errors.ts";
+import { machineLine } from "./machine.ts";
+import { Programs } from "./programs.ts";
+import type { Row, RowResult } from "./row.ts";
+import { delta } from "./rows/delta.ts";
+import { history } from "./rows/history.ts";
+import { live } from "./rows/live.ts";
+import { pushOne } from "./rows/push-one.ts";
+import { read } from "./rows/read.ts";
+import { start } from "./rows/start.ts";
+import { type Finished, markdownOf } from "./table.ts";
+
+const ROWS: readonly Row[] = [start, read, pushOne, live, delta, history];
+const USAGE = `usage: bun run bench [${ROWS.map((row) => row.name).join("|")}]... [--writes N]`;
+const LIVE_WRITES = 60;
+
+interface Options {
+  readonly rows: readonly Row[];
+  readonly writes: number;
+}
+
+/** Throws for what it doesn't know. */
+function parseOptions(args: readonly string[]): Options {
+  const rows: Row[] = [];
+  let writes = LIVE_WRITES;
+  for (let at = 0; at < args.length; at++) {
+    const row = ROWS.find((each) => each.name === args[at]);
+    if (row) rows.push(row);
+    else if (args[at] === "--writes" && /^[1-9]\d{0,3}$/.test(args[at + 1] ?? "")) {
+      writes = Number(args[++at]);
+    } else throw new Error(USAGE);
+  }
+  return { rows: rows.length === 0 ? ROWS : rows, writes };
+}
+
+/**
+ * Runs a row in folders of its own; ends all that it started and removes all that it wrote. A row
+ * that fails is missed, and the others go on.
+ */
+async function runRow(row: Row, writes: number): Promise<RowResult> {
+  const programs = new Programs();
+  const folders: string[] = [];
+  const folder = async () => {
+    const made = await mkdtemp(join(tmpdir(), "memsync-bench-"));
+    folders.push(made);
+    return made;
+  };
+  try {
+    return await row.run({ programs, folder, writes });
+  } catch (thrown) {
+    const figure = `not finished: ${messageOf(thrown)}`;
+    return { figures: [{ figure, target: "to finish", verdict: "MISSED" }], notes: [] };
+  } finally {
+    await programs.stopAll();
+    for (const made of folders) await rm(made, { recursive: true, force: true });
+  }
+}
+
+const options = parseOptions(process.argv.slice(2));
+const machine = machineLine();
+const finished: Finished[] = [];
+for (const row of options.rows) {
+  process.stderr.write(`${row.name} …\n`);
+  finished.push({ row, result: await runRow(row, options.writes) });
+}
+process.stdout.write(markdownOf(machine, finished));

@@ -1,0 +1,37 @@
+import type { Programs } from "./programs.ts";
+
+/** `not judged`: the row has no target that this run can hold it to; the note says why. */
+export type Verdict = "met" | "MISSED" | "not judged";
+
+/** One line of the table. */
+export interface Figure {
+  readonly figure: string;
+  readonly target: string;
+  readonly verdict: Verdict;
+}
+
+export interface RowResult {
+  readonly figures: readonly Figure[];
+  /** What a reader must know to judge the figures. */
+  readonly notes: readonly string[];
+}
+
+/** What a row is given to run with. */
+export interface Bench {
+  /** Ended when the row ends, however it does. */
+  readonly programs: Programs;
+  /** A new, empty folder on the measured disk, removed when the row ends. */
+  folder(): Promise<string>;
+  /** Writes of the row `live`. */
+  readonly writes: number;
+}
+
+/** One row of the targets. */
+export interface Row {
+  readonly name: string;
+  run(bench: Bench): Promise<RowResult>;
+}
+
+export function verdictOf(met: boolean): Verdict {
+  return met ? "met" : "MISSED";
+}

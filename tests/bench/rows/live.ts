@@ -1,0 +1,71 @@
+import { delay } from "../../../shared/world.ts";
+import { realWorld } from "../../../shared/world-real.ts";
+import { call, startEmulator } from "../emulator.ts";
+import { type Address, type Machine, saveMemory, startMachine } from "../machine-program.ts";
+import { type Bench, type Row, verdictOf } from "../row.ts";
+import { mebibytes, median, ms, quantile } from "../sample.ts";
+
+const TOKEN = "mst_dev_bench";
+const PROJECT = "proj_bench_live";
+
+/** Writes that come faster are coalesced, to stay inside the plan. */
+const WRITE_INTERVAL_MS = 2000;
+
+const P50_MS_MAX = 8;
+const P99_MS_MAX = 40;
+
+/** From a memory saved on one machine to the same memory read on another. */
+export const live: Row = {
+  name: "live",
+  async run(bench) {
+    const { programs, folder, writes } = bench;
+    const emulator = await startEmulator(programs, await folder());
+    const service = { url: emulator.url, token: TOKEN };
+    await call(service, "POST", "/api/projects", { id: PROJECT, name: "live" });
+    const one = await startLinked(bench, service);
+    const other = await startLinked(bench, service);
+    const took: number[] = [];
+    for (let write = 0; write < writes; write++) {
+      await delay(realWorld, WRITE_INTERVAL_MS);
+      took.push(await propagate(one, other, write));
+    }
+    const held = [one, other, emulator].map((each) => mebibytes(each.residentBytes()));
+    const [p50, p99] = [median(took), quantile(took, 0.99)];
+    return {
+      figures: [
+        {
+          figure: `p50 ${ms(p50)}, p99 ${ms(p99)}`,
+          target: `p50 ≤ ${P50_MS_MAX} ms, p99 ≤ ${P99_MS_MAX} ms`,
+          verdict: verdictOf(p50 <= P50_MS_MAX && p99 <= P99_MS_MAX),
+        },
+      ],
+      notes: [
+        `${writes} writes, one every ${WRITE_INTERVAL_MS / 1000} s, from before the request to ` +
+          "one gateway to after the other's answer that holds it; two daemons and the emulator, " +
+          `each a process. Afterwards the daemons hold ${held[0]} and ${held[1]}, the emulator ` +
+          `${held[2]}.`,
+      ],
+    };
+  },
+};
+
+async function startLinked({ programs, folder }: Bench, service: Address): Promise<Machine> {
+  const machine = await startMachine(programs, await folder(), await folder(), service, [PROJECT]);
+  await machine.link(await folder(), PROJECT);
+  await machine.sync();
+  return machine;
+}
+
+async function propagate(from: Machine, to: Machine, write: number): Promise<number> {
+  const content = `Decision ${write}, as it was taken on one machine.`;
+  const startedAt = performance.now();
+  const [, readAt] = await Promise.all([
+    saveMemory(from, PROJECT, "decision", content),
+    to.until(async () => {
+      const path = `/v1/memories?project_id=${PROJECT}&layer=project`;
+      const { memories } = await call<{ memories: { content: string }[] }>(to.gateway, "GET", path);
+      return memories.some((each) => each.content === content) ? performance.now() : undefined;
+    }, "a memory to reach the other machine"),
+  ]);
+  return readAt - startedAt;
+}

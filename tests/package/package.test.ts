@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { copyFile } from "node:fs/promises";
+import { join } from "node:path";
+import { VERSION } from "../../shared/version.ts";
+import { type Consumer, createConsumer, ROOT } from "./consumer.ts";
+import { installed, type Packed, pack } from "./installed.ts";
+
+const INSTALL_DEADLINE_MS = 600_000;
+const READY = /^memsync emulator ready at (http:\S+)\n/;
+
+/** The body of a program that starts the emulator, asks it something and ends. */
+const ASK = `
+  const emulator = await startEmulator();
+  const headers = { Authorization: "Bearer " + emulator.token };
+  const response = await fetch(emulator.url + "/v1/memories", { headers });
+  console.log(response.status, await response.text());
+  await emulator.close();
+`;
+const ESM = `import { startEmulator } from "memsync/emulator";\n${ASK}`;
+const COMMON_JS = `const { startEmulator } = require("memsync/emulator");
+  (async () => {${ASK}})();`;
+
+let packed: Packed;
+let consumer: Consumer;
+/** Installed without install scripts: `bun` is not put in its place, nothing is compiled. */
+let scriptless: Consumer;
+
+beforeAll(async () => {
+  packed = await pack();
+  consumer = await installed(packed);
+  scriptless = await installed(packed, "--ignore-scripts");
+}, INSTALL_DEADLINE_MS);
+
+afterAll(async () => {
+  await consumer?.[Symbol.asyncDispose]();
+  await scriptless?.[Symbol.asyncDispose]();
+  packed?.[Symbol.dispose]();
+});
+
+async function answerOf(url: string | undefined): Promise<number> {
+  const headers = { Authorization: "Bearer mst_dev_pro" };
+  const { status } = await fetch(`${url}/v1/memories`, { headers });
+  return status;
+}
+
+test("the package holds what is built and its documents, and nothing else", () => {
+  const documents = /^(package\.json|(README|ARCHITECTURE|CHANGELOG)\.md|LICENSE)$/;
+  const others = packed.files.filter((path) => !path.startsWith("dist/") && !documents.test(path));
+  expect(others).toEqual([]);
+  expect(packed.files).toContain("dist/memsync.mjs");
+});
+
+test("no file of the package names a folder of the machine that built it", async () => {
+  const dist = join(consumer.folder, "node_modules/memsync/dist");
+  const { stdout } = await consumer.run("grep", "-rlF", ROOT, dist);
+  expect(stdout).toBe("");
+});
+
+test("npx runs the emulator, which answers", async () => {
+  const emulator = consumer.start("npx", "memsync", "emulator", "--port", "0");
+  const [, url] = await emulator.prints(READY);
+  expect(await answerOf(url)).toBe(200);
+});
+
+test("the command says its version, and exits with the status of what it ran", async () => {
+  const command = "node_modules/.bin/memsync";
+  const version = await consumer.run(command, "--version");
+  expect(version).toEqual({ status: 0, stdout: `${VERSION}\n`, stderr: "" });
+  expect((await consumer.run(command, "emulator", "--port", "x")).status).toBe(2);
+});
+
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
+  test(`${signal} to the command ends the emulator in good order`, async () => {
+    const emulator = consumer.start("node_modules/.bin/memsync", "emulator", "--port", "0");
+    const [, url] = await emulator.prints(READY);
+    emulator.kill(signal);
+    expect(await emulator.ended).toEqual({ status: 0, signal: null });
+    expect(answerOf(url)).rejects.toThrow();
+  });
+}
+
+test("the daemon runs, and takes nothing but its project from where the user stands", async () => {
+  await consumer.write({
+    "elsewhere/bunfig.toml": 'preload = ["./preload.ts"]',
+    "elsewhere/preload.ts": 'console.log("preloaded");',
+    "elsewhere/.env": "MEMSYNC_URL=nonsense",
+  });
+  const up = "cd elsewhere && MEMSYNC_HOME=$PWD/home exec ../node_modules/.bin/memsync up";
+  const daemon = consumer.start("sh", "-c", up);
+  await daemon.prints(/^memsync is up/);
+  daemon.kill("SIGTERM");
+  expect(await daemon.ended).toEqual({ status: 0, signal: null });
+});
+
+test("the emulator runs as a process of Node, too", async () => {
+  const program = "node_modules/memsync/dist/cli-node.mjs";
+  const emulator = consumer.start("node", program, "emulator", "--port", "0");
+  const [, url] = await emulator.prints(READY);
+  expect(await answerOf(url)).toBe(200);
+  emulator.kill("SIGTERM");
+  expect(await emulator.ended).toEqual({ status: 0, signal: null });
+});
+
+for (const runtime of ["node", "bun"]) {
+  for (const [kind, text] of Object.entries({ mjs: ESM, cjs: COMMON_JS })) {
+    test(`the emulator starts within a .${kind} program of ${runtime}`, async () => {
+      await consumer.write({ [`ask.${kind}`]: text });
+      const path = runtime === "bun" ? "node_modules/.bin/bun" : runtime;
+      const { status, stdout, stderr } = await consumer.run(path, `ask.${kind}`);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+      expect(stdout).toStartWith('200 {"memories":[]');
+    });
+  }
+}
+
+for (const [resolution, module, name] of [
+  ["nodenext", "nodenext", "typed.mts"],
+  ["nodenext", "nodenext", "typed.cts"],
+  ["bundler", "esnext", "typed.ts"],
+] as const) {
+  test(`the types are right for moduleResolution ${resolution} in ${name}`, async () => {
+    const text = `import { type Emulator, startEmulator } from "memsync/emulator";
+      export const right: Promise<Emulator> = startEmulator({ port: 0, plan: "team" });
+      // @ts-expect-error: a port is a number
+      export const wrong = startEmulator({ port: "0" });`;
+    await consumer.write({ [name]: text });
+    const outcome = await consumer.run(
+      ...["node", join(ROOT, "node_modules/typescript/bin/tsc"), "--noEmit", "--strict"],
+      ...["--target", "es2022", "--lib", "es2022", "--types", "", "--ignoreConfig"],
+      ...["--module", module, "--moduleResolution", resolution, name],
+    );
+    expect(outcome).toEqual({ status: 0, stdout: "", stderr: "" });
+  });
+}
+
+test("without install scripts the command still runs", async () => {
+  const emulator = scriptless.start("node_modules/.bin/memsync", "emulator", "--port", "0");
+  const [, url] = await emulator.prints(READY);
+  expect(await answerOf(url)).toBe(200);
+});
+
+test("without better-sqlite3 the emulator on Node says in a sentence what to do", async () => {
+  await scriptless.write({ "ask.mjs": ESM });
+  const { status, stderr } = await scriptless.run("node", "ask.mjs");
+  expect(status).not.toBe(0);
+  expect(stderr).toContain("memsync under Node needs the package better-sqlite3");
+});
+
+test("without bun the command says in a sentence what to do", async () => {
+  await using bare = await createConsumer();
+  const launcher = "node_modules/memsync/dist/memsync.mjs";
+  await copyFile(join(scriptless.folder, launcher), join(bare.folder, "memsync.mjs"));
+  const { status, stderr } = await bare.run("node", "memsync.mjs", "--version");
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^memsync: the package bun, under which memsync runs, is missing .*\n$/);
+});

@@ -1,0 +1,132 @@
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, normalize, resolve } from "node:path";
+import {
+  isCallExpression,
+  isExportDeclaration,
+  isImportDeclaration,
+  isImportTypeNode,
+  isLiteralTypeNode,
+  isStringLiteral,
+  type Node,
+  type SourceFile,
+  SyntaxKind,
+} from "typescript/unstable/ast";
+import { API } from "typescript/unstable/async";
+
+/** The folder of this checkout. */
+export const ROOT = resolve(import.meta.dir, "../..");
+
+/** A module of the project, parsed. */
+export interface Source {
+  /** From the project's folder, with `/`. */
+  readonly path: string;
+  readonly text: string;
+  readonly tree: SourceFile;
+}
+
+export interface Import {
+  readonly specifier: string;
+  /** A module of the project by its path; undefined for a package. */
+  readonly path: string | undefined;
+  readonly node: Node;
+}
+
+/** The files of this checkout that git keeps or would keep, by path. */
+export async function listFiles(): Promise<string[]> {
+  const git = Bun.spawn(["git", "ls-files", "-coz", "--exclude-standard", "--deduplicate"], {
+    cwd: ROOT,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const paths = (await git.stdout.text()).split("\0").filter((path) => path !== "");
+  if ((await git.exited) !== 0) throw new Error("git could not list the files");
+  const exist = await Promise.all(paths.map((path) => Bun.file(join(ROOT, path)).exists()));
+  return paths.filter((_, at) => exist[at]).sort();
+}
+
+let sources: Promise<readonly Source[]> | undefined;
+
+/** The modules of this checkout, read once. */
+export function readSources(): Promise<readonly Source[]> {
+  sources ??= listFiles().then((paths) =>
+    parse(
+      ROOT,
+      paths.filter((path) => path.endsWith(".ts")),
+    ),
+  );
+  return sources;
+}
+
+/** Modules that a test makes up, to show that a check refuses them; they need not resolve. */
+export async function sampleSources(files: Readonly<Record<string, string>>): Promise<Source[]> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "memsync-tidy-")));
+  try {
+    const settings = { compilerOptions: { noResolve: true, noLib: true, types: [] } };
+    await Bun.write(join(folder, "tsconfig.json"), JSON.stringify(settings));
+    for (const [path, text] of Object.entries(files)) await Bun.write(join(folder, path), text);
+    return await parse(folder, Object.keys(files));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function parse(folder: string, paths: readonly string[]): Promise<Source[]> {
+  const api = new API({ cwd: folder });
+  try {
+    const config = join(folder, "tsconfig.json");
+    const snapshot = await api.updateSnapshot({ openProject: config });
+    const program = snapshot.getProject(config)?.program;
+    const sources: Source[] = [];
+    for (const path of paths) {
+      const tree = await program?.getSourceFile(join(folder, path));
+      if (tree === undefined) throw new Error(`${path} is no part of tsconfig.json`);
+      sources.push({ path, text: tree.text, tree });
+    }
+    return sources;
+  } finally {
+    await api.close();
+  }
+}
+
+/** `node` and all that is in it, outermost first. */
+export function* nodesIn(node: Node): Generator<Node> {
+  yield node;
+  const children: Node[] = [];
+  node.forEachChild((child) => {
+    children.push(child);
+  });
+  for (const child of children) yield* nodesIn(child);
+}
+
+/** All that `source` imports: by statement, by call, and in types. */
+export function importsOf(source: Source): Import[] {
+  const imports: Import[] = [];
+  for (const node of nodesIn(source.tree)) {
+    const specifier = specifierOf(node);
+    if (specifier === undefined) continue;
+    const relative = specifier.startsWith(".");
+    const path = relative ? normalize(join(dirname(source.path), specifier)) : undefined;
+    imports.push({ specifier, path, node });
+  }
+  return imports;
+}
+
+function specifierOf(node: Node): string | undefined {
+  const named = namingNode(node);
+  return named !== undefined && isStringLiteral(named) ? named.text : undefined;
+}
+
+function namingNode(node: Node): Node | undefined {
+  if (isImportDeclaration(node) || isExportDeclaration(node)) return node.moduleSpecifier;
+  if (isImportTypeNode(node)) {
+    return isLiteralTypeNode(node.argument) ? node.argument.literal : undefined;
+  }
+  const imports = isCallExpression(node) && node.expression.kind === SyntaxKind.ImportKeyword;
+  return imports ? node.arguments[0] : undefined;
+}
+
+/** A line for a person: where, and what is wrong there. */
+export function finding(source: Source, node: Node, problem: string): string {
+  const before = source.text.slice(0, node.getStart(source.tree));
+  return `${source.path}:${before.split("\n").length} ${problem}`;
+}

@@ -1,0 +1,107 @@
+import { expect, test } from "bun:test";
+import {
+  isCallExpression,
+  isElementAccessExpression,
+  isIdentifier,
+  isNoSubstitutionTemplateLiteral,
+  isPropertyAccessExpression,
+  isStringLiteral,
+  type Node,
+} from "typescript/unstable/ast";
+import {
+  finding,
+  importsOf,
+  nodesIn,
+  readSources,
+  type Source,
+  sampleSources,
+} from "./source-tree.ts";
+
+/** A benchmark is no test; of the rest only this one waits, until a condition holds. */
+const MAY_WAIT = /^tests\/(bench\/|support\/wait-for\.ts$)/;
+
+const LINES_MAX = 70;
+
+function badTests(sources: readonly Source[]): string[] {
+  const tests = sources.filter(({ path }) => path.startsWith("tests/"));
+  return tests.flatMap((source) => [
+    ...[...nodesIn(source.tree)].flatMap((node) => problemsAt(source, node)),
+    ...importsOf(source)
+      .filter(({ specifier }) => /^(node:)?timers\/promises$/.test(specifier))
+      .map(({ node }) => finding(source, node, "imports timers that sleep")),
+  ]);
+}
+
+function problemsAt(source: Source, node: Node): string[] {
+  const problems = [leftOut(node), sleeps(source, node), misnamed(node), tooLong(source, node)];
+  return problems.flatMap((problem) =>
+    problem === undefined ? [] : [finding(source, node, problem)],
+  );
+}
+
+/** `test.skip`, `describe.only`, `test.todo` and the like, called or not. */
+function leftOut(node: Node): string | undefined {
+  if (!isPropertyAccessExpression(node) && !isElementAccessExpression(node)) return undefined;
+  const text = node.getText();
+  return /^(test|it|describe)\b.*\b(skip|only|todo|failing)\W*$/.test(text)
+    ? `leaves out a test by ${text}`
+    : undefined;
+}
+
+function sleeps({ path }: Source, node: Node): string | undefined {
+  if (!isCallExpression(node) || MAY_WAIT.test(path)) return undefined;
+  const called = node.expression.getText();
+  return /^(Bun\.sleep|Bun\.sleepSync|setTimeout|globalThis\.setTimeout)$/.test(called)
+    ? `sleeps by ${called}`
+    : undefined;
+}
+
+/** The name of a test is a statement of what holds. */
+function misnamed(node: Node): string | undefined {
+  if (!isCallExpression(node) || !isIdentifier(node.expression)) return undefined;
+  const [name] = node.arguments;
+  if (!/^(test|it)$/.test(node.expression.text) || !name) return undefined;
+  if (!isStringLiteral(name) && !isNoSubstitutionTemplateLiteral(name)) return undefined;
+  return /\bshould\b|^tests?\b/i.test(name.text)
+    ? `is named "${name.text}", which is no statement`
+    : undefined;
+}
+
+/** Biome counts the lines of functions; it would count those that only group tests, too. */
+function tooLong(source: Source, node: Node): string | undefined {
+  if (!source.path.endsWith(".test.ts") || !isCallExpression(node)) return undefined;
+  if (!isIdentifier(node.expression) || !/^(test|it)$/.test(node.expression.text)) return undefined;
+  const lines = node.getText().split("\n").length;
+  return lines > LINES_MAX ? `is a test of ${lines} lines` : undefined;
+}
+
+test("no test is left out, sleeps, is misnamed or too long", async () => {
+  expect(badTests(await readSources())).toEqual([]);
+});
+
+test("a test that is left out, sleeps, is misnamed or too long is found", async () => {
+  const sources = await sampleSources({
+    "tests/unit/a.test.ts": [
+      'test.skip("a is b", () => {});',
+      'describe.only("c", () => {});',
+      'test.todo("d is e");',
+      'test("it should work", async () => {});',
+      'test("f is g", async () => { await Bun.sleep(5); });',
+      "await new Promise((resolve) => setTimeout(resolve, 5));",
+      'import { setTimeout as sleep } from "node:timers/promises";',
+      `test("h is i", () => {${"\n".repeat(70)}});`,
+    ].join("\n"),
+    "tests/support/wait-for.ts": "await Bun.sleep(10);",
+    "shared/a.ts": "Bun.sleep(1);",
+  });
+  expect(badTests(sources)).toEqual([
+    "tests/unit/a.test.ts:1 leaves out a test by test.skip",
+    "tests/unit/a.test.ts:2 leaves out a test by describe.only",
+    "tests/unit/a.test.ts:3 leaves out a test by test.todo",
+    'tests/unit/a.test.ts:4 is named "it should work", which is no statement',
+    "tests/unit/a.test.ts:5 sleeps by Bun.sleep",
+    "tests/unit/a.test.ts:6 sleeps by setTimeout",
+    "tests/unit/a.test.ts:8 is a test of 71 lines",
+    "tests/unit/a.test.ts:7 imports timers that sleep",
+  ]);
+});
