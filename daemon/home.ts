@@ -10,7 +10,7 @@ const PRIVATE_FOLDER = 0o700;
 /** A unix socket's path may be no longer on some systems. */
 const SOCKET_PATH_BYTES_MAX = 104;
 
-/** Where one machine's state is kept. All of it lies in one folder; two folders are two machines. */
+/** Where one machine's state is kept: all of it in one folder. Two folders are two machines. */
 export interface Home {
   readonly dir: string;
   /** The replica, and everything else that the daemon knows. */
@@ -50,8 +50,8 @@ export function prepareHome(home: Home): void {
     }
   } catch (thrown) {
     throw new Error(
-      `the home ${home.dir} can't be written: mend its permissions or set MEMSYNC_HOME to another ` +
-        `folder (${messageOf(thrown)})`,
+      `the home ${home.dir} can't be written: mend its permissions or set MEMSYNC_HOME to ` +
+        `another folder (${messageOf(thrown)})`,
     );
   }
 }

@@ -13,7 +13,7 @@ export type ListenAddress =
 
 /** An open port or socket. */
 export interface Listener {
-  /** Base address without a path: `http://127.0.0.1:4777`; `http://localhost` over a unix socket. */
+  /** Base address, no path: `http://127.0.0.1:4777`; `http://localhost` over a unix socket. */
   readonly url: string;
   /** The port taken; undefined over a unix socket. */
   readonly port: number | undefined;

@@ -26,7 +26,7 @@ export function utf8Bytes(text: string): number {
   return encoder.encode(text).length;
 }
 
-/** Whether `text` takes more than `bytesMax` bytes of UTF-8; cheap for text that is clearly short. */
+/** Whether `text` takes more than `bytesMax` bytes of UTF-8; cheap for clearly short text. */
 export function exceedsBytes(text: string, bytesMax: number): boolean {
   if (text.length * 3 <= bytesMax) return false;
   return text.length > bytesMax || utf8Bytes(text) > bytesMax;

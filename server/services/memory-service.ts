@@ -55,16 +55,14 @@ export function createMemoryService(
         open.refuseIfFull(() => {
           open.document.setEntry("memories", key, request.content, options);
         });
-        const [entry] = open.document.memories.get(key);
-        assert(entry, "a memory just written has an entry");
-        return toMemory({
-          documentName: address.name,
-          memoryId: memoryIdOf(wireDocumentId(address.name), key),
-          key,
-          value: request.content,
-          createdAt: entry.created_at,
-          updatedAt: entry.updated_at,
-        });
+        await context.flush(open);
+        const [row] = await findMemoriesById(
+          context.db,
+          caller.account,
+          memoryIdOf(wireDocumentId(address.name), key),
+        ).then((rows) => rows.filter((each) => each.documentName === address.name));
+        assert(row, "a memory just written has a row");
+        return toMemory(row);
       });
     },
 

@@ -110,7 +110,7 @@ export interface Services {
     get(caller: Caller): Promise<Stats>;
   };
   readonly live: {
-    /** Present positions of those of the asked projects, and of `user` and `global`, that the caller may read. */
+    /** Positions of the asked projects, `user` and `global`, as far as the caller may read them. */
     positions(caller: Caller, projects: readonly ProjectId[]): Promise<readonly LivePosition[]>;
     /** Calls back after each commit to anything of the account; returns how to stop. */
     onChange(account: AccountId, listener: (change: LiveChange) => void): () => void;

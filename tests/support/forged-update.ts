@@ -1,6 +1,6 @@
 import * as Y from "yjs";
 
-/** Numbers of Yjs's structures and contents, as `readItemContent` and the decoder tell them apart. */
+/** Numbers by which Yjs's decoder tells structures and contents apart. */
 export const CONTENT = {
   gc: 0,
   deleted: 1,

@@ -4,7 +4,7 @@ import { createGitSandbox, type GitSandbox } from "./git-sandbox.ts";
 import { Machine, type ServiceConfig } from "./machine.ts";
 import { type NetworkLink, openNetworkLink } from "./network-link.ts";
 
-const TEST_DEADLINE_MS = 60_000;
+const TEST_DEADLINE_MS = 120_000;
 
 /** What one test works with. All of it, processes and folders, is gone when the test is over. */
 export class Lab {

@@ -18,7 +18,7 @@ export function pick<Item>(random: () => number, items: readonly Item[]): Item {
   return item;
 }
 
-/** A world whose randomness comes from a seed and whose clock goes a millisecond on at each look. */
+/** A world whose randomness is seeded and whose clock goes a millisecond on at each look. */
 export function seededWorld(random: () => number): World {
   let now = Date.UTC(2026, 0, 1);
   return {

@@ -1,5 +1,5 @@
 const POLL_MS = 10;
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 30_000;
 
 /** What a condition gives while it does not hold yet. */
 type NotYet = false | undefined | null;
