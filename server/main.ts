@@ -17,9 +17,10 @@ export async function runEmulator(
   options: EmulatorOptions,
   onReady: (url: string) => void,
 ): Promise<void> {
+  const ended = endSignal();
   const emulator = await startEmulator(options, { world: realWorld, log: openLog() });
   onReady(emulator.url);
-  await endSignal();
+  await ended;
   await emulator.close();
 }
 
@@ -35,6 +36,7 @@ export async function runServer(
   options: ServerOptions,
   onReady: (url: string) => void,
 ): Promise<void> {
+  const ended = endSignal();
   const log = openLog();
   const host = await openHostStore(options.path, realWorld);
   const tokens = new TokenAuthenticator(host.database, realWorld, log);
@@ -50,7 +52,7 @@ export async function runServer(
   try {
     const listener = await listen(app, options);
     onReady(listener.url);
-    await endSignal();
+    await ended;
     await listener.close();
   } finally {
     await tokens.settled();
@@ -63,6 +65,7 @@ function openLog(): Log {
   return pino({ base: null }, pino.destination({ dest: 2, sync: true }));
 }
 
+/** Listens at once: whoever is told that the program is ready may end it in the same moment. */
 function endSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)

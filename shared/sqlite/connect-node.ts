@@ -33,12 +33,15 @@ export async function connect(path: string, options: ConnectionOptions): Promise
 
 async function loadDriver() {
   try {
-    return (await import("better-sqlite3")).default;
+    const { default: Database } = await import("better-sqlite3");
+    // Only the first database loads the compiled half, which may be missing or another Node's.
+    new Database(":memory:").close();
+    return Database;
   } catch (thrown) {
     throw new Error(
       "memsync under Node needs the package better-sqlite3, which could not be loaded: install " +
         "it with `npm install better-sqlite3@12`, or run memsync under Bun. " +
-        `(${messageOf(thrown)})`,
+        `(${messageOf(thrown).split("\n", 1)})`,
     );
   }
 }
