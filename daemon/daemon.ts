@@ -24,6 +24,7 @@ import { forgetOtherServices } from "./sync/positions.ts";
 import type { Service } from "./sync/service.ts";
 import type { DaemonTables } from "./tables.ts";
 
+/** What a daemon works with: one home, and the one service that it syncs with. */
 export interface DaemonOptions {
   readonly home: Home;
   readonly world: World;
@@ -34,6 +35,7 @@ export interface DaemonOptions {
   readonly onStopRequest: () => void;
 }
 
+/** Choices for one `link`; what is left out is derived from the folder or stays as it was. */
 export interface LinkOptions {
   /** The project to link to, instead of the one that the folder's repository says. */
   readonly id?: ProjectId;
@@ -62,6 +64,7 @@ export class Daemon implements Controlled {
   readonly #followers: Followers;
   #gateway: Gateway | undefined;
   #links: Link[] = [];
+  #lastChange: Promise<void> = Promise.resolve();
 
   private constructor(options: DaemonOptions, store: ReplicaStore<DaemonTables>) {
     const { world, log, service } = options;
@@ -91,20 +94,31 @@ export class Daemon implements Controlled {
   static async start(options: DaemonOptions): Promise<Daemon> {
     const store = await openReplica(options.home.database, options.world);
     const daemon = new Daemon(options, store);
+    try {
+      await daemon.#begin();
+      return daemon;
+    } catch (thrown) {
+      await daemon.stop();
+      throw thrown;
+    }
+  }
+
+  async #begin(): Promise<void> {
+    const options = this.#options;
+    const store = this.#store;
     await store.write(({ db }) => forgetOtherServices(db, options.service.name));
-    daemon.#links = await listLinks(store.reader);
-    daemon.#gateway = await openGateway({
+    this.#links = await listLinks(store.reader);
+    this.#gateway = await openGateway({
       store: serviceStoreOf(store),
       world: options.world,
       log: options.log,
       home: options.home,
       connections: forwardConnections(options.service),
-      control: createControl(() => daemon),
+      control: createControl(() => this),
     });
-    await daemon.drainInbox();
-    for (const link of daemon.#links) await daemon.#followers.add(link);
-    daemon.#engine.start();
-    return daemon;
+    await this.drainInbox();
+    for (const link of this.#links) await this.#followers.add(link);
+    this.#engine.start();
   }
 
   async status(): Promise<DaemonStatus> {
@@ -121,7 +135,11 @@ export class Daemon implements Controlled {
   }
 
   /** Follows a folder's project from now on. Refuses a folder that is not there. */
-  async link(folder: string, options: LinkOptions = {}): Promise<Link> {
+  link(folder: string, options: LinkOptions = {}): Promise<Link> {
+    return this.#inTurn(() => this.#link(folder, options));
+  }
+
+  async #link(folder: string, options: LinkOptions): Promise<Link> {
     const dir = await realPathOf(folder);
     if (!(await isFolder(dir))) {
       throw new AppError("invalid_request", `${folder} is not a folder`);
@@ -143,7 +161,11 @@ export class Daemon implements Controlled {
   }
 
   /** Stops following a folder; nothing is deleted anywhere. False: it was not linked. */
-  async unlink(folder: string): Promise<boolean> {
+  unlink(folder: string): Promise<boolean> {
+    return this.#inTurn(() => this.#unlink(folder));
+  }
+
+  async #unlink(folder: string): Promise<boolean> {
     const dir = await realPathOf(folder);
     const removed = await this.#store.write(async ({ db }) => {
       await forgetFollowed(db, dir);
@@ -186,6 +208,16 @@ export class Daemon implements Controlled {
     await this.#engine.stop();
     await this.#store.close();
     await this.#options.service.close();
+  }
+
+  /** Changes of what is followed are made one after another. */
+  #inTurn<Result>(change: () => Promise<Result>): Promise<Result> {
+    const result = this.#lastChange.then(change);
+    this.#lastChange = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    return result;
   }
 
   #lookAtWaiting(): void {

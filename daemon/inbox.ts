@@ -19,6 +19,7 @@ export interface InboxWrite {
   readonly writtenAt: number;
 }
 
+/** Adds a write behind those that wait; durable with its transaction's commit. */
 export async function appendToInbox(db: Db, write: InboxWrite): Promise<void> {
   await db
     .insertInto("inbox")

@@ -22,6 +22,7 @@ export interface UnitStatus {
   readonly refused: string | null;
 }
 
+/** The followed file of one linked folder; `note` says why, in words that follow the path. */
 export interface FolderStatus {
   readonly dir: string;
   /** The followed file, from the folder. */
@@ -30,6 +31,7 @@ export interface FolderStatus {
   readonly note: string | null;
 }
 
+/** One followed project, by the name of its first link, with its linked folders. */
 export interface ProjectStatus extends UnitStatus {
   readonly id: string;
   readonly name: string;
@@ -53,6 +55,7 @@ export interface DaemonStatus {
   readonly own: UnitStatus;
 }
 
+/** What a status is read from; `service` is the name that positions are kept under. */
 export interface StatusSources {
   readonly store: ReplicaStore<DaemonTables>;
   readonly service: string;
@@ -63,6 +66,7 @@ export interface StatusSources {
   readonly files: readonly FollowedFile[];
 }
 
+/** The state now, projects in the order of `links`. Calls no service and looks at no file. */
 export async function readStatus(sources: StatusSources): Promise<DaemonStatus> {
   const { online, live, lastContactAt, message } = sources.engine.contact;
   const projects: ProjectStatus[] = [];

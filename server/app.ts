@@ -19,6 +19,7 @@ export type Authenticate = (
   header: string | null,
 ) => Promise<Caller | undefined> | Caller | undefined;
 
+/** What the interface is built over; it owns and closes none of this. */
 export interface AppDeps {
   readonly services: Services;
   /** Asked at every request, and for each live socket again at every ping; must not count them. */

@@ -21,6 +21,7 @@ import { hashToken, mintToken } from "./token.ts";
 
 const ID_BYTES = 10;
 
+/** A token to mint: for which user of which account, what it may do, and until when. */
 export interface TokenRequest {
   /** Id or name of the account. */
   readonly account: string;

@@ -27,6 +27,7 @@ export interface Listener {
 /** Opens `app` at `address`. Rejects with one clear sentence when it can't. */
 export type Listen = (app: App, address: ListenAddress) => Promise<Listener>;
 
+/** How long `close` waits for the requests under way. */
 export const CLOSE_GRACE_MS = 5_000;
 
 /** How long a connection may be silent, in seconds: longer than most clients keep one unused. */
@@ -35,6 +36,7 @@ export const IDLE_TIMEOUT_S = 120;
 /** Bytes of one frame from a client that are read at all; the session takes fewer. */
 export const LIVE_FRAME_BYTES_READ_MAX = 1024 * 1024;
 
+/** The base address of what is open at `address`; an IPv6 host is in brackets. */
 export function urlOf(address: ListenAddress, port: number | undefined): string {
   if ("unix" in address) return "http://localhost";
   const host = address.host.includes(":") ? `[${address.host}]` : address.host;

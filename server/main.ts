@@ -24,6 +24,7 @@ export async function runEmulator(
   await emulator.close();
 }
 
+/** Where the hosted server listens and keeps its data. Port 0 takes any free one. */
 export interface ServerOptions {
   readonly host: string;
   readonly port: number;

@@ -8,6 +8,7 @@ import { isTooIntricate } from "./json-scan.ts";
  */
 const DISCARDED_BYTES_MAX = 256 * 1024 * 1024;
 
+/** A body that was JSON; what it says is not checked yet. */
 export interface JsonBody {
   readonly value: unknown;
   /** Length of the body as it came. */
@@ -33,10 +34,12 @@ export async function readRequiredJson(request: Request): Promise<unknown> {
   return body.value;
 }
 
+/** The 400 for an empty body where one is needed. */
 export function emptyBody(): AppError {
   return invalidBody("the body is empty; JSON is expected");
 }
 
+/** The 400 for a body of more than `bytesMax`. */
 export function tooLarge(bytesMax: number): AppError {
   return invalidBody(`the body is larger than ${bytesMax} bytes`);
 }

@@ -11,6 +11,7 @@ export const ERROR_STATUS = {
   internal: 500,
 } as const;
 
+/** A code of the registry, as `error.code` has it on the wire. */
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
 /** One offending place: a JSON Pointer into the body, or the parameter's name. */

@@ -12,7 +12,9 @@ export type MemoryId = Branded<"MemoryId">;
 export type SessionId = Branded<"SessionId">;
 /** `req_` and a random part; names one request in answers and logs. */
 export type RequestId = Branded<"RequestId">;
+/** `acct_` and a random part on a host; `local` in a home. Never parsed. */
 export type AccountId = Branded<"AccountId">;
+/** `user_` and a random part on a host; `local` in a home. Never parsed. */
 export type UserId = Branded<"UserId">;
 
 const BODY = "[0-9A-Za-z_-]{1,64}";
@@ -20,14 +22,17 @@ const PROJECT_ID = new RegExp(`^proj_${BODY}$`);
 const MEMORY_ID = new RegExp(`^mem_${BODY}$`);
 const SESSION_ID = new RegExp(`^sess_${BODY}$`);
 
+/** Undefined for a text of another form. Whether there is such a project it does not say. */
 export function parseProjectId(text: string): ProjectId | undefined {
   return PROJECT_ID.test(text) ? (text as ProjectId) : undefined;
 }
 
+/** Undefined for a text of another form. Whether there is such a memory it does not say. */
 export function parseMemoryId(text: string): MemoryId | undefined {
   return MEMORY_ID.test(text) ? (text as MemoryId) : undefined;
 }
 
+/** Undefined for a text of another form. Whether there is such a session it does not say. */
 export function parseSessionId(text: string): SessionId | undefined {
   return SESSION_ID.test(text) ? (text as SessionId) : undefined;
 }
@@ -68,10 +73,12 @@ export function randomMemoryKey(world: World): string {
   return `note-${base32(world.randomBytes(10))}`;
 }
 
+/** A new project's id: `proj_` and 26 base32 characters (128 bits). */
 export function randomProjectId(world: World): ProjectId {
   return `proj_${base32(world.randomBytes(16)).slice(0, 26)}` as ProjectId;
 }
 
+/** A new request's id: `req_` and 16 base32 characters (80 bits). */
 export function randomRequestId(world: World): RequestId {
   return `req_${base32(world.randomBytes(10))}` as RequestId;
 }

@@ -7,6 +7,7 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue };
 
+/** A JSON object: neither an array nor null. */
 export type JsonObject = { readonly [key: string]: JsonValue };
 
 /** Whether two JSON values are equal, whatever the order of their objects' keys. */

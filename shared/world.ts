@@ -15,6 +15,7 @@ export interface World {
   randomBytes(length: number): Uint8Array;
 }
 
+/** A call of `setTimer` that may still be taken back. */
 export interface Timer {
   /** After this the callback will not run. Harmless when it already has. */
   cancel(): void;

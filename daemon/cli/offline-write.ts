@@ -28,7 +28,8 @@ export async function writeOffline(
       return true;
     });
     const daemon = await findDaemon(home);
-    await daemon?.call("POST", "/_memsync/inbox", {});
+    // It is saved either way: a daemon that can't be told now looks when it starts.
+    await daemon?.call("POST", "/_memsync/inbox", {}).catch(() => undefined);
     return written;
   } finally {
     await database.close();

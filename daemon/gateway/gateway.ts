@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
-import { AppError } from "../../shared/errors.ts";
+import { AppError, messageOf } from "../../shared/errors.ts";
 import type { Home } from "../home.ts";
 import type { Control } from "./control.ts";
 import { type App, type Listener, listenBun, type MountOptions, mountRoutes } from "./mount.ts";
@@ -8,12 +8,14 @@ import { type App, type Listener, listenBun, type MountOptions, mountRoutes } fr
 const TOKEN_BYTES = 24;
 const PRIVATE_FILE = 0o600;
 
+/** What a gateway serves, and the home whose socket and gateway file it takes over. */
 export interface GatewayOptions extends MountOptions {
   readonly home: Home;
   /** The daemon's own calls; served on the socket alone. */
   readonly control: Control;
 }
 
+/** An open gateway. The home's gateway file holds its address and token until it closes. */
 export interface Gateway {
   /** Address of the port on loopback. */
   readonly url: string;
@@ -33,25 +35,22 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const onSocket = mountRoutes(options, () => true);
   rmSync(home.socket, { force: true });
   const socket = await listenBun(withControl(onSocket, control), { unix: home.socket });
-  let port: Listener;
+  let port: Listener | undefined;
+  const close = async () => {
+    rmSync(home.gateway, { force: true });
+    await port?.close();
+    await socket.close();
+    rmSync(home.socket, { force: true });
+  };
   try {
     port = await listenBun(onPort, { host: "127.0.0.1", port: 0 });
+    const { url } = port;
+    writeFileSync(home.gateway, JSON.stringify({ url, token }), { mode: PRIVATE_FILE });
+    return { url, token, close };
   } catch (thrown) {
-    await socket.close();
+    await close();
     throw thrown;
   }
-  const { url } = port;
-  writeFileSync(home.gateway, JSON.stringify({ url, token }), { mode: PRIVATE_FILE });
-  return {
-    url,
-    token,
-    async close() {
-      rmSync(home.gateway, { force: true });
-      await port.close();
-      await socket.close();
-      rmSync(home.socket, { force: true });
-    },
-  };
 }
 
 /** Adds the daemon's own calls, below a path that the interface has not. */
@@ -64,8 +63,9 @@ function withControl(app: App, control: Control): App {
       try {
         return await control(pathname.slice("/_memsync/".length), request);
       } catch (thrown) {
-        if (thrown instanceof AppError) return app.refuse(thrown);
-        throw thrown;
+        return app.refuse(
+          thrown instanceof AppError ? thrown : new AppError("internal", messageOf(thrown)),
+        );
       }
     },
   };

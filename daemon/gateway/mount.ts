@@ -16,10 +16,12 @@ export type { Listener } from "../../server/listener.ts";
 export { type ServiceStore, serviceStoreOf } from "../../server/services/service-store.ts";
 export { serviceMigrations } from "../../server/stores/migrations.ts";
 export type { ServiceTables } from "../../server/stores/tables.ts";
+/** Connecting projects and undoing it: what the gateway passes on to the service. */
 export type ConnectionService = Services["connections"];
 
 /** Whose everything in a home is: there is one user on a machine, and no account. */
 export const LOCAL_ACCOUNT = "local" as AccountId;
+/** The one user of a home. */
 export const LOCAL_USER = "local" as UserId;
 
 /** Whoever reaches the gateway is the machine's one user. */
@@ -32,6 +34,7 @@ const LOCAL_CALLER: Caller = {
   boundTo: null,
 };
 
+/** What the routes answer from: the local replica, and the service for what it can't do. */
 export interface MountOptions {
   readonly store: ServiceStore;
   readonly world: World;

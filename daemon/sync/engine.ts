@@ -20,6 +20,7 @@ import type { Outcome } from "./service.ts";
 /** Without the live socket, one unit is asked about this often, in turn. */
 const ASK_INTERVAL_MS = 30_000;
 
+/** What the engine works with, beyond what each of its calls needs. */
 export interface EngineOptions extends RoundOptions {
   readonly world: World;
   readonly log: Log;

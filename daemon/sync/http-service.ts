@@ -8,6 +8,7 @@ import type { Outcome, Service } from "./service.ts";
 /** A call that has not been answered by then counts as unreachable. */
 const CALL_DEADLINE_MS = 30_000;
 
+/** Where the service is, and the token that every call and the live socket carry. */
 export interface HttpServiceOptions {
   /** Scheme and host, without `/v1` or `/api`. */
   readonly url: string;

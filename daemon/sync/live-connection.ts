@@ -6,6 +6,7 @@ import type { LiveConnection, LiveHandlers } from "./service.ts";
 /** A handshake that has not come through by then is given up. */
 const HANDSHAKE_DEADLINE_MS = 15_000;
 
+/** Which service's live socket to open; `url` is its base address, `http` or `https`. */
 export interface LiveConnectionOptions {
   readonly url: string;
   readonly token: string;

@@ -5,6 +5,7 @@ import { randomFraction, type Timer, type World } from "../../shared/world.ts";
 import { backoffMs } from "./schedule.ts";
 import type { LiveConnection, LiveHandlers } from "./service.ts";
 
+/** What the link works with. `onFrame` gets one frame at a time; rejecting closes the socket. */
 export interface LiveLinkOptions {
   readonly open: (handlers: LiveHandlers) => LiveConnection | undefined;
   readonly world: World;

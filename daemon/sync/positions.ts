@@ -19,6 +19,7 @@ const NOT_CONTACTED: SyncPosition = { remote: undefined, ackedSeq: 0, refused: u
 /** Stands in `epoch` for a position that was lost and has to be found again; no server gives it. */
 const NO_EPOCH = "?";
 
+/** Where a document stands with a service; never contacted when nothing is kept of it. */
 export async function readPosition(
   db: Db,
   service: string,
@@ -38,6 +39,7 @@ export async function readPosition(
   };
 }
 
+/** Replaces where a document stands with a service; durable with its transaction's commit. */
 export async function writePosition(
   db: Db,
   service: string,

@@ -12,6 +12,7 @@ export type Outcome<Value> =
   | { readonly kind: "busy"; readonly message: string; readonly retryAfterMs: number | undefined }
   | { readonly kind: "refused"; readonly status: number; readonly message: string };
 
+/** What a live connection tells its owner, up to `closed`, after which nothing comes. */
 export interface LiveHandlers {
   /** The socket is up; now is the time to subscribe. */
   opened(): void;
@@ -20,6 +21,7 @@ export interface LiveHandlers {
   closed(message: string): void;
 }
 
+/** A live socket, open or opening. Subscribe only once it is open; `close` calls `closed`. */
 export interface LiveConnection {
   subscribe(projects: readonly ProjectId[]): void;
   close(): void;

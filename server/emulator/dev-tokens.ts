@@ -1,6 +1,7 @@
 import type { AccountId, UserId } from "../../shared/ids.ts";
 import type { Caller } from "../services/services.ts";
 
+/** An account's plan. */
 export type Plan = Caller["plan"];
 
 const DEV_TOKEN = /^mst_dev_([0-9A-Za-z_-]{1,64})$/;

@@ -9,6 +9,7 @@ import { RequestCounts } from "../services/request-counts.ts";
 import { type ServiceStore, serviceStoreOf } from "../services/service-store.ts";
 import { callerOfDevToken, type Plan } from "./dev-tokens.ts";
 
+/** Where the emulator keeps its data, and whom it answers. */
 export interface EmulatorAppOptions {
   /** `:memory:` or the path of a database file. */
   readonly path: string;
@@ -20,6 +21,7 @@ export interface EmulatorAppOptions {
   readonly loopbackOnly: boolean;
 }
 
+/** The emulator without a port; its database is open until `close`. */
 export interface EmulatorApp {
   readonly app: App;
   readonly store: ServiceStore;

@@ -9,6 +9,7 @@ import { createEmulatorApp } from "./emulator-app.ts";
 const PRIVATE_FOLDER = 0o700;
 const LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"];
 
+/** Choices for `startEmulator`, none of them needed. */
 export interface EmulatorOptions {
   /** Address to listen on; `127.0.0.1` when left out. */
   readonly host?: string;
@@ -20,6 +21,7 @@ export interface EmulatorOptions {
   readonly plan?: "pro" | "team";
 }
 
+/** An emulator that answers at `url` until it is closed. */
 export interface Emulator {
   /** Base address without `/v1` or `/api`: `http://127.0.0.1:4777`. */
   readonly url: string;

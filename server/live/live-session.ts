@@ -48,6 +48,7 @@ export interface LiveSession {
 /** Bytes of one frame from a client: a thousand project ids and room to spare. */
 export const LIVE_FRAME_BYTES_MAX = 80 * 1024;
 
+/** One opened socket, whose it is, and where changes come from. */
 export interface LiveSessionDeps {
   readonly live: Services["live"];
   readonly caller: Caller;

@@ -17,6 +17,7 @@ export async function getProject(
   return project;
 }
 
+/** The 404 for a project that the account does not have. */
 export function noSuchProject(): AppError {
   return new AppError("not_found", "there is no such project");
 }
@@ -26,10 +27,19 @@ export function assertBoundTo(caller: Caller, id: ProjectId): void {
   if (!mayReach(caller, id)) throw boundElsewhere();
 }
 
+/** The same for what may belong to no project, which a bound token does not reach either. */
+export function assertReaches(caller: Caller, id: ProjectId | null): void {
+  if (caller.boundTo !== null && (id === null || !caller.boundTo.includes(id))) {
+    throw boundElsewhere();
+  }
+}
+
+/** The 403 for what lies outside the projects that a token is bound to. */
 export function boundElsewhere(): AppError {
   return new AppError("forbidden", "this token is bound to projects and reaches nothing else");
 }
 
+/** Whether the token's binding allows a project, be it there or not. */
 export function mayReach(caller: Caller, id: ProjectId): boolean {
   return caller.boundTo === null || caller.boundTo.includes(id);
 }

@@ -17,6 +17,7 @@ import type { Caller, Services } from "./services.ts";
 
 type Store = ReplicaStore<ServiceTables>;
 
+/** Connections over one store, for tokens that may write and reach both projects. */
 export function createConnectionService(store: Store): Services["connections"] {
   return {
     connect: (caller, request) => connect(store, caller, request),

@@ -9,6 +9,7 @@ import type { ServiceTables } from "../stores/tables.ts";
 import { mayReach } from "./access.ts";
 import type { Caller, LivePosition, Services } from "./services.ts";
 
+/** What is committed to one store: positions, and each commit's rows in their order. */
 export function createLiveService(store: ReplicaStore<ServiceTables>): Services["live"] {
   return {
     async positions(caller, projects) {

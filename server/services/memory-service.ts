@@ -29,6 +29,7 @@ import { findCurrentProject } from "./current-project.ts";
 import { KeptPages } from "./kept-pages.ts";
 import type { Caller, MemoryQuery, Page, Services } from "./services.ts";
 
+/** Memories over one store; `world` gives a key to each that comes without one. */
 export function createMemoryService(
   store: ReplicaStore<ServiceTables>,
   world: World,

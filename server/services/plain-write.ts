@@ -4,6 +4,7 @@ import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import { isPublicKey } from "../../shared/replica/rows.ts";
 
+/** Plain fields to write into a project's document; what is absent stays as it is. */
 export interface PlainWrite {
   /** A project's name. */
   readonly name?: string;
@@ -12,6 +13,7 @@ export interface PlainWrite {
   readonly metadata?: JsonObject;
 }
 
+/** How many of the memories written were new, changed, or equal to what was stored. */
 export interface PlainChanges {
   readonly created: number;
   readonly updated: number;

@@ -24,6 +24,7 @@ import type { Caller, ProjectDetails, Services } from "./services.ts";
 
 type Store = ReplicaStore<ServiceTables>;
 
+/** Projects over one store; `world` gives an id to each that comes without one. */
 export function createProjectService(store: Store, world: World): Services["projects"] {
   return {
     async list(caller, page) {

@@ -34,6 +34,7 @@ export interface PageRequest {
   readonly cursor: string | undefined;
 }
 
+/** Which memories to list, oldest first, or with `q` to search, best match first. */
 export interface MemoryQuery extends PageRequest {
   readonly projectId: ProjectId | undefined;
   /** From the header `X-Project-Id`. */
@@ -43,6 +44,7 @@ export interface MemoryQuery extends PageRequest {
   readonly q: string | undefined;
 }
 
+/** Which sessions to list: one project's, or all that the caller may see. */
 export interface SessionQuery extends PageRequest {
   readonly projectId: ProjectId | undefined;
 }
@@ -128,6 +130,7 @@ export interface LivePosition {
   readonly seq: number;
 }
 
+/** One committed row of a document's log; the position is that row's. */
 export interface LiveChange extends LivePosition {
   /** The committed row's Yjs update (v1). */
   readonly update: Uint8Array;

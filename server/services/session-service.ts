@@ -3,9 +3,10 @@ import type { ReplicaStore } from "../../shared/replica/store.ts";
 import { pageOf, parseCursor } from "../stores/cursor.ts";
 import { countSessions, findSession, listSessions } from "../stores/session-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
-import { assertBoundTo, getProject } from "./access.ts";
+import { assertReaches, getProject } from "./access.ts";
 import type { Services } from "./services.ts";
 
+/** Sessions over one store, read only: syncs bring them in. */
 export function createSessionService(store: ReplicaStore<ServiceTables>): Services["sessions"] {
   return {
     async list(caller, query) {
@@ -26,7 +27,7 @@ export function createSessionService(store: ReplicaStore<ServiceTables>): Servic
     async get(caller, id) {
       const session = await findSession(store.reader, caller.account, id);
       if (!session) throw new AppError("not_found", "there is no such session");
-      if (session.project_id !== null) assertBoundTo(caller, session.project_id);
+      assertReaches(caller, session.project_id);
       return session;
     },
   };

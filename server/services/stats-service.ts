@@ -15,6 +15,7 @@ import type { Caller, Services } from "./services.ts";
 
 type Db = Kysely<ServiceTables>;
 
+/** Usage over what the caller reaches; of requests, the whole account's in `counts`. */
 export function createStatsService(
   store: ReplicaStore<ServiceTables>,
   counts: RequestCounts,

@@ -26,6 +26,7 @@ import type { ServiceTables } from "../stores/tables.ts";
 import {
   assertBoundTo,
   assertCanWrite,
+  assertReaches,
   boundElsewhere,
   getProject,
   noSuchProject,
@@ -37,6 +38,7 @@ import type { Caller, Services } from "./services.ts";
 type Store = ReplicaStore<ServiceTables>;
 type Context = WriteContext<ServiceTables>;
 
+/** Syncs and replica exchanges over one store; all that a call writes shares one commit. */
 export function createSyncService(store: Store): Services["sync"] {
   return {
     async read(caller, id) {
@@ -89,7 +91,7 @@ async function uploadSessions(
   sessions: readonly SessionUpload[] = [],
 ): Promise<boolean> {
   if (id === null && caller.boundTo !== null && sessions.length > 0) throw boundElsewhere();
-  const mayReplace = (owner: ProjectId) => assertBoundTo(caller, owner);
+  const mayReplace = (owner: ProjectId | null) => assertReaches(caller, owner);
   return await putSessions(db, caller.account, id, sessions, mayReplace);
 }
 

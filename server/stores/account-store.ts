@@ -12,6 +12,7 @@ export interface Account {
   readonly createdAt: number;
 }
 
+/** A user of one account, by a name that is unique in it. */
 export interface User {
   readonly id: UserId;
   readonly accountId: AccountId;
@@ -32,6 +33,7 @@ export interface TokenRecord {
   readonly account: Account;
 }
 
+/** Throws when its id or name is taken; durable with its transaction's commit. */
 export async function insertAccount(db: Db, account: Account): Promise<void> {
   const { id, name, plan, createdAt } = account;
   await db.insertInto("accounts").values({ id, name, plan, created_at: createdAt }).execute();
@@ -55,6 +57,7 @@ export async function findAccount(db: Db, named: string): Promise<Account | unde
   return row && toAccount(row);
 }
 
+/** Throws when its id, or its name in the account, is taken; durable with the commit. */
 export async function insertUser(db: Db, user: User, now: number): Promise<void> {
   const { id, accountId, name } = user;
   await db
@@ -63,6 +66,7 @@ export async function insertUser(db: Db, user: User, now: number): Promise<void>
     .execute();
 }
 
+/** The account's user of exactly this name; undefined when there is none. */
 export async function findUser(db: Db, accountId: string, name: string): Promise<User | undefined> {
   const row = await db
     .selectFrom("users")
@@ -73,6 +77,7 @@ export async function findUser(db: Db, accountId: string, name: string): Promise
   return row && { id: row.id as UserId, accountId: row.account_id as AccountId, name: row.name };
 }
 
+/** A token to keep, by `hashToken`'s hash. Times are milliseconds since the Unix epoch. */
 export interface NewToken {
   readonly id: string;
   readonly hash: string;
@@ -84,6 +89,7 @@ export interface NewToken {
   readonly expiresAt: number | null;
 }
 
+/** Keeps a token as never used; durable with its transaction's commit. */
 export async function insertToken(db: Db, token: NewToken): Promise<void> {
   await db
     .insertInto("tokens")
@@ -127,6 +133,7 @@ function tokens(db: Db) {
 
 type TokenRow = Awaited<ReturnType<ReturnType<typeof tokens>["execute"]>>[number];
 
+/** The token of `hashToken`'s hash, be it expired or revoked; undefined when there is none. */
 export async function findTokenByHash(db: Db, hash: string): Promise<TokenRecord | undefined> {
   const row = await tokens(db).where("tokens.hash", "=", hash).executeTakeFirst();
   return row && toToken(row);
@@ -153,6 +160,7 @@ export async function revokeToken(db: Db, id: string, now: number): Promise<bool
   return numUpdatedRows > 0n;
 }
 
+/** Notes when a token was last used, in milliseconds since the Unix epoch. */
 export async function markUsed(db: Db, id: string, at: number): Promise<void> {
   await db.updateTable("tokens").set({ last_used_at: at }).where("id", "=", id).execute();
 }

@@ -7,6 +7,7 @@ type Db = Kysely<ServiceTables>;
 /** Two different projects, the smaller id first, so that a pair is stored once. */
 export type ProjectPair = readonly [ProjectId, ProjectId];
 
+/** Two different projects as the pair that is stored, in whichever order they are given. */
 export function pairOf(one: ProjectId, other: ProjectId): ProjectPair {
   return one < other ? [one, other] : [other, one];
 }
@@ -42,6 +43,7 @@ export async function findConnection(
   return row?.created_at;
 }
 
+/** Undoes a connection, if there is one; durable with its transaction's commit. */
 export async function removeConnection(db: Db, account: string, pair: ProjectPair): Promise<void> {
   await db
     .deleteFrom("connections")

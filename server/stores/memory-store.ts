@@ -8,6 +8,7 @@ import type { ServiceTables } from "./tables.ts";
 
 type Db = Kysely<ServiceTables>;
 
+/** The documents that a list, search or count of memories covers. */
 export interface MemoryFilter {
   /** Whose documents. */
   readonly account: string;
@@ -15,6 +16,7 @@ export interface MemoryFilter {
   readonly documents: readonly string[];
 }
 
+/** A key's winner, as its row says. Times are milliseconds since the Unix epoch. */
 export interface MemoryRow {
   /** Grows with each memory that comes to be. */
   readonly rowId: number;
@@ -82,6 +84,7 @@ export async function listMemories(
   return rows.map(toMemoryRow);
 }
 
+/** How many memories there are, on all pages; conflicts of a key are not counted. */
 export async function countMemories(db: Db, filter: MemoryFilter): Promise<number> {
   if (filter.documents.length === 0) return 0;
   const { count } = await memories(db, filter)
@@ -148,6 +151,7 @@ export function fullTextQuery(text: string): string | undefined {
   return words.map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
 }
 
+/** In the order of their documents' names: a key has one id in every user's `user` document. */
 export async function findMemoriesById(
   db: Db,
   account: string,

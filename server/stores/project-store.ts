@@ -16,6 +16,7 @@ export interface ProjectRow {
   readonly lastSyncedAt: number | null;
 }
 
+/** The projects that a list or count covers. */
 export interface ProjectFilter {
   readonly account: string;
   /** Only these; all of the account's when null. */
@@ -38,6 +39,7 @@ function projects(db: Db, { account, among }: ProjectFilter) {
   return query;
 }
 
+/** The account's project, whether or not a token reaches it; undefined when there is none. */
 export async function findProject(
   db: Db,
   account: string,
@@ -79,6 +81,7 @@ export async function listProjects(
   return rows.map(toProject);
 }
 
+/** How many projects there are, on all pages. */
 export async function countProjects(db: Db, filter: ProjectFilter): Promise<number> {
   const { count } = await projects(db, filter)
     .select((select) => select.fn.countAll<number>().as("count"))
@@ -101,6 +104,7 @@ export async function findLastSyncedProject(
   return row && toProject(row);
 }
 
+/** Counts a sync at `now` (milliseconds since the Unix epoch); durable with the commit. */
 export async function markSynced(db: Db, account: string, id: ProjectId, now: number) {
   await db
     .updateTable("documents")
@@ -135,6 +139,7 @@ export async function readMetadata(
   return byDocument;
 }
 
+/** The text as it goes over the wire; empty when none was ever written. */
 export async function readText(db: Db, documentId: number): Promise<string> {
   const row = await db
     .selectFrom("texts")

@@ -7,6 +7,7 @@ import type { ServiceTables } from "./tables.ts";
 
 type Db = Kysely<ServiceTables>;
 
+/** The sessions that a list or count covers. */
 export interface SessionFilter {
   readonly account: string;
   /** Only sessions of these projects; all of the account's when null. */
@@ -50,6 +51,7 @@ export async function listSessions(
   }));
 }
 
+/** How many sessions there are, on all pages. */
 export async function countSessions(db: Db, filter: SessionFilter): Promise<number> {
   const { count } = await sessions(db, filter)
     .select((select) => select.fn.countAll<number>().as("count"))
@@ -57,6 +59,7 @@ export async function countSessions(db: Db, filter: SessionFilter): Promise<numb
   return Number(count);
 }
 
+/** The account's session, whether or not a token reaches it; undefined when there is none. */
 export async function findSession(
   db: Db,
   account: string,
@@ -80,7 +83,7 @@ export async function putSessions(
   account: string,
   projectId: ProjectId | null,
   uploads: readonly SessionUpload[],
-  mayReplace: (projectId: ProjectId) => void,
+  mayReplace: (projectId: ProjectId | null) => void,
 ): Promise<boolean> {
   let changed = false;
   for (const upload of uploads) {
@@ -89,7 +92,7 @@ export async function putSessions(
     const session: Session = { id: upload.id, project_id: project, ...withoutId(upload) };
     const body = JSON.stringify(session);
     if (known && JSON.stringify(known) === body) continue;
-    if (known?.project_id) mayReplace(known.project_id);
+    if (known) mayReplace(known.project_id);
     changed = true;
     const values = {
       project_id: project,

@@ -7,14 +7,17 @@ export interface DocumentAddress {
   readonly name: string;
 }
 
+/** Where a project's document is, made or not. */
 export function projectDocument(owner: string, project: ProjectId): DocumentAddress {
   return { owner, name: project };
 }
 
+/** Where the document of one user's own memories is, made or not. */
 export function userDocument(owner: string, user: UserId): DocumentAddress {
   return { owner, name: `user/${user}` };
 }
 
+/** Where the document of the whole account's memories is, made or not. */
 export function globalDocument(owner: string): DocumentAddress {
   return { owner, name: "global" };
 }

@@ -1,6 +1,7 @@
 /** A line that opens or closes a fenced code block: its mark, and what stands behind it. */
 const FENCE = /^\s*(`{3,}|~{3,})(.*)$/;
 
+/** Whether a line may open or close a code block; CommonMark would let fewer lines do so. */
 export function isFence(line: string): boolean {
   return FENCE.test(line);
 }

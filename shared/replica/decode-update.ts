@@ -1,6 +1,7 @@
 import * as Y from "yjs";
 import { assert } from "../errors.ts";
 
+/** A part of a Yjs update: an item, the length of what was collected, or a gap. */
 export type Struct = Y.Item | Y.GC | Y.Skip;
 
 /**

@@ -9,6 +9,7 @@ import { entryTime, wellFormedValue } from "./stored-value.ts";
 import { alignBase, type CapturedText, captureText, editFromBase } from "./text.ts";
 import { equalForms, joinForm, PLAIN_FORM, splitForm, type TextForm } from "./text-form.ts";
 
+/** Name of the Yjs root that holds the text. */
 export const TEXT_ROOT = "claude_md";
 
 /** Where an item stands: in the text, or in an array of entries. */
@@ -26,6 +27,7 @@ export interface DocumentChanges {
   readonly text: boolean;
 }
 
+/** When an entry was written, and which it replaces. */
 export interface WriteOptions {
   /** When the write happened, in milliseconds since the Unix epoch. */
   readonly now: number;

@@ -14,6 +14,7 @@ export interface StoredEntry {
   readonly updated_at: number;
 }
 
+/** A stored entry and the Yjs item that holds it. */
 export interface Entry extends StoredEntry {
   readonly id: EntryId;
 }
@@ -54,6 +55,7 @@ export class EntryIndex {
   }
 }
 
+/** Whether both name one item. */
 export function sameId(one: EntryId, other: EntryId): boolean {
   return one.client === other.client && one.clock === other.clock;
 }

@@ -15,6 +15,7 @@ const EMPTY_STATE_VECTOR = Y.encodeStateVector(new Map());
 /** A document that 100,000 client ids have written to has a shorter one. */
 const STATE_VECTOR_BYTES_MAX = 1024 * 1024;
 
+/** What the client's token allows in an exchange, beyond reading. */
 export interface ExchangeRights {
   readonly canWrite: boolean;
 }

@@ -16,6 +16,7 @@ export class CorruptDocumentError extends Error {
   override readonly name = "CorruptDocumentError";
 }
 
+/** A document as its tables hold it, every part verified against its checksum. */
 export interface StoredDocument {
   /** A snapshot, if there is one, and the rows after it, in order. */
   readonly updates: readonly Uint8Array[];
@@ -127,6 +128,7 @@ export function mergeUpdates(updates: readonly Uint8Array[]): Uint8Array {
   return Y.mergeUpdates([...updates]);
 }
 
+/** A row to append: a Yjs update (v1), and when, in milliseconds since the Unix epoch. */
 export interface NewRow {
   readonly documentId: number;
   readonly origin: "local" | "remote";

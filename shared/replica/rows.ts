@@ -7,6 +7,7 @@ import type { ReplicaTables } from "./tables.ts";
 
 type Db = Kysely<ReplicaTables>;
 
+/** Whose rows to write, and when, in milliseconds since the Unix epoch. */
 export interface RowsTarget {
   readonly documentId: number;
   readonly name: string;

@@ -14,6 +14,7 @@ const WRITES_PER_COMMIT_MAX = 256;
 const OPEN_DOCUMENTS_MAX = 512;
 const OPEN_BYTES_MAX = 64 * 1024 * 1024;
 
+/** What a store works with; it closes the database when it is closed. */
 export interface StoreOptions<Tables extends ReplicaTables> {
   readonly database: SqliteDatabase<Tables>;
   readonly world: World;

@@ -40,6 +40,7 @@ async function recordConflicts<Tables extends ReplicaTables>(
 /** How far each client's clock had come: what a document held at some moment. */
 export type HeldClocks = ReadonlyMap<number, number>;
 
+/** What a document holds now, changes that are not flushed yet included. */
 export function heldClocks({ document }: OpenDocument): HeldClocks {
   return Y.decodeStateVector(Y.encodeStateVector(document.ydoc));
 }

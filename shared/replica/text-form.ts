@@ -11,6 +11,7 @@ export interface TextForm {
   readonly final_newline: boolean;
 }
 
+/** The form of an empty text, and of one that no form is kept of. */
 export const PLAIN_FORM: TextForm = { bom: false, eol: "lf", final_newline: true };
 
 const BOM = "\uFEFF";
@@ -37,6 +38,7 @@ export function joinForm(lines: string, form: TextForm): string {
   return form.bom ? BOM + text : text;
 }
 
+/** Whether two forms agree in every part. */
 export function equalForms(one: TextForm, other: TextForm): boolean {
   return (
     one.bom === other.bom && one.eol === other.eol && one.final_newline === other.final_newline

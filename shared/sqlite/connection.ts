@@ -12,6 +12,7 @@ export interface SqliteConnection {
   close(): void;
 }
 
+/** A compiled statement. Parameters bind in their order; a row is an object by column. */
 export interface SqliteStatement {
   /** Whether the statement returns rows. */
   readonly reader: boolean;
@@ -23,6 +24,7 @@ export interface SqliteStatement {
   iterate(parameters: readonly unknown[]): IterableIterator<unknown>;
 }
 
+/** How to open a database; where it may write, a missing file is made. */
 export interface ConnectionOptions {
   /** Opens an existing file for reading alone. */
   readonly readonly: boolean;

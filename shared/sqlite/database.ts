@@ -12,6 +12,7 @@ export interface SqliteDatabase<Tables> {
   close(): Promise<void>;
 }
 
+/** Which database to open; a missing file is made. */
 export interface OpenOptions {
   /** `:memory:` or a path whose folder exists. */
   readonly path: string;

@@ -1,5 +1,6 @@
 import { openConnection } from "./database.ts";
 
+/** A lock that this process has until it releases it or ends. */
 export interface Lock {
   release(): void;
 }

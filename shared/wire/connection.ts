@@ -13,6 +13,7 @@ export const Connection = Type.Object({
 });
 export type Connection = Static<typeof Connection>;
 
+/** Answer of `POST /api/projects/connect` and of its `DELETE`. */
 export const ConnectAnswer = Type.Object({ connection: Connection });
 export type ConnectAnswer = Static<typeof ConnectAnswer>;
 

@@ -48,8 +48,10 @@ export interface DocumentRefused {
   readonly refused: { readonly message: string };
 }
 
+/** What became of one document of an exchange; each is answered by itself. */
 export type DocumentAnswer = DocumentServed | DocumentForbidden | DocumentRefused;
 
+/** The answer's documents, their base64 decoded; absent when not asked for. */
 export interface ExchangeAnswer {
   readonly documents: { readonly [document in Layer]?: DocumentAnswer };
 }

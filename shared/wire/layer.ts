@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 
+/** Every layer, in the order in which an exchange goes through them. */
 export const LAYERS = ["project", "user", "global"] as const;
 
 /** Whose a memory is: a project's, one user's in all projects, or the whole account's. */

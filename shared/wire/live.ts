@@ -41,6 +41,7 @@ export interface ChangedFrame {
   readonly update?: Uint8Array;
 }
 
+/** What a server sends on a live socket (contract, section 6). */
 export type ServerFrame = SubscribedFrame | ChangedFrame;
 
 const projectIdText = text<ProjectId>({
@@ -72,6 +73,7 @@ const Changed = Type.Object({
   update: Type.Optional(text()),
 });
 
+/** The frame to send; more than `LIVE_PROJECTS_MAX` ids make the server close the socket. */
 export function encodeSubscribe(projectIds: readonly ProjectId[]): string {
   return JSON.stringify({ type: "subscribe", project_ids: projectIds });
 }
@@ -82,6 +84,7 @@ export function parseClientFrame(frame: string): SubscribeFrame {
   return { type, projectIds: project_ids };
 }
 
+/** The frame to send: JSON, with an update in base64. */
 export function encodeServerFrame(frame: ServerFrame): string {
   if (frame.type === "subscribed") {
     return JSON.stringify({ type: frame.type, positions: Object.fromEntries(frame.positions) });

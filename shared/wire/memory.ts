@@ -21,6 +21,7 @@ export const Memory = Type.Object({
 });
 export type Memory = Static<typeof Memory>;
 
+/** Answer of `GET /v1/memories`. `total` is of all pages; `next_cursor` null on the last. */
 export const MemoryList = Type.Object({
   memories: Type.Array(Memory),
   total: Type.Integer(),
@@ -28,6 +29,7 @@ export const MemoryList = Type.Object({
 });
 export type MemoryList = Static<typeof MemoryList>;
 
+/** Answer of `DELETE /v1/memories/:id`. */
 export const MemoryDeleted = Type.Object({ id: text<MemoryId>(), deleted: Type.Literal(true) });
 export type MemoryDeleted = Static<typeof MemoryDeleted>;
 

@@ -20,6 +20,7 @@ export const Project = Type.Object({
 });
 export type Project = Static<typeof Project>;
 
+/** Answer of `GET …/projects`. `total` is of all pages; `next_cursor` null on the last. */
 export const ProjectList = Type.Object({
   projects: Type.Array(Project),
   total: Type.Integer(),

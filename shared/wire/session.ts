@@ -21,6 +21,7 @@ export const Session = Type.Object({
 });
 export type Session = Static<typeof Session>;
 
+/** Answer of `GET /v1/sessions`. `total` is of all pages; `next_cursor` null on the last. */
 export const SessionList = Type.Object({
   sessions: Type.Array(Session),
   total: Type.Integer(),

@@ -3,6 +3,7 @@ import { exceedsBytes } from "../limits.ts";
 
 const KIND = "MemsyncText";
 
+/** What a text must keep to; a rule that is absent allows everything. */
 export interface TextRules {
   /** Refuse the empty string. */
   readonly nonEmpty?: true;

@@ -11,8 +11,8 @@ export function timestampOf(epochMs: number): string {
 
 /**
  * Milliseconds since the Unix epoch of an ISO 8601 date and time with an offset; finer fractions
- * are cut off. Undefined for anything else, so also for a day that its month doesn't have, which the
- * runtimes' own parsers disagree about.
+ * are cut off. Undefined for anything else, so also for a day that its month doesn't have, which
+ * the runtimes' own parsers disagree about.
  */
 export function parseTimestamp(value: string): number | undefined {
   const match = ISO.exec(value);

@@ -238,6 +238,18 @@ describe("a token that is bound to projects", () => {
     expect(positions.map(({ projectId: id }) => id)).toEqual([A]);
   });
 
+  test("neither reads nor takes over a session of no project", async () => {
+    const alone = { documents: {}, sessions: [session(C)] };
+    await services.sync.exchange(me, null, alone, { createMissing: false });
+    expect((await services.sessions.get(me, session(C).id)).project_id).toBeNull();
+    expect(await refusal(() => services.sessions.get(bound, session(C).id))).toBe("forbidden");
+    await syncOf(A);
+    const upload = { sessions: [{ ...session(C), message_count: 99 }] };
+    const take = () => services.sync.apply(bound, A, upload, { createMissing: false });
+    expect(await refusal(take)).toBe("forbidden");
+    expect((await services.sessions.get(me, session(C).id)).project_id).toBeNull();
+  });
+
   test("is refused what it names beyond them", async () => {
     const [memory] = (await services.memories.list(me, { ...EVERYTHING, projectId: B })).items;
     const pair = { project_id: A, target_project_id: B };
