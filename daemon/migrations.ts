@@ -43,6 +43,8 @@ const ownMigrations: readonly Migration[] = [
         .addColumn("dir", "text", (column) => column.notNull())
         .addColumn("hash", "text", (column) => column.notNull())
         .addColumn("base", "text", (column) => column.notNull())
+        .addColumn("form", "text", (column) => column.notNull())
+        .addColumn("replaced_at", "integer", (column) => column.notNull())
         .execute();
       await db.schema
         .createTable("inbox")

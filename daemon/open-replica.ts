@@ -1,22 +1,52 @@
+import type { Kysely } from "kysely";
+import { messageOf } from "../shared/errors.ts";
 import { ReplicaStore } from "../shared/replica/store.ts";
 import { newWriter } from "../shared/replica/writer.ts";
-import { openDatabase, type SqliteDatabase } from "../shared/sqlite/database.ts";
+import { openDatabase, openReader, type SqliteDatabase } from "../shared/sqlite/database.ts";
 import { migrate } from "../shared/sqlite/migrate.ts";
 import type { World } from "../shared/world.ts";
 import { daemonMigrations } from "./migrations.ts";
 import { lowestAcked } from "./sync/positions.ts";
 import type { DaemonTables } from "./tables.ts";
 
-/** Opens a home's database and brings it to the present schema. */
+/** Opens a home's database and brings it to the present schema. Throws one sentence if it can't. */
 export async function openHomeDatabase(path: string): Promise<SqliteDatabase<DaemonTables>> {
-  const database = await openDatabase<DaemonTables>({ path });
   try {
-    await migrate(database.writer, daemonMigrations);
-    return database;
+    const database = await openDatabase<DaemonTables>({ path });
+    try {
+      await migrate(database.writer, daemonMigrations);
+      return database;
+    } catch (thrown) {
+      await database.close();
+      throw thrown;
+    }
   } catch (thrown) {
-    await database.close();
-    throw thrown;
+    throw databaseError(path, thrown);
   }
+}
+
+/**
+ * Opens a home's database for reading; undefined while the process that makes it is not done. Throws
+ * one sentence if it can't.
+ */
+export async function openHomeReader(path: string): Promise<Kysely<DaemonTables> | undefined> {
+  try {
+    const reader = await openReader<DaemonTables>(path);
+    // The file is not looked into before this; the inbox is made last.
+    await reader.selectFrom("inbox").select("id").limit(1).execute();
+    return reader;
+  } catch (thrown) {
+    if (messageOf(thrown).startsWith("no such table")) return undefined;
+    throw databaseError(path, thrown);
+  }
+}
+
+function databaseError(path: string, thrown: unknown): Error {
+  return new Error(
+    `${path} can't be opened (${messageOf(thrown)}): put a copy of it back, or move it away to ` +
+      "begin with an empty one",
+    { cause: thrown },
+  );
 }
 
 /** The home's replica. What some service has not acknowledged survives compaction. */

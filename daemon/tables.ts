@@ -50,12 +50,14 @@ interface FollowedFilesTable {
   next_form: string | null;
 }
 
-/** A version that stood in a followed file until the daemon wrote over it. */
+/** A version that stood in a followed file until the daemon wrote over it, with no save since. */
 interface FileVersionsTable {
   id: Generated<number>;
   dir: string;
   hash: string;
   base: string;
+  form: string;
+  replaced_at: number;
 }
 
 /** A write made while no daemon ran. */

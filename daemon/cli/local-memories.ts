@@ -3,12 +3,12 @@ import type { Kysely } from "kysely";
 import { memoryIdOf } from "../../shared/ids.ts";
 import { layerOf, wireDocumentId } from "../../shared/replica/address.ts";
 import type { EntryId } from "../../shared/replica/entry-index.ts";
-import { openReader } from "../../shared/sqlite/database.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import { LOCAL_ACCOUNT } from "../gateway/mount.ts";
 import type { Home } from "../home.ts";
 import { parseEntryIds, readInbox } from "../inbox.ts";
+import { openHomeReader } from "../open-replica.ts";
 import type { DaemonTables } from "../tables.ts";
 
 /** A memory as the command line shows it. */
@@ -26,7 +26,7 @@ export interface LocalMemory {
 
 /** Opens the home's replica for reading; undefined when there is none yet. */
 export async function openLocal(home: Home): Promise<Kysely<DaemonTables> | undefined> {
-  return existsSync(home.database) ? await openReader<DaemonTables>(home.database) : undefined;
+  return existsSync(home.database) ? await openHomeReader(home.database) : undefined;
 }
 
 /**

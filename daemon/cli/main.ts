@@ -53,7 +53,15 @@ function sentence(thrown: unknown): string {
     : messageOf(thrown);
 }
 
+/** What goes into a pipe is on its way only when the stream has ended. False: it was not taken. */
+function printed(): Promise<boolean> {
+  return new Promise((resolve) => {
+    process.stdout.once("error", () => resolve(false));
+    process.stdout.end(() => resolve(true));
+  });
+}
+
 if (import.meta.main) {
-  process.exitCode = await runCommand(process.argv.slice(2), readEnvironment(process.env));
-  process.exit();
+  const status = await runCommand(process.argv.slice(2), readEnvironment(process.env));
+  process.exit((await printed()) ? status : status || FAILED);
 }

@@ -3,12 +3,12 @@ import type { IdRanges } from "../../shared/replica/doubles.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import { seedText } from "../../shared/replica/seed.ts";
 import type { WriteContext } from "../../shared/replica/store.ts";
-import { alignBase, type CapturedText, mergeIntoText } from "../../shared/replica/text.ts";
+import { alignBase, mergeIntoText } from "../../shared/replica/text.ts";
 import { cleanUpText } from "../../shared/replica/text-conflicts.ts";
-import { lineEdits } from "../../shared/replica/text-edits.ts";
 import { equalForms, splitForm } from "../../shared/replica/text-form.ts";
 import type { DaemonTables } from "../tables.ts";
-import { type FileState, listVersions } from "./follow-store.ts";
+import type { FileState } from "./follow-store.ts";
+import { rangesOutside } from "./version-ranges.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -16,6 +16,8 @@ type Context = WriteContext<DaemonTables>;
 export interface FileContent {
   readonly content: string;
   readonly hash: string;
+  /** When it was saved, in milliseconds since the Unix epoch. */
+  readonly savedAt: number;
 }
 
 /**
@@ -64,76 +66,4 @@ export async function takeFirst(
   }
   const base = document.change("local", () => mergeIntoText(document.text, lines));
   return { hash: file.hash, base, form };
-}
-
-/**
- * The state that a save was made from. Normally the last one; but an editor that has not seen our
- * last writes saves what it knew, and such a save is nearer to a version that we wrote over.
- */
-export async function baseOfSave(
-  context: Context,
-  dir: string,
-  current: FileState,
-  file: FileContent,
-): Promise<FileState> {
-  const { lines } = splitForm(file.content);
-  let nearest: FileState = current;
-  let least = distance(current.base.text, lines);
-  for (const version of await listVersions(context.db, dir)) {
-    if (least === 0) break;
-    const lineCount = distance(version.base.text, lines);
-    if (lineCount >= least) continue;
-    least = lineCount;
-    nearest = { ...version, form: current.form };
-  }
-  return nearest;
-}
-
-/** How many lines differ. */
-function distance(one: string, other: string): number {
-  let lines = 0;
-  for (const edit of lineEdits(one, other)) {
-    lines += countLines(edit.insert) + countLines(one.slice(edit.from, edit.to));
-  }
-  return lines;
-}
-
-function countLines(text: string): number {
-  return text === "" ? 0 : text.split("\n").length;
-}
-
-/** The characters of the live text that a version does not show. */
-function rangesOutside(live: CapturedText, version: CapturedText): IdRanges {
-  const shown = new Map<number, [number, number][]>();
-  for (const { client, clock, length } of version.spans) {
-    if (client === null) continue;
-    const ranges = shown.get(client) ?? [];
-    ranges.push([clock, clock + length]);
-    shown.set(client, ranges);
-  }
-  for (const ranges of shown.values()) ranges.sort(([one], [other]) => one - other);
-  const outside = new Map<number, [number, number][]>();
-  for (const { client, clock, length } of live.spans) {
-    if (client === null) continue;
-    const rest = subtract([clock, clock + length], shown.get(client) ?? []);
-    if (rest.length > 0) outside.set(client, [...(outside.get(client) ?? []), ...rest]);
-  }
-  for (const ranges of outside.values()) ranges.sort(([one], [other]) => one - other);
-  return outside;
-}
-
-/** What is left of a range without others, which are sorted. */
-function subtract(
-  [from, to]: readonly [number, number],
-  others: readonly (readonly [number, number])[],
-): [number, number][] {
-  const rest: [number, number][] = [];
-  let start = from;
-  for (const [otherFrom, otherTo] of others) {
-    if (otherTo <= start || otherFrom >= to) continue;
-    if (otherFrom > start) rest.push([start, otherFrom]);
-    start = Math.max(start, otherTo);
-  }
-  if (start < to) rest.push([start, to]);
-  return rest;
 }

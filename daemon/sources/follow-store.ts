@@ -19,8 +19,12 @@ export interface FollowedState extends FileState {
   readonly next: FileState | undefined;
 }
 
-/** Versions of a file that are kept, for saves from an editor that has not seen our write. */
-const VERSIONS_KEPT = 10;
+/**
+ * Versions that we wrote over are kept for saves from a buffer that has not seen our writes: for
+ * this long, and no two that were written over closer to each other than this.
+ */
+const VERSION_AGE_MS_MAX = 10 * 60_000;
+const VERSION_DISTANCE_MS = 5000;
 
 export async function readFollowed(db: Db, dir: string): Promise<FollowedState | undefined> {
   const row = await db
@@ -57,42 +61,60 @@ export async function writeFollowed(db: Db, dir: string, state: FollowedState): 
 /** Forgets what was known of a folder's file. */
 export async function forgetFollowed(db: Db, dir: string): Promise<void> {
   await db.deleteFrom("followed_files").where("dir", "=", dir).execute();
-  await db.deleteFrom("file_versions").where("dir", "=", dir).execute();
+  await forgetVersions(db, dir);
 }
 
-/** The versions that were written over last, newest first. */
-export async function listVersions(
+/** The oldest version that stood in the file at `since` or later and was then written over. */
+export async function findVersion(
   db: Db,
   dir: string,
-): Promise<{ readonly hash: string; readonly base: CapturedText }[]> {
-  const rows = await db
+  since: number,
+): Promise<FileState | undefined> {
+  const row = await db
     .selectFrom("file_versions")
-    .select(["hash", "base"])
+    .select(["hash", "base", "form"])
     .where("dir", "=", dir)
-    .orderBy("id", "desc")
-    .limit(VERSIONS_KEPT)
-    .execute();
-  return rows.map((row) => ({ hash: row.hash, base: JSON.parse(row.base) as CapturedText }));
+    .where("replaced_at", ">=", since)
+    .orderBy("id")
+    .limit(1)
+    .executeTakeFirst();
+  return row && toState(row.hash, row.base, row.form);
 }
 
-/** Keeps a version that is being written over, and drops those beyond the bound. */
-export async function addVersion(db: Db, dir: string, state: FileState): Promise<void> {
-  await db
-    .insertInto("file_versions")
-    .values({ dir, hash: state.hash, base: JSON.stringify(state.base) })
-    .execute();
+/** Keeps a version that is about to be written over at `now`, unless one was kept just before. */
+export async function addVersion(
+  db: Db,
+  dir: string,
+  state: FileState,
+  now: number,
+): Promise<void> {
+  const last = await db
+    .selectFrom("file_versions")
+    .select((select) => select.fn.max("replaced_at").as("at"))
+    .where("dir", "=", dir)
+    .executeTakeFirst();
+  if (typeof last?.at === "number" && Math.abs(now - last.at) < VERSION_DISTANCE_MS) return;
+  const oldest = now - VERSION_AGE_MS_MAX;
   await db
     .deleteFrom("file_versions")
     .where("dir", "=", dir)
-    .where("id", "not in", (select) =>
-      select
-        .selectFrom("file_versions")
-        .select("id")
-        .where("dir", "=", dir)
-        .orderBy("id", "desc")
-        .limit(VERSIONS_KEPT),
-    )
+    .where("replaced_at", "<", oldest)
     .execute();
+  await db
+    .insertInto("file_versions")
+    .values({
+      dir,
+      hash: state.hash,
+      base: JSON.stringify(state.base),
+      form: JSON.stringify(state.form),
+      replaced_at: now,
+    })
+    .execute();
+}
+
+/** Forgets the versions that were written over: whoever saved since has seen the file. */
+export async function forgetVersions(db: Db, dir: string): Promise<void> {
+  await db.deleteFrom("file_versions").where("dir", "=", dir).execute();
 }
 
 function toState(hash: string, base: string, form: string): FileState {

@@ -9,12 +9,13 @@ import type { Timer, World } from "../../shared/world.ts";
 import type { Link } from "../links.ts";
 import { readPosition } from "../sync/positions.ts";
 import type { DaemonTables } from "../tables.ts";
-import { baseOfSave, type FileContent, takeFirst, takeSave } from "./file-edit.ts";
+import { type FileContent, takeFirst, takeSave } from "./file-edit.ts";
 import { type FollowPlan, planFollowing } from "./follow-plan.ts";
 import {
   addVersion,
   type FileState,
   type FollowedState,
+  forgetVersions,
   readFollowed,
   writeFollowed,
 } from "./follow-store.ts";
@@ -23,6 +24,7 @@ import { isKnownVersion } from "./known-versions.ts";
 import { ABSENT_HASH, type FileRead, hashOf, readFollowedFile, textOf } from "./read-file.ts";
 import { QUIET_MS, readTrackedText, type Sighting } from "./read-tracked-text.ts";
 import type { Git } from "./run-git.ts";
+import { SaveBase } from "./save-base.ts";
 import { replaceFile } from "./write-file.ts";
 
 /** An emptied or deleted file counts only when it has stayed so for this long. */
@@ -60,6 +62,7 @@ interface Look {
 export class FollowedFile {
   readonly link: Link;
   readonly #options: FollowerOptions;
+  readonly #saveBase: SaveBase;
   #status: FollowStatus = { path: "CLAUDE.md", state: "waiting", note: "not looked at yet" };
   #looking: Promise<void> | undefined;
   #wanted = false;
@@ -68,12 +71,11 @@ export class FollowedFile {
   #sighting: Sighting | undefined;
   /** Since when the file is empty or gone, by the steady clock. */
   #emptySince: number | undefined;
-  /** Hash of a save that was taken for a stale buffer's; made again, it is meant. */
-  #insisted: string | undefined;
 
   constructor(link: Link, options: FollowerOptions) {
     this.link = link;
     this.#options = options;
+    this.#saveBase = new SaveBase(link.dir, options.world);
   }
 
   get status(): FollowStatus {
@@ -128,6 +130,7 @@ export class FollowedFile {
     if (read.kind === "problem") return leftAlone(path, read.message);
     const standing = await fileStanding(git, join(dir, path));
     const known = await readFollowed(store.reader, dir);
+    if (!(await this.#isWhole(read, known))) return this.#lookAgain(path);
     const exists = read.kind === "text";
     const hadText = known?.path === path && known.base.text.trim() !== "";
     const plan = planFollowing(standing, { exists, hadText, write });
@@ -141,10 +144,22 @@ export class FollowedFile {
     return await this.#take(guarded, plan, committed);
   }
 
+  /** Programs write a file in steps: what is new is taken only once it is read twice the same. */
+  async #isWhole(read: Readable, known: FollowedState | undefined): Promise<boolean> {
+    if (read.kind === "absent" || read.hash === known?.hash) return true;
+    const again = await readFollowedFile(this.link.dir);
+    return again.kind === "text" && again.path === read.path && again.hash === read.hash;
+  }
+
+  #lookAgain(path: string): Look {
+    this.#wanted = true;
+    return { status: { path, state: "waiting", note: "is being written" } };
+  }
+
   /** What the checked-out commit holds of a tracked file. */
   async #committedText(standing: Tracked, path: string): Promise<string | undefined> {
     const head = await readHeadText(this.#options.git, standing.file, standing.commit);
-    const text = head.kind === "text" ? textOf(path, head.bytes) : undefined;
+    const text = head.kind === "text" ? textOf(path, head.bytes, 0) : undefined;
     return text?.kind === "text" ? text.content : undefined;
   }
 
@@ -158,7 +173,7 @@ export class FollowedFile {
       return { status: { path, state: "waiting", note: read.detail }, againMs };
     }
     if (read.head.branch !== standing.defaultBranch) return { status: this.#status, againMs: 0 };
-    const text = read.bytes && textOf(path, read.bytes);
+    const text = read.bytes && textOf(path, read.bytes, world.now());
     if (text?.kind === "problem") return leftAlone(path, text.message);
     return text ?? { kind: "absent", path };
   }
@@ -166,7 +181,8 @@ export class FollowedFile {
   /** Takes what was read into the document, and writes the file where the document has more. */
   async #take(read: Readable, plan: Following, committed: string | undefined): Promise<Look> {
     const { path } = read;
-    const file = read.kind === "text" ? read : { path, content: "", hash: ABSENT_HASH };
+    const savedAt = this.#options.world.now();
+    const file = read.kind === "text" ? read : { path, content: "", hash: ABSENT_HASH, savedAt };
     const taken = await this.#options.store.write((context) =>
       this.#takeInto(context, file, plan, committed),
     );
@@ -202,6 +218,8 @@ export class FollowedFile {
           form: splitForm(content).form,
         }
       : undefined;
+    if (next !== state) await forgetVersions(context.db, dir);
+    if (written) await addVersion(context.db, dir, next, context.now);
     if (next !== known || written) {
       await writeFollowed(context.db, dir, { ...next, path: file.path, next: written });
     }
@@ -225,9 +243,7 @@ export class FollowedFile {
     if (plan.kind === "upwards" && (await isKnownVersion(context.db, open.id, file.content))) {
       return { hash: file.hash, base: open.document.alignText(lines), form };
     }
-    const insisted = this.#insisted === file.hash;
-    const base = insisted ? state : await baseOfSave(context, this.link.dir, state, file);
-    this.#insisted = base === state ? undefined : file.hash;
+    const base = await this.#saveBase.find(context, state, file);
     return await takeSave(context, open, base, file);
   }
 
@@ -257,6 +273,7 @@ export class FollowedFile {
     const { store, world } = this.#options;
     const { dir } = this.link;
     const outcome = await replaceFile(join(dir, file.path), content, file.hash, world);
+    if (outcome === "written") this.#saveBase.wrote();
     await store.write(async ({ db }) => {
       const state = await readFollowed(db, dir);
       if (!state) return;
@@ -264,7 +281,6 @@ export class FollowedFile {
         await writeFollowed(db, dir, { ...state, next: undefined });
         return;
       }
-      await addVersion(db, dir, state);
       await writeFollowed(db, dir, { ...next, path: file.path, next: undefined });
     });
     this.#wanted = true;

@@ -31,10 +31,11 @@ export class Followers {
   /** Begins to follow a folder; one followed already is followed by the new terms. */
   async add(link: Link): Promise<FollowedFile> {
     await this.remove(link.dir);
-    const tree = await findWorkingTree(this.#options.git, link.dir);
+    const { git, world, log } = this.#options;
+    const tree = await findWorkingTree(git, link.dir);
     const gitDir = tree.kind === "tree" ? tree.tree.gitDir : undefined;
     const file = new FollowedFile(link, this.#options);
-    const watch = watchFolder(link.dir, gitDir, this.#options.log, () => file.look());
+    const watch = watchFolder(link.dir, gitDir, world, log, () => file.look());
     this.#followers.set(link.dir, { file, watch });
     file.look();
     return file;

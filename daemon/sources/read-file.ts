@@ -19,6 +19,8 @@ export type FileRead =
       readonly content: string;
       /** SHA-256 of the bytes, in hex. */
       readonly hash: string;
+      /** When it was saved, in milliseconds since the Unix epoch. */
+      readonly savedAt: number;
     }
   | { readonly kind: "absent"; readonly path: string }
   /** Something is there that can't be followed; the message says what and what to do. */
@@ -42,7 +44,7 @@ async function readText(dir: string, path: string): Promise<FileRead> {
     if (stats.size > LIMITS.claudeMdBytes) {
       return problem(`is over ${LIMITS.claudeMdBytes} bytes: make it shorter`);
     }
-    return textOf(path, await readBytes(join(dir, path)));
+    return textOf(path, await readBytes(join(dir, path)), stats.mtimeMs);
   } catch (thrown) {
     if (isMissing(thrown)) return { kind: "absent", path };
     return problem(`can't be read: ${messageOf(thrown)}`);
@@ -60,7 +62,7 @@ async function readBytes(path: string): Promise<Buffer> {
 }
 
 /** Takes bytes for a description document, or says why they are none. */
-export function textOf(path: string, bytes: Uint8Array): FileRead {
+export function textOf(path: string, bytes: Uint8Array, savedAt: number): FileRead {
   const problem = (message: string): FileRead => ({ kind: "problem", path, message });
   if (bytes.length > LIMITS.claudeMdBytes) {
     return problem(`is over ${LIMITS.claudeMdBytes} bytes: make it shorter`);
@@ -68,7 +70,7 @@ export function textOf(path: string, bytes: Uint8Array): FileRead {
   try {
     const content = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     if (content.includes("\0")) return problem("holds a NUL character: take it out");
-    return { kind: "text", path, content, hash: hashOf(bytes) };
+    return { kind: "text", path, content, hash: hashOf(bytes), savedAt };
   } catch {
     return problem("is not UTF-8: save it as UTF-8");
   }

@@ -2,10 +2,14 @@ import { basename, dirname, join } from "node:path";
 import { type FSWatcher, watch } from "chokidar";
 import { messageOf } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
+import type { Timer, World } from "../../shared/world.ts";
 import { FOLLOWED_PATHS } from "./read-file.ts";
 
 /** What git changes last when another branch is checked out. */
 const GIT_HEAD = "HEAD";
+
+/** chokidar drops what comes milliseconds after another event: so a second look is made. */
+const ECHO_MS = 100;
 
 export interface FolderWatch {
   close(): Promise<void>;
@@ -18,6 +22,7 @@ export interface FolderWatch {
 export function watchFolder(
   dir: string,
   gitDir: string | undefined,
+  world: World,
   log: Log,
   changed: () => void,
 ): FolderWatch {
@@ -29,13 +34,22 @@ export function watchFolder(
     ignoreInitial: true,
     ignored: (path) => !folders.has(path) && !files.has(path) && !isParentOf(path, folders),
   });
+  let echo: Timer | undefined;
   watcher.on("all", (_event, path) => {
-    if (files.has(path) || folders.has(path)) changed();
+    if (!files.has(path) && !folders.has(path)) return;
+    changed();
+    echo?.cancel();
+    echo = world.setTimer(ECHO_MS, changed);
   });
   watcher.on("error", (thrown) => {
     log.error({ folder: basename(dir), reason: messageOf(thrown) }, "watching failed");
   });
-  return { close: () => watcher.close() };
+  return {
+    async close() {
+      await watcher.close();
+      echo?.cancel();
+    },
+  };
 }
 
 function isParentOf(path: string, folders: ReadonlySet<string>): boolean {

@@ -1,4 +1,5 @@
-import { lstat, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { lstatSync, readFileSync, renameSync } from "node:fs";
+import { lstat, mkdir, open, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { base32 } from "../../shared/ids.ts";
 import type { World } from "../../shared/world.ts";
@@ -22,8 +23,9 @@ export async function replaceFile(
   const temporary = join(dirname(path), name);
   try {
     await writeDurably(temporary, content, await modeOf(path));
-    if ((await hashAt(path)) !== expectedHash) return "changed";
-    await rename(temporary, path);
+    // Nothing of this process comes in between: a save made after the look would be lost.
+    if (hashAt(path) !== expectedHash) return "changed";
+    renameSync(temporary, path);
     await flushFolder(dirname(path));
     return "written";
   } finally {
@@ -51,10 +53,9 @@ async function modeOf(path: string): Promise<number | undefined> {
   }
 }
 
-async function hashAt(path: string): Promise<string> {
+function hashAt(path: string): string {
   try {
-    const stats = await lstat(path);
-    return stats.isFile() ? hashOf(await readFile(path)) : "not a file";
+    return lstatSync(path).isFile() ? hashOf(readFileSync(path)) : "not a file";
   } catch (thrown) {
     if (isMissing(thrown)) return ABSENT_HASH;
     throw thrown;

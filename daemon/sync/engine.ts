@@ -68,7 +68,7 @@ export class SyncEngine {
           log,
           projects: () => [...options.projects().keys()],
           onFrame: (frame) => this.#onFrame(frame),
-          onState: (live) => this.#setContact({ live }),
+          onState: (live) => this.#onLive(live),
         })
       : undefined;
     this.#stopListening = options.store.onCommit((rows) => this.#onCommit(rows));
@@ -132,6 +132,14 @@ export class SyncEngine {
       if (project === undefined) this.#schedule.markDue("own");
       else if (this.#options.projects().has(project)) this.#schedule.markDue(project);
     }
+    this.#pump();
+  }
+
+  /** The socket is up before the end of the calls' backoff when the service is back. */
+  #onLive(live: boolean): void {
+    this.#setContact({ live });
+    if (!live) return;
+    this.#schedule.hurry();
     this.#pump();
   }
 

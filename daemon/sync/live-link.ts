@@ -59,11 +59,12 @@ export class LiveLink {
 
   /** A call came through, so the socket may, too. */
   serviceAnswered(): void {
-    if (!this.#connection && this.#failures > 0) this.hurry();
+    if (!this.#connection && this.#failures > 0) this.start();
   }
 
-  /** Tries now instead of at the end of the backoff. */
+  /** Tries now instead of at the end of the backoff, which begins anew. */
   hurry(): void {
+    this.#failures = 0;
     if (!this.#connection) this.start();
   }
 

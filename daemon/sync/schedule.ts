@@ -33,6 +33,8 @@ export class SyncSchedule {
   readonly #units = new Map<SyncUnit, UnitState>();
   #serviceNotBefore = 0;
   #serviceFailures = 0;
+  /** The service asked to be left alone until then; nobody's hurry changes that. */
+  #askedToWaitUntil = 0;
 
   /** Something is to be sent or fetched. */
   markDue(unit: SyncUnit): void {
@@ -47,9 +49,10 @@ export class SyncSchedule {
     this.#units.delete(unit);
   }
 
-  /** A person waits, or the network is back: what is due may go at once. */
+  /** A person waits, or the service is back: what is due goes at once, and backoff is over. */
   hurry(): void {
     this.#serviceNotBefore = 0;
+    this.#serviceFailures = 0;
     for (const [unit, state] of this.#units) this.#units.set(unit, { ...state, notBefore: 0 });
   }
 
@@ -57,7 +60,7 @@ export class SyncSchedule {
   next(now: number): NextStep {
     let first: { unit: SyncUnit; at: number } | undefined;
     for (const [unit, { due, notBefore }] of this.#units) {
-      const at = Math.max(notBefore, this.#serviceNotBefore);
+      const at = Math.max(notBefore, this.#serviceNotBefore, this.#askedToWaitUntil);
       if (due && (first === undefined || at < first.at)) first = { unit, at };
     }
     if (first === undefined) return { kind: "idle" };
@@ -96,7 +99,8 @@ export class SyncSchedule {
     this.markDue(unit);
     this.#serviceFailures += 1;
     const backoff = backoffMs(this.#serviceFailures, fraction);
-    this.#serviceNotBefore = now + Math.max(backoff, retryAfterMs ?? 0);
+    this.#serviceNotBefore = now + backoff;
+    this.#askedToWaitUntil = now + (retryAfterMs ?? 0);
   }
 
   #get(unit: SyncUnit): UnitState {

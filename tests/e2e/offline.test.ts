@@ -1,94 +1,122 @@
 import { expect } from "bun:test";
-import { statSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { scenario, sharedEmulator } from "../support/lab.ts";
+import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
+import type { Machine } from "../support/machine.ts";
+import type { NetworkLink } from "../support/network-link.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
-const IGNORED = { ".gitignore": "CLAUDE.md\n" };
+const FILE = "CLAUDE.md";
 
-scenario("a machine works offline and catches up by itself", async (lab) => {
-  const service = emulator.account("offline");
-  const [a, b] = await lab.twoMachines(service, IGNORED);
-  const network = await lab.network(service);
-  b.service = network;
-  await writeFile(join(a.folder, "CLAUDE.md"), "# Shared\n\nfirst\n");
-  await Promise.all([a.up(), b.up()]);
-  await a.memsync("set", "from-a", "before");
-  await waitFor("b to have both", async () => {
-    const file = await readFile(join(b.folder, "CLAUDE.md"), "utf8");
-    return file.includes("first") && (await b.run(["get", "from-a"])).status === 0;
-  });
+interface Pair {
+  readonly a: Machine;
+  readonly b: Machine;
+  /** The way of `b` to the service. */
+  readonly network: NetworkLink;
+}
 
+async function makePair(lab: Lab, account: string): Promise<Pair> {
+  const [folderA, folderB] = await lab.clones({ ".gitignore": FILE });
+  const network = await lab.network(emulator.account(account));
+  const a = lab.machine("a", folderA, emulator.account(account));
+  return { a, b: lab.machine("b", folderB, network), network };
+}
+
+async function goOffline({ b, network }: Pair): Promise<void> {
   network.cut();
-  await b.memsync("set", "from-b", "offline");
-  await b.memsync("rm", "from-a");
-  await b.memsync("set", "mine", "of the user", "--layer", "user");
-  await writeFile(join(b.folder, "CLAUDE.md"), "# Shared\n\nfirst\n\nwritten offline\n");
-  await a.memsync("set", "from-a-later", "meanwhile");
-  await waitFor("b to say that the service is away", async () => {
-    await b.syncOnce();
-    return !(await b.status()).service.online;
+  await b.memsync("set", "noticed", "that the service is away");
+  await waitFor("b to notice", async () => !(await b.status()).service.online);
+}
+
+async function untilFile(machine: Machine, text: string): Promise<void> {
+  await waitFor(`${machine.name}'s file to be ${JSON.stringify(text)}`, async () => {
+    return (await readFile(`${machine.folder}/${FILE}`, "utf8")) === text;
   });
-  expect((await b.list()).map(({ key }) => key).sort()).toEqual(["from-b", "mine"]);
-  const project = await b.projectOf();
-  expect(await b.doc(project.id)).toContain("written offline");
-  expect(project.waiting).toBeGreaterThan(0);
+}
+
+scenario("with the service away all goes on, and catches up by itself", async (lab) => {
+  const pair = await makePair(lab, "away");
+  const { a, b, network } = pair;
+  await Promise.all([a.up(), b.up()]);
+  await writeFile(`${a.folder}/${FILE}`, "# Start\n");
+  await untilFile(b, "# Start\n");
+  await goOffline(pair);
+  await b.memsync("set", "kept", "1");
+  await b.memsync("set", "kept", "2");
+  await b.memsync("set", "gone", "3");
+  await b.memsync("rm", "gone");
+  await b.memsync("rm", "noticed");
+  expect(await b.memsync("get", "kept")).toBe("2");
+  expect((await b.list()).map(({ key }) => key)).toEqual(["kept"]);
+  expect(await b.memsync("status")).toContain("everything is saved here and goes when it is back");
   expect((await b.run(["sync", "--wait", "0"])).status).toBe(1);
-
+  await writeFile(`${b.folder}/${FILE}`, "# Start\n\nof b\n");
+  await writeFile(`${a.folder}/${FILE}`, "of a\n\n# Start\n");
+  await waitFor("b's document", async () => (await b.memsync("doc")) === "# Start\n\nof b\n");
   network.restore();
-  await waitFor("both to hold everything", async () => {
-    const [onA, onB] = await Promise.all([a.list(), b.list()]);
-    const keys = onA.map(({ key }) => key).sort();
-    const file = await readFile(join(a.folder, "CLAUDE.md"), "utf8");
-    return (
-      Bun.deepEquals(keys, ["from-a-later", "from-b", "mine"]) &&
-      Bun.deepEquals(keys, onB.map(({ key }) => key).sort()) &&
-      file.includes("written offline")
-    );
-  });
-  expect((await b.run(["sync"])).status).toBe(0);
+  await untilFile(b, "of a\n\n# Start\n\nof b\n");
+  await untilFile(a, "of a\n\n# Start\n\nof b\n");
+  await waitFor("the memory on a", async () => (await a.run(["get", "kept"])).stdout === "2");
+  expect((await a.list()).map(({ key }) => key)).toEqual(["kept"]);
 });
 
-scenario("the gateway answers while the service is down", async (lab) => {
-  const [folder] = await lab.clones(IGNORED);
-  const machine = lab.machine("a", folder, { url: "http://127.0.0.1:1", token: "mst_dev_none" });
-  await machine.up();
-  await machine.memsync("set", "key", "value");
-  const { id } = await machine.projectOf();
-  const list = (await machine.ask("GET", `/v1/memories?project_id=${id}`)) as {
-    memories: { key: string; content: string }[];
-  };
-  expect(list.memories.map(({ key, content }) => [key, content])).toEqual([["key", "value"]]);
-  const sync = { memories: [{ key: "by-rest", value: "offline" }], claude_md_content: "# Rest\n" };
-  expect((await machine.gateway("POST", `/api/projects/${id}/sync`, sync)).status).toBe(200);
-  expect(await machine.memsync("get", "by-rest")).toBe("offline");
-  expect(await machine.memsync("doc")).toBe("# Rest\n");
+scenario(
+  "a daemon that starts while the service is away waits with its files alone",
+  async (lab) => {
+    const pair = await makePair(lab, "late");
+    const { a, b, network } = pair;
+    network.cut();
+    await writeFile(`${a.folder}/${FILE}`, "# Project\n\nof a\n");
+    await writeFile(`${b.folder}/${FILE}`, "# Project\n\nof b\n");
+    await Promise.all([a.up(), b.up()]);
+    await b.memsync("set", "key", "value");
+    expect(await b.memsync("get", "key")).toBe("value");
+    expect((await b.fileStatus())?.state).toBe("waiting");
+    expect(await readFile(`${b.folder}/${FILE}`, "utf8")).toBe("# Project\n\nof b\n");
+    await a.untilSynced();
+    network.restore();
+    const merged = await waitFor("both lines in both files", async () => {
+      const text = await readFile(`${a.folder}/${FILE}`, "utf8");
+      return text.includes("of b") && text;
+    });
+    expect(merged.match(/# Project/g)).toHaveLength(1);
+    expect(merged).toContain("of a");
+    await untilFile(b, merged);
+    await waitFor("the memory on a", async () => (await a.run(["get", "key"])).status === 0);
+  },
+);
 
-  const pair = { project_id: id, target_project_id: "proj_other" };
-  const connect = await machine.gateway("POST", "/api/projects/connect", pair);
-  expect(connect.status).toBe(500);
-  expect(await connect.text()).toContain("connections are made by the service");
+scenario("the gateway serves the interface with the service away", async (lab) => {
+  const pair = await makePair(lab, "gateway");
+  const { b } = pair;
+  await b.up();
+  await goOffline(pair);
+  const { id } = await b.projectOf();
+  const body = { memories: [{ key: "by-gateway", value: "on the socket" }] };
+  expect((await b.gateway("POST", `/api/projects/${id}/sync`, body)).status).toBe(200);
+  const env = JSON.parse(await b.memsync("env", "--json")) as Record<string, string>;
+  const url = `${env.MEMSYNC_GATEWAY_URL}/v1/memories?q=socket`;
+  const withToken = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
+  const found = await fetch(url, withToken(env.MEMSYNC_GATEWAY_TOKEN ?? ""));
+  expect(found.status).toBe(200);
+  const { memories } = (await found.json()) as { memories: { key: string; content: string }[] };
+  expect(memories.map(({ key, content }) => [key, content])).toEqual([
+    ["by-gateway", "on the socket"],
+  ]);
+  expect((await fetch(url)).status).toBe(401);
+  expect((await fetch(url, withToken("mst_dev_pro"))).status).toBe(401);
+  const connect = { project_id: id, target_project_id: "proj_other" };
+  const refused = await b.gateway("POST", "/api/projects/connect", connect);
+  expect(refused.ok).toBe(false);
+  expect(await refused.text()).toContain("connections are made by the service");
+  expect(await b.memsync("get", "by-gateway")).toBe("on the socket");
 });
 
-scenario("the gateway is open to its owner alone", async (lab) => {
-  const [folder] = await lab.clones(IGNORED);
-  const machine = lab.machine("a", folder);
-  await machine.up();
-  const env = JSON.parse(await machine.memsync("env", "--json")) as Record<string, string>;
-  const { MEMSYNC_GATEWAY_URL: url = "", MEMSYNC_GATEWAY_TOKEN: token = "" } = env;
-  const status = async (headers: Record<string, string>, path = "/v1/memories") =>
-    (await fetch(`${url}${path}`, { headers })).status;
-  expect(await status({ authorization: `Bearer ${token}` })).toBe(200);
-  expect(await status({})).toBe(401);
-  expect(await status({ authorization: `Bearer ${token}x` })).toBe(401);
-  expect(await status({ authorization: "Bearer mst_dev_pro" })).toBe(401);
-  const foreign = { authorization: `Bearer ${token}`, origin: "https://evil.example" };
-  expect(await status(foreign)).toBe(403);
-  // The daemon's own calls are on the socket alone.
-  expect(await status({ authorization: `Bearer ${token}` }, "/_memsync/status")).toBe(404);
-  expect(statSync(machine.home).mode & 0o777).toBe(0o700);
-  expect(statSync(join(machine.home, "daemon.sock")).mode & 0o777).toBe(0o600);
-  expect(statSync(join(machine.home, "gateway.json")).mode & 0o777).toBe(0o600);
+scenario("`env` prints what a shell can take", async (lab) => {
+  const { b } = await makePair(lab, "env");
+  await b.up();
+  const printed = await b.memsync("env");
+  const script = `${printed}curl() { :; }; echo "$MEMSYNC_GATEWAY_URL $MEMSYNC_GATEWAY_TOKEN"`;
+  const shell = await b.spawnOther(["sh", "-c", script]).ended();
+  expect(shell.stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+ mst_local_[\w-]+\n$/);
 });

@@ -3,6 +3,7 @@ import { EmulatorProcess } from "./emulator-process.ts";
 import { createGitSandbox, type GitSandbox } from "./git-sandbox.ts";
 import { Machine, type ServiceConfig } from "./machine.ts";
 import { type NetworkLink, openNetworkLink } from "./network-link.ts";
+import { HAS_REAL_DATA } from "./real-data.ts";
 
 const TEST_DEADLINE_MS = 120_000;
 
@@ -68,13 +69,23 @@ export class Lab {
   }
 }
 
+/** A `scenario` that replays real data. */
+export function replay(
+  name: string,
+  body: (lab: Lab) => Promise<void>,
+  deadlineMs = TEST_DEADLINE_MS,
+): void {
+  scenario(name, body, deadlineMs, HAS_REAL_DATA);
+}
+
 /** A test in a lab of its own; when it fails, what its processes printed and logged is shown. */
 export function scenario(
   name: string,
   body: (lab: Lab) => Promise<void>,
   deadlineMs = TEST_DEADLINE_MS,
+  runs = true,
 ): void {
-  test(
+  test.skipIf(!runs)(
     name,
     async () => {
       const lab = new Lab();

@@ -96,7 +96,7 @@ export class Machine {
     throw new Error(`${this.name}: memsync ${args.join(" ")} ended with ${status}: ${stderr}`);
   }
 
-  /** `up`, until the daemon says that it is; it follows the machine's folder unless others are named. */
+  /** `up`, until the daemon says it is; follows the machine's folder unless others are named. */
   async up(...folders: readonly string[]): Promise<void> {
     this.begin(...folders);
     await this.#daemon?.untilPrinted(/memsync is up/);

@@ -51,6 +51,10 @@ function describeMerges(name: string, measure: () => MergeReport): void {
 describeMerges("real texts, as the daemon keeps them", () => measurePairs(readForks().map(asKept)));
 describeMerges("real texts, as they are", () => measurePairs(readForks()));
 
+test.skipIf(!process.env.CI)("the real data is there where CI runs", () => {
+  expect(hasData()).toBe(true);
+});
+
 describe.skipIf(!hasData())("three machines", () => {
   let report: OrderReport;
   beforeAll(() => {

@@ -16,7 +16,7 @@ const database = new Database(path, { readonly: true });
 const list = database.prepare<Stored, [string, string]>(
   `select d.name, m.memory_id, m.key, m.value, m.created_at, m.updated_at
     from memories m join documents d on d.id = m.document_id
-    where d.owner = ? and d.name = ? order by m.created_at, m.memory_id`,
+    where d.owner = ? and d.name = ? order by m.created_at, m.row_id`,
 );
 const server = Bun.serve({
   hostname: "127.0.0.1",

@@ -2,13 +2,14 @@ import { Database } from "bun:sqlite";
 import { ReplicaDocument } from "../../../shared/replica/document.ts";
 import { encodeExchangeRequest, parseExchangeAnswer } from "../../../shared/wire/exchange.ts";
 import type { Position } from "../../../shared/wire/position.ts";
+import { randomUint32 } from "../../../shared/world.ts";
+import { realWorld } from "../../../shared/world-real.ts";
 import { median, quantile } from "../sample.ts";
 import { Connection, requestOf } from "./connection.ts";
 
 const ROUNDS_MAX = 50;
 const PUSHES_MAX = 1000;
 const KEYS = 50;
-const CLIENT_ID = 0x5eed;
 
 /** Durations of one round, in milliseconds. */
 export interface Spread {
@@ -71,7 +72,7 @@ function positionIn(status: number, body: string): Position {
 
 /** A client's own replica: each write overwrites one of its memories. */
 class Replica {
-  readonly #document = new ReplicaDocument([], CLIENT_ID);
+  readonly #document = new ReplicaDocument([], randomUint32(realWorld));
   #last: Uint8Array = new Uint8Array();
   #writes = 0;
 

@@ -1,0 +1,179 @@
+import { expect } from "bun:test";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
+import type { Machine } from "../support/machine.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const emulator = sharedEmulator();
+const FILE = "CLAUDE.md";
+const IGNORING = { ".gitignore": `${FILE}\nAGENTS.md\n.claude\n` };
+
+async function startBoth(
+  lab: Lab,
+  account: string,
+  files: Readonly<Record<string, string>> = IGNORING,
+): Promise<readonly [Machine, Machine]> {
+  const [a, b] = await lab.twoMachines(emulator.account(account), files);
+  await Promise.all([a.up(), b.up()]);
+  return [a, b];
+}
+
+async function write(machine: Machine, content: string | Uint8Array, file = FILE): Promise<void> {
+  await writeFile(`${machine.folder}/${file}`, content);
+}
+
+async function untilFile(machine: Machine, content: string | Uint8Array, file = FILE) {
+  const wanted = Buffer.from(content);
+  await waitFor(`${machine.name}'s ${file} to be ${JSON.stringify(String(wanted))}`, async () => {
+    return wanted.equals(await readFile(`${machine.folder}/${file}`));
+  });
+}
+
+const BOM = "\uFEFF";
+const FORMS: readonly (readonly [string, string])[] = [
+  ["# One\nüç€🎉\n", "# One\nüç€🎉\nmore\n"],
+  [`${BOM}# One\ntwo\n`, `${BOM}# One\ntwo\nmore\n`],
+  ["# One\r\ntwo\r\n", "# One\r\ntwo\r\nmore\r\n"],
+  ["# One\ntwo", "# One\ntwo\nmore"],
+  [`${BOM}# One\r\ntwo`, `${BOM}# One\r\ntwo\r\nmore`],
+  ["# One\r\ntwo\nthree\r\n", "# One\r\ntwo\nthree\r\nmore\n"],
+  ["\n\n# One\n\n\n", "\n\n# One\n\n\n\n"],
+];
+
+scenario("every way to write a text down is the same bytes on both machines", async (lab) => {
+  const [a, b] = await startBoth(lab, "forms");
+  for (const versions of FORMS) {
+    for (const version of versions) {
+      await write(a, version);
+      await untilFile(b, version);
+    }
+  }
+});
+
+scenario("a change of line ends alone reaches the other machine", async (lab) => {
+  const [a, b] = await startBoth(lab, "line-ends");
+  await write(a, "# One\ntwo\n");
+  await untilFile(b, "# One\ntwo\n");
+  await write(b, "# One\r\ntwo\r\n");
+  await untilFile(a, "# One\r\ntwo\r\n");
+  await write(a, "# One\r\ntwo");
+  await untilFile(b, "# One\r\ntwo");
+});
+
+scenario("a missing file is made only where git ignores it or the user agreed", async (lab) => {
+  const [a, b] = await startBoth(lab, "missing", { "README.md": "" });
+  await write(a, "# Text\n");
+  await waitFor("the text on b", async () => (await b.memsync("doc")) === "# Text\n");
+  await b.untilSynced();
+  expect(existsSync(`${b.folder}/${FILE}`)).toBe(false);
+  expect((await b.fileStatus())?.note).toContain("memsync link --write");
+  await b.memsync("link", "--write");
+  await untilFile(b, "# Text\n");
+});
+
+scenario("a file that git knows nothing of is followed both ways", async (lab) => {
+  const [a, b] = await startBoth(lab, "untracked", { "README.md": "" });
+  await write(a, "# Text\n\nof a\n");
+  await write(b, "# Text\n\nof b\n");
+  const merged = await waitFor("both lines on both machines", async () => {
+    const [onA, onB] = await Promise.all(
+      [a, b].map((machine) => readFile(`${machine.folder}/${FILE}`, "utf8")),
+    );
+    return onA === onB && onA?.includes("of a") && onA.includes("of b") && onA;
+  });
+  expect(merged.match(/# Text/g)).toHaveLength(1);
+});
+
+scenario("a file keeps its mode when it is written", async (lab) => {
+  const [a, b] = await startBoth(lab, "mode");
+  await write(a, "# One\n");
+  await untilFile(b, "# One\n");
+  await chmod(`${b.folder}/${FILE}`, 0o640);
+  await write(a, "# One\n\ntwo\n");
+  await untilFile(b, "# One\n\ntwo\n");
+  expect((await stat(`${b.folder}/${FILE}`)).mode & 0o777).toBe(0o640);
+});
+
+/** Saves as it would be saved later, when the daemon's own writes are long past. */
+async function writeLater(machine: Machine, content: string): Promise<void> {
+  const temporary = `${machine.folder}/later`;
+  await writeFile(temporary, content);
+  const later = Date.now() / 1000 + 3600;
+  await utimes(temporary, later, later);
+  await rename(temporary, `${machine.folder}/${FILE}`);
+}
+
+scenario("what came from another machine can be changed, deleted and rewritten", async (lab) => {
+  const [a, b] = await startBoth(lab, "rewritten");
+  await write(a, "# Old\n\nline one\n\nline two\n");
+  await untilFile(b, "# Old\n\nline one\n\nline two\n");
+  await write(b, "# Old\n\nline one, changed\n\nline two\n");
+  await untilFile(a, "# Old\n\nline one, changed\n\nline two\n");
+  await writeLater(a, "# Old\n\nline one, changed again\n");
+  await untilFile(b, "# Old\n\nline one, changed again\n");
+  await writeLater(b, "# New\n\nnew line\n");
+  await untilFile(a, "# New\n\nnew line\n");
+});
+
+scenario("a save that has not seen the last change does not undo it", async (lab) => {
+  const [a, b] = await startBoth(lab, "old-buffer");
+  await write(a, "# Start\n");
+  await untilFile(b, "# Start\n");
+  await write(b, "# Start\n\nof b\n");
+  await untilFile(a, "# Start\n\nof b\n");
+  await write(a, "# Start\n\nof b\n\nof a\n");
+  await untilFile(b, "# Start\n\nof b\n\nof a\n");
+  await write(b, "# Start\n\nof b\n\nmore of b\n");
+  const both = await waitFor("the lines of both on both machines", async () => {
+    const text = await readFile(`${a.folder}/${FILE}`, "utf8");
+    return text.includes("more of b") && text;
+  });
+  expect(both).toContain("of a");
+  await untilFile(b, both);
+});
+
+scenario("a save made at once after the daemon wrote the file is not overlooked", async (lab) => {
+  const [a, b] = await startBoth(lab, "at-once");
+  let text = "# Start\n";
+  await write(a, text);
+  for (let round = 0; round < 6; round++) {
+    const [from, to] = round % 2 === 0 ? [a, b] : [b, a];
+    await untilFile(to, text);
+    text += `\n${to.name} ${round}\n`;
+    await write(to, text);
+    await untilFile(from, text);
+  }
+});
+
+scenario("a deleted file's text goes everywhere, after a grace period", async (lab) => {
+  const [a, b] = await startBoth(lab, "deleted");
+  await write(a, "# Text\n");
+  await untilFile(b, "# Text\n");
+  await rm(`${b.folder}/${FILE}`);
+  await untilFile(a, "");
+  expect(existsSync(`${b.folder}/${FILE}`)).toBe(false);
+});
+
+scenario("a file that is only gone for a moment loses nothing", async (lab) => {
+  const [a, b] = await startBoth(lab, "moment");
+  await write(a, "# Text\n");
+  await untilFile(b, "# Text\n");
+  await rename(`${b.folder}/${FILE}`, `${b.folder}/kept`);
+  await waitFor("b to miss it", async () => {
+    await b.syncOnce();
+    return (await b.fileStatus())?.state === "waiting";
+  });
+  await rename(`${b.folder}/kept`, `${b.folder}/${FILE}`);
+  await write(a, "# Text\n\nmore\n");
+  await untilFile(b, "# Text\n\nmore\n");
+});
+
+scenario("other names of the file are followed where there is no CLAUDE.md", async (lab) => {
+  const [a, b] = await startBoth(lab, "names");
+  await write(a, "# Agents\n", "AGENTS.md");
+  await untilFile(b, "# Agents\n");
+  await mkdir(`${b.folder}/.claude`);
+  await write(b, "# Agents\n\nfrom b\n");
+  await untilFile(a, "# Agents\n\nfrom b\n", "AGENTS.md");
+});

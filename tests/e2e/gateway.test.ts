@@ -1,0 +1,27 @@
+import { expect } from "bun:test";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { scenario } from "../support/lab.ts";
+
+const IGNORED = { ".gitignore": "CLAUDE.md\n" };
+
+scenario("the gateway is open to its owner alone", async (lab) => {
+  const [folder] = await lab.clones(IGNORED);
+  const machine = lab.machine("a", folder);
+  await machine.up();
+  const env = JSON.parse(await machine.memsync("env", "--json")) as Record<string, string>;
+  const { MEMSYNC_GATEWAY_URL: url = "", MEMSYNC_GATEWAY_TOKEN: token = "" } = env;
+  const status = async (headers: Record<string, string>, path = "/v1/memories") =>
+    (await fetch(`${url}${path}`, { headers })).status;
+  expect(await status({ authorization: `Bearer ${token}` })).toBe(200);
+  expect(await status({})).toBe(401);
+  expect(await status({ authorization: `Bearer ${token}x` })).toBe(401);
+  expect(await status({ authorization: "Bearer mst_dev_pro" })).toBe(401);
+  const foreign = { authorization: `Bearer ${token}`, origin: "https://evil.example" };
+  expect(await status(foreign)).toBe(403);
+  // The daemon's own calls are on the socket alone.
+  expect(await status({ authorization: `Bearer ${token}` }, "/_memsync/status")).toBe(404);
+  expect(statSync(machine.home).mode & 0o777).toBe(0o700);
+  expect(statSync(join(machine.home, "daemon.sock")).mode & 0o777).toBe(0o600);
+  expect(statSync(join(machine.home, "gateway.json")).mode & 0o777).toBe(0o600);
+});

@@ -1,0 +1,89 @@
+import { expect } from "bun:test";
+import { scenario, sharedEmulator } from "../support/lab.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const emulator = sharedEmulator();
+
+scenario("two clones of one repository are one project without typing an id", async (lab) => {
+  const [a, b] = await lab.twoMachines(emulator.account("clones"), { "README.md": "" });
+  await Promise.all([a.up(), b.up()]);
+  expect((await a.projectOf()).id).toBe((await b.projectOf()).id);
+  expect((await a.projectOf()).name).toBe("origin");
+  await a.memsync("set", "port", "4777");
+  await waitFor("the memory on the other machine", async () => {
+    const { status, stdout } = await b.run(["get", "port"]);
+    return status === 0 && stdout === "4777";
+  });
+});
+
+scenario(
+  "a folder inside a repository is a project of its own, the same in each clone",
+  async (lab) => {
+    const [a, b] = await lab.twoMachines(emulator.account("inside"), { "web/README.md": "" });
+    await Promise.all([a.up(a.folder, `${a.folder}/web`), b.up(`${b.folder}/web`)]);
+    const inside = await a.projectOf(`${a.folder}/web`);
+    expect(inside.id).toBe((await b.projectOf(`${b.folder}/web`)).id);
+    expect(inside.id).not.toBe((await a.projectOf()).id);
+  },
+);
+
+scenario("two worktrees of one repository are one project", async (lab) => {
+  const folder = await lab.git.repository("main", { ".gitignore": "CLAUDE.md" });
+  const other = lab.git.path("other");
+  await lab.git.run(folder, "worktree", "add", "-q", "-b", "side", other);
+  const machine = lab.machine("a", folder, emulator.account("worktrees"));
+  await machine.up(folder, other);
+  const { projects } = await machine.status();
+  expect(projects.map((project) => project.folders.map(({ dir }) => dir))).toEqual([
+    [folder, other],
+  ]);
+  await lab.git.write(`${folder}/CLAUDE.md`, "# One project\n");
+  await waitFor("the other worktree's file", async () => {
+    return (await Bun.file(`${other}/CLAUDE.md`).text()) === "# One project\n";
+  });
+  await machine.memsync("set", "key", "value");
+  expect(await machine.memsyncWith({ cwd: other }, "get", "key")).toBe("value");
+});
+
+scenario("a worktree that is not linked is still the repository's project", async (lab) => {
+  const folder = await lab.git.repository("main", { "README.md": "" });
+  const other = lab.git.path("other");
+  await lab.git.run(folder, "worktree", "add", "-q", "-b", "side", other);
+  const machine = lab.machine("a", folder, emulator.account("unlinked-worktree"));
+  await machine.up();
+  await machine.memsyncWith({ cwd: other }, "set", "key", "value");
+  expect(await machine.memsync("get", "key")).toBe("value");
+});
+
+scenario("a folder without git is linked to a project by its id", async (lab) => {
+  const account = emulator.account("by-id");
+  await lab.git.write(lab.git.path("one/notes.txt"), "");
+  await lab.git.write(lab.git.path("two/notes.txt"), "");
+  const a = lab.machine("a", lab.git.path("one"), account);
+  const b = lab.machine("b", lab.git.path("two"), account);
+  await Promise.all([a.up(), b.up()]);
+  const { id } = await a.projectOf();
+  expect((await b.projectOf()).id).not.toBe(id);
+  await b.memsync("set", "kept", "of b");
+  await b.memsync("link", "--id", id);
+  expect((await b.projectOf()).id).toBe(id);
+  await waitFor("what b brought along", async () => {
+    return (await a.list()).some(({ key }) => key === "kept");
+  });
+});
+
+scenario("a folder that was unlinked is not followed, and its memories stay", async (lab) => {
+  const [a, b] = await lab.twoMachines(emulator.account("unlink"), { ".gitignore": "CLAUDE.md" });
+  await Promise.all([a.up(), b.up()]);
+  await a.memsync("set", "key", "value");
+  await b.untilSynced();
+  await b.memsync("unlink");
+  expect(await b.memsync("projects")).toBe("");
+  await lab.git.write(`${a.folder}/CLAUDE.md`, "# Text\n");
+  await a.untilSynced();
+  await b.memsync("link");
+  await waitFor("the file after linking again", async () => {
+    return (await Bun.file(`${b.folder}/CLAUDE.md`).text()) === "# Text\n";
+  });
+  expect(await b.memsync("get", "key")).toBe("value");
+});

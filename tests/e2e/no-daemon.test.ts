@@ -1,0 +1,168 @@
+import { Database } from "bun:sqlite";
+import { expect } from "bun:test";
+import { join } from "node:path";
+import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
+import { type Machine, MEMSYNC } from "../support/machine.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const emulator = sharedEmulator();
+
+const VALUES: Readonly<Record<string, string>> = {
+  plain: "value",
+  empty: "",
+  lines: "one\ntwo\n\n",
+  "no final line break": "one\ntwo",
+  crlf: "one\r\ntwo\r\n",
+  unicode: "üç€ 🎉 \u200B \uFEFF 語\n",
+  spaces: "  \t ",
+  quotes: `"'\\ $HOME \`x\``,
+  "a key / with ünïcode": "-",
+  dashes: "--json",
+};
+
+async function setAll(machine: Machine): Promise<void> {
+  for (const [key, value] of Object.entries(VALUES)) {
+    await machine.memsyncWith({ stdin: value }, "set", key, "-");
+  }
+}
+
+async function expectAll(machine: Machine): Promise<void> {
+  for (const [key, value] of Object.entries(VALUES)) {
+    expect([key, await machine.memsync("get", key)]).toEqual([key, value]);
+  }
+}
+
+/** How many versions each key has; more than one is a conflict. */
+function versionsOf(machine: Machine): Record<string, number> {
+  const database = new Database(join(machine.home, "memsync.db"), { readonly: true });
+  try {
+    const rows = database.query("SELECT key, entry_ids FROM memories").all() as {
+      key: string;
+      entry_ids: string;
+    }[];
+    return Object.fromEntries(
+      rows.map((row) => [row.key, (JSON.parse(row.entry_ids) as unknown[]).length]),
+    );
+  } finally {
+    database.close();
+  }
+}
+
+/** A machine whose folder is linked, and whose daemon has ended. */
+async function linkedMachine(lab: Lab, account: string): Promise<Machine> {
+  const folder = await lab.git.repository("a", { "README.md": "" });
+  const machine = lab.machine("a", folder, emulator.account(account));
+  await machine.up();
+  await machine.down();
+  return machine;
+}
+
+scenario("without a daemon values are kept byte for byte, and with the next one", async (lab) => {
+  const machine = await linkedMachine(lab, "bytes");
+  await setAll(machine);
+  await expectAll(machine);
+  expect((await machine.list()).every(({ saved }) => saved === "inbox")).toBe(true);
+  await machine.up();
+  await expectAll(machine);
+  expect((await machine.list()).every(({ saved }) => saved === "replica")).toBe(true);
+});
+
+scenario("with a daemon values are kept byte for byte, here and elsewhere", async (lab) => {
+  const [a, b] = await lab.twoMachines(emulator.account("bytes-daemon"), { "README.md": "" });
+  await Promise.all([a.up(), b.up()]);
+  await setAll(a);
+  await expectAll(a);
+  await waitFor("all on b", async () => (await b.list()).length === Object.keys(VALUES).length);
+  await expectAll(b);
+});
+
+scenario("`get K | set K -` changes nothing", async (lab) => {
+  const machine = await linkedMachine(lab, "pipe");
+  const pipe = async (key: string) => {
+    const value = await machine.memsync("get", key);
+    await machine.memsyncWith({ stdin: value }, "set", key, "-");
+  };
+  await setAll(machine);
+  for (const key of Object.keys(VALUES)) await pipe(key);
+  await expectAll(machine);
+  await machine.up();
+  for (const key of Object.keys(VALUES)) await pipe(key);
+  await expectAll(machine);
+});
+
+scenario("overwrites and deletions made without a daemon make no conflicts", async (lab) => {
+  const [a, b] = await lab.twoMachines(emulator.account("inbox"), { "README.md": "" });
+  await a.up();
+  await a.memsync("set", "old", "0");
+  await a.memsync("set", "deleted", "0");
+  await a.untilSynced();
+  await a.down();
+  for (const value of ["1", "2", "3"]) await a.memsync("set", "old", value);
+  for (const value of ["1", "2"]) await a.memsync("set", "new", value);
+  await a.memsync("rm", "deleted");
+  await a.memsync("set", "brief", "1");
+  await a.memsync("rm", "brief");
+  await a.memsync("set", "again", "1");
+  await a.memsync("rm", "again");
+  await a.memsync("set", "again", "2");
+  expect((await a.run(["rm", "deleted"])).status).toBe(1);
+  expect((await a.run(["get", "deleted"])).status).toBe(1);
+  const wanted = { old: "3", new: "2", again: "2" };
+  const shown = async (machine: Machine) =>
+    Object.fromEntries((await machine.list()).map(({ key, value }) => [key, value]));
+  expect(await shown(a)).toEqual(wanted);
+  await Promise.all([a.up(), b.up()]);
+  expect(await shown(a)).toEqual(wanted);
+  await waitFor("the same on b", async () => Bun.deepEquals(await shown(b), wanted));
+  for (const machine of [a, b]) expect(versionsOf(machine)).toEqual({ old: 1, new: 1, again: 1 });
+});
+
+scenario("a write made while another machine writes the same key ends equal", async (lab) => {
+  const [a, b] = await lab.twoMachines(emulator.account("both"), { "README.md": "" });
+  await Promise.all([a.up(), b.up()]);
+  await a.memsync("set", "key", "start");
+  await waitFor("the memory on b", async () => (await b.run(["get", "key"])).stdout === "start");
+  await Promise.all([a.down(), b.down()]);
+  await a.memsync("set", "key", "of a");
+  await b.memsync("set", "key", "of b");
+  await Promise.all([a.up(), b.up()]);
+  await waitFor("the later one everywhere", async () => {
+    const values = await Promise.all([a, b].map((machine) => machine.memsync("get", "key")));
+    return values.every((value) => value === "of b");
+  });
+  await waitFor("the other one as a conflict", () => {
+    return [a, b].every((machine) => versionsOf(machine).key === 2);
+  });
+});
+
+scenario("a fresh home reads as empty, and says what is missing", async (lab) => {
+  const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+  expect(await machine.list("--layer", "user")).toEqual([]);
+  const missing = await machine.run(["get", "key", "--layer", "user"]);
+  expect([missing.status, missing.stdout]).toEqual([1, ""]);
+  expect(missing.stderr).toBe('memsync: there is no memory "key"\n');
+  for (const command of [["set", "key", "value"], ["get", "key"], ["list"], ["doc"]]) {
+    const unlinked = await machine.run(command);
+    expect([command, unlinked.status, unlinked.stdout]).toEqual([command, 1, ""]);
+    expect(unlinked.stderr).toContain("is not linked: run `memsync up`");
+  }
+  await machine.memsync("set", "key", "value", "--layer", "user");
+  expect(await machine.memsync("get", "key", "--layer", "user")).toBe("value");
+});
+
+scenario("a long list or text comes out whole through a pipe", async (lab) => {
+  const machine = await linkedMachine(lab, "long");
+  const value = "long ".repeat(6000);
+  for (let i = 0; i < 5; i++) await machine.memsyncWith({ stdin: value }, "set", `key-${i}`, "-");
+  expect((await machine.list()).every((memory) => memory.value === value)).toBe(true);
+  const script = `${MEMSYNC.map((word) => `'${word}'`).join(" ")} list --json | wc -c`;
+  const { stdout } = await machine.spawnOther(["sh", "-c", script]).ended();
+  expect(Number(stdout)).toBeGreaterThan(5 * value.length);
+});
+
+scenario("many commands at once without a daemon lose nothing", async (lab) => {
+  const machine = await linkedMachine(lab, "at-once");
+  const keys = Array.from({ length: 12 }, (_, i) => `key-${i}`);
+  await Promise.all(keys.map((key) => machine.memsync("set", key, key)));
+  expect((await machine.list()).map(({ key }) => key).sort()).toEqual(keys.sort());
+});

@@ -1,0 +1,13 @@
+import { expect } from "bun:test";
+import { scenario, sharedEmulator } from "../support/lab.ts";
+
+const emulator = sharedEmulator();
+
+scenario("a port in use is one sentence and exit status 1", async (lab) => {
+  const [folder] = await lab.clones({ "README.md": "" });
+  const machine = lab.machine("a", folder);
+  const { port } = new URL(emulator.account("any").url);
+  const { status, stdout, stderr } = await machine.run(["emulator", "--port", port]);
+  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+  expect(stderr).toMatch(/^memsync: port \d+ on 127\.0\.0\.1 is in use; [^\n]*\n$/);
+});

@@ -1,0 +1,98 @@
+import { expect } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { scenario, sharedEmulator } from "../support/lab.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const emulator = sharedEmulator();
+
+scenario("`up` beside a running daemon links there, says so and ends with 0", async (lab) => {
+  const first = await lab.git.repository("first", { "README.md": "" });
+  const second = await lab.git.repository("second", { "README.md": "2" });
+  const machine = lab.machine("a", first, emulator.account("beside"));
+  await machine.up();
+  const beside = await machine.run(["up"], { cwd: second });
+  expect([beside.status, beside.stderr]).toEqual([0, ""]);
+  expect(beside.stdout).toContain("memsync is running already; linked there");
+  const { projects } = await machine.status();
+  expect(projects.flatMap(({ folders }) => folders.map(({ dir }) => dir))).toEqual([first, second]);
+  expect(machine.daemon?.running).toBe(true);
+});
+
+scenario("two `up` started at the same moment are one daemon", async (lab) => {
+  const first = await lab.git.repository("first", { "README.md": "" });
+  const second = await lab.git.repository("second", { "README.md": "2" });
+  const machine = lab.machine("a", first, emulator.account("race"));
+  const both = [machine.spawn(["up"]), machine.spawn(["up"], { cwd: second })];
+  const ended = await waitFor("one of them to end", () => both.find(({ running }) => !running));
+  const { status, stdout } = await ended.ended();
+  expect(status).toBe(0);
+  expect(stdout).toContain("memsync is running already; linked there");
+  const other = both.find((each) => each !== ended);
+  await other?.untilPrinted(/memsync is up/);
+  const { projects } = await machine.status();
+  expect(projects).toHaveLength(2);
+  await machine.memsync("stop");
+  expect((await other?.ended())?.status).toBe(0);
+});
+
+scenario("`stop` ends the daemon in order, and commands say that none runs", async (lab) => {
+  const folder = await lab.git.repository("a", { "README.md": "" });
+  const machine = lab.machine("a", folder, emulator.account("stop"));
+  await machine.up();
+  await machine.memsync("stop");
+  expect(await machine.daemon?.ended()).toMatchObject({ status: 0, stderr: "" });
+  expect(existsSync(join(machine.home, "daemon.sock"))).toBe(false);
+  for (const command of ["status", "sync", "projects", "link", "unlink", "env", "stop"]) {
+    const { status, stdout, stderr } = await machine.run([command]);
+    expect([command, status, stdout]).toEqual([command, 1, ""]);
+    expect(stderr).toBe("memsync: no daemon is running: start it with `memsync up`\n");
+  }
+});
+
+scenario("a signal ends the daemon in order", async (lab) => {
+  const folder = await lab.git.repository("a", { "README.md": "" });
+  const machine = lab.machine("a", folder, emulator.account("signal"));
+  await machine.up();
+  await machine.memsync("set", "key", "value");
+  expect((await machine.down("SIGTERM"))?.status).toBe(0);
+  await machine.up();
+  expect(await machine.memsync("get", "key")).toBe("value");
+});
+
+scenario("what a killed daemon left does not keep the next one from starting", async (lab) => {
+  const folder = await lab.git.repository("a", { "README.md": "" });
+  const machine = lab.machine("a", folder, emulator.account("left"));
+  await machine.up();
+  await machine.down("SIGKILL");
+  expect(existsSync(join(machine.home, "daemon.sock"))).toBe(true);
+  expect((await machine.run(["status"])).status).toBe(1);
+  await machine.memsync("set", "between", "daemons");
+  await machine.up();
+  expect(await machine.memsync("get", "between")).toBe("daemons");
+  expect((await machine.projectOf()).memories).toBe(1);
+});
+
+scenario("without a service configured everything is kept under the home", async (lab) => {
+  const machine = lab.machine("a", await lab.git.repository("a", { ".gitignore": "CLAUDE.md" }));
+  await lab.git.write(`${machine.folder}/CLAUDE.md`, "# Text\n");
+  await machine.up();
+  await machine.memsync("set", "key", "value");
+  await machine.memsync("sync", "--wait", "10");
+  expect(await machine.memsync("status")).toContain("embedded, kept in");
+  await machine.down("SIGKILL");
+  await machine.up();
+  expect(await machine.memsync("get", "key")).toBe("value");
+  expect(await machine.memsync("doc")).toBe("# Text\n");
+});
+
+scenario("`--json` prints JSON alone", async (lab) => {
+  const folder = await lab.git.repository("a", { "README.md": "" });
+  const machine = lab.machine("a", folder, emulator.account("json"));
+  const daemon = machine.spawn(["up", "--json"]);
+  const status = await waitFor("the daemon", async () => await machine.status());
+  await daemon.untilPrinted(/\n\}\n/);
+  expect(JSON.parse(daemon.stdout)).toMatchObject({ version: status.version, home: machine.home });
+  const commands = ["status", "projects", "list", "doc", "env", "sync", "link"];
+  for (const command of commands) JSON.parse(await machine.memsync(command, "--json"));
+});

@@ -1,0 +1,146 @@
+import { expect } from "bun:test";
+import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
+import type { Machine } from "../support/machine.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const emulator = sharedEmulator();
+
+async function makeMachine(lab: Lab): Promise<Machine> {
+  return lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+}
+
+const WRONG: readonly (readonly string[])[] = [
+  [],
+  ["nonsense"],
+  ["set", "key"],
+  ["set", "key", "value", "more"],
+  ["set", "key", "value", "--layer", "nonsense"],
+  ["get"],
+  ["get", "key", "--nonsense"],
+  ["list", "--layer", "nonsense"],
+  ["link", "--id", "nonsense"],
+  ["sync", "--wait", "soon"],
+  ["emulator", "--port", "nonsense"],
+  ["emulator", "--port", "65536"],
+  ["emulator", "--plan", "free"],
+  ["emulator", "--memory", "--data-dir", "data"],
+  ["server", "--database-url", "nonsense"],
+];
+
+scenario("wrong usage ends with 2, a sentence on standard error and nothing else", async (lab) => {
+  const machine = await makeMachine(lab);
+  for (const args of WRONG) {
+    const { status, stdout, stderr } = await machine.run(args);
+    expect([args, status, stdout]).toEqual([args, 2, ""]);
+    expect(stderr).not.toBe("");
+  }
+});
+
+scenario("help and the version are printed and are no failure", async (lab) => {
+  const machine = await makeMachine(lab);
+  expect(await machine.memsync("--help")).toContain("Usage: memsync");
+  expect(await machine.memsync("set", "--help")).toContain("standard input");
+  expect(await machine.memsync("--version")).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+/** Ends with 1, one sentence on standard error and nothing on standard output. */
+async function expectRefusal(machine: Machine, args: readonly string[], sentence: RegExp) {
+  const { status, stdout, stderr } = await machine.run(args);
+  expect([args, status, stdout]).toEqual([args, 1, ""]);
+  expect(stderr).toMatch(/^memsync: [^\n]+\n$/);
+  expect(stderr).toMatch(sentence);
+}
+
+scenario("a home that can't be written is said in one sentence", async (lab) => {
+  const folder = await lab.git.repository("a", { "README.md": "" });
+  await lab.git.write(lab.git.path("home-a"), "a file");
+  const machine = lab.machine("a", folder);
+  await expectRefusal(machine, ["up"], /the home .* can't be written/);
+  const set = ["set", "key", "value", "--layer", "user"];
+  await expectRefusal(machine, set, /the home .* can't be written/);
+  await expectRefusal(machine, ["status"], /no daemon is running/);
+});
+
+scenario("a home that is no memsync home is said in one sentence", async (lab) => {
+  const machine = await makeMachine(lab);
+  await lab.git.write(`${machine.home}/memsync.db`, "this is no database, whatever it is called");
+  await expectRefusal(machine, ["up"], /memsync\.db/);
+  await expectRefusal(machine, ["list", "--layer", "user"], /memsync\.db/);
+});
+
+scenario(
+  "a port in use, and a folder that is a file, keep the emulator from starting",
+  async (lab) => {
+    const machine = await makeMachine(lab);
+    const { port } = new URL(emulator.account("port").url);
+    await expectRefusal(
+      machine,
+      ["emulator", "--port", port],
+      new RegExp(`port ${port} .* is in use`),
+    );
+    await lab.git.write(lab.git.path("file"), "");
+    const onFile = ["emulator", "--port", "0", "--data-dir", lab.git.path("file")];
+    await expectRefusal(machine, onFile, /\/file/);
+  },
+);
+
+scenario("a service is configured whole or not at all", async (lab) => {
+  const machine = await makeMachine(lab);
+  const { url } = emulator.account("half");
+  machine.service = { url, token: "" };
+  await expectRefusal(machine, ["up"], /MEMSYNC_URL is set without MEMSYNC_TOKEN/);
+  machine.service = { url: "nonsense", token: "mst_dev_half" };
+  await expectRefusal(machine, ["up"], /MEMSYNC_URL is not an http or https address/);
+});
+
+scenario("a folder that is not there can't be followed", async (lab) => {
+  const machine = await makeMachine(lab);
+  await machine.up();
+  await expectRefusal(machine, ["link", "nowhere"], /nowhere is not a folder/);
+  await expectRefusal(machine, ["up", "nowhere"], /nowhere is not a folder/);
+  await expectRefusal(machine, ["unlink", lab.git.folder], /is not linked/);
+});
+
+scenario("what the interface would refuse is refused, with and without a daemon", async (lab) => {
+  const machine = await makeMachine(lab);
+  const setting = async (key: string, value: string, sentence: RegExp) => {
+    const { status, stderr } = await machine.run(["set", key, "-"], { stdin: value });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(sentence);
+  };
+  const all = async () => {
+    await setting("key", "x".repeat(32 * 1024 + 1), /32768|32 KiB/);
+    await setting("k".repeat(513), "value", /512/);
+    await setting("key", "a\0b", /NUL/);
+    await setting("", "value", /empty/);
+    const bytes = new Uint8Array([0x61, 0xff]);
+    const notText = await machine.run(["set", "key", "-"], { stdin: bytes });
+    expect([notText.status, notText.stderr]).toEqual([
+      1,
+      "memsync: standard input is not UTF-8; nothing was saved\n",
+    ]);
+  };
+  await machine.up();
+  await all();
+  await machine.down();
+  await all();
+  expect(await machine.list()).toEqual([]);
+});
+
+scenario("a token that the service does not know is said, and nothing is lost", async (lab) => {
+  const machine = await makeMachine(lab);
+  const right = emulator.account("right");
+  machine.service = { ...right, token: "mst_wrong" };
+  await machine.up();
+  await machine.memsync("set", "key", "value");
+  await waitFor("the status to say so", async () =>
+    (await machine.memsync("status")).includes("401"),
+  );
+  expect((await machine.run(["sync", "--wait", "0"])).status).toBe(1);
+  expect(await machine.memsync("get", "key")).toBe("value");
+  await machine.down();
+  machine.service = right;
+  await machine.up();
+  await machine.memsync("sync", "--wait", "20");
+  expect(await machine.memsync("get", "key")).toBe("value");
+});
