@@ -26,8 +26,8 @@ export async function openHomeDatabase(path: string): Promise<SqliteDatabase<Dae
 }
 
 /**
- * Opens a home's database for reading; undefined while the process that makes it is not done. Throws
- * one sentence if it can't.
+ * Opens a home's database for reading; undefined while the process that makes it is not done.
+ * Throws one sentence if it can't.
  */
 export async function openHomeReader(path: string): Promise<Kysely<DaemonTables> | undefined> {
   try {
