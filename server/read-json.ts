@@ -1,5 +1,6 @@
 import { AppError } from "../shared/errors.ts";
 import { LIMITS } from "../shared/limits.ts";
+import { arrivedInTime } from "./body-deadline.ts";
 import { isTooIntricate } from "./json-scan.ts";
 
 /**
@@ -63,10 +64,11 @@ async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array
   if (request.body === null) return new Uint8Array();
   try {
     const bytes = isDeclaredWithin(request.headers, bytesMax)
-      ? new Uint8Array(await request.arrayBuffer())
-      : await readCounting(request.body, bytesMax);
+      ? new Uint8Array(await arrivedInTime(request, request.arrayBuffer()))
+      : await arrivedInTime(request, readCounting(request.body, bytesMax));
     if (bytes !== undefined && bytes.length <= bytesMax) return bytes;
-  } catch {
+  } catch (thrown) {
+    if (thrown instanceof AppError) throw thrown;
     throw invalidBody("the body broke off");
   }
   throw tooLarge(bytesMax);

@@ -103,11 +103,13 @@ test.each([
 });
 
 test("Node serves what offers another protocol, too", async () => {
-  const text = (method: string) =>
+  const text = (method: string, body: string) =>
     `${method} /v1/memories HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer write\r\n` +
-    "Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n";
-  expect(await sendRaw(server.port, text("GET"))).toStartWith("HTTP/1.1 200 ");
-  expect(await sendRaw(server.port, text("POST"))).toStartWith("HTTP/1.1 400 ");
+    `Connection: Upgrade, close\r\nUpgrade: h2c\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  expect(await sendRaw(server.port, text("GET", ""))).toStartWith("HTTP/1.1 200 ");
+  const posted = await sendRaw(server.port, text("POST", '{"content":"x"}'));
+  expect(posted).toStartWith("HTTP/1.1 200 ");
+  expect(posted).toContain('"mem_one"');
 });
 
 test("Node tells of commits over a live socket", async () => {
