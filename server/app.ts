@@ -191,7 +191,11 @@ const SECURITY_HEADERS = {
   "Cross-Origin-Resource-Policy": "same-origin",
 };
 
-function newContext({ world, extraHeaders }: AppDeps, peer?: PeerAddress): RequestContext {
+/** What is known of a request that has just come. */
+export function newContext(
+  { world, extraHeaders }: Pick<AppDeps, "world" | "extraHeaders">,
+  peer?: PeerAddress,
+): RequestContext {
   const requestId = randomRequestId(world);
   const headers = { "X-Request-Id": requestId, ...SECURITY_HEADERS, ...extraHeaders };
   return { requestId, headers, peer };

@@ -35,8 +35,9 @@ const SERVER_OPTIONS = {
 /** Node's HTTP server over an app, with `ws` for the live sockets. */
 export const listenNode: Listen = async (app, address) => {
   const server = createServer(SERVER_OPTIONS, (message, response) => {
-    void serve(app, message, response);
+    void serve(app, message, response, () => closing);
   });
+  let closing = false;
   server.maxConnections = CONNECTIONS_MAX;
   // A client that does not read its answer; live sockets have their own pings.
   server.setTimeout(IDLE_TIMEOUT_S * 1000);
@@ -48,6 +49,7 @@ export const listenNode: Listen = async (app, address) => {
   return { url: urlOf(address, port), port, close };
 
   async function close(graceMs = CLOSE_GRACE_MS): Promise<void> {
+    closing = true;
     const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const socket of sockets.clients) socket.close(CLOSE.goingAway, "the server is stopping");
     await settledWithin(app.world, stopped, graceMs);
@@ -70,8 +72,16 @@ function portOf(server: Server): number | undefined {
 }
 
 /** Never rejects. */
-async function serve(app: App, message: IncomingMessage, to: ServerResponse): Promise<void> {
-  await sendResponse(await answer(app, message), to);
+async function serve(
+  app: App,
+  message: IncomingMessage,
+  to: ServerResponse,
+  closing: () => boolean,
+): Promise<void> {
+  const response = await answer(app, message);
+  // A connection that was kept for another request would hold up the end of the server.
+  if (closing()) to.setHeader("connection", "close");
+  await sendResponse(response, to);
 }
 
 async function answer(app: App, message: IncomingMessage): Promise<Response> {

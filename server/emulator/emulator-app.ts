@@ -3,7 +3,11 @@ import { VERSION } from "../../shared/version.ts";
 import type { World } from "../../shared/world.ts";
 import { type App, createApp } from "../app.ts";
 import { bearerToken } from "../bearer.ts";
+import { LiveSockets } from "../live/live-sockets.ts";
 import { openHostStore } from "../open-store.ts";
+import { countRefusals } from "../operations/count-refusals.ts";
+import { createOperations } from "../operations/create-operations.ts";
+import type { Readiness } from "../operations/readiness.ts";
 import { createServices } from "../services/create-services.ts";
 import { RequestCounts } from "../services/request-counts.ts";
 import { type ServiceStore, serviceStoreOf } from "../services/service-store.ts";
@@ -19,6 +23,8 @@ export interface EmulatorAppOptions {
   readonly log: Log;
   /** Refuse requests that name another host than this machine. */
   readonly loopbackOnly: boolean;
+  /** Given where it has a port: it is then measured, logged and asked whether it is ready. */
+  readonly readiness?: Readiness;
 }
 
 /** The emulator without a port; its database is open until `close`. */
@@ -31,12 +37,17 @@ export interface EmulatorApp {
 
 /** The whole service without a port, taking the fixed development tokens. */
 export async function createEmulatorApp(options: EmulatorAppOptions): Promise<EmulatorApp> {
-  const { world, log, plan, loopbackOnly } = options;
+  const { world, log, plan, loopbackOnly, readiness } = options;
   const host = await openHostStore(options.path, world);
   const store = serviceStoreOf(host.store);
   const counts = new RequestCounts(world);
+  const services = createServices(store, world, counts);
+  const sockets = new LiveSockets();
+  const operations = readiness && createOperations({ host, sockets, world, readiness });
   const app = createApp({
-    services: createServices(store, world, counts),
+    services: operations ? countRefusals(services, operations.metrics) : services,
+    sockets,
+    ...(operations && { operations }),
     authenticate(header) {
       const token = bearerToken(header);
       return token === undefined ? undefined : callerOfDevToken(token, plan);

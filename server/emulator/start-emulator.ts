@@ -4,6 +4,7 @@ import { type Log, silentLog } from "../../shared/log.ts";
 import type { World } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { listen } from "../listen.ts";
+import { Readiness } from "../operations/readiness.ts";
 import { createEmulatorApp } from "./emulator-app.ts";
 
 const PRIVATE_FOLDER = 0o700;
@@ -43,11 +44,13 @@ export async function startEmulator(
   deps: { readonly world: World; readonly log: Log } = { world: realWorld, log: silentLog },
 ): Promise<Emulator> {
   const { host = "127.0.0.1", port = 0, dataDir, plan = "pro" } = options;
+  const readiness = new Readiness("ready");
   const emulator = await createEmulatorApp({
     path: dataDir === undefined ? ":memory:" : await databaseIn(dataDir),
     plan,
     ...deps,
     loopbackOnly: LOOPBACK_HOSTS.includes(host),
+    readiness,
   });
   try {
     const listener = await listen(emulator.app, { host, port });
@@ -56,6 +59,7 @@ export async function startEmulator(
       port: listener.port ?? port,
       token: "mst_dev_pro",
       async close() {
+        readiness.state = "draining";
         await listener.close();
         await emulator.close();
       },

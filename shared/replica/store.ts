@@ -57,6 +57,7 @@ export class ReplicaStore<Tables extends ReplicaTables> {
   readonly #listeners = new Set<(rows: readonly CommittedRow[]) => void>();
   #waiting: Write<Tables>[] = [];
   #draining: Promise<void> | undefined;
+  #onTimed: ((durationMs: number, kept: boolean) => void) | undefined;
 
   constructor(options: StoreOptions<Tables>) {
     this.#options = options;
@@ -90,6 +91,18 @@ export class ReplicaStore<Tables extends ReplicaTables> {
     };
   }
 
+  /** Calls back after each commit: how long it took, and whether it was kept or rolled back. */
+  timeCommits(onTimed: (durationMs: number, kept: boolean) => void): void {
+    this.#onTimed = onTimed;
+  }
+
+  /** The documents kept in memory between writes, and how many bytes those took encoded. */
+  get inMemory(): { readonly documents: number; readonly bytes: number } {
+    let bytes = 0;
+    for (const document of this.#open.values()) bytes += document.bytes;
+    return { documents: this.#open.size, bytes };
+  }
+
   /** Waits for the writes that were asked for, then closes the database. */
   async close(): Promise<void> {
     while (this.#draining) await this.#draining;
@@ -107,6 +120,7 @@ export class ReplicaStore<Tables extends ReplicaTables> {
   async #commit(writes: readonly Write<Tables>[]): Promise<void> {
     const contexts: Context<Tables>[] = [];
     const settle: Settle[] = [];
+    const startedAt = this.#options.world.monotonic();
     try {
       await writeTransaction(this.#options.database.writer, async (db) => {
         for (const write of writes) {
@@ -116,13 +130,19 @@ export class ReplicaStore<Tables extends ReplicaTables> {
         }
       });
     } catch (thrown) {
+      this.#timed(startedAt, false);
       for (const context of contexts) context.discard();
       for (const write of writes) write.reject(thrown);
       return;
     }
+    this.#timed(startedAt, true);
     this.#announce(contexts.flatMap((context) => context.rows));
     for (const each of settle) each();
     this.#forgetOldest();
+  }
+
+  #timed(startedAt: number, kept: boolean): void {
+    this.#onTimed?.(this.#options.world.monotonic() - startedAt, kept);
   }
 
   /** A listener that throws is a bug, and none of the writes' own: it is thrown by itself. */
@@ -140,8 +160,7 @@ export class ReplicaStore<Tables extends ReplicaTables> {
   }
 
   #forgetOldest(): void {
-    let bytes = 0;
-    for (const document of this.#open.values()) bytes += document.bytes;
+    let { bytes } = this.inMemory;
     for (const [id, document] of this.#open) {
       if (this.#open.size <= OPEN_DOCUMENTS_MAX && bytes <= OPEN_BYTES_MAX) return;
       bytes -= document.bytes;

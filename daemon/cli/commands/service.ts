@@ -1,11 +1,10 @@
-import type { Command } from "commander";
-import { runEmulator, runServer } from "../../embedded-service.ts";
-import { type DatabaseFlag, databasePathOf, withDatabase } from "../database-option.ts";
+import { type Command, Option } from "commander";
+import { LOG_LEVELS, type LogLevel, runEmulator } from "../../embedded-service.ts";
 import type { Environment } from "../environment.ts";
 import { UsageError } from "../errors.ts";
 import { say } from "../output.ts";
 import { resolveFolder } from "../resolve-folder.ts";
-import { addHostCommands } from "./host.ts";
+import { addServerCommands } from "./server.ts";
 
 const EMULATOR_PORT = "4777";
 const PORT_MAX = 65_535;
@@ -15,6 +14,13 @@ interface ListenFlags {
   readonly port: string;
 }
 
+interface EmulatorFlags extends ListenFlags {
+  readonly dataDir?: string;
+  readonly memory?: boolean;
+  readonly plan: string;
+  readonly logLevel: LogLevel;
+}
+
 /** `emulator` and `server`: the service's side. */
 export function addServiceCommands(program: Command, env: Environment): void {
   withAddress(program.command("emulator"))
@@ -22,7 +28,12 @@ export function addServiceCommands(program: Command, env: Environment): void {
     .option("--data-dir <dir>", "keep the data in this folder")
     .option("--memory", "keep nothing (the default)")
     .option("--plan <plan>", "plan of the accounts behind mst_dev_NAME: pro or team", "pro")
-    .action(async (flags: ListenFlags & { dataDir?: string; memory?: boolean; plan: string }) => {
+    .addOption(
+      new Option("--log-level <level>", "how much is logged to standard error")
+        .choices(LOG_LEVELS)
+        .default("warn"),
+    )
+    .action(async (flags: EmulatorFlags) => {
       if (flags.dataDir !== undefined && flags.memory) {
         throw new UsageError("--data-dir and --memory exclude each other");
       }
@@ -33,22 +44,13 @@ export function addServiceCommands(program: Command, env: Environment): void {
         {
           ...addressOf(flags),
           plan: flags.plan,
+          logLevel: flags.logLevel,
           ...(flags.dataDir !== undefined && { dataDir: resolveFolder(env, flags.dataDir) }),
         },
         (url) => say(`memsync emulator ready at ${url}`),
       );
     });
-  const server = program
-    .command("server")
-    .description("run the hosted server")
-    // Its own options come before its commands, which have one of the same name.
-    .enablePositionalOptions();
-  withDatabase(withAddress(server)).action(async (flags: ListenFlags & DatabaseFlag) => {
-    await runServer({ ...addressOf(flags), path: databasePathOf(env, flags) }, (url) =>
-      say(`memsync server ready at ${url}`),
-    );
-  });
-  addHostCommands(server, env);
+  addServerCommands(program, env);
 }
 
 function withAddress(command: Command): Command {
