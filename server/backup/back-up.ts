@@ -34,7 +34,7 @@ export async function backUp({ database, file, force, world }: BackupOptions): P
   try {
     await createPrivateFile(partial);
     await copyDatabase(database, partial);
-    await checkDatabase(partial);
+    await checkDatabase(partial, `the copy of ${database}`);
     await syncFile(partial);
     const { size } = await stat(partial);
     refuseTarget(database, file, force);

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { copyFile, rename, rm } from "node:fs/promises";
+import { copyFile, open, rename, rm } from "node:fs/promises";
 import { AppError, messageOf } from "../../shared/errors.ts";
 import { base32 } from "../../shared/ids.ts";
 import { openConnection } from "../../shared/sqlite/database.ts";
@@ -47,7 +47,7 @@ export async function restore({ file, database, world }: RestoreOptions): Promis
   try {
     await createPrivateFile(coming);
     await copyFile(file, coming);
-    await checkDatabase(coming);
+    await checkDatabase(coming, file);
     const revoked = await revokeAgain(database, coming);
     await syncFile(coming);
     const setAside = await setAsidePresent(database, world);
@@ -82,19 +82,53 @@ async function revokeAgain(database: string, coming: string): Promise<number> {
 
 async function revokedIn(database: string): Promise<readonly { id: string; revoked_at: number }[]> {
   try {
-    const connection = await openConnection(database, false);
-    try {
-      // Also brings what the last server left in the write-ahead log into the database.
-      connection.exec("PRAGMA busy_timeout = 5000");
-      connection.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all([]);
-      const sql = "select id, revoked_at from tokens where revoked_at is not null order by id";
-      return connection.prepare(sql).all([]) as { id: string; revoked_at: number }[];
-    } finally {
-      connection.close();
-    }
+    if (!(await hasPages(database))) return [];
+    const revoked = await readRevoked(database);
+    // It can be read, so it may be written: what the last server left in its log goes into it.
+    await foldLogIn(database);
+    return revoked;
   } catch {
-    // Damaged, which may be why it is to be replaced.
+    // Damaged, which may be why it is to be replaced; all parts of it are kept as they are.
     return [];
+  }
+}
+
+/** The magic string that begins every database (https://www.sqlite.org/fileformat.html). */
+const MAGIC = "SQLite format 3\0";
+
+/** Whether a file begins as a database does. Opening another, SQLite would delete its log. */
+async function hasPages(path: string): Promise<boolean> {
+  const file = await open(path, "r");
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
+    return bytesRead === HEADER_BYTES && buffer.toString("latin1").startsWith(MAGIC);
+  } finally {
+    await file.close();
+  }
+}
+
+/** The smallest page of a database. */
+const HEADER_BYTES = 512;
+
+async function readRevoked(
+  database: string,
+): Promise<readonly { id: string; revoked_at: number }[]> {
+  const connection = await openConnection(database, true);
+  try {
+    const sql = "select id, revoked_at from tokens where revoked_at is not null order by id";
+    return connection.prepare(sql).all([]) as { id: string; revoked_at: number }[];
+  } finally {
+    connection.close();
+  }
+}
+
+async function foldLogIn(database: string): Promise<void> {
+  const connection = await openConnection(database, false);
+  try {
+    connection.exec("PRAGMA busy_timeout = 5000");
+    connection.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all([]);
+  } finally {
+    connection.close();
   }
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connectLive } from "../support/live-client.ts";
 import { connectRaw } from "../support/raw-connection.ts";
-import { type RunningServer, RUNTIMES, ServerFolder } from "../support/server-process.ts";
+import { RUNTIMES, type RunningServer, ServerFolder } from "../support/server-process.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const LIVE_SOCKETS = 12;
