@@ -93,7 +93,8 @@ export function createApp(deps: AppDeps): App {
       const isHead = request.method === "HEAD";
       const asked = isHead ? withMethodGet(request) : request;
       contexts.set(asked, newContext(deps, peer));
-      if (asked.body !== null) limitArrival(asked, world);
+      // Without a socket there is nobody to be slow.
+      if (peer && asked.body !== null) limitArrival(asked, world);
       const answered = await router.fetch(asked);
       const response = isHead ? await withoutBody(answered) : answered;
       return record(request.method, asked.url, contexts.get(asked), startedAt, response);

@@ -5,6 +5,7 @@ import { RUNTIMES, type RunningServer, ServerFolder } from "../support/server-pr
 import { waitFor } from "../support/wait-for.ts";
 
 const LIVE_SOCKETS = 12;
+const CHUNKED = "Transfer-Encoding: chunked";
 
 describe.each([...RUNTIMES])("on %s", (runtime) => {
   let folder: ServerFolder;
@@ -29,7 +30,7 @@ describe.each([...RUNTIMES])("on %s", (runtime) => {
     using connection = await connectRaw(server.port);
     connection.write(text);
     await waitFor("the end of the answer", () => {
-      return connection.closed() || /\r\n\r\n[^]*\}$/.test(connection.received());
+      return connection.closed() || /\r\n\r\n.*\}$/s.test(connection.received());
     });
     return connection.received();
   }
@@ -68,15 +69,13 @@ describe.each([...RUNTIMES])("on %s", (runtime) => {
     ],
     [
       "a length and chunks",
-      () =>
-        `${head("POST /v1/memories HTTP/1.1", "Content-Length: 4", "Transfer-Encoding: chunked")}0\r\n\r\n`,
+      () => `${head("POST /v1/memories HTTP/1.1", "Content-Length: 4", CHUNKED)}0\r\n\r\n`,
     ],
     ["a length below zero", () => head("POST /v1/memories HTTP/1.1", "Content-Length: -1")],
     ["a length that is no number", () => head("POST /v1/memories HTTP/1.1", "Content-Length: 1e9")],
     [
       "a chunk that is none",
-      () =>
-        `${head("POST /v1/memories HTTP/1.1", "Transfer-Encoding: chunked")}zz\r\nhello\r\n0\r\n\r\n`,
+      () => `${head("POST /v1/memories HTTP/1.1", CHUNKED)}zz\r\nhello\r\n0\r\n\r\n`,
     ],
     ["a header folded over lines", () => head("GET /v1/memories HTTP/1.1", "X: a", " b")],
     ["a NUL in a header", () => head("GET /v1/memories HTTP/1.1", "X: a\0b")],
@@ -87,11 +86,7 @@ describe.each([...RUNTIMES])("on %s", (runtime) => {
 
   test("the rest of a request that was refused is no request of its own", async () => {
     const smuggled = head("DELETE /v1/memories/mem_a HTTP/1.1");
-    const text = head(
-      "POST /v1/memories HTTP/1.1",
-      `Content-Length: ${smuggled.length}`,
-      "Transfer-Encoding: chunked",
-    );
+    const text = head("POST /v1/memories HTTP/1.1", `Content-Length: ${smuggled.length}`, CHUNKED);
     const answer = await raw(`${text}0\r\n\r\n${smuggled}`);
     expect(answer.match(/HTTP\/1\.1 /g)?.length ?? 0).toBeLessThanOrEqual(1);
   });
