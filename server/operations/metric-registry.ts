@@ -1,6 +1,9 @@
 /** Values of a metric's labels, in the order in which its names were declared. */
 type LabelValues = readonly string[];
 
+/** Between the values of a series' labels, to tell series apart; in none of them. */
+const SEPARATOR = "\0";
+
 /** What every metric says of itself; names follow https://prometheus.io/docs/practices/naming. */
 interface Description {
   readonly name: string;
@@ -51,25 +54,30 @@ export class MetricRegistry {
 
 /** Only ever grows. */
 export class Counter {
-  readonly #series = new Map<string, number>();
+  readonly #series = new Map<string, { readonly labels: string; value: number }>();
 
   constructor(readonly description: Description) {
-    if (!description.labels) this.#series.set("", 0);
+    if (!description.labels) this.add([], 0);
   }
 
   add(values: LabelValues = [], by = 1): void {
-    const key = labelsText(this.description, values);
-    this.#series.set(key, (this.#series.get(key) ?? 0) + by);
+    const key = values.join(SEPARATOR);
+    const known = this.#series.get(key);
+    if (known) known.value += by;
+    else this.#series.set(key, { labels: labelsText(this.description, values), value: by });
   }
 
   render(): string[] {
     const { name } = this.description;
-    const lines = [...this.#series].map(([labels, value]) => `${name}${braced(labels)} ${value}`);
+    const lines = [...this.#series.values()].map(({ labels, value }) => {
+      return `${name}${braced(labels)} ${value}`;
+    });
     return [...headOf(this.description, "counter"), ...lines];
   }
 }
 
 interface Distribution {
+  readonly labels: string;
   /** How many fell into each bucket alone; the last has no upper end. */
   readonly counts: number[];
   sum: number;
@@ -83,11 +91,11 @@ export class Histogram {
     readonly description: Description,
     readonly bounds: readonly number[],
   ) {
-    if (!description.labels) this.#distribution("");
+    if (!description.labels) this.#distribution([]);
   }
 
   observe(value: number, values: LabelValues = []): void {
-    const distribution = this.#distribution(labelsText(this.description, values));
+    const distribution = this.#distribution(values);
     const index = this.bounds.findIndex((bound) => value <= bound);
     const bucket = index === -1 ? this.bounds.length : index;
     distribution.counts[bucket] = (distribution.counts[bucket] ?? 0) + 1;
@@ -95,19 +103,21 @@ export class Histogram {
   }
 
   render(): string[] {
-    const lines = [...this.#series].flatMap(([labels, each]) => this.#linesOf(labels, each));
+    const lines = [...this.#series.values()].flatMap((each) => this.#linesOf(each));
     return [...headOf(this.description, "histogram"), ...lines];
   }
 
-  #distribution(key: string): Distribution {
+  #distribution(values: LabelValues): Distribution {
+    const key = values.join(SEPARATOR);
     const known = this.#series.get(key);
     if (known) return known;
-    const made = { counts: new Array<number>(this.bounds.length + 1).fill(0), sum: 0 };
+    const counts = new Array<number>(this.bounds.length + 1).fill(0);
+    const made = { labels: labelsText(this.description, values), counts, sum: 0 };
     this.#series.set(key, made);
     return made;
   }
 
-  #linesOf(labels: string, { counts, sum }: Distribution): string[] {
+  #linesOf({ labels, counts, sum }: Distribution): string[] {
     const { name } = this.description;
     const separator = labels === "" ? "" : ",";
     let total = 0;
