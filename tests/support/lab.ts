@@ -85,7 +85,7 @@ export function scenario(
   deadlineMs = TEST_DEADLINE_MS,
   runs = true,
 ): void {
-  test.skipIf(!runs)(
+  (runs ? test.concurrent : test.skip)(
     name,
     async () => {
       const lab = new Lab();
