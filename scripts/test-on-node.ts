@@ -2,7 +2,8 @@
 import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "..");
-const COMMAND = ["node", join(ROOT, "dist/cli-node.mjs"), "emulator", "--port", "0"];
+const PROGRAM = ["node", join(ROOT, "dist/cli-node.mjs")];
+const COMMAND = [...PROGRAM, "emulator", "--port", "0", "--limits", "off"];
 const SUITE = ["test", "--timeout", "30000", "tests/http"];
 
 /** The address that the emulator says it is ready at; rejects when it ends without. */

@@ -4,6 +4,8 @@ import { randomRequestId } from "../shared/ids.ts";
 import type { Log } from "../shared/log.ts";
 import type { World } from "../shared/world.ts";
 import { errorResponse, noSuchPath } from "./errors-to-response.ts";
+import { charge, type Quota, UNLIMITED, withQuota } from "./limits/quota.ts";
+import { refuseMalformedHandshake } from "./live/handshake.ts";
 import { createLiveSession, type LiveSession, type LiveSocket } from "./live/live-session.ts";
 import { refuseForeign } from "./loopback.ts";
 import { pathOf } from "./query.ts";
@@ -25,16 +27,24 @@ export interface AppDeps {
   /** Asked at every request, and for each live socket again at every ping; must not count them. */
   readonly authenticate: Authenticate;
   /**
-   * Called once for each authenticated request to a path and method that exist, a live handshake
-   * included, before anything else of it is looked at. May refuse by throwing an `AppError`.
+   * Asked for each authenticated request. Those to a path and method that exist, live handshakes
+   * included, are charged before anything else of them is looked at.
    */
-  readonly charge?: (caller: Caller) => void;
+  readonly quotaOf?: (caller: Caller) => Quota | Promise<Quota>;
+  /** Told of each token that names nobody; its 401 waits until then. Without, it doesn't wait. */
+  readonly guessed?: (origin: Origin) => Promise<void>;
   readonly world: World;
   readonly log: Log;
   /** Sent with every answer. */
   readonly extraHeaders?: Readonly<Record<string, string>>;
   /** Refuse what a web page of another site could send to a server on its visitor's machine. */
   readonly loopbackOnly?: boolean;
+}
+
+/** Where a request comes from; never taken from the request itself. */
+export interface Origin {
+  /** The peer's address; undefined over a unix socket, or when it has left. */
+  address(): string | undefined;
 }
 
 /** The answer to a WebSocket handshake. */
@@ -50,10 +60,12 @@ export type LiveHandshake =
 
 /** The HTTP interface, without a port: listeners bring it requests, and so may anything else. */
 export interface App {
+  /** Never rejects. Without an `origin` it comes from this process. */
+  fetch(request: Request, origin?: Origin): Promise<Response>;
   /** Never rejects. */
-  fetch(request: Request): Promise<Response>;
-  /** Never rejects. */
-  openLive(request: Request): Promise<LiveHandshake>;
+  openLive(request: Request, origin: Origin): Promise<LiveHandshake>;
+  /** Every path and method that is served. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
   /** The answer to what never became a request. */
   refuse(error: AppError): Response;
   /** For the listeners' own timers. */
@@ -64,30 +76,27 @@ export interface App {
 export function createApp(deps: AppDeps): App {
   const { world, log } = deps;
   const router = createRouter(deps);
+  const answer = (request: Request) =>
+    request.method === "HEAD"
+      ? head(request, router.fetch)
+      : Promise.resolve(router.fetch(request));
   return {
     world,
+    routes: router.routes.map(({ method, path }) => ({ method, path })),
     refuse: (error) => errorResponse(contextOf(deps), error, log),
-    fetch: (request) =>
-      request.method === "HEAD"
-        ? head(request, router.fetch)
-        : Promise.resolve(router.fetch(request)),
-    async openLive(request) {
-      const context = contextOf(deps);
-      try {
-        const caller = await identify(deps, request.headers);
-        if (deps.loopbackOnly) refuseForeign(request.headers);
-        if (pathOf(request.url) !== LIVE_PATH || request.method !== "GET") throw noSuchPath();
-        deps.charge?.(caller);
-        return accept(deps, { ...context, caller }, request);
-      } catch (thrown) {
-        return { accepted: false, response: errorResponse(context, thrown, log) };
-      }
+    fetch: deps.guessed
+      ? async (request, origin) => await answered(deps, request, await answer(request), origin)
+      : answer,
+    async openLive(request, origin) {
+      const handshake = await openLive(deps, request);
+      if (!handshake.accepted) await answered(deps, request, handshake.response, origin);
+      return handshake;
     },
   };
 }
 
 function createRouter(deps: AppDeps) {
-  const { services, log, charge } = deps;
+  const { services, log } = deps;
   return (
     new Elysia({ strictPath: true, normalize: false, handler: { standardHostname: false } })
       .use(withContext)
@@ -99,20 +108,48 @@ function createRouter(deps: AppDeps) {
         const { url, headers } = elysia.request;
         const path = pathOf(url);
         const open = OPEN_PATHS.has(path);
-        if (!open) elysia.context = { ...context, caller: await identify(deps, headers) };
+        if (!open) elysia.context = await identify(deps, context, headers);
         if (deps.loopbackOnly) refuseForeign(headers);
         if (open) return;
         // Nothing served here needs escapes, and decoded ones would give one thing many names.
         if (path.includes("%")) throw noSuchPath();
       })
-      .onError(({ context, error }) => errorResponse(context, error, log))
+      .onError(({ context, error }) => errorResponse(withQuota(context), error, log))
       .use(healthRoutes())
       // Holds for the routes that follow; those before have no caller.
-      .onBeforeHandle(({ context }) => charge?.(context.caller))
+      .onBeforeHandle(({ context }) => charge(context))
       .use(v1Routes(services))
       .use(apiRoutes(services))
       .compile()
   );
+}
+
+/** The answer, later when it tells a guessed token from a good one. */
+async function answered(
+  { guessed }: AppDeps,
+  request: Request,
+  response: Response,
+  origin: Origin | undefined,
+): Promise<Response> {
+  const isGuess = response.status === 401 && request.headers.has("authorization");
+  if (isGuess && origin) await guessed?.(origin);
+  return response;
+}
+
+async function openLive(deps: AppDeps, request: Request): Promise<LiveHandshake> {
+  const context = contextOf(deps);
+  let known: RequestContext = context;
+  try {
+    const asked = await identify(deps, context, request.headers);
+    known = asked;
+    if (deps.loopbackOnly) refuseForeign(request.headers);
+    if (pathOf(request.url) !== LIVE_PATH || request.method !== "GET") throw noSuchPath();
+    charge(asked);
+    refuseMalformedHandshake(request.headers);
+    return accept(deps, asked, request);
+  } catch (thrown) {
+    return { accepted: false, response: errorResponse(withQuota(known), thrown, deps.log) };
+  }
 }
 
 function contextOf({ world, extraHeaders }: AppDeps): RequestContext {
@@ -125,10 +162,18 @@ function contextOf({ world, extraHeaders }: AppDeps): RequestContext {
   return { requestId, headers };
 }
 
-async function identify(deps: AppDeps, headers: Headers): Promise<Caller> {
+async function identify(
+  deps: AppDeps,
+  context: RequestContext,
+  headers: Headers,
+): Promise<CallerContext> {
   const caller = await deps.authenticate(headers.get("authorization"));
-  if (caller !== undefined) return caller;
-  throw new AppError("unauthorized", "a valid API token is needed: Authorization: Bearer <token>");
+  if (caller === undefined) {
+    const message = "a valid API token is needed: Authorization: Bearer <token>";
+    throw new AppError("unauthorized", message);
+  }
+  const quota = deps.quotaOf?.(caller) ?? UNLIMITED;
+  return { ...context, caller, quota: quota instanceof Promise ? await quota : quota };
 }
 
 function accept(deps: AppDeps, context: CallerContext, request: Request): LiveHandshake {

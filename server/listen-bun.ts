@@ -1,7 +1,7 @@
 import { chmodSync } from "node:fs";
 import type { Server, ServerWebSocket } from "bun";
 import { AppError } from "../shared/errors.ts";
-import type { App, LiveHandshake } from "./app.ts";
+import type { App, LiveHandshake, Origin } from "./app.ts";
 import {
   CLOSE_GRACE_MS,
   IDLE_TIMEOUT_S,
@@ -47,7 +47,9 @@ export const listenBun: Listen = async (app, address) => {
         // Bodies are counted by the app: what Bun refuses has no error body.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         fetch: (request, self) =>
-          request.headers.has("upgrade") ? upgrade(app, request, self) : app.fetch(request),
+          request.headers.has("upgrade")
+            ? upgrade(app, request, self)
+            : app.fetch(request, originOf(request, self)),
         websocket: websocketHandler(sockets),
       });
     } catch (thrown) {
@@ -68,12 +70,19 @@ async function upgrade(
   request: Request,
   server: Server<SocketData>,
 ): Promise<Response | undefined> {
-  if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") return app.fetch(request);
-  const handshake = await app.openLive(request);
+  const origin = originOf(request, server);
+  if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") {
+    return app.fetch(request, origin);
+  }
+  const handshake = await app.openLive(request, origin);
   if (!handshake.accepted) return handshake.response;
   const { headers, open } = handshake;
   if (server.upgrade(request, { headers, data: { open } })) return undefined;
   return app.refuse(new AppError("invalid_request", "the WebSocket handshake is malformed"));
+}
+
+function originOf(request: Request, server: Server<SocketData>): Origin {
+  return { address: () => server.requestIP(request)?.address };
 }
 
 function websocketHandler(sockets: Set<Socket>): Bun.WebSocketHandler<SocketData> {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { AppError } from "../shared/errors.ts";
-import type { App, LiveHandshake } from "./app.ts";
+import type { App, LiveHandshake, Origin } from "./app.ts";
 import {
   CLOSE_GRACE_MS,
   IDLE_TIMEOUT_S,
@@ -60,10 +60,14 @@ async function serve(app: App, message: IncomingMessage, to: ServerResponse): Pr
 
 async function answer(app: App, message: IncomingMessage): Promise<Response> {
   try {
-    return await app.fetch(requestOf(message));
+    return await app.fetch(requestOf(message), originOf(message));
   } catch {
     return app.refuse(malformed());
   }
+}
+
+function originOf({ socket }: IncomingMessage): Origin {
+  return { address: () => socket.remoteAddress };
 }
 
 function malformed(): AppError {
@@ -110,7 +114,7 @@ async function handshakeOf(app: App, message: IncomingMessage): Promise<LiveHand
     return { accepted: false, response: await answerWithoutBody(app, message) };
   }
   try {
-    return await app.openLive(requestOf(message));
+    return await app.openLive(requestOf(message), originOf(message));
   } catch {
     return { accepted: false, response: app.refuse(malformed()) };
   }

@@ -1,14 +1,9 @@
 import pino from "pino";
 import type { Log } from "../shared/log.ts";
 import { realWorld } from "../shared/world-real.ts";
-import { createApp } from "./app.ts";
 import { type EmulatorOptions, startEmulator } from "./emulator/start-emulator.ts";
+import { createHostApp } from "./host-app.ts";
 import { listen } from "./listen.ts";
-import { openHostStore } from "./open-store.ts";
-import { createServices } from "./services/create-services.ts";
-import { RequestCounts } from "./services/request-counts.ts";
-import { serviceStoreOf } from "./services/service-store.ts";
-import { TokenAuthenticator } from "./token-authenticator.ts";
 
 const LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"];
 
@@ -38,26 +33,17 @@ export async function runServer(
   onReady: (url: string) => void,
 ): Promise<void> {
   const ended = endSignal();
-  const log = openLog();
-  const host = await openHostStore(options.path, realWorld);
-  const tokens = new TokenAuthenticator(host.database, realWorld, log);
-  const counts = new RequestCounts(realWorld);
-  const app = createApp({
-    services: createServices(serviceStoreOf(host.store), realWorld, counts),
-    authenticate: (header) => tokens.authenticate(header),
-    charge: (caller) => counts.add(caller.account),
-    world: realWorld,
-    log,
-    loopbackOnly: LOOPBACK_HOSTS.includes(options.host),
-  });
+  const { path, host } = options;
+  const loopbackOnly = LOOPBACK_HOSTS.includes(host);
+  const service = await createHostApp({ path, world: realWorld, log: openLog(), loopbackOnly });
   try {
-    const listener = await listen(app, options);
+    const listener = await listen(service.app, options);
     onReady(listener.url);
     await ended;
+    service.hurry();
     await listener.close();
   } finally {
-    await tokens.settled();
-    await host.close();
+    await service.close();
   }
 }
 

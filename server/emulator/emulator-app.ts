@@ -3,9 +3,11 @@ import { VERSION } from "../../shared/version.ts";
 import type { World } from "../../shared/world.ts";
 import { type App, createApp } from "../app.ts";
 import { bearerToken } from "../bearer.ts";
+import { CountsWriter } from "../limits/counts-writer.ts";
+import { RequestLimits } from "../limits/request-limits.ts";
+import { storedCounts } from "../limits/stored-counts.ts";
 import { openHostStore } from "../open-store.ts";
 import { createServices } from "../services/create-services.ts";
-import { RequestCounts } from "../services/request-counts.ts";
 import { type ServiceStore, serviceStoreOf } from "../services/service-store.ts";
 import { callerOfDevToken, type Plan } from "./dev-tokens.ts";
 
@@ -15,6 +17,8 @@ export interface EmulatorAppOptions {
   readonly path: string;
   /** Plan of the accounts behind `mst_dev_NAME`. */
   readonly plan: Plan;
+  /** Whether the plans' limits hold. */
+  readonly limits: "on" | "off";
   readonly world: World;
   readonly log: Log;
   /** Refuse requests that name another host than this machine. */
@@ -25,7 +29,7 @@ export interface EmulatorAppOptions {
 export interface EmulatorApp {
   readonly app: App;
   readonly store: ServiceStore;
-  /** Finishes the writes under way and closes the database. */
+  /** Finishes the writes under way, writes what was counted, and closes the database. */
   close(): Promise<void>;
 }
 
@@ -34,18 +38,26 @@ export async function createEmulatorApp(options: EmulatorAppOptions): Promise<Em
   const { world, log, plan, loopbackOnly } = options;
   const host = await openHostStore(options.path, world);
   const store = serviceStoreOf(host.store);
-  const counts = new RequestCounts(world);
+  const writer = new CountsWriter(storedCounts(host.database), world, log);
+  const limits = new RequestLimits(world, options.limits === "on" ? writer : undefined);
   const app = createApp({
-    services: createServices(store, world, counts),
+    services: createServices(store, world, limits),
     authenticate(header) {
       const token = bearerToken(header);
       return token === undefined ? undefined : callerOfDevToken(token, plan);
     },
-    charge: (caller) => counts.add(caller.account),
+    quotaOf: (caller) => limits.quotaOf(caller),
     world,
     log,
     extraHeaders: { "X-Memsync-Emulator": VERSION },
     loopbackOnly,
   });
-  return { app, store, close: () => host.close() };
+  return {
+    app,
+    store,
+    async close() {
+      await limits.close();
+      await host.close();
+    },
+  };
 }

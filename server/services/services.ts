@@ -119,6 +119,12 @@ export interface Services {
   };
 }
 
+/** Who counts requests, for the statistics. */
+export interface RequestUsage {
+  /** The caller's account's. */
+  read(caller: Caller): Promise<Stats["requests"]>;
+}
+
 /** A document as the live socket names it, with the position of its log's head. */
 export interface LivePosition {
   readonly document: LiveDocument;

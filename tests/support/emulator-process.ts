@@ -51,7 +51,8 @@ export class EmulatorProcess {
 
 function spawn({ env, cwd, dataDir }: EmulatorProcessOptions, port: string): RunningProcess {
   const place = dataDir === undefined ? [] : ["--data-dir", dataDir];
-  return new RunningProcess([...MEMSYNC, "emulator", "--port", port, ...place], { env, cwd });
+  const args = ["emulator", "--port", port, "--limits", "off", ...place];
+  return new RunningProcess([...MEMSYNC, ...args], { env, cwd });
 }
 
 async function readyUrl(started: RunningProcess): Promise<string> {

@@ -1,7 +1,7 @@
 import { startEmulator } from "../../server/emulator/start-emulator.ts";
 
 /** The emulator to test; `MEMSYNC_TEST_URL` names one that runs already, on Node say. */
-const url = process.env.MEMSYNC_TEST_URL ?? (await startEmulator()).url;
+const url = process.env.MEMSYNC_TEST_URL ?? (await startEmulator({ limits: "off" })).url;
 
 /** An answer whose body is read; `body` is what a test says that it is. */
 export interface Answer<Body> {

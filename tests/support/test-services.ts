@@ -1,5 +1,5 @@
+import { RequestLimits } from "../../server/limits/request-limits.ts";
 import { createServices } from "../../server/services/create-services.ts";
-import { RequestCounts } from "../../server/services/request-counts.ts";
 import type { Caller, Services } from "../../server/services/services.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { AccountId, ProjectId, SessionId, UserId } from "../../shared/ids.ts";
@@ -10,12 +10,12 @@ import { createTempStore, type TempStore } from "./temp-store.ts";
 export interface TestServices {
   readonly temp: TempStore;
   readonly services: Services;
-  readonly counts: RequestCounts;
+  readonly counts: RequestLimits;
 }
 
 export async function createTestServices(): Promise<TestServices> {
   const temp = await createTempStore();
-  const counts = new RequestCounts(temp.world);
+  const counts = new RequestLimits(temp.world);
   return { temp, counts, services: createServices(temp.store, temp.world, counts) };
 }
 

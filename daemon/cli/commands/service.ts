@@ -15,6 +15,13 @@ interface ListenFlags {
   readonly port: string;
 }
 
+interface EmulatorFlags extends ListenFlags {
+  readonly dataDir?: string;
+  readonly memory?: boolean;
+  readonly plan: string;
+  readonly limits: string;
+}
+
 /** `emulator` and `server`: the service's side. */
 export function addServiceCommands(program: Command, env: Environment): void {
   withAddress(program.command("emulator"))
@@ -22,17 +29,22 @@ export function addServiceCommands(program: Command, env: Environment): void {
     .option("--data-dir <dir>", "keep the data in this folder")
     .option("--memory", "keep nothing (the default)")
     .option("--plan <plan>", "plan of the accounts behind mst_dev_NAME: pro or team", "pro")
-    .action(async (flags: ListenFlags & { dataDir?: string; memory?: boolean; plan: string }) => {
+    .option("--limits <on|off>", "hold requests to the plans' limits", "on")
+    .action(async (flags: EmulatorFlags) => {
       if (flags.dataDir !== undefined && flags.memory) {
         throw new UsageError("--data-dir and --memory exclude each other");
       }
       if (flags.plan !== "pro" && flags.plan !== "team") {
         throw new UsageError("--plan is pro or team");
       }
+      if (flags.limits !== "on" && flags.limits !== "off") {
+        throw new UsageError("--limits is on or off");
+      }
       await runEmulator(
         {
           ...addressOf(flags),
           plan: flags.plan,
+          limits: flags.limits,
           ...(flags.dataDir !== undefined && { dataDir: resolveFolder(env, flags.dataDir) }),
         },
         (url) => say(`memsync emulator ready at ${url}`),
