@@ -4,7 +4,7 @@ import type { Caller, Services } from "../../server/services/services.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { AccountId, ProjectId, SessionId, UserId } from "../../shared/ids.ts";
 import type { SessionUpload } from "../../shared/wire/session.ts";
-import { createTempStore, type TempStore } from "./temp-store.ts";
+import { createTempStore, type TempStore, type TempStoreOptions } from "./temp-store.ts";
 
 /** The services over a store on a real file. */
 export interface TestServices {
@@ -13,8 +13,8 @@ export interface TestServices {
   readonly counts: RequestLimits;
 }
 
-export async function createTestServices(): Promise<TestServices> {
-  const temp = await createTempStore();
+export async function createTestServices(options: TempStoreOptions = {}): Promise<TestServices> {
+  const temp = await createTempStore(options);
   const counts = new RequestLimits(temp.world);
   return { temp, counts, services: createServices(temp.store, temp.world, counts) };
 }
