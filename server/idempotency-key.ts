@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
-import { invalidAt } from "../shared/errors.ts";
 import { pathOf } from "./query.ts";
 import type { JsonBody } from "./read-json.ts";
+import { invalidKey } from "./services/once.ts";
 import type { Once } from "./services/services.ts";
 
-const NAME = "Idempotency-Key";
 const KEY = /^[\x20-\x7e]{1,255}$/;
 
 /**
@@ -12,9 +11,9 @@ const KEY = /^[\x20-\x7e]{1,255}$/;
  * header. Throws a 400 for a key that is not 1 to 255 printable characters of ASCII.
  */
 export function onceOf(request: Request, body: JsonBody | undefined): Once | undefined {
-  const key = request.headers.get(NAME);
+  const key = request.headers.get("idempotency-key");
   if (key === null) return undefined;
-  if (!KEY.test(key)) throw invalidAt(NAME, "must be 1 to 255 printable characters of ASCII");
+  if (!KEY.test(key)) throw invalidKey("must be 1 to 255 printable characters of ASCII");
   const bodyHash = createHash("sha256")
     .update(body?.raw ?? "")
     .digest("hex");

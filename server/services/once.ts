@@ -1,4 +1,4 @@
-import { invalidAt } from "../../shared/errors.ts";
+import { AppError } from "../../shared/errors.ts";
 import type { WriteContext } from "../../shared/replica/store.ts";
 import {
   dropAnswersKeptBy,
@@ -33,11 +33,17 @@ export async function doOnce<Answer>(
   const kept = await findKeptAnswer(db, id);
   if (kept) {
     if (kept.bodyHash === bodyHash) return JSON.parse(kept.answer) as Answer;
-    throw invalidAt("Idempotency-Key", "was used for another body within 24 hours: take a new key");
+    throw invalidKey("was used for another body within 24 hours: take a new key");
   }
   const answer = await work();
   await insertKeptAnswer(db, id, { bodyHash, answer: JSON.stringify(answer) }, now);
   return answer;
+}
+
+/** A 400 for the header `Idempotency-Key`. */
+export function invalidKey(message: string): AppError {
+  const path = "Idempotency-Key";
+  return new AppError("invalid_request", `${path} ${message}`, [{ path, message }]);
 }
 
 function whoIs({ user, canWrite, boundTo }: Caller): string {
