@@ -10,10 +10,9 @@ import { createLiveSession, type LiveSession, type LiveSocket } from "./live/liv
 import { refuseForeign } from "./loopback.ts";
 import { pathOf } from "./query.ts";
 import { type CallerContext, type RequestContext, withContext } from "./request-context.ts";
-import { apiRoutes } from "./routes/api/api-routes.ts";
 import { LIVE_PATH } from "./routes/api/live.ts";
-import { healthRoutes, OPEN_PATHS } from "./routes/health.ts";
-import { v1Routes } from "./routes/v1/v1-routes.ts";
+import { healthRoutes } from "./routes/health.ts";
+import { EVERYTHING, type Served } from "./routes/served.ts";
 import type { Caller, Services } from "./services/services.ts";
 
 /** Whom an `Authorization` header names; undefined when it names nobody. */
@@ -39,6 +38,8 @@ export interface AppDeps {
   readonly extraHeaders?: Readonly<Record<string, string>>;
   /** Refuse what a web page of another site could send to a server on its visitor's machine. */
   readonly loopbackOnly?: boolean;
+  /** How much is served; everything when left out. */
+  readonly serves?: Served;
 }
 
 /** Where a request comes from; never taken from the request itself. */
@@ -96,7 +97,7 @@ export function createApp(deps: AppDeps): App {
 }
 
 function createRouter(deps: AppDeps) {
-  const { services, log } = deps;
+  const { services, log, serves = EVERYTHING } = deps;
   return (
     new Elysia({ strictPath: true, normalize: false, handler: { standardHostname: false } })
       .use(withContext)
@@ -107,19 +108,18 @@ function createRouter(deps: AppDeps) {
         elysia.context = context as CallerContext;
         const { url, headers } = elysia.request;
         const path = pathOf(url);
-        const open = OPEN_PATHS.has(path);
+        const open = serves.isOpen(path);
         if (!open) elysia.context = await identify(deps, context, headers);
         if (deps.loopbackOnly) refuseForeign(headers);
         if (open) return;
         // Nothing served here needs escapes, and decoded ones would give one thing many names.
-        if (path.includes("%")) throw noSuchPath();
+        if (path.includes("%") || !serves.mayHave(path)) throw noSuchPath();
       })
       .onError(({ context, error }) => errorResponse(withQuota(context), error, log))
       .use(healthRoutes())
       // Holds for the routes that follow; those before have no caller.
       .onBeforeHandle(({ context }) => charge(context))
-      .use(v1Routes(services))
-      .use(apiRoutes(services))
+      .use(serves.routes(services))
       .compile()
   );
 }
@@ -143,7 +143,9 @@ async function openLive(deps: AppDeps, request: Request): Promise<LiveHandshake>
     const asked = await identify(deps, context, request.headers);
     known = asked;
     if (deps.loopbackOnly) refuseForeign(request.headers);
-    if (pathOf(request.url) !== LIVE_PATH || request.method !== "GET") throw noSuchPath();
+    const { live } = deps.serves ?? EVERYTHING;
+    const served = live && pathOf(request.url) === LIVE_PATH && request.method === "GET";
+    if (!served) throw noSuchPath();
     charge(asked);
     refuseMalformedHandshake(request.headers);
     return accept(deps, asked, request);

@@ -7,6 +7,7 @@ import { CountsWriter } from "./limits/counts-writer.ts";
 import { RequestLimits } from "./limits/request-limits.ts";
 import { storedCounts } from "./limits/stored-counts.ts";
 import { openHostStore } from "./open-store.ts";
+import { createPublishedApp } from "./published-app.ts";
 import { createServices } from "./services/create-services.ts";
 import { serviceStoreOf } from "./services/service-store.ts";
 import type { HostTables } from "./stores/account-tables.ts";
@@ -20,6 +21,8 @@ export interface HostAppOptions {
   readonly log: Log;
   /** Refuse requests that name another host than this machine. */
   readonly loopbackOnly: boolean;
+  /** Serve the published specification and nothing else. */
+  readonly publishedOnly?: boolean;
 }
 
 /** The hosted server without a port; its database is open until `close`. */
@@ -41,7 +44,8 @@ export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
   const writer = new CountsWriter(storedCounts(host.database), world, log);
   const limits = new RequestLimits(world, writer);
   const guesses = new GuessDelays(world);
-  const app = createApp({
+  const create = options.publishedOnly ? createPublishedApp : createApp;
+  const app = create({
     services: createServices(serviceStoreOf(host.store), world, limits),
     authenticate: (header) => tokens.authenticate(header),
     quotaOf: (caller) => limits.quotaOf(caller),

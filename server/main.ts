@@ -25,6 +25,8 @@ export interface ServerOptions {
   readonly port: number;
   /** Path of the database file; its folder exists. */
   readonly path: string;
+  /** Serve the published specification and nothing else. */
+  readonly publishedOnly?: boolean;
 }
 
 /** Runs the hosted server until a signal ends it; `onReady` is told its address. */
@@ -33,9 +35,13 @@ export async function runServer(
   onReady: (url: string) => void,
 ): Promise<void> {
   const ended = endSignal();
-  const { path, host } = options;
-  const loopbackOnly = LOOPBACK_HOSTS.includes(host);
-  const service = await createHostApp({ path, world: realWorld, log: openLog(), loopbackOnly });
+  const service = await createHostApp({
+    path: options.path,
+    world: realWorld,
+    log: openLog(),
+    loopbackOnly: LOOPBACK_HOSTS.includes(options.host),
+    publishedOnly: options.publishedOnly ?? false,
+  });
   try {
     const listener = await listen(service.app, options);
     onReady(listener.url);

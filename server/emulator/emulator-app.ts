@@ -7,6 +7,7 @@ import { CountsWriter } from "../limits/counts-writer.ts";
 import { RequestLimits } from "../limits/request-limits.ts";
 import { storedCounts } from "../limits/stored-counts.ts";
 import { openHostStore } from "../open-store.ts";
+import { createPublishedApp } from "../published-app.ts";
 import { createServices } from "../services/create-services.ts";
 import { type ServiceStore, serviceStoreOf } from "../services/service-store.ts";
 import { callerOfDevToken, type Plan } from "./dev-tokens.ts";
@@ -23,6 +24,8 @@ export interface EmulatorAppOptions {
   readonly log: Log;
   /** Refuse requests that name another host than this machine. */
   readonly loopbackOnly: boolean;
+  /** Serve the specification and nothing else. */
+  readonly publishedOnly?: boolean;
 }
 
 /** The emulator without a port; its database is open until `close`. */
@@ -35,12 +38,13 @@ export interface EmulatorApp {
 
 /** The whole service without a port, taking the fixed development tokens. */
 export async function createEmulatorApp(options: EmulatorAppOptions): Promise<EmulatorApp> {
-  const { world, log, plan, loopbackOnly } = options;
+  const { world, log, plan, loopbackOnly, publishedOnly } = options;
   const host = await openHostStore(options.path, world);
   const store = serviceStoreOf(host.store);
   const writer = new CountsWriter(storedCounts(host.database), world, log);
   const limits = new RequestLimits(world, options.limits === "on" ? writer : undefined);
-  const app = createApp({
+  const create = publishedOnly ? createPublishedApp : createApp;
+  const app = create({
     services: createServices(store, world, limits),
     authenticate(header) {
       const token = bearerToken(header);

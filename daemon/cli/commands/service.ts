@@ -13,6 +13,7 @@ const PORT_MAX = 65_535;
 interface ListenFlags {
   readonly host: string;
   readonly port: string;
+  readonly publishedOnly?: boolean;
 }
 
 interface EmulatorFlags extends ListenFlags {
@@ -43,6 +44,7 @@ export function addServiceCommands(program: Command, env: Environment): void {
       await runEmulator(
         {
           ...addressOf(flags),
+          publishedOnly: flags.publishedOnly === true,
           plan: flags.plan,
           limits: flags.limits,
           ...(flags.dataDir !== undefined && { dataDir: resolveFolder(env, flags.dataDir) }),
@@ -56,7 +58,9 @@ export function addServiceCommands(program: Command, env: Environment): void {
     // Its own options come before its commands, which have one of the same name.
     .enablePositionalOptions();
   withDatabase(withAddress(server)).action(async (flags: ListenFlags & DatabaseFlag) => {
-    await runServer({ ...addressOf(flags), path: databasePathOf(env, flags) }, (url) =>
+    const { publishedOnly = false } = flags;
+    const path = databasePathOf(env, flags);
+    await runServer({ ...addressOf(flags), path, publishedOnly }, (url) =>
       say(`memsync server ready at ${url}`),
     );
   });
@@ -66,7 +70,8 @@ export function addServiceCommands(program: Command, env: Environment): void {
 function withAddress(command: Command): Command {
   return command
     .option("--host <host>", "address to listen on", "127.0.0.1")
-    .option("--port <port>", "port to listen on; 0 takes any free one", EMULATOR_PORT);
+    .option("--port <port>", "port to listen on; 0 takes any free one", EMULATOR_PORT)
+    .option("--published-only", "serve the published specification and nothing else");
 }
 
 function addressOf({ host, port }: ListenFlags): { host: string; port: number } {
