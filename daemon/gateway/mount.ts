@@ -6,6 +6,7 @@ import type { ServiceStore } from "../../server/services/service-store.ts";
 import type { Caller, Services } from "../../server/services/services.ts";
 import type { AccountId, UserId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
+import { VERSION } from "../../shared/version.ts";
 import type { World } from "../../shared/world.ts";
 
 // The one place where the daemon meets the server's routes: whatever of the server the gateway and
@@ -55,6 +56,7 @@ export function mountRoutes(
     quotaOf: (caller) => unlimited.quotaOf(caller),
     world,
     log,
+    extraHeaders: { "X-Memsync-Gateway": VERSION },
     loopbackOnly: true,
   });
 }

@@ -5,7 +5,8 @@ const url = process.env.MEMSYNC_TEST_URL ?? (await startEmulator({ limits: "off"
 
 /** The same with `--published-only`, which `MEMSYNC_TEST_PUBLISHED_URL` may name. */
 const publishedUrl =
-  process.env.MEMSYNC_TEST_PUBLISHED_URL ?? (await startEmulator({ publishedOnly: true })).url;
+  process.env.MEMSYNC_TEST_PUBLISHED_URL ??
+  (await startEmulator({ limits: "off", publishedOnly: true })).url;
 
 /** An answer whose body is read; `body` is what a test says that it is. */
 export interface Answer<Body> {
