@@ -53,6 +53,7 @@ export class Client {
   readonly limited: Exchange[] = [];
   requests = 0;
   waitedSeconds = 0;
+  #waiting: Promise<void> | undefined;
 
   constructor(readonly options: ClientOptions) {}
 
@@ -75,11 +76,19 @@ export class Client {
     }
   }
 
-  async #wait(seconds: number): Promise<void> {
+  /** Requests that are refused together wait together. */
+  #wait(seconds: number): Promise<void> {
+    this.#waiting ??= this.#startWait(seconds).finally(() => {
+      this.#waiting = undefined;
+    });
+    return this.#waiting;
+  }
+
+  #startWait(seconds: number): Promise<void> {
     const { onWait, world } = this.options;
     onWait?.(seconds);
     this.waitedSeconds += seconds;
-    await new Promise<void>((resolve) => {
+    return new Promise((resolve) => {
       world.setTimer(seconds * MS_PER_S, resolve);
     });
   }

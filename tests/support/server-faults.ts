@@ -51,7 +51,7 @@ export const FAULTS: readonly (readonly [string, string, Fault])[] = [
   ],
   [
     "answers a status that is not published",
-    "GET /v1/sessions/:id: every status is a published one, and none a fault of the server",
+    "GET /v1/sessions/:id: every status is published and no fault",
     instead(404, 410),
   ],
   [
@@ -69,7 +69,7 @@ export const FAULTS: readonly (readonly [string, string, Fault])[] = [
   ],
   [
     "leaves created_at out",
-    "POST /v1/memories: answers the memory it made, of the layer user",
+    "POST /v1/memories: answers the user memory that it made",
     on(
       "POST",
       "/v1/memories",
@@ -93,7 +93,7 @@ export const FAULTS: readonly (readonly [string, string, Fault])[] = [
   ],
   [
     "gives ids without their prefix",
-    "POST /v1/memories: answers the memory it made, of the layer global",
+    "POST /v1/memories: answers the global memory that it made",
     on(
       "POST",
       "/v1/memories",
@@ -102,7 +102,7 @@ export const FAULTS: readonly (readonly [string, string, Fault])[] = [
   ],
   [
     "puts every memory into the layer user",
-    "POST /v1/memories: answers the memory it made, of the layer project",
+    "POST /v1/memories: answers the project memory that it made",
     on(
       "POST",
       "/v1/memories",
@@ -129,7 +129,7 @@ export const FAULTS: readonly (readonly [string, string, Fault])[] = [
   ],
   [
     "loses a memory",
-    "GET /v1/memories: lists what was created in the layer global, once and unchanged",
+    "GET /v1/memories: lists the new global memory, unchanged",
     on("POST", "/v1/memories", async (request, pass) => {
       const answer = await pass();
       if (parse(request)?.layer !== "global" || answer.status !== 200) return answer;
@@ -140,7 +140,7 @@ export const FAULTS: readonly (readonly [string, string, Fault])[] = [
   ],
   [
     "doubles a memory",
-    "GET /v1/memories: lists what was created in the layer user, once and unchanged",
+    "GET /v1/memories: lists the new user memory, unchanged",
     on("POST", "/v1/memories", async (_request, pass) => {
       await pass();
       return await pass();
@@ -228,7 +228,7 @@ export const FAULTS: readonly (readonly [string, string, Fault])[] = [
   ],
   [
     "takes statistics for a project's id",
-    "GET /api/projects/stats: answers statistics, and is not taken for a project's id",
+    "GET /api/projects/stats: is not taken for a project's id",
     on("GET", "/api/projects/stats", async () => json(404, { error: "no such project" })),
   ],
   [
@@ -291,7 +291,7 @@ export const FAULTS: readonly (readonly [string, string, Fault])[] = [
   ],
   [
     "keeps the first value of a key",
-    `${SYNC_RULE}: writes memories by key, and a repetition doubles nothing`,
+    `${SYNC_RULE}: writes by key; a repetition doubles nothing`,
     on(
       "POST",
       SYNC,
@@ -304,7 +304,7 @@ export const FAULTS: readonly (readonly [string, string, Fault])[] = [
   ],
   [
     "appends instead of writing by key",
-    `${SYNC_RULE}: writes memories by key, and a repetition doubles nothing`,
+    `${SYNC_RULE}: writes by key; a repetition doubles nothing`,
     on(
       "GET",
       PROJECT,
@@ -329,7 +329,7 @@ export const FAULTS: readonly (readonly [string, string, Fault])[] = [
   ],
   [
     "empties a project at an empty array",
-    `${SYNC_RULE}: an empty payload, or an empty array, changes nothing`,
+    `${SYNC_RULE}: an empty payload or array changes nothing`,
     on("POST", SYNC, async (request, pass) => {
       if (parse(request)?.memories?.length !== 0) return await pass();
       await deleteMemories(pass, request.path.replace("/sync", ""));
@@ -368,14 +368,14 @@ export const FAULTS: readonly (readonly [string, string, Fault])[] = [
   ],
   [
     "wants a body for variant A's sync",
-    "POST /v1/projects/:id/sync: needs no body, and changes nothing without",
+    "POST /v1/projects/:id/sync: changes nothing without a body",
     on("POST", /^\/v1\/projects\/proj_.*\/sync$/, async (request, pass) =>
       request.body === "" ? json(400, { error: "empty" }) : await pass(),
     ),
   ],
   [
     "keeps a store for each variant",
-    "GET /api/projects/:id: has the project memory that variant A made",
+    "GET /api/projects/:id: has what variant A made in the project",
     on("POST", "/v1/memories", (request, pass) => {
       const { project_id: _, ...body } = parse(request) ?? {};
       const other = JSON.stringify({ ...body, layer: "user" });
@@ -398,7 +398,7 @@ export const FAULTS: readonly (readonly [string, string, Fault])[] = [
   ],
   [
     "does what it says it forbids",
-    "every endpoint: what a read-only token was refused changed nothing",
+    "every endpoint: what a reader was refused changed nothing",
     on("DELETE", /^\/v1\/memories\/mem_/, async (_request, pass) => {
       const answer = await pass();
       if (answer.status === 403) await pass({ token: "mst_dev_pro" });
@@ -413,7 +413,7 @@ export const FAULTS: readonly (readonly [string, string, Fault])[] = [
   ],
   [
     "lets anybody delete by id",
-    "DELETE /v1/memories/:id: 404 or 403 for a memory of another account",
+    "DELETE /v1/memories/:id: hides a memory of another account",
     on("DELETE", /^\/v1\/memories\/mem_/, (request, pass) =>
       pass({ token: request.token.replace("stranger", "pro") }),
     ),

@@ -17,7 +17,7 @@ export const accessRules: readonly Rule[] = [
   },
   {
     endpoint: EVERY_ENDPOINT,
-    name: "a 401 names the scheme in WWW-Authenticate",
+    name: "a 401 has WWW-Authenticate: Bearer",
     check: namesScheme,
   },
   {

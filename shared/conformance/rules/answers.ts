@@ -21,7 +21,7 @@ export const answerRules: readonly Rule[] = [
     },
     {
       endpoint: nameOf(endpoint),
-      name: "every status is a published one, and none a fault of the server",
+      name: "every status is published and no fault",
       check: (bench: Bench) => eachOf(bench, endpoint, expectPublished),
     },
   ]),

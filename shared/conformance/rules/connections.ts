@@ -50,7 +50,7 @@ export const connectionRules: readonly Rule[] = [
   },
   {
     endpoint: "GET /api/projects/stats",
-    name: "answers statistics, and is not taken for a project's id",
+    name: "is not taken for a project's id",
     check: async (bench) => {
       const exchange = await bench.get("/api/projects/stats");
       const { id } = objectOf(exchange);

@@ -56,7 +56,7 @@ const listedAfter = step(async (bench) => {
 export const memoryRules: readonly Rule[] = [
   ...LAYERS.map((layer) => ({
     endpoint: `POST ${PATH}`,
-    name: `answers the memory it made, of the layer ${layer}`,
+    name: `answers the ${layer} memory that it made`,
     check: (bench: Bench) => answersMemory(bench, layer),
   })),
   refuses("a body that is not JSON", MALFORMED),
@@ -79,13 +79,13 @@ export const memoryRules: readonly Rule[] = [
   { endpoint: `GET ${PATH}`, name: "answers memories and total", check: answersList },
   ...(["user", "global"] as const).map((layer) => ({
     endpoint: `GET ${PATH}`,
-    name: `lists what was created in the layer ${layer}, once and unchanged`,
+    name: `lists the new ${layer} memory, unchanged`,
     check: async (bench: Bench) => expectListed(await listed(bench), await created[layer](bench)),
   })),
   { endpoint: `GET ${PATH}`, name: "lists the current project's memories", check: listsProject },
   {
     endpoint: `GET ${PATH}`,
-    name: "parameters for filtering, paging and sorting",
+    name: "filtering, paging and sorting",
     check: leftOpen("query parameters are not shown"),
   },
   {

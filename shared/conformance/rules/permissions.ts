@@ -44,7 +44,7 @@ export const permissionRules: readonly Rule[] = [
     const body = { project_id, target_project_id };
     return await bench.post("/api/projects/connect", body, "reader");
   }),
-  reader("every endpoint", "what a read-only token was refused changed nothing", changedNothing),
+  reader("every endpoint", "what a reader was refused changed nothing", changedNothing),
 ];
 
 function reader(endpoint: string, name: string, check: (bench: Bench) => Promise<void>): Rule {

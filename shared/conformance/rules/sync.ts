@@ -98,7 +98,7 @@ export const syncRules: readonly Rule[] = [
   { endpoint: ENDPOINT, name: "stores metadata as it was sent", check: storesMetadata },
   {
     endpoint: ENDPOINT,
-    name: "writes memories by key, and a repetition doubles nothing",
+    name: "writes by key; a repetition doubles nothing",
     check: async (bench) => expectMemories(await readAfterChange(bench), CHANGED),
   },
   {
@@ -108,7 +108,7 @@ export const syncRules: readonly Rule[] = [
   },
   {
     endpoint: ENDPOINT,
-    name: "an empty payload, or an empty array, changes nothing",
+    name: "an empty payload or array changes nothing",
     check: async (bench) =>
       expectMemories(await readAfterNothing(bench), [...UNCHANGED, ...CHANGED]),
   },
@@ -140,7 +140,7 @@ export const syncRules: readonly Rule[] = [
   { endpoint: ENDPOINT, name: "404 for an unknown project", check: refusesUnknown },
   {
     endpoint: ENDPOINT,
-    name: "what it answers, and which fields it requires",
+    name: "what it answers, what it requires",
     check: leftOpen("the response and the required-ness of the fields are not shown"),
   },
 ];

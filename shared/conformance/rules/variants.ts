@@ -21,10 +21,10 @@ const synced = step(async (bench) => {
 export const variantRules: readonly Rule[] = [
   {
     endpoint: "GET /api/projects/:id",
-    name: "has the project memory that variant A made",
+    name: "has what variant A made in the project",
     check: hasCreated,
   },
-  { endpoint: SYNC, name: "needs no body, and changes nothing without", check: needsNoBody },
+  { endpoint: SYNC, name: "changes nothing without a body", check: needsNoBody },
   { endpoint: SYNC, name: "takes variant B's payload", check: takesPayload },
   {
     endpoint: SYNC,
@@ -36,7 +36,7 @@ export const variantRules: readonly Rule[] = [
   },
   {
     endpoint: "GET /v1/memories",
-    name: "lists what a sync brought into the current project",
+    name: "lists what a sync brought in",
     check: listsSynced,
   },
   {
