@@ -31,7 +31,8 @@ function projectRoutes({ projects, sync }: Services) {
       "",
       async ({ context, request }) => {
         requireWrite(context.caller);
-        const put = parseProjectPut(await readRequiredJson(request));
+        const { value } = await readRequiredJson(request);
+        const put = parseProjectPut(value);
         return answer(context, publishedProject(await projects.put(context.caller, put)));
       },
       UNPARSED,
@@ -43,7 +44,8 @@ function projectRoutes({ projects, sync }: Services) {
     .post(
       "/:id/sync",
       async ({ context, request, params }) => {
-        const body = publishedFields(await readRequiredJson(request), SYNC_FIELDS);
+        const { value } = await readRequiredJson(request);
+        const body = publishedFields(value, SYNC_FIELDS);
         const payload = parseSyncPayload(body);
         const id = existingProjectId(params.id);
         await sync.apply(context.caller, id, payload, { createMissing: false });
@@ -58,7 +60,8 @@ function connectRoutes({ connections }: Services) {
     "",
     async ({ context, request }) => {
       requireWrite(context.caller);
-      const asked = parseConnectRequest(await readRequiredJson(request));
+      const { value } = await readRequiredJson(request);
+      const asked = parseConnectRequest(value);
       await connections.connect(context.caller, asked);
       return answer(context, {});
     },

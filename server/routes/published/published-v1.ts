@@ -44,7 +44,8 @@ function memoryRoutes({ memories }: Services) {
       "",
       async ({ context, request }) => {
         requireWrite(context.caller);
-        const body = publishedFields(await readRequiredJson(request), MEMORY_FIELDS);
+        const { value } = await readRequiredJson(request);
+        const body = publishedFields(value, MEMORY_FIELDS);
         const create = parseMemoryCreate(body);
         const created = await memories.create(context.caller, create, undefined);
         return answer(context, publishedMemory(created));
