@@ -11,6 +11,7 @@ import { refuseForeign } from "./loopback.ts";
 import { pathOf } from "./query.ts";
 import { type CallerContext, type RequestContext, withContext } from "./request-context.ts";
 import { LIVE_PATH } from "./routes/api/live.ts";
+import { descriptionRoutes } from "./routes/description.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { EVERYTHING, type Served } from "./routes/served.ts";
 import type { Caller, Services } from "./services/services.ts";
@@ -71,6 +72,8 @@ export interface App {
   refuse(error: AppError): Response;
   /** For the listeners' own timers. */
   readonly world: World;
+  /** Everything that is served: methods in capitals, paths with `:name` for a parameter. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
 }
 
 /** Builds the whole interface over `services`. Opens nothing and starts nothing. */
@@ -117,6 +120,7 @@ function createRouter(deps: AppDeps) {
       })
       .onError(({ context, error }) => errorResponse(withQuota(context), error, log))
       .use(healthRoutes())
+      .use(descriptionRoutes())
       // Holds for the routes that follow; those before have no caller.
       .onBeforeHandle(({ context }) => charge(context))
       .use(serves.routes(services))
