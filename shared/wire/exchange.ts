@@ -62,7 +62,7 @@ const StateVector = text({}, { description: "a Yjs state vector in base64" });
 const Update = text({}, { description: "a Yjs update of encoding v1 in base64" });
 
 /** One document of the envelope, as it travels. */
-const DocumentBody = Type.Object(
+export const DocumentBody = Type.Object(
   {
     epoch: Type.Optional(Epoch),
     seq: Type.Optional(Seq),
@@ -89,7 +89,8 @@ export const ExchangeBody = Type.Object(
   { title: "Exchange" },
 );
 
-const DocumentAnswerBody = Type.Object(
+/** What became of one document, as it travels. */
+export const DocumentAnswerBody = Type.Object(
   {
     epoch: Type.Optional(Epoch),
     seq: Type.Optional(Seq),

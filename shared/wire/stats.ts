@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Timestamp } from "./timestamp.ts";
 
-const RequestWindow = Type.Object(
+/** One of the windows in which requests are counted. */
+export const RequestWindow = Type.Object(
   {
     limit: Type.Union([Type.Integer(), Type.Null()], {
       description: "null where requests are not limited",

@@ -22,6 +22,8 @@ const LAYERS: readonly Rule[] = [
   { of: /^shared\/(?!conformance\/)/, not: /^shared\/conformance\// },
   { of: /^(server|daemon\/(?!cli\/))/, not: /^shared\/conformance\// },
   { of: /^server\//, not: /^(daemon|tests|scripts)\// },
+  { of: /^client\//, not: /^(server|daemon|tests|scripts)\// },
+  { of: /^(shared|server|daemon)\//, not: /^client\// },
   { of: /^server\/services\//, not: /^server\/routes\// },
   { of: /^server\/stores\//, not: /^server\/(routes|services)\// },
   { of: /^server\/routes\//, not: /^server\/stores\// },
