@@ -9,7 +9,7 @@ import type {
 import { curlOf } from "./curl.ts";
 import { type Html, html } from "./html.ts";
 import { inline, markdown } from "./markdown.ts";
-import { indented, note, preformatted, requiredMark, table } from "./pieces.ts";
+import { indented, note, preformatted, mark, table } from "./pieces.ts";
 import { nameOf, SchemaView } from "./schema-view.ts";
 import { tryView } from "./try-view.ts";
 
@@ -69,7 +69,7 @@ ${headerLinks(headers)}${content && examplesOf(content)}</article>`,
   #parameters(parameters: readonly PathParameter[]): Html {
     const rows = parameters.map(
       ({ name, in: place, required, description, schema }) => html`<tr>
-<th scope="row"><code>${name}</code>${note(place)}${requiredMark(required)}</th>
+<th scope="row"><code>${name}</code>${note(place)}${required && mark("required")}</th>
 <td>${this.#schemas.type(schema)}</td>
 <td>${inline(description)}${note(this.#schemas.notes(schema))}</td></tr>`,
     );
@@ -78,12 +78,13 @@ ${headerLinks(headers)}${content && examplesOf(content)}</article>`,
 
   #request({ required, content }: NonNullable<PathOperation["requestBody"]>): Html {
     return html`<h4>Body${!required && note("may be left out")}</h4>
-${Object.values(content).map(({ schema }) => this.#schemas.body(schema))}${examplesOf(content)}`;
+${Object.values(content).map(({ schema }) => this.#schemas.body(schema, "required"))}
+${examplesOf(content)}`;
   }
 
   #frames({ client, server }: NonNullable<PathOperation["x-websocket-frames"]>): Html {
-    return html`<h4>Frames of the client</h4>${this.#schemas.body({ oneOf: client })}
-<h4>Frames of the server</h4>${this.#schemas.body({ oneOf: server })}`;
+    return html`<h4>Frames of the client</h4>${this.#schemas.body({ oneOf: client }, "required")}
+<h4>Frames of the server</h4>${this.#schemas.body({ oneOf: server }, "optional")}`;
   }
 
   #answer(status: string, response: ResponseObject | Reference): Html {
@@ -96,7 +97,7 @@ ${Object.values(content).map(({ schema }) => this.#schemas.body(schema))}${examp
     return html`<details class="answer"${status === "200" && html` open`}>
 <summary>${number} ${description}</summary>
 ${headerLinks(headers)}
-${content && Object.values(content).map(({ schema }) => this.#schemas.body(schema))}
+${content && Object.values(content).map(({ schema }) => this.#schemas.body(schema, "optional"))}
 ${content && examplesOf(content)}</details>`;
   }
 }

@@ -12,9 +12,9 @@ export function note(part: Part): Html {
   return html` <span class="note">${part}</span>`;
 }
 
-/** The mark of what may not be left out. */
-export function requiredMark(required: boolean): Html | false {
-  return required && html` <span class="required">required</span>`;
+/** Says of what is named whether it may be left out. */
+export function mark(word: "required" | "optional"): Html {
+  return html` <span class="${word}">${word}</span>`;
 }
 
 /** Text as it is, which scrolls by itself. */

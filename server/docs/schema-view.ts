@@ -2,7 +2,7 @@ import type { OpenApiDocument } from "../openapi/document.ts";
 import type { JsonSchema } from "../openapi/published-schema.ts";
 import { type Html, html, type Part } from "./html.ts";
 import { inline } from "./markdown.ts";
-import { requiredMark, table } from "./pieces.ts";
+import { mark, table } from "./pieces.ts";
 
 interface Field {
   /** As `memories[].key`. */
@@ -15,12 +15,15 @@ interface Field {
 export class SchemaView {
   constructor(readonly document: OpenApiDocument) {}
 
-  /** All shapes that a body may have, each under its name where there are several. */
-  body(schema: JsonSchema): Html {
+  /**
+   * All shapes that a body may have, each under its name where there are several. Of a request the
+   * fields are marked that must be there, of an answer those that may be missing.
+   */
+  body(schema: JsonSchema, marked: "required" | "optional"): Html {
     const shapes = schema.oneOf ?? schema.anyOf;
-    if (!Array.isArray(shapes)) return this.#table(schema);
+    if (!Array.isArray(shapes)) return this.#table(schema, marked);
     return html`${shapes.map(
-      (shape: JsonSchema) => html`<h5>${nameOf(shape)}</h5>${this.#table(shape)}`,
+      (shape: JsonSchema) => html`<h5>${nameOf(shape)}</h5>${this.#table(shape, marked)}`,
     )}`;
   }
 
@@ -35,8 +38,10 @@ export class SchemaView {
       return html`array of ${schema.prefixItems.length}: ${this.type(schema.prefixItems[0])}`;
     }
     if (schema.items !== undefined) return html`array of ${this.type(schema.items as JsonSchema)}`;
-    if (schema.format === "date-time") return html`time`;
-    return html`${Array.isArray(type) ? type.join(" or ") : String(type)}`;
+    const names = (Array.isArray(type) ? type : [type]).map((each) =>
+      each === "string" && schema.format === "date-time" ? "time" : String(each),
+    );
+    return html`${names.join(" or ")}`;
   }
 
   /** What else must hold of a value, and what it is for. */
@@ -57,12 +62,12 @@ export class SchemaView {
     return this.document.components.schemas[nameOf(schema)] ?? {};
   }
 
-  #table(schema: JsonSchema): Html {
+  #table(schema: JsonSchema, marked: "required" | "optional"): Html {
     const fields = [...this.#fields(schema, "")];
     if (fields.length === 0) return html`<p>${this.type(schema)}</p>`;
     const rows = fields.map(
       ({ path, schema, required }) => html`<tr>
-<th scope="row"><code>${path}</code>${requiredMark(required)}</th>
+<th scope="row"><code>${path}</code>${required === (marked === "required") && mark(marked)}</th>
 <td>${this.type(schema)}</td><td>${this.notes(schema)}</td></tr>`,
     );
     return table("Fields", ["Field", "Type", "Notes"], rows);
