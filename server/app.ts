@@ -66,8 +66,6 @@ export interface App {
   fetch(request: Request, origin?: Origin): Promise<Response>;
   /** Never rejects. */
   openLive(request: Request, origin: Origin): Promise<LiveHandshake>;
-  /** Every path and method that is served. */
-  readonly routes: readonly { readonly method: string; readonly path: string }[];
   /** The answer to what never became a request. */
   refuse(error: AppError): Response;
   /** For the listeners' own timers. */

@@ -53,7 +53,7 @@ const note = (layer: string, more = {}) => ({ content: "a note", layer, key: "ne
  * What each of them is answered: a token that may only read, one that is bound to another project,
  * one of another account, one of another user, and the right one. Projects are `proj_main`, with
  * connections and sessions; `proj_shared`, of which the stranger may make one, too; and what is
- * named by no id. Everybody whose token is not good is answered 401, but for `/healthz`.
+ * named by no id. Everybody whose token is not good is answered 401, but for `OPEN`.
  */
 const TABLE: readonly Row[] = [
   ["GET /v1/memories", "/v1/memories", NOTHING, [200, 200, 200, 200, 200]],
@@ -184,11 +184,15 @@ const TABLE: readonly Row[] = [
   ["GET /api/live", "/api/live", NOTHING, [400, 400, 400, 400, 400]],
 ];
 
+/** What says nothing of anybody, and is told to everybody. */
+const OPEN: readonly string[] = ["/healthz", "/openapi.json", "/docs"];
+
 test("every route that is served is in the table", () => {
   const served = host.routes.map(({ method, path }) => `${method} ${path}`);
-  const open = ["GET /healthz"];
   const inTable = new Set(TABLE.map(([route]) => route));
-  expect([...inTable, ...open].sort()).toEqual([...new Set(served)].sort());
+  expect([...inTable, ...OPEN.map((path) => `GET ${path}`)].sort()).toEqual(
+    [...new Set(served)].sort(),
+  );
 });
 
 test.each(TABLE)(
@@ -260,10 +264,11 @@ test("a path that is not served is 401 without a good token and 404 with one", a
   }
 });
 
-test("health is told to everybody, and says nothing of anybody", async () => {
+test.each(OPEN)("%s is told to everybody, and says the same to each", async (path) => {
+  const { text: told } = await host.send("", "GET", path);
   for (const authorization of [...Object.values(bad), ...Object.values(good)]) {
-    const { status, text } = await host.send(authorization, "GET", "/healthz");
-    expect([status, text]).toEqual([200, '{"status":"ok"}']);
+    const { status, text } = await host.send(authorization, "GET", path);
+    expect([status, text]).toEqual([200, told]);
   }
 });
 

@@ -31,7 +31,7 @@ test("the description keeps to all recommended rules of a linter", async () => {
 });
 
 test("every route is described, and nothing else", async () => {
-  const options = { path: ":memory:", plan: "pro", loopbackOnly: true } as const;
+  const options = { path: ":memory:", plan: "pro", limits: "on", loopbackOnly: true } as const;
   const { app, close } = await createEmulatorApp({ ...options, world: realWorld, log: silentLog });
   await close();
   const served = app.routes.map(
