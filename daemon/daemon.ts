@@ -150,13 +150,12 @@ export class Daemon implements Controlled {
     const projectId = options.id ?? derived ?? randomProjectId(this.#options.world);
     const write = options.write ?? known?.write ?? false;
     const link: Link = { dir, projectId, name: identity.name, write };
-    await this.#store.write(async (context) => {
-      await putLink(context.db, link, context.now);
-      await moveToProject(context, LOCAL_ACCOUNT, known, link);
-    });
-    this.#links = await listLinks(this.#store.reader);
-    await this.#followers.add(link);
-    this.#engine.refresh();
+    await this.#unfollowed(dir, () =>
+      this.#store.write(async (context) => {
+        await putLink(context.db, link, context.now);
+        await moveToProject(context, LOCAL_ACCOUNT, known, link);
+      }),
+    );
     return link;
   }
 
@@ -167,14 +166,25 @@ export class Daemon implements Controlled {
 
   async #unlink(folder: string): Promise<boolean> {
     const dir = await realPathOf(folder);
-    const removed = await this.#store.write(async ({ db }) => {
-      await forgetFollowed(db, dir);
-      return await removeLink(db, dir);
-    });
-    this.#links = await listLinks(this.#store.reader);
+    return await this.#unfollowed(dir, () =>
+      this.#store.write(async ({ db }) => {
+        await forgetFollowed(db, dir);
+        return await removeLink(db, dir);
+      }),
+    );
+  }
+
+  /** Changes a folder's link while nothing follows it by the former one; then follows it again. */
+  async #unfollowed<Result>(dir: string, change: () => Promise<Result>): Promise<Result> {
     await this.#followers.remove(dir);
-    this.#engine.refresh();
-    return removed;
+    try {
+      return await change();
+    } finally {
+      this.#links = await listLinks(this.#store.reader);
+      const link = this.#links.find((each) => each.dir === dir);
+      if (link) await this.#followers.add(link);
+      this.#engine.refresh();
+    }
   }
 
   /** Syncs now, and for up to `waitSeconds` until the service has acknowledged everything. */

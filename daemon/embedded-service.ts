@@ -34,7 +34,14 @@ const BASE = "http://localhost";
  * the home. It has no port, so nothing reaches it but this daemon.
  */
 export async function openEmbeddedService(path: string, world: World, log: Log): Promise<Service> {
-  const emulator = await createEmulatorApp({ path, plan: "pro", world, log, loopbackOnly: true });
+  const emulator = await createEmulatorApp({
+    path,
+    plan: "pro",
+    limits: "off",
+    world,
+    log,
+    loopbackOnly: true,
+  });
   return {
     name: "embedded",
     ...createCalls((request) => emulator.app.fetch(request), BASE, "mst_dev_pro", world),

@@ -5,18 +5,20 @@ import type { Log } from "../shared/log.ts";
 import type { World } from "../shared/world.ts";
 import { limitArrival } from "./body-deadline.ts";
 import { errorResponse, noSuchPath } from "./errors-to-response.ts";
+import { charge, type Quota, UNLIMITED, withQuota } from "./limits/quota.ts";
+import { refuseMalformedHandshake } from "./live/handshake.ts";
 import { createLiveSession, type LiveSession, type LiveSocket } from "./live/live-session.ts";
 import { LiveSockets } from "./live/live-sockets.ts";
 import { refuseForeign } from "./loopback.ts";
 import { mayReadMetrics, type PeerAddress } from "./operations/metrics-access.ts";
-import { type Operations, recordRequest } from "./operations/operations.ts";
-import { createRoutePatterns, UNMATCHED } from "./operations/route-pattern.ts";
+import type { Operations } from "./operations/operations.ts";
+import { createRecorder } from "./operations/recorder.ts";
 import { pathOf } from "./query.ts";
 import { type CallerContext, type RequestContext, withContext } from "./request-context.ts";
-import { apiRoutes } from "./routes/api/api-routes.ts";
 import { LIVE_PATH } from "./routes/api/live.ts";
-import { healthRoutes, METRICS_PATH, OPEN_PATHS } from "./routes/health.ts";
-import { v1Routes } from "./routes/v1/v1-routes.ts";
+import { descriptionRoutes } from "./routes/description.ts";
+import { healthRoutes, METRICS_PATH } from "./routes/health.ts";
+import { EVERYTHING, type Served } from "./routes/served.ts";
 import type { Caller, Services } from "./services/services.ts";
 
 /** Whom an `Authorization` header names; undefined when it names nobody. */
@@ -30,10 +32,12 @@ export interface AppDeps {
   /** Asked at every request, and for each live socket again at every ping; must not count them. */
   readonly authenticate: Authenticate;
   /**
-   * Called once for each authenticated request to a path and method that exist, a live handshake
-   * included, before anything else of it is looked at. May refuse by throwing an `AppError`.
+   * Asked for each authenticated request. Those to a path and method that exist, live handshakes
+   * included, are charged before anything else of them is looked at.
    */
-  readonly charge?: (caller: Caller) => void;
+  readonly quotaOf?: (caller: Caller) => Quota | Promise<Quota>;
+  /** Told of each token that names nobody; its 401 waits until then. Without, it doesn't wait. */
+  readonly guessed?: (peer: PeerAddress) => Promise<void>;
   readonly world: World;
   readonly log: Log;
   /** Sent with every answer. */
@@ -46,6 +50,8 @@ export interface AppDeps {
   readonly sockets?: LiveSockets;
   /** Counts and logs each request, and serves `/metrics`; neither is done when left out. */
   readonly operations?: Operations;
+  /** How much is served; everything when left out. */
+  readonly serves?: Served;
 }
 
 /** The answer to a WebSocket handshake. */
@@ -64,11 +70,13 @@ export interface App {
   /** Never rejects. `peer` tells the address of the socket, where there is one. */
   fetch(request: Request, peer?: PeerAddress): Promise<Response>;
   /** Never rejects. */
-  openLive(request: Request): Promise<LiveHandshake>;
+  openLive(request: Request, peer: PeerAddress): Promise<LiveHandshake>;
   /** The answer to what never became a request. */
   refuse(error: AppError): Response;
   /** For the listeners' own timers. */
   readonly world: World;
+  /** Everything that is served: methods in capitals, paths with `:name` for a parameter. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
 }
 
 /** Builds the whole interface over `services`. Opens nothing and starts nothing. */
@@ -77,12 +85,11 @@ export function createApp(deps: AppDeps): App {
   const sockets = deps.sockets ?? new LiveSockets();
   const contexts: Contexts = new WeakMap();
   const router = createRouter(deps, contexts);
-  const record = createRecorder(
-    deps,
-    router.routes.map((route) => route.path),
-  );
+  const routes = router.routes.map(({ method, path }) => ({ method, path }));
+  const record = createRecorder(deps, routes);
   return {
     world,
+    routes,
     refuse(error) {
       const context = newContext(deps);
       const startedAt = world.monotonic();
@@ -94,17 +101,19 @@ export function createApp(deps: AppDeps): App {
       const asked = isHead ? withMethodGet(request) : request;
       contexts.set(asked, newContext(deps, peer));
       // Without a socket there is nobody to be slow.
-      if (peer && asked.body !== null) limitArrival(asked, world);
+      if (peer && asked.method !== "GET") limitArrival(asked, world);
       const answered = await router.fetch(asked);
       const response = isHead ? await withoutBody(answered) : answered;
+      await delayGuess(deps, request, response, peer);
       return record(request.method, asked.url, contexts.get(asked), startedAt, response);
     },
-    async openLive(request) {
+    async openLive(request, peer) {
       const startedAt = world.monotonic();
-      const context = newContext(deps);
+      const context = newContext(deps, peer);
       const handshake = await shakeHands(deps, sockets, context, request);
       const response = handshake.accepted ? SWITCHED : handshake.response;
-      const known = handshake.accepted ? { ...context, caller: handshake.caller } : context;
+      await delayGuess(deps, request, response, peer);
+      const known = handshake.accepted ? handshake.context : context;
       record(request.method, request.url, known, startedAt, response);
       return handshake;
     },
@@ -117,32 +126,8 @@ type Contexts = WeakMap<Request, RequestContext | CallerContext>;
 /** Stands for the 101 that the listener sends. */
 const SWITCHED = { status: 101, headers: new Headers() } as const;
 
-/** Tells whoever operates the server of each answer, and gives it back. */
-function createRecorder({ world, log, operations }: AppDeps, patterns: readonly string[]) {
-  const patternOf = createRoutePatterns(patterns);
-  return <Answer extends { readonly status: number; readonly headers: Headers }>(
-    method: string,
-    url: string | undefined,
-    context: RequestContext | CallerContext | undefined,
-    startedAt: number,
-    answer: Answer,
-  ): Answer => {
-    if (!operations || !context) return answer;
-    recordRequest(operations, log, {
-      requestId: context.requestId,
-      account: "caller" in context ? context.caller.account : undefined,
-      method,
-      route: url === undefined ? UNMATCHED : patternOf(pathOf(url)),
-      status: answer.status,
-      durationMs: world.monotonic() - startedAt,
-      bytes: Number(answer.headers.get("content-length") ?? 0),
-    });
-    return answer;
-  };
-}
-
 function createRouter(deps: AppDeps, contexts: Contexts) {
-  const { services, log, charge, operations } = deps;
+  const { services, log, operations, serves = EVERYTHING } = deps;
   return (
     new Elysia({ strictPath: true, normalize: false, handler: { standardHostname: false } })
       .use(withContext)
@@ -155,34 +140,48 @@ function createRouter(deps: AppDeps, contexts: Contexts) {
         const path = pathOf(url);
         const open = isOpen(deps, path, headers, context.peer);
         if (!open) {
-          const known = { ...context, caller: await identify(deps, headers) };
-          elysia.context = known;
-          contexts.set(elysia.request, known);
+          elysia.context = await identify(deps, context, headers);
+          contexts.set(elysia.request, elysia.context);
         }
         if (deps.loopbackOnly) refuseForeign(headers, deps.allowedHosts);
         if (open) return;
         // Nothing served here needs escapes, and decoded ones would give one thing many names.
-        if (path.includes("%") || path === METRICS_PATH) throw noSuchPath();
+        const mayBe = !path.includes("%") && path !== METRICS_PATH && serves.mayHave(path);
+        if (!mayBe) throw noSuchPath();
       })
-      .onError(({ context, error }) => errorResponse(context, error, log))
+      .onError(({ context, error }) => errorResponse(withQuota(context), error, log))
       .use(healthRoutes(operations))
+      .use(descriptionRoutes())
       // Holds for the routes that follow; those before have no caller.
-      .onBeforeHandle(({ context }) => charge?.(context.caller))
-      .use(v1Routes(services))
-      .use(apiRoutes(services))
+      .onBeforeHandle(({ context }) => charge(context))
+      .use(serves.routes(services))
       .compile()
   );
 }
 
 /** Whether a path is served to this request without a token of an account. */
 function isOpen(
-  { operations }: AppDeps,
+  { operations, serves = EVERYTHING }: AppDeps,
   path: string,
   headers: Headers,
   peer: PeerAddress | undefined,
 ): boolean {
-  if (path !== METRICS_PATH) return OPEN_PATHS.has(path);
-  return operations !== undefined && mayReadMetrics(headers, peer, operations.metricsToken);
+  if (path !== METRICS_PATH) return serves.isOpen(path);
+  return (
+    operations !== undefined &&
+    serves.mayHave(path) &&
+    mayReadMetrics(headers, peer, operations.metricsToken)
+  );
+}
+
+/** The 401 of a guessed token goes later than others. */
+async function delayGuess(
+  { guessed }: AppDeps,
+  request: Request,
+  { status }: { readonly status: number },
+  peer: PeerAddress | undefined,
+): Promise<void> {
+  if (status === 401 && peer && request.headers.has("authorization")) await guessed?.(peer);
 }
 
 /** A browser that is made to show an answer does nothing with it. */
@@ -202,18 +201,26 @@ export function newContext(
   return { requestId, headers, peer };
 }
 
-async function identify(deps: AppDeps, headers: Headers): Promise<Caller> {
+async function identify(
+  deps: AppDeps,
+  context: RequestContext,
+  headers: Headers,
+): Promise<CallerContext> {
   const caller = await deps.authenticate(headers.get("authorization"));
-  if (caller !== undefined) return caller;
-  throw new AppError("unauthorized", "a valid API token is needed: Authorization: Bearer <token>");
+  if (caller === undefined) {
+    const message = "a valid API token is needed: Authorization: Bearer <token>";
+    throw new AppError("unauthorized", message);
+  }
+  const quota = deps.quotaOf?.(caller) ?? UNLIMITED;
+  return { ...context, caller, quota: quota instanceof Promise ? await quota : quota };
 }
 
 type Handshake =
   | (LiveHandshake & { readonly accepted: false })
-  | (LiveHandshake & { readonly accepted: true; readonly caller: Caller });
+  | (LiveHandshake & { readonly accepted: true; readonly context: CallerContext });
 
-/** Seconds after which a client that met a full house may ask again. */
-const SOCKETS_RETRY_AFTER_S = 60;
+/** After so many seconds a client that met a full house may ask again. */
+const FULL_HOUSE = { "Retry-After": "60" };
 
 /** Never rejects. */
 async function shakeHands(
@@ -222,17 +229,21 @@ async function shakeHands(
   context: RequestContext,
   request: Request,
 ): Promise<Handshake> {
-  let headers = context.headers;
+  let known = context;
   try {
-    const caller = await identify(deps, request.headers);
+    const asked = await identify(deps, context, request.headers);
+    known = asked;
     if (deps.loopbackOnly) refuseForeign(request.headers, deps.allowedHosts);
-    if (pathOf(request.url) !== LIVE_PATH || request.method !== "GET") throw noSuchPath();
-    deps.charge?.(caller);
-    headers = { ...headers, "Retry-After": String(SOCKETS_RETRY_AFTER_S) };
-    sockets.refuseTooMany(caller.account);
-    return accept(deps, sockets, { ...context, caller }, request);
+    const { live } = deps.serves ?? EVERYTHING;
+    const served = live && pathOf(request.url) === LIVE_PATH && request.method === "GET";
+    if (!served) throw noSuchPath();
+    charge(asked);
+    refuseMalformedHandshake(request.headers);
+    known = { ...asked, headers: { ...asked.headers, ...FULL_HOUSE } };
+    sockets.refuseTooMany(asked.caller.account);
+    return accept(deps, sockets, asked, request);
   } catch (thrown) {
-    return { accepted: false, response: errorResponse({ ...context, headers }, thrown, deps.log) };
+    return { accepted: false, response: errorResponse(withQuota(known), thrown, deps.log) };
   }
 }
 
@@ -243,15 +254,14 @@ function accept(
   request: Request,
 ): Handshake {
   const authorization = request.headers.get("authorization");
-  const { caller } = context;
   return {
     accepted: true,
-    caller,
+    context,
     headers: context.headers,
     open: (socket) =>
       createLiveSession({
         live: deps.services.live,
-        caller,
+        caller: context.caller,
         stillValid: async () => (await deps.authenticate(authorization)) !== undefined,
         sockets,
         socket,

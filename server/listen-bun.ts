@@ -75,9 +75,11 @@ async function upgrade(
   request: Request,
   server: Server<SocketData>,
 ): Promise<Response | undefined> {
-  if (request.headers.get("upgrade")?.toLowerCase() !== "websocket")
-    return app.fetch(request, peerOf(request, server));
-  const handshake = await app.openLive(request);
+  const peer = peerOf(request, server);
+  if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") {
+    return app.fetch(request, peer);
+  }
+  const handshake = await app.openLive(request, peer);
   if (!handshake.accepted) return handshake.response;
   const { headers, open } = handshake;
   if (server.upgrade(request, { headers, data: { open } })) return undefined;

@@ -19,6 +19,7 @@ import {
 import { CLOSE } from "./live/close-codes.ts";
 import type { LiveSession, LiveSocket } from "./live/live-session.ts";
 import { Message, requestOf, sendOnSocket, sendResponse } from "./node-http.ts";
+import type { PeerAddress } from "./operations/metrics-access.ts";
 
 /** Connections taken at a time; Bun has no such limit but the system's on open files. */
 const CONNECTIONS_MAX = 20_000;
@@ -86,10 +87,14 @@ async function serve(
 
 async function answer(app: App, message: IncomingMessage): Promise<Response> {
   try {
-    return await app.fetch(requestOf(message), () => message.socket.remoteAddress);
+    return await app.fetch(requestOf(message), peerOf(message));
   } catch {
     return app.refuse(malformed());
   }
+}
+
+function peerOf({ socket }: IncomingMessage): PeerAddress {
+  return () => socket.remoteAddress;
 }
 
 function malformed(): AppError {
@@ -132,7 +137,7 @@ async function upgrade(
 
 async function handshakeOf(app: App, message: IncomingMessage): Promise<LiveHandshake> {
   try {
-    return await app.openLive(requestOf(message));
+    return await app.openLive(requestOf(message), peerOf(message));
   } catch {
     return { accepted: false, response: app.refuse(malformed()) };
   }

@@ -1,20 +1,12 @@
 import { delay } from "../shared/world.ts";
 import { realWorld } from "../shared/world-real.ts";
-import { type AppDeps, createApp } from "./app.ts";
 import { type EmulatorOptions, startEmulator } from "./emulator/start-emulator.ts";
+import { createHostApp } from "./host-app.ts";
 import { listen } from "./listen.ts";
-import { LiveSockets } from "./live/live-sockets.ts";
 import { type LogLevel, openLog } from "./open-log.ts";
-import { type HostStore, openHostStore } from "./open-store.ts";
-import { countRefusals } from "./operations/count-refusals.ts";
-import { createOperations } from "./operations/create-operations.ts";
 import { Readiness } from "./operations/readiness.ts";
-import { createServices } from "./services/create-services.ts";
-import { RequestCounts } from "./services/request-counts.ts";
-import { serviceStoreOf } from "./services/service-store.ts";
 import type { Settings } from "./settings/setting.ts";
 import { createStartingApp } from "./starting-app.ts";
-import { TokenAuthenticator } from "./token-authenticator.ts";
 
 const LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"];
 const SECOND_MS = 1000;
@@ -54,58 +46,36 @@ export async function runServer(
   const starting = createStartingApp({ world: realWorld, log, readiness });
   const listener = await listen(starting.app, settings);
   try {
-    const host = await openHostStore(path, realWorld);
-    const tokens = new TokenAuthenticator(host.database, realWorld, log);
+    const service = await createHostApp({
+      path,
+      world: realWorld,
+      log,
+      loopbackOnly: LOOPBACK_HOSTS.includes(settings.host),
+      publishedOnly: settings.published_only,
+      allowedHosts: settings.allowed_hosts,
+      liveSockets: {
+        total: settings.live_sockets_max,
+        perAccount: settings.live_sockets_per_account_max,
+      },
+      operated: { readiness, metricsToken: settings.metrics_token },
+    });
     try {
-      starting.started(createApp(appDeps(settings, host, tokens, readiness, log)));
+      starting.started(service.app);
       readiness.state = "ready";
       onReady(listener.url);
       await ended;
       readiness.state = "draining";
       log.info({ seconds: settings.shutdown_delay }, "ending");
       await delay(realWorld, settings.shutdown_delay * SECOND_MS);
+      service.hurry();
       await listener.close(settings.shutdown_timeout * SECOND_MS);
     } finally {
       await listener.close(0);
-      await tokens.settled();
-      await host.close();
+      await service.close();
     }
   } finally {
     await listener.close(0);
   }
-}
-
-function appDeps(
-  settings: Settings,
-  host: HostStore,
-  tokens: TokenAuthenticator,
-  readiness: Readiness,
-  log: AppDeps["log"],
-): AppDeps {
-  const counts = new RequestCounts(realWorld);
-  const services = createServices(serviceStoreOf(host.store), realWorld, counts);
-  const sockets = new LiveSockets({
-    total: settings.live_sockets_max,
-    perAccount: settings.live_sockets_per_account_max,
-  });
-  const operations = createOperations({
-    host,
-    sockets,
-    world: realWorld,
-    readiness,
-    metricsToken: settings.metrics_token,
-  });
-  return {
-    services: countRefusals(services, operations.metrics),
-    authenticate: (header) => tokens.authenticate(header),
-    charge: (caller) => counts.add(caller.account),
-    world: realWorld,
-    log,
-    loopbackOnly: LOOPBACK_HOSTS.includes(settings.host),
-    allowedHosts: settings.allowed_hosts,
-    sockets,
-    operations,
-  };
 }
 
 /**

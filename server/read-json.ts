@@ -12,8 +12,8 @@ const DISCARDED_BYTES_MAX = 256 * 1024 * 1024;
 /** A body that was JSON; what it says is not checked yet. */
 export interface JsonBody {
   readonly value: unknown;
-  /** Length of the body as it came. */
-  readonly bytes: number;
+  /** The body as it came. */
+  readonly raw: Uint8Array;
 }
 
 /**
@@ -25,14 +25,14 @@ export async function readJson(request: Request, bytesMax: number): Promise<Json
   if (bytes.length === 0) return undefined;
   if (isTooIntricate(bytes))
     throw invalidBody("the body is nested too deeply or in too many parts");
-  return { value: parseJson(bytes), bytes: bytes.length };
+  return { value: parseJson(bytes), raw: bytes };
 }
 
 /** The body of a request that must have one, at most `LIMITS.bodyBytes` long. */
-export async function readRequiredJson(request: Request): Promise<unknown> {
+export async function readRequiredJson(request: Request): Promise<JsonBody> {
   const body = await readJson(request, LIMITS.bodyBytes);
   if (body === undefined) throw emptyBody();
-  return body.value;
+  return body;
 }
 
 /** The 400 for an empty body where one is needed. */

@@ -45,7 +45,10 @@ export function createStartingApp(deps: {
       world,
       refuse: (error) => real?.refuse(error) ?? errorResponse(newContext(deps), error, log),
       fetch: (request, peer) => (real ? real.fetch(request, peer) : fetch(request, peer)),
-      openLive: async (request) => (real ?? (await promise)).openLive(request),
+      openLive: async (request, peer) => (real ?? (await promise)).openLive(request, peer),
+      get routes() {
+        return real?.routes ?? [];
+      },
     },
     started(app) {
       real = app;

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { AppError, messageOf } from "../../shared/errors.ts";
 import { VERSION } from "../../shared/version.ts";
+import { addConformanceCommand } from "./commands/conformance.ts";
 import { addDaemonCommands } from "./commands/daemon.ts";
 import { addDocCommand } from "./commands/doc.ts";
 import { addMemoryCommands } from "./commands/memories.ts";
@@ -29,6 +30,7 @@ export function createProgram(env: Environment): Command {
   addMemoryCommands(program, env);
   addDocCommand(program, env);
   addServiceCommands(program, env);
+  addConformanceCommand(program, env);
   return program;
 }
 

@@ -15,7 +15,9 @@ import type { Environment } from "./environment.ts";
 import { UsageError } from "./errors.ts";
 
 /** What was typed of a server's settings, as commander names it. */
-export type SettingFlags = Readonly<Record<string, string | undefined>>;
+export type SettingFlags = Readonly<Record<string, string | true | undefined>> & {
+  readonly config?: string | undefined;
+};
 
 /** Adds a flag for each of `names`, and `--config`. */
 export function withSettings(
@@ -24,9 +26,10 @@ export function withSettings(
 ): Command {
   command.option("--config <file>", "read settings from this JSON file (MEMSYNC_SERVER_CONFIG)");
   for (const name of names) {
-    const { form, help, initial } = SETTINGS[name];
+    const { help, initial } = SETTINGS[name];
+    const form = "form" in SETTINGS[name] ? ` <${SETTINGS[name].form}>` : "";
     const usual = initial === undefined || `${initial}` === "" ? "" : `; usually ${initial}`;
-    command.option(`${flagOf(name)} <${form}>`, `${help} (${variableOf(name)}${usual})`);
+    command.option(`${flagOf(name)}${form}`, `${help} (${variableOf(name)}${usual})`);
   }
   return command;
 }
@@ -36,7 +39,7 @@ export function settingsOf(env: Environment, flags: SettingFlags): ReadSettings 
   const written: Partial<Record<SettingName, string>> = {};
   for (const name of SETTING_NAMES) {
     const text = flags[camelCase(name)];
-    if (text !== undefined) written[name] = text;
+    if (text !== undefined) written[name] = String(text);
   }
   try {
     return readSettings(written as Written, flags.config, env.variables, env.dir);

@@ -21,6 +21,7 @@ import {
 } from "./follow-store.ts";
 import { type FileStanding, fileStanding, readHeadText } from "./git-state.ts";
 import { isKnownVersion } from "./known-versions.ts";
+import { LateSaves } from "./late-saves.ts";
 import { ABSENT_HASH, type FileRead, hashOf, readFollowedFile, textOf } from "./read-file.ts";
 import { QUIET_MS, readTrackedText, type Sighting } from "./read-tracked-text.ts";
 import type { Git } from "./run-git.ts";
@@ -63,6 +64,7 @@ export class FollowedFile {
   readonly link: Link;
   readonly #options: FollowerOptions;
   readonly #saveBase: SaveBase;
+  readonly #lateSaves: LateSaves;
   #status: FollowStatus = { path: "CLAUDE.md", state: "waiting", note: "not looked at yet" };
   #looking: Promise<void> | undefined;
   #wanted = false;
@@ -76,6 +78,7 @@ export class FollowedFile {
     this.link = link;
     this.#options = options;
     this.#saveBase = new SaveBase(link.dir, options.world);
+    this.#lateSaves = new LateSaves(options.world, () => this.look());
   }
 
   get status(): FollowStatus {
@@ -102,6 +105,7 @@ export class FollowedFile {
     this.#stopped = true;
     this.#timer?.cancel();
     await this.#looking;
+    await this.#lateSaves.close();
   }
 
   async #lookWhileWanted(): Promise<void> {
@@ -125,6 +129,7 @@ export class FollowedFile {
   async #lookOnce(): Promise<Look> {
     const { git, store } = this.#options;
     const { dir, write } = this.link;
+    await this.#lateSaves.take((base, file) => this.#takeLate(base, file));
     const read = await readFollowedFile(dir);
     const { path } = read;
     if (read.kind === "problem") return leftAlone(path, read.message);
@@ -187,7 +192,7 @@ export class FollowedFile {
       this.#takeInto(context, file, plan, committed),
     );
     if (taken.kind === "look") return taken.look;
-    if (taken.kind === "write") return await this.#writeBack(file, taken.next, taken.content);
+    if (taken.kind === "write") return await this.#writeBack(path, taken);
     const state = plan.kind === "both" ? "followed" : "upwards";
     return { status: { path, state, note: undefined } };
   }
@@ -223,7 +228,7 @@ export class FollowedFile {
     if (next !== known || written) {
       await writeFollowed(context.db, dir, { ...next, path: file.path, next: written });
     }
-    return written ? { kind: "write", next: written, content } : { kind: "done" };
+    return written ? { kind: "write", from: next, to: written, content } : { kind: "done" };
   }
 
   async #nextState(
@@ -247,6 +252,14 @@ export class FollowedFile {
     return await takeSave(context, open, base, file);
   }
 
+  async #takeLate(base: FileState, file: FileContent): Promise<FileState> {
+    const { account, store } = this.#options;
+    return await store.write(async (context) => {
+      const open = await context.open(projectDocument(account, this.link.projectId));
+      return await takeSave(context, open, base, file);
+    });
+  }
+
   /** How long an emptied or deleted file still has to stay so before it counts. */
   #graceLeft(state: FileState | undefined, file: FileContent): number {
     const emptied = state && state.base.text.trim() !== "" && file.content.trim() === "";
@@ -265,36 +278,33 @@ export class FollowedFile {
   }
 
   /** The intended state is stored already, so a crash between here and the end is understood. */
-  async #writeBack(
-    file: FileContent & { path: string },
-    next: FileState,
-    content: string,
-  ): Promise<Look> {
+  async #writeBack(path: string, { from, to, content }: ToWrite): Promise<Look> {
     const { store, world } = this.#options;
     const { dir } = this.link;
-    const outcome = await replaceFile(join(dir, file.path), content, file.hash, world);
-    if (outcome === "written") this.#saveBase.wrote();
-    await store.write(async ({ db }) => {
-      const state = await readFollowed(db, dir);
-      if (!state) return;
-      if (outcome === "changed") {
-        await writeFollowed(db, dir, { ...state, next: undefined });
-        return;
-      }
-      await writeFollowed(db, dir, { ...next, path: file.path, next: undefined });
-    });
+    const outcome = await replaceFile(join(dir, path), content, from.hash, world);
+    const state = outcome.kind === "written" ? to : from;
+    await store.write(({ db }) => writeFollowed(db, dir, { ...state, path, next: undefined }));
+    if (outcome.kind === "written") {
+      this.#saveBase.wrote();
+      if (outcome.replaced) await this.#lateSaves.add(outcome.replaced, from);
+    }
     this.#wanted = true;
-    return { status: { path: file.path, state: "followed", note: undefined } };
+    return { status: { path, state: "followed", note: undefined } };
   }
 }
 
 const FAILED_AGAIN_MS = 5000;
 const LEFT_AGAIN_MS = 1000;
 
-type Taken =
-  | { readonly kind: "done" }
-  | { readonly kind: "look"; readonly look: Look }
-  | { readonly kind: "write"; readonly next: FileState; readonly content: string };
+type Taken = { readonly kind: "done" } | { readonly kind: "look"; readonly look: Look } | ToWrite;
+
+interface ToWrite {
+  readonly kind: "write";
+  /** What the file holds, and what it is to hold. */
+  readonly from: FileState;
+  readonly to: FileState;
+  readonly content: string;
+}
 
 type Tracked = Extract<FileStanding, { kind: "tracked" }>;
 type Readable = Exclude<FileRead, { kind: "problem" }>;

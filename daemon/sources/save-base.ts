@@ -3,7 +3,7 @@ import type { WriteContext } from "../../shared/replica/store.ts";
 import type { CapturedText } from "../../shared/replica/text.ts";
 import { lineEdits } from "../../shared/replica/text-edits.ts";
 import { splitForm } from "../../shared/replica/text-form.ts";
-import { SpanList, SpanReader } from "../../shared/replica/text-spans.ts";
+import { SpanList, SpanReader, type TextSpan } from "../../shared/replica/text-spans.ts";
 import type { World } from "../../shared/world.ts";
 import type { DaemonTables } from "../tables.ts";
 import type { FileContent } from "./file-edit.ts";
@@ -13,13 +13,13 @@ import { type FileState, findVersion } from "./follow-store.ts";
 const BUFFER_AGE_MS_MAX = 60_000;
 
 /** Nobody reads what we wrote, undoes it and saves sooner; a key pressed twice saves again, too. */
-const UNDO_MS_MIN = 3000;
+const UNDO_MS_MIN = 10_000;
 
 /**
  * Tells from which state of a followed file a save was made. Normally from the last one. But a
  * buffer may not have seen what we wrote into the file lately: so such a save takes away nothing
  * that our writes of the last minute brought, and brings back nothing that they took away. When it
- * leaves the file just as this machine last saved it, that is meant.
+ * leaves the file byte for byte as this machine last saved it, that is meant.
  */
 export class SaveBase {
   readonly #dir: string;
@@ -44,9 +44,8 @@ export class SaveBase {
     const { lines } = splitForm(file.content);
     const known = await findVersion(db, this.#dir, file.savedAt - BUFFER_AGE_MS_MAX);
     if (!known || isBlank(lines)) return current;
-    if (known.base.text === lines && this.#world.monotonic() - this.#wroteAt >= UNDO_MS_MIN) {
-      return current;
-    }
+    const sinceWriteMs = this.#world.monotonic() - this.#wroteAt;
+    if (known.hash === file.hash && sinceWriteMs >= UNDO_MS_MIN) return current;
     if (isBlank(known.base.text) && hasMostOf(current.base.text, lines)) return current;
     return { ...known, base: withLinesOf(known.base, current.base, lines) };
   }
@@ -68,55 +67,73 @@ function hasMostOf(text: string, lines: string): boolean {
 /**
  * The version `known` with those lines that `later` brought and `lines` has, too: they need not be
  * inserted again. Lines that `later` brought and `lines` has not are not in it and so not deleted.
+ * A line whose place in the document was taken by an equal one is in it as that.
  */
 function withLinesOf(known: CapturedText, later: CapturedText, lines: string): CapturedText {
-  const [before, after, saved] = [
-    splitLines(known.text),
-    splitLines(later.text),
-    splitLines(lines),
-  ];
-  const hadBefore = new Set(commonLines(before, saved).map(([, at]) => at));
-  const places = new Map(commonLines(after, saved));
-  const isNew = (at: number) => !hadBefore.has(places.get(at) ?? Number.NaN) && places.has(at);
-  const base = new TextCopier();
-  const [fromKnown, fromLater] = [base.source(known, before), base.source(later, after)];
-  for (const { at, removed, from, added } of diffLines(before, after)) {
-    fromKnown(at + removed);
-    for (const [first, end] of runsWhere(from, from + added, isNew)) {
-      // Blank lines and fences alone may be those of another place.
-      if (after.slice(first, end).some(hasWord)) fromLater(end, first);
+  const [before, after] = [identifyLines(known), identifyLines(later)];
+  const saved = splitLines(lines);
+  const hadBefore = new Set(commonLines(textsOf(before), saved).map(([, at]) => at));
+  const places = new Map(commonLines(textsOf(after), saved));
+  const [knownIds, laterIds] = [idsOf(before), idsOf(after)];
+  const isNew = (at: number) =>
+    places.has(at) && !hadBefore.has(places.get(at) ?? Number.NaN) && !knownIds.has(after[at]?.id);
+  const base: Line[] = [];
+  let [line, twin] = [0, 0];
+  const takeCommon = (end: number) => {
+    for (; line < end; line++, twin++) {
+      const [one, other] = [before[line] as Line, after[twin] as Line];
+      base.push(laterIds.has(one.id) || knownIds.has(other.id) ? one : other);
     }
+  };
+  for (const { at, removed, from, added } of diffLines(textsOf(before), textsOf(after))) {
+    takeCommon(at);
+    base.push(...before.slice(at, at + removed));
+    for (const [first, end] of runsWhere(from, from + added, isNew)) {
+      const brought = after.slice(first, end);
+      // Blank lines and fences alone may be those of another place.
+      if (brought.some(({ text }) => hasWord(text))) base.push(...brought);
+    }
+    [line, twin] = [at + removed, from + added];
   }
-  fromKnown(before.length);
-  return base.text();
+  takeCommon(before.length);
+  return joinLines(base);
 }
 
-/** Puts a captured text together from lines of others. */
-class TextCopier {
-  readonly #spans = new SpanList();
-  #text = "";
-
-  /** Returns what copies the lines up to `end`, from `first` or else from where it was before. */
-  source({ spans }: CapturedText, lines: readonly string[]) {
-    const reader = new SpanReader(spans);
-    let [line, offset] = [0, 0];
-    return (end: number, first = line) => {
-      offset += lengthOf(lines.slice(line, first));
-      const copied = lines.slice(first, end).join("");
-      reader.copy(offset, offset + copied.length, this.#spans);
-      this.#text += copied;
-      line = end;
-      offset += copied.length;
-    };
-  }
-
-  text(): CapturedText {
-    return { text: this.#text, spans: this.#spans.spans };
-  }
+/** A line of a version, with its line break. */
+interface Line {
+  readonly text: string;
+  readonly spans: readonly TextSpan[];
+  /** Of its first character; none if the document does not have it. */
+  readonly id: string | undefined;
 }
 
-function lengthOf(lines: readonly string[]): number {
-  return lines.reduce((sum, line) => sum + line.length, 0);
+function identifyLines({ text, spans }: CapturedText): Line[] {
+  const reader = new SpanReader(spans);
+  let start = 0;
+  return splitLines(text).map((line) => {
+    const own = new SpanList();
+    reader.copy(start, start + line.length, own);
+    start += line.length;
+    const [first] = own.spans;
+    const id = first && first.client !== null ? `${first.client} ${first.clock}` : undefined;
+    return { text: line, spans: own.spans, id };
+  });
+}
+
+function textsOf(lines: readonly Line[]): string[] {
+  return lines.map(({ text }) => text);
+}
+
+function idsOf(lines: readonly Line[]): ReadonlySet<string | undefined> {
+  return new Set(lines.flatMap(({ id }) => (id === undefined ? [] : [id])));
+}
+
+function joinLines(lines: readonly Line[]): CapturedText {
+  const spans = new SpanList();
+  for (const line of lines) {
+    for (const { client, clock, length } of line.spans) spans.push(client, clock, length);
+  }
+  return { text: textsOf(lines).join(""), spans: spans.spans };
 }
 
 /** Each line with its line break. */

@@ -1,36 +1,111 @@
-import { lstatSync, readFileSync, renameSync } from "node:fs";
-import { lstat, mkdir, open, rm } from "node:fs/promises";
+import {
+  constants,
+  fstatSync,
+  linkSync,
+  lstatSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+} from "node:fs";
+import { type FileHandle, lstat, mkdir, open, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { base32 } from "../../shared/ids.ts";
 import type { World } from "../../shared/world.ts";
 import { ABSENT_HASH, hashOf, isMissing } from "./read-file.ts";
+import { swapNames } from "./swap-names.ts";
 
 const PERMISSIONS = 0o777;
 
+/** `changed`: someone saved the file meanwhile, and it is left as they did. */
+export type WriteOutcome =
+  | { readonly kind: "changed" }
+  | {
+      readonly kind: "written";
+      /**
+       * The file that had the name before, open for reading; the caller's to close. What a program
+       * that had opened it still writes, or saved in the last microseconds, is in there alone.
+       */
+      readonly replaced: FileHandle | undefined;
+    };
+
 /**
  * Replaces a file by `content` if it still has `expectedHash`: a temporary file beside it, flushed
- * to the disk, takes its name, and its mode. `changed`: someone saved it meanwhile, and it is left
- * as they did. Once written it survives a crash.
+ * to the disk, takes its name, and its mode. Once written it survives a crash.
  */
 export async function replaceFile(
   path: string,
   content: string,
   expectedHash: string,
   world: World,
-): Promise<"written" | "changed"> {
+): Promise<WriteOutcome> {
   await mkdir(dirname(path), { recursive: true });
   const name = `.${basename(path)}.${base32(world.randomBytes(5))}.memsync`;
   const temporary = join(dirname(path), name);
   try {
     await writeDurably(temporary, content, await modeOf(path));
-    // Nothing of this process comes in between: a save made after the look would be lost.
-    if (hashAt(path) !== expectedHash) return "changed";
-    renameSync(temporary, path);
-    await flushFolder(dirname(path));
-    return "written";
+    return await putInPlace(temporary, path, expectedHash);
   } finally {
     await rm(temporary, { force: true });
   }
+}
+
+async function putInPlace(
+  temporary: string,
+  path: string,
+  expectedHash: string,
+): Promise<WriteOutcome> {
+  const before = await openIfPossible(path);
+  let replaced: FileHandle | undefined;
+  try {
+    const step = takeName(temporary, path, expectedHash, before);
+    if (step === "changed") return { kind: "changed" };
+    await flushFolder(dirname(path));
+    replaced = step === "another" ? await openIfPossible(temporary) : before;
+    return { kind: "written", replaced };
+  } finally {
+    if (before !== replaced) await before?.close();
+  }
+}
+
+/**
+ * Gives `temporary` the name `path`, unless the file there has changed. Nothing of this process
+ * comes between the look and the step, but another's save may. `another`: it did, and has the
+ * temporary name now. Only where the system can't swap names it would be lost.
+ */
+function takeName(
+  temporary: string,
+  path: string,
+  expectedHash: string,
+  before: FileHandle | undefined,
+): "changed" | "taken" | "another" {
+  if (hashAt(path) !== expectedHash) return "changed";
+  if (expectedHash === ABSENT_HASH) return linkOrRename(temporary, path);
+  if (!swapNames(temporary, path)) {
+    if (hashAt(path) !== expectedHash) return "changed";
+    renameSync(temporary, path);
+    return "taken";
+  }
+  const replaced = lstatSync(temporary);
+  if (!replaced.isFile()) {
+    swapNames(temporary, path);
+    return "changed";
+  }
+  if (!before || fstatSync(before.fd).ino !== replaced.ino) return "another";
+  // At once, for git must not see it.
+  unlinkSync(temporary);
+  return "taken";
+}
+
+/** A link never replaces a file; not every file system has them. */
+function linkOrRename(temporary: string, path: string): "changed" | "taken" {
+  try {
+    linkSync(temporary, path);
+    unlinkSync(temporary);
+  } catch (thrown) {
+    if (thrown instanceof Error && "code" in thrown && thrown.code === "EEXIST") return "changed";
+    renameSync(temporary, path);
+  }
+  return "taken";
 }
 
 async function writeDurably(path: string, content: string, mode: number | undefined) {
@@ -70,4 +145,9 @@ async function flushFolder(path: string): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+async function openIfPossible(path: string): Promise<FileHandle | undefined> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
+  return await open(path, flags).catch(() => undefined);
 }

@@ -1,11 +1,16 @@
 import { Elysia } from "elysia";
+import type { Health, Ready, Unready } from "../../shared/wire/health.ts";
 import { answer, answerRead } from "../answer.ts";
-import { etagOf } from "../etag.ts";
 import type { Operations } from "../operations/operations.ts";
 import { type RequestContext, withContext } from "../request-context.ts";
 
 /** Paths that are served without a token of an account. */
-export const OPEN_PATHS: ReadonlySet<string> = new Set(["/healthz", "/readyz"]);
+export const OPEN_PATHS: ReadonlySet<string> = new Set([
+  "/healthz",
+  "/readyz",
+  "/openapi.json",
+  "/docs",
+]);
 
 /** Served without such a token to those who may look at it; to others there is no such path. */
 export const METRICS_PATH = "/metrics";
@@ -17,7 +22,9 @@ export const METRICS_PATH = "/metrics";
 export function healthRoutes(operations: Operations | undefined) {
   const health = new Elysia()
     .use(withContext)
-    .get("/healthz", ({ context, request }) => answerRead(context, request, { status: "ok" }))
+    .get("/healthz", ({ context, request }) =>
+      answerRead(context, request, { status: "ok" } satisfies Health),
+    )
     .get("/readyz", ({ context, request }) =>
       readyAnswer(context, request, operations?.readiness.state ?? "ready"),
     );
@@ -33,8 +40,8 @@ export function readyAnswer(
   request: Request,
   state: Operations["readiness"]["state"],
 ): Response {
-  if (state === "ready") return answerRead(context, request, { status: state });
-  const { body, headers } = answer(context, { status: state });
+  if (state === "ready") return answerRead(context, request, { status: state } satisfies Ready);
+  const { body, headers } = answer(context, { status: state } satisfies Unready);
   return new Response(body, { status: 503, headers });
 }
 
@@ -43,7 +50,6 @@ function metricsAnswer(context: RequestContext, text: string): Response {
     headers: {
       "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
       "Content-Length": String(Buffer.byteLength(text)),
-      ETag: etagOf(text),
       "Cache-Control": "no-store",
       ...context.headers,
     },

@@ -106,9 +106,9 @@ function readFile(path: string, problems: string[]): Written {
   for (const [name, value] of Object.entries(objectIn(path, problems))) {
     const known = SETTING_NAMES.find((each) => each === name);
     if (known === undefined) problems.push(unknown(`${name} in the file`, SETTING_NAMES, name));
-    else if (typeof value === "string" || typeof value === "number") written[known] = `${value}`;
+    else if (isScalar(value)) written[known] = `${value}`;
     else if (isListOfText(value)) written[known] = value.join(",");
-    else problems.push(`${name} in the file is neither text nor a number`);
+    else problems.push(`${name} in the file is neither text, a number, true nor false`);
   }
   const { database_url: url } = written;
   // From the file's folder, wherever the server is started.
@@ -134,6 +134,10 @@ function objectIn(path: string, problems: string[]): object {
   }
   problems.push(`the file ${path} is not one JSON object`);
   return {};
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return ["string", "number", "boolean"].includes(typeof value);
 }
 
 function isListOfText(value: unknown): value is readonly string[] {

@@ -4,8 +4,8 @@ import { LOG_LEVELS } from "../open-log.ts";
 export interface Setting<Value = unknown> {
   /** What `--help` and the documentation say. */
   readonly help: string;
-  /** How its value is written, for `--help`. */
-  readonly form: string;
+  /** How its value is written, for `--help`; a flag without a value has none. */
+  readonly form?: string;
   readonly initial: Value;
   /** Never shown. */
   readonly secret?: boolean;
@@ -54,6 +54,11 @@ export const SETTINGS = {
     initial: undefined as string | undefined,
     secret: true,
     parse: matching(/^[^\s]{16,}$/, "is at least 16 characters without white space"),
+  },
+  published_only: {
+    help: "serve the published specification and nothing else",
+    initial: false as boolean,
+    parse: trueOrFalse,
   },
   live_sockets_max: {
     help: "live sockets that may be open at once",
@@ -120,6 +125,10 @@ function wholeNumber(min: number, max: number): (text: string) => number {
     if (/^\d{1,15}$/.test(text) && number >= min && number <= max) return number;
     throw new Error(`is a number from ${min} to ${max}`);
   };
+}
+
+function trueOrFalse(text: string): boolean {
+  return oneOf(["true", "false"])(text) === "true";
 }
 
 function oneOf<Value extends string>(values: readonly Value[]): (text: string) => Value {

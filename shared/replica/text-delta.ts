@@ -30,10 +30,13 @@ export class DeltaBuilder {
     return before;
   }
 
+  /** Deletes of the old text what is not deleted yet. */
   delete(index: number, length: number): void {
     this.#retain(index);
-    this.steps.push({ delete: length });
-    this.#at += length;
+    const rest = index + length - this.#at;
+    if (rest <= 0) return;
+    this.steps.push({ delete: rest });
+    this.#at += rest;
     this.#edited = true;
   }
 

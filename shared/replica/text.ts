@@ -1,7 +1,7 @@
 import * as Y from "yjs";
 import { assert } from "../errors.ts";
 import { diffLines } from "./line-diff.ts";
-import { DeltaBuilder } from "./text-delta.ts";
+import { DeltaBuilder, type DeltaStep } from "./text-delta.ts";
 import { lineEdits, type TextEdit } from "./text-edits.ts";
 import { TextPlaces, type TextRun } from "./text-places.ts";
 import { SpanList, SpanReader, type TextSpan } from "./text-spans.ts";
@@ -115,33 +115,43 @@ function applyEdits(
   const { doc } = ytext;
   assert(doc !== null, "a text is in a document before it is edited");
   const runs = textRuns(ytext);
-  const places = new TextPlaces(base.spans, runs);
-  const delta = new DeltaBuilder(captureRuns(runs).text);
+  const change = placeEdits(new TextPlaces(base.spans, runs), edits, captureRuns(runs).text);
   const reader = new SpanReader(base.spans);
   const spans = new SpanList();
   const clock = Y.getState(doc.store, doc.clientID);
   let end = 0;
   for (const edit of edits) {
-    const before = addEdit(delta, places, edit);
     reader.copy(end, edit.from, spans);
-    spans.push(doc.clientID, clock + before, edit.insert.length);
+    spans.push(doc.clientID, clock + (change.before.get(edit) ?? 0), edit.insert.length);
     end = edit.to;
   }
   reader.copy(end, base.text.length, spans);
-  if (edits.length > 0) ytext.applyDelta([...delta.finish()]);
+  if (edits.length > 0) ytext.applyDelta([...change.steps]);
   return { text: next, spans: spans.spans };
 }
 
-/** Returns how many characters the whole change inserts before those of `edit`. */
-function addEdit(delta: DeltaBuilder, places: TextPlaces, edit: TextEdit): number {
-  const index = places.insertionOf(edit);
-  const removed = places.visible(edit.from, edit.to);
-  for (const { index: at, length } of removed.filter((piece) => piece.index < index)) {
-    delta.delete(at, length);
+interface PlacedEdits {
+  readonly steps: readonly DeltaStep[];
+  /** How many characters the whole change inserts before those of an edit. */
+  readonly before: ReadonlyMap<TextEdit, number>;
+}
+
+/**
+ * Makes one change of the live text from edits of a base. The base's lines may stand in another
+ * order in the live text, so the edits are put in order by where they fall there.
+ */
+function placeEdits(places: TextPlaces, edits: readonly TextEdit[], live: string): PlacedEdits {
+  const inserted = edits
+    .filter(({ insert }) => insert !== "")
+    .map((edit) => ({ edit, index: places.insertionOf(edit) }));
+  const removed = edits.flatMap(({ from, to }) => places.visible(from, to));
+  // What is inserted where something is removed goes before it.
+  const placed = [...inserted, ...removed].sort((one, other) => one.index - other.index);
+  const delta = new DeltaBuilder(live);
+  const before = new Map<TextEdit, number>();
+  for (const each of placed) {
+    if ("edit" in each) before.set(each.edit, delta.insert(each.index, each.edit.insert));
+    else delta.delete(each.index, each.length);
   }
-  const before = edit.insert === "" ? 0 : delta.insert(index, edit.insert);
-  for (const { index: at, length } of removed.filter((piece) => piece.index >= index)) {
-    delta.delete(at, length);
-  }
-  return before;
+  return { steps: delta.finish(), before };
 }

@@ -1,8 +1,7 @@
 import { expect } from "bun:test";
-import { type Lab, replay, scenario, sharedEmulator } from "../support/lab.ts";
+import { type Lab, replay, sharedEmulator } from "../support/lab.ts";
 import { accountForLines, type OwnVersions } from "../support/line-accounts.ts";
 import { seededRandom } from "../support/random.ts";
-import { HAS_REAL_DATA } from "../support/real-data.ts";
 import {
   followPlaces,
   makePlaces,
@@ -100,18 +99,11 @@ async function replayStretches(lab: Lab, { seed, offline }: StretchReplay): Prom
   }
 }
 
-/**
- * Saves that race with the daemon's own writes still lose lines now and then, one run in a few: run
- * these with `MEMSYNC_RACES=1` until that is mended.
- */
-const RUNS = HAS_REAL_DATA && process.env.MEMSYNC_RACES !== undefined;
-
 for (const [index, offline] of (["first half", "second half"] as const).entries()) {
   const seed = index + 1;
-  scenario(
+  replay(
     `two stretches of each history meet, one machine offline for the ${offline}, seed ${seed}`,
     (lab) => replayStretches(lab, { seed, offline }),
     STRETCHES_DEADLINE_MS,
-    RUNS,
   );
 }

@@ -2,7 +2,7 @@ import { createApp } from "../../server/app.ts";
 import { HostAdmin } from "../../server/host-admin.ts";
 import { openHostStore } from "../../server/open-store.ts";
 import { createServices } from "../../server/services/create-services.ts";
-import { RequestCounts } from "../../server/services/request-counts.ts";
+import { RequestLimits } from "../../server/limits/request-limits.ts";
 import { serviceStoreOf } from "../../server/services/service-store.ts";
 import { TokenAuthenticator } from "../../server/token-authenticator.ts";
 import { silentLog } from "../../shared/log.ts";
@@ -29,7 +29,7 @@ async function openServer(path: string, world: World): Promise<OpenServer> {
   const admin = new HostAdmin(host.database, world);
   const store = serviceStoreOf(host.store);
   const app = createApp({
-    services: createServices(store, world, new RequestCounts(world)),
+    services: createServices(store, world, new RequestLimits(world, undefined)),
     authenticate: (header) => tokens.authenticate(header),
     world,
     log: silentLog,

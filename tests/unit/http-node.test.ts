@@ -47,6 +47,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+test("Node tells where a guessed token came from", async () => {
+  const headers = { Authorization: "Bearer guess", "X-Forwarded-For": "198.51.100.7" };
+  expect((await send("GET", "/v1/memories", { headers })).status).toBe(401);
+  const { value } = await server.child.stderr.getReader().read();
+  expect(new TextDecoder().decode(value)).toBe("a guess from 127.0.0.1\n");
+});
+
 test("Node answers a GET, a HEAD and a 304", async () => {
   const get = await send("GET", "/v1/memories?limit=5");
   expect(get.status).toBe(200);

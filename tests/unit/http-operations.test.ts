@@ -75,7 +75,6 @@ test("this machine reads the metrics, and what came through a proxy does not", a
   const read = await server.send("GET", "/metrics", { token: "" });
   expect(read.status).toBe(200);
   expect(read.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
-  expect(read.headers.get("etag")).toMatch(/^"\w+"$/);
   const text = await read.text();
   for (const line of [
     "memsync_documents_open 3",

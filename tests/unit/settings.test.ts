@@ -79,11 +79,11 @@ test("all problems are told at once, those behind a stronger value too", () => {
   expect(
     problems(
       { port: "70000", host: "a b" },
-      { port: true, log_level: "loud", databse_url: "sqlite:a" },
+      { port: {}, log_level: "loud", databse_url: "sqlite:a" },
       { MEMSYNC_SERVER_PORT: "x", MEMSYNC_SERVER_HOTS: "a", MEMSYNC_SERVER_METRICS_TOKEN: "short" },
     ),
   ).toEqual([
-    "port in the file is neither text nor a number",
+    "port in the file is neither text, a number, true nor false",
     "databse_url in the file is no setting: did you mean database_url?",
     "MEMSYNC_SERVER_HOTS is no setting: did you mean MEMSYNC_SERVER_HOST?",
     "--host is an address or a name of this machine",

@@ -12,12 +12,14 @@ const PORT_MAX = 65_535;
 interface ListenFlags {
   readonly host: string;
   readonly port: string;
+  readonly publishedOnly?: boolean;
 }
 
 interface EmulatorFlags extends ListenFlags {
   readonly dataDir?: string;
   readonly memory?: boolean;
   readonly plan: string;
+  readonly limits: string;
   readonly logLevel: LogLevel;
 }
 
@@ -28,6 +30,7 @@ export function addServiceCommands(program: Command, env: Environment): void {
     .option("--data-dir <dir>", "keep the data in this folder")
     .option("--memory", "keep nothing (the default)")
     .option("--plan <plan>", "plan of the accounts behind mst_dev_NAME: pro or team", "pro")
+    .option("--limits <on|off>", "hold requests to the plans' limits", "on")
     .addOption(
       new Option("--log-level <level>", "how much is logged to standard error")
         .choices(LOG_LEVELS)
@@ -40,11 +43,16 @@ export function addServiceCommands(program: Command, env: Environment): void {
       if (flags.plan !== "pro" && flags.plan !== "team") {
         throw new UsageError("--plan is pro or team");
       }
+      if (flags.limits !== "on" && flags.limits !== "off") {
+        throw new UsageError("--limits is on or off");
+      }
       await runEmulator(
         {
           ...addressOf(flags),
+          publishedOnly: flags.publishedOnly === true,
           plan: flags.plan,
           logLevel: flags.logLevel,
+          limits: flags.limits,
           ...(flags.dataDir !== undefined && { dataDir: resolveFolder(env, flags.dataDir) }),
         },
         (url) => say(`memsync emulator ready at ${url}`),
@@ -56,7 +64,8 @@ export function addServiceCommands(program: Command, env: Environment): void {
 function withAddress(command: Command): Command {
   return command
     .option("--host <host>", "address to listen on", "127.0.0.1")
-    .option("--port <port>", "port to listen on; 0 takes any free one", EMULATOR_PORT);
+    .option("--port <port>", "port to listen on; 0 takes any free one", EMULATOR_PORT)
+    .option("--published-only", "serve the published specification and nothing else");
 }
 
 function addressOf({ host, port }: ListenFlags): { host: string; port: number } {

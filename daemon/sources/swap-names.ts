@@ -1,0 +1,49 @@
+import { dlopen } from "bun:ffi";
+
+/**
+ * Makes each of two paths on one file system stand for what the other stood for, in one step:
+ * `renameat2` with `RENAME_EXCHANGE` on Linux, `renamex_np` with `RENAME_SWAP` on macOS. False, and
+ * nothing has changed, where a path is missing or where the system or file system can't do it.
+ */
+export function swapNames(one: string, other: string): boolean {
+  swap ??= loadSwap();
+  return swap(nameOf(one), nameOf(other));
+}
+
+type Swap = (one: Uint8Array, other: Uint8Array) => boolean;
+
+let swap: Swap | undefined;
+
+/** Of fcntl.h: paths are taken from the working directory. */
+const AT_FDCWD = -100;
+/** `RENAME_EXCHANGE` of Linux and `RENAME_SWAP` of macOS are the same bit. */
+const EXCHANGE = 2;
+
+function loadSwap(): Swap {
+  try {
+    if (process.platform === "linux") return loadFromGlibc();
+    if (process.platform === "darwin") return loadFromLibSystem();
+  } catch {
+    // Another C library, or one too old: then there is no such step.
+  }
+  return () => false;
+}
+
+function loadFromGlibc(): Swap {
+  const { symbols } = dlopen("libc.so.6", {
+    renameat2: { args: ["i32", "cstring", "i32", "cstring", "u32"], returns: "i32" },
+  });
+  return (one, other) => symbols.renameat2(AT_FDCWD, one, AT_FDCWD, other, EXCHANGE) === 0;
+}
+
+function loadFromLibSystem(): Swap {
+  const { symbols } = dlopen("libSystem.B.dylib", {
+    renamex_np: { args: ["cstring", "cstring", "u32"], returns: "i32" },
+  });
+  return (one, other) => symbols.renamex_np(one, other, EXCHANGE) === 0;
+}
+
+/** A path as C has it. */
+function nameOf(path: string): Uint8Array {
+  return Buffer.from(`${path}\0`);
+}

@@ -1,0 +1,75 @@
+import { expect } from "bun:test";
+import { type FileHandle, open, readFile, stat, writeFile } from "node:fs/promises";
+import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
+import type { Machine } from "../support/machine.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const emulator = sharedEmulator();
+const FILE = "CLAUDE.md";
+const START = "# Start\n\nfirst\n";
+
+/** Both machines hold the same text; a program on A has the file open. */
+async function startWithOpenFile(lab: Lab, account: string) {
+  const [a, b] = await lab.twoMachines(emulator.account(account), { ".gitignore": FILE });
+  await Promise.all([a.up(), b.up()]);
+  await writeFile(pathOn(a), START);
+  await untilFiles([a, b], (text) => text === START);
+  const handle = await open(pathOn(a), "r+");
+  return { a, b, handle };
+}
+
+function pathOn(machine: Machine): string {
+  return `${machine.folder}/${FILE}`;
+}
+
+async function untilFiles(machines: readonly Machine[], holds: (text: string) => boolean) {
+  return await waitFor("the files to be as they should", async () => {
+    const texts = await Promise.all(machines.map((each) => readFile(pathOn(each), "utf8")));
+    const [first = ""] = texts;
+    return texts.every((text) => text === first && holds(text)) && first;
+  });
+}
+
+/** Writes through what was opened, wherever its name has gone. */
+async function saveThrough(handle: FileHandle, text: string): Promise<void> {
+  await handle.truncate();
+  await handle.write(text, 0);
+  await handle.close();
+}
+
+scenario("what is saved into a file that we have replaced meanwhile is not lost", async (lab) => {
+  const { a, b, handle } = await startWithOpenFile(lab, "replaced");
+  const opened = (await handle.stat()).ino;
+  await writeFile(pathOn(b), `${START}\nof b\n`);
+  await untilFiles([a, b], (text) => text.includes("of b"));
+  expect((await stat(pathOn(a))).ino).not.toBe(opened);
+  await saveThrough(handle, `# Start\n\nfirst, changed\n\nof a\n`);
+  const text = await untilFiles([a, b], (each) => each.includes("of a"));
+  expect(text.split("\n").filter(Boolean).sort()).toEqual([
+    "# Start",
+    "first, changed",
+    "of a",
+    "of b",
+  ]);
+});
+
+scenario("a save made in steps, with a write of ours in between, ends whole", async (lab) => {
+  const { a, b, handle } = await startWithOpenFile(lab, "steps");
+  const whole = "# Start\n\nfirst\n\nsecond of a\n\nthird of a\n";
+  const half = whole.slice(0, whole.indexOf("nd of a"));
+  await handle.truncate();
+  await handle.write(half, 0);
+  await untilFiles([a, b], (text) => text.includes("seco"));
+  await writeFile(pathOn(b), `of b\n\n${half}`);
+  await untilFiles([a, b], (text) => text.includes("of b"));
+  await handle.write(whole.slice(half.length), half.length);
+  await handle.close();
+  const text = await untilFiles([a, b], (each) => each.includes("third of a"));
+  expect(text.split("\n").filter(Boolean).sort()).toEqual([
+    "# Start",
+    "first",
+    "of b",
+    "second of a",
+    "third of a",
+  ]);
+});

@@ -1,0 +1,78 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmod, open, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ABSENT_HASH, hashOf } from "../../daemon/sources/read-file.ts";
+import { swapNames } from "../../daemon/sources/swap-names.ts";
+import { replaceFile } from "../../daemon/sources/write-file.ts";
+import { createTestWorld } from "../support/test-world.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "memsync-write-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const world = createTestWorld();
+const path = (name: string) => join(folder, name);
+
+test("a file that is as expected is replaced and keeps its mode", async () => {
+  await writeFile(path("kept"), "before");
+  await chmod(path("kept"), 0o640);
+  const outcome = await replaceFile(path("kept"), "after", hashOf("before"), world);
+  expect(outcome.kind).toBe("written");
+  expect(await readFile(path("kept"), "utf8")).toBe("after");
+  expect((await stat(path("kept"))).mode & 0o777).toBe(0o640);
+  if (outcome.kind === "written") await outcome.replaced?.close();
+});
+
+test("the file that lost its name can still be read, with what is written into it", async () => {
+  await writeFile(path("open"), "before");
+  const editor = await open(path("open"), "r+");
+  const outcome = await replaceFile(path("open"), "after", hashOf("before"), world);
+  await editor.write("saved late", 0);
+  await editor.close();
+  const replaced = outcome.kind === "written" ? outcome.replaced : undefined;
+  expect(await replaced?.readFile("utf8")).toBe("saved late");
+  await replaced?.close();
+  expect(await readFile(path("open"), "utf8")).toBe("after");
+});
+
+test("a file that has changed is left as it is", async () => {
+  await writeFile(path("changed"), "saved meanwhile");
+  const outcome = await replaceFile(path("changed"), "after", hashOf("before"), world);
+  expect(outcome).toEqual({ kind: "changed" });
+  expect(await readFile(path("changed"), "utf8")).toBe("saved meanwhile");
+});
+
+test("a file that came or went meanwhile is no other's place", async () => {
+  await writeFile(path("came"), "new");
+  expect(await replaceFile(path("came"), "after", ABSENT_HASH, world)).toEqual({ kind: "changed" });
+  expect(await replaceFile(path("gone"), "after", hashOf("before"), world)).toEqual({
+    kind: "changed",
+  });
+  await symlink("came", path("link"));
+  expect(await replaceFile(path("link"), "after", hashOf("new"), world)).toEqual({
+    kind: "changed",
+  });
+  expect(await readFile(path("came"), "utf8")).toBe("new");
+});
+
+test("a file is made where none was, in a folder that may not be there yet", async () => {
+  const made = join(folder, "new", "file");
+  const outcome = await replaceFile(made, "text", ABSENT_HASH, world);
+  expect(outcome).toEqual({ kind: "written", replaced: undefined });
+  expect(await readFile(made, "utf8")).toBe("text");
+  expect(readdirSync(join(folder, "new"))).toEqual(["file"]);
+});
+
+test("nothing of ours stays in the folder", () => {
+  expect(readdirSync(folder).filter((name) => name.endsWith(".memsync"))).toEqual([]);
+});
+
+test("two names are swapped in one step, or nothing is changed", async () => {
+  await writeFile(path("one"), "1");
+  await writeFile(path("two"), "2");
+  expect(swapNames(path("one"), path("two"))).toBe(true);
+  expect(await readFile(path("one"), "utf8")).toBe("2");
+  expect(await readFile(path("two"), "utf8")).toBe("1");
+  expect(swapNames(path("one"), path("missing"))).toBe(false);
+  expect(await readFile(path("one"), "utf8")).toBe("2");
+});
