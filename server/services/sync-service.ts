@@ -194,12 +194,13 @@ async function openReachable(
   id: ProjectId,
   createMissing: boolean,
 ): Promise<void> {
-  const known = await findProject(context.db, caller.account, id);
+  const address = projectDocument(caller.account, id);
+  const known = await context.find(address);
   if (!known && !createMissing) throw noSuchProject();
   assertBoundTo(caller, id);
   if (known) return;
   assertCanWrite(caller);
-  await context.open(projectDocument(caller.account, id));
+  await context.open(address);
 }
 
 /** A `project` document has no place in a call that names no project. */

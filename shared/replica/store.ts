@@ -53,7 +53,8 @@ type Settle = () => void;
  */
 export class ReplicaStore<Tables extends ReplicaTables> {
   readonly #options: StoreOptions<Tables>;
-  readonly #open = new Map<number, OpenDocument>();
+  /** By `addressKey`; the one used longest ago comes first. */
+  readonly #open = new Map<string, OpenDocument>();
   readonly #listeners = new Set<(rows: readonly CommittedRow[]) => void>();
   #waiting: Write<Tables>[] = [];
   #draining: Promise<void> | undefined;
@@ -161,10 +162,10 @@ export class ReplicaStore<Tables extends ReplicaTables> {
 
   #forgetOldest(): void {
     let { bytes } = this.inMemory;
-    for (const [id, document] of this.#open) {
+    for (const [key, document] of this.#open) {
       if (this.#open.size <= OPEN_DOCUMENTS_MAX && bytes <= OPEN_BYTES_MAX) return;
       bytes -= document.bytes;
-      this.#open.delete(id);
+      this.#open.delete(key);
     }
   }
 }
@@ -200,7 +201,7 @@ class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
 
   constructor(
     readonly options: StoreOptions<Tables>,
-    readonly openDocuments: Map<number, OpenDocument>,
+    readonly openDocuments: Map<string, OpenDocument>,
     readonly db: Kysely<Tables>,
   ) {
     this.now = options.world.now();
@@ -211,6 +212,8 @@ class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
   }
 
   async find(address: DocumentAddress): Promise<OpenDocument | undefined> {
+    const open = this.openDocuments.get(addressKey(address));
+    if (open) return this.#take(open);
     const [row] = await findDocument(this.#replica, address.owner, address.name);
     return row && (await this.#load(row.id, address));
   }
@@ -244,20 +247,29 @@ class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
   discard(): void {
     for (const document of this.#inHand) {
       if (document.isClean && !this.#written.has(document)) continue;
-      this.openDocuments.delete(document.id);
+      this.openDocuments.delete(addressKey(document.address));
     }
     this.rows = [];
   }
 
   async #load(id: number, address: DocumentAddress): Promise<OpenDocument> {
-    const { openDocuments: open, options } = this;
-    const document =
-      open.get(id) ?? (await OpenDocument.load(this.#replica, id, address, options.writer));
-    open.delete(id);
-    open.set(id, document);
+    const { writer } = this.options;
+    return this.#take(await OpenDocument.load(this.#replica, id, address, writer));
+  }
+
+  /** Now the one used last, and this write's to flush. */
+  #take(document: OpenDocument): OpenDocument {
+    const key = addressKey(document.address);
+    this.openDocuments.delete(key);
+    this.openDocuments.set(key, document);
     this.#inHand.add(document);
     return document;
   }
+}
+
+/** A document keeps its address for good, so one in memory needs no look at the disk. */
+function addressKey({ owner, name }: DocumentAddress): string {
+  return `${owner}\n${name}`;
 }
 
 const findDocument = compiled((db: Kysely<ReplicaTables>, owner: string, name: string) =>
