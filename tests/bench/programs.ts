@@ -28,6 +28,7 @@ export class Programs {
     script: string | "memsync",
     args: readonly string[],
     environment: Readonly<Record<string, string>> = {},
+    deadlineMs = READY_DEADLINE_MS,
   ): Promise<Program> {
     const path = script === "memsync" ? MEMSYNC : join(import.meta.dir, script);
     const child = Bun.spawn([process.execPath, path, ...args], {
@@ -38,7 +39,7 @@ export class Programs {
       stderr: "inherit",
     });
     this.#running.add(child);
-    const line = await within(READY_DEADLINE_MS, firstLine(child.stdout), `${script} to be ready`);
+    const line = await within(deadlineMs, firstLine(child.stdout), `${script} to be ready`);
     return {
       line,
       residentBytes: () => residentBytes(child.pid),
@@ -47,8 +48,12 @@ export class Programs {
   }
 
   /** Runs a program to its end and returns its one line of JSON. */
-  async run<Result>(script: string, args: readonly string[]): Promise<Result> {
-    const program = await this.start(script, args);
+  async run<Result>(
+    script: string,
+    args: readonly string[],
+    deadlineMs = READY_DEADLINE_MS,
+  ): Promise<Result> {
+    const program = await this.start(script, args, {}, deadlineMs);
     await program.stop();
     return JSON.parse(program.line) as Result;
   }
