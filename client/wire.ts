@@ -38,6 +38,7 @@ export type DocumentRequest = Of<typeof exchange.DocumentBody>;
 export type Exchange = Of<typeof exchange.ExchangeBody>;
 export type ExchangeAnswer = Of<typeof exchange.ExchangeAnswerBody>;
 export type Health = Of<typeof health.Health>;
+export type Ready = Of<typeof health.Ready>;
 export type KeyValue = Of<typeof project.KeyValue>;
 export type Layer = Of<typeof layer.Layer>;
 export type Memory = Of<typeof memory.Memory>;

@@ -25,6 +25,8 @@ export interface HostAppOptions {
   readonly log: Log;
   /** Refuse requests that name another host than this machine. */
   readonly loopbackOnly: boolean;
+  /** Whether the plans' limits hold; they do when left out. */
+  readonly limits?: "on" | "off";
   /** Serve the published specification and nothing else. */
   readonly publishedOnly?: boolean;
   /** Names besides this machine's own that requests may name as their host. */
@@ -51,7 +53,7 @@ export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
   const host = await openHostStore(path, world);
   const tokens = new TokenAuthenticator(host.database, world, log);
   const writer = new CountsWriter(storedCounts(host.database), world, log);
-  const limits = new RequestLimits(world, writer);
+  const limits = new RequestLimits(world, options.limits === "off" ? undefined : writer);
   const guesses = new GuessDelays(world);
   const create = options.publishedOnly ? createPublishedApp : createApp;
   const services = createServices(serviceStoreOf(host.store), world, limits);

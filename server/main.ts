@@ -51,6 +51,7 @@ export async function runServer(
       world: realWorld,
       log,
       loopbackOnly: LOOPBACK_HOSTS.includes(settings.host),
+      limits: settings.limits,
       publishedOnly: settings.published_only,
       allowedHosts: settings.allowed_hosts,
       liveSockets: {

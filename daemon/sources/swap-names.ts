@@ -1,42 +1,46 @@
-import { dlopen } from "bun:ffi";
-
 /**
  * Makes each of two paths on one file system stand for what the other stood for, in one step:
  * `renameat2` with `RENAME_EXCHANGE` on Linux, `renamex_np` with `RENAME_SWAP` on macOS. False, and
  * nothing has changed, where a path is missing or where the system or file system can't do it.
  */
-export function swapNames(one: string, other: string): boolean {
-  swap ??= loadSwap();
-  return swap(nameOf(one), nameOf(other));
+export type SwapNames = (one: string, other: string) => boolean;
+
+/** What this system has. Never rejects. */
+export function loadSwapNames(): Promise<SwapNames> {
+  loaded ??= load();
+  return loaded;
 }
 
 type Swap = (one: Uint8Array, other: Uint8Array) => boolean;
+/** The C library's functions; a runtime without them can load this file nevertheless. */
+type Ffi = typeof import("bun:ffi");
 
-let swap: Swap | undefined;
+let loaded: Promise<SwapNames> | undefined;
 
 /** Of fcntl.h: paths are taken from the working directory. */
 const AT_FDCWD = -100;
 /** `RENAME_EXCHANGE` of Linux and `RENAME_SWAP` of macOS are the same bit. */
 const EXCHANGE = 2;
 
-function loadSwap(): Swap {
+async function load(): Promise<SwapNames> {
   try {
-    if (process.platform === "linux") return loadFromGlibc();
-    if (process.platform === "darwin") return loadFromLibSystem();
+    const ffi = await import("bun:ffi");
+    const swap = process.platform === "darwin" ? loadFromLibSystem(ffi) : loadFromGlibc(ffi);
+    return (one, other) => swap(nameOf(one), nameOf(other));
   } catch {
-    // Another C library, or one too old: then there is no such step.
+    // Another system or C library, or one too old: then there is no such step.
+    return () => false;
   }
-  return () => false;
 }
 
-function loadFromGlibc(): Swap {
+function loadFromGlibc({ dlopen }: Ffi): Swap {
   const { symbols } = dlopen("libc.so.6", {
     renameat2: { args: ["i32", "cstring", "i32", "cstring", "u32"], returns: "i32" },
   });
   return (one, other) => symbols.renameat2(AT_FDCWD, one, AT_FDCWD, other, EXCHANGE) === 0;
 }
 
-function loadFromLibSystem(): Swap {
+function loadFromLibSystem({ dlopen }: Ffi): Swap {
   const { symbols } = dlopen("libSystem.B.dylib", {
     renamex_np: { args: ["cstring", "cstring", "u32"], returns: "i32" },
   });

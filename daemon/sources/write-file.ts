@@ -12,7 +12,7 @@ import { basename, dirname, join } from "node:path";
 import { base32 } from "../../shared/ids.ts";
 import type { World } from "../../shared/world.ts";
 import { ABSENT_HASH, hashOf, isMissing } from "./read-file.ts";
-import { swapNames } from "./swap-names.ts";
+import { loadSwapNames, type SwapNames } from "./swap-names.ts";
 
 const PERMISSIONS = 0o777;
 
@@ -54,10 +54,11 @@ async function putInPlace(
   path: string,
   expectedHash: string,
 ): Promise<WriteOutcome> {
+  const swapNames = await loadSwapNames();
   const before = await openIfPossible(path);
   let replaced: FileHandle | undefined;
   try {
-    const step = takeName(temporary, path, expectedHash, before);
+    const step = takeName(temporary, path, expectedHash, before, swapNames);
     if (step === "changed") return { kind: "changed" };
     await flushFolder(dirname(path));
     replaced = step === "another" ? await openIfPossible(temporary) : before;
@@ -77,6 +78,7 @@ function takeName(
   path: string,
   expectedHash: string,
   before: FileHandle | undefined,
+  swapNames: SwapNames,
 ): "changed" | "taken" | "another" {
   if (hashAt(path) !== expectedHash) return "changed";
   if (expectedHash === ABSENT_HASH) return linkOrRename(temporary, path);

@@ -55,6 +55,12 @@ export const SETTINGS = {
     secret: true,
     parse: matching(/^[^\s]{16,}$/, "is at least 16 characters without white space"),
   },
+  limits: {
+    help: "whether requests are held to the accounts' plans: on or off",
+    form: "on|off",
+    initial: "on" as "on" | "off",
+    parse: oneOf(["on", "off"] as const),
+  },
   published_only: {
     help: "serve the published specification and nothing else",
     initial: false as boolean,

@@ -35,7 +35,15 @@ function isGood(line: string): boolean {
 }
 
 async function startEmulator(folder: ServerFolder) {
-  const emulator = folder.spawn(["emulator", "--port", "0", "--log-level", "debug"]);
+  const emulator = folder.spawn([
+    "emulator",
+    "--port",
+    "0",
+    "--limits",
+    "off",
+    "--log-level",
+    "debug",
+  ]);
   return { emulator, url: await emulator.untilPrinted(/ready at (\S+)/) };
 }
 

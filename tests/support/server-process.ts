@@ -75,9 +75,9 @@ export class ServerFolder implements AsyncDisposable {
     return await this.memsync("server", "token", "create", "--account", account, ...args);
   }
 
-  /** Starts `memsync server`, on any free port unless `args` say otherwise. */
+  /** Starts `memsync server`, on any free port and without limits unless `args` say otherwise. */
   async server(...args: readonly string[]): Promise<RunningServer> {
-    const started = this.spawn(["server", "--port", "0", ...args]);
+    const started = this.spawn(["server", "--port", "0", "--limits", "off", ...args]);
     const url = await started.untilPrinted(/memsync server ready at (\S+)/);
     return { process: started, url, port: Number(new URL(url).port) };
   }

@@ -4,7 +4,7 @@ import { chmod, open, readFile, stat, symlink, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ABSENT_HASH, hashOf } from "../../daemon/sources/read-file.ts";
-import { swapNames } from "../../daemon/sources/swap-names.ts";
+import { loadSwapNames } from "../../daemon/sources/swap-names.ts";
 import { replaceFile } from "../../daemon/sources/write-file.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
@@ -68,6 +68,7 @@ test("nothing of ours stays in the folder", () => {
 });
 
 test("two names are swapped in one step, or nothing is changed", async () => {
+  const swapNames = await loadSwapNames();
   await writeFile(path("one"), "1");
   await writeFile(path("two"), "2");
   expect(swapNames(path("one"), path("two"))).toBe(true);

@@ -1,4 +1,4 @@
-// Fills an emulator's database with accounts that each have projects with a memory; prints how many.
+// Fills an emulator's database with accounts that have projects with a memory each; says how many.
 import { createEmulatorApp } from "../../../server/emulator/emulator-app.ts";
 import { silentLog } from "../../../shared/log.ts";
 import { realWorld } from "../../../shared/world-real.ts";

@@ -53,8 +53,8 @@ export const crowd: Row = {
         },
       ],
       notes: [
-        `${ACCOUNTS} other accounts with ${PROJECTS} projects each in the same database; medians of ` +
-          `${ROUNDS} rounds, in turn with an emulator that has none of them. It holds ` +
+        `${ACCOUNTS} other accounts with ${PROJECTS} projects each in the same database; medians ` +
+          `of ${ROUNDS} rounds, in turn with an emulator that has none of them. It holds ` +
           `${whole(among.residentBytes() / 2 ** 20)} MiB, the other ` +
           `${whole(alone.residentBytes() / 2 ** 20)}.`,
       ],
