@@ -17,6 +17,7 @@ import { forgetFollowed } from "./sources/follow-store.ts";
 import { Followers } from "./sources/followers.ts";
 import { identifyProject } from "./sources/identity.ts";
 import { createGit } from "./sources/run-git.ts";
+import { watchFolder } from "./sources/watch.ts";
 import { realPathOf } from "./sources/working-tree.ts";
 import { type DaemonStatus, isSynced, readStatus } from "./status.ts";
 import { SyncEngine } from "./sync/engine.ts";
@@ -75,6 +76,7 @@ export class Daemon implements Controlled {
       world,
       log,
       git: this.#git,
+      watch: watchFolder,
       account: LOCAL_ACCOUNT,
       service: service.name,
     });

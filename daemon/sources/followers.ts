@@ -4,11 +4,16 @@ import type { CommittedRow } from "../../shared/replica/open-document.ts";
 import type { Timer } from "../../shared/world.ts";
 import type { Link } from "../links.ts";
 import { FollowedFile, type FollowerOptions } from "./followed-file.ts";
-import { type FolderWatch, watchFolder } from "./watch.ts";
+import type { FolderWatch, WatchFolder } from "./watch.ts";
 import { findWorkingTree } from "./working-tree.ts";
 
 /** A lost event is made up for by a look this often. */
 const RESCAN_INTERVAL_MS = 60_000;
+
+/** What following works with. */
+export interface FollowersOptions extends FollowerOptions {
+  readonly watch: WatchFolder;
+}
 
 interface Follower {
   readonly file: FollowedFile;
@@ -17,12 +22,12 @@ interface Follower {
 
 /** Follows the description documents of all linked folders. */
 export class Followers {
-  readonly #options: FollowerOptions;
+  readonly #options: FollowersOptions;
   readonly #followers = new Map<string, Follower>();
   readonly #stopListening: () => void;
   #rescan: Timer | undefined;
 
-  constructor(options: FollowerOptions) {
+  constructor(options: FollowersOptions) {
     this.#options = options;
     this.#stopListening = options.store.onCommit((rows) => this.#onCommit(rows));
     this.#scheduleRescan();
@@ -35,7 +40,7 @@ export class Followers {
     const tree = await findWorkingTree(git, link.dir);
     const gitDir = tree.kind === "tree" ? tree.tree.gitDir : undefined;
     const file = new FollowedFile(link, this.#options);
-    const watch = watchFolder(link.dir, gitDir, world, log, () => file.look());
+    const watch = this.#options.watch(link.dir, gitDir, world, log, () => file.look());
     this.#followers.set(link.dir, { file, watch });
     file.look();
     return file;

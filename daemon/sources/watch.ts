@@ -17,15 +17,18 @@ export interface FolderWatch {
 
 /**
  * Calls back whenever a folder's followed file may have changed, or another branch was checked out
- * in its working tree. Watches the few folders that matter, never a tree.
+ * in its working tree, whose git folder is `gitDir`.
  */
-export function watchFolder(
+export type WatchFolder = (
   dir: string,
   gitDir: string | undefined,
   world: World,
   log: Log,
   changed: () => void,
-): FolderWatch {
+) => FolderWatch;
+
+/** Watches the few folders that matter, never a tree. */
+export const watchFolder: WatchFolder = (dir, gitDir, world, log, changed) => {
   const files = new Set(FOLLOWED_PATHS.map((path) => join(dir, path)));
   if (gitDir !== undefined) files.add(join(gitDir, GIT_HEAD));
   const folders = new Set([...files].map((file) => dirname(file)));
@@ -50,7 +53,7 @@ export function watchFolder(
       echo?.cancel();
     },
   };
-}
+};
 
 function isParentOf(path: string, folders: ReadonlySet<string>): boolean {
   for (const folder of folders) if (folder.startsWith(`${path}/`)) return true;
