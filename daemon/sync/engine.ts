@@ -7,13 +7,7 @@ import { randomFraction, type Timer, type World } from "../../shared/world.ts";
 import { takeFrame } from "./incoming.ts";
 import { LiveLink } from "./live-link.ts";
 import { readPosition } from "./positions.ts";
-import {
-  documentsOf,
-  exchangeRound,
-  type Recoveries,
-  type RoundOptions,
-  unitsToSync,
-} from "./round.ts";
+import { documentsOf, exchangeRound, type RoundOptions, unitsToSync } from "./round.ts";
 import { SyncSchedule, type SyncUnit } from "./schedule.ts";
 import type { Outcome } from "./service.ts";
 
@@ -46,7 +40,6 @@ export interface Contact {
 export class SyncEngine {
   readonly #options: EngineOptions;
   readonly #schedule = new SyncSchedule();
-  readonly #recoveries: Recoveries = new Map();
   readonly #live: LiveLink | undefined;
   readonly #stopListening: () => void;
   readonly #refused = new Map<SyncUnit, string>();
@@ -209,11 +202,12 @@ export class SyncEngine {
     const units: SyncUnit[] = withOwn && unit !== "own" ? [unit, "own"] : [unit];
     for (const each of units) this.#schedule.began(each);
     const plan = { unit, withOwn };
-    const outcome = await exchangeRound(this.#options, plan, this.#recoveries).catch(failedHere);
+    const outcome = await exchangeRound(this.#options, plan).catch(failedHere);
     const now = world.monotonic();
     if (outcome.kind === "answered") {
       this.#refused.delete(unit);
-      for (const each of units) this.#schedule.succeeded(each, now, outcome.value.again);
+      const { again } = outcome.value;
+      for (const each of units) this.#schedule.succeeded(each, now, again.has(each));
       this.#reached(undefined);
       return;
     }

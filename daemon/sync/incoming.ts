@@ -13,10 +13,8 @@ type Context = WriteContext<DaemonTables>;
 
 /** How the service's word on one document was taken. */
 export interface Taken {
-  /** There is more to exchange at once. */
+  /** There is more to exchange at once: what was written meanwhile waits for its turn. */
   readonly again: boolean;
-  /** What the service holds, where everything has to be exchanged. */
-  readonly serverVector?: Uint8Array;
 }
 
 /** Takes the answer about one document: its update, and the new position, in one transaction. */
@@ -48,15 +46,18 @@ export async function takeAnswer(
     }
   }
   if (answer.reset || answer.missing) {
+    // As at first contact. What the service says that it holds now it may not hold at the next
+    // call: it may be put back to a copy once more, and nothing would show that.
     await save({ remote: undefined, ackedSeq: 0 });
-    return { again: true, ...(answer.stateVector && { serverVector: answer.stateVector }) };
+    return { again: true };
   }
   await context.flush(open);
   const remote = laterOf(position.remote, { epoch: answer.epoch, seq: answer.seq });
   const acked = sent.firstContact ? 0 : Math.max(sent.throughSeq, position.ackedSeq);
   const ackedSeq = sent.firstContact && wasEmpty ? open.head.seq : acked;
   await save({ remote, ackedSeq });
-  return { again: await hasMore(db, open, ackedSeq) };
+  const again = sent.firstContact ? ackedSeq === 0 && open.head.seq > 0 : sent.more;
+  return { again };
 }
 
 /** Frames may have been taken while the call was under way. */
@@ -114,13 +115,4 @@ async function unheardOf(
 ): Promise<Uint8Array | undefined> {
   if (ackedSeq > 0) return (await unacknowledged(db, open.id, ackedSeq))?.update;
   return open.head.seq === 0 ? undefined : Y.encodeStateAsUpdate(open.document.ydoc);
-}
-
-async function hasMore(
-  db: Kysely<DaemonTables>,
-  open: OpenDocument,
-  ackedSeq: number,
-): Promise<boolean> {
-  if (ackedSeq === 0) return open.head.seq > 0;
-  return (await unacknowledged(db, open.id, ackedSeq)) !== undefined;
 }

@@ -16,50 +16,54 @@ export interface Outgoing {
   readonly throughSeq: number;
   /** First contact only fetches; nothing is acknowledged by it. */
   readonly firstContact: boolean;
+  /** Rows behind `throughSeq` are waiting already. */
+  readonly more: boolean;
 }
 
 /**
  * What to send of a document. Before first contact: only a question. Then the rows that are not
  * acknowledged, in log order, in parts of at most `LIMITS.exchangePartBytes`; the whole document
- * where nothing was acknowledged yet or `serverVector` says what the service has left.
+ * where nothing was acknowledged yet.
  */
 export async function outgoingOf(
   db: Kysely<DaemonTables>,
   open: OpenDocument,
   position: SyncPosition,
-  serverVector: Uint8Array | undefined,
 ): Promise<Outgoing> {
   const { ydoc } = open.document;
   const throughSeq = open.head.seq;
-  if (serverVector) {
-    const update = Y.encodeStateAsUpdate(ydoc, serverVector);
-    const request = { stateVector: Y.encodeStateVector(ydoc), ...unlessEmpty(update) };
-    return { request, throughSeq, firstContact: false };
-  }
+  const whole = { throughSeq, firstContact: false, more: false };
   if (!position.remote) {
-    return { request: { stateVector: Y.encodeStateVector(ydoc) }, throughSeq, firstContact: true };
+    return { request: { stateVector: Y.encodeStateVector(ydoc) }, ...whole, firstContact: true };
   }
   const request = { position: position.remote };
   if (position.ackedSeq === 0 && throughSeq > 0) {
-    const update = Y.encodeStateAsUpdate(ydoc);
-    return { request: { ...request, ...unlessEmpty(update) }, throughSeq, firstContact: false };
+    return { request: { ...request, ...unlessEmpty(Y.encodeStateAsUpdate(ydoc)) }, ...whole };
   }
   const part = await unacknowledged(db, open.id, position.ackedSeq);
-  if (!part) return { request, throughSeq, firstContact: false };
-  const { update } = part;
-  return { request: { ...request, update }, throughSeq: part.throughSeq, firstContact: false };
+  if (!part) return { request, ...whole };
+  const { update, ...covered } = part;
+  return { request: { ...request, update }, firstContact: false, ...covered };
 }
 
 function unlessEmpty(update: Uint8Array): { update?: Uint8Array } {
   return isEmptyUpdate(update) ? {} : { update };
 }
 
-/** The next part of the local rows after `ackedSeq`, and the last row that it covers. */
+/** Local rows in one update, as far as one call takes them. */
+export interface Part {
+  readonly update: Uint8Array;
+  /** The last row that it covers. */
+  readonly throughSeq: number;
+  readonly more: boolean;
+}
+
+/** The next part of the local rows after `ackedSeq`; undefined when there are none. */
 export async function unacknowledged(
   db: Kysely<DaemonTables>,
   documentId: number,
   ackedSeq: number,
-): Promise<{ readonly update: Uint8Array; readonly throughSeq: number } | undefined> {
+): Promise<Part | undefined> {
   const rows = await findLocalRows(db, documentId, ackedSeq);
   const part: Uint8Array[] = [];
   let bytes = 0;
@@ -70,7 +74,8 @@ export async function unacknowledged(
     part.push(payload);
     throughSeq = seq;
   }
-  return part.length === 0 ? undefined : { update: mergeUpdates(part), throughSeq };
+  if (part.length === 0) return undefined;
+  return { update: mergeUpdates(part), throughSeq, more: part.length < rows.length };
 }
 
 const findLocalRows = compiled((db: Kysely<DaemonTables>, documentId: number, ackedSeq: number) =>

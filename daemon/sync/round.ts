@@ -1,5 +1,5 @@
 import type { AccountId, ProjectId, UserId } from "../../shared/ids.ts";
-import { layerOf } from "../../shared/replica/address.ts";
+import { layerOf, projectOf } from "../../shared/replica/address.ts";
 import type { ReplicaStore, WriteContext } from "../../shared/replica/store.ts";
 import type { DocumentRequest, ExchangeAnswer } from "../../shared/wire/exchange.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
@@ -22,9 +22,6 @@ export interface RoundOptions {
   readonly projects: () => ReadonlyMap<ProjectId, string>;
 }
 
-/** By document: the service's state vector, where everything has to be exchanged. */
-export type Recoveries = Map<number, Uint8Array>;
-
 const NOT_FOUND = 404;
 
 /** The units to keep in step: every followed project, and `user` and `global` by themselves. */
@@ -43,16 +40,20 @@ export interface RoundPlan {
   readonly withOwn: boolean;
 }
 
+/** What a call has brought: the units about which there is more to exchange at once. */
+export interface RoundResult {
+  readonly again: ReadonlySet<SyncUnit>;
+}
+
 /** One call: what it sends is prepared, and what comes back taken, in transactions. */
 export async function exchangeRound(
   options: RoundOptions,
   plan: RoundPlan,
-  recoveries: Recoveries,
-): Promise<Outcome<{ readonly again: boolean }>> {
+): Promise<Outcome<RoundResult>> {
   const { store, service, projects } = options;
   const { unit } = plan;
   const names = namesIn(plan, options.user);
-  const sent = await store.write((context) => prepare(context, options, names, recoveries));
+  const sent = await store.write((context) => prepare(context, options, names));
   const documents: { [layer in Layer]?: DocumentRequest } = {};
   for (const [layer, { request }] of sent) documents[layer] = request;
   const project = unit === "own" ? null : unit;
@@ -64,9 +65,8 @@ export async function exchangeRound(
   }
   if (outcome.kind !== "answered") return outcome;
   const answer = outcome.value;
-  const again = await store.write((context) =>
-    take(context, options, names, sent, answer, recoveries),
-  );
+  const unfinished = await store.write((context) => take(context, options, names, sent, answer));
+  const again = new Set(unfinished.map((name): SyncUnit => projectOf(name) ?? "own"));
   return { kind: "answered", value: { again } };
 }
 
@@ -81,36 +81,33 @@ async function prepare(
   context: Context,
   { account, service }: RoundOptions,
   names: readonly string[],
-  recoveries: Recoveries,
 ): Promise<Sent> {
   const sent = new Map<Layer, Outgoing>();
   for (const name of names) {
     const open = await context.open({ owner: account, name });
     const position = await readPosition(context.db, service.name, open.id);
-    const outgoing = await outgoingOf(context.db, open, position, recoveries.get(open.id));
+    const outgoing = await outgoingOf(context.db, open, position);
     sent.set(layerOf(name), outgoing);
   }
   return sent;
 }
 
+/** Resolves to the documents of which there is more to exchange. */
 async function take(
   context: Context,
   { account, service }: RoundOptions,
   names: readonly string[],
   sent: Sent,
   answer: ExchangeAnswer,
-  recoveries: Recoveries,
-): Promise<boolean> {
-  let again = false;
+): Promise<string[]> {
+  const unfinished: string[] = [];
   for (const name of names) {
     const outgoing = sent.get(layerOf(name));
     const document = answer.documents[layerOf(name)];
     if (!outgoing || !document) continue;
     const open = await context.open({ owner: account, name });
     const taken = await takeAnswer(context, service.name, open, outgoing, document);
-    if (taken.serverVector) recoveries.set(open.id, taken.serverVector);
-    else recoveries.delete(open.id);
-    again ||= taken.again;
+    if (taken.again) unfinished.push(name);
   }
-  return again;
+  return unfinished;
 }

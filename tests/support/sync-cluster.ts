@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/gateway/mount.ts";
 import { openReplica } from "../../daemon/open-replica.ts";
 import { createCalls } from "../../daemon/sync/http-service.ts";
-import { exchangeRound, type Recoveries } from "../../daemon/sync/round.ts";
+import { exchangeRound } from "../../daemon/sync/round.ts";
 import type { DaemonTables } from "../../daemon/tables.ts";
 import { createEmulatorApp, type EmulatorApp } from "../../server/emulator/emulator-app.ts";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
@@ -91,7 +91,6 @@ export class SyncCluster {
     const path = join(this.#dir, `machine-${at}.db`);
     const world = seededWorld(this.#random);
     let store = await openReplica(path, world);
-    let recoveries: Recoveries = new Map();
     let fault: Fault = "none";
     const send = async (request: Request): Promise<Response> => {
       if (fault === "lose request") throw new Error("the network lost the request");
@@ -121,15 +120,14 @@ export class SyncCluster {
           projects: () => new Map([[PROJECT, "cluster"]]),
         };
         const plan = { unit: PROJECT, withOwn: true };
-        const outcome = await exchangeRound(options, plan, recoveries);
+        const outcome = await exchangeRound(options, plan);
         if (outcome.kind === "refused") throw new Error(`refused: ${outcome.message}`);
-        return outcome.kind === "answered" && !outcome.value.again;
+        return outcome.kind === "answered" && outcome.value.again.size === 0;
       },
       edit: (change) => store.write(async (context) => change(await context.open(address))),
       read: (look) => store.write(async (context) => look(await context.open(address))),
       async restart() {
         await store.close();
-        recoveries = new Map();
         store = await openReplica(path, world);
       },
     };

@@ -128,6 +128,29 @@ test("a service that lost everything gets back what a machine had from others", 
   await cluster.stop();
 });
 
+test("a service that is restored twice in a row gets everything back", async () => {
+  const cluster = new SyncCluster(seededRandom(9));
+  await cluster.start(2);
+  const [first, second] = cluster.machines;
+  if (!first || !second) throw new Error("two machines were started");
+  const write = async (key: string) => {
+    await first.edit(({ document }) => document.setEntry("memories", key, key, { now: 1 }));
+    await settle([first]);
+  };
+  await cluster.copyService("empty");
+  await write("kept");
+  await cluster.copyService("with it");
+  await write("another");
+  await cluster.restoreService("with it");
+  // The service says what it holds, and does not hold it any more when that is acted on.
+  await first.sync("none");
+  await cluster.restoreService("empty");
+  await settle([first, second]);
+  const keys = await second.read(({ document }) => [...document.memories.keys()].sort());
+  expect(keys).toEqual(["another", "kept"]);
+  await cluster.stop();
+});
+
 test("a line that two machines wrote at the same time stands once", async () => {
   const cluster = new SyncCluster(seededRandom(8));
   await cluster.start(2);
