@@ -64,24 +64,22 @@ export async function forgetFollowed(db: Db, dir: string): Promise<void> {
   await forgetVersions(db, dir);
 }
 
-/** The oldest version that stood in the file at `since` or later and was then written over. */
-export async function findVersion(
-  db: Db,
-  dir: string,
-  since: number,
-): Promise<FileState | undefined> {
-  const row = await db
+/** The versions that stood in the file at `since` or later and were then written over, in order. */
+export async function listVersions(db: Db, dir: string, since: number): Promise<FileState[]> {
+  const rows = await db
     .selectFrom("file_versions")
     .select(["hash", "base", "form"])
     .where("dir", "=", dir)
     .where("replaced_at", ">=", since)
     .orderBy("id")
-    .limit(1)
-    .executeTakeFirst();
-  return row && toState(row.hash, row.base, row.form);
+    .execute();
+  return rows.map(({ hash, base, form }) => toState(hash, base, form));
 }
 
-/** Keeps a version that is about to be written over at `now`, unless one was kept just before. */
+/**
+ * Keeps a version that is about to be written over at `now`, unless one was kept just before. One
+ * without text stands for no other, for no buffer is a later state of it.
+ */
 export async function addVersion(
   db: Db,
   dir: string,
@@ -90,10 +88,13 @@ export async function addVersion(
 ): Promise<void> {
   const last = await db
     .selectFrom("file_versions")
-    .select((select) => select.fn.max("replaced_at").as("at"))
+    .select(["replaced_at", "hash", "base", "form"])
     .where("dir", "=", dir)
+    .orderBy("id", "desc")
+    .limit(1)
     .executeTakeFirst();
-  if (typeof last?.at === "number" && Math.abs(now - last.at) < VERSION_DISTANCE_MS) return;
+  const isNear = last && Math.abs(now - last.replaced_at) < VERSION_DISTANCE_MS;
+  if (isNear && toState(last.hash, last.base, last.form).base.text.trim() !== "") return;
   const oldest = now - VERSION_AGE_MS_MAX;
   await db
     .deleteFrom("file_versions")

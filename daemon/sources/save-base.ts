@@ -7,7 +7,7 @@ import { SpanList, SpanReader, type TextSpan } from "../../shared/replica/text-s
 import type { World } from "../../shared/world.ts";
 import type { DaemonTables } from "../tables.ts";
 import type { FileContent } from "./file-edit.ts";
-import { type FileState, findVersion } from "./follow-store.ts";
+import { type FileState, listVersions } from "./follow-store.ts";
 
 /** A save may come from a buffer that was read this long ago. */
 const BUFFER_AGE_MS_MAX = 60_000;
@@ -42,11 +42,12 @@ export class SaveBase {
     file: FileContent,
   ): Promise<FileState> {
     const { lines } = splitForm(file.content);
-    const known = await findVersion(db, this.#dir, file.savedAt - BUFFER_AGE_MS_MAX);
+    const versions = await listVersions(db, this.#dir, file.savedAt - BUFFER_AGE_MS_MAX);
+    const sawText = hasMostOf(current.base.text, lines);
+    const known = versions.find(({ base }) => !(sawText && isBlank(base.text)));
     if (!known || isBlank(lines)) return current;
     const sinceWriteMs = this.#world.monotonic() - this.#wroteAt;
     if (known.hash === file.hash && sinceWriteMs >= UNDO_MS_MIN) return current;
-    if (isBlank(known.base.text) && hasMostOf(current.base.text, lines)) return current;
     return { ...known, base: withLinesOf(known.base, current.base, lines) };
   }
 }

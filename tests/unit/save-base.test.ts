@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openReplica } from "../../daemon/open-replica.ts";
+import { addVersion, type FileState } from "../../daemon/sources/follow-store.ts";
+import { SaveBase } from "../../daemon/sources/save-base.ts";
+import type { DaemonTables } from "../../daemon/tables.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import { PLAIN_FORM } from "../../shared/replica/text-form.ts";
+import { createTestWorld, type TestWorld } from "../support/test-world.ts";
+
+const DIR = "/project";
+
+let folder: string;
+let world: TestWorld;
+let store: ReplicaStore<DaemonTables>;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "memsync-save-base-"));
+  world = createTestWorld();
+  store = await openReplica(join(folder, "memsync.db"), world);
+});
+
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+function stateOf(text: string): FileState {
+  const spans = text === "" ? [] : [{ client: 1, clock: 0, length: text.length }];
+  return { hash: text, base: { text, spans }, form: PLAIN_FORM };
+}
+
+/** Our writes, a few seconds apart: each text is written over by the one behind it. */
+async function write(saveBase: SaveBase, texts: readonly string[]): Promise<void> {
+  for (const text of texts) {
+    await store.write(({ db, now }) => addVersion(db, DIR, stateOf(text), now));
+    saveBase.wrote();
+    world.advance(3000);
+  }
+}
+
+test("a save of a file that we made a moment ago deletes nothing that we have written since", async () => {
+  const saveBase = new SaveBase(DIR, world);
+  const [first, second, third] = ["one\n", "one\ntwo\n", "one\ntwo\nthree\n"] as const;
+  await write(saveBase, ["", first, second]);
+  const file = { content: "mine\none\n", hash: "saved", savedAt: world.now() };
+  const base = await store.write((context) => saveBase.find(context, stateOf(third), file));
+  expect(base.base.text).toBe(first);
+});
