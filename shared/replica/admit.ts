@@ -84,8 +84,9 @@ class AdmissionLook {
         this.#checkCut(client, clock + len);
       }
     }
-    this.#tryWhereNeeded();
     const adds = [...clients].some(([client, structs]) => endOf(structs) > this.#held(client));
+    // Uses the structures up.
+    this.#tryWhereNeeded();
     return { kind: "admitted", adds };
   }
 

@@ -14,9 +14,9 @@ export function visitInOrder(
   visit: (struct: Struct) => void,
 ): boolean {
   const walks = new Map<number, Walk>();
-  for (const [client, structs] of clients) walks.set(client, { structs, next: 0, waits: false });
+  for (const [client, structs] of clients) walks.set(client, { structs, next: 0, end: 0, waits: false });
   const isThere = ({ client, clock }: Y.ID) =>
-    clock < heldOf(client) || clock < reached(walks, client);
+    clock < heldOf(client) || clock < (walks.get(client)?.end ?? 0);
   for (const first of walks.values()) {
     const stack = [{ walk: first, until: (): boolean => false }];
     for (let top = stack.at(-1); top; top = stack.at(-1)) {
@@ -26,11 +26,13 @@ export function visitInOrder(
       walk.waits = unmet !== undefined;
       if (!struct) stack.pop();
       else if (!unmet) {
-        visit(struct);
+        // Before the visit, which may cut the structure into pieces and leave it shorter.
+        walk.end = struct.id.clock + struct.length;
         walk.next += 1;
+        visit(struct);
       } else {
         const other = walks.get(unmet.client);
-        if (!other || other.waits) return false;
+        if (!other || other.waits || other.next === other.structs.length) return false;
         stack.push({ walk: other, until: () => isThere(unmet) });
       }
     }
@@ -42,13 +44,8 @@ export function visitInOrder(
 interface Walk {
   readonly structs: readonly Struct[];
   next: number;
+  /** The clock up to which they were visited. */
+  end: number;
   /** For a structure of another client. */
   waits: boolean;
-}
-
-/** The clock up to which a client's structures were visited. */
-function reached(walks: ReadonlyMap<number, Walk>, client: number): number {
-  const walk = walks.get(client);
-  const last = walk?.structs[walk.next - 1];
-  return last ? last.id.clock + last.length : 0;
 }

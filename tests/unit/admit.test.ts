@@ -40,6 +40,24 @@ describe("what replicas send", () => {
     expect(admit(document, forge({}))).toBe("admitted, adds: false");
   });
 
+  test("runs that later insertions of the same update cut into pieces are taken in", () => {
+    const updates: Uint8Array[] = [];
+    const write = (client: number, seen: readonly Uint8Array[], at: number, lines: string) => {
+      const document = new ReplicaDocument(seen, client);
+      document.ydoc.on("update", (update) => updates.push(update));
+      document.text.insert(at, lines);
+    };
+    write(9, [], 0, "a1\na2\na3\na4\n");
+    write(8, [], 0, "b1\nb2\n");
+    // Between two runs that were concurrent, so that only a trial can tell; then inside of one.
+    write(7, updates.slice(), 6, "between\n");
+    const isFirst = new ReplicaDocument(updates, OWN).content().startsWith("a");
+    write(6, updates.slice(), (isFirst ? 0 : 14) + 3, "cut\n");
+    write(5, updates.slice(0, 1), 9, "behind the cut\n");
+    const update = Y.mergeUpdates(updates);
+    expect(admit(new ReplicaDocument([], OWN), update)).toBe("admitted, adds: true");
+  });
+
   test("every honest update is admitted, in any merge that keeps each client's order", () => {
     const step = fc.tuple(fc.nat(2), fc.nat(5), fc.nat(30));
     fc.assert(
