@@ -14,7 +14,8 @@ export function visitInOrder(
   visit: (struct: Struct) => void,
 ): boolean {
   const walks = new Map<number, Walk>();
-  for (const [client, structs] of clients) walks.set(client, { structs, next: 0, end: 0, waits: false });
+  for (const [client, structs] of clients)
+    walks.set(client, { structs, next: 0, end: 0, waits: false });
   const isThere = ({ client, clock }: Y.ID) =>
     clock < heldOf(client) || clock < (walks.get(client)?.end ?? 0);
   for (const first of walks.values()) {
