@@ -49,12 +49,19 @@ function databaseError(path: string, thrown: unknown): Error {
   );
 }
 
-/** The home's replica. What some service has not acknowledged survives compaction. */
-export async function openReplica(path: string, world: World): Promise<ReplicaStore<DaemonTables>> {
+/**
+ * The home's replica, whose documents call this machine `machine`. What some service has not
+ * acknowledged survives compaction.
+ */
+export async function openReplica(
+  path: string,
+  world: World,
+  machine?: string,
+): Promise<ReplicaStore<DaemonTables>> {
   return new ReplicaStore({
     database: await openHomeDatabase(path),
     world,
-    writer: newWriter(world),
+    writer: newWriter(world, machine),
     droppable: lowestAcked,
   });
 }

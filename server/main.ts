@@ -1,5 +1,6 @@
 import pino from "pino";
 import type { Log } from "../shared/log.ts";
+import { Sweeper } from "../shared/replica/sweeper.ts";
 import { realWorld } from "../shared/world-real.ts";
 import { createApp } from "./app.ts";
 import { type EmulatorOptions, startEmulator } from "./emulator/start-emulator.ts";
@@ -40,6 +41,8 @@ export async function runServer(
   const ended = endSignal();
   const log = openLog();
   const host = await openHostStore(options.path, realWorld);
+  const sweeper = new Sweeper(host.store, realWorld, log);
+  sweeper.start();
   const tokens = new TokenAuthenticator(host.database, realWorld, log);
   const counts = new RequestCounts(realWorld);
   const app = createApp({
@@ -56,6 +59,7 @@ export async function runServer(
     await ended;
     await listener.close();
   } finally {
+    await sweeper.stop();
     await tokens.settled();
     await host.close();
   }

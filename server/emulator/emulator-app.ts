@@ -1,4 +1,5 @@
 import type { Log } from "../../shared/log.ts";
+import { Sweeper } from "../../shared/replica/sweeper.ts";
 import { VERSION } from "../../shared/version.ts";
 import type { World } from "../../shared/world.ts";
 import { type App, createApp } from "../app.ts";
@@ -34,6 +35,8 @@ export async function createEmulatorApp(options: EmulatorAppOptions): Promise<Em
   const { world, log, plan, loopbackOnly } = options;
   const host = await openHostStore(options.path, world);
   const store = serviceStoreOf(host.store);
+  const sweeper = new Sweeper(host.store, world, log);
+  sweeper.start();
   const counts = new RequestCounts(world);
   const app = createApp({
     services: createServices(store, world, counts),
@@ -47,5 +50,12 @@ export async function createEmulatorApp(options: EmulatorAppOptions): Promise<Em
     extraHeaders: { "X-Memsync-Emulator": VERSION },
     loopbackOnly,
   });
-  return { app, store, close: () => host.close() };
+  return {
+    app,
+    store,
+    async close() {
+      await sweeper.stop();
+      await host.close();
+    },
+  };
 }

@@ -1,10 +1,12 @@
 import type { Kysely } from "kysely";
 import { compiled } from "../sqlite/compiled.ts";
 import type { SqliteDatabase } from "../sqlite/database.ts";
+import { returnFreePages } from "../sqlite/free-pages.ts";
 import { savepoint, writeTransaction } from "../sqlite/transaction.ts";
 import type { World } from "../world.ts";
 import type { DocumentAddress } from "./address.ts";
 import { type CommittedRow, OpenDocument, type Writer } from "./open-document.ts";
+import { dropAged } from "./revisions.ts";
 import type { ReplicaTables } from "./tables.ts";
 
 /** Writes that share a commit; more than this wait for the next. */
@@ -88,6 +90,17 @@ export class ReplicaStore<Tables extends ReplicaTables> {
     return () => {
       this.#listeners.delete(listener);
     };
+  }
+
+  /**
+   * Drops the revisions that are too old, a few in each transaction, and gives the room in the file
+   * back. For quiet times; other writes go on in between.
+   */
+  async sweep(): Promise<void> {
+    const drop = () =>
+      this.write(({ db, now }) => dropAged(db as unknown as Kysely<ReplicaTables>, now));
+    while (await drop());
+    await returnFreePages(this.#options.database.writer);
   }
 
   /** Waits for the writes that were asked for, then closes the database. */
