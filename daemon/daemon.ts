@@ -4,6 +4,7 @@ import { type ProjectId, randomProjectId } from "../shared/ids.ts";
 import type { Log } from "../shared/log.ts";
 import type { ReplicaStore } from "../shared/replica/store.ts";
 import { Sweeper } from "../shared/replica/sweeper.ts";
+import { moveKeptConflicts } from "../shared/replica/text-conflicts.ts";
 import { delay, type World } from "../shared/world.ts";
 import { type Controlled, createControl } from "./gateway/control.ts";
 import { forwardConnections } from "./gateway/forwarded-connections.ts";
@@ -122,6 +123,7 @@ export class Daemon implements Controlled {
       connections: forwardConnections(options.service),
       control: createControl(() => this),
     });
+    await store.write(moveKeptConflicts);
     await this.drainInbox();
     for (const link of this.#links) await this.#followers.add(link);
     this.#engine.start();
