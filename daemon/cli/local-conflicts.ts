@@ -46,10 +46,10 @@ export interface PlacedVersion extends TextVersion {
 
 export type LocalConflict = MemoryConflict | TextConflict;
 
-/** The conflicts in documents that `isMeant` takes, the latest first. */
+/** The conflicts in documents that `isMeant` takes, in all when left out; the latest first. */
 export async function listConflicts(
   db: Db,
-  isMeant: (document: LocalDocument) => boolean,
+  isMeant: (document: LocalDocument) => boolean = () => true,
 ): Promise<LocalConflict[]> {
   const found: LocalConflict[] = [];
   for (const document of (await listLocalDocuments(db)).filter(isMeant)) {

@@ -1,8 +1,8 @@
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 
-/** A time as tables show it: to the second, in UTC. */
+/** A time as it is shown: to the minute, in UTC. */
 export function timeShown(epochMs: number): string {
-  return `${timestampOf(epochMs).slice(0, 19).replace("T", " ")}Z`;
+  return `${timestampOf(epochMs).slice(0, "yyyy-mm-ddThh:mm".length).replace("T", " ")}Z`;
 }
 
 /** A machine as tables show it. */

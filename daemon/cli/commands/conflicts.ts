@@ -49,19 +49,23 @@ export function addConflictCommands(program: Command, env: Environment): void {
     .action((options: Options) => list(env, options));
   withJson(conflicts.command("list", { hidden: true }))
     .description("list them, as without any command")
-    .action((options: Options) => list(env, options));
+    .action((_: Options, command: Command) => list(env, command.optsWithGlobals()));
   withJson(conflicts.command("show <id>"))
     .description("print both versions, with when and where they were written")
     .addHelpText("after", HELP)
-    .action((id: string, options: Options) => show(env, id, options));
+    .action((id: string, _: Options, command: Command) => show(env, id, command.optsWithGlobals()));
   withJson(conflicts.command("restore <id>"))
     .description("bring back what lost; syncs like any other write")
     .addHelpText("after", HELP)
-    .action((id: string, options: Options) => restore(env, id, options));
+    .action((id: string, _: Options, command: Command) =>
+      restore(env, id, command.optsWithGlobals()),
+    );
   withJson(conflicts.command("dismiss <id>"))
     .description("keep all as it is, and show the conflict no more, on any machine")
     .addHelpText("after", HELP)
-    .action((id: string, options: Options) => dismiss(env, id, options));
+    .action((id: string, _: Options, command: Command) =>
+      dismiss(env, id, command.optsWithGlobals()),
+    );
 }
 
 async function findAll(env: Environment, options: PlaceOptions): Promise<LocalConflict[]> {
@@ -110,7 +114,7 @@ function inRow(conflict: LocalConflict): string[] {
   const gone = conflict.versions.filter(({ inText }) => !inText);
   const versions = gone.length > 0 ? gone : conflict.versions;
   return [
-    gone.length > 0 ? "document" : "document, both in it",
+    gone.length > 0 ? "document" : "document, has both",
     shortName([...new Set(versions.map(({ machine }) => machineShown(machine)))].join(", ")),
     versions.map(({ text }) => firstLine(text.trimEnd())).join(" | "),
   ];
@@ -124,7 +128,14 @@ async function show(env: Environment, id: string, options: Options): Promise<voi
   }
   const lines = conflict.kind === "memory" ? memoryLines(conflict) : textLines(conflict);
   for (const line of lines) say(line);
-  say(`\n\`memsync conflicts restore ${id}\` brings back what lost, \`dismiss\` lets it go`);
+  say(`\n${advice(conflict)}`);
+}
+
+function advice({ id, ...conflict }: LocalConflict): string {
+  if (conflict.kind === "text" && conflict.versions.every(({ inText }) => inText)) {
+    return `take out of the document what you don't want, then \`memsync conflicts dismiss ${id}\``;
+  }
+  return `\`memsync conflicts restore ${id}\` brings back what lost, \`dismiss\` lets it go`;
 }
 
 function memoryLines({ document, losing }: MemoryConflict): string[] {

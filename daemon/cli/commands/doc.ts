@@ -44,12 +44,16 @@ export function addDocCommand(program: Command, env: Environment): void {
     .description("list the document's versions, or print one of them")
     .option("--json", "print them as JSON")
     .addHelpText("after", HISTORY_HELP)
-    .action((revision: string | undefined, options: Options) => history(env, revision, options));
+    .action((revision: string | undefined, _: Options, command: Command) =>
+      history(env, revision, command.optsWithGlobals()),
+    );
   withProject(doc.command("restore <rev>"))
     .description("give the document the text that it had in a version")
     .option("--json", "print what was restored as JSON")
     .addHelpText("after", RESTORE_HELP)
-    .action((revision: string, options: Options) => restore(env, revision, options));
+    .action((revision: string, _: Options, command: Command) =>
+      restore(env, revision, command.optsWithGlobals()),
+    );
 }
 
 function withProject(command: Command): Command {
