@@ -108,7 +108,8 @@ async function applyWrite(
   write: InboxWrite,
   made: Map<string, EntryId[]>,
 ): Promise<void> {
-  const { document } = await context.open({ owner: LOCAL_ACCOUNT, name: write.document });
+  const open = await context.open({ owner: LOCAL_ACCOUNT, name: write.document });
+  const { document } = open;
   switch (write.kind) {
     case "memory":
       applyMemory(document, write, made);
@@ -122,6 +123,8 @@ async function applyWrite(
     case "text conflict":
       document.deleteEntry("metadata", TEXT_CONFLICT_PREFIX + write.id);
   }
+  // Each is a version of its own in the history.
+  await context.flush(open);
 }
 
 function applyMemory(

@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import { memoryIdOf } from "../ids.ts";
+import type { JsonValue } from "../json.ts";
 import { compiled } from "../sqlite/compiled.ts";
 import { wireDocumentId } from "./address.ts";
 import { type DocumentChanges, OWN_METADATA_PREFIX, type ReplicaDocument } from "./document.ts";
@@ -40,33 +41,38 @@ export async function writeRows(
   if (changes.text) await writeText(db, target, document, changes.textClients);
 }
 
-/** Keeps the entries that went, oldest first, unless an equal value of their key is still there. */
+/** Keeps the entries that went as revisions, oldest first. */
 async function keepReplaced(
   db: Db,
   { documentId, now: replacedAt }: RowsTarget,
   document: ReplicaDocument,
   replaced: readonly Entry[],
 ): Promise<void> {
-  for (const { id, key, value: stored, updated_at: writtenAt } of latestOfEachKey(replaced)) {
-    const value = String(stored);
-    if (document.memories.get(key).some((entry) => entry.value === value)) continue;
+  for (const { id, key, value: stored, updated_at: writtenAt } of worthKeeping(
+    document,
+    replaced,
+  )) {
     const machine = await machineOf(db, documentId, document, id.client);
+    const value = String(stored);
     const revision = { kind: "memory", key, value, writtenAt, replacedAt, machine } as const;
     await addRevision(db, documentId, revision);
   }
 }
 
-/** Oldest first; of a key no more than would be kept. */
-function latestOfEachKey(replaced: readonly Entry[]): Entry[] {
-  if (replaced.length < 2) return [...replaced];
+/** All but those that an equal value came after, and of a key no more than is kept. */
+function worthKeeping(document: ReplicaDocument, replaced: readonly Entry[]): Entry[] {
+  const later = new Map<string, JsonValue>();
   const counts = new Map<string, number>();
   const latestFirst = [...replaced].sort((one, other) => other.updated_at - one.updated_at);
-  const latest = latestFirst.filter(({ key }) => {
+  const kept = latestFirst.filter(({ key, value }) => {
+    const next = later.get(key) ?? document.memories.get(key)[0]?.value;
+    later.set(key, value);
+    if (next === value) return false;
     const count = (counts.get(key) ?? 0) + 1;
     counts.set(key, count);
     return count <= HISTORY.revisionsPerKey;
   });
-  return latest.reverse();
+  return kept.reverse();
 }
 
 async function writeMemory(

@@ -86,11 +86,12 @@ describe("what is kept", () => {
     const temp = await newStore();
     await setMemory(temp.store, "k", "old");
     const same = await writtenElsewhere(temp, 7, (document) => {
-      document.setEntry("memories", "k", "same", { now: temp.world.now() });
+      document.setEntry("memories", "k", "same", { now: temp.world.now() + 2000 });
     });
     const other = await writtenElsewhere(temp, 8, (document) => {
-      document.setEntry("memories", "k", "lost", { now: temp.world.now() - 5000 });
+      document.setEntry("memories", "k", "lost", { now: temp.world.now() + 1000 });
     });
+    temp.world.advance(3000);
     await setMemory(temp.store, "k", "same");
     await receive(temp, same);
     await receive(temp, other);
