@@ -16,10 +16,10 @@ const ROWS_PER_SNAPSHOT = 256;
 
 /**
  * Rows before a snapshot that stay, for clients that lag: so many at most, and no more bytes than
- * the whole document takes, for that is what a client that lags further gets instead.
+ * half of the whole document, for that is what a client that lags further gets instead.
  */
 const ROWS_KEPT = 1024;
-const ROW_BYTES_KEPT_MIN = 256 * 1024;
+export const ROW_BYTES_KEPT_MIN = 128 * 1024;
 
 const DOCUMENT_FULL = `the document is over ${LIMITS.documentBytes} bytes: delete something first`;
 
@@ -203,10 +203,20 @@ export class OpenDocument {
     return { documentId: this.id, address: this.address, epoch, seq, origin, update, changes };
   }
 
+  /** Writes a snapshot where there are rows since the last one, and drops what that allows. */
+  async compact(
+    db: Kysely<ReplicaTables>,
+    now: number,
+    droppable: (documentId: number) => Promise<number>,
+  ): Promise<void> {
+    assert(this.isClean, "what is not flushed is in no snapshot");
+    if (this.#head.seq > this.#snapshotSeq) await this.#snapshot(db, now, await droppable(this.id));
+  }
+
   async #snapshot(db: Kysely<ReplicaTables>, now: number, droppable: number): Promise<void> {
     const payload = Y.encodeStateAsUpdate(this.document.ydoc);
     const { seq } = this.#head;
-    const bytesKept = Math.max(payload.length, ROW_BYTES_KEPT_MIN);
+    const bytesKept = Math.max(payload.length / 2, ROW_BYTES_KEPT_MIN);
     const kept = { rows: ROWS_KEPT, bytes: bytesKept };
     const dropThrough = Math.min(await lastRowBeyond(db, this.id, seq, kept), droppable);
     await writeSnapshot(db, this.id, { seq, payload, now }, dropThrough);

@@ -4,7 +4,13 @@ import { sql } from "kysely";
 import * as Y from "yjs";
 import { ReplicaDocument } from "../../shared/replica/document.ts";
 import { HISTORY, listRevisions } from "../../shared/replica/revisions.ts";
-import { address, inspect, setMemory, viewsAroundRestart } from "../support/stored.ts";
+import {
+  address,
+  checkFullText,
+  inspect,
+  setMemory,
+  viewsAroundRestart,
+} from "../support/stored.ts";
 import { createTempStore, type TempStore, type TempStoreOptions } from "../support/temp-store.ts";
 
 // Generous, for machines that do other things besides.
@@ -263,7 +269,7 @@ describe("what is dropped", () => {
     expect(free.rows).toEqual([{ freelist_count: 0 }]);
   });
 
-  test("are rows of the log beyond what the whole document takes", async () => {
+  test("are rows of a log that would take more than its document", async () => {
     const temp = await newStore();
     const page = "x".repeat(10_000);
     for (let at = 0; at < 520; at++) await setMemory(temp.store, `k${at % 2}`, `${at} ${page}`);
@@ -271,9 +277,54 @@ describe("what is dropped", () => {
       .selectFrom("updates")
       .select((select) => select.fn.count<number>("seq").as("total"))
       .executeTakeFirstOrThrow();
-    // 26 of 10 KB at the last snapshot, after row 512, and the 8 since.
-    expect(total).toBe(26 + 8);
+    // 13 of 10 KB at the last snapshot, after row 512, and the 8 since.
+    expect(total).toBe(13 + 8);
     const { before, after } = await viewsAroundRestart(temp);
     expect(after).toEqual(before);
+  });
+
+  test("are the rows of a large log, by a sweep, but for those that somebody needs", async () => {
+    let needed = 0;
+    const temp = await newStore({ droppable: async () => needed });
+    const page = "x".repeat(10_000);
+    for (let at = 0; at < 60; at++) await setMemory(temp.store, "k", `${at} ${page}`);
+    const seqs = async () => {
+      const rows = await temp.store.reader.selectFrom("updates").select("seq").execute();
+      return rows.map(({ seq }) => seq);
+    };
+    await temp.store.sweep();
+    expect(await seqs()).toHaveLength(60);
+    needed = 60;
+    await setMemory(temp.store, "k", "last");
+    await temp.store.sweep();
+    // The last one, and 12 of 10 KB.
+    expect(Math.min(...(await seqs()))).toBe(61 - 12);
+    const head = await inspect(temp.store, (open) => open.head);
+    const { before, after } = await viewsAroundRestart(temp);
+    expect(after).toEqual(before);
+    expect(await inspect(temp.store, (open) => open.head)).toEqual(head);
+  });
+
+  test("is what the full-text index has of overwritten values", async () => {
+    const temp = await newStore();
+    const pages = async () => {
+      const { rows } = await sql<{ pages: number }>`
+        select count(*) as pages from memories_text_data`.execute(temp.database.writer);
+      return rows[0]?.pages ?? 0;
+    };
+    const words = Array.from({ length: 2500 }, (_, at) => `word${at}`);
+    for (let at = 0; at < 120; at++) {
+      words.push(words.shift() ?? "");
+      await setMemory(temp.store, `k${at % 5}`, `${at} ${words.join(" ")}`);
+    }
+    const before = await pages();
+    await temp.store.sweep();
+    const after = await pages();
+    expect(after).toBeLessThan(before);
+    await sql`insert into memories_text (memories_text) values ('optimize')`.execute(
+      temp.database.writer,
+    );
+    expect(await pages()).toBe(after);
+    await checkFullText(temp);
   });
 });
