@@ -5,9 +5,26 @@ import { createCalls } from "./sync/http-service.ts";
 import type { Service } from "./sync/service.ts";
 
 // The one place where the daemon starts a service: the command line does it through here, too.
+export { backUp } from "../server/backup/back-up.ts";
+export { restore } from "../server/backup/restore.ts";
 export { HostAdmin } from "../server/host-admin.ts";
 export { runEmulator, runServer } from "../server/main.ts";
+export { LOG_LEVELS, type LogLevel } from "../server/open-log.ts";
 export { openHostDatabase } from "../server/open-store.ts";
+export {
+  databasePath,
+  type ReadSettings,
+  readSettings,
+  SettingsError,
+  type Written,
+} from "../server/settings/read-settings.ts";
+export {
+  flagOf,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+  variableOf,
+} from "../server/settings/setting.ts";
 export type { TokenRecord } from "../server/stores/account-store.ts";
 
 const BASE = "http://localhost";
@@ -17,7 +34,14 @@ const BASE = "http://localhost";
  * the home. It has no port, so nothing reaches it but this daemon.
  */
 export async function openEmbeddedService(path: string, world: World, log: Log): Promise<Service> {
-  const emulator = await createEmulatorApp({ path, plan: "pro", world, log, loopbackOnly: true });
+  const emulator = await createEmulatorApp({
+    path,
+    plan: "pro",
+    limits: "off",
+    world,
+    log,
+    loopbackOnly: true,
+  });
   return {
     name: "embedded",
     ...createCalls((request) => emulator.app.fetch(request), BASE, "mst_dev_pro", world),

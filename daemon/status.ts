@@ -1,3 +1,4 @@
+import { projectOf } from "../shared/replica/address.ts";
 import type { ReplicaStore } from "../shared/replica/store.ts";
 import { VERSION } from "../shared/version.ts";
 import { timestampOf } from "../shared/wire/timestamp.ts";
@@ -38,6 +39,13 @@ export interface ProjectStatus extends UnitStatus {
   readonly folders: readonly FolderStatus[];
 }
 
+/** A project that is written to here but linked to no folder, so that nothing of it is sent. */
+export interface UnlinkedProject {
+  readonly id: string;
+  /** Changes that are on this machine alone. */
+  readonly waiting: number;
+}
+
 /** Everything that `memsync status` shows; with `--json`, as it is. */
 export interface DaemonStatus {
   readonly version: string;
@@ -51,6 +59,8 @@ export interface DaemonStatus {
     readonly message: string | null;
   };
   readonly projects: readonly ProjectStatus[];
+  /** Only those of which something waits. */
+  readonly unlinked: readonly UnlinkedProject[];
   /** The `user` and `global` layers together. */
   readonly own: UnitStatus;
 }
@@ -91,6 +101,7 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
       message: message ?? null,
     },
     projects,
+    unlinked: await findUnlinked(sources),
     own: await unitStatus(sources, "own"),
   };
 }
@@ -109,6 +120,26 @@ export function isSynced(status: DaemonStatus): boolean {
 function uniqueProjects(links: readonly Link[]): Link[] {
   const seen = new Set<string>();
   return links.filter(({ projectId }) => !seen.has(projectId) && seen.add(projectId));
+}
+
+/** Projects get here through the gateway, too, and stay when their folder is unlinked. */
+async function findUnlinked(sources: StatusSources): Promise<UnlinkedProject[]> {
+  const { store, service, links } = sources;
+  const linked = new Set<string>(links.map(({ projectId }) => projectId));
+  const documents = await store.reader
+    .selectFrom("documents")
+    .select(["id", "name"])
+    .where("owner", "=", LOCAL_ACCOUNT)
+    .orderBy("id")
+    .execute();
+  const unlinked: UnlinkedProject[] = [];
+  for (const { id, name } of documents) {
+    if (projectOf(name) === undefined || linked.has(name)) continue;
+    const { ackedSeq } = await readPosition(store.reader, service, id);
+    const waiting = await countUnacknowledged(sources, id, ackedSeq);
+    if (waiting > 0) unlinked.push({ id: name, waiting });
+  }
+  return unlinked;
 }
 
 function folderStatus(file: FollowedFile): FolderStatus {

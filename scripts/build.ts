@@ -1,12 +1,14 @@
 // Makes `dist/`, which is all of the package but its documents: `bun scripts/build.ts`.
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { bundle, noticesOf } from "./bundle.ts";
-import { emitTypes } from "./emit-types.ts";
+import { bundle, bundleLibrary, noticesOf } from "./bundle.ts";
+import { emitTypes, type Library } from "./emit-types.ts";
+import { wireTypes } from "./wire-types.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const DIST = join(ROOT, "dist");
 const EMULATOR = "server/emulator/start-emulator.ts";
+const CLIENT = "client/client.ts";
 const COMMAND_LINE = "daemon/cli/main.ts";
 
 /** The command, and the whole command line for Bun that it runs. */
@@ -22,7 +24,6 @@ async function buildCommand(): Promise<Set<string>> {
 async function buildForNode(): Promise<Set<string>> {
   const programs = { [EMULATOR]: "emulator.mjs", [COMMAND_LINE]: "cli-node.mjs" };
   const packages = await bundle({ programs, target: "node", dist: DIST });
-  await emitTypes(ROOT, EMULATOR, join(DIST, "types"));
   await writeCommonJs("emulator", EMULATOR);
   return packages;
 }
@@ -50,7 +51,19 @@ async function writeCommonJs(name: string, source: string): Promise<void> {
   );
 }
 
+/** The declarations of both libraries. */
+async function declareLibraries(): Promise<void> {
+  const written = { "client/wire.ts": wireTypes() };
+  const libraries: readonly Library[] = [
+    { entry: CLIENT, kinds: ["js", "cjs"], written },
+    { entry: EMULATOR, kinds: ["js"] },
+  ];
+  await emitTypes(ROOT, libraries, join(DIST, "types"));
+}
+
 process.chdir(ROOT);
 await rm(DIST, { recursive: true, force: true });
+await declareLibraries();
+await bundleLibrary({ source: CLIENT, name: "client", dist: DIST });
 const packages = [...(await buildCommand()), ...(await buildForNode())];
 await Bun.write(join(DIST, "third-party-notices.txt"), await noticesOf(new Set(packages)));

@@ -48,6 +48,32 @@ export async function bundle({ programs, target, dist }: BundleOptions): Promise
   return packagesOf(Object.keys(metafile?.inputs ?? {}));
 }
 
+/**
+ * Bundles a library for every platform, for `import` and for `require`: `<name>.mjs` and
+ * `<name>.cjs`. Rejects if it needs a package, or what only one platform has.
+ */
+export async function bundleLibrary(library: {
+  readonly source: string;
+  readonly name: string;
+  readonly dist: string;
+}): Promise<void> {
+  for (const [format, extension] of [["esm", "mjs"] as const, ["cjs", "cjs"] as const]) {
+    const { success, outputs, logs, metafile } = await Bun.build({
+      entrypoints: [library.source],
+      target: "browser",
+      format,
+      metafile: true,
+    });
+    const foreign = Object.values(metafile?.inputs ?? {}).flatMap(({ imports }) =>
+      imports.filter(({ path, external }) => external || path.includes("node_modules")),
+    );
+    const [output] = outputs;
+    if (!success || output === undefined) throw new AggregateError(logs, "the bundle failed");
+    if (foreign.length > 0) throw new Error(`${library.name} needs ${foreign[0]?.path}`);
+    await Bun.write(join(library.dist, `${library.name}.${extension}`), output);
+  }
+}
+
 function packagesOf(inputs: readonly string[]): Set<string> {
   const folders = inputs.map((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]);
   return new Set(folders.filter((folder) => folder !== undefined));

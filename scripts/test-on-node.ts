@@ -1,9 +1,17 @@
-// Runs the HTTP suite once more, against the emulator as a process of Node: needs `dist/`.
+// Runs the HTTP suite once more, against the emulator as processes of Node: needs `dist/`. One of
+// them serves everything, the other what is published and nothing else.
 import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "..");
-const COMMAND = ["node", join(ROOT, "dist/cli-node.mjs"), "emulator", "--port", "0"];
+const PROGRAM = ["node", join(ROOT, "dist/cli-node.mjs")];
+const COMMAND = [...PROGRAM, "emulator", "--port", "0", "--limits", "off"];
 const SUITE = ["test", "--timeout", "30000", "tests/http"];
+
+function start(...args: readonly string[]) {
+  return Bun.spawn([...COMMAND, ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+}
 
 /** The address that the emulator says it is ready at; rejects when it ends without. */
 async function addressIn(output: ReadableStream<Uint8Array>): Promise<string> {
@@ -17,16 +25,21 @@ async function addressIn(output: ReadableStream<Uint8Array>): Promise<string> {
   throw new Error("the emulator did not start on Node");
 }
 
-const emulator = Bun.spawn(COMMAND, { stdio: ["ignore", "pipe", "inherit"] });
+const everything = start();
+const published = start("--published-only");
 try {
-  const url = await addressIn(emulator.stdout);
+  const env = {
+    ...process.env,
+    MEMSYNC_TEST_URL: await addressIn(everything.stdout),
+    MEMSYNC_TEST_PUBLISHED_URL: await addressIn(published.stdout),
+  };
   const tests = Bun.spawn([process.execPath, ...SUITE], {
     cwd: ROOT,
-    env: { ...process.env, MEMSYNC_TEST_URL: url },
+    env,
     stdio: ["ignore", "inherit", "inherit"],
   });
   process.exitCode = await tests.exited;
 } finally {
-  emulator.kill();
-  await emulator.exited;
+  for (const emulator of [everything, published]) emulator.kill();
+  await Promise.all([everything.exited, published.exited]);
 }

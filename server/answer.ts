@@ -5,9 +5,11 @@ const JSON_TYPE = "application/json; charset=utf-8";
 
 /** A 200 that says what a request has done. */
 export function answer(context: RequestContext, body: unknown): Response {
-  return new Response(JSON.stringify(body), {
+  const json = JSON.stringify(body);
+  return new Response(json, {
     headers: {
       "Content-Type": JSON_TYPE,
+      "Content-Length": String(Buffer.byteLength(json)),
       "Cache-Control": "no-store",
       ...context.headers,
     },
@@ -46,17 +48,18 @@ export function createAnswerAgain<Subject extends object>(
 interface Text {
   readonly json: string;
   readonly etag: string;
+  readonly bytes: number;
 }
 
 function textOf(body: unknown): Text {
   const json = JSON.stringify(body);
-  return { json, etag: etagOf(json) };
+  return { json, etag: etagOf(json), bytes: Buffer.byteLength(json) };
 }
 
 function answerText(
   context: RequestContext,
   request: Request,
-  { json, etag }: Text,
+  { json, etag, bytes }: Text,
   link: string | undefined,
 ): Response {
   const headers: Record<string, string> = {
@@ -70,5 +73,6 @@ function answerText(
   if (known !== null && matchesEtag(known, etag))
     return new Response(null, { status: 304, headers });
   headers["Content-Type"] = JSON_TYPE;
+  headers["Content-Length"] = String(bytes);
   return new Response(json, { headers });
 }

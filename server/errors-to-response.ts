@@ -17,10 +17,12 @@ import type { RequestContext } from "./request-context.ts";
 export function errorResponse(context: RequestContext, thrown: unknown, log: Log): Response {
   const error = refusalOf(thrown);
   if (error.code === "internal") logFailure(context, thrown, log);
-  return new Response(JSON.stringify(errorBody(context, error)), {
+  const json = JSON.stringify(errorBody(context, error));
+  return new Response(json, {
     status: ERROR_STATUS[error.code],
     headers: {
       "Content-Type": "application/json; charset=utf-8",
+      "Content-Length": String(Buffer.byteLength(json)),
       "Cache-Control": "no-store",
       ...(error.code === "unauthorized" && { "WWW-Authenticate": "Bearer" }),
       ...context.headers,

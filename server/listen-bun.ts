@@ -13,6 +13,7 @@ import {
 } from "./listener.ts";
 import { CLOSE } from "./live/close-codes.ts";
 import type { LiveSession, LiveSocket } from "./live/live-session.ts";
+import type { PeerAddress } from "./operations/metrics-access.ts";
 
 interface SocketData {
   readonly open: (LiveHandshake & { accepted: true })["open"];
@@ -47,7 +48,9 @@ export const listenBun: Listen = async (app, address) => {
         // Bodies are counted by the app: what Bun refuses has no error body.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         fetch: (request, self) =>
-          request.headers.has("upgrade") ? upgrade(app, request, self) : app.fetch(request),
+          request.headers.has("upgrade")
+            ? upgrade(app, request, self)
+            : app.fetch(request, peerOf(request, self)),
         websocket: websocketHandler(sockets),
       });
     } catch (thrown) {
@@ -55,21 +58,28 @@ export const listenBun: Listen = async (app, address) => {
     }
   }
 
-  async function close(): Promise<void> {
+  async function close(graceMs = CLOSE_GRACE_MS): Promise<void> {
     const stopped = server.stop(false);
     for (const socket of sockets) socket.close(CLOSE.goingAway, "the server is stopping");
-    await settledWithin(app.world, stopped, CLOSE_GRACE_MS);
+    await settledWithin(app.world, stopped, graceMs);
     await server.stop(true);
   }
 };
+
+function peerOf(request: Request, server: Server<SocketData>): PeerAddress {
+  return () => server.requestIP(request)?.address;
+}
 
 async function upgrade(
   app: App,
   request: Request,
   server: Server<SocketData>,
 ): Promise<Response | undefined> {
-  if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") return app.fetch(request);
-  const handshake = await app.openLive(request);
+  const peer = peerOf(request, server);
+  if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") {
+    return app.fetch(request, peer);
+  }
+  const handshake = await app.openLive(request, peer);
   if (!handshake.accepted) return handshake.response;
   const { headers, open } = handshake;
   if (server.upgrade(request, { headers, data: { open } })) return undefined;
@@ -107,6 +117,7 @@ function liveSocketOf(socket: Socket): LiveSocket {
       socket.ping();
     },
     close: (code, reason) => socket.close(code, reason),
+    terminate: () => socket.terminate(),
     bufferedBytes: () => socket.getBufferedAmount(),
   };
 }

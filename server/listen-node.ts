@@ -4,8 +4,10 @@ import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { AppError } from "../shared/errors.ts";
 import type { App, LiveHandshake } from "./app.ts";
+import { BODY_ARRIVAL_MS_MAX } from "./body-deadline.ts";
 import {
   CLOSE_GRACE_MS,
+  HEADERS_TIMEOUT_S,
   IDLE_TIMEOUT_S,
   LIVE_FRAME_BYTES_READ_MAX,
   type Listen,
@@ -16,14 +18,30 @@ import {
 } from "./listener.ts";
 import { CLOSE } from "./live/close-codes.ts";
 import type { LiveSession, LiveSocket } from "./live/live-session.ts";
-import { requestOf, sendOnSocket, sendResponse } from "./node-http.ts";
+import { Message, requestOf, sendOnSocket, sendResponse } from "./node-http.ts";
+import type { PeerAddress } from "./operations/metrics-access.ts";
+
+/** Connections taken at a time; Bun has no such limit but the system's on open files. */
+const CONNECTIONS_MAX = 20_000;
+
+const SERVER_OPTIONS = {
+  IncomingMessage: Message,
+  keepAliveTimeout: IDLE_TIMEOUT_S * 1000,
+  headersTimeout: HEADERS_TIMEOUT_S * 1000,
+  // Longer than the app gives a body, so that a slow client is told by the app.
+  requestTimeout: BODY_ARRIVAL_MS_MAX + 10_000,
+  connectionsCheckingInterval: 2000,
+};
 
 /** Node's HTTP server over an app, with `ws` for the live sockets. */
 export const listenNode: Listen = async (app, address) => {
-  const server = createServer((message, response) => void serve(app, message, response));
-  server.keepAliveTimeout = IDLE_TIMEOUT_S * 1000;
-  // Must be longer, or Node closes a kept connection while its next request arrives.
-  server.headersTimeout = IDLE_TIMEOUT_S * 1000 + 1000;
+  const server = createServer(SERVER_OPTIONS, (message, response) => {
+    void serve(app, message, response, () => closing);
+  });
+  let closing = false;
+  server.maxConnections = CONNECTIONS_MAX;
+  // A client that does not read its answer; live sockets have their own pings.
+  server.setTimeout(IDLE_TIMEOUT_S * 1000);
   server.on("clientError", (_error, socket) => void refuseMalformed(app, socket));
   const sockets = acceptSockets(app, server);
   await listening(server, address);
@@ -31,10 +49,11 @@ export const listenNode: Listen = async (app, address) => {
   const port = portOf(server);
   return { url: urlOf(address, port), port, close };
 
-  async function close(): Promise<void> {
+  async function close(graceMs = CLOSE_GRACE_MS): Promise<void> {
+    closing = true;
     const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const socket of sockets.clients) socket.close(CLOSE.goingAway, "the server is stopping");
-    await settledWithin(app.world, stopped, CLOSE_GRACE_MS);
+    await settledWithin(app.world, stopped, graceMs);
     for (const socket of sockets.clients) socket.terminate();
     server.closeAllConnections();
     await stopped;
@@ -54,16 +73,28 @@ function portOf(server: Server): number | undefined {
 }
 
 /** Never rejects. */
-async function serve(app: App, message: IncomingMessage, to: ServerResponse): Promise<void> {
-  await sendResponse(await answer(app, message), to);
+async function serve(
+  app: App,
+  message: IncomingMessage,
+  to: ServerResponse,
+  closing: () => boolean,
+): Promise<void> {
+  const response = await answer(app, message);
+  // A connection that was kept for another request would hold up the end of the server.
+  if (closing()) to.setHeader("connection", "close");
+  await sendResponse(response, to);
 }
 
 async function answer(app: App, message: IncomingMessage): Promise<Response> {
   try {
-    return await app.fetch(requestOf(message));
+    return await app.fetch(requestOf(message), peerOf(message));
   } catch {
     return app.refuse(malformed());
   }
+}
+
+function peerOf({ socket }: IncomingMessage): PeerAddress {
+  return () => socket.remoteAddress;
 }
 
 function malformed(): AppError {
@@ -105,22 +136,11 @@ async function upgrade(
 }
 
 async function handshakeOf(app: App, message: IncomingMessage): Promise<LiveHandshake> {
-  if (message.headers.upgrade?.toLowerCase() !== "websocket") {
-    // An offer of another protocol, which Node takes for an upgrade: answered in this one.
-    return { accepted: false, response: await answerWithoutBody(app, message) };
-  }
   try {
-    return await app.openLive(requestOf(message));
+    return await app.openLive(requestOf(message), peerOf(message));
   } catch {
     return { accepted: false, response: app.refuse(malformed()) };
   }
-}
-
-async function answerWithoutBody(app: App, message: IncomingMessage): Promise<Response> {
-  if (message.method === "GET" || message.method === "HEAD") return answer(app, message);
-  // Node has let go of the body by now.
-  const error = new AppError("invalid_request", "send a body without an Upgrade header");
-  return app.refuse(error);
 }
 
 function connect(ws: WebSocket, open: (socket: LiveSocket) => LiveSession): void {
@@ -128,6 +148,7 @@ function connect(ws: WebSocket, open: (socket: LiveSocket) => LiveSession): void
     send: (frame) => ws.send(frame),
     ping: () => ws.ping(),
     close: (code, reason) => ws.close(code, reason),
+    terminate: () => ws.terminate(),
     bufferedBytes: () => ws.bufferedAmount,
   });
   ws.on("message", (frame: Buffer, isBinary) => {

@@ -19,9 +19,9 @@ export interface Listener {
   readonly port: number | undefined;
   /**
    * Takes nothing new, closes the live sockets with 1001, and resolves when the requests under way
-   * are answered, or after `CLOSE_GRACE_MS` without them.
+   * are answered, or after `graceMs` without them; `CLOSE_GRACE_MS` when left out.
    */
-  close(): Promise<void>;
+  close(graceMs?: number): Promise<void>;
 }
 
 /** Opens `app` at `address`. Rejects with one clear sentence when it can't. */
@@ -32,6 +32,9 @@ export const CLOSE_GRACE_MS = 5_000;
 
 /** How long a connection may be silent, in seconds: longer than most clients keep one unused. */
 export const IDLE_TIMEOUT_S = 120;
+
+/** How long the head of a request may take to arrive, in seconds; Bun's own is 12. */
+export const HEADERS_TIMEOUT_S = 15;
 
 /** Bytes of one frame from a client that are read at all; the session takes fewer. */
 export const LIVE_FRAME_BYTES_READ_MAX = 1024 * 1024;

@@ -1,76 +1,87 @@
-import pino from "pino";
-import type { Log } from "../shared/log.ts";
-import { Sweeper } from "../shared/replica/sweeper.ts";
+import { delay } from "../shared/world.ts";
 import { realWorld } from "../shared/world-real.ts";
-import { createApp } from "./app.ts";
 import { type EmulatorOptions, startEmulator } from "./emulator/start-emulator.ts";
+import { createHostApp } from "./host-app.ts";
 import { listen } from "./listen.ts";
-import { openHostStore } from "./open-store.ts";
-import { createServices } from "./services/create-services.ts";
-import { RequestCounts } from "./services/request-counts.ts";
-import { serviceStoreOf } from "./services/service-store.ts";
-import { TokenAuthenticator } from "./token-authenticator.ts";
+import { type LogLevel, openLog } from "./open-log.ts";
+import { Readiness } from "./operations/readiness.ts";
+import type { Settings } from "./settings/setting.ts";
+import { createStartingApp } from "./starting-app.ts";
 
 const LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"];
+const SECOND_MS = 1000;
 
 /** Runs the emulator until a signal ends it; `onReady` is told its address. */
 export async function runEmulator(
-  options: EmulatorOptions,
+  options: EmulatorOptions & { readonly logLevel: LogLevel },
   onReady: (url: string) => void,
 ): Promise<void> {
   const ended = endSignal();
-  const emulator = await startEmulator(options, { world: realWorld, log: openLog() });
+  const emulator = await startEmulator(options, {
+    world: realWorld,
+    log: openLog(options.logLevel),
+  });
   onReady(emulator.url);
   await ended;
   await emulator.close();
 }
 
-/** Where the hosted server listens and keeps its data. Port 0 takes any free one. */
+/** How the hosted server runs; `path` is its database's file, whose folder exists. */
 export interface ServerOptions {
-  readonly host: string;
-  readonly port: number;
-  /** Path of the database file; its folder exists. */
+  readonly settings: Settings;
   readonly path: string;
 }
 
-/** Runs the hosted server until a signal ends it; `onReady` is told its address. */
+/**
+ * Runs the hosted server until a signal ends it; `onReady` is told its address. The port is open
+ * before the database is brought to the present schema, and closed before it is closed.
+ */
 export async function runServer(
-  options: ServerOptions,
+  { settings, path }: ServerOptions,
   onReady: (url: string) => void,
 ): Promise<void> {
   const ended = endSignal();
-  const log = openLog();
-  const host = await openHostStore(options.path, realWorld);
-  const sweeper = new Sweeper(host.store, realWorld, log);
-  sweeper.start();
-  const tokens = new TokenAuthenticator(host.database, realWorld, log);
-  const counts = new RequestCounts(realWorld);
-  const app = createApp({
-    services: createServices(serviceStoreOf(host.store), realWorld, counts),
-    authenticate: (header) => tokens.authenticate(header),
-    charge: (caller) => counts.add(caller.account),
-    world: realWorld,
-    log,
-    loopbackOnly: LOOPBACK_HOSTS.includes(options.host),
-  });
+  const log = openLog(settings.log_level);
+  const readiness = new Readiness("starting");
+  const starting = createStartingApp({ world: realWorld, log, readiness });
+  const listener = await listen(starting.app, settings);
   try {
-    const listener = await listen(app, options);
-    onReady(listener.url);
-    await ended;
-    await listener.close();
+    const service = await createHostApp({
+      path,
+      world: realWorld,
+      log,
+      loopbackOnly: LOOPBACK_HOSTS.includes(settings.host),
+      publishedOnly: settings.published_only,
+      allowedHosts: settings.allowed_hosts,
+      liveSockets: {
+        total: settings.live_sockets_max,
+        perAccount: settings.live_sockets_per_account_max,
+      },
+      operated: { readiness, metricsToken: settings.metrics_token },
+    });
+    try {
+      starting.started(service.app);
+      readiness.state = "ready";
+      onReady(listener.url);
+      await ended;
+      readiness.state = "draining";
+      log.info({ seconds: settings.shutdown_delay }, "ending");
+      await delay(realWorld, settings.shutdown_delay * SECOND_MS);
+      service.hurry();
+      await listener.close(settings.shutdown_timeout * SECOND_MS);
+    } finally {
+      await listener.close(0);
+      await service.close();
+    }
   } finally {
-    await sweeper.stop();
-    await tokens.settled();
-    await host.close();
+    await listener.close(0);
   }
 }
 
-/** JSON lines on standard error, so that standard output is the program's own words. */
-function openLog(): Log {
-  return pino({ base: null }, pino.destination({ dest: 2, sync: true }));
-}
-
-/** Listens at once: whoever is told that the program is ready may end it in the same moment. */
+/**
+ * Listens at once: whoever is told that the program is ready may end it in the same moment. A
+ * second signal of the same kind finds nobody listening, and ends the process where it stands.
+ */
 function endSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)

@@ -1,5 +1,23 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import { IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
+
+/**
+ * A message that counts as an upgrade only when it offers a WebSocket. Node would hand any other
+ * offer to the same listener, with the body lost; HTTP has it that such an offer may be ignored.
+ */
+export class Message extends IncomingMessage {
+  // Without a value of its own: Node sets `upgrade` before this class would.
+  declare private offersUpgrade: boolean | null;
+
+  get upgrade(): boolean | null {
+    const isWebSocket = this.headers.upgrade?.toLowerCase() === "websocket";
+    return this.offersUpgrade && (isWebSocket || this.method === "CONNECT");
+  }
+
+  set upgrade(offered: boolean | null) {
+    this.offersUpgrade = offered;
+  }
+}
 
 /**
  * Node's message as a `Request`. The body is read from the socket only as it is asked for. A target

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { replicaMigrations } from "../shared/replica/migrations.ts";
 import { ReplicaStore } from "../shared/replica/store.ts";
 import { newWriter } from "../shared/replica/writer.ts";
@@ -6,11 +7,13 @@ import { takeLock } from "../shared/sqlite/lock.ts";
 import type { Migration } from "../shared/sqlite/migrate.ts";
 import { migrate } from "../shared/sqlite/migrate.ts";
 import type { World } from "../shared/world.ts";
+import { createPrivateFile } from "./backup/durable-files.ts";
 import { accountMigrations } from "./stores/account-migrations.ts";
 import type { HostTables } from "./stores/account-tables.ts";
 import { serviceMigrations } from "./stores/migrations.ts";
 
-const hostMigrations: readonly Migration[] = [
+/** A host's whole schema, in the order in which its parts build on each other. */
+export const hostMigrations: readonly Migration[] = [
   ...replicaMigrations,
   ...serviceMigrations,
   ...accountMigrations,
@@ -55,6 +58,8 @@ export async function openHostStore(path: string, world: World): Promise<HostSto
 
 /** The same database for the commands beside a running server: accounts and tokens alone. */
 export async function openHostDatabase(path: string): Promise<SqliteDatabase<HostTables>> {
+  // Everybody's memories: SQLite would make a file that all of the machine can read.
+  if (path !== ":memory:" && !existsSync(path)) await createPrivateFile(path);
   const database = await openDatabase<HostTables>({ path });
   try {
     await migrate(database.writer, hostMigrations);

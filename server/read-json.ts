@@ -1,5 +1,6 @@
 import { AppError } from "../shared/errors.ts";
 import { LIMITS } from "../shared/limits.ts";
+import { arrivedInTime } from "./body-deadline.ts";
 import { isTooIntricate } from "./json-scan.ts";
 
 /**
@@ -11,8 +12,8 @@ const DISCARDED_BYTES_MAX = 256 * 1024 * 1024;
 /** A body that was JSON; what it says is not checked yet. */
 export interface JsonBody {
   readonly value: unknown;
-  /** Length of the body as it came. */
-  readonly bytes: number;
+  /** The body as it came. */
+  readonly raw: Uint8Array;
 }
 
 /**
@@ -24,14 +25,14 @@ export async function readJson(request: Request, bytesMax: number): Promise<Json
   if (bytes.length === 0) return undefined;
   if (isTooIntricate(bytes))
     throw invalidBody("the body is nested too deeply or in too many parts");
-  return { value: parseJson(bytes), bytes: bytes.length };
+  return { value: parseJson(bytes), raw: bytes };
 }
 
 /** The body of a request that must have one, at most `LIMITS.bodyBytes` long. */
-export async function readRequiredJson(request: Request): Promise<unknown> {
+export async function readRequiredJson(request: Request): Promise<JsonBody> {
   const body = await readJson(request, LIMITS.bodyBytes);
   if (body === undefined) throw emptyBody();
-  return body.value;
+  return body;
 }
 
 /** The 400 for an empty body where one is needed. */
@@ -60,21 +61,21 @@ function parseJson(bytes: Uint8Array): unknown {
 }
 
 async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
-  if (request.body === null) return new Uint8Array();
   try {
     const bytes = isDeclaredWithin(request.headers, bytesMax)
-      ? new Uint8Array(await request.arrayBuffer())
-      : await readCounting(request.body, bytesMax);
+      ? new Uint8Array(await arrivedInTime(request, request.arrayBuffer()))
+      : await arrivedInTime(request, readCounting(request, bytesMax));
     if (bytes !== undefined && bytes.length <= bytesMax) return bytes;
-  } catch {
+  } catch (thrown) {
+    if (thrown instanceof AppError) throw thrown;
     throw invalidBody("the body broke off");
   }
   throw tooLarge(bytesMax);
 }
 
 /**
- * HTTP ends a body at its declared length, so it needs no counting, which takes half again as long
- * for a small one.
+ * HTTP ends a body at its declared length, so it needs no counting, for which a stream would have
+ * to be made.
  */
 function isDeclaredWithin(headers: Headers, bytesMax: number): boolean {
   const declared = headers.get("content-length");
@@ -82,10 +83,8 @@ function isDeclaredWithin(headers: Headers, bytesMax: number): boolean {
 }
 
 /** Undefined for more than `bytesMax`. */
-async function readCounting(
-  body: ReadableStream<Uint8Array>,
-  bytesMax: number,
-): Promise<Uint8Array | undefined> {
+async function readCounting({ body }: Request, bytesMax: number): Promise<Uint8Array | undefined> {
+  if (body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of body) {

@@ -1,17 +1,23 @@
 import { Elysia } from "elysia";
 import type { RequestId } from "../shared/ids.ts";
+import type { PeerAddress } from "./operations/metrics-access.ts";
+import type { Quota } from "./limits/quota.ts";
 import type { Caller } from "./services/services.ts";
 
 /** What is known of one request from its arrival on. */
 export interface RequestContext {
   readonly requestId: RequestId;
-  /** Goes with every answer: the request's id, and what the app adds to all of them. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Goes with every answer: the request's id, the quota, and what the app adds to all of them. */
+  readonly headers: Record<string, string>;
+  /** Who is at the other end of the socket; undefined where there is none. */
+  readonly peer: PeerAddress | undefined;
 }
 
 /** A request whose token was accepted. */
 export interface CallerContext extends RequestContext {
   readonly caller: Caller;
+  /** Of the caller's account. */
+  readonly quota: Quota;
 }
 
 /**

@@ -18,9 +18,12 @@ export type AccountId = Branded<"AccountId">;
 export type UserId = Branded<"UserId">;
 
 const BODY = "[0-9A-Za-z_-]{1,64}";
-const PROJECT_ID = new RegExp(`^proj_${BODY}$`);
-const MEMORY_ID = new RegExp(`^mem_${BODY}$`);
-const SESSION_ID = new RegExp(`^sess_${BODY}$`);
+/** Form of a `ProjectId`. */
+export const PROJECT_ID = new RegExp(`^proj_${BODY}$`);
+/** Form of a `MemoryId`. */
+export const MEMORY_ID = new RegExp(`^mem_${BODY}$`);
+/** Form of a `SessionId`. */
+export const SESSION_ID = new RegExp(`^sess_${BODY}$`);
 
 /** Undefined for a text of another form. Whether there is such a project it does not say. */
 export function parseProjectId(text: string): ProjectId | undefined {

@@ -22,13 +22,13 @@ export interface Timer {
 }
 
 /** A uniformly random unsigned integer of 32 bits. */
-export function randomUint32(world: World): number {
+export function randomUint32(world: Pick<World, "randomBytes">): number {
   const bytes = world.randomBytes(4);
   return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0);
 }
 
 /** A uniformly random number in [0, 1), for jitter. */
-export function randomFraction(world: World): number {
+export function randomFraction(world: Pick<World, "randomBytes">): number {
   return randomUint32(world) / 2 ** 32;
 }
 

@@ -9,6 +9,8 @@ export interface Environment {
   /** Address of the configured service, without `/v1` or `/api`; undefined: the embedded one. */
   readonly serviceUrl: string | undefined;
   readonly serviceToken: string | undefined;
+  /** All variables, for those that only some commands look at. */
+  readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
 /** npm runs scripts in the package's folder and says in `INIT_CWD` where the user stands. */
@@ -18,5 +20,6 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     dir: resolve(env.INIT_CWD || process.cwd()),
     serviceUrl: env.MEMSYNC_URL || undefined,
     serviceToken: env.MEMSYNC_TOKEN || undefined,
+    variables: env,
   };
 }

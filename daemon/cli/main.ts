@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { AppError, messageOf } from "../../shared/errors.ts";
 import { VERSION } from "../../shared/version.ts";
 import { addConflictCommands } from "./commands/conflicts.ts";
+import { addConformanceCommand } from "./commands/conformance.ts";
 import { addDaemonCommands } from "./commands/daemon.ts";
 import { addDocCommand } from "./commands/doc.ts";
 import { addHistoryCommands } from "./commands/history.ts";
@@ -33,6 +34,7 @@ export function createProgram(env: Environment): Command {
   addDocCommand(program, env);
   addConflictCommands(program, env);
   addServiceCommands(program, env);
+  addConformanceCommand(program, env);
   return program;
 }
 

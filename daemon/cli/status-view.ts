@@ -1,5 +1,11 @@
 import { homedir } from "node:os";
-import type { DaemonStatus, FolderStatus, ProjectStatus, UnitStatus } from "../status.ts";
+import type {
+  DaemonStatus,
+  FolderStatus,
+  ProjectStatus,
+  UnitStatus,
+  UnlinkedProject,
+} from "../status.ts";
 import { count } from "./output.ts";
 
 /** `memsync status` in a few lines. */
@@ -9,6 +15,7 @@ export function statusLines(status: DaemonStatus): string[] {
     `service   ${serviceLine(status)}`,
     `gateway   ${status.gateway.url}   (\`memsync env\` prints its token)`,
     ...(projects.length > 0 ? projects : ["project   none linked; run `memsync link` in one"]),
+    ...status.unlinked.flatMap(unlinkedLines),
     `own       user and global: ${unitLine(status.own)}`,
   ];
 }
@@ -25,6 +32,14 @@ function projectLines(project: ProjectStatus): string[] {
     `project   ${project.name}   ${project.id}`,
     ...project.folders.map((folder) => `          ${folderLine(folder)}`),
     `          ${unitLine(project)}`,
+  ];
+}
+
+function unlinkedLines({ id, waiting }: UnlinkedProject): string[] {
+  const changes = `${count(waiting, "change", "changes")} on this machine only`;
+  return [
+    `unlinked  ${id}`,
+    `          ${changes}; \`memsync link DIR --id ${id}\` lets the service have them`,
   ];
 }
 

@@ -1,11 +1,12 @@
 import { type App, createApp } from "../../server/app.ts";
 import { bearerToken } from "../../server/bearer.ts";
+import { RequestLimits } from "../../server/limits/request-limits.ts";
 import { createServices } from "../../server/services/create-services.ts";
-import { RequestCounts } from "../../server/services/request-counts.ts";
 import type { ServiceStore } from "../../server/services/service-store.ts";
 import type { Caller, Services } from "../../server/services/services.ts";
 import type { AccountId, UserId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
+import { VERSION } from "../../shared/version.ts";
 import type { World } from "../../shared/world.ts";
 
 // The one place where the daemon meets the server's routes: whatever of the server the gateway and
@@ -48,13 +49,14 @@ export function mountRoutes(
   { store, world, log, connections }: MountOptions,
   accepts: (token: string | undefined) => boolean,
 ): App {
-  const counts = new RequestCounts(world);
+  const unlimited = new RequestLimits(world);
   return createApp({
-    services: { ...createServices(store, world, counts), connections },
+    services: { ...createServices(store, world, unlimited), connections },
     authenticate: (header) => (accepts(bearerToken(header)) ? LOCAL_CALLER : undefined),
-    charge: (caller) => counts.add(caller.account),
+    quotaOf: (caller) => unlimited.quotaOf(caller),
     world,
     log,
+    extraHeaders: { "X-Memsync-Gateway": VERSION },
     loopbackOnly: true,
   });
 }

@@ -4,6 +4,7 @@ import { LIMITS } from "../../shared/limits.ts";
 import { isEmptyUpdate } from "../../shared/replica/exchange.ts";
 import { mergeUpdates } from "../../shared/replica/log-rows.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
+import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { DocumentRequest } from "../../shared/wire/exchange.ts";
 import type { DaemonTables } from "../tables.ts";
 import type { SyncPosition } from "./positions.ts";
@@ -59,14 +60,7 @@ export async function unacknowledged(
   documentId: number,
   ackedSeq: number,
 ): Promise<{ readonly update: Uint8Array; readonly throughSeq: number } | undefined> {
-  const rows = await db
-    .selectFrom("updates")
-    .select(["seq", "payload"])
-    .where("document_id", "=", documentId)
-    .where("seq", ">", ackedSeq)
-    .where("origin", "=", "local")
-    .orderBy("seq")
-    .execute();
+  const rows = await findLocalRows(db, documentId, ackedSeq);
   const part: Uint8Array[] = [];
   let bytes = 0;
   let throughSeq = ackedSeq;
@@ -78,3 +72,13 @@ export async function unacknowledged(
   }
   return part.length === 0 ? undefined : { update: mergeUpdates(part), throughSeq };
 }
+
+const findLocalRows = compiled((db: Kysely<DaemonTables>, documentId: number, ackedSeq: number) =>
+  db
+    .selectFrom("updates")
+    .select(["seq", "payload"])
+    .where("document_id", "=", documentId)
+    .where("seq", ">", ackedSeq)
+    .where("origin", "=", "local")
+    .orderBy("seq"),
+);

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { Position } from "../../shared/wire/position.ts";
 import type { DaemonTables } from "../tables.ts";
 
@@ -25,12 +26,7 @@ export async function readPosition(
   service: string,
   documentId: number,
 ): Promise<SyncPosition> {
-  const row = await db
-    .selectFrom("sync_positions")
-    .select(["epoch", "seq", "acked_seq", "refused"])
-    .where("service", "=", service)
-    .where("document_id", "=", documentId)
-    .executeTakeFirst();
+  const [row] = await findPosition(db, service, documentId);
   if (!row) return NOT_CONTACTED;
   return {
     remote: row.epoch === NO_EPOCH ? undefined : { epoch: row.epoch, seq: row.seq },
@@ -46,18 +42,41 @@ export async function writePosition(
   documentId: number,
   position: SyncPosition,
 ): Promise<void> {
-  const values = {
-    epoch: position.remote?.epoch ?? NO_EPOCH,
-    seq: position.remote?.seq ?? 0,
-    acked_seq: position.ackedSeq,
-    refused: position.refused ?? null,
-  };
-  await db
-    .insertInto("sync_positions")
-    .values({ service, document_id: documentId, ...values })
-    .onConflict((conflict) => conflict.columns(["service", "document_id"]).doUpdateSet(values))
-    .execute();
+  const { remote, ackedSeq, refused } = position;
+  const epoch = remote?.epoch ?? NO_EPOCH;
+  await putPosition(db, service, documentId, epoch, remote?.seq ?? 0, ackedSeq, refused ?? null);
 }
+
+const findPosition = compiled((db: Db, service: string, documentId: number) =>
+  db
+    .selectFrom("sync_positions")
+    .select(["epoch", "seq", "acked_seq", "refused"])
+    .where("service", "=", service)
+    .where("document_id", "=", documentId),
+);
+
+const putPosition = compiled(
+  (
+    db: Db,
+    service: string,
+    documentId: number,
+    epoch: string,
+    seq: number,
+    ackedSeq: number,
+    refused: string | null,
+  ) =>
+    db
+      .insertInto("sync_positions")
+      .values({ service, document_id: documentId, epoch, seq, acked_seq: ackedSeq, refused })
+      .onConflict((conflict) =>
+        conflict.columns(["service", "document_id"]).doUpdateSet((excluded) => ({
+          epoch: excluded.ref("excluded.epoch"),
+          seq: excluded.ref("excluded.seq"),
+          acked_seq: excluded.ref("excluded.acked_seq"),
+          refused: excluded.ref("excluded.refused"),
+        })),
+      ),
+);
 
 /** The last row of a document that some service has not to be sent any more; 0 before contact. */
 export async function lowestAcked(db: Db, documentId: number): Promise<number> {

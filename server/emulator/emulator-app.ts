@@ -4,9 +4,16 @@ import { VERSION } from "../../shared/version.ts";
 import type { World } from "../../shared/world.ts";
 import { type App, createApp } from "../app.ts";
 import { bearerToken } from "../bearer.ts";
+import { CountsWriter } from "../limits/counts-writer.ts";
+import { RequestLimits } from "../limits/request-limits.ts";
+import { storedCounts } from "../limits/stored-counts.ts";
+import { LiveSockets } from "../live/live-sockets.ts";
 import { openHostStore } from "../open-store.ts";
+import { countRefusals } from "../operations/count-refusals.ts";
+import { createOperations } from "../operations/create-operations.ts";
+import type { Readiness } from "../operations/readiness.ts";
+import { createPublishedApp } from "../published-app.ts";
 import { createServices } from "../services/create-services.ts";
-import { RequestCounts } from "../services/request-counts.ts";
 import { type ServiceStore, serviceStoreOf } from "../services/service-store.ts";
 import { callerOfDevToken, type Plan } from "./dev-tokens.ts";
 
@@ -16,35 +23,48 @@ export interface EmulatorAppOptions {
   readonly path: string;
   /** Plan of the accounts behind `mst_dev_NAME`. */
   readonly plan: Plan;
+  /** Whether the plans' limits hold. */
+  readonly limits: "on" | "off";
   readonly world: World;
   readonly log: Log;
   /** Refuse requests that name another host than this machine. */
   readonly loopbackOnly: boolean;
+  /** Given where it has a port: it is then measured, logged and asked whether it is ready. */
+  readonly readiness?: Readiness;
+  /** Serve the specification and nothing else. */
+  readonly publishedOnly?: boolean;
 }
 
 /** The emulator without a port; its database is open until `close`. */
 export interface EmulatorApp {
   readonly app: App;
   readonly store: ServiceStore;
-  /** Finishes the writes under way and closes the database. */
+  /** Finishes the writes under way, writes what was counted, and closes the database. */
   close(): Promise<void>;
 }
 
 /** The whole service without a port, taking the fixed development tokens. */
 export async function createEmulatorApp(options: EmulatorAppOptions): Promise<EmulatorApp> {
-  const { world, log, plan, loopbackOnly } = options;
+  const { world, log, plan, loopbackOnly, publishedOnly, readiness } = options;
   const host = await openHostStore(options.path, world);
   const store = serviceStoreOf(host.store);
   const sweeper = new Sweeper(host.store, world, log);
   sweeper.start();
-  const counts = new RequestCounts(world);
-  const app = createApp({
-    services: createServices(store, world, counts),
+  const writer = new CountsWriter(storedCounts(host.database), world, log);
+  const limits = new RequestLimits(world, options.limits === "on" ? writer : undefined);
+  const services = createServices(store, world, limits);
+  const sockets = new LiveSockets();
+  const operations = readiness && createOperations({ host, sockets, world, readiness });
+  const create = publishedOnly ? createPublishedApp : createApp;
+  const app = create({
+    services: operations ? countRefusals(services, operations.metrics) : services,
+    sockets,
+    ...(operations && { operations }),
     authenticate(header) {
       const token = bearerToken(header);
       return token === undefined ? undefined : callerOfDevToken(token, plan);
     },
-    charge: (caller) => counts.add(caller.account),
+    quotaOf: (caller) => limits.quotaOf(caller),
     world,
     log,
     extraHeaders: { "X-Memsync-Emulator": VERSION },
@@ -55,6 +75,7 @@ export async function createEmulatorApp(options: EmulatorAppOptions): Promise<Em
     store,
     async close() {
       await sweeper.stop();
+      await limits.close();
       await host.close();
     },
   };

@@ -4,6 +4,7 @@ import { type Log, silentLog } from "../../shared/log.ts";
 import type { World } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { listen } from "../listen.ts";
+import { Readiness } from "../operations/readiness.ts";
 import { createEmulatorApp } from "./emulator-app.ts";
 
 const PRIVATE_FOLDER = 0o700;
@@ -19,6 +20,10 @@ export interface EmulatorOptions {
   readonly dataDir?: string;
   /** Plan of the accounts behind `mst_dev_NAME`; `pro` when left out. */
   readonly plan?: "pro" | "team";
+  /** `off` lets requests of any number through; the plans' limits hold when left out. */
+  readonly limits?: "on" | "off";
+  /** Behave as a service that implements the published specification and nothing else. */
+  readonly publishedOnly?: boolean;
 }
 
 /** An emulator that answers at `url` until it is closed. */
@@ -42,12 +47,17 @@ export async function startEmulator(
   options: EmulatorOptions = {},
   deps: { readonly world: World; readonly log: Log } = { world: realWorld, log: silentLog },
 ): Promise<Emulator> {
-  const { host = "127.0.0.1", port = 0, dataDir, plan = "pro" } = options;
+  const { host = "127.0.0.1", port = 0, dataDir, plan = "pro", limits = "on" } = options;
+  const { publishedOnly = false } = options;
+  const readiness = new Readiness("ready");
   const emulator = await createEmulatorApp({
     path: dataDir === undefined ? ":memory:" : await databaseIn(dataDir),
     plan,
+    limits,
     ...deps,
     loopbackOnly: LOOPBACK_HOSTS.includes(host),
+    publishedOnly,
+    readiness,
   });
   try {
     const listener = await listen(emulator.app, { host, port });
@@ -56,6 +66,7 @@ export async function startEmulator(
       port: listener.port ?? port,
       token: "mst_dev_pro",
       async close() {
+        readiness.state = "draining";
         await listener.close();
         await emulator.close();
       },

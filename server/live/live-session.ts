@@ -13,6 +13,7 @@ import type { Timer, World } from "../../shared/world.ts";
 import type { Caller, LiveChange, LivePosition, Services } from "../services/services.ts";
 import { changedFrameOf } from "./changed-frame.ts";
 import { CLOSE } from "./close-codes.ts";
+import type { LiveSockets } from "./live-sockets.ts";
 
 /** How often a socket is pinged, and its token looked at again. */
 export const PING_INTERVAL_MS = 30_000;
@@ -24,11 +25,16 @@ export const LIVE_BUFFERED_BYTES_MAX = 4 * 1024 * 1024;
 const WAITING_FRAMES_MAX = 32;
 const WAITING_CHANGES_MAX = 1000;
 
+/** Frames, and projects named in them, between two pings: each costs the database a look-up. */
+const ASKED_PER_PING_MAX = 4 * LIVE_PROJECTS_MAX;
+
 /** A WebSocket as a session needs it; a listener gives one for its runtime's kind. */
 export interface LiveSocket {
   send(frame: string): void;
   ping(): void;
   close(code: number, reason: string): void;
+  /** Ends the connection at once; what was not sent is dropped. */
+  terminate(): void;
   /** Bytes given to `send` that have not left yet. */
   bufferedBytes(): number;
 }
@@ -54,6 +60,8 @@ export interface LiveSessionDeps {
   readonly caller: Caller;
   /** Whether the token of the handshake would still be accepted. */
   readonly stillValid: () => Promise<boolean>;
+  /** Where it is counted while it is open. */
+  readonly sockets: LiveSockets;
   readonly socket: LiveSocket;
   readonly world: World;
   readonly log: Log;
@@ -82,7 +90,9 @@ class Session implements LiveSession {
   readonly #waitingChanges: string[] = [];
   #subscribing = false;
   #heard = true;
+  #askedSincePing = 0;
   #ended = false;
+  #gone = false;
   #pingTimer: Timer | undefined;
   #stopListening: (() => void) | undefined;
 
@@ -91,7 +101,8 @@ class Session implements LiveSession {
   }
 
   start(): void {
-    const { live, caller } = this.#deps;
+    const { live, caller, sockets } = this.#deps;
+    sockets.add(caller.account);
     this.#stopListening = live.onChange(caller.account, (change) => this.#changed(change));
     this.#schedulePing();
   }
@@ -117,6 +128,16 @@ class Session implements LiveSession {
   }
 
   closed(): void {
+    this.#stop();
+    if (this.#gone) return;
+    this.#gone = true;
+    const { sockets, caller } = this.#deps;
+    sockets.addSubscriptions(-this.#projects.size);
+    sockets.remove(caller.account);
+  }
+
+  /** Listens no more. The socket itself counts until it is closed, for it may hold unsent bytes. */
+  #stop(): void {
     this.#ended = true;
     this.#pingTimer?.cancel();
     this.#stopListening?.();
@@ -134,19 +155,25 @@ class Session implements LiveSession {
 
   #end(code: number, reason: string): void {
     if (this.#ended) return;
-    this.closed();
+    this.#stop();
     this.#deps.socket.close(code, reason);
   }
 
   #subscribe(asked: readonly ProjectId[]): void {
-    const { boundTo } = this.#deps.caller;
+    const { caller, sockets } = this.#deps;
+    const { boundTo } = caller;
     const readable = asked.filter((id) => boundTo === null || boundTo.includes(id));
+    const before = this.#projects.size;
     for (const id of readable) this.#projects.add(id);
+    sockets.addSubscriptions(this.#projects.size - before);
+    this.#askedSincePing += asked.length + 1;
     this.#waitingFrames.push(readable);
     if (this.#projects.size > LIVE_PROJECTS_MAX) {
       this.#end(CLOSE.badFrame, `more than ${LIVE_PROJECTS_MAX} projects`);
     } else if (this.#waitingFrames.length > WAITING_FRAMES_MAX) {
       this.#end(CLOSE.badFrame, "too many frames at once");
+    } else if (this.#askedSincePing > ASKED_PER_PING_MAX) {
+      this.#end(CLOSE.badFrame, "too many subscriptions in too short a time");
     } else if (!this.#subscribing) {
       this.#subscribing = true;
       // Can't reject: what is thrown in it ends the session.
@@ -190,7 +217,9 @@ class Session implements LiveSession {
     const { socket } = this.#deps;
     socket.send(frame);
     if (socket.bufferedBytes() > LIVE_BUFFERED_BYTES_MAX) {
-      this.#end(CLOSE.tooSlow, "this socket is read too slowly; connect again");
+      this.#stop();
+      // Who doesn't read would not see a closing frame either, and it would keep the bytes here.
+      socket.terminate();
     }
   }
 
@@ -205,6 +234,7 @@ class Session implements LiveSession {
     const { socket, stillValid } = this.#deps;
     if (!this.#heard) return this.#end(CLOSE.goingAway, "no answer to a ping");
     this.#heard = false;
+    this.#askedSincePing = 0;
     socket.ping();
     try {
       if (!(await stillValid())) return this.#end(CLOSE.tokenInvalid, "the token is not valid now");

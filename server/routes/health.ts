@@ -1,13 +1,57 @@
 import { Elysia } from "elysia";
-import { answer } from "../answer.ts";
-import { withContext } from "../request-context.ts";
+import type { Health, Ready, Unready } from "../../shared/wire/health.ts";
+import { answer, answerRead } from "../answer.ts";
+import type { Operations } from "../operations/operations.ts";
+import { type RequestContext, withContext } from "../request-context.ts";
 
-/** Paths that are served without a token. */
-export const OPEN_PATHS: ReadonlySet<string> = new Set(["/healthz"]);
+/** Paths that are served without a token of an account. */
+export const OPEN_PATHS: ReadonlySet<string> = new Set([
+  "/healthz",
+  "/readyz",
+  "/openapi.json",
+  "/docs",
+]);
 
-/** `GET /healthz`: the process answers. */
-export function healthRoutes() {
-  return new Elysia()
+/** Served without such a token to those who may look at it; to others there is no such path. */
+export const METRICS_PATH = "/metrics";
+
+/**
+ * `GET /healthz`: the process answers. `GET /readyz`: it wants requests; 503 while it does not.
+ * `GET /metrics`: how it fares, in Prometheus' text format.
+ */
+export function healthRoutes(operations: Operations | undefined) {
+  const health = new Elysia()
     .use(withContext)
-    .get("/healthz", ({ context }) => answer(context, { status: "ok" }));
+    .get("/healthz", ({ context, request }) =>
+      answerRead(context, request, { status: "ok" } satisfies Health),
+    )
+    .get("/readyz", ({ context, request }) =>
+      readyAnswer(context, request, operations?.readiness.state ?? "ready"),
+    );
+  if (!operations) return health;
+  return health.get(METRICS_PATH, async ({ context }) =>
+    metricsAnswer(context, await operations.metrics.render()),
+  );
+}
+
+/** The answer of `/readyz` in this state: the one place where 503 is a status. */
+export function readyAnswer(
+  context: RequestContext,
+  request: Request,
+  state: Operations["readiness"]["state"],
+): Response {
+  if (state === "ready") return answerRead(context, request, { status: state } satisfies Ready);
+  const { body, headers } = answer(context, { status: state } satisfies Unready);
+  return new Response(body, { status: 503, headers });
+}
+
+function metricsAnswer(context: RequestContext, text: string): Response {
+  return new Response(text, {
+    headers: {
+      "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
+      "Content-Length": String(Buffer.byteLength(text)),
+      "Cache-Control": "no-store",
+      ...context.headers,
+    },
+  });
 }

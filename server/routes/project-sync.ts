@@ -8,7 +8,8 @@ import {
 import { existingProjectId } from "../../shared/wire/project-id.ts";
 import { parseSyncPayload } from "../../shared/wire/sync.ts";
 import { answer } from "../answer.ts";
-import { emptyBody, readJson, tooLarge } from "../read-json.ts";
+import { onceOf } from "../idempotency-key.ts";
+import { emptyBody, type JsonBody, readJson, tooLarge } from "../read-json.ts";
 import { withContext } from "../request-context.ts";
 import type { Services } from "../services/services.ts";
 import { UNPARSED } from "./route.ts";
@@ -32,11 +33,13 @@ export function projectSyncRoutes({ sync }: Services, variant: SyncVariant) {
     "/:id/sync",
     async ({ context, request, params }) => {
       const { caller } = context;
-      const value = await readSyncBody(request);
-      if (value === undefined) {
+      const body = await readSyncBody(request);
+      if (body === undefined) {
         if (!readWithoutBody) throw emptyBody();
-        return answer(context, await sync.read(caller, existingProjectId(params.id)));
+        const once = onceOf(request, body);
+        return answer(context, await sync.read(caller, existingProjectId(params.id), once));
       }
+      const { value } = body;
       if (isExchangeBody(value)) {
         const exchange = parseExchangeRequest(value);
         const id = existingProjectId(params.id);
@@ -44,18 +47,19 @@ export function projectSyncRoutes({ sync }: Services, variant: SyncVariant) {
         return answer(context, encodeExchangeAnswer(answered));
       }
       const payload = parseSyncPayload(value);
+      const once = onceOf(request, body);
       const id = existingProjectId(params.id);
-      return answer(context, await sync.apply(caller, id, payload, { createMissing }));
+      return answer(context, await sync.apply(caller, id, payload, { createMissing }, once));
     },
     UNPARSED,
   );
 }
 
-/** The JSON of a sync body; undefined when it is empty. Only an exchange may be very large. */
-export async function readSyncBody(request: Request): Promise<unknown> {
+/** A sync's body; undefined when it is empty. Only an exchange may be very large. */
+export async function readSyncBody(request: Request): Promise<JsonBody | undefined> {
   const body = await readJson(request, LIMITS.exchangeBodyBytes);
   if (body === undefined) return undefined;
-  if (body.bytes > LIMITS.bodyBytes && !isExchangeBody(body.value))
+  if (body.raw.length > LIMITS.bodyBytes && !isExchangeBody(body.value))
     throw tooLarge(LIMITS.bodyBytes);
-  return body.value;
+  return body;
 }

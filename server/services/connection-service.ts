@@ -1,3 +1,4 @@
+import type { Kysely } from "kysely";
 import { invalidAt } from "../../shared/errors.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import type { ReplicaStore } from "../../shared/replica/store.ts";
@@ -13,36 +14,54 @@ import {
 } from "../stores/connection-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import { assertCanWrite, getProject } from "./access.ts";
-import type { Caller, Services } from "./services.ts";
+import { doOnce } from "./once.ts";
+import type { Caller, Once, Services } from "./services.ts";
 
 type Store = ReplicaStore<ServiceTables>;
 
 /** Connections over one store, for tokens that may write and reach both projects. */
 export function createConnectionService(store: Store): Services["connections"] {
   return {
-    connect: (caller, request) => connect(store, caller, request),
+    connect: (caller, request, once) => connect(store, caller, request, once),
     disconnect: (caller, request) => disconnect(store, caller, request),
   };
 }
 
-async function connect(store: Store, caller: Caller, request: ConnectRequest): Promise<Connection> {
+async function connect(
+  store: Store,
+  caller: Caller,
+  request: ConnectRequest,
+  once: Once | undefined,
+): Promise<Connection> {
   assertCanWrite(caller);
   const { project_id: one, target_project_id: other } = request;
-  return await store.write(async ({ db, now }) => {
-    await getProject(db, caller, one);
-    await getProject(db, caller, other);
-    const pairs = await listConnections(db, caller.account);
-    for (const [field, id] of Object.entries(request)) {
-      const connected = connectedTo(pairs, id).filter((each) => each !== one && each !== other);
-      if (connected.length < LIMITS.connectionsPerProject) continue;
-      throw invalidAt(
-        `/${field}`,
-        `a project may have ${LIMITS.connectionsPerProject} connections: undo one first`,
-      );
-    }
-    const createdAt = await addConnection(db, caller.account, pairOf(one, other), now);
-    return { project_ids: [one, other], connected: true, created_at: timestampOf(createdAt) };
-  });
+  return await store.write((context) =>
+    doOnce(context, caller, once, async () => {
+      const { db, now } = context;
+      await getProject(db, caller, one);
+      await getProject(db, caller, other);
+      await assertRoom(db, caller, request);
+      const createdAt = await addConnection(db, caller.account, pairOf(one, other), now);
+      return { project_ids: [one, other], connected: true, created_at: timestampOf(createdAt) };
+    }),
+  );
+}
+
+async function assertRoom(
+  db: Kysely<ServiceTables>,
+  caller: Caller,
+  request: ConnectRequest,
+): Promise<void> {
+  const { project_id: one, target_project_id: other } = request;
+  const pairs = await listConnections(db, caller.account);
+  for (const [field, id] of Object.entries(request)) {
+    const connected = connectedTo(pairs, id).filter((each) => each !== one && each !== other);
+    if (connected.length < LIMITS.connectionsPerProject) continue;
+    throw invalidAt(
+      `/${field}`,
+      `a project may have ${LIMITS.connectionsPerProject} connections: undo one first`,
+    );
+  }
 }
 
 async function disconnect(

@@ -5,8 +5,7 @@ import { createConnectionService } from "./connection-service.ts";
 import { createLiveService } from "./live-service.ts";
 import { createMemoryService } from "./memory-service.ts";
 import { createProjectService } from "./project-service.ts";
-import type { RequestCounts } from "./request-counts.ts";
-import type { Services } from "./services.ts";
+import type { RequestUsage, Services } from "./services.ts";
 import { createSessionService } from "./session-service.ts";
 import { createStatsService } from "./stats-service.ts";
 import { createSyncService } from "./sync-service.ts";
@@ -15,7 +14,7 @@ import { createSyncService } from "./sync-service.ts";
 export function createServices(
   store: ReplicaStore<ServiceTables>,
   world: World,
-  counts: RequestCounts,
+  usage: RequestUsage,
 ): Services {
   return {
     memories: createMemoryService(store, world),
@@ -23,7 +22,7 @@ export function createServices(
     sync: createSyncService(store),
     connections: createConnectionService(store),
     sessions: createSessionService(store),
-    stats: createStatsService(store, counts),
+    stats: createStatsService(store, usage),
     live: createLiveService(store),
   };
 }

@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
+import { compiled } from "../../shared/sqlite/compiled.ts";
 import { findLastSyncedProject, findProject } from "../stores/project-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import { getProject, mayReach } from "./access.ts";
@@ -29,15 +30,18 @@ export async function findCurrentProject(
 }
 
 async function findTokensProject(db: Db, caller: Caller): Promise<ProjectId | undefined> {
-  const row = await db
-    .selectFrom("current_projects")
-    .select("project_id")
-    .where("token_id", "=", caller.tokenId)
-    .where("account", "=", caller.account)
-    .executeTakeFirst();
+  const [row] = await findByToken(db, caller.tokenId, caller.account);
   const id = row && parseProjectId(row.project_id);
   return id !== undefined && mayReach(caller, id) ? id : undefined;
 }
+
+const findByToken = compiled((db: Db, tokenId: string, account: string) =>
+  db
+    .selectFrom("current_projects")
+    .select("project_id")
+    .where("token_id", "=", tokenId)
+    .where("account", "=", account),
+);
 
 /** Remembers that this token created or synced a project by a plain call. */
 export async function rememberProject(db: Db, caller: Caller, id: ProjectId): Promise<void> {

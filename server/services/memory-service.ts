@@ -1,3 +1,4 @@
+import type { Kysely } from "kysely";
 import { AppError, assert, invalidAt } from "../../shared/errors.ts";
 import { memoryIdOf, type ProjectId, randomMemoryKey } from "../../shared/ids.ts";
 import {
@@ -8,7 +9,7 @@ import {
   userDocument,
   wireDocumentId,
 } from "../../shared/replica/address.ts";
-import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { ReplicaStore, WriteContext } from "../../shared/replica/store.ts";
 import type { Memory, MemoryCreate } from "../../shared/wire/memory.ts";
 import type { World } from "../../shared/world.ts";
 import { pageOf, parseCursor } from "../stores/cursor.ts";
@@ -27,6 +28,7 @@ import type { ServiceTables } from "../stores/tables.ts";
 import { assertBoundTo, assertCanWrite, boundElsewhere, getProject } from "./access.ts";
 import { findCurrentProject } from "./current-project.ts";
 import { KeptPages } from "./kept-pages.ts";
+import { doOnce } from "./once.ts";
 import type { Caller, MemoryQuery, Page, Services } from "./services.ts";
 
 /** Memories over one store; `world` gives a key to each that comes without one. */
@@ -46,25 +48,15 @@ export function createMemoryService(
       return await kept.get(store.reader, filter, query, () => list(store, filter, query));
     },
 
-    async create(caller, request, headerProjectId) {
+    async create(caller, request, headerProjectId, once) {
       assertCanWrite(caller);
-      const address = await targetOf(store, caller, request, headerProjectId);
-      const key = request.key ?? randomMemoryKey(world);
-      return await store.write(async (context) => {
-        const open = await context.open(address);
-        const options = { now: context.now, settles: true };
-        open.refuseIfFull(() => {
-          open.document.setEntry("memories", key, request.content, options);
-        });
-        await context.flush(open);
-        const [row] = await findMemoriesById(
-          context.db,
-          caller.account,
-          memoryIdOf(wireDocumentId(address.name), key),
-        ).then((rows) => rows.filter((each) => each.documentName === address.name));
-        assert(row, "a memory just written has a row");
-        return toMemory(row);
-      });
+      return await store.write((context) =>
+        doOnce(context, caller, once, async () => {
+          const address = await targetOf(context.db, caller, request, headerProjectId);
+          const key = request.key ?? randomMemoryKey(world);
+          return await setMemory(context, address, key, request.content);
+        }),
+      );
     },
 
     async remove(caller, id) {
@@ -82,6 +74,24 @@ export function createMemoryService(
       });
     },
   };
+}
+
+async function setMemory(
+  context: WriteContext<ServiceTables>,
+  address: DocumentAddress,
+  key: string,
+  content: string,
+): Promise<Memory> {
+  const open = await context.open(address);
+  open.refuseIfFull(() => {
+    open.document.setEntry("memories", key, content, { now: context.now, settles: true });
+  });
+  await context.flush(open);
+  const id = memoryIdOf(wireDocumentId(address.name), key);
+  const rows = await findMemoriesById(context.db, address.owner, id);
+  const row = rows.find((each) => each.documentName === address.name);
+  assert(row, "a memory just written has a row");
+  return toMemory(row);
 }
 
 async function list(
@@ -137,21 +147,21 @@ async function documentsOf(
 
 /** Where a new memory goes. A write is never guessed into a project. */
 async function targetOf(
-  store: ReplicaStore<ServiceTables>,
+  db: Kysely<ServiceTables>,
   caller: Caller,
   request: MemoryCreate,
   headerProjectId: ProjectId | undefined,
 ): Promise<DocumentAddress> {
   const { account, user } = caller;
   if (request.layer === "project") {
-    const named = request.project_id ?? headerProjectId ?? (await onlyProject(store, caller));
+    const named = request.project_id ?? headerProjectId ?? (await onlyProject(db, caller));
     if (named === undefined) {
       throw invalidAt("/project_id", "say which project: project_id or the header X-Project-Id");
     }
-    const { id } = await getProject(store.reader, caller, named);
+    const { id } = await getProject(db, caller, named);
     return projectDocument(account, id);
   }
-  if (request.project_id !== undefined) await getProject(store.reader, caller, request.project_id);
+  if (request.project_id !== undefined) await getProject(db, caller, request.project_id);
   if (caller.boundTo !== null) {
     throw boundElsewhere();
   }
@@ -159,12 +169,12 @@ async function targetOf(
 }
 
 async function onlyProject(
-  store: ReplicaStore<ServiceTables>,
+  db: Kysely<ServiceTables>,
   caller: Caller,
 ): Promise<ProjectId | undefined> {
   if (caller.boundTo !== null) return caller.boundTo.length === 1 ? caller.boundTo[0] : undefined;
   const filter = { account: caller.account, among: null };
-  const [first, second] = await listProjects(store.reader, filter, undefined, 2);
+  const [first, second] = await listProjects(db, filter, undefined, 2);
   return second === undefined ? first?.id : undefined;
 }
 

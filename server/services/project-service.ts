@@ -18,6 +18,7 @@ import {
 import type { ServiceTables } from "../stores/tables.ts";
 import { assertBoundTo, assertCanWrite, getProject, mayReach } from "./access.ts";
 import { rememberProject } from "./current-project.ts";
+import { doOnce } from "./once.ts";
 import { writePlain } from "./plain-write.ts";
 import { nameOf, viewProjects } from "./project-view.ts";
 import type { Caller, ProjectDetails, Services } from "./services.ts";
@@ -49,9 +50,11 @@ export function createProjectService(store: Store, world: World): Services["proj
       return await details(store, caller, row);
     },
 
-    async put(caller, request) {
+    async put(caller, request, once) {
       assertCanWrite(caller);
-      return await store.write((context) => put(context, world, caller, request));
+      return await store.write((context) =>
+        doOnce(context, caller, once, () => put(context, world, caller, request)),
+      );
     },
   };
 }

@@ -44,6 +44,18 @@ export interface MemoryQuery extends PageRequest {
   readonly q: string | undefined;
 }
 
+/**
+ * A request that may come again, and is then answered as before: the same path, key and body within
+ * 24 hours.
+ */
+export interface Once {
+  readonly path: string;
+  /** From the header `Idempotency-Key`. */
+  readonly key: string;
+  /** SHA-256 of the body as it came, in hex. */
+  readonly bodyHash: string;
+}
+
 /** Which sessions to list: one project's, or all that the caller may see. */
 export interface SessionQuery extends PageRequest {
   readonly projectId: ProjectId | undefined;
@@ -65,7 +77,7 @@ export interface ProjectDetails {
  * What the routes can ask for: each operation of the published interface and its extensions, on
  * parsed requests. Every method refuses with an `AppError` and has then changed nothing; a write
  * that resolves is durable. The hosted server, the emulator and the daemon's gateway each give an
- * implementation.
+ * implementation. Given a `once`, a method answers the same request as it did before, if it did.
  */
 export interface Services {
   readonly memories: {
@@ -74,23 +86,29 @@ export interface Services {
       caller: Caller,
       request: MemoryCreate,
       headerProjectId: ProjectId | undefined,
+      once?: Once,
     ): Promise<Memory>;
     remove(caller: Caller, id: MemoryId): Promise<void>;
   };
   readonly projects: {
     list(caller: Caller, page: PageRequest): Promise<Page<Project>>;
     get(caller: Caller, id: ProjectId): Promise<ProjectDetails>;
-    put(caller: Caller, request: ProjectPut): Promise<Project & { readonly created: boolean }>;
+    put(
+      caller: Caller,
+      request: ProjectPut,
+      once?: Once,
+    ): Promise<Project & { readonly created: boolean }>;
   };
   readonly sync: {
     /** The merged state without a sync: what variant A answers to an empty body. */
-    read(caller: Caller, id: ProjectId): Promise<SyncAnswer>;
+    read(caller: Caller, id: ProjectId, once?: Once): Promise<SyncAnswer>;
     /** `createMissing`: variant A makes an unknown project, variant B refuses with 404. */
     apply(
       caller: Caller,
       id: ProjectId,
       payload: SyncPayload,
       options: { readonly createMissing: boolean },
+      once?: Once,
     ): Promise<SyncAnswer>;
     /** Replica exchange. `id` null: `user` and `global` alone (`POST /api/sync`). */
     exchange(
@@ -101,7 +119,7 @@ export interface Services {
     ): Promise<ExchangeAnswer>;
   };
   readonly connections: {
-    connect(caller: Caller, request: ConnectRequest): Promise<Connection>;
+    connect(caller: Caller, request: ConnectRequest, once?: Once): Promise<Connection>;
     disconnect(caller: Caller, request: ConnectRequest): Promise<Connection>;
   };
   readonly sessions: {
@@ -117,6 +135,12 @@ export interface Services {
     /** Calls back after each commit to anything of the account; returns how to stop. */
     onChange(account: AccountId, listener: (change: LiveChange) => void): () => void;
   };
+}
+
+/** Who counts requests, for the statistics. */
+export interface RequestUsage {
+  /** The caller's account's. */
+  read(caller: Caller): Promise<Stats["requests"]>;
 }
 
 /** A document as the live socket names it, with the position of its log's head. */

@@ -10,15 +10,14 @@ import { listProjects } from "../stores/project-store.ts";
 import { countSessions } from "../stores/session-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import { mayReach } from "./access.ts";
-import type { RequestCounts } from "./request-counts.ts";
-import type { Caller, Services } from "./services.ts";
+import type { Caller, RequestUsage, Services } from "./services.ts";
 
 type Db = Kysely<ServiceTables>;
 
-/** Usage over what the caller reaches; of requests, the whole account's in `counts`. */
+/** Usage over what the caller reaches; of requests, the whole account's by `usage`. */
 export function createStatsService(
   store: ReplicaStore<ServiceTables>,
-  counts: RequestCounts,
+  usage: RequestUsage,
 ): Services["stats"] {
   return {
     async get(caller) {
@@ -44,7 +43,7 @@ export function createStatsService(
         sessions: await countSessions(db, { account: caller.account, projects: caller.boundTo }),
         storage_bytes: await storageBytes(db, caller, documents),
         syncs: await syncs(db, caller, projects),
-        requests: counts.read(caller.account),
+        requests: await usage.read(caller),
       } satisfies Stats;
     },
   };

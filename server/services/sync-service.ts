@@ -32,6 +32,7 @@ import {
   noSuchProject,
 } from "./access.ts";
 import { rememberProject } from "./current-project.ts";
+import { doOnce } from "./once.ts";
 import { type PlainChanges, writePlain } from "./plain-write.ts";
 import type { Caller, Services } from "./services.ts";
 
@@ -41,14 +42,17 @@ type Context = WriteContext<ServiceTables>;
 /** Syncs and replica exchanges over one store; all that a call writes shares one commit. */
 export function createSyncService(store: Store): Services["sync"] {
   return {
-    async read(caller, id) {
-      const project = await getProject(store.reader, caller, id);
-      const syncedAt = project.lastSyncedAt ?? project.createdAt;
-      return await answer(store.reader, caller, id, syncedAt, NOTHING_CHANGED);
-    },
+    read: (caller, id, once) =>
+      once === undefined
+        ? read(store.reader, caller, id)
+        : store.write((context) =>
+            doOnce(context, caller, once, () => read(context.db, caller, id)),
+          ),
 
-    apply: (caller, id, payload, options) =>
-      store.write((context) => apply(context, caller, id, payload, options.createMissing)),
+    apply: (caller, id, payload, { createMissing }, once) =>
+      store.write((context) =>
+        doOnce(context, caller, once, () => apply(context, caller, id, payload, createMissing)),
+      ),
 
     exchange: (caller, id, request, options) =>
       caller.canWrite
@@ -58,6 +62,12 @@ export function createSyncService(store: Store): Services["sync"] {
 }
 
 const NOTHING_CHANGED: PlainChanges = { created: 0, updated: 0, unchanged: 0 };
+
+async function read(db: Context["db"], caller: Caller, id: ProjectId): Promise<SyncAnswer> {
+  const project = await getProject(db, caller, id);
+  const syncedAt = project.lastSyncedAt ?? project.createdAt;
+  return await answer(db, caller, id, syncedAt, NOTHING_CHANGED);
+}
 
 async function apply(
   context: Context,
@@ -184,12 +194,13 @@ async function openReachable(
   id: ProjectId,
   createMissing: boolean,
 ): Promise<void> {
-  const known = await findProject(context.db, caller.account, id);
+  const address = projectDocument(caller.account, id);
+  const known = await context.find(address);
   if (!known && !createMissing) throw noSuchProject();
   assertBoundTo(caller, id);
   if (known) return;
   assertCanWrite(caller);
-  await context.open(projectDocument(caller.account, id));
+  await context.open(address);
 }
 
 /** A `project` document has no place in a call that names no project. */

@@ -35,4 +35,21 @@ export const accountMigrations: readonly Migration[] = [
         .execute();
     },
   },
+  {
+    name: "host-0002-request-counts",
+    async up(db) {
+      await db.schema
+        .createTable("request_counts")
+        .addColumn("account", "text", (column) => column.primaryKey())
+        .addColumn("minute", "text", (column) => column.notNull())
+        .addColumn("day", "integer", (column) => column.notNull())
+        .addColumn("in_day", "integer", (column) => column.notNull())
+        .execute();
+      await db.schema
+        .createIndex("request_counts_by_day")
+        .on("request_counts")
+        .column("day")
+        .execute();
+    },
+  },
 ];

@@ -5,6 +5,7 @@ export interface HostTables extends ServiceTables {
   accounts: AccountsTable;
   users: UsersTable;
   tokens: TokensTable;
+  request_counts: RequestCountsTable;
 }
 
 interface AccountsTable {
@@ -39,4 +40,15 @@ interface TokensTable {
   expires_at: number | null;
   last_used_at: number | null;
   revoked_at: number | null;
+}
+
+/** What each account's limits go by; written in the background. */
+interface RequestCountsTable {
+  account: string;
+  /** JSON array: when the requests of the last 60 seconds were, oldest first. */
+  minute: string;
+  /** Days since the Unix epoch. */
+  day: number;
+  /** Requests of that day. */
+  in_day: number;
 }

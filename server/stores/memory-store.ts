@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { MemoryId } from "../../shared/ids.ts";
 import { layerOf, projectOf } from "../../shared/replica/address.ts";
+import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { Memory } from "../../shared/wire/memory.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { PageEnd } from "./cursor.ts";
@@ -157,16 +158,18 @@ export async function findMemoriesById(
   account: string,
   id: MemoryId,
 ): Promise<MemoryRow[]> {
-  const rows = await db
+  return (await findById(db, account, id)).map(toMemoryRow);
+}
+
+const findById = compiled((db: Db, account: string, id: string) =>
+  db
     .selectFrom("memories")
     .innerJoin("documents", "documents.id", "memories.document_id")
     .select(COLUMNS)
     .where("documents.owner", "=", account)
     .where("memories.memory_id", "=", id)
-    .orderBy("documents.name")
-    .execute();
-  return rows.map(toMemoryRow);
-}
+    .orderBy("documents.name"),
+);
 
 /** A memory as variant A shows it. */
 export function toMemory(row: MemoryRow): Memory {

@@ -36,4 +36,25 @@ export const serviceMigrations: readonly Migration[] = [
         .execute();
     },
   },
+  {
+    name: "service-0002-kept-answers",
+    async up(db) {
+      await db.schema
+        .createTable("kept_answers")
+        .addColumn("account", "text", (column) => column.notNull())
+        .addColumn("who", "text", (column) => column.notNull())
+        .addColumn("path", "text", (column) => column.notNull())
+        .addColumn("key", "text", (column) => column.notNull())
+        .addColumn("body_hash", "text", (column) => column.notNull())
+        .addColumn("answer", "text", (column) => column.notNull())
+        .addColumn("created_at", "integer", (column) => column.notNull())
+        .addPrimaryKeyConstraint("kept_answers_id", ["account", "who", "path", "key"])
+        .execute();
+      await db.schema
+        .createIndex("kept_answers_by_age")
+        .on("kept_answers")
+        .column("created_at")
+        .execute();
+    },
+  },
 ];

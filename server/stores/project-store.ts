@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 import { isPublicKey } from "../../shared/replica/rows.ts";
+import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { PageEnd } from "./cursor.ts";
 import type { ServiceTables } from "./tables.ts";
 
@@ -45,14 +46,13 @@ export async function findProject(
   account: string,
   id: ProjectId,
 ): Promise<ProjectRow | undefined> {
-  const row = await db
-    .selectFrom("documents")
-    .select(COLUMNS)
-    .where("owner", "=", account)
-    .where("name", "=", id)
-    .executeTakeFirst();
+  const [row] = await findByName(db, account, id);
   return row && toProject(row);
 }
+
+const findByName = compiled((db: Db, account: string, id: string) =>
+  db.selectFrom("documents").select(COLUMNS).where("owner", "=", account).where("name", "=", id),
+);
 
 /** Oldest first, from after `from`; `limit` undefined reads all. */
 export async function listProjects(
@@ -106,13 +106,16 @@ export async function findLastSyncedProject(
 
 /** Counts a sync at `now` (milliseconds since the Unix epoch); durable with the commit. */
 export async function markSynced(db: Db, account: string, id: ProjectId, now: number) {
-  await db
+  await countSync(db, now, account, id);
+}
+
+const countSync = compiled((db: Db, now: number, account: string, id: string) =>
+  db
     .updateTable("documents")
     .set((set) => ({ last_synced_at: now, sync_count: set("sync_count", "+", 1) }))
     .where("owner", "=", account)
-    .where("name", "=", id)
-    .execute();
-}
+    .where("name", "=", id),
+);
 
 /** Metadata of each document, without what is the program's own. */
 export async function readMetadata(

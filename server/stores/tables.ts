@@ -8,6 +8,7 @@ export interface ServiceTables extends ReplicaTables {
   sessions: SessionsTable;
   connections: ConnectionsTable;
   current_projects: CurrentProjectsTable;
+  kept_answers: KeptAnswersTable;
 }
 
 interface SessionsTable {
@@ -34,4 +35,18 @@ interface CurrentProjectsTable {
   token_id: string;
   account: string;
   project_id: string;
+}
+
+/** Answers to requests with an `Idempotency-Key`, for when they come again. */
+interface KeptAnswersTable {
+  account: string;
+  /** The user and what the token allowed, as JSON. */
+  who: string;
+  path: string;
+  key: string;
+  /** SHA-256 of the request's body, in hex. */
+  body_hash: string;
+  /** The answer's body, JSON. */
+  answer: string;
+  created_at: number;
 }

@@ -99,6 +99,7 @@ async function pullFrom(
     return isEmptyUpdate(update) ? {} : { update };
   }
   const { epoch, seq } = position ?? EMPTY_POSITION;
+  if (seq === before.seq && epoch === before.epoch) return {};
   const reached =
     seq <= open.head.seq && (seq === 0 || (await epochOfRow(db, open.id, seq)) === epoch);
   if (!reached) return "reset";

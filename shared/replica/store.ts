@@ -66,10 +66,12 @@ type Settle = () => void;
  */
 export class ReplicaStore<Tables extends ReplicaTables> {
   readonly #options: StoreOptions<Tables>;
-  readonly #open = new Map<number, OpenDocument>();
+  /** By `addressKey`; the one used longest ago comes first. */
+  readonly #open = new Map<string, OpenDocument>();
   readonly #listeners = new Set<(rows: readonly CommittedRow[]) => void>();
   #waiting: Write<Tables>[] = [];
   #draining: Promise<void> | undefined;
+  #onTimed: ((durationMs: number, kept: boolean) => void) | undefined;
 
   constructor(options: StoreOptions<Tables>) {
     this.#options = options;
@@ -120,6 +122,18 @@ export class ReplicaStore<Tables extends ReplicaTables> {
     await returnFreePages(this.#options.database.writer);
   }
 
+  /** Calls back after each commit: how long it took, and whether it was kept or rolled back. */
+  timeCommits(onTimed: (durationMs: number, kept: boolean) => void): void {
+    this.#onTimed = onTimed;
+  }
+
+  /** The documents kept in memory between writes, and how many bytes those took encoded. */
+  get inMemory(): { readonly documents: number; readonly bytes: number } {
+    let bytes = 0;
+    for (const document of this.#open.values()) bytes += document.bytes;
+    return { documents: this.#open.size, bytes };
+  }
+
   /** Waits for the writes that were asked for, then closes the database. */
   async close(): Promise<void> {
     while (this.#draining) await this.#draining;
@@ -137,6 +151,7 @@ export class ReplicaStore<Tables extends ReplicaTables> {
   async #commit(writes: readonly Write<Tables>[]): Promise<void> {
     const contexts: Context<Tables>[] = [];
     const settle: Settle[] = [];
+    const startedAt = this.#options.world.monotonic();
     try {
       await writeTransaction(this.#options.database.writer, async (db) => {
         for (const write of writes) {
@@ -146,13 +161,19 @@ export class ReplicaStore<Tables extends ReplicaTables> {
         }
       });
     } catch (thrown) {
+      this.#timed(startedAt, false);
       for (const context of contexts) context.discard();
       for (const write of writes) write.reject(thrown);
       return;
     }
+    this.#timed(startedAt, true);
     this.#announce(contexts.flatMap((context) => context.rows));
     for (const each of settle) each();
     this.#forgetOldest();
+  }
+
+  #timed(startedAt: number, kept: boolean): void {
+    this.#onTimed?.(this.#options.world.monotonic() - startedAt, kept);
   }
 
   /** A listener that throws is a bug, and none of the writes' own: it is thrown by itself. */
@@ -170,12 +191,11 @@ export class ReplicaStore<Tables extends ReplicaTables> {
   }
 
   #forgetOldest(): void {
-    let bytes = 0;
-    for (const document of this.#open.values()) bytes += document.bytes;
-    for (const [id, document] of this.#open) {
+    let { bytes } = this.inMemory;
+    for (const [key, document] of this.#open) {
       if (this.#open.size <= OPEN_DOCUMENTS_MAX && bytes <= OPEN_BYTES_MAX) return;
       bytes -= document.bytes;
-      this.#open.delete(id);
+      this.#open.delete(key);
     }
   }
 }
@@ -211,7 +231,7 @@ class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
 
   constructor(
     readonly options: StoreOptions<Tables>,
-    readonly openDocuments: Map<number, OpenDocument>,
+    readonly openDocuments: Map<string, OpenDocument>,
     readonly db: Kysely<Tables>,
   ) {
     this.now = options.world.now();
@@ -222,6 +242,8 @@ class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
   }
 
   async find(address: DocumentAddress): Promise<OpenDocument | undefined> {
+    const open = this.openDocuments.get(addressKey(address));
+    if (open) return this.#take(open);
     const [row] = await findDocument(this.#replica, address.owner, address.name);
     return row && (await this.#load(row.id, address));
   }
@@ -264,17 +286,21 @@ class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
   discard(): void {
     for (const document of this.#inHand) {
       if (document.isClean && !this.#written.has(document)) continue;
-      this.openDocuments.delete(document.id);
+      this.openDocuments.delete(addressKey(document.address));
     }
     this.rows = [];
   }
 
   async #load(id: number, address: DocumentAddress): Promise<OpenDocument> {
-    const { openDocuments: open, options } = this;
-    const document =
-      open.get(id) ?? (await OpenDocument.load(this.#replica, id, address, options.writer));
-    open.delete(id);
-    open.set(id, document);
+    const { writer } = this.options;
+    return this.#take(await OpenDocument.load(this.#replica, id, address, writer));
+  }
+
+  /** Now the one used last, and this write's to flush. */
+  #take(document: OpenDocument): OpenDocument {
+    const key = addressKey(document.address);
+    this.openDocuments.delete(key);
+    this.openDocuments.set(key, document);
     this.#inHand.add(document);
     return document;
   }
@@ -291,6 +317,11 @@ async function documentsWithLargeLogs(db: Kysely<ReplicaTables>): Promise<Docume
     .orderBy("owner")
     .orderBy("name")
     .execute();
+}
+
+/** A document keeps its address for good, so one in memory needs no look at the disk. */
+function addressKey({ owner, name }: DocumentAddress): string {
+  return `${owner}\n${name}`;
 }
 
 const findDocument = compiled((db: Kysely<ReplicaTables>, owner: string, name: string) =>

@@ -1,24 +1,32 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { invalidAt } from "../errors.ts";
 import type { ProjectId } from "../ids.ts";
+import { ProjectIdText } from "./id.ts";
 import { parseWith } from "./parse.ts";
 import { existingProjectId } from "./project-id.ts";
 import { text } from "./text.ts";
+import { Timestamp } from "./timestamp.ts";
 
 /** A connection of two projects; `connected` is false once undone. */
-export const Connection = Type.Object({
-  project_ids: Type.Tuple([text<ProjectId>(), text<ProjectId>()]),
-  connected: Type.Boolean(),
-  created_at: Type.String(),
-});
+export const Connection = Type.Object(
+  {
+    project_ids: Type.Tuple([ProjectIdText, ProjectIdText]),
+    connected: Type.Boolean({ description: "false once it is undone" }),
+    created_at: Timestamp,
+  },
+  { title: "Connection" },
+);
 export type Connection = Static<typeof Connection>;
 
 /** Answer of `POST /api/projects/connect` and of its `DELETE`. */
-export const ConnectAnswer = Type.Object({ connection: Connection });
+export const ConnectAnswer = Type.Object({ connection: Connection }, { title: "ConnectAnswer" });
 export type ConnectAnswer = Static<typeof ConnectAnswer>;
 
 /** Body of `POST /api/projects/connect`; the query of its `DELETE`. */
-export const ConnectBody = Type.Object({ project_id: text(), target_project_id: text() });
+export const ConnectBody = Type.Object(
+  { project_id: text(), target_project_id: text() },
+  { title: "ConnectRequest", description: "two different projects of the account" },
+);
 
 /** Two different projects to connect or to disconnect. */
 export interface ConnectRequest {

@@ -58,15 +58,19 @@ export interface ExchangeAnswer {
 
 const ENCODING = "yjs-v1";
 
-const Base64 = text();
+const StateVector = text({}, { description: "a Yjs state vector in base64" });
+const Update = text({}, { description: "a Yjs update of encoding v1 in base64" });
 
 /** One document of the envelope, as it travels. */
-const DocumentBody = Type.Object({
-  epoch: Type.Optional(Epoch),
-  seq: Type.Optional(Seq),
-  state_vector: Type.Optional(Base64),
-  update: Type.Optional(Base64),
-});
+export const DocumentBody = Type.Object(
+  {
+    epoch: Type.Optional(Epoch),
+    seq: Type.Optional(Seq),
+    state_vector: Type.Optional(StateVector),
+    update: Type.Optional(Update),
+  },
+  { title: "DocumentRequest", description: "where a client stands, and what it brings" },
+);
 
 function envelopeOf<T extends typeof DocumentBody | typeof DocumentAnswerBody>(document: T) {
   return Type.Object({
@@ -80,24 +84,37 @@ function envelopeOf<T extends typeof DocumentBody | typeof DocumentAnswerBody>(d
 }
 
 /** A sync body that carries a replica exchange. */
-export const ExchangeBody = Type.Object({
-  crdt: envelopeOf(DocumentBody),
-  sessions: Type.Optional(SessionsBody),
-});
+export const ExchangeBody = Type.Object(
+  { crdt: envelopeOf(DocumentBody), sessions: Type.Optional(SessionsBody) },
+  { title: "Exchange" },
+);
 
-const DocumentAnswerBody = Type.Object({
-  epoch: Type.Optional(Epoch),
-  seq: Type.Optional(Seq),
-  state_vector: Type.Optional(Base64),
-  update: Type.Optional(Base64),
-  reset: Type.Optional(Type.Boolean()),
-  missing: Type.Optional(Type.Boolean()),
-  forbidden: Type.Optional(Type.Boolean()),
-  refused: Type.Optional(Type.Object({ message: Type.String() })),
-});
+/** What became of one document, as it travels. */
+export const DocumentAnswerBody = Type.Object(
+  {
+    epoch: Type.Optional(Epoch),
+    seq: Type.Optional(Seq),
+    state_vector: Type.Optional(StateVector),
+    update: Type.Optional(Update),
+    reset: Type.Optional(
+      Type.Boolean({ description: "the server was never at that position: exchange everything" }),
+    ),
+    missing: Type.Optional(
+      Type.Boolean({ description: "the update builds on something that is not held here" }),
+    ),
+    forbidden: Type.Optional(Type.Boolean({ description: "not for this token" })),
+    refused: Type.Optional(
+      Type.Object({ message: Type.String() }, { description: "the update changed nothing" }),
+    ),
+  },
+  { title: "DocumentAnswer", description: "what became of one document" },
+);
 
 /** The answer to a replica exchange. */
-export const ExchangeAnswerBody = Type.Object({ crdt: envelopeOf(DocumentAnswerBody) });
+export const ExchangeAnswerBody = Type.Object(
+  { crdt: envelopeOf(DocumentAnswerBody) },
+  { title: "ExchangeAnswer" },
+);
 
 /** Fields of a plain sync; beside `crdt` they are refused. */
 const PLAIN_FIELDS = ["claude_md_content", "memories", "metadata"] as const;

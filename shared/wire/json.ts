@@ -1,13 +1,14 @@
-import { type TUnsafe, Type } from "@sinclair/typebox";
+import { type SchemaOptions, type TSchema, type TUnsafe, Type } from "@sinclair/typebox";
 import { ERROR_DETAILS_MAX, type ErrorDetail } from "../errors.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { LIMITS, utf8Bytes } from "../limits.ts";
 import { pointerToken } from "./parse.ts";
 import { wellFormed } from "./well-formed.ts";
 
-/** Any JSON object; what is in it is not looked at. */
-export function jsonObject<T extends object>(): TUnsafe<T> {
-  return Type.Unsafe<T>(Type.Record(Type.String(), Type.Unknown(), { expected: "an object" }));
+/** Any JSON object; what is in it is not looked at, whatever the annotations say of it. */
+export function jsonObject<T extends object>(annotations: SchemaOptions = {}): TUnsafe<T> {
+  const options = { expected: "an object", ...annotations };
+  return Type.Unsafe<T>(Type.Record(Type.String(), Type.Unknown(), options));
 }
 
 /** Metadata keys that begin so are memsync's own: hidden from the wire, refused in requests. */
@@ -15,6 +16,16 @@ export const RESERVED_METADATA_PREFIX = "memsync.";
 
 /** Metadata fields that the published interface names; both are strings. */
 const PUBLISHED_STRINGS = ["language", "framework"];
+
+/** Those fields as schemas: as they are stored, and as a request sends them. */
+export const METADATA_FIELDS = {
+  stored: fieldsOf(Type.String()),
+  sent: fieldsOf(Type.Union([Type.String(), Type.Null()])),
+};
+
+function fieldsOf(schema: TSchema): Readonly<Record<string, TSchema>> {
+  return Object.fromEntries(PUBLISHED_STRINGS.map((name) => [name, schema]));
+}
 
 /**
  * Metadata as a request gives it, well formed and in fresh objects, with `path` as the JSON Pointer

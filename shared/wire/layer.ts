@@ -6,7 +6,11 @@ export const LAYERS = ["project", "user", "global"] as const;
 /** Whose a memory is: a project's, one user's in all projects, or the whole account's. */
 export const Layer = Type.Union(
   [Type.Literal("project"), Type.Literal("user"), Type.Literal("global")],
-  { expected: "one of project, user, global" },
+  {
+    title: "Layer",
+    description: "whose a memory is: a project's, one user's in all projects, or the account's",
+    expected: "one of project, user, global",
+  },
 );
 export type Layer = Static<typeof Layer>;
 

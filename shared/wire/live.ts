@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { AppError } from "../errors.ts";
 import { type ProjectId, parseProjectId } from "../ids.ts";
 import { decodeBase64, encodeBase64 } from "./base64.ts";
+import { ProjectIdText } from "./id.ts";
 import { jsonObject } from "./json.ts";
 import { Layer } from "./layer.ts";
 import { parseWith } from "./parse.ts";
@@ -44,34 +45,44 @@ export interface ChangedFrame {
 /** What a server sends on a live socket (contract, section 6). */
 export type ServerFrame = SubscribedFrame | ChangedFrame;
 
-const projectIdText = text<ProjectId>({
-  accepts: (value) => parseProjectId(value) !== undefined,
-  expected: "a project id",
-});
+/** `SubscribeFrame` as it travels. */
+export const SubscribeBody = Type.Object(
+  {
+    type: Type.Literal("subscribe", { expected: "subscribe" }),
+    project_ids: Type.Array(ProjectIdText, {
+      maxItems: LIVE_PROJECTS_MAX,
+      expected: `an array of at most ${LIVE_PROJECTS_MAX} project ids`,
+    }),
+  },
+  { title: "LiveSubscribe" },
+);
 
-const Subscribe = Type.Object({
-  type: Type.Literal("subscribe", { expected: "subscribe" }),
-  project_ids: Type.Array(projectIdText, {
-    maxItems: LIVE_PROJECTS_MAX,
-    expected: `an array of at most ${LIVE_PROJECTS_MAX} project ids`,
-  }),
-});
+const PositionBody = Type.Object({ epoch: Epoch, seq: Seq }, { title: "Position" });
 
-const Subscribed = Type.Object({
-  type: Type.Literal("subscribed"),
-  positions: jsonObject<Record<string, unknown>>(),
-});
+/** `SubscribedFrame` as it travels. */
+export const SubscribedBody = Type.Object(
+  {
+    type: Type.Literal("subscribed"),
+    positions: jsonObject<Record<string, unknown>>({
+      additionalProperties: PositionBody,
+      description: "by project id, and of `user` and `global`",
+    }),
+  },
+  { title: "LiveSubscribed" },
+);
 
-const PositionBody = Type.Object({ epoch: Epoch, seq: Seq });
-
-const Changed = Type.Object({
-  type: Type.Literal("changed"),
-  project_id: Type.Union([projectIdText, Type.Null()]),
-  document: Layer,
-  epoch: Epoch,
-  seq: Seq,
-  update: Type.Optional(text()),
-});
+/** `ChangedFrame` as it travels. */
+export const ChangedBody = Type.Object(
+  {
+    type: Type.Literal("changed"),
+    project_id: Type.Union([ProjectIdText, Type.Null()]),
+    document: Layer,
+    epoch: Epoch,
+    seq: Seq,
+    update: Type.Optional(text({}, { description: "the committed row's update, when small" })),
+  },
+  { title: "LiveChanged" },
+);
 
 /** The frame to send; more than `LIVE_PROJECTS_MAX` ids make the server close the socket. */
 export function encodeSubscribe(projectIds: readonly ProjectId[]): string {
@@ -80,7 +91,7 @@ export function encodeSubscribe(projectIds: readonly ProjectId[]): string {
 
 /** Throws an `AppError` for anything that is no frame of a client. */
 export function parseClientFrame(frame: string): SubscribeFrame {
-  const { type, project_ids } = parseWith(Subscribe, parseJson(frame));
+  const { type, project_ids } = parseWith(SubscribeBody, parseJson(frame));
   return { type, projectIds: project_ids };
 }
 
@@ -112,7 +123,7 @@ export function parseServerFrame(frame: string): ServerFrame | undefined {
 }
 
 function parseSubscribed(value: unknown): SubscribedFrame {
-  const { type, positions } = parseWith(Subscribed, value);
+  const { type, positions } = parseWith(SubscribedBody, value);
   const parsed: [ProjectId | "user" | "global", Position][] = [];
   for (const [name, position] of Object.entries(positions)) {
     const key = name === "user" || name === "global" ? name : parseProjectId(name);
@@ -122,7 +133,7 @@ function parseSubscribed(value: unknown): SubscribedFrame {
 }
 
 function parseChanged(value: unknown): ChangedFrame {
-  const { project_id, update, ...rest } = parseWith(Changed, value);
+  const { project_id, update, ...rest } = parseWith(ChangedBody, value);
   if ((rest.document === "project") !== (project_id !== null)) {
     throw new AppError("invalid_request", "a frame names a project for its own document only");
   }

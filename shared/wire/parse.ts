@@ -1,4 +1,4 @@
-import { type Static, type TSchema, TypeGuard } from "@sinclair/typebox";
+import { KindGuard, type Static, type TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { AppError, ERROR_DETAILS_MAX, type ErrorDetail } from "../errors.ts";
@@ -61,13 +61,13 @@ export function pointerToken(key: string): string {
 function shape(schema: TSchema, value: unknown): unknown {
   if (typeof value === "string") return wellFormed(value);
   if (Array.isArray(value)) return shapeArray(schema, value);
-  if (typeof value !== "object" || value === null || !TypeGuard.IsObject(schema)) return value;
+  if (typeof value !== "object" || value === null || !KindGuard.IsObject(schema)) return value;
   return shapeObject(schema.properties, value as Record<string, unknown>);
 }
 
 function shapeArray(schema: TSchema, value: readonly unknown[]): readonly unknown[] {
   // One that is too long is refused anyway, whatever is in it.
-  if (!TypeGuard.IsArray(schema) || value.length > (schema.maxItems ?? value.length)) return value;
+  if (!KindGuard.IsArray(schema) || value.length > (schema.maxItems ?? value.length)) return value;
   return value.map((item) => shape(schema.items, item));
 }
 
@@ -81,7 +81,7 @@ function shapeObject(
     // Own fields only: "constructor" must not be found on a prototype.
     if (schema === undefined || !Object.hasOwn(value, key)) continue;
     const field = value[key];
-    if (field === null && TypeGuard.IsOptional(schema)) continue;
+    if (field === null && KindGuard.IsOptional(schema)) continue;
     known[key] = shape(schema, field);
   }
   return known;

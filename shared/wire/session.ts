@@ -1,32 +1,35 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { type ProjectId, parseSessionId, type SessionId } from "../ids.ts";
+import { ProjectIdText, SessionIdText } from "./id.ts";
+import { pageFields } from "./page.ts";
 import { text } from "./text.ts";
-import { parseTimestamp, timestamp, timestampOf } from "./timestamp.ts";
+import { parseTimestamp, Timestamp, timestamp, timestampOf } from "./timestamp.ts";
 
 const nullable = Type.Union([Type.String(), Type.Null()]);
 
 /** A coding assistant's session. */
-export const Session = Type.Object({
-  id: text<SessionId>(),
-  project_id: Type.Union([text<ProjectId>(), Type.Null()]),
-  title: nullable,
-  source: Type.String(),
-  started_at: Type.String(),
-  last_activity_at: Type.String(),
-  ended_at: nullable,
-  message_count: Type.Integer(),
-  model: nullable,
-  git_branch: nullable,
-  machine: nullable,
-});
+export const Session = Type.Object(
+  {
+    id: SessionIdText,
+    project_id: Type.Union([ProjectIdText, Type.Null()]),
+    title: nullable,
+    source: Type.String({ description: "which assistant it was" }),
+    started_at: Timestamp,
+    last_activity_at: Timestamp,
+    ended_at: Type.Union([Timestamp, Type.Null()]),
+    message_count: Type.Integer(),
+    model: nullable,
+    git_branch: nullable,
+    machine: nullable,
+  },
+  { title: "Session" },
+);
 export type Session = Static<typeof Session>;
 
 /** Answer of `GET /v1/sessions`. `total` is of all pages; `next_cursor` null on the last. */
-export const SessionList = Type.Object({
-  sessions: Type.Array(Session),
-  total: Type.Integer(),
-  next_cursor: Type.Union([Type.String(), Type.Null()]),
-});
+export const SessionList = Type.Object(
+  { sessions: Type.Array(Session), ...pageFields },
+  { title: "SessionList" },
+);
 export type SessionList = Static<typeof SessionList>;
 
 /** Bytes of any one text of a session: titles are people's first words, cut by the sender. */
@@ -34,21 +37,21 @@ const SESSION_TEXT_BYTES = 4096;
 const sessionText = text({ bytesMax: SESSION_TEXT_BYTES });
 
 /** A session in a sync body. */
-export const SessionBody = Type.Object({
-  id: text<SessionId>({
-    accepts: (value) => parseSessionId(value) !== undefined,
-    expected: "sess_ and 1 to 64 of [0-9A-Za-z_-]",
-  }),
-  title: Type.Optional(sessionText),
-  source: text({ nonEmpty: true, bytesMax: SESSION_TEXT_BYTES }),
-  started_at: timestamp(),
-  last_activity_at: timestamp(),
-  ended_at: Type.Optional(timestamp()),
-  message_count: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-  model: Type.Optional(sessionText),
-  git_branch: Type.Optional(sessionText),
-  machine: Type.Optional(sessionText),
-});
+export const SessionBody = Type.Object(
+  {
+    id: SessionIdText,
+    title: Type.Optional(sessionText),
+    source: text({ nonEmpty: true, bytesMax: SESSION_TEXT_BYTES }),
+    started_at: timestamp(),
+    last_activity_at: timestamp(),
+    ended_at: Type.Optional(timestamp()),
+    message_count: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    model: Type.Optional(sessionText),
+    git_branch: Type.Optional(sessionText),
+    machine: Type.Optional(sessionText),
+  },
+  { title: "SessionUpload" },
+);
 
 /** A session to upsert by id; its project is the one being synced. */
 export type SessionUpload = Omit<Session, "project_id">;

@@ -1,14 +1,15 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { ErrorDetail } from "../errors.ts";
-import type { ProjectId } from "../ids.ts";
 import type { JsonObject } from "../json.ts";
 import { LIMITS } from "../limits.ts";
-import { jsonObject, metadataIn } from "./json.ts";
+import { ProjectIdText } from "./id.ts";
+import { metadataIn } from "./json.ts";
 import { MemoryKey } from "./memory.ts";
 import { invalid, tryWith } from "./parse.ts";
-import { ClaudeMd, MetadataBody } from "./project.ts";
+import { ClaudeMd, KeyValue, Metadata, MetadataBody } from "./project.ts";
 import { SessionBody, type SessionUpload, sessionUploadOf } from "./session.ts";
 import { text } from "./text.ts";
+import { Timestamp } from "./timestamp.ts";
 
 /** `sessions` of any sync body. */
 export const SessionsBody = Type.Array(SessionBody, {
@@ -17,20 +18,24 @@ export const SessionsBody = Type.Array(SessionBody, {
 });
 
 /** Body of `POST …/projects/:id/sync`, without a replica exchange. */
-export const SyncBody = Type.Object({
-  claude_md_content: Type.Optional(ClaudeMd),
-  memories: Type.Optional(
-    Type.Array(
-      Type.Object({ key: MemoryKey, value: text({ bytesMax: LIMITS.memoryValueBytes }) }),
-      {
-        maxItems: LIMITS.memoriesPerSync,
-        expected: `an array of at most ${LIMITS.memoriesPerSync} memories`,
-      },
+export const SyncBody = Type.Object(
+  {
+    claude_md_content: Type.Optional(ClaudeMd),
+    memories: Type.Optional(
+      Type.Array(
+        Type.Object({ key: MemoryKey, value: text({ bytesMax: LIMITS.memoryValueBytes }) }),
+        {
+          description: "written by key, each key once; what is not mentioned stays",
+          maxItems: LIMITS.memoriesPerSync,
+          expected: `an array of at most ${LIMITS.memoriesPerSync} memories`,
+        },
+      ),
     ),
-  ),
-  metadata: Type.Optional(MetadataBody),
-  sessions: Type.Optional(SessionsBody),
-});
+    metadata: Type.Optional(MetadataBody),
+    sessions: Type.Optional(SessionsBody),
+  },
+  { title: "Sync" },
+);
 
 /** What one plain sync brings: whatever is absent stays as it is. Each key comes once. */
 export interface SyncPayload {
@@ -42,18 +47,20 @@ export interface SyncPayload {
 }
 
 /** The merged state after a plain sync. */
-export const SyncAnswer = Type.Object({
-  project_id: text<ProjectId>(),
-  synced_at: Type.String(),
-  claude_md_content: Type.String(),
-  memories: Type.Array(Type.Object({ key: Type.String(), value: Type.String() })),
-  metadata: jsonObject<JsonObject>(),
-  changes: Type.Object({
-    created: Type.Integer(),
-    updated: Type.Integer(),
-    unchanged: Type.Integer(),
-  }),
-});
+export const SyncAnswer = Type.Object(
+  {
+    project_id: ProjectIdText,
+    synced_at: Timestamp,
+    claude_md_content: Type.String({ description: "the description document" }),
+    memories: Type.Array(KeyValue),
+    metadata: Metadata,
+    changes: Type.Object(
+      { created: Type.Integer(), updated: Type.Integer(), unchanged: Type.Integer() },
+      { description: "what became of the memories of the request" },
+    ),
+  },
+  { title: "SyncAnswer", description: "the project as it is after the sync" },
+);
 export type SyncAnswer = Static<typeof SyncAnswer>;
 
 /** Throws a 400. */

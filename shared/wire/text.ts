@@ -21,12 +21,22 @@ interface TextSchema {
   readonly [KIND]: TextRules;
 }
 
+/** What a schema says of itself where it is published; no value is checked by it. */
+export interface Annotations {
+  readonly description?: string;
+  readonly format?: string;
+}
+
 /**
  * A string as requests carry it: without NUL characters, within its length and of its form. The
  * rules are kept beside plain JSON Schema keywords, so that the schema can be published as it is.
  */
-export function text<T extends string = string>(rules: TextRules = {}): TUnsafe<T> {
+export function text<T extends string = string>(
+  rules: TextRules = {},
+  annotations: Annotations = {},
+): TUnsafe<T> {
   return Type.Unsafe<T>({
+    ...annotations,
     [Kind]: KIND,
     [KIND]: rules,
     type: "string",

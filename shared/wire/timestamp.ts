@@ -1,4 +1,4 @@
-import type { TUnsafe } from "@sinclair/typebox";
+import { FormatRegistry, type TUnsafe, Type } from "@sinclair/typebox";
 import { text } from "./text.ts";
 
 const ISO =
@@ -30,11 +30,21 @@ export function parseTimestamp(value: string): number | undefined {
   return timestampOf(epochMs).length === 24 ? epochMs : undefined;
 }
 
+const FORMAT = "date-time";
+
 /** A timestamp in a request; `parseTimestamp` and `timestampOf` bring it to the one form. */
 export function timestamp(): TUnsafe<string> {
-  return text({
-    bytesMax: 64,
-    accepts: (value) => parseTimestamp(value) !== undefined,
-    expected: "an ISO 8601 timestamp with a time zone",
-  });
+  return text(
+    {
+      bytesMax: 64,
+      accepts: (value) => parseTimestamp(value) !== undefined,
+      expected: "an ISO 8601 timestamp with a time zone",
+    },
+    { format: FORMAT },
+  );
 }
+
+FormatRegistry.Set(FORMAT, (value) => parseTimestamp(value) !== undefined);
+
+/** A timestamp in an answer: UTC with milliseconds, as `timestampOf` writes it. */
+export const Timestamp = Type.String({ format: FORMAT });

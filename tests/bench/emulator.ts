@@ -6,7 +6,7 @@ export interface EmulatorProgram extends Program {
 }
 
 export async function startEmulator(programs: Programs, dataDir: string): Promise<EmulatorProgram> {
-  const args = ["emulator", "--port", "0", "--data-dir", dataDir];
+  const args = ["emulator", "--port", "0", "--limits", "off", "--data-dir", dataDir];
   const program = await programs.start("memsync", args);
   return { ...program, url: urlIn(program.line) };
 }

@@ -25,3 +25,21 @@ scenario("the gateway is open to its owner alone", async (lab) => {
   expect(statSync(join(machine.home, "daemon.sock")).mode & 0o777).toBe(0o600);
   expect(statSync(join(machine.home, "gateway.json")).mode & 0o777).toBe(0o600);
 });
+
+scenario("a project that only the gateway was told of is said to be here alone", async (lab) => {
+  const [folder] = await lab.clones(IGNORED);
+  const machine = lab.machine("a", folder);
+  await machine.up();
+  await machine.untilSynced();
+  expect((await machine.status()).unlinked).toEqual([]);
+  const memories = [{ key: "a", value: "1" }];
+  await machine.gateway("POST", "/v1/projects/proj_alone/sync", { memories });
+  expect((await machine.status()).unlinked).toEqual([{ id: "proj_alone", waiting: 1 }]);
+  expect(await machine.memsync("status")).toContain("memsync link DIR --id proj_alone");
+  await lab.git.repository("linked", IGNORED);
+  await machine.memsync("link", lab.git.path("linked"), "--id", "proj_alone");
+  await machine.untilSynced();
+  const { unlinked, projects } = await machine.status();
+  expect(unlinked).toEqual([]);
+  expect(projects.find(({ id }) => id === "proj_alone")).toMatchObject({ memories: 1, waiting: 0 });
+});

@@ -6,6 +6,8 @@ export interface EmulatorProcessOptions {
   readonly cwd: string;
   /** Folder to keep the data in; in memory when left out. */
   readonly dataDir?: string;
+  /** Further options of the command. */
+  readonly args?: readonly string[];
 }
 
 /** `memsync emulator` as a process of its own, on one port for all of its starts. */
@@ -49,9 +51,11 @@ export class EmulatorProcess {
   }
 }
 
-function spawn({ env, cwd, dataDir }: EmulatorProcessOptions, port: string): RunningProcess {
+function spawn(options: EmulatorProcessOptions, port: string): RunningProcess {
+  const { env, cwd, dataDir, args = [] } = options;
   const place = dataDir === undefined ? [] : ["--data-dir", dataDir];
-  return new RunningProcess([...MEMSYNC, "emulator", "--port", port, ...place], { env, cwd });
+  const command = ["emulator", "--port", port, "--limits", "off", ...place, ...args];
+  return new RunningProcess([...MEMSYNC, ...command], { env, cwd });
 }
 
 async function readyUrl(started: RunningProcess): Promise<string> {

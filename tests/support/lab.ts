@@ -85,7 +85,7 @@ export function scenario(
   deadlineMs = TEST_DEADLINE_MS,
   runs = true,
 ): void {
-  test.skipIf(!runs)(
+  test.concurrent.skipIf(!runs)(
     name,
     async () => {
       const lab = new Lab();

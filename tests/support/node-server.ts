@@ -24,6 +24,9 @@ const app = createApp({
   world: realWorld,
   log: silentLog,
   loopbackOnly: true,
+  guessed: async (peer) => {
+    process.stderr.write(`a guess from ${peer()}\n`);
+  },
 });
 const [host = "127.0.0.1", port = "0", unix] = process.argv.slice(2);
 try {

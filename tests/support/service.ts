@@ -1,7 +1,12 @@
 import { startEmulator } from "../../server/emulator/start-emulator.ts";
 
 /** The emulator to test; `MEMSYNC_TEST_URL` names one that runs already, on Node say. */
-const url = process.env.MEMSYNC_TEST_URL ?? (await startEmulator()).url;
+const url = process.env.MEMSYNC_TEST_URL ?? (await startEmulator({ limits: "off" })).url;
+
+/** The same with `--published-only`, which `MEMSYNC_TEST_PUBLISHED_URL` may name. */
+const publishedUrl =
+  process.env.MEMSYNC_TEST_PUBLISHED_URL ??
+  (await startEmulator({ limits: "off", publishedOnly: true })).url;
 
 /** An answer whose body is read; `body` is what a test says that it is. */
 export interface Answer<Body> {
@@ -24,6 +29,15 @@ export function newAccount(): Client {
 }
 
 export function clientOf(token: string): Client {
+  return clientAt(url, token);
+}
+
+/** A client of an empty account where only what is published is served. */
+export function newPublishedAccount(): Client {
+  return clientAt(publishedUrl, `mst_dev_${crypto.randomUUID()}`);
+}
+
+function clientAt(url: string, token: string): Client {
   async function send<Body>(
     method: string,
     path: string,

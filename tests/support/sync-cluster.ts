@@ -80,6 +80,7 @@ export class SyncCluster {
     this.#service = await createEmulatorApp({
       path: this.#servicePath,
       plan: "pro",
+      limits: "off",
       world: seededWorld(this.#random),
       log: silentLog,
       loopbackOnly: true,

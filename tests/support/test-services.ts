@@ -1,21 +1,21 @@
+import { RequestLimits } from "../../server/limits/request-limits.ts";
 import { createServices } from "../../server/services/create-services.ts";
-import { RequestCounts } from "../../server/services/request-counts.ts";
 import type { Caller, Services } from "../../server/services/services.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { AccountId, ProjectId, SessionId, UserId } from "../../shared/ids.ts";
 import type { SessionUpload } from "../../shared/wire/session.ts";
-import { createTempStore, type TempStore } from "./temp-store.ts";
+import { createTempStore, type TempStore, type TempStoreOptions } from "./temp-store.ts";
 
 /** The services over a store on a real file. */
 export interface TestServices {
   readonly temp: TempStore;
   readonly services: Services;
-  readonly counts: RequestCounts;
+  readonly counts: RequestLimits;
 }
 
-export async function createTestServices(): Promise<TestServices> {
-  const temp = await createTempStore();
-  const counts = new RequestCounts(temp.world);
+export async function createTestServices(options: TempStoreOptions = {}): Promise<TestServices> {
+  const temp = await createTempStore(options);
+  const counts = new RequestLimits(temp.world);
   return { temp, counts, services: createServices(temp.store, temp.world, counts) };
 }
 

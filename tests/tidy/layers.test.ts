@@ -17,7 +17,13 @@ interface Rule {
 
 const LAYERS: readonly Rule[] = [
   { of: /^shared\//, not: /^(server|daemon|tests|scripts)\// },
+  // The suite judges servers, this one among them, so it shares not even a schema with any.
+  { of: /^shared\/conformance\//, not: /^shared\/(?!conformance\/|world\.ts$)/ },
+  { of: /^shared\/(?!conformance\/)/, not: /^shared\/conformance\// },
+  { of: /^(server|daemon\/(?!cli\/))/, not: /^shared\/conformance\// },
   { of: /^server\//, not: /^(daemon|tests|scripts)\// },
+  { of: /^client\//, not: /^(server|daemon|tests|scripts)\// },
+  { of: /^(shared|server|daemon)\//, not: /^client\// },
   { of: /^server\/services\//, not: /^server\/routes\// },
   { of: /^server\/stores\//, not: /^server\/(routes|services)\// },
   { of: /^server\/routes\//, not: /^server\/stores\// },
@@ -105,6 +111,8 @@ test("an import across the layers is found, in whatever form", async () => {
     "daemon/c.ts": 'import type { App } from "elysia";\nimport { b } from "../server/b.ts";',
     "daemon/gateway/mount.ts": 'import { b } from "../../server/b.ts";',
     "daemon/sync/x.ts": 'import { Database } from "bun:sqlite";',
+    "shared/conformance/y.ts": 'import "../wire/z.ts";\nimport "../world.ts";',
+    "shared/wire/z.ts": 'import "../conformance/y.ts";',
   });
   expect(forbiddenImports(sources)).toEqual([
     "shared/a.ts:1 imports ../server/b.ts",
@@ -115,6 +123,8 @@ test("an import across the layers is found, in whatever form", async () => {
     "daemon/c.ts:1 imports elysia",
     "daemon/c.ts:2 imports ../server/b.ts",
     "daemon/sync/x.ts:1 imports bun:sqlite",
+    "shared/conformance/y.ts:1 imports ../wire/z.ts",
+    "shared/wire/z.ts:1 imports ../conformance/y.ts",
   ]);
 });
 

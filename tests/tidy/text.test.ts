@@ -46,7 +46,7 @@ function isTooLong(line: string): boolean {
 /** Names that say what is in a file, in the one form; Biome looks at those of modules as well. */
 function badNames(paths: Iterable<string>): string[] {
   const named = /^\.?[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*$/;
-  const document = /^[A-Z]+(\.md)?$/;
+  const document = /^([A-Z]+(\.md)?|Dockerfile)$/;
   const vague = /^(utils?|helpers?|misc|common|index)\.ts$/;
   return [...paths].filter((path) => {
     const name = basename(path);

@@ -10,8 +10,9 @@ import {
 import { finding, nodesIn, readSources, type Source, sampleSources } from "./source-tree.ts";
 
 /** Where time, timers and randomness are the world's, so that a seed decides everything. */
-const GOVERNED = /^(shared|server|daemon)\//;
-const THE_WORLD = "shared/world-real.ts";
+const GOVERNED = /^(client|shared|server|daemon)\//;
+/** The client's is made of what browsers have, too. */
+const WORLDS = ["shared/world-real.ts", "client/platform.ts"];
 
 /** A person waits for the command line, outside of any world. */
 const MAY_SET_DEADLINES = /^daemon\/cli\//;
@@ -32,7 +33,7 @@ const PACKAGES = /^(node:)?(crypto|timers|timers\/promises|perf_hooks)$/;
 
 function worldlyUses(sources: readonly Source[]): string[] {
   return sources
-    .filter(({ path }) => GOVERNED.test(path) && path !== THE_WORLD)
+    .filter(({ path }) => GOVERNED.test(path) && !WORLDS.includes(path))
     .flatMap((source) => [...nodesIn(source.tree)].flatMap((node) => useAt(source, node)));
 }
 

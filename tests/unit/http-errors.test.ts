@@ -158,24 +158,32 @@ test("a server for this machine refuses foreign hosts and origins, after the tok
 });
 
 test("a request is charged once its path is known, and before all else", async () => {
-  const charged: string[] = [];
-  const charge = ({ tokenId }: { tokenId: string }) => {
-    charged.push(tokenId);
-    throw new AppError("rate_limited", "too many requests");
+  let charged = 0;
+  const charge = () => {
+    charged += 1;
+    return { headers: { RateLimit: "none" }, retryAfterSeconds: 7 };
   };
-  await using server = await startServer({ charge });
+  const quotaOf = async () => ({ charge, headers: () => ({ RateLimit: "some" }) });
+  await using server = await startServer({ quotaOf });
   const options = { token: "read", body: "{" };
   const response = await server.send("POST", "/v1/memories", options);
   expect(response.status).toBe(429);
+  expect(response.headers.get("retry-after")).toBe("7");
+  expect(response.headers.get("ratelimit")).toBe("none");
   expect((await errorOf(response)).code).toBe("rate_limited");
-  expect(charged).toHaveLength(1);
-  expect((await server.send("GET", "/nowhere")).status).toBe(404);
-  expect((await server.send("PUT", "/v1/memories")).status).toBe(404);
-  expect((await server.send("GET", "/v1/memories", { token: "" })).status).toBe(401);
-  expect((await server.send("GET", "/healthz")).status).toBe(200);
-  expect(charged).toHaveLength(1);
-  expect(
-    (await server.send("GET", "/api/live", { headers: { Upgrade: "websocket" } })).status,
-  ).toBe(429);
-  expect(charged).toHaveLength(2);
+  expect(charged).toBe(1);
+  const uncharged = [
+    [await server.send("GET", "/nowhere"), 404, "some"],
+    [await server.send("PUT", "/v1/memories"), 404, "some"],
+    [await server.send("GET", "/v1/memories/%41"), 404, "some"],
+    [await server.send("GET", "/v1/memories", { token: "" }), 401, null],
+    [await server.send("GET", "/healthz"), 200, null],
+  ] as const;
+  for (const [answer, status, quota] of uncharged) {
+    expect([answer.status, answer.headers.get("ratelimit")]).toEqual([status, quota]);
+  }
+  expect(charged).toBe(1);
+  const live = await server.send("GET", "/api/live", { headers: { Upgrade: "websocket" } });
+  expect([live.status, live.headers.get("retry-after")]).toEqual([429, "7"]);
+  expect(charged).toBe(2);
 });

@@ -5,26 +5,31 @@ import {
   type LiveSocket,
   PING_INTERVAL_MS,
 } from "../../server/live/live-session.ts";
+import { LiveSockets } from "../../server/live/live-sockets.ts";
+import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
-import { encodeSubscribe } from "../../shared/wire/live.ts";
+import { encodeSubscribe, LIVE_PROJECTS_MAX } from "../../shared/wire/live.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { CALLERS, createFakeServices, PROJECT } from "../support/fake-services.ts";
+import { CALLERS, createFakeServices, OTHER_PROJECT, PROJECT } from "../support/fake-services.ts";
 
 /** A session on a socket that notes what it is told to do. */
 function openSession({ buffered = 0 } = {}) {
   const fake = createFakeServices();
+  const sockets = new LiveSockets();
   const timers: (() => void)[] = [];
   const done: (string | number)[] = [];
   const socket: LiveSocket = {
     send: () => void done.push("send"),
     ping: () => void done.push("ping"),
     close: (code) => void done.push(code),
+    terminate: () => void done.push("terminate"),
     bufferedBytes: () => buffered,
   };
   const session = createLiveSession({
     live: fake.services.live,
     caller: CALLERS.write,
     stillValid: async () => true,
+    sockets,
     socket,
     world: {
       ...realWorld,
@@ -50,7 +55,7 @@ function openSession({ buffered = 0 } = {}) {
       seq: 1,
       update: new Uint8Array(),
     });
-  return { session, fake, done, ping, commit };
+  return { session, sockets, fake, done, ping, commit };
 }
 
 test("a socket that answers is pinged again and again", async () => {
@@ -71,11 +76,11 @@ test("a socket that did not answer its ping is closed at the next", async () => 
   expect(fake.listeners()).toBe(0);
 });
 
-test("a socket that is read too slowly is closed with 1013", () => {
+test("a socket that is read too slowly is ended at once", () => {
   const { done, commit } = openSession({ buffered: LIVE_BUFFERED_BYTES_MAX + 1 });
   commit();
   commit();
-  expect(done).toEqual(["send", 1013]);
+  expect(done).toEqual(["send", "terminate"]);
 });
 
 test("changes that pile up behind a subscription close the socket with 1013", () => {
@@ -101,4 +106,32 @@ test("nothing is sent once the socket is closed", () => {
   commit();
   expect(done).toEqual([]);
   expect(fake.listeners()).toBe(0);
+});
+
+test("a socket counts until it is closed, and with it what it subscribed to", () => {
+  const { session, sockets } = openSession();
+  session.receive(encodeSubscribe([PROJECT, OTHER_PROJECT]));
+  session.receive(encodeSubscribe([PROJECT]));
+  expect([sockets.open, sockets.subscriptions]).toEqual([1, 2]);
+  session.receiveBinary();
+  expect(sockets.open).toBe(1);
+  session.closed();
+  session.closed();
+  expect([sockets.open, sockets.subscriptions]).toEqual([0, 0]);
+});
+
+test("one socket may have only so much looked up between two pings", async () => {
+  const { session, done, ping } = openSession();
+  const many = Array.from({ length: LIVE_PROJECTS_MAX }, (_, at) => `proj_${at}` as ProjectId);
+  const subscribe = async () => {
+    session.receive(encodeSubscribe(many));
+    while (done.at(-1) !== "send") await Promise.resolve();
+    done.push("seen");
+  };
+  for (let turn = 0; turn < 3; turn++) await subscribe();
+  await ping();
+  for (let turn = 0; turn < 3; turn++) await subscribe();
+  expect(done).not.toContain(1008);
+  session.receive(encodeSubscribe(many));
+  expect(done.at(-1)).toBe(1008);
 });

@@ -2,11 +2,10 @@ import { expect, test } from "bun:test";
 import { PING_INTERVAL_MS } from "../../server/live/live-session.ts";
 import type { Caller, LiveChange } from "../../server/services/services.ts";
 import { LIVE_PROJECTS_MAX } from "../../shared/wire/live.ts";
-import type { World } from "../../shared/world.ts";
-import { realWorld } from "../../shared/world-real.ts";
 import { CALLERS, fakeAuthenticate, OTHER_PROJECT, PROJECT } from "../support/fake-services.ts";
 import { errorOf, startServer, type TestServer } from "../support/http-server.ts";
 import { connectLive } from "../support/live-client.ts";
+import { manualTimers } from "../support/manual-timers.ts";
 
 const live = ({ listener }: TestServer, token = "write") => connectLive(listener.url, token);
 
@@ -27,27 +26,6 @@ function change(changes: Partial<LiveChange>): LiveChange {
 }
 
 const globalChange = (seq: number) => change({ document: "global", projectId: null, seq });
-
-/** A world whose timers run when they are told to. */
-function manualTimers(): { readonly world: World; fire(delayMs: number): void } {
-  const timers = new Map<symbol, { readonly delayMs: number; readonly callback: () => void }>();
-  const world: World = {
-    ...realWorld,
-    setTimer(delayMs, callback) {
-      const name = Symbol();
-      timers.set(name, { delayMs, callback });
-      return { cancel: () => void timers.delete(name) };
-    },
-  };
-  function fire(delayMs: number): void {
-    for (const [name, timer] of [...timers]) {
-      if (timer.delayMs !== delayMs) continue;
-      timers.delete(name);
-      timer.callback();
-    }
-  }
-  return { world, fire };
-}
 
 test("a subscription is answered with positions by name", async () => {
   await using server = await startServer();

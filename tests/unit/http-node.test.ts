@@ -47,6 +47,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+test("Node tells where a guessed token came from", async () => {
+  const headers = { Authorization: "Bearer guess", "X-Forwarded-For": "198.51.100.7" };
+  expect((await send("GET", "/v1/memories", { headers })).status).toBe(401);
+  const { value } = await server.child.stderr.getReader().read();
+  expect(new TextDecoder().decode(value)).toBe("a guess from 127.0.0.1\n");
+});
+
 test("Node answers a GET, a HEAD and a 304", async () => {
   const get = await send("GET", "/v1/memories?limit=5");
   expect(get.status).toBe(200);
@@ -103,11 +110,13 @@ test.each([
 });
 
 test("Node serves what offers another protocol, too", async () => {
-  const text = (method: string) =>
+  const text = (method: string, body: string) =>
     `${method} /v1/memories HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer write\r\n` +
-    "Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n";
-  expect(await sendRaw(server.port, text("GET"))).toStartWith("HTTP/1.1 200 ");
-  expect(await sendRaw(server.port, text("POST"))).toStartWith("HTTP/1.1 400 ");
+    `Connection: Upgrade, close\r\nUpgrade: h2c\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  expect(await sendRaw(server.port, text("GET", ""))).toStartWith("HTTP/1.1 200 ");
+  const posted = await sendRaw(server.port, text("POST", '{"content":"x"}'));
+  expect(posted).toStartWith("HTTP/1.1 200 ");
+  expect(posted).toContain('"mem_one"');
 });
 
 test("Node tells of commits over a live socket", async () => {

@@ -109,14 +109,12 @@ describe("a sync payload", () => {
     expect(placesOf(() => parseSyncPayload(surrogates))).toEqual(["/memories/1/key"]);
   });
 
-  test("takes 10,000 memories and no more, in little time", () => {
+  test("takes 10,000 memories and no more", () => {
     const memories = Array.from({ length: LIMITS.memoriesPerSync }, (_, index) => ({
       key: `key ${index}`,
       value: "v".repeat(100),
     }));
-    const before = performance.now();
     expect(parseSyncPayload({ memories }).memories).toHaveLength(LIMITS.memoriesPerSync);
-    expect(performance.now() - before).toBeLessThan(1000);
     const more = { memories: [...memories, { key: "one more", value: "" }] };
     expect(placesOf(() => parseSyncPayload(more))).toEqual(["/memories"]);
   });

@@ -108,6 +108,24 @@ describe("writes", () => {
     expect(after).toEqual(before);
   });
 
+  test("a document that a failed write made is made again by the next one", async () => {
+    const { store } = await newStore();
+    const making = (fails: boolean) =>
+      store.write(async (context) => {
+        const found = await context.find(address("b"));
+        await context.open(address("b"));
+        if (fails) throw new Error("no");
+        return found;
+      });
+    // Alone in its transaction, and as one step of several.
+    await Promise.allSettled([making(true)]);
+    const outcomes = await Promise.allSettled([making(true), making(false), making(false)]);
+    expect(outcomes[1]).toEqual({ status: "fulfilled", value: undefined });
+    expect(outcomes[2]).toMatchObject({ status: "fulfilled", value: { address: address("b") } });
+    await setMemory(store, "k", "v", "b");
+    expect(await memoriesOf(store, "b")).toEqual({ k: "v" });
+  });
+
   test("writes that wait together share one commit, and all are acknowledged after it", async () => {
     const { temp, count } = await watchedStore();
     await setMemory(temp.store, "k", "0");

@@ -299,6 +299,6 @@ describe("a reader", () => {
       () => syncOf(C, reader),
     ];
     for (const call of calls) expect(await refusal(call)).toBe("forbidden");
-    expect(counts.read(me.account).day.used).toBe(0);
+    expect((await counts.read(me)).day.used).toBe(0);
   });
 });

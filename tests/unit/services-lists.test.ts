@@ -342,7 +342,7 @@ describe("stats", () => {
     temp.world.advance(1000);
     await services.sync.apply(me, B, { claude_md_content: "text" }, { createMissing: true });
     await services.memories.create(me, { content: "12345", layer: "user", key: "k" }, undefined);
-    counts.add(me.account);
+    (await counts.quotaOf(me)).charge();
     const stats = await services.stats.get(me);
     expect(stats).toMatchObject({
       projects: 2,

@@ -3,10 +3,15 @@ import { type ProjectId, parseProjectId } from "../../../shared/ids.ts";
 import { parseTimestamp, timestampOf } from "../../../shared/wire/timestamp.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import { HostAdmin, openHostDatabase, type TokenRecord } from "../../embedded-service.ts";
-import { type DatabaseFlag, databasePathOf, withDatabase } from "../database-option.ts";
 import type { Environment } from "../environment.ts";
 import { UsageError } from "../errors.ts";
 import { say, sayJson, table } from "../output.ts";
+import { databasePathOf, withDatabase } from "../server-settings.ts";
+
+interface DatabaseFlag {
+  readonly databaseUrl?: string;
+  readonly config?: string;
+}
 
 interface JsonFlag {
   readonly json?: boolean;
@@ -95,7 +100,8 @@ async function administer<Result>(
   flags: DatabaseFlag,
   work: (admin: HostAdmin) => Promise<Result>,
 ): Promise<Result> {
-  const database = await openHostDatabase(databasePathOf(env, flags));
+  const { databaseUrl, config } = flags;
+  const database = await openHostDatabase(databasePathOf(env, { databaseUrl, config }));
   try {
     return await work(new HostAdmin(database, realWorld));
   } finally {

@@ -1,11 +1,10 @@
-import type { Command } from "commander";
-import { runEmulator, runServer } from "../../embedded-service.ts";
-import { type DatabaseFlag, databasePathOf, withDatabase } from "../database-option.ts";
+import { type Command, Option } from "commander";
+import { LOG_LEVELS, type LogLevel, runEmulator } from "../../embedded-service.ts";
 import type { Environment } from "../environment.ts";
 import { UsageError } from "../errors.ts";
 import { say } from "../output.ts";
 import { resolveFolder } from "../resolve-folder.ts";
-import { addHostCommands } from "./host.ts";
+import { addServerCommands } from "./server.ts";
 
 const EMULATOR_PORT = "4777";
 const PORT_MAX = 65_535;
@@ -13,6 +12,15 @@ const PORT_MAX = 65_535;
 interface ListenFlags {
   readonly host: string;
   readonly port: string;
+  readonly publishedOnly?: boolean;
+}
+
+interface EmulatorFlags extends ListenFlags {
+  readonly dataDir?: string;
+  readonly memory?: boolean;
+  readonly plan: string;
+  readonly limits: string;
+  readonly logLevel: LogLevel;
 }
 
 /** `emulator` and `server`: the service's side. */
@@ -22,39 +30,42 @@ export function addServiceCommands(program: Command, env: Environment): void {
     .option("--data-dir <dir>", "keep the data in this folder")
     .option("--memory", "keep nothing (the default)")
     .option("--plan <plan>", "plan of the accounts behind mst_dev_NAME: pro or team", "pro")
-    .action(async (flags: ListenFlags & { dataDir?: string; memory?: boolean; plan: string }) => {
+    .option("--limits <on|off>", "hold requests to the plans' limits", "on")
+    .addOption(
+      new Option("--log-level <level>", "how much is logged to standard error")
+        .choices(LOG_LEVELS)
+        .default("warn"),
+    )
+    .action(async (flags: EmulatorFlags) => {
       if (flags.dataDir !== undefined && flags.memory) {
         throw new UsageError("--data-dir and --memory exclude each other");
       }
       if (flags.plan !== "pro" && flags.plan !== "team") {
         throw new UsageError("--plan is pro or team");
       }
+      if (flags.limits !== "on" && flags.limits !== "off") {
+        throw new UsageError("--limits is on or off");
+      }
       await runEmulator(
         {
           ...addressOf(flags),
+          publishedOnly: flags.publishedOnly === true,
           plan: flags.plan,
+          logLevel: flags.logLevel,
+          limits: flags.limits,
           ...(flags.dataDir !== undefined && { dataDir: resolveFolder(env, flags.dataDir) }),
         },
         (url) => say(`memsync emulator ready at ${url}`),
       );
     });
-  const server = program
-    .command("server")
-    .description("run the hosted server")
-    // Its own options come before its commands, which have one of the same name.
-    .enablePositionalOptions();
-  withDatabase(withAddress(server)).action(async (flags: ListenFlags & DatabaseFlag) => {
-    await runServer({ ...addressOf(flags), path: databasePathOf(env, flags) }, (url) =>
-      say(`memsync server ready at ${url}`),
-    );
-  });
-  addHostCommands(server, env);
+  addServerCommands(program, env);
 }
 
 function withAddress(command: Command): Command {
   return command
     .option("--host <host>", "address to listen on", "127.0.0.1")
-    .option("--port <port>", "port to listen on; 0 takes any free one", EMULATOR_PORT);
+    .option("--port <port>", "port to listen on; 0 takes any free one", EMULATOR_PORT)
+    .option("--published-only", "serve the published specification and nothing else");
 }
 
 function addressOf({ host, port }: ListenFlags): { host: string; port: number } {

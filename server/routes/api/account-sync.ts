@@ -17,9 +17,9 @@ export function accountSyncRoutes({ sync }: Services) {
   return new Elysia({ prefix: "/sync" }).use(withContext).post(
     "",
     async ({ context, request }) => {
-      const value = await readSyncBody(request);
-      if (value === undefined) throw emptyBody();
-      const exchange = withoutProject(parseExchangeRequest(value));
+      const body = await readSyncBody(request);
+      if (body === undefined) throw emptyBody();
+      const exchange = withoutProject(parseExchangeRequest(body.value));
       const answered = await sync.exchange(context.caller, null, exchange, {
         createMissing: false,
       });

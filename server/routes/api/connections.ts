@@ -5,6 +5,7 @@ import {
   parseConnectRequest,
 } from "../../../shared/wire/connection.ts";
 import { answer } from "../../answer.ts";
+import { onceOf } from "../../idempotency-key.ts";
 import { Query } from "../../query.ts";
 import { readRequiredJson } from "../../read-json.ts";
 import { withContext } from "../../request-context.ts";
@@ -19,8 +20,10 @@ export function connectionRoutes({ connections }: Services) {
       "",
       async ({ context, request }) => {
         requireWrite(context.caller);
-        const asked = parseConnectRequest(await readRequiredJson(request));
-        const connection = await connections.connect(context.caller, asked);
+        const body = await readRequiredJson(request);
+        const asked = parseConnectRequest(body.value);
+        const once = onceOf(request, body);
+        const connection = await connections.connect(context.caller, asked, once);
         return answer(context, { connection } satisfies ConnectAnswer);
       },
       UNPARSED,

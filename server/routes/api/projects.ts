@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { type ProjectWithMemories, parseProjectPut } from "../../../shared/wire/project.ts";
 import { existingProjectId } from "../../../shared/wire/project-id.ts";
 import { answer, answerRead } from "../../answer.ts";
+import { onceOf } from "../../idempotency-key.ts";
 import { readRequiredJson } from "../../read-json.ts";
 import { withContext } from "../../request-context.ts";
 import type { ProjectDetails, Services } from "../../services/services.ts";
@@ -21,8 +22,10 @@ export function projectRoutes({ projects }: Services) {
       "",
       async ({ context, request }) => {
         requireWrite(context.caller);
-        const put = parseProjectPut(await readRequiredJson(request));
-        return answer(context, await projects.put(context.caller, put));
+        const body = await readRequiredJson(request);
+        const put = parseProjectPut(body.value);
+        const once = onceOf(request, body);
+        return answer(context, await projects.put(context.caller, put, once));
       },
       UNPARSED,
     );

@@ -8,6 +8,7 @@ import {
   parseMemoryCreate,
 } from "../../../shared/wire/memory.ts";
 import { answer, createAnswerAgain } from "../../answer.ts";
+import { onceOf } from "../../idempotency-key.ts";
 import { existingIfGiven, Query } from "../../query.ts";
 import { readRequiredJson } from "../../read-json.ts";
 import { withContext } from "../../request-context.ts";
@@ -28,9 +29,11 @@ export function memoryRoutes({ memories }: Services) {
       "",
       async ({ context, request }) => {
         requireWrite(context.caller);
-        const create = parseMemoryCreate(await readRequiredJson(request));
+        const body = await readRequiredJson(request);
+        const create = parseMemoryCreate(body.value);
+        const once = onceOf(request, body);
         const project = headerProjectId(request.headers);
-        return answer(context, await memories.create(context.caller, create, project));
+        return answer(context, await memories.create(context.caller, create, project, once));
       },
       UNPARSED,
     )

@@ -1,0 +1,76 @@
+import { type Calls, pathWith } from "./calls.ts";
+import { itemsOf } from "./pages.ts";
+import type { CallOptions } from "./transport.ts";
+import { given, PAGE_SIZE, type PageQuery } from "./v1-client.ts";
+import type {
+  ConnectAnswer,
+  ConnectRequest,
+  Exchange,
+  ExchangeAnswer,
+  Project,
+  ProjectList,
+  ProjectPut,
+  ProjectPutAnswer,
+  ProjectWithMemories,
+  Stats,
+  Sync,
+  SyncAnswer,
+} from "./wire.ts";
+
+/** Variant B. Its iterator fetches pages of 100, or of `limit`, as it goes. */
+export class ApiClient {
+  readonly #calls: Calls;
+
+  constructor(calls: Calls) {
+    this.#calls = calls;
+  }
+
+  listProjects(query: PageQuery = {}, options?: CallOptions): Promise<ProjectList> {
+    return this.#calls.get("/api/projects", options, { query });
+  }
+
+  projects(
+    query: Pick<PageQuery, "limit"> = {},
+    options?: CallOptions,
+  ): AsyncGenerator<Project, void, undefined> {
+    return itemsOf(
+      (cursor) => this.listProjects({ limit: PAGE_SIZE, ...query, ...given(cursor) }, options),
+      ({ projects }) => projects,
+    );
+  }
+
+  /** Creates or updates the project of this `id`, or without one of exactly this `name`. */
+  putProject(project: ProjectPut, options?: CallOptions): Promise<ProjectPutAnswer> {
+    return this.#calls.post("/api/projects", project, options);
+  }
+
+  getProject(id: string, options?: CallOptions): Promise<ProjectWithMemories> {
+    return this.#calls.get(pathWith("/api/projects", id), options);
+  }
+
+  /** Writes what is in `sync` and answers the project as it is then. */
+  syncProject(id: string, sync: Sync, options?: CallOptions): Promise<SyncAnswer> {
+    return this.#calls.post(pathWith("/api/projects", id, "/sync"), sync, options);
+  }
+
+  exchangeProject(id: string, exchange: Exchange, options?: CallOptions): Promise<ExchangeAnswer> {
+    return this.#calls.exchange(pathWith("/api/projects", id, "/sync"), exchange, options);
+  }
+
+  /** A replica exchange of the documents `user` and `global` alone. */
+  syncAccount(exchange: Exchange, options?: CallOptions): Promise<ExchangeAnswer> {
+    return this.#calls.exchange("/api/sync", exchange, options);
+  }
+
+  connectProjects(projects: ConnectRequest, options?: CallOptions): Promise<ConnectAnswer> {
+    return this.#calls.post("/api/projects/connect", projects, options);
+  }
+
+  disconnectProjects(projects: ConnectRequest, options?: CallOptions): Promise<ConnectAnswer> {
+    return this.#calls.delete("/api/projects/connect", options, projects);
+  }
+
+  getStats(options?: CallOptions): Promise<Stats> {
+    return this.#calls.get("/api/projects/stats", options);
+  }
+}

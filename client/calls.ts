@@ -1,0 +1,53 @@
+import type { Call, CallOptions, Transport } from "./transport.ts";
+
+const KEY_BYTES = 16;
+const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
+
+/** Sends the few kinds of calls that there are, each repeated where it may be. */
+export class Calls {
+  constructor(readonly transport: Transport) {}
+
+  get<Answer>(
+    path: string,
+    options: CallOptions | undefined,
+    more: Pick<Call, "query" | "headers"> = {},
+  ): Promise<Answer> {
+    return this.transport.send({ method: "GET", path, repeatable: true, ...more }, options);
+  }
+
+  /** A call that the server does once, however often it comes, for the key that it is given. */
+  post<Answer>(
+    path: string,
+    body: unknown,
+    options: CallOptions | undefined,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
+    const keyed = { "Idempotency-Key": this.randomText(), ...headers };
+    const call = { method: "POST", path, body, headers: keyed, repeatable: true } as const;
+    return this.transport.send(call, options);
+  }
+
+  /** A call that is harmless to repeat by itself: a replica exchange, or a read. */
+  exchange<Answer>(path: string, body: unknown, options: CallOptions | undefined): Promise<Answer> {
+    return this.transport.send({ method: "POST", path, body, repeatable: true }, options);
+  }
+
+  /** Never repeated unless it was refused: the same may have been made again in between. */
+  delete<Answer>(path: string, options: CallOptions | undefined, query?: object): Promise<Answer> {
+    const call = { method: "DELETE", path, repeatable: false, ...(query && { query }) } as const;
+    return this.transport.send(call, options);
+  }
+
+  /** 80 random bits. */
+  randomText(): string {
+    const bytes = this.transport.world.randomBytes(KEY_BYTES);
+    return [...bytes].map((byte) => BASE32[byte & 31]).join("");
+  }
+}
+
+/** A path with an id in it, which can't lead to another path. */
+export function pathWith(before: string, id: string, after = ""): string {
+  // URLs resolve these even when they are encoded; encoded twice they name nothing, as they should.
+  const named = /^\.{1,2}$/.test(id) ? id.replaceAll(".", "%2E") : id;
+  return `${before}/${encodeURIComponent(named)}${after}`;
+}

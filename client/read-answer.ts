@@ -1,0 +1,50 @@
+import type { ErrorCode } from "../shared/errors.ts";
+import type { ErrorBody } from "../shared/wire/error.ts";
+import { MemsyncError } from "./memsync-error.ts";
+
+const SECONDS = /^\d{1,9}$/;
+
+/** The JSON of a 200. Throws a `MemsyncError` for any other answer. */
+export function readAnswer(response: Response, text: string): unknown {
+  const body = parseJson(text);
+  if (response.status === 200 && body !== undefined) return body;
+  const { headers, status } = response;
+  const retryAfter = headers.get("retry-after") ?? "";
+  const retryAfterSeconds = SECONDS.test(retryAfter) ? Number(retryAfter) : undefined;
+  const { error } = isErrorBody(body) ? body : foreign(response);
+  throw new MemsyncError(error.message, {
+    code: error.code,
+    status,
+    requestId: error.request_id ?? headers.get("x-request-id") ?? undefined,
+    details: error.details,
+    retryAfterSeconds,
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isErrorBody(body: unknown): body is ErrorBody {
+  if (typeof body !== "object" || body === null || !("error" in body)) return false;
+  const { error } = body;
+  if (typeof error !== "object" || error === null || !("code" in error)) return false;
+  return typeof error.code === "string" && "message" in error && typeof error.message === "string";
+}
+
+interface Foreign {
+  readonly error: Omit<ErrorBody["error"], "code" | "request_id"> & {
+    readonly code: ErrorCode | "unexpected_answer";
+    readonly request_id?: string;
+  };
+}
+
+/** An answer that somebody in between gave, or a server of another kind. */
+function foreign({ status }: Response): Foreign {
+  const message = `the answer (status ${status}) is none of the interface's: look at the url`;
+  return { error: { code: status === 429 ? "rate_limited" : "unexpected_answer", message } };
+}

@@ -1,0 +1,152 @@
+import { randomFraction } from "../shared/world.ts";
+import { MemsyncError } from "./memsync-error.ts";
+import type { ClientWorld, Fetch, Signal } from "./platform.ts";
+import { readAnswer } from "./read-answer.ts";
+import { pauseAfter } from "./retry.ts";
+
+/** How long and how often a call is tried. */
+export interface Patience {
+  /** Attempts, the first among them; 5 when left out. */
+  readonly attemptsMax?: number;
+  /** Milliseconds for all attempts and the pauses between them; 60,000 when left out. */
+  readonly deadlineMs?: number;
+}
+
+/** Choices for one call. */
+export interface CallOptions extends Patience {
+  /** Ends the call: it rejects with the signal's reason. */
+  readonly signal?: Signal;
+}
+
+/** Where a client's calls go. */
+export interface TransportOptions extends Patience {
+  /** Address of the service, without `/v1` or `/api`. */
+  readonly url: string;
+  readonly token: string;
+  /** What sends requests; the platform's `fetch` when left out. */
+  readonly fetch?: Fetch;
+}
+
+/** One request, with what decides whether it may be sent again. */
+export interface Call {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly path: string;
+  readonly query?: object;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether it may be done twice without harm. */
+  readonly repeatable: boolean;
+}
+
+const ATTEMPTS_MAX = 5;
+const DEADLINE_MS = 60_000;
+
+/** Longer timers would run at once. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** Sends calls, each as often as it takes and as it may be. */
+export class Transport {
+  readonly #base: string;
+  readonly #options: TransportOptions;
+
+  /** Throws a TypeError for what is no address of a server. */
+  constructor(
+    options: TransportOptions,
+    readonly world: ClientWorld,
+  ) {
+    const { origin, pathname, protocol } = new URL(options.url);
+    if (!/^https?:$/.test(protocol)) throw new TypeError("url must begin with http: or https:");
+    this.#base = `${origin}${pathname.replace(/\/+$/, "")}`;
+    this.#options = options;
+  }
+
+  /** The answer's JSON. Rejects with a `MemsyncError`, or with the caller's signal's reason. */
+  async send<Answer>(call: Call, options: CallOptions = {}): Promise<Answer> {
+    const { attemptsMax = ATTEMPTS_MAX, deadlineMs = DEADLINE_MS } = {
+      ...this.#options,
+      ...options,
+    };
+    const signal = options.signal as AbortSignal | undefined;
+    const giveUpAt = this.world.monotonic() + deadlineMs;
+    for (let attempt = 1; ; attempt++) {
+      const leftMs = giveUpAt - this.world.monotonic();
+      const outcome = await this.#attempt(call, leftMs, signal);
+      if (!(outcome instanceof MemsyncError)) return outcome.answer as Answer;
+      const random = randomFraction(this.world);
+      const { repeatable } = call;
+      const pauseMs = pauseAfter({ error: outcome, attempt, repeatable, random });
+      if (pauseMs === undefined || attempt >= attemptsMax) throw outcome;
+      if (this.world.monotonic() + pauseMs >= giveUpAt) throw outcome;
+      await this.#pause(pauseMs, signal);
+    }
+  }
+
+  /** Resolves to a `MemsyncError` that may be retried or not; rejects when the caller aborted. */
+  async #attempt(
+    call: Call,
+    leftMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly answer: unknown } | MemsyncError> {
+    signal?.throwIfAborted();
+    const controller = new AbortController();
+    const abort = () => controller.abort();
+    signal?.addEventListener("abort", abort);
+    const timer = this.world.setTimer(Math.min(leftMs, TIMER_MS_MAX), abort);
+    try {
+      const response = await this.#fetch(call, controller.signal);
+      return { answer: readAnswer(response, await response.text()) };
+    } catch (thrown) {
+      signal?.throwIfAborted();
+      if (thrown instanceof MemsyncError) return thrown;
+      return unreachable(controller.signal.aborted, thrown);
+    } finally {
+      timer.cancel();
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+
+  #fetch({ method, path, query, body, headers }: Call, signal: AbortSignal): Promise<Response> {
+    const send = (this.#options.fetch ?? fetch) as typeof fetch;
+    return send(`${this.#base}${path}${queryText(query)}`, {
+      method,
+      headers: {
+        Authorization: `Bearer ${this.#options.token}`,
+        ...(body !== undefined && { "Content-Type": "application/json" }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      // A redirect would take the token elsewhere, and a POST would become a GET.
+      redirect: "manual",
+      credentials: "omit",
+      signal,
+    });
+  }
+
+  async #pause(pauseMs: number, signal: AbortSignal | undefined): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        timer.cancel();
+        signal?.removeEventListener("abort", end);
+        resolve();
+      };
+      const timer = this.world.setTimer(pauseMs, end);
+      signal?.addEventListener("abort", end);
+    });
+    signal?.throwIfAborted();
+  }
+}
+
+function queryText(query: object = {}): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) params.set(name, String(value));
+  }
+  return params.size === 0 ? "" : `?${params}`;
+}
+
+function unreachable(timedOut: boolean, cause: unknown): MemsyncError {
+  const message = timedOut
+    ? "the service did not answer in time"
+    : "the service can't be reached: look at the url and the network";
+  return new MemsyncError(message, { code: "unreachable", status: 0, cause });
+}

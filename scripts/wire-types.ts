@@ -1,0 +1,63 @@
+import { OPERATIONS } from "../server/openapi/document.ts";
+import { type JsonSchema, SchemaPublisher } from "../server/openapi/published-schema.ts";
+
+const JSON_TYPES = `/** What JSON can say. */
+export type JsonValue =
+  string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+/** A JSON object: neither an array nor null. */
+export type JsonObject = { readonly [key: string]: JsonValue };
+`;
+
+/**
+ * The declarations of `client/wire.ts` written out, so that the package's types need no library:
+ * the bodies of all operations and what is in them, by the names of their schemas.
+ */
+export function wireTypes(): string {
+  const declared = Object.entries(wireSchemas()).map(
+    ([name, schema]) => `${commentOf(schema, "")}export type ${name} = ${typeOf(schema, "")};\n`,
+  );
+  return [JSON_TYPES, ...declared].join("");
+}
+
+/** By name. */
+export function wireSchemas(): Readonly<Record<string, JsonSchema>> {
+  const publisher = new SchemaPublisher();
+  for (const { body, answer } of OPERATIONS) {
+    for (const schema of [...(body?.schemas ?? []), ...(answer?.schemas ?? [])]) {
+      publisher.publish(schema, "answer");
+    }
+  }
+  return publisher.components();
+}
+
+function typeOf(schema: JsonSchema, indent: string): string {
+  const { $ref, anyOf, enum: values, items, prefixItems, properties, type } = schema;
+  if (typeof $ref === "string") return $ref.split("/").at(-1) ?? "";
+  if (Array.isArray(anyOf)) return anyOf.map((each) => typeOf(each, indent)).join(" | ");
+  if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(" | ");
+  if ("const" in schema) return JSON.stringify(schema.const);
+  if (Array.isArray(prefixItems)) {
+    return `readonly [${prefixItems.map((each) => typeOf(each, indent)).join(", ")}]`;
+  }
+  if (items !== undefined) return `readonly (${typeOf(items as JsonSchema, indent)})[]`;
+  if (schema.additionalProperties !== undefined) return "JsonObject";
+  if (properties !== undefined) return objectOf(schema, indent);
+  const types = (Array.isArray(type) ? type : [type]) as readonly string[];
+  return types.map((each) => (each === "integer" ? "number" : each)).join(" | ");
+}
+
+function objectOf({ properties, required = [] }: JsonSchema, indent: string): string {
+  const inner = `${indent}  `;
+  const fields = Object.entries(properties as Readonly<Record<string, JsonSchema>>).map(
+    ([name, schema]) => {
+      const mark = (required as readonly string[]).includes(name) ? "" : "?";
+      const comment = commentOf(schema, inner);
+      return `${comment}${inner}readonly ${name}${mark}: ${typeOf(schema, inner)};\n`;
+    },
+  );
+  return `{\n${fields.join("")}${indent}}`;
+}
+
+function commentOf({ description }: JsonSchema, indent: string): string {
+  return typeof description === "string" ? `${indent}/** ${description} */\n` : "";
+}

@@ -1,0 +1,43 @@
+import { etagOf, matchesEtag } from "./etag.ts";
+import type { RequestContext } from "./request-context.ts";
+
+/** A text that is the same for everybody until the program is another one. */
+export interface PublicDocument {
+  readonly text: string;
+  readonly etag: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** `contentPolicy` is the text's `Content-Security-Policy`. */
+export function publicDocument(
+  text: string,
+  contentType: string,
+  contentPolicy: string,
+): PublicDocument {
+  const etag = etagOf(text);
+  const headers = {
+    ETag: etag,
+    "Cache-Control": "no-cache",
+    "Content-Type": contentType,
+    "Content-Security-Policy": contentPolicy,
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+  };
+  return { text, etag, headers };
+}
+
+/** A 200 with the text, or a 304 when the client holds it. */
+export function answerDocument(
+  context: RequestContext,
+  request: Request,
+  { text, etag, headers }: PublicDocument,
+): Response {
+  const known = request.headers.get("if-none-match");
+  const isKnown = known !== null && matchesEtag(known, etag);
+  return new Response(isKnown ? null : text, {
+    status: isKnown ? 304 : 200,
+    headers: { ...headers, ...context.headers },
+  });
+}

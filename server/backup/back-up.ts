@@ -1,0 +1,79 @@
+import { existsSync, realpathSync } from "node:fs";
+import { rm, stat } from "node:fs/promises";
+import { AppError, messageOf } from "../../shared/errors.ts";
+import { base32 } from "../../shared/ids.ts";
+import { openConnection } from "../../shared/sqlite/database.ts";
+import type { World } from "../../shared/world.ts";
+import { checkDatabase } from "./check-database.ts";
+import { createPrivateFile, renameDurably, syncFile } from "./durable-files.ts";
+
+const RANDOM_BYTES = 5;
+
+/** What SQLite keeps beside a database; a copy put there must not meet that of another. */
+export const SIDE_FILES = ["-wal", "-shm", "-journal"] as const;
+
+/** How a backup is made. */
+export interface BackupOptions {
+  /** The server's database. */
+  readonly database: string;
+  /** Where to put the copy. */
+  readonly file: string;
+  /** Put it in the place of a file that is there. */
+  readonly force: boolean;
+  readonly world: World;
+}
+
+/**
+ * Copies a server's database as of one moment, whether the server runs or not: everything that was
+ * acknowledged before the call is in it. The copy is checked and on the disk before it has its
+ * name. Resolves to its size in bytes; throws one sentence.
+ */
+export async function backUp({ database, file, force, world }: BackupOptions): Promise<number> {
+  refuseTarget(database, file, force);
+  const partial = `${file}.partial-${base32(world.randomBytes(RANDOM_BYTES))}`;
+  try {
+    await createPrivateFile(partial);
+    await copyDatabase(database, partial);
+    await checkDatabase(partial, `the copy of ${database}`);
+    await syncFile(partial);
+    const { size } = await stat(partial);
+    refuseTarget(database, file, force);
+    await renameDurably(partial, file);
+    return size;
+  } catch (thrown) {
+    await rm(partial, { force: true });
+    throw thrown instanceof AppError ? thrown : refused(`no backup: ${messageOf(thrown)}`);
+  }
+}
+
+function refuseTarget(database: string, file: string, force: boolean): void {
+  if (!existsSync(database)) throw refused(`there is no database at ${database}`);
+  if (isPartOf(database, file)) throw refused(`${file} belongs to the database itself`);
+  const beside = SIDE_FILES.find((suffix) => existsSync(`${file}${suffix}`));
+  if (beside !== undefined) {
+    throw refused(`${file}${beside} is there, of another database: choose another name`);
+  }
+  if (!force && existsSync(file)) {
+    throw refused(`${file} is there already: choose another name, or add --force`);
+  }
+}
+
+function isPartOf(database: string, file: string): boolean {
+  const real = (path: string) => (existsSync(path) ? realpathSync(path) : path);
+  return ["", ".lock", ...SIDE_FILES].some((suffix) => real(`${database}${suffix}`) === real(file));
+}
+
+/** SQLite's own copying of a database in use: a read transaction, which keeps no writer waiting. */
+async function copyDatabase(from: string, to: string): Promise<void> {
+  const connection = await openConnection(from, true);
+  try {
+    connection.exec("PRAGMA busy_timeout = 5000");
+    connection.prepare("VACUUM INTO ?").run([to]);
+  } finally {
+    connection.close();
+  }
+}
+
+function refused(message: string): AppError {
+  return new AppError("invalid_request", message);
+}

@@ -1,0 +1,63 @@
+import { AppError, messageOf } from "../../shared/errors.ts";
+import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
+import { openConnection } from "../../shared/sqlite/database.ts";
+import { hostMigrations } from "../open-store.ts";
+
+/**
+ * Throws one sentence unless the file is a sound database of a server, of this version of memsync
+ * or an older one. Reads every page of it. The file is not changed; the sentence calls it `name`.
+ */
+export async function checkDatabase(path: string, name: string): Promise<void> {
+  const connection = await openToRead(path, name);
+  try {
+    const steps = stepsIn(connection, name);
+    const known = new Set(hostMigrations.map((migration) => migration.name));
+    const unknown = steps.find((step) => !known.has(step));
+    if (unknown !== undefined && /^(replica|service|host)-/.test(unknown)) {
+      throw refused(`${name} was written by a newer memsync (step "${unknown}"): update memsync`);
+    }
+    if (unknown !== undefined || !steps.includes("host-0001-accounts-and-tokens")) {
+      throw refused(`${name} is not a database of a memsync server`);
+    }
+    const problem = firstProblem(connection, name);
+    if (problem !== undefined) throw refused(`${name} is damaged (${problem})`);
+  } finally {
+    connection.close();
+  }
+}
+
+async function openToRead(path: string, name: string): Promise<SqliteConnection> {
+  try {
+    return await openConnection(path, true);
+  } catch (thrown) {
+    throw refused(`${name} can't be opened (${messageOf(thrown)})`);
+  }
+}
+
+function stepsIn(connection: SqliteConnection, name: string): readonly string[] {
+  try {
+    const rows = connection.prepare("select name from schema_migrations order by name").all([]);
+    return (rows as { name: string }[]).map((row) => row.name);
+  } catch (thrown) {
+    const problem = messageOf(thrown);
+    if (problem.startsWith("no such table")) {
+      throw refused(`${name} is not a database of a memsync server`);
+    }
+    throw refused(`${name} can't be read as a database (${problem})`);
+  }
+}
+
+function firstProblem(connection: SqliteConnection, name: string): string | undefined {
+  try {
+    const rows = connection.prepare("PRAGMA integrity_check(1)").all([]);
+    const [row] = rows as { integrity_check: string }[];
+    const said = row?.integrity_check ?? "no answer";
+    return said === "ok" ? undefined : said.replace(/^\*+[^*]*\*+\s*/, "").replace(/\s+/g, " ");
+  } catch (thrown) {
+    throw refused(`${name} is damaged (${messageOf(thrown)})`);
+  }
+}
+
+function refused(message: string): AppError {
+  return new AppError("invalid_request", message);
+}

@@ -1,0 +1,48 @@
+import { copyFile, link, open, rename } from "node:fs/promises";
+import { dirname } from "node:path";
+
+const PRIVATE_FILE = 0o600;
+
+/** Makes an empty file that its owner alone can read; rejects where something is already. */
+export async function createPrivateFile(path: string): Promise<void> {
+  const file = await open(path, "wx", PRIVATE_FILE);
+  await file.close();
+}
+
+/** Resolves when the file's bytes are on the disk. */
+export async function syncFile(path: string): Promise<void> {
+  const file = await open(path, "r+");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Puts `from` in the place of `to`, whatever is there, and resolves when that is on the disk. */
+export async function renameDurably(from: string, to: string): Promise<void> {
+  await rename(from, to);
+  await syncFolderOf(to);
+}
+
+/** Gives a file a second name; a copy where the file system has no such thing. */
+export async function keepAs(path: string, name: string): Promise<void> {
+  try {
+    await link(path, name);
+  } catch {
+    await copyFile(path, name);
+    await syncFile(name);
+  }
+  await syncFolderOf(name);
+}
+
+async function syncFolderOf(path: string): Promise<void> {
+  const folder = await open(dirname(path), "r");
+  try {
+    await folder.sync();
+  } catch {
+    // Some systems can't do this to a folder, and need not be asked.
+  } finally {
+    await folder.close();
+  }
+}

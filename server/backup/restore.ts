@@ -1,0 +1,149 @@
+import { existsSync } from "node:fs";
+import { copyFile, open, rename, rm } from "node:fs/promises";
+import { AppError, messageOf } from "../../shared/errors.ts";
+import { base32 } from "../../shared/ids.ts";
+import { openConnection } from "../../shared/sqlite/database.ts";
+import { takeLock } from "../../shared/sqlite/lock.ts";
+import { timestampOf } from "../../shared/wire/timestamp.ts";
+import type { World } from "../../shared/world.ts";
+import { SIDE_FILES } from "./back-up.ts";
+import { checkDatabase } from "./check-database.ts";
+import { createPrivateFile, keepAs, renameDurably, syncFile } from "./durable-files.ts";
+
+const RANDOM_BYTES = 5;
+
+/** How a backup is put back. */
+export interface RestoreOptions {
+  readonly file: string;
+  /** The server's database, which may be missing or damaged. */
+  readonly database: string;
+  readonly world: World;
+}
+
+/** What a restore has done. */
+export interface Restored {
+  /** Where the database is now that was there before; undefined when there was none. */
+  readonly setAside: string | undefined;
+  /** Tokens that were revoked after the backup, and are so in the restored database, too. */
+  readonly revoked: number;
+}
+
+/**
+ * Puts a backup in the place of a server's database, while no server runs on it. The present one is
+ * kept under another name. At no moment is there no database, and what is put in its place was
+ * checked and is on the disk. Replicas learn of it by themselves: the server's next start has a new
+ * epoch, and a position that the backup never reached makes both sides exchange everything. Throws
+ * one sentence, and has then changed nothing.
+ */
+export async function restore({ file, database, world }: RestoreOptions): Promise<Restored> {
+  if (!existsSync(file)) throw refused(`there is no backup at ${file}`);
+  const beside = SIDE_FILES.find((suffix) => existsSync(`${file}${suffix}`));
+  if (beside !== undefined) {
+    throw refused(`${file}${beside} is there: ${file} is a database in use, not a backup of one`);
+  }
+  const lock = await takeLock(`${database}.lock`);
+  if (!lock) throw refused(`a server runs on ${database}: stop it first`);
+  const coming = `${database}.restoring-${base32(world.randomBytes(RANDOM_BYTES))}`;
+  try {
+    await createPrivateFile(coming);
+    await copyFile(file, coming);
+    await checkDatabase(coming, file);
+    const revoked = await revokeAgain(database, coming);
+    await syncFile(coming);
+    const setAside = await setAsidePresent(database, world);
+    await renameDurably(coming, database);
+    return { setAside, revoked };
+  } catch (thrown) {
+    for (const part of ["", ...SIDE_FILES]) await rm(`${coming}${part}`, { force: true });
+    throw thrown instanceof AppError ? thrown : refused(`not restored: ${messageOf(thrown)}`);
+  } finally {
+    lock.release();
+  }
+}
+
+/** A token that was taken away stays so, however old the backup: as far as that can be read. */
+async function revokeAgain(database: string, coming: string): Promise<number> {
+  const revoked = existsSync(database) ? await revokedIn(database) : [];
+  const connection = await openConnection(coming, false);
+  try {
+    const revoke = connection.prepare(
+      "update tokens set revoked_at = ? where id = ? and revoked_at is null",
+    );
+    connection.exec("BEGIN");
+    let changed = 0;
+    for (const { id, revoked_at } of revoked)
+      changed += Number(revoke.run([revoked_at, id]).changes);
+    connection.exec("COMMIT");
+    return changed;
+  } finally {
+    connection.close();
+  }
+}
+
+async function revokedIn(database: string): Promise<readonly { id: string; revoked_at: number }[]> {
+  try {
+    if (!(await hasPages(database))) return [];
+    const revoked = await readRevoked(database);
+    // It can be read, so it may be written: what the last server left in its log goes into it.
+    await foldLogIn(database);
+    return revoked;
+  } catch {
+    // Damaged, which may be why it is to be replaced; all parts of it are kept as they are.
+    return [];
+  }
+}
+
+/** The magic string that begins every database (https://www.sqlite.org/fileformat.html). */
+const MAGIC = "SQLite format 3\0";
+
+/** Whether a file begins as a database does. Opening another, SQLite would delete its log. */
+async function hasPages(path: string): Promise<boolean> {
+  const file = await open(path, "r");
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
+    return bytesRead === HEADER_BYTES && buffer.toString("latin1").startsWith(MAGIC);
+  } finally {
+    await file.close();
+  }
+}
+
+/** The smallest page of a database. */
+const HEADER_BYTES = 512;
+
+async function readRevoked(
+  database: string,
+): Promise<readonly { id: string; revoked_at: number }[]> {
+  const connection = await openConnection(database, true);
+  try {
+    const sql = "select id, revoked_at from tokens where revoked_at is not null order by id";
+    return connection.prepare(sql).all([]) as { id: string; revoked_at: number }[];
+  } finally {
+    connection.close();
+  }
+}
+
+async function foldLogIn(database: string): Promise<void> {
+  const connection = await openConnection(database, false);
+  try {
+    connection.exec("PRAGMA busy_timeout = 5000");
+    connection.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all([]);
+  } finally {
+    connection.close();
+  }
+}
+
+async function setAsidePresent(database: string, world: World): Promise<string | undefined> {
+  const parts = ["", ...SIDE_FILES].filter((suffix) => existsSync(`${database}${suffix}`));
+  if (parts.length === 0) return undefined;
+  const name = `${database}.before-restore-${timestampOf(world.now()).replace(/[:.]/g, "-")}`;
+  for (const part of parts) {
+    // The database keeps its own name as well until the other takes that, in one step.
+    if (part === "") await keepAs(database, name);
+    else await rename(`${database}${part}`, `${name}${part}`);
+  }
+  return name;
+}
+
+function refused(message: string): AppError {
+  return new AppError("invalid_request", message);
+}

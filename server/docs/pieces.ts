@@ -1,0 +1,28 @@
+import { type Html, html, type Part } from "./html.ts";
+
+/** A table that scrolls by itself, with `heads` over its columns. */
+export function table(label: string, heads: readonly string[], rows: readonly Html[]): Html {
+  const columns = heads.map((head) => html`<th scope="col">${head}</th>`);
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}">
+<table><thead><tr>${columns}</tr></thead><tbody>${rows}</tbody></table></div>`;
+}
+
+/** Something said in passing. */
+export function note(part: Part): Html {
+  return html` <span class="note">${part}</span>`;
+}
+
+/** Says of what is named whether it may be left out. */
+export function mark(word: "required" | "optional"): Html {
+  return html` <span class="${word}">${word}</span>`;
+}
+
+/** Text as it is, which scrolls by itself. */
+export function preformatted(text: string): Html {
+  return html`<pre tabindex="0"><code>${text}</code></pre>`;
+}
+
+/** `value` for people to read. */
+export function indented(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+}

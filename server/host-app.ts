@@ -1,0 +1,87 @@
+import type { Log } from "../shared/log.ts";
+import { Sweeper } from "../shared/replica/sweeper.ts";
+import type { SqliteDatabase } from "../shared/sqlite/database.ts";
+import type { World } from "../shared/world.ts";
+import { type App, createApp } from "./app.ts";
+import { GuessDelays } from "./guess-delays.ts";
+import { CountsWriter } from "./limits/counts-writer.ts";
+import { RequestLimits } from "./limits/request-limits.ts";
+import { storedCounts } from "./limits/stored-counts.ts";
+import { type LiveSocketLimits, LiveSockets } from "./live/live-sockets.ts";
+import { openHostStore } from "./open-store.ts";
+import { countRefusals } from "./operations/count-refusals.ts";
+import { createOperations } from "./operations/create-operations.ts";
+import type { Operations } from "./operations/operations.ts";
+import { createPublishedApp } from "./published-app.ts";
+import { createServices } from "./services/create-services.ts";
+import { serviceStoreOf } from "./services/service-store.ts";
+import type { HostTables } from "./stores/account-tables.ts";
+import { TokenAuthenticator } from "./token-authenticator.ts";
+
+/** Where the hosted server keeps its data, and whom it answers. */
+export interface HostAppOptions {
+  /** `:memory:` or the path of a database file. */
+  readonly path: string;
+  readonly world: World;
+  readonly log: Log;
+  /** Refuse requests that name another host than this machine. */
+  readonly loopbackOnly: boolean;
+  /** Serve the published specification and nothing else. */
+  readonly publishedOnly?: boolean;
+  /** Names besides this machine's own that requests may name as their host. */
+  readonly allowedHosts?: readonly string[];
+  readonly liveSockets?: LiveSocketLimits;
+  /** Measures and logs requests, and says whether the server is ready. */
+  readonly operated?: Pick<Operations, "readiness" | "metricsToken">;
+}
+
+/** The hosted server without a port; its database is open until `close`. */
+export interface HostApp {
+  readonly app: App;
+  /** For accounts and tokens. */
+  readonly database: SqliteDatabase<HostTables>;
+  /** No answer waits from now on: call it before the listener is closed. */
+  hurry(): void;
+  /** Finishes the writes under way, writes what was counted, and closes the database. */
+  close(): Promise<void>;
+}
+
+/** The whole service without a port, for the tokens that its database knows. */
+export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
+  const { path, world, log, loopbackOnly } = options;
+  const host = await openHostStore(path, world);
+  const sweeper = new Sweeper(host.store, world, log);
+  sweeper.start();
+  const tokens = new TokenAuthenticator(host.database, world, log);
+  const writer = new CountsWriter(storedCounts(host.database), world, log);
+  const limits = new RequestLimits(world, writer);
+  const guesses = new GuessDelays(world);
+  const create = options.publishedOnly ? createPublishedApp : createApp;
+  const services = createServices(serviceStoreOf(host.store), world, limits);
+  const sockets = new LiveSockets(options.liveSockets);
+  const operations =
+    options.operated && createOperations({ host, sockets, world, ...options.operated });
+  const app = create({
+    services: operations ? countRefusals(services, operations.metrics) : services,
+    sockets,
+    ...(operations && { operations }),
+    authenticate: (header) => tokens.authenticate(header),
+    quotaOf: (caller) => limits.quotaOf(caller),
+    guessed: (peer) => guesses.failed(peer()),
+    world,
+    log,
+    loopbackOnly,
+    allowedHosts: options.allowedHosts ?? [],
+  });
+  return {
+    app,
+    database: host.database,
+    hurry: () => guesses.release(),
+    async close() {
+      await sweeper.stop();
+      await limits.close();
+      await tokens.settled();
+      await host.close();
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { messageOf } from "../../shared/errors.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Timer, World } from "../../shared/world.ts";
+import { dayOf, type Usage, type UsageRecord } from "./usage.ts";
+
+/** Counts are written so long after the first change: that much a crash may forget. */
+const WRITE_AFTER_MS = 1000;
+
+/** Where the counts of accounts survive a restart. */
+export interface CountsStore {
+  find(account: string): Promise<UsageRecord | undefined>;
+  /** All in one transaction, in which accounts without a request since `oldestDay` go. */
+  write(counts: ReadonlyMap<string, UsageRecord>, oldestDay: number): Promise<void>;
+}
+
+/** Writes what changed in the background, never while a request waits. */
+export class CountsWriter {
+  #changed = new Map<string, Usage>();
+  /** Under way; not in the store for certain. */
+  #written: ReadonlyMap<string, Usage> = new Map();
+  #writing: Promise<void> = Promise.resolve();
+  #timer: Timer | undefined;
+
+  constructor(
+    readonly store: CountsStore,
+    readonly world: World,
+    readonly log: Log,
+  ) {}
+
+  /** This account's counts are to be written within a second or so. */
+  changed(account: string, usage: Usage): void {
+    this.#changed.set(account, usage);
+    this.#timer ??= this.world.setTimer(WRITE_AFTER_MS, () => {
+      this.#timer = undefined;
+      this.#writing = this.#writing.then(() => this.#write());
+    });
+  }
+
+  /** Whether the store holds what was last counted of an account. */
+  holds(account: string): boolean {
+    return !this.#changed.has(account) && !this.#written.has(account);
+  }
+
+  /** Resolves when everything is written, or could not be. */
+  async close(): Promise<void> {
+    this.#stopTimer();
+    await this.#writing;
+    await this.#write();
+    this.#stopTimer();
+  }
+
+  #stopTimer(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  /** Never rejects. What could not be written is changed still. */
+  async #write(): Promise<void> {
+    if (this.#changed.size === 0) return;
+    const written = this.#changed;
+    this.#written = written;
+    this.#changed = new Map();
+    const counts = new Map([...written].map(([account, usage]) => [account, usage.record()]));
+    try {
+      // Yesterday's may still count: the clock may be set back by as much.
+      await this.store.write(counts, dayOf(this.world.now()) - 1);
+      this.#written = new Map();
+    } catch (thrown) {
+      this.log.warn({ reason: messageOf(thrown) }, "the counts of requests were not written");
+      this.#written = new Map();
+      for (const [account, usage] of written) this.changed(account, usage);
+    }
+  }
+}

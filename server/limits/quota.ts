@@ -1,0 +1,94 @@
+import { AppError } from "../../shared/errors.ts";
+import { DAY_SECONDS, MINUTE_SECONDS, type PlanLimits } from "./plans.ts";
+import type { RequestWindow, Windows } from "./usage.ts";
+
+/** What charging a request came to. */
+export interface Charge {
+  /** To send with the answer; none where nothing is limited. */
+  readonly headers: QuotaHeaders;
+  /** Whole seconds after which the same request will be charged; undefined when it was. */
+  readonly retryAfterSeconds: number | undefined;
+}
+
+/** Headers by name. */
+export type QuotaHeaders = Readonly<Record<string, string>>;
+
+/** What one account may still do. Neither method waits for anything. */
+export interface Quota {
+  /** Charges one request, or refuses it and charges nothing. */
+  charge(): Charge;
+  /** The headers for an answer that is not charged. */
+  headers(): QuotaHeaders;
+}
+
+/** Where nobody counts. */
+export const UNLIMITED: Quota = {
+  charge: () => ({ headers: {}, retryAfterSeconds: undefined }),
+  headers: () => ({}),
+};
+
+/** What of a request's context is about its quota. */
+interface Charged {
+  /** Of the answer. */
+  readonly headers: Record<string, string>;
+  /** None before the caller is known. */
+  readonly quota?: Quota;
+}
+
+/** Charges a request and puts what is left into its answer. Throws a 429 when nothing was. */
+export function charge({ headers, quota }: Charged): void {
+  const charged = quota?.charge();
+  Object.assign(headers, charged?.headers);
+  const seconds = charged?.retryAfterSeconds;
+  if (seconds === undefined) return;
+  headers["Retry-After"] = String(seconds);
+  throw new AppError(
+    "rate_limited",
+    `the account has made all the requests that its plan allows: try again in ${seconds} seconds`,
+  );
+}
+
+/** The context of an answer that shows the quota, charged or not. */
+export function withQuota<Context extends Charged>(context: Context): Context {
+  if (context.headers.RateLimit === undefined) {
+    Object.assign(context.headers, context.quota?.headers());
+  }
+  return context;
+}
+
+const policies = new WeakMap<PlanLimits, string>();
+
+/**
+ * `RateLimit-Policy` and `RateLimit` as draft-ietf-httpapi-ratelimit-headers has them: `q` and `w`
+ * are a window's quota and seconds, `r` what remains of it and `t` the seconds until it is more.
+ */
+export function quotaHeaders(limits: PlanLimits, { minute, day }: Windows): QuotaHeaders {
+  return {
+    "RateLimit-Policy": policyOf(limits),
+    RateLimit: `"minute";${itemOf(minute)}, "day";${itemOf(day)}`,
+  };
+}
+
+function policyOf(limits: PlanLimits): string {
+  let policy = policies.get(limits);
+  if (policy === undefined) {
+    const { minute, day } = limits;
+    policy = `"minute";q=${minute};w=${MINUTE_SECONDS}, "day";q=${day};w=${DAY_SECONDS}`;
+    policies.set(limits, policy);
+  }
+  return policy;
+}
+
+function itemOf(window: RequestWindow): string {
+  return `r=${remainingOf(window) ?? 0};t=${wholeSeconds(window.freesInMs)}`;
+}
+
+/** What is left of a window; null where nothing is limited. */
+export function remainingOf({ limit, used }: RequestWindow): number | null {
+  return limit === null ? null : Math.max(0, limit - used);
+}
+
+/** Rounded up, so that after them the milliseconds are over, too. */
+export function wholeSeconds(milliseconds: number): number {
+  return Math.ceil(milliseconds / 1000);
+}

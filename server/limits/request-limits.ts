@@ -1,0 +1,128 @@
+import { assert } from "../../shared/errors.ts";
+import type { Stats } from "../../shared/wire/stats.ts";
+import { timestampOf } from "../../shared/wire/timestamp.ts";
+import type { World } from "../../shared/world.ts";
+import type { Caller } from "../services/services.ts";
+import type { CountsWriter } from "./counts-writer.ts";
+import { PLAN_LIMITS } from "./plans.ts";
+import { type Quota, quotaHeaders, remainingOf, wholeSeconds } from "./quota.ts";
+import { type Moment, type RequestWindow, Usage, type UsageRecord } from "./usage.ts";
+
+/** Accounts held in memory; those that were quiet longest are read again when they come back. */
+const ACCOUNTS_HELD_MAX = 10_000;
+
+/** What of an account is in memory. */
+interface Held {
+  readonly usage: Usage;
+  readonly quota: Quota;
+}
+
+/**
+ * Counts the requests of every account. With a `writer` each is held to the limits of its plan, and
+ * counts survive a restart; without one nothing is limited, and counts are for statistics alone.
+ */
+export class RequestLimits {
+  /** The one that was quiet longest first. */
+  readonly #held = new Map<string, Held>();
+  readonly #loading = new Map<string, Promise<Held>>();
+  #lastWall = Number.NEGATIVE_INFINITY;
+  #setBackMs = 0;
+
+  constructor(
+    readonly world: World,
+    readonly writer?: CountsWriter,
+  ) {}
+
+  /** The quota of the caller's account: at once, unless it has to be read first. */
+  quotaOf(caller: Caller): Quota | Promise<Quota> {
+    const held = this.#hold(caller);
+    return held instanceof Promise ? held.then(({ quota }) => quota) : held.quota;
+  }
+
+  /** As `stats` shows them. */
+  async read(caller: Caller): Promise<Stats["requests"]> {
+    const { usage } = await this.#hold(caller);
+    const now = this.#moment();
+    const { minute, day } = usage.windows(now);
+    const shown = (window: RequestWindow) => ({
+      limit: window.limit,
+      remaining: remainingOf(window),
+      used: window.used,
+      resets_at: timestampOf(now.wall + window.freesInMs),
+    });
+    return { minute: shown(minute), day: shown(day) };
+  }
+
+  /** Writes what is not written yet. No request may come any more. */
+  async close(): Promise<void> {
+    await this.writer?.close();
+  }
+
+  #hold(caller: Caller): Held | Promise<Held> {
+    const { account } = caller;
+    const held = this.#held.get(account);
+    if (!held) return this.#load(caller);
+    this.#held.delete(account);
+    this.#held.set(account, held);
+    held.usage.limitTo(this.#limitsOf(caller));
+    return held;
+  }
+
+  #load(caller: Caller): Held | Promise<Held> {
+    if (!this.writer) return this.#add(caller, undefined);
+    const { account } = caller;
+    const loading =
+      this.#loading.get(account) ??
+      this.writer.store
+        .find(account)
+        .then((known) => this.#add(caller, known))
+        .finally(() => this.#loading.delete(account));
+    this.#loading.set(account, loading);
+    return loading;
+  }
+
+  #add(caller: Caller, known: UsageRecord | undefined): Held {
+    const { account } = caller;
+    assert(!this.#held.has(account), "an account is read once");
+    const usage = new Usage(this.#limitsOf(caller), known, this.#moment());
+    const held = { usage, quota: this.#quota(account, usage) };
+    this.#held.set(account, held);
+    this.#forgetQuietest();
+    return held;
+  }
+
+  #quota(account: string, usage: Usage): Quota {
+    const headersAt = (now: Moment) =>
+      usage.limits ? quotaHeaders(usage.limits, usage.windows(now)) : {};
+    return {
+      headers: () => headersAt(this.#moment()),
+      charge: () => {
+        const now = this.#moment();
+        const waitMs = usage.charge(now);
+        if (waitMs === undefined) this.writer?.changed(account, usage);
+        const retryAfterSeconds = waitMs === undefined ? undefined : wholeSeconds(waitMs);
+        return { headers: headersAt(now), retryAfterSeconds };
+      },
+    };
+  }
+
+  #limitsOf({ plan }: Caller) {
+    return this.writer ? PLAN_LIMITS[plan] : undefined;
+  }
+
+  #moment(): Moment {
+    const wall = this.world.now();
+    if (wall < this.#lastWall) this.#setBackMs += this.#lastWall - wall;
+    this.#lastWall = wall;
+    return { wall, steady: wall + this.#setBackMs };
+  }
+
+  /** What is not written yet stays, and with it what is later still. */
+  #forgetQuietest(): void {
+    for (const account of this.#held.keys()) {
+      if (this.#held.size <= ACCOUNTS_HELD_MAX) return;
+      if (this.writer?.holds(account) === false) return;
+      this.#held.delete(account);
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import { type Minute, SecondCounts, SlidingLog } from "./minute.ts";
+import { DAY_SECONDS, type PlanLimits } from "./plans.ts";
+
+const DAY_MS = DAY_SECONDS * 1000;
+
+/** A moment, on two clocks, in milliseconds. */
+export interface Moment {
+  /** Since the Unix epoch; may have jumped in either direction. */
+  readonly wall: number;
+  /** As fast as the wall clock, but never goes back. */
+  readonly steady: number;
+}
+
+/** What is kept of an account's requests. */
+export interface UsageRecord {
+  /** Steady times of the requests of the last 60 seconds, oldest first. */
+  readonly minute: readonly number[];
+  /** Days since the Unix epoch. */
+  readonly day: number;
+  /** Requests of that day. */
+  readonly inDay: number;
+}
+
+/** One of the two windows that requests are counted in. */
+export interface RequestWindow {
+  /** Null where nothing is limited. */
+  readonly limit: number | null;
+  readonly used: number;
+  /** Milliseconds until there is more quota; 0 when none is in use. */
+  readonly freesInMs: number;
+}
+
+/** Both windows of an account. */
+export interface Windows {
+  readonly minute: RequestWindow;
+  readonly day: RequestWindow;
+}
+
+/**
+ * The requests of one account against its limits, or without any: no 60 seconds ever hold more than
+ * the minute's limit, no UTC day more than the day's.
+ *
+ * 1. Both windows are looked at before either is charged; what is refused charges neither.
+ * 2. A clock that is set back gives nothing free: the minute goes by the steady clock, and a day
+ *    that was begun stays the day. When it was begun over a day too early it becomes today, with
+ *    its count, so that a clock that was wrong once locks nobody out.
+ */
+export class Usage {
+  #limits: PlanLimits | undefined;
+  #minute: Minute;
+  #day: number;
+  #inDay: number;
+
+  constructor(limits: PlanLimits | undefined, known: UsageRecord | undefined, now: Moment) {
+    this.#limits = limits;
+    this.#minute = minuteOf(limits, notAfter(known?.minute ?? [], now.steady));
+    this.#day = known?.day ?? dayOf(now.wall);
+    this.#inDay = known?.inDay ?? 0;
+  }
+
+  /** Undefined where nothing is limited. */
+  get limits(): PlanLimits | undefined {
+    return this.#limits;
+  }
+
+  /** The account has another plan from now on; what it used stays used. */
+  limitTo(limits: PlanLimits | undefined): void {
+    if (limits === this.#limits) return;
+    this.#limits = limits;
+    this.#minute = minuteOf(limits, this.#minute.times());
+  }
+
+  /** Milliseconds to wait when the request is refused; undefined when it is charged. */
+  charge(now: Moment): number | undefined {
+    const { minute, day } = this.windows(now);
+    const waitMs = Math.max(waitOf(minute), waitOf(day));
+    if (waitMs > 0) return waitMs;
+    this.#minute.add(now.steady);
+    this.#inDay += 1;
+    return undefined;
+  }
+
+  windows(now: Moment): Windows {
+    this.#turnDay(dayOf(now.wall));
+    const limits = this.#limits;
+    return {
+      minute: {
+        limit: limits?.minute ?? null,
+        used: this.#minute.used(now.steady),
+        freesInMs: this.#minute.freesInMs(now.steady),
+      },
+      day: {
+        limit: limits?.day ?? null,
+        used: this.#inDay,
+        freesInMs: (this.#day + 1) * DAY_MS - now.wall,
+      },
+    };
+  }
+
+  record(): UsageRecord {
+    return { minute: this.#minute.times(), day: this.#day, inDay: this.#inDay };
+  }
+
+  #turnDay(today: number): void {
+    if (today > this.#day) this.#inDay = 0;
+    if (today > this.#day || today < this.#day - 1) this.#day = today;
+  }
+}
+
+function minuteOf(limits: PlanLimits | undefined, times: readonly number[]): Minute {
+  return limits ? new SlidingLog(limits.minute, times) : new SecondCounts();
+}
+
+/** The UTC day of a wall clock's time, in days since the Unix epoch. */
+export function dayOf(wall: number): number {
+  return Math.floor(wall / DAY_MS);
+}
+
+function waitOf({ limit, used, freesInMs }: RequestWindow): number {
+  return limit !== null && used >= limit ? freesInMs : 0;
+}
+
+/** Times of a clock that was ahead of this one count as if none had passed since the last. */
+function notAfter(times: readonly number[], now: number): readonly number[] {
+  const ahead = (times.at(-1) ?? now) - now;
+  return ahead <= 0 ? times : times.map((time) => time - ahead);
+}

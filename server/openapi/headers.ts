@@ -1,0 +1,91 @@
+import { Type } from "@sinclair/typebox";
+import type { Kind } from "./operation.ts";
+
+/** Every header that an answer may carry by the contract, by its name. */
+export const HEADERS = {
+  "X-Request-Id": {
+    description: "Names this request in the server's log; `request_id` of an error is the same.",
+    schema: Type.String({ pattern: "^req_[0-9A-Za-z_-]{1,64}$" }),
+    example: "req_hn6wdw5hs5syntmr",
+    required: true,
+  },
+  ETag: {
+    description: "Strong; a hash of the body.",
+    schema: Type.String(),
+    example: '"2z52aulxp51x4"',
+    required: true,
+  },
+  "Cache-Control": {
+    description:
+      "`private, no-cache` of what was read, `no-store` of writes and errors, `no-cache` of what " +
+      "needs no token.",
+    schema: Type.String(),
+    example: "private, no-cache",
+    required: true,
+  },
+  Vary: {
+    description: "What of the request the answer depends on.",
+    schema: Type.String(),
+    example: "Authorization, X-Project-Id",
+    required: true,
+  },
+  Link: {
+    description: "The next page of a list, `next_cursor` in it; absent on the last.",
+    schema: Type.String(),
+    example: '</v1/memories?limit=1&cursor=WyJtZW1vcmllcyIs>; rel="next"',
+    required: false,
+  },
+  RateLimit: {
+    description:
+      "What is left: `r` requests, and more in `t` seconds. Absent where requests are not limited.",
+    schema: Type.String(),
+    example: '"minute";r=59;t=60, "day";r=9990;t=43200',
+    required: false,
+  },
+  "RateLimit-Policy": {
+    description:
+      "The plan's limits: `q` requests in `w` seconds. Absent where requests are not limited.",
+    schema: Type.String(),
+    example: '"minute";q=60;w=60, "day";q=10000;w=86400',
+    required: false,
+  },
+  "Retry-After": {
+    description: "Whole seconds until the same request can be served.",
+    schema: Type.Integer({ minimum: 0 }),
+    example: 17,
+    required: true,
+  },
+  "WWW-Authenticate": {
+    description: "The scheme of the token that is missing.",
+    schema: Type.String(),
+    example: "Bearer",
+    required: true,
+  },
+} as const;
+
+export type HeaderName = keyof typeof HEADERS;
+
+/** On the answers to a request whose token was accepted. */
+const CHARGED = ["RateLimit", "RateLimit-Policy"] as const;
+
+const OF_KIND: Readonly<Record<Kind, readonly HeaderName[]>> = {
+  read: ["ETag", "Vary"],
+  page: ["ETag", "Vary", "Link"],
+  write: [],
+  document: ["ETag"],
+};
+
+/** The headers of a 200, and all but the length and type of a 304's. */
+export function headersOf(kind: Kind, open: boolean): readonly HeaderName[] {
+  return ["X-Request-Id", "Cache-Control", ...OF_KIND[kind], ...(open ? [] : CHARGED)];
+}
+
+/** Headers of the refusals with an error body, by status. */
+export const REFUSAL_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
+  400: ["X-Request-Id", "Cache-Control", ...CHARGED],
+  401: ["X-Request-Id", "Cache-Control", "WWW-Authenticate"],
+  403: ["X-Request-Id", "Cache-Control", ...CHARGED],
+  404: ["X-Request-Id", "Cache-Control", ...CHARGED],
+  429: ["X-Request-Id", "Cache-Control", "Retry-After", ...CHARGED],
+  500: ["X-Request-Id", "Cache-Control", ...CHARGED],
+};

@@ -1,0 +1,51 @@
+import type { World } from "../../shared/world.ts";
+import type { LiveSockets } from "../live/live-sockets.ts";
+import type { HostStore } from "../open-store.ts";
+import { countLogRows, readDatabaseBytes } from "../stores/host-figures.ts";
+import type { Operations } from "./operations.ts";
+import type { Readiness } from "./readiness.ts";
+import { ServerMetrics } from "./server-metrics.ts";
+
+/** Counting the rows of a large log takes a moment, so it is done this often at most. */
+const LOG_ROWS_COUNTED_EVERY_MS = 60_000;
+
+/** What a host's metrics are read from. */
+export interface OperationsOptions {
+  readonly host: HostStore;
+  readonly sockets: LiveSockets;
+  readonly world: World;
+  readonly readiness: Readiness;
+  readonly metricsToken?: string | undefined;
+}
+
+/** Sets up the metrics of a host, which from then on counts the commits of its store. */
+export function createOperations(options: OperationsOptions): Operations {
+  const { host, sockets, world, readiness, metricsToken } = options;
+  const { reader } = host.database;
+  const metrics = new ServerMetrics({
+    sockets,
+    documentsOpen: () => host.store.inMemory.documents,
+    documentBytesOpen: () => host.store.inMemory.bytes,
+    logRows: nowAndThen(world, LOG_ROWS_COUNTED_EVERY_MS, () => countLogRows(reader)),
+    databaseBytes: () => readDatabaseBytes(reader),
+    startedAt: world.now(),
+  });
+  host.store.timeCommits((durationMs, kept) => metrics.countCommit(durationMs / 1000, kept));
+  return { readiness, metrics, metricsToken };
+}
+
+/** `read`, asked again only when its last answer is `everyMs` old. */
+function nowAndThen(
+  world: World,
+  everyMs: number,
+  read: () => Promise<number>,
+): () => Promise<number> {
+  let readAt = Number.NEGATIVE_INFINITY;
+  let last = Promise.resolve(0);
+  return () => {
+    if (world.monotonic() - readAt < everyMs) return last;
+    readAt = world.monotonic();
+    last = read();
+    return last;
+  };
+}

@@ -1,0 +1,39 @@
+import type { Log } from "../../shared/log.ts";
+import type { World } from "../../shared/world.ts";
+import { pathOf } from "../query.ts";
+import type { CallerContext, RequestContext } from "../request-context.ts";
+import { type Operations, recordRequest } from "./operations.ts";
+import { createRoutePatterns, UNMATCHED } from "./route-pattern.ts";
+
+/** Tells whoever operates the server of an answer, and gives it back. */
+export type Recorder = <Answer extends { readonly status: number; readonly headers: Headers }>(
+  method: string,
+  /** Undefined for what never became a request. */
+  url: string | undefined,
+  context: RequestContext | CallerContext | undefined,
+  /** By the steady clock. */
+  startedAt: number,
+  answer: Answer,
+) => Answer;
+
+/** For an app that serves `routes`; without `operations` nobody is told. */
+export function createRecorder(
+  deps: { readonly world: World; readonly log: Log; readonly operations?: Operations },
+  routes: readonly { readonly path: string }[],
+): Recorder {
+  const { world, log, operations } = deps;
+  const patternOf = createRoutePatterns(routes.map(({ path }) => path));
+  return (method, url, context, startedAt, answer) => {
+    if (!operations || !context) return answer;
+    recordRequest(operations, log, {
+      requestId: context.requestId,
+      account: "caller" in context ? context.caller.account : undefined,
+      method,
+      route: url === undefined ? UNMATCHED : patternOf(pathOf(url)),
+      status: answer.status,
+      durationMs: world.monotonic() - startedAt,
+      bytes: Number(answer.headers.get("content-length") ?? 0),
+    });
+    return answer;
+  };
+}

@@ -1,0 +1,14 @@
+/** Fields of `POST /v1/memories` that the specification names. */
+export const MEMORY_FIELDS = ["content", "layer", "project_id"] as const;
+
+/** Fields of the specification's sync payload. */
+export const SYNC_FIELDS = ["claude_md_content", "memories", "metadata"] as const;
+
+/**
+ * A body without all fields but these, so that what is unpublished is ignored like any unknown
+ * field, its type included. What is no object is left for the parser to refuse.
+ */
+export function publishedFields(body: unknown, fields: readonly string[]): unknown {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
+  return Object.fromEntries(Object.entries(body).filter(([field]) => fields.includes(field)));
+}

@@ -1,0 +1,110 @@
+import { Elysia } from "elysia";
+import { AppError } from "../../../shared/errors.ts";
+import { parseMemoryId, parseSessionId } from "../../../shared/ids.ts";
+import { LIMITS } from "../../../shared/limits.ts";
+import { type MemoryDeleted, parseMemoryCreate } from "../../../shared/wire/memory.ts";
+import { existingProjectId } from "../../../shared/wire/project-id.ts";
+import { parseSyncPayload } from "../../../shared/wire/sync.ts";
+import { answer } from "../../answer.ts";
+import { readJson, readRequiredJson } from "../../read-json.ts";
+import { withContext } from "../../request-context.ts";
+import type { MemoryQuery, PageRequest, Services } from "../../services/services.ts";
+import { requireWrite, UNPARSED } from "../route.ts";
+import { MEMORY_FIELDS, publishedFields, SYNC_FIELDS } from "./published-fields.ts";
+import { publishedMemory, publishedProject } from "./published-views.ts";
+
+/** The specification knows no paging. */
+export const WHOLE_LIST: PageRequest = { limit: undefined, cursor: undefined };
+
+/** No parameter and no header says which memories. */
+const CURRENT: MemoryQuery = {
+  ...WHOLE_LIST,
+  projectId: undefined,
+  headerProjectId: undefined,
+  layer: undefined,
+  q: undefined,
+};
+
+/** Variant A as the specification has it, and no more. */
+export function publishedV1Routes(services: Services) {
+  return new Elysia({ prefix: "/v1" })
+    .use(memoryRoutes(services))
+    .use(projectRoutes(services))
+    .use(sessionRoutes(services));
+}
+
+function memoryRoutes({ memories }: Services) {
+  return new Elysia({ prefix: "/memories" })
+    .use(withContext)
+    .get("", async ({ context }) => {
+      const { items, total } = await memories.list(context.caller, CURRENT);
+      return answer(context, { memories: items.map(publishedMemory), total });
+    })
+    .post(
+      "",
+      async ({ context, request }) => {
+        requireWrite(context.caller);
+        const { value } = await readRequiredJson(request);
+        const body = publishedFields(value, MEMORY_FIELDS);
+        const create = parseMemoryCreate(body);
+        const created = await memories.create(context.caller, create, undefined);
+        return answer(context, publishedMemory(created));
+      },
+      UNPARSED,
+    )
+    .delete(
+      "/:id",
+      async ({ context, params }) => {
+        requireWrite(context.caller);
+        const id = parseMemoryId(params.id);
+        if (id === undefined) throw new AppError("not_found", "there is no such memory");
+        await memories.remove(context.caller, id);
+        return answer(context, { id, deleted: true } satisfies MemoryDeleted);
+      },
+      UNPARSED,
+    );
+}
+
+function projectRoutes({ projects, sync }: Services) {
+  return new Elysia({ prefix: "/projects" })
+    .use(withContext)
+    .get("", async ({ context }) => {
+      const { items } = await projects.list(context.caller, WHOLE_LIST);
+      return answer(context, { projects: items.map(publishedProject) });
+    })
+    .get("/:id", async ({ context, params }) => {
+      const { project } = await projects.get(context.caller, existingProjectId(params.id));
+      return answer(context, publishedProject(project));
+    })
+    .post(
+      "/:id/sync",
+      async ({ context, request, params }) => {
+        const body = await readJson(request, LIMITS.bodyBytes);
+        if (body === undefined) {
+          await sync.read(context.caller, existingProjectId(params.id));
+          return answer(context, {});
+        }
+        const payload = parseSyncPayload(publishedFields(body.value, SYNC_FIELDS));
+        const id = existingProjectId(params.id);
+        await sync.apply(context.caller, id, payload, { createMissing: true });
+        return answer(context, {});
+      },
+      UNPARSED,
+    );
+}
+
+function sessionRoutes({ sessions }: Services) {
+  return new Elysia({ prefix: "/sessions" })
+    .use(withContext)
+    .get("", async ({ context }) => {
+      const query = { ...WHOLE_LIST, projectId: undefined };
+      const { items } = await sessions.list(context.caller, query);
+      return answer(context, { sessions: items.map(({ id }) => ({ id })) });
+    })
+    .get("/:id", async ({ context, params }) => {
+      const asked = parseSessionId(params.id);
+      if (asked === undefined) throw new AppError("not_found", "there is no such session");
+      const { id } = await sessions.get(context.caller, asked);
+      return answer(context, { id });
+    });
+}

@@ -1,0 +1,51 @@
+import { AppError } from "../../shared/errors.ts";
+import type { WriteContext } from "../../shared/replica/store.ts";
+import {
+  dropAnswersKeptBy,
+  findKeptAnswer,
+  insertKeptAnswer,
+  type KeptAnswerId,
+} from "../stores/kept-answer-store.ts";
+import type { ServiceTables } from "../stores/tables.ts";
+import type { Caller, Once } from "./services.ts";
+
+/** How long an answer is kept. */
+const KEPT_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Does `work` in the write transaction that it is called in, or gives again what it gave when the
+ * same request came before; without `asked` it just does it. What is given is kept by that same
+ * transaction, as JSON; a refusal is not. Writes run one after another, so a request that comes
+ * twice at once finds the other's answer. Throws a 400 for another body under the same key.
+ *
+ * Answers are kept apart by what the token may do, too, for they show no more than that.
+ */
+export async function doOnce<Answer>(
+  { db, now }: WriteContext<ServiceTables>,
+  caller: Caller,
+  asked: Once | undefined,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  if (!asked) return await work();
+  await dropAnswersKeptBy(db, now - KEPT_MS);
+  const { path, key, bodyHash } = asked;
+  const id: KeptAnswerId = { account: caller.account, who: whoIs(caller), path, key };
+  const kept = await findKeptAnswer(db, id);
+  if (kept) {
+    if (kept.bodyHash === bodyHash) return JSON.parse(kept.answer) as Answer;
+    throw invalidKey("was used for another body within 24 hours: take a new key");
+  }
+  const answer = await work();
+  await insertKeptAnswer(db, id, { bodyHash, answer: JSON.stringify(answer) }, now);
+  return answer;
+}
+
+/** A 400 for the header `Idempotency-Key`. */
+export function invalidKey(message: string): AppError {
+  const path = "Idempotency-Key";
+  return new AppError("invalid_request", `${path} ${message}`, [{ path, message }]);
+}
+
+function whoIs({ user, canWrite, boundTo }: Caller): string {
+  return JSON.stringify([user, canWrite, boundTo && [...boundTo].sort()]);
+}

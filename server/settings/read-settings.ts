@@ -1,0 +1,152 @@
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { messageOf } from "../../shared/errors.ts";
+import { nearest } from "./nearest.ts";
+import {
+  flagOf,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+  type Settings,
+  VARIABLE_PREFIX,
+  variableOf,
+} from "./setting.ts";
+
+/** Where a value comes from, the strongest first. */
+export type Source = "flag" | "environment" | "file" | "default";
+
+/** Values as they were written, by setting; what is not there was not given. */
+export type Written = { readonly [name in SettingName]?: string };
+
+/** What a server is to run with, and where each value of it comes from. */
+export interface ReadSettings {
+  readonly settings: Settings;
+  readonly sources: Readonly<Record<SettingName, Source>>;
+}
+
+/** Everything that is wrong with a configuration, a line for each problem. */
+export class SettingsError extends Error {
+  override readonly name = "SettingsError";
+
+  constructor(readonly problems: readonly string[]) {
+    super(problems.join("\n"));
+  }
+}
+
+/** Variables that are no setting. */
+const CONFIG_VARIABLE = `${VARIABLE_PREFIX}CONFIG`;
+
+/**
+ * Reads a server's configuration: flags before the environment before the file before defaults.
+ * `configPath` is what `--config` names. Relative paths begin at `dir`, those in the file at its
+ * folder. Throws a `SettingsError` that names every problem; an unknown name is one.
+ */
+export function readSettings(
+  flags: Written,
+  configPath: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+  dir: string,
+): ReadSettings {
+  const problems: string[] = [];
+  const path = configPath ?? (env[CONFIG_VARIABLE] || undefined);
+  const file = path === undefined ? {} : readFile(resolve(dir, path), problems);
+  const variables = readVariables(env, problems);
+  const values: Partial<Record<SettingName, unknown>> = {};
+  const sources: Partial<Record<SettingName, Source>> = {};
+  for (const name of SETTING_NAMES) {
+    const candidates: readonly (readonly [Source, string, string | undefined])[] = [
+      ["flag", flagOf(name), flags[name]],
+      ["environment", variableOf(name), variables[name]],
+      ["file", `${name} in the file`, file[name]],
+    ];
+    sources[name] = "default";
+    values[name] = SETTINGS[name].initial;
+    for (const [source, where, text] of candidates.toReversed()) {
+      if (text === undefined) continue;
+      sources[name] = source;
+      // All of them are looked at: a mistake that is hidden by a flag is one nevertheless.
+      values[name] = parsed(name, where, text, problems);
+    }
+  }
+  if (problems.length > 0) throw new SettingsError(problems);
+  return { settings: values as Settings, sources: sources as ReadSettings["sources"] };
+}
+
+/** The file that a database's address names. */
+export function databasePath({ database_url: url }: Settings, dir: string): string {
+  return resolve(dir, url.slice("sqlite:".length));
+}
+
+function parsed(name: SettingName, where: string, text: string, problems: string[]): unknown {
+  try {
+    return SETTINGS[name].parse(text);
+  } catch (thrown) {
+    problems.push(`${where} ${messageOf(thrown)}`);
+    return undefined;
+  }
+}
+
+function readVariables(
+  env: Readonly<Record<string, string | undefined>>,
+  problems: string[],
+): Written {
+  const written: Partial<Record<SettingName, string>> = {};
+  const known = new Map(SETTING_NAMES.map((name) => [variableOf(name), name]));
+  for (const [variable, text] of Object.entries(env)) {
+    if (!variable.startsWith(VARIABLE_PREFIX) || variable === CONFIG_VARIABLE || !text) continue;
+    const name = known.get(variable);
+    if (name === undefined) problems.push(unknown(variable, [...known.keys(), CONFIG_VARIABLE]));
+    else written[name] = text;
+  }
+  return written;
+}
+
+function readFile(path: string, problems: string[]): Written {
+  const written: Partial<Record<SettingName, string>> = {};
+  for (const [name, value] of Object.entries(objectIn(path, problems))) {
+    const known = SETTING_NAMES.find((each) => each === name);
+    if (known === undefined) problems.push(unknown(`${name} in the file`, SETTING_NAMES, name));
+    else if (isScalar(value)) written[known] = `${value}`;
+    else if (isListOfText(value)) written[known] = value.join(",");
+    else problems.push(`${name} in the file is neither text, a number, true nor false`);
+  }
+  const { database_url: url } = written;
+  // From the file's folder, wherever the server is started.
+  if (url?.startsWith("sqlite:") && url !== "sqlite:") {
+    written.database_url = `sqlite:${resolve(dirname(path), url.slice("sqlite:".length))}`;
+  }
+  return written;
+}
+
+function objectIn(path: string, problems: string[]): object {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (thrown) {
+    problems.push(`the file ${path} can't be read (${messageOf(thrown)})`);
+    return {};
+  }
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  } catch {
+    // The runtime's message would quote the file, in which a secret may be.
+  }
+  problems.push(`the file ${path} is not one JSON object`);
+  return {};
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return ["string", "number", "boolean"].includes(typeof value);
+}
+
+function isListOfText(value: unknown): value is readonly string[] {
+  return (
+    Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string")
+  );
+}
+
+function unknown(what: string, names: readonly string[], name = what): string {
+  const near = nearest(name, names);
+  return `${what} is no setting${near === undefined ? "" : `: did you mean ${near}?`}`;
+}

@@ -1,0 +1,18 @@
+import { type Kysely, sql } from "kysely";
+import type { ReplicaTables } from "../../shared/replica/tables.ts";
+
+/** Rows in the logs of all documents. Looks at an index entry of each: not for every request. */
+export async function countLogRows<Tables extends ReplicaTables>(
+  db: Kysely<Tables>,
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as count from updates`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+/** Size of the database without its write-ahead log. */
+export async function readDatabaseBytes<Tables>(db: Kysely<Tables>): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`
+    select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()
+  `.execute(db);
+  return rows[0]?.bytes ?? 0;
+}

@@ -1,0 +1,45 @@
+import type { Kysely } from "kysely";
+import type { HostTables } from "./account-tables.ts";
+
+type Db = Kysely<HostTables>;
+
+/** An account's requests, as they are kept. */
+export interface RequestCounts {
+  readonly account: string;
+  /** When those of the last 60 seconds were, in milliseconds, oldest first. */
+  readonly minute: readonly number[];
+  /** Days since the Unix epoch. */
+  readonly day: number;
+  /** Requests of that day. */
+  readonly inDay: number;
+}
+
+/** Undefined for an account that has made no request lately. */
+export async function findRequestCounts(
+  db: Db,
+  account: string,
+): Promise<RequestCounts | undefined> {
+  const row = await db
+    .selectFrom("request_counts")
+    .selectAll()
+    .where("account", "=", account)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  return { account, minute: JSON.parse(row.minute), day: row.day, inDay: row.in_day };
+}
+
+/** Replaces what is kept of an account; durable with its transaction's commit. */
+export async function putRequestCounts(db: Db, counts: RequestCounts): Promise<void> {
+  const { account, day, inDay } = counts;
+  const values = { minute: JSON.stringify(counts.minute), day, in_day: inDay };
+  await db
+    .insertInto("request_counts")
+    .values({ account, ...values })
+    .onConflict((conflict) => conflict.column("account").doUpdateSet(values))
+    .execute();
+}
+
+/** Forgets accounts whose last request was before a day. */
+export async function dropRequestCountsBefore(db: Db, day: number): Promise<void> {
+  await db.deleteFrom("request_counts").where("day", "<", day).execute();
+}

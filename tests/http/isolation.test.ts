@@ -1,0 +1,331 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import type { Answered } from "../support/host-server.ts";
+import { connectLive } from "../support/live-client.ts";
+import { shakeHands } from "../support/live-handshake.ts";
+import {
+  GOOD,
+  type Good,
+  HIDDEN_IDS,
+  MARK,
+  MEMORY_IDS,
+  PLAIN,
+  startTwoAccounts,
+  VISIBLE,
+} from "../support/two-accounts.ts";
+
+const accounts = await startTwoAccounts();
+const { host, good, bad } = accounts;
+afterAll(() => accounts[Symbol.asyncDispose]());
+
+const CODES: Readonly<Record<number, string | undefined>> = {
+  200: undefined,
+  400: "invalid_request",
+  401: "unauthorized",
+  403: "forbidden",
+  404: "not_found",
+};
+
+type Statuses = readonly [
+  reading: number,
+  elsewhere: number,
+  stranger: number,
+  colleague: number,
+  right: number,
+];
+
+type Row = readonly [route: string, path: string, body: unknown, statuses: Statuses];
+
+const NOTHING = undefined;
+const CRDT = { encoding: "yjs-v1", documents: { project: {}, user: {}, global: {} } };
+const OWN_CRDT = { encoding: "yjs-v1", documents: { user: {}, global: {} } };
+const PAIR = { project_id: "proj_main", target_project_id: "proj_elsewhere" };
+const TURNED = { project_id: "proj_elsewhere", target_project_id: "proj_main" };
+const SESSION = {
+  id: "sess_new",
+  source: "test",
+  started_at: "2026-01-01T10:00:00Z",
+  last_activity_at: "2026-01-01T12:00:00Z",
+  message_count: 2,
+};
+const note = (layer: string, more = {}) => ({ content: "a note", layer, key: "new", ...more });
+
+/**
+ * What each of them is answered: a token that may only read, one that is bound to another project,
+ * one of another account, one of another user, and the right one. Projects are `proj_main`, with
+ * connections and sessions; `proj_shared`, of which the stranger may make one, too; and what is
+ * named by no id. Everybody whose token is not good is answered 401, but for `OPEN`.
+ */
+const TABLE: readonly Row[] = [
+  ["GET /v1/memories", "/v1/memories", NOTHING, [200, 200, 200, 200, 200]],
+  ["GET /v1/memories", "/v1/memories?project_id=proj_main", NOTHING, [200, 403, 404, 200, 200]],
+  ["GET /v1/memories", "/v1/memories?layer=user", NOTHING, [200, 200, 200, 200, 200]],
+  ["GET /v1/memories", "/v1/memories?layer=global", NOTHING, [200, 200, 200, 200, 200]],
+  ["GET /v1/memories", "/v1/memories?q=MARKED", NOTHING, [200, 200, 200, 200, 200]],
+  ["GET /v1/memories", "/v1/memories?limit=x", NOTHING, [400, 400, 400, 400, 400]],
+  ["POST /v1/memories", "/v1/memories", note("user"), [403, 403, 200, 200, 200]],
+  ["POST /v1/memories", "/v1/memories", note("global"), [403, 403, 200, 200, 200]],
+  [
+    "POST /v1/memories",
+    "/v1/memories",
+    note("project", { project_id: "proj_main" }),
+    [403, 403, 404, 200, 200],
+  ],
+  [
+    "POST /v1/memories",
+    "/v1/memories",
+    note("user", { project_id: "proj_main" }),
+    [403, 403, 404, 200, 200],
+  ],
+  ["POST /v1/memories", "/v1/memories", {}, [403, 400, 400, 400, 400]],
+  [
+    "DELETE /v1/memories/:id",
+    `/v1/memories/${MEMORY_IDS.main}`,
+    NOTHING,
+    [403, 403, 404, 200, 200],
+  ],
+  [
+    "DELETE /v1/memories/:id",
+    `/v1/memories/${MEMORY_IDS.user}`,
+    NOTHING,
+    [403, 403, 404, 404, 200],
+  ],
+  [
+    "DELETE /v1/memories/:id",
+    `/v1/memories/${MEMORY_IDS.account}`,
+    NOTHING,
+    [403, 403, 404, 200, 200],
+  ],
+  ["DELETE /v1/memories/:id", "/v1/memories/nonsense", NOTHING, [403, 404, 404, 404, 404]],
+  ["GET /v1/projects", "/v1/projects", NOTHING, [200, 200, 200, 200, 200]],
+  ["GET /v1/projects/:id", "/v1/projects/proj_main", NOTHING, [200, 403, 404, 200, 200]],
+  ["GET /v1/projects/:id", "/v1/projects/proj_none", NOTHING, [404, 404, 404, 404, 404]],
+  ["POST /v1/projects/:id/sync", "/v1/projects/proj_main/sync", NOTHING, [200, 403, 404, 200, 200]],
+  ["POST /v1/projects/:id/sync", "/v1/projects/proj_shared/sync", PLAIN, [200, 403, 200, 200, 200]],
+  [
+    "POST /v1/projects/:id/sync",
+    "/v1/projects/proj_shared/sync",
+    { metadata: { changed: true } },
+    [403, 403, 200, 200, 200],
+  ],
+  [
+    "POST /v1/projects/:id/sync",
+    "/v1/projects/proj_shared/sync",
+    { crdt: CRDT },
+    [200, 403, 200, 200, 200],
+  ],
+  ["POST /v1/projects/:id/sync", "/v1/projects/proj_new/sync", {}, [403, 403, 200, 200, 200]],
+  [
+    "POST /v1/projects/:id/sync",
+    "/v1/projects/proj_shared/sync",
+    { sessions: [SESSION] },
+    [403, 403, 200, 200, 200],
+  ],
+  ["GET /v1/sessions", "/v1/sessions", NOTHING, [200, 200, 200, 200, 200]],
+  ["GET /v1/sessions", "/v1/sessions?project_id=proj_main", NOTHING, [200, 403, 404, 200, 200]],
+  ["GET /v1/sessions/:id", "/v1/sessions/sess_main", NOTHING, [200, 403, 404, 200, 200]],
+  ["GET /api/projects", "/api/projects", NOTHING, [200, 200, 200, 200, 200]],
+  ["POST /api/projects", "/api/projects", { id: "proj_shared" }, [403, 403, 200, 200, 200]],
+  ["POST /api/projects", "/api/projects", { name: "new" }, [403, 403, 200, 200, 200]],
+  ["GET /api/projects/:id", "/api/projects/proj_main", NOTHING, [200, 403, 404, 200, 200]],
+  ["GET /api/projects/:id", "/api/projects/proj_elsewhere", NOTHING, [200, 200, 404, 200, 200]],
+  ["POST /api/projects/:id/sync", "/api/projects/proj_main/sync", {}, [200, 403, 404, 200, 200]],
+  [
+    "POST /api/projects/:id/sync",
+    "/api/projects/proj_main/sync",
+    { crdt: CRDT },
+    [200, 403, 404, 200, 200],
+  ],
+  [
+    "POST /api/projects/:id/sync",
+    "/api/projects/proj_main/sync",
+    { claude_md_content: "changed" },
+    [403, 403, 404, 200, 200],
+  ],
+  [
+    "POST /api/projects/:id/sync",
+    "/api/projects/proj_elsewhere/sync",
+    { sessions: [{ ...SESSION, id: "sess_main" }] },
+    [403, 403, 404, 200, 200],
+  ],
+  [
+    "POST /api/projects/:id/sync",
+    "/api/projects/proj_main/sync",
+    NOTHING,
+    [400, 400, 400, 400, 400],
+  ],
+  ["POST /api/projects/connect", "/api/projects/connect", PAIR, [403, 403, 404, 200, 200]],
+  ["POST /api/projects/connect", "/api/projects/connect", TURNED, [403, 403, 404, 200, 200]],
+  [
+    "POST /api/projects/connect",
+    "/api/projects/connect",
+    { project_id: "proj_shared", target_project_id: "proj_main" },
+    [403, 403, 404, 200, 200],
+  ],
+  [
+    "DELETE /api/projects/connect",
+    `/api/projects/connect?${new URLSearchParams(PAIR)}`,
+    NOTHING,
+    [403, 403, 404, 200, 200],
+  ],
+  [
+    "DELETE /api/projects/connect",
+    `/api/projects/connect?${new URLSearchParams(TURNED)}`,
+    NOTHING,
+    [403, 403, 404, 200, 200],
+  ],
+  ["GET /api/projects/stats", "/api/projects/stats", NOTHING, [200, 200, 200, 200, 200]],
+  ["POST /api/sync", "/api/sync", { crdt: OWN_CRDT }, [200, 200, 200, 200, 200]],
+  [
+    "POST /api/sync",
+    "/api/sync",
+    { crdt: OWN_CRDT, sessions: [{ ...SESSION, message_count: 3 }] },
+    [403, 403, 200, 200, 200],
+  ],
+  ["GET /api/live", "/api/live", NOTHING, [400, 400, 400, 400, 400]],
+];
+
+/** What says nothing of anybody, and is told to everybody. */
+const OPEN: readonly string[] = ["/healthz", "/readyz", "/openapi.json", "/docs"];
+
+test("every route that is served is in the table", () => {
+  const served = host.routes.map(({ method, path }) => `${method} ${path}`);
+  const inTable = new Set(TABLE.map(([route]) => route));
+  expect([...inTable, ...OPEN.map((path) => `GET ${path}`)].sort()).toEqual(
+    [...new Set(served)].sort(),
+  );
+});
+
+test.each(TABLE)(
+  "%s, asked as %s %j, is answered to each as the table says",
+  async (route, path, body, statuses) => {
+    const [method = ""] = route.split(" ", 1);
+    for (const [what, authorization] of Object.entries(bad)) {
+      const answer = await host.send(authorization, method, path, body);
+      expect({ what, status: answer.status }).toEqual({ what, status: 401 });
+      expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+      expectSecret(answer, 401, []);
+    }
+    for (const [at, who] of GOOD.entries()) {
+      await accounts.restore();
+      const expected = statuses[at] ?? 0;
+      const before = await accounts.state();
+      const answer = await host.send(good[who], method, path, body);
+      expect({ who, status: answer.status }).toEqual({ who, status: expected });
+      expectSecret(answer, expected, VISIBLE[who]);
+      if (who === "elsewhere" || who === "stranger") expectHidden(answer);
+      if (expected !== 200 || who === "stranger") expect(await accounts.state()).toBe(before);
+      if (method !== "GET") continue;
+      const head = await host.send(good[who], "HEAD", path);
+      expect([head.status, head.text]).toEqual([expected, ""]);
+    }
+  },
+);
+
+/** The code is the status's, and of all that is marked the answer holds what is visible at most. */
+function expectSecret(answer: Answered, status: number, visible: readonly string[]): void {
+  const { error } = JSON.parse(answer.text) as { error?: { code: string } };
+  expect(error?.code).toBe(CODES[status]);
+  const shown = shownBy(answer);
+  const seen = Object.values(MARK).filter((mark) => shown.includes(mark));
+  expect(seen.filter((mark) => !visible.includes(mark))).toEqual([]);
+}
+
+/** Ids of what is out of reach are in no answer. */
+function expectHidden(answer: Answered): void {
+  const shown = shownBy(answer);
+  expect(HIDDEN_IDS.filter((id) => shown.includes(id))).toEqual([]);
+}
+
+/** Everything in an answer, what is in base64 decoded. */
+function shownBy({ headers, text }: Answered): string {
+  const updates = [...text.matchAll(/"(?:update|state_vector)":"([^"]*)"/g)];
+  const decoded = updates.map(([, base64 = ""]) => Buffer.from(base64, "base64").toString("utf8"));
+  return [text, ...decoded, JSON.stringify([...headers])].join("\n");
+}
+
+test("a project that the header X-Project-Id names is answered as if the query named it", async () => {
+  const named = { "X-Project-Id": "proj_main" };
+  const writing = { reading: 403, elsewhere: 403, stranger: 404, colleague: 200, right: 200 };
+  for (const who of GOOD) {
+    const read = await host.send(good[who], "GET", "/v1/memories", NOTHING, named);
+    const write = await host.send(good[who], "POST", "/v1/memories", note("project"), named);
+    const reading = who === "reading" ? 200 : writing[who];
+    expect([who, read.status, write.status]).toEqual([who, reading, writing[who]]);
+    for (const answer of [read, write]) expectSecret(answer, answer.status, VISIBLE[who]);
+  }
+});
+
+test("a path that is not served is 401 without a good token and 404 with one", async () => {
+  for (const path of ["/", "/v1", "/v1/nowhere", "/api/projects/proj_main/memories"]) {
+    for (const authorization of Object.values(bad)) {
+      expect((await host.send(authorization, "GET", path)).status).toBe(401);
+    }
+    for (const who of GOOD) expect((await host.send(good[who], "GET", path)).status).toBe(404);
+  }
+});
+
+test.each(OPEN)("%s is told to everybody, and says the same to each", async (path) => {
+  const { text: told } = await host.send("", "GET", path);
+  for (const authorization of [...Object.values(bad), ...Object.values(good)]) {
+    const { status, text } = await host.send(authorization, "GET", path);
+    expect([status, text]).toEqual([200, told]);
+  }
+});
+
+describe("the live socket", () => {
+  const tokenIn = (authorization: string) => authorization.replace(/^\S+ ?/, "");
+
+  test("opens for every good token and for no other", async () => {
+    for (const [what, authorization] of Object.entries(bad)) {
+      const headers = authorization === "" ? {} : { Authorization: authorization };
+      const answer = await shakeHands(host.url, "", headers);
+      expect({ what, status: answer.status }).toEqual({ what, status: 401 });
+      expect(answer.text).toContain('"code":"unauthorized"');
+    }
+    for (const who of GOOD) {
+      expect((await shakeHands(host.url, tokenIn(good[who]))).status).toBe(101);
+    }
+  });
+
+  /** Changes everything that there is, and at last what `who` may hear of. */
+  async function hear(who: Good, last: string): Promise<unknown[]> {
+    using client = await connectLive(host.url, tokenIn(good[who]));
+    const ids = ["proj_main", "proj_elsewhere", "proj_own", "proj_last"];
+    client.send(JSON.stringify({ type: "subscribe", project_ids: ids }));
+    const heard = [await client.next()];
+    const text = { claude_md_content: crypto.randomUUID() };
+    const change = (by: Good, path: string, body: object) =>
+      host.send(good[by], "POST", path, body);
+    await change("right", "/v1/projects/proj_main/sync", text);
+    const content = crypto.randomUUID();
+    await change("right", "/v1/memories", { layer: "user", key: "live", content });
+    await change("right", "/v1/memories", { layer: "global", key: "live", content });
+    await change("colleague", "/v1/memories", { layer: "user", key: "live", content });
+    await change("stranger", "/v1/projects/proj_own/sync", text);
+    await change("right", "/v1/projects/proj_elsewhere/sync", text);
+    await change(who === "stranger" ? "stranger" : "right", last, { metadata: { last: content } });
+    const lastId = last.split("/")[3];
+    let frame: unknown;
+    do {
+      frame = await client.next();
+      heard.push(frame);
+    } while ((frame as { project_id: unknown }).project_id !== lastId || heard.length < 3);
+    return heard.slice(1).map((each) => {
+      const { document, project_id } = each as { document: string; project_id: string | null };
+      return project_id ?? document;
+    });
+  }
+
+  test("tells each of what it may read and of nothing else", async () => {
+    const elsewhere = "/v1/projects/proj_elsewhere/sync";
+    const own = "/v1/projects/proj_own/sync";
+    const main = "/v1/projects/proj_main/sync";
+    expect(await hear("elsewhere", elsewhere)).toEqual(["proj_elsewhere", "proj_elsewhere"]);
+    expect(await hear("stranger", own)).toEqual(["proj_own", "proj_own"]);
+    const all = ["proj_main", "global", "user", "proj_elsewhere", "proj_main"];
+    expect(await hear("colleague", main)).toEqual(all);
+    const anns = ["proj_main", "user", "global", "proj_elsewhere", "proj_main"];
+    expect(await hear("right", main)).toEqual(anns);
+    expect(await hear("reading", main)).toEqual(anns);
+  });
+});

@@ -1,0 +1,62 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SETTING_NAMES, variableOf } from "../../server/settings/setting.ts";
+import { VERSION } from "../../shared/version.ts";
+
+const DEPLOY = join(import.meta.dir, "..", "..", "deploy");
+const DOCKERFILE = readFileSync(join(DEPLOY, "Dockerfile"), "utf8");
+const UNIT = readFileSync(join(DEPLOY, "memsync.service"), "utf8");
+
+/** Where there is no systemd, the unit is not checked by it, and the run says so. */
+const SYSTEMD = Bun.which("systemd-analyze");
+
+/** Tenths of an exposure level: systemd calls up to 49 "OK". */
+const EXPOSURE_MAX = 20;
+
+const folder = mkdtempSync(join(tmpdir(), "memsync-deploy-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The unit, with a program that is on every machine in the place of ours. */
+function writeUnit(): string {
+  const path = join(folder, "memsync.service");
+  writeFileSync(path, UNIT.replace("/usr/bin/memsync server", "/bin/true"));
+  return path;
+}
+
+async function analyze(...args: readonly string[]) {
+  const child = Bun.spawn([SYSTEMD ?? "", ...args], { stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  return { status: await child.exited, stdout, stderr };
+}
+
+test.skipIf(SYSTEMD === null)("systemd finds nothing wrong with the unit", async () => {
+  expect(await analyze("verify", writeUnit())).toEqual({ status: 0, stdout: "", stderr: "" });
+});
+
+test.skipIf(SYSTEMD === null)("systemd calls the unit's exposure low", async () => {
+  const args = ["security", "--offline=true", `--threshold=${EXPOSURE_MAX}`, writeUnit()];
+  expect((await analyze(...args)).status).toBe(0);
+});
+
+test("the image and the unit set what is a setting", () => {
+  const known = SETTING_NAMES.map(variableOf);
+  const named = [DOCKERFILE, UNIT].flatMap((text) => text.match(/MEMSYNC_SERVER_[A-Z_]+/g) ?? []);
+  expect(named.length).toBeGreaterThan(3);
+  // `MEMSYNC_SERVER_…` in a comment stands for all of them.
+  expect(named.filter((name) => !known.includes(name) && name !== "MEMSYNC_SERVER_")).toEqual([]);
+});
+
+test("the image is of this version, its server is nobody's root and its data is kept", () => {
+  expect(DOCKERFILE).toContain(`\nARG VERSION=${VERSION}\n`);
+  const instructions = DOCKERFILE.split("\n").filter((line) => /^[A-Z]+ /.test(line));
+  const at = (start: string) => instructions.findIndex((line) => line.startsWith(start));
+  expect(at("USER node")).toBeGreaterThan(at("RUN "));
+  expect(at("ENTRYPOINT")).toBeGreaterThan(at("USER node"));
+  for (const start of ["VOLUME /data", "HEALTHCHECK ", "EXPOSE 4777", "STOPSIGNAL SIGTERM"])
+    expect(at(start)).toBeGreaterThan(-1);
+});
