@@ -52,17 +52,17 @@ export const grow: Row = {
         },
         {
           figure:
-            `${times(memory)} the memory of a fresh replica (${mebibytes(grown.residentBytes)} and ` +
-            `${mebibytes(fresh.residentBytes)})`,
+            `${times(memory)} the memory of a fresh replica ` +
+            `(${mebibytes(grown.residentBytes)} and ${mebibytes(fresh.residentBytes)})`,
           target: "resident memory ≤ 2 × a fresh replica's",
           verdict: verdictOf(memory <= MEMORY_RATIO_MAX),
         },
       ],
       notes: [
-        `A home's database, ${whole(WRITES)} durable commits of ${ms(perWriteMs)}, values of 0.5 to ` +
-          "5.5 KB, the two writers in turn on each key; everything acknowledged, then a sweep. The " +
-          `fresh replica has had ${FRESH_WRITES}. Loads are medians of ${STARTS} processes. The ` +
-          "target's peer, Hocuspocus's stored document, comes later.",
+        `A home's database, ${whole(WRITES)} durable commits of ${ms(perWriteMs)}, values of ` +
+          "0.5 to 5.5 KB, the two writers in turn on each key; all acknowledged, then a sweep. " +
+          `The fresh replica has had ${FRESH_WRITES}. Loads are medians of ${STARTS} processes. ` +
+          "The target's peer, Hocuspocus's stored document, comes later.",
       ],
     };
   },
