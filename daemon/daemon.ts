@@ -3,6 +3,8 @@ import { AppError } from "../shared/errors.ts";
 import { type ProjectId, randomProjectId } from "../shared/ids.ts";
 import type { Log } from "../shared/log.ts";
 import type { ReplicaStore } from "../shared/replica/store.ts";
+import { Sweeper } from "../shared/replica/sweeper.ts";
+import { moveKeptConflicts } from "../shared/replica/text-conflicts.ts";
 import { delay, type World } from "../shared/world.ts";
 import { type Controlled, createControl } from "./gateway/control.ts";
 import { forwardConnections } from "./gateway/forwarded-connections.ts";
@@ -11,6 +13,7 @@ import { LOCAL_ACCOUNT, LOCAL_USER, serviceStoreOf } from "./gateway/mount.ts";
 import type { Home } from "./home.ts";
 import { drainInbox } from "./inbox.ts";
 import { type Link, listLinks, putLink, removeLink } from "./links.ts";
+import { keepMachineName, readMachineName } from "./machine-name.ts";
 import { openReplica } from "./open-replica.ts";
 import { moveToProject } from "./relink.ts";
 import { forgetFollowed } from "./sources/follow-store.ts";
@@ -63,6 +66,7 @@ export class Daemon implements Controlled {
   readonly #git = createGit();
   readonly #engine: SyncEngine;
   readonly #followers: Followers;
+  readonly #sweeper: Sweeper;
   #gateway: Gateway | undefined;
   #links: Link[] = [];
   #lastChange: Promise<void> = Promise.resolve();
@@ -71,6 +75,7 @@ export class Daemon implements Controlled {
     const { world, log, service } = options;
     this.#options = options;
     this.#store = store;
+    this.#sweeper = new Sweeper(store, world, log);
     this.#followers = new Followers({
       store,
       world,
@@ -94,7 +99,9 @@ export class Daemon implements Controlled {
 
   /** Opens the home's replica, serves the gateway and begins to follow and to sync. */
   static async start(options: DaemonOptions): Promise<Daemon> {
-    const store = await openReplica(options.home.database, options.world);
+    const { home, world } = options;
+    keepMachineName(home);
+    const store = await openReplica(home.database, world, readMachineName(home));
     const daemon = new Daemon(options, store);
     try {
       await daemon.#begin();
@@ -118,9 +125,11 @@ export class Daemon implements Controlled {
       connections: forwardConnections(options.service),
       control: createControl(() => this),
     });
+    await store.write(moveKeptConflicts);
     await this.drainInbox();
     for (const link of this.#links) await this.#followers.add(link);
     this.#engine.start();
+    this.#sweeper.start();
   }
 
   async status(): Promise<DaemonStatus> {
@@ -218,6 +227,7 @@ export class Daemon implements Controlled {
     await this.#gateway?.close();
     await this.#followers.stop();
     await this.#engine.stop();
+    await this.#sweeper.stop();
     await this.#store.close();
     await this.#options.service.close();
   }

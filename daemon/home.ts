@@ -24,6 +24,8 @@ export interface Home {
   /** Address and token of the gateway's port, for `memsync env`. */
   readonly gateway: string;
   readonly log: string;
+  /** This machine's name, in a line of text. */
+  readonly machine: string;
 }
 
 /** The home that `MEMSYNC_HOME` names, else `.memsync` in the user's folder. Makes nothing. */
@@ -37,6 +39,7 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>): Home 
     socket: socketPath(dir),
     gateway: join(dir, "gateway.json"),
     log: join(dir, "daemon.log"),
+    machine: join(dir, "machine"),
   };
 }
 

@@ -57,6 +57,16 @@ const ownMigrations: readonly Migration[] = [
         .execute();
     },
   },
+  {
+    name: "daemon-0002-inbox-kinds",
+    async up(db) {
+      await db.schema
+        .alterTable("inbox")
+        .addColumn("kind", "text", (column) => column.notNull().defaultTo("memory"))
+        .execute();
+      await db.schema.alterTable("inbox").addColumn("base", "text").execute();
+    },
+  },
 ];
 
 /** The whole schema of a home's database. */

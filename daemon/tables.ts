@@ -61,13 +61,17 @@ interface FileVersionsTable {
 }
 
 /** A write made while no daemon ran. */
-interface InboxTable {
+export interface InboxTable {
   id: Generated<number>;
+  kind: "memory" | "losers" | "text" | "text conflict";
   /** A project's id, `user/<user id>` or `global`. */
   document: string;
+  /** A memory's key, or the id of a text's conflict; empty for a text. */
   key: string;
   /** Null deletes the key. */
   value: string | null;
+  /** The text that the author of another one saw; null for all else. */
+  base: string | null;
   /** JSON `[[client, clock], …]`: the entries that its author saw. */
   seen: string;
   written_at: number;

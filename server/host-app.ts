@@ -1,4 +1,5 @@
 import type { Log } from "../shared/log.ts";
+import { Sweeper } from "../shared/replica/sweeper.ts";
 import type { SqliteDatabase } from "../shared/sqlite/database.ts";
 import type { World } from "../shared/world.ts";
 import { type App, createApp } from "./app.ts";
@@ -51,6 +52,8 @@ export interface HostApp {
 export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
   const { path, world, log, loopbackOnly } = options;
   const host = await openHostStore(path, world);
+  const sweeper = new Sweeper(host.store, world, log);
+  sweeper.start();
   const tokens = new TokenAuthenticator(host.database, world, log);
   const writer = new CountsWriter(storedCounts(host.database), world, log);
   const limits = new RequestLimits(world, options.limits === "off" ? undefined : writer);
@@ -77,6 +80,7 @@ export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
     database: host.database,
     hurry: () => guesses.release(),
     async close() {
+      await sweeper.stop();
       await limits.close();
       await tokens.settled();
       await host.close();

@@ -19,6 +19,9 @@ export const hostMigrations: readonly Migration[] = [
   ...accountMigrations,
 ];
 
+/** What documents say of who wrote, where that was not a replica but a call of the interface. */
+const SERVICE_MACHINE = "service";
+
 /** A host's open replica, and its database for what is kept beside it. */
 export interface HostStore {
   readonly store: ReplicaStore<HostTables>;
@@ -38,7 +41,7 @@ export async function openHostStore(path: string, world: World): Promise<HostSto
   }
   try {
     const database = await openHostDatabase(path);
-    const store = new ReplicaStore({ database, world, writer: newWriter(world) });
+    const store = new ReplicaStore({ database, world, writer: newWriter(world, SERVICE_MACHINE) });
     return {
       store,
       database,

@@ -2,12 +2,12 @@ import { existsSync } from "node:fs";
 import type { Kysely } from "kysely";
 import { memoryIdOf } from "../../shared/ids.ts";
 import { layerOf, wireDocumentId } from "../../shared/replica/address.ts";
-import type { EntryId } from "../../shared/replica/entry-index.ts";
+import { type EntryId, sameId } from "../../shared/replica/entry-index.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import { LOCAL_ACCOUNT } from "../gateway/mount.ts";
 import type { Home } from "../home.ts";
-import { parseEntryIds, readInbox } from "../inbox.ts";
+import { type LosersDismissal, parseEntryIds, readInbox } from "../inbox.ts";
 import { openHomeReader } from "../open-replica.ts";
 import type { DaemonTables } from "../tables.ts";
 
@@ -59,7 +59,10 @@ export async function readLocalMemories(
       seen: parseEntryIds(entry_ids),
     });
   }
-  for (const { key, value, seen, writtenAt } of await readInbox(db, document)) {
+  for (const write of await readInbox(db, document)) {
+    if (write.kind === "losers") dropLosers(memories, write);
+    if (write.kind !== "memory") continue;
+    const { key, value, seen, writtenAt } = write;
     if (value === undefined) {
       memories.delete(key);
       continue;
@@ -75,4 +78,14 @@ export async function readLocalMemories(
     });
   }
   return [...memories.values()];
+}
+
+function dropLosers(
+  memories: Map<string, LocalMemory>,
+  { key, seen: lost }: LosersDismissal,
+): void {
+  const memory = memories.get(key);
+  if (!memory) return;
+  const seen = memory.seen.filter((id) => !lost.some((each) => sameId(each, id)));
+  memories.set(key, { ...memory, seen });
 }

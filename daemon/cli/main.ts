@@ -1,9 +1,11 @@
 import { Command, CommanderError } from "commander";
 import { AppError, messageOf } from "../../shared/errors.ts";
 import { VERSION } from "../../shared/version.ts";
+import { addConflictCommands } from "./commands/conflicts.ts";
 import { addConformanceCommand } from "./commands/conformance.ts";
 import { addDaemonCommands } from "./commands/daemon.ts";
 import { addDocCommand } from "./commands/doc.ts";
+import { addHistoryCommands } from "./commands/history.ts";
 import { addMemoryCommands } from "./commands/memories.ts";
 import { addServiceCommands } from "./commands/service.ts";
 import { addUpCommand } from "./commands/up.ts";
@@ -28,7 +30,9 @@ export function createProgram(env: Environment): Command {
   addUpCommand(program, env);
   addDaemonCommands(program, env);
   addMemoryCommands(program, env);
+  addHistoryCommands(program, env);
   addDocCommand(program, env);
+  addConflictCommands(program, env);
   addServiceCommands(program, env);
   addConformanceCommand(program, env);
   return program;

@@ -1,14 +1,16 @@
+import type { Kysely } from "kysely";
 import { writeTransaction } from "../../shared/sqlite/transaction.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { type Home, prepareHome } from "../home.ts";
-import { appendToInbox } from "../inbox.ts";
+import { appendToInbox, type InboxWrite } from "../inbox.ts";
 import { openHomeDatabase } from "../open-replica.ts";
+import type { DaemonTables } from "../tables.ts";
 import { findDaemon } from "./gateway-client.ts";
 import { readLocalMemories } from "./local-memories.ts";
 
 /**
- * Saves a write while no daemon runs: into the inbox, durably, with the entries that are visible
- * now. A daemon that has started meanwhile is told to look. False: there was nothing to delete.
+ * Saves a memory while no daemon runs: into the inbox, durably, with the entries that are visible
+ * now. False: there was nothing to delete.
  */
 export async function writeOffline(
   home: Home,
@@ -16,16 +18,30 @@ export async function writeOffline(
   key: string,
   value: string | undefined,
 ): Promise<boolean> {
+  return await writeToInbox(home, async (db) => {
+    const memories = await readLocalMemories(db, document);
+    const known = memories.find((memory) => memory.key === key);
+    if (value === undefined && !known) return undefined;
+    const writtenAt = realWorld.now();
+    return { kind: "memory", document, key, value, seen: known?.seen ?? [], writtenAt };
+  });
+}
+
+/**
+ * Puts into the inbox what `work` makes of the replica as it stands. A daemon that runs, or has
+ * started meanwhile, is told to look. False: `work` made nothing.
+ */
+export async function writeToInbox(
+  home: Home,
+  work: (db: Kysely<DaemonTables>) => Promise<InboxWrite | undefined>,
+): Promise<boolean> {
   prepareHome(home);
   const database = await openHomeDatabase(home.database);
   try {
     const written = await writeTransaction(database.writer, async (db) => {
-      const memories = await readLocalMemories(db, document);
-      const known = memories.find((memory) => memory.key === key);
-      if (value === undefined && !known) return false;
-      const writtenAt = realWorld.now();
-      await appendToInbox(db, { document, key, value, seen: known?.seen ?? [], writtenAt });
-      return true;
+      const write = await work(db);
+      if (write) await appendToInbox(db, write);
+      return write !== undefined;
     });
     const daemon = await findDaemon(home);
     // It is saved either way: a daemon that can't be told now looks when it starts.

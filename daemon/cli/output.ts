@@ -8,8 +8,16 @@ export function sayJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
+/** Writes a value as it is; a terminal also gets the line break that may be missing. */
+export function printText(text: string): void {
+  process.stdout.write(process.stdout.isTTY && !text.endsWith("\n") ? `${text}\n` : text);
+}
+
 const COLUMN_GAP = "  ";
 const NARROWEST = 40;
+
+/** Characters of a name in a table that a terminal shows. */
+const NAME_LENGTH_MAX = 24;
 
 /**
  * Rows in aligned columns, none wider than the terminal: the last column is cut. Without a terminal
@@ -25,15 +33,25 @@ export function table(rows: readonly (readonly string[])[]): string[] {
     const cells = row.map((cell, at) =>
       at < row.length - 1 ? cell.padEnd(widths[at] ?? 0) : cell,
     );
-    const line = cells.join(COLUMN_GAP);
-    return line.length > width ? `${line.slice(0, width - 1)}…` : line;
+    return cut(cells.join(COLUMN_GAP), width);
   });
 }
 
-/** The first line of a text, for a table. */
+/** A name for a table, short enough on a terminal to leave room for what follows. */
+export function shortName(text: string): string {
+  const line = firstLine(text);
+  return process.stdout.isTTY ? cut(line, NAME_LENGTH_MAX) : line;
+}
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}
+
+/** The first line of a text, for a table; what a terminal would obey is left out of it. */
 export function firstLine(text: string): string {
   const end = text.search(/[\r\n]/);
-  return end === -1 ? text : `${text.slice(0, end)} …`;
+  const line = (end === -1 ? text : text.slice(0, end)).replace(/\p{Cc}/gu, " ");
+  return end === -1 ? line : `${line} …`;
 }
 
 /** `1 memory`, `2 memories`. */

@@ -1,6 +1,7 @@
 import * as Y from "yjs";
 import type { IdRanges } from "../../shared/replica/doubles.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
+import { nameMachine } from "../../shared/replica/machines.ts";
 import { seedText } from "../../shared/replica/seed.ts";
 import type { WriteContext } from "../../shared/replica/store.ts";
 import { alignBase, mergeIntoText } from "../../shared/replica/text.ts";
@@ -56,7 +57,7 @@ export async function takeFirst(
   const { document } = open;
   const { form, lines } = splitForm(file.content);
   if (!document.everHeldText()) {
-    if (lines !== "") seedText(document, lines);
+    if (lines !== "") seedNamed(context, open, lines);
     document.setTextForm(form, context.now);
     return { hash: file.hash, base: document.captureText(), form };
   }
@@ -66,4 +67,10 @@ export async function takeFirst(
   }
   const base = document.change("local", () => mergeIntoText(document.text, lines));
   return { hash: file.hash, base, form };
+}
+
+/** Seeds the text; the client id that it has from its content is this machine, too. */
+function seedNamed({ now }: Context, { document, writer }: OpenDocument, lines: string): void {
+  const client = seedText(document, lines);
+  if (writer.machine !== undefined) nameMachine(document, client, writer.machine, now);
 }

@@ -1,4 +1,5 @@
 import type { Log } from "../../shared/log.ts";
+import { Sweeper } from "../../shared/replica/sweeper.ts";
 import { VERSION } from "../../shared/version.ts";
 import type { World } from "../../shared/world.ts";
 import { type App, createApp } from "../app.ts";
@@ -47,6 +48,8 @@ export async function createEmulatorApp(options: EmulatorAppOptions): Promise<Em
   const { world, log, plan, loopbackOnly, publishedOnly, readiness } = options;
   const host = await openHostStore(options.path, world);
   const store = serviceStoreOf(host.store);
+  const sweeper = new Sweeper(host.store, world, log);
+  sweeper.start();
   const writer = new CountsWriter(storedCounts(host.database), world, log);
   const limits = new RequestLimits(world, options.limits === "on" ? writer : undefined);
   const services = createServices(store, world, limits);
@@ -71,6 +74,7 @@ export async function createEmulatorApp(options: EmulatorAppOptions): Promise<Em
     app,
     store,
     async close() {
+      await sweeper.stop();
       await limits.close();
       await host.close();
     },

@@ -7,6 +7,8 @@ export class TransactionChanges {
   readonly memories = new Map<string, KeyChange>();
   readonly metadata = new Map<string, KeyChange>();
   text = false;
+  /** The clients whose characters came into the text. */
+  readonly textClients = new Set<number>();
   readonly #arrays: EntryArrays;
   readonly #text: unknown;
 
@@ -40,6 +42,7 @@ export class TransactionChanges {
   item(item: Y.Item, added: boolean): void {
     if (item.parent === this.#text) {
       this.text = true;
+      if (added) this.textClients.add(item.id.client);
       return;
     }
     const kind = this.#arrays.kindOf(item.parent);
@@ -47,7 +50,7 @@ export class TransactionChanges {
     for (const entry of entriesOf(item)) {
       const change = this.#changeOf(kind, entry.key);
       if (added) change.added.push(entry);
-      else change.removed.push(entry.id);
+      else change.removed.push(entry);
     }
   }
 

@@ -23,8 +23,12 @@ const PROJECT_NAME_KEY = `${OWN_METADATA_PREFIX}name`;
 /** What a set of transactions changed; read and forgotten by `takeChanges`. */
 export interface DocumentChanges {
   readonly memoryKeys: ReadonlySet<string>;
+  /** The entries of memories that went, of losing versions too. */
+  readonly replaced: readonly Entry[];
   readonly metadataKeys: ReadonlySet<string>;
   readonly text: boolean;
+  /** The clients whose characters came into the text. */
+  readonly textClients: ReadonlySet<number>;
 }
 
 /** When an entry was written, and which it replaces. */
@@ -188,7 +192,11 @@ export class ReplicaDocument {
     const changes = new TransactionChanges(this.#arrays, this.#text);
     changes.collect(transaction);
     this.#updateIndexes(changes);
-    for (const key of changes.memories.keys()) this.#changes.memoryKeys.add(key);
+    for (const [key, { removed }] of changes.memories) {
+      this.#changes.memoryKeys.add(key);
+      this.#changes.replaced.push(...removed);
+    }
+    for (const client of changes.textClients) this.#changes.textClients.add(client);
     for (const key of changes.metadata.keys()) this.#changes.metadataKeys.add(key);
     if (changes.text || changes.metadata.has(TEXT_FORM_KEY)) this.#changes.text = true;
   }
@@ -200,7 +208,13 @@ export class ReplicaDocument {
 }
 
 function noChanges() {
-  return { memoryKeys: new Set<string>(), metadataKeys: new Set<string>(), text: false };
+  return {
+    memoryKeys: new Set<string>(),
+    replaced: [] as Entry[],
+    metadataKeys: new Set<string>(),
+    text: false,
+    textClients: new Set<number>(),
+  };
 }
 
 function includes(ids: readonly EntryId[] | undefined, entry: Entry): boolean {

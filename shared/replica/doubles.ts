@@ -1,6 +1,8 @@
 import type * as Y from "yjs";
+import { assert } from "../errors.ts";
 import { type Doubles, findDoubles, type Place } from "./doubled-lines.ts";
 import { type IdRanges, type MergedLine, type MergedText, readMergedText } from "./merged-lines.ts";
+import { captureText, type TextSpan } from "./text.ts";
 import { DeltaBuilder, type DeltaStep } from "./text-delta.ts";
 
 export type { IdRanges };
@@ -9,6 +11,8 @@ export type { IdRanges };
 export interface TextConflict {
   readonly mine: string;
   readonly theirs: string;
+  /** The client that wrote the first of their lines. */
+  readonly theirClient: number;
 }
 
 /** What a clean-up did. */
@@ -44,10 +48,14 @@ export function removeDoubles(ytext: Y.Text, mine: IdRanges, theirs: IdRanges): 
   const merged = readMergedText(ytext, mine, theirs);
   const dropped = new Set<MergedLine>();
   const conflicts: TextConflict[] = [];
+  let writers: readonly TextSpan[] | undefined;
   for (const place of findPlaces(merged)) {
     const doubles = findDoubles(place);
     for (const line of doubles.dropped) dropped.add(line);
-    const conflict = findConflict(place, doubles);
+    const conflict = findConflict(place, doubles, (line) => {
+      writers ??= captureText(ytext).spans;
+      return clientAt(writers, line.from);
+    });
     if (conflict) conflicts.push(conflict);
   }
   apply(ytext, removal(merged, dropped));
@@ -86,16 +94,33 @@ function findPlaces({ lines, tombstones }: MergedText): Place[] {
 }
 
 /** Lines of the base were replaced here, by something else on either side. */
-function findConflict(place: Place, doubles: Doubles): TextConflict | undefined {
+function findConflict(
+  place: Place,
+  doubles: Doubles,
+  clientOf: (line: MergedLine) => number,
+): TextConflict | undefined {
   if (!place.replaced) return undefined;
   const own = place.lines.filter((line) => !doubles.dropped.has(line) && !doubles.kept.has(line));
-  const [mine = "", theirs = ""] = (["mine", "theirs"] as const).map((side) =>
-    own
-      .filter((line) => line.side === side)
-      .map((line) => `${line.text}\n`)
-      .join(""),
-  );
-  return mine.trim() === "" || theirs.trim() === "" ? undefined : { mine, theirs };
+  const mine = own.filter(({ side }) => side === "mine");
+  const theirs = own.filter(({ side }) => side === "theirs");
+  const [theirFirst] = theirs.filter(({ text }) => text.trim() !== "");
+  if (!theirFirst || textOf(mine).trim() === "") return undefined;
+  return { mine: textOf(mine), theirs: textOf(theirs), theirClient: clientOf(theirFirst) };
+}
+
+function textOf(lines: readonly MergedLine[]): string {
+  return lines.map(({ text }) => `${text}\n`).join("");
+}
+
+/** The client that wrote the character at an index of the text that the spans cover. */
+function clientAt(spans: readonly TextSpan[], index: number): number {
+  let end = 0;
+  const span = spans.find(({ length }) => {
+    end += length;
+    return end > index;
+  });
+  assert(typeof span?.client === "number", "every character of a document has a writer");
+  return span.client;
 }
 
 function removal({ text, lines }: MergedText, dropped: ReadonlySet<MergedLine>) {

@@ -22,7 +22,7 @@ export interface Entry extends StoredEntry {
 /** What one transaction did to the entries of one key. */
 export interface KeyChange {
   readonly added: Entry[];
-  readonly removed: EntryId[];
+  readonly removed: Entry[];
 }
 
 /**
@@ -46,7 +46,7 @@ export class EntryIndex {
   }
 
   change(key: string, { added, removed }: KeyChange): void {
-    const gone = new Set(removed.map(textOfId));
+    const gone = new Set(removed.map(({ id }) => textOfId(id)));
     const entries = this.get(key).filter(({ id }) => !gone.has(textOfId(id)));
     for (const entry of added) entries.push(entry);
     if (entries.length > 1) entries.sort(winnerFirst);

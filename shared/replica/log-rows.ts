@@ -185,6 +185,29 @@ const addUpdate = compiled(
     }),
 );
 
+/** The last row that is not among the newest `kept` ones up to `headSeq`; 0 when all are. */
+export async function lastRowBeyond(
+  db: Db,
+  documentId: number,
+  headSeq: number,
+  kept: { readonly rows: number; readonly bytes: number },
+): Promise<number> {
+  const oldest = Math.max(headSeq - kept.rows, 0);
+  const rows = await db
+    .selectFrom("updates")
+    .select(["seq", (select) => select.fn<number>("length", ["payload"]).as("bytes")])
+    .where("document_id", "=", documentId)
+    .where("seq", ">", oldest)
+    .orderBy("seq", "desc")
+    .execute();
+  let bytes = 0;
+  const beyond = rows.find((row) => {
+    bytes += row.bytes;
+    return bytes > kept.bytes;
+  });
+  return beyond?.seq ?? oldest;
+}
+
 /** Stores the whole document as of row `seq` and drops the rows up to `dropThrough`. */
 export async function writeSnapshot(
   db: Db,

@@ -145,4 +145,16 @@ export const replicaMigrations: readonly Migration[] = [
         end`.execute(db);
     },
   },
+  {
+    name: "replica-0004-history",
+    async up(db) {
+      await db.schema.alterTable("revisions").addColumn("machine", "text").execute();
+      await db.schema.alterTable("texts").addColumn("machine", "text").execute();
+      await db.schema
+        .createIndex("revisions_by_age")
+        .on("revisions")
+        .column("replaced_at")
+        .execute();
+    },
+  },
 ];

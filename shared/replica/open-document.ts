@@ -6,15 +6,20 @@ import type { Position } from "../wire/position.ts";
 import type { DocumentAddress } from "./address.ts";
 import { type Admission, admitUpdate } from "./admit.ts";
 import { type DocumentChanges, ReplicaDocument } from "./document.ts";
-import { appendRow, loadDocument, mergeUpdates, writeSnapshot } from "./log-rows.ts";
+import { appendRow, lastRowBeyond, loadDocument, mergeUpdates, writeSnapshot } from "./log-rows.ts";
+import { nameMachine } from "./machines.ts";
 import { writeRows } from "./rows.ts";
 import type { ReplicaTables } from "./tables.ts";
 
 /** A snapshot is written when this many rows have come since the last one. */
 const ROWS_PER_SNAPSHOT = 256;
 
-/** Rows before a snapshot that stay, for clients that lag. */
+/**
+ * Rows before a snapshot that stay, for clients that lag: so many at most, and no more bytes than
+ * half of the whole document, for that is what a client that lags further gets instead.
+ */
 const ROWS_KEPT = 1024;
+export const ROW_BYTES_KEPT_MIN = 128 * 1024;
 
 const DOCUMENT_FULL = `the document is over ${LIMITS.documentBytes} bytes: delete something first`;
 
@@ -29,6 +34,8 @@ export interface Writer {
   readonly epoch: string;
   /** The Yjs client id of everything that this process writes. */
   readonly clientId: number;
+  /** What the documents say of who that is; they say nothing when it is left out. */
+  readonly machine?: string | undefined;
 }
 
 /** What one commit added to one document. */
@@ -146,15 +153,14 @@ export class OpenDocument {
   ): Promise<CommittedRow[]> {
     assert(!this.#flushing, "a flush that failed ends its write");
     this.#flushing = true;
+    const isLocal = this.#pending.some(({ origin }) => origin === "local");
+    if (isLocal) this.#nameWriter(now);
     const pending = this.#pending;
     this.#pending = [];
     const changes = this.document.takeChanges();
-    await writeRows(
-      db,
-      { documentId: this.id, name: this.address.name, now },
-      this.document,
-      changes,
-    );
+    const machine = isLocal ? this.writer.machine : undefined;
+    const target = { documentId: this.id, name: this.address.name, now, machine };
+    await writeRows(db, target, this.document, changes);
     const rows: CommittedRow[] = [];
     for (const { origin, update } of runsOfOneOrigin(pending)) {
       rows.push(await this.#append(db, origin, update, changes, now));
@@ -165,6 +171,13 @@ export class OpenDocument {
     this.#touched = false;
     this.#flushing = false;
     return rows;
+  }
+
+  /** Whoever has written into the document is named in it; who only deletes is not. */
+  #nameWriter(now: number): void {
+    const { clientId, machine } = this.writer;
+    if (machine === undefined || Y.getState(this.document.ydoc.store, clientId) === 0) return;
+    nameMachine(this.document, clientId, machine, now);
   }
 
   async #append(
@@ -190,10 +203,22 @@ export class OpenDocument {
     return { documentId: this.id, address: this.address, epoch, seq, origin, update, changes };
   }
 
+  /** Writes a snapshot where there are rows since the last one, and drops what that allows. */
+  async compact(
+    db: Kysely<ReplicaTables>,
+    now: number,
+    droppable: (documentId: number) => Promise<number>,
+  ): Promise<void> {
+    assert(this.isClean, "what is not flushed is in no snapshot");
+    if (this.#head.seq > this.#snapshotSeq) await this.#snapshot(db, now, await droppable(this.id));
+  }
+
   async #snapshot(db: Kysely<ReplicaTables>, now: number, droppable: number): Promise<void> {
     const payload = Y.encodeStateAsUpdate(this.document.ydoc);
     const { seq } = this.#head;
-    const dropThrough = Math.min(seq - ROWS_KEPT, droppable);
+    const bytesKept = Math.max(payload.length / 2, ROW_BYTES_KEPT_MIN);
+    const kept = { rows: ROWS_KEPT, bytes: bytesKept };
+    const dropThrough = Math.min(await lastRowBeyond(db, this.id, seq, kept), droppable);
     await writeSnapshot(db, this.id, { seq, payload, now }, dropThrough);
     this.#snapshotSeq = seq;
     this.#bytes = payload.length;

@@ -1,8 +1,12 @@
 import type { Kysely } from "kysely";
 import { memoryIdOf } from "../ids.ts";
+import type { JsonValue } from "../json.ts";
 import { compiled } from "../sqlite/compiled.ts";
 import { wireDocumentId } from "./address.ts";
 import { type DocumentChanges, OWN_METADATA_PREFIX, type ReplicaDocument } from "./document.ts";
+import type { Entry } from "./entry-index.ts";
+import { machineOf } from "./machines.ts";
+import { addRevision, HISTORY } from "./revisions.ts";
 import type { ReplicaTables } from "./tables.ts";
 
 type Db = Kysely<ReplicaTables>;
@@ -12,6 +16,8 @@ export interface RowsTarget {
   readonly documentId: number;
   readonly name: string;
   readonly now: number;
+  /** This machine, if what changed was written here and it has a name. */
+  readonly machine: string | undefined;
 }
 
 /**
@@ -24,28 +30,60 @@ export async function writeRows(
   document: ReplicaDocument,
   changes: DocumentChanges,
 ): Promise<void> {
+  // Before the rows of metadata forget which machines wrote what went.
+  await keepReplaced(db, target, document, changes.replaced);
   for (const key of changes.memoryKeys) await writeMemory(db, target, document, key);
   for (const key of changes.metadataKeys) {
     const winner = document.metadata.get(key)[0];
     if (winner) await putMetadata(db, target.documentId, key, JSON.stringify(winner.value));
     else await dropMetadata(db, target.documentId, key);
   }
-  if (changes.text) await writeText(db, target, document);
+  if (changes.text) await writeText(db, target, document, changes.textClients);
+}
+
+/** Keeps the entries that went as revisions, oldest first. */
+async function keepReplaced(
+  db: Db,
+  { documentId, now: replacedAt }: RowsTarget,
+  document: ReplicaDocument,
+  replaced: readonly Entry[],
+): Promise<void> {
+  for (const { id, key, value: stored, updated_at: writtenAt } of worthKeeping(
+    document,
+    replaced,
+  )) {
+    const machine = await machineOf(db, documentId, document, id.client);
+    const value = String(stored);
+    const revision = { kind: "memory", key, value, writtenAt, replacedAt, machine } as const;
+    await addRevision(db, documentId, revision);
+  }
+}
+
+/** All but those that an equal value came after, and of a key no more than is kept. */
+function worthKeeping(document: ReplicaDocument, replaced: readonly Entry[]): Entry[] {
+  const later = new Map<string, JsonValue>();
+  const counts = new Map<string, number>();
+  const latestFirst = [...replaced].sort((one, other) => other.updated_at - one.updated_at);
+  const kept = latestFirst.filter(({ key, value }) => {
+    const next = later.get(key) ?? document.memories.get(key)[0]?.value;
+    later.set(key, value);
+    if (next === value) return false;
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    return count <= HISTORY.revisionsPerKey;
+  });
+  return kept.reverse();
 }
 
 async function writeMemory(
   db: Db,
-  { documentId, name, now }: RowsTarget,
+  { documentId, name }: RowsTarget,
   document: ReplicaDocument,
   key: string,
 ): Promise<void> {
   const entries = document.memories.get(key);
   const winner = entries[0];
   const [replaced] = await findMemory(db, documentId, key);
-  if (replaced && replaced.value !== winner?.value) {
-    const { value, updated_at: writtenAt } = replaced;
-    await addRevision(db, documentId, "memory", key, value, writtenAt, now);
-  }
   if (!winner) {
     if (replaced) await dropMemory(db, documentId, key);
     return;
@@ -65,16 +103,30 @@ async function writeMemory(
 
 async function writeText(
   db: Db,
-  { documentId, now }: RowsTarget,
+  { documentId, now, machine: here }: RowsTarget,
   document: ReplicaDocument,
+  clients: ReadonlySet<number>,
 ): Promise<void> {
   const content = document.content();
   const [replaced] = await findText(db, documentId);
   if (replaced?.content === content) return;
   if (replaced) {
-    await addRevision(db, documentId, "text", "", replaced.content, replaced.updated_at, now);
+    const { content: value, updated_at: writtenAt, machine } = replaced;
+    await addRevision(db, documentId, {
+      kind: "text",
+      key: "",
+      value,
+      writtenAt,
+      replacedAt: now,
+      machine: machine ?? undefined,
+    });
   }
-  await putText(db, documentId, content, now);
+  const names = new Set<string | undefined>();
+  for (const client of clients) names.add(await machineOf(db, documentId, document, client));
+  // What only deletes says nothing of who did it.
+  if (clients.size === 0) names.add(here);
+  const machines = [...names].filter((name) => name !== undefined).sort();
+  await putText(db, documentId, content, now, machines.join(", ") || null);
 }
 
 /** Whether a metadata key is shown to anyone outside. */
@@ -85,7 +137,7 @@ export function isPublicKey(key: string): boolean {
 const findMemory = compiled((db: Db, documentId: number, key: string) =>
   db
     .selectFrom("memories")
-    .select(["value", "created_at", "updated_at"])
+    .select("created_at")
     .where("document_id", "=", documentId)
     .where("key", "=", key),
 );
@@ -133,26 +185,6 @@ const dropMemory = compiled((db: Db, documentId: number, key: string) =>
   db.deleteFrom("memories").where("document_id", "=", documentId).where("key", "=", key),
 );
 
-const addRevision = compiled(
-  (
-    db: Db,
-    documentId: number,
-    kind: "memory" | "text",
-    key: string,
-    value: string,
-    writtenAt: number,
-    replacedAt: number,
-  ) =>
-    db.insertInto("revisions").values({
-      document_id: documentId,
-      kind,
-      key,
-      value,
-      written_at: writtenAt,
-      replaced_at: replacedAt,
-    }),
-);
-
 const putMetadata = compiled((db: Db, documentId: number, key: string, value: string) =>
   db
     .insertInto("metadata")
@@ -169,17 +201,22 @@ const dropMetadata = compiled((db: Db, documentId: number, key: string) =>
 );
 
 const findText = compiled((db: Db, documentId: number) =>
-  db.selectFrom("texts").select(["content", "updated_at"]).where("document_id", "=", documentId),
+  db
+    .selectFrom("texts")
+    .select(["content", "updated_at", "machine"])
+    .where("document_id", "=", documentId),
 );
 
-const putText = compiled((db: Db, documentId: number, content: string, updatedAt: number) =>
-  db
-    .insertInto("texts")
-    .values({ document_id: documentId, content, updated_at: updatedAt })
-    .onConflict((conflict) =>
-      conflict.column("document_id").doUpdateSet((excluded) => ({
-        content: excluded.ref("excluded.content"),
-        updated_at: excluded.ref("excluded.updated_at"),
-      })),
-    ),
+const putText = compiled(
+  (db: Db, documentId: number, content: string, updatedAt: number, machine: string | null) =>
+    db
+      .insertInto("texts")
+      .values({ document_id: documentId, content, updated_at: updatedAt, machine })
+      .onConflict((conflict) =>
+        conflict.column("document_id").doUpdateSet((excluded) => ({
+          content: excluded.ref("excluded.content"),
+          updated_at: excluded.ref("excluded.updated_at"),
+          machine: excluded.ref("excluded.machine"),
+        })),
+      ),
 );

@@ -5,9 +5,10 @@ import { TEXT_ROOT } from "./document.ts";
 
 /**
  * Makes `lines` the text of a document that never held any, under a client id derived from them:
- * two machines that seed the same text make the same document, character for character.
+ * two machines that seed the same text make the same document, character for character. Returns
+ * that client id.
  */
-export function seedText(document: ReplicaDocument, lines: string): void {
+export function seedText(document: ReplicaDocument, lines: string): number {
   const client = seedClientOf(lines);
   if (document.everHeldText() || Y.getState(document.ydoc.store, client) > 0) {
     throw new Error("only a document that never held text is seeded");
@@ -17,6 +18,7 @@ export function seedText(document: ReplicaDocument, lines: string): void {
   seed.getText(TEXT_ROOT).insert(0, lines);
   const update = Y.encodeStateAsUpdate(seed);
   document.change("local", () => Y.applyUpdate(document.ydoc, update, "local"));
+  return client;
 }
 
 /** The first 32 bits of SHA-256. */

@@ -1,14 +1,25 @@
 import type { Kysely } from "kysely";
 import { compiled } from "../sqlite/compiled.ts";
 import type { SqliteDatabase } from "../sqlite/database.ts";
+import { returnFreePages } from "../sqlite/free-pages.ts";
 import { savepoint, writeTransaction } from "../sqlite/transaction.ts";
 import type { World } from "../world.ts";
 import type { DocumentAddress } from "./address.ts";
-import { type CommittedRow, OpenDocument, type Writer } from "./open-document.ts";
+import { mergeFullText } from "./full-text.ts";
+import {
+  type CommittedRow,
+  OpenDocument,
+  ROW_BYTES_KEPT_MIN,
+  type Writer,
+} from "./open-document.ts";
+import { dropAged } from "./revisions.ts";
 import type { ReplicaTables } from "./tables.ts";
 
 /** Writes that share a commit; more than this wait for the next. */
 const WRITES_PER_COMMIT_MAX = 256;
+
+/** Steps of one sweep that clear the full-text index; a large one takes several sweeps. */
+const MERGES_PER_SWEEP_MAX = 16;
 
 /** Documents kept in memory between writes. */
 const OPEN_DOCUMENTS_MAX = 512;
@@ -36,6 +47,8 @@ export interface WriteContext<Tables extends ReplicaTables> {
   find(address: DocumentAddress): Promise<OpenDocument | undefined>;
   /** Writes what was changed so far, so that the document's `head` counts it. */
   flush(document: OpenDocument): Promise<void>;
+  /** Shortens a document's log to what is still needed of it. */
+  compact(address: DocumentAddress): Promise<void>;
 }
 
 type Write<Tables extends ReplicaTables> = {
@@ -90,6 +103,23 @@ export class ReplicaStore<Tables extends ReplicaTables> {
     return () => {
       this.#listeners.delete(listener);
     };
+  }
+
+  /**
+   * Drops the revisions that are too old, shortens logs that have grown large, clears the full-text
+   * index of what was overwritten, and gives the room in the file back; all of it in small steps.
+   * For quiet times; other writes go on in between.
+   */
+  async sweep(): Promise<void> {
+    const step = (work: (db: Kysely<ReplicaTables>, now: number) => Promise<boolean>) =>
+      this.write(({ db, now }) => work(db as unknown as Kysely<ReplicaTables>, now));
+    while (await step(dropAged));
+    for (let at = 0; at < MERGES_PER_SWEEP_MAX; at++) {
+      if (!(await step((db) => mergeFullText(db, at === 0)))) break;
+    }
+    const large = await documentsWithLargeLogs(this.reader as unknown as Kysely<ReplicaTables>);
+    for (const address of large) await this.write((context) => context.compact(address));
+    await returnFreePages(this.#options.database.writer);
   }
 
   /** Calls back after each commit: how long it took, and whether it was kept or rolled back. */
@@ -234,10 +264,19 @@ class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
   async flush(document: OpenDocument): Promise<void> {
     if (document.isClean) return;
     this.#written.add(document);
-    const { droppable } = this.options;
-    const limit = (id: number) => droppable?.(this.db, id) ?? Promise.resolve(Infinity);
-    this.rows.push(...(await document.flush(this.#replica, this.now, limit)));
+    this.rows.push(...(await document.flush(this.#replica, this.now, this.#droppable)));
   }
+
+  async compact(address: DocumentAddress): Promise<void> {
+    const document = await this.find(address);
+    if (!document) return;
+    await this.flush(document);
+    this.#written.add(document);
+    await document.compact(this.#replica, this.now, this.#droppable);
+  }
+
+  readonly #droppable = (id: number): Promise<number> =>
+    this.options.droppable?.(this.db, id) ?? Promise.resolve(Number.POSITIVE_INFINITY);
 
   async flushAll(): Promise<void> {
     for (const document of this.#inHand) await this.flush(document);
@@ -265,6 +304,19 @@ class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
     this.#inHand.add(document);
     return document;
   }
+}
+
+/** The documents whose rows take more room than is kept of any log for sure. */
+async function documentsWithLargeLogs(db: Kysely<ReplicaTables>): Promise<DocumentAddress[]> {
+  return await db
+    .selectFrom("updates")
+    .innerJoin("documents", "documents.id", "updates.document_id")
+    .select(["owner", "name"])
+    .groupBy(["owner", "name"])
+    .having(({ fn }) => fn.sum(fn("length", ["payload"])), ">", ROW_BYTES_KEPT_MIN)
+    .orderBy("owner")
+    .orderBy("name")
+    .execute();
 }
 
 /** A document keeps its address for good, so one in memory needs no look at the disk. */

@@ -62,6 +62,8 @@ interface TextsTable {
   /** The description document as it goes over the wire and into files. */
   content: string;
   updated_at: number;
+  /** The machines that wrote the last change; null where that is not known. */
+  machine: string | null;
 }
 
 interface MemoriesTable {
@@ -93,9 +95,11 @@ interface RevisionsTable {
   value: string;
   written_at: number;
   replaced_at: number;
+  /** The machine that wrote it; null where that is not known. */
+  machine: string | null;
 }
 
-/** Two versions of one place of a text, both kept in it, one after the other. */
+/** Conflicts of texts as 0.1.0 kept them; the daemon moves them into their documents. */
 interface TextConflictsTable {
   id: Generated<number>;
   document_id: number;

@@ -1,9 +1,11 @@
 import type { Kysely } from "kysely";
 import * as Y from "yjs";
 import { type CleanUp, type IdRanges, removeDoubles } from "./doubles.ts";
+import { machineOf } from "./machines.ts";
 import type { OpenDocument } from "./open-document.ts";
 import type { WriteContext } from "./store.ts";
 import type { ReplicaTables } from "./tables.ts";
+import { recordTextConflict } from "./text-conflict-record.ts";
 
 /**
  * Cleans up lines of the text that two sides both wrote: `mine` and `theirs` are the ids of the
@@ -25,16 +27,44 @@ export async function cleanUpText<Tables extends ReplicaTables>(
 
 async function recordConflicts<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
-  open: OpenDocument,
+  { id, document, writer }: OpenDocument,
   conflicts: CleanUp["conflicts"],
 ): Promise<void> {
-  if (conflicts.length === 0) return;
   const db = context.db as unknown as Kysely<ReplicaTables>;
-  const found = { document_id: open.id, found_at: context.now };
-  await db
-    .insertInto("text_conflicts")
-    .values(conflicts.map(({ mine, theirs }) => ({ ...found, mine, theirs })))
+  for (const { mine, theirs, theirClient } of conflicts) {
+    const isHere = theirClient === writer.clientId;
+    const there = isHere ? writer.machine : await machineOf(db, id, document, theirClient);
+    const versions = [
+      { text: mine, machine: writer.machine },
+      { text: theirs, machine: there },
+    ] as const;
+    recordTextConflict(document, versions, context.now);
+  }
+}
+
+/**
+ * Moves the conflicts that 0.1.0 kept in a table of its own, for one machine, into their documents,
+ * where every machine sees them.
+ */
+export async function moveKeptConflicts<Tables extends ReplicaTables>(
+  context: WriteContext<Tables>,
+): Promise<void> {
+  const db = context.db as unknown as Kysely<ReplicaTables>;
+  const rows = await db
+    .selectFrom("text_conflicts")
+    .innerJoin("documents", "documents.id", "text_conflicts.document_id")
+    .select(["owner", "name", "mine", "theirs", "found_at"])
+    .orderBy("text_conflicts.id")
     .execute();
+  for (const { owner, name, mine, theirs, found_at: foundAt } of rows) {
+    const { document } = await context.open({ owner, name });
+    const versions = [
+      { text: mine, machine: undefined },
+      { text: theirs, machine: undefined },
+    ] as const;
+    recordTextConflict(document, versions, foundAt);
+  }
+  if (rows.length > 0) await db.deleteFrom("text_conflicts").execute();
 }
 
 /** How far each client's clock had come: what a document held at some moment. */

@@ -3,9 +3,13 @@ import type { Writer } from "./open-document.ts";
 
 const EPOCH_BYTES = 16;
 
-/** This process as a writer of documents, under names that were never used before. */
-export function newWriter(world: World): Writer {
+/**
+ * This process as a writer of documents, under names that were never used before; `machine` is what
+ * documents say of who it is.
+ */
+export function newWriter(world: World, machine?: string): Writer {
   return {
+    machine,
     epoch: Buffer.from(world.randomBytes(EPOCH_BYTES)).toString("base64url"),
     clientId: randomUint32(world),
   };

@@ -13,7 +13,12 @@ export async function connect(path: string, options: ConnectionOptions): Promise
     return {
       reader: statement.reader,
       all: (parameters: readonly unknown[]) => statement.all(...parameters),
-      run: (parameters: readonly unknown[]) => statement.run(...parameters),
+      run: (parameters: readonly unknown[]) => {
+        if (!isPragma(sql)) return statement.run(...parameters);
+        // The driver takes one step of a statement that gives no rows; some pragmas need many.
+        database.exec(sql);
+        return { changes: 0, lastInsertRowid: 0 };
+      },
       iterate: (parameters: readonly unknown[]) => statement.iterate(...parameters),
     };
   };
@@ -29,6 +34,10 @@ export async function connect(path: string, options: ConnectionOptions): Promise
       database.close();
     },
   };
+}
+
+function isPragma(sql: string): boolean {
+  return /^\s*pragma\b/i.test(sql);
 }
 
 async function loadDriver() {

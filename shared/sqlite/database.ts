@@ -25,7 +25,10 @@ export interface OpenOptions {
 export async function openDatabase<Tables>(options: OpenOptions): Promise<SqliteDatabase<Tables>> {
   const writing = await openConnection(options.path, false);
   writing.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  // Heeded while the file is empty only; `returnFreePages` relies on it.
+  writing.exec("PRAGMA auto_vacuum = INCREMENTAL");
   writing.exec("PRAGMA journal_mode = WAL");
+  writing.exec(`PRAGMA journal_size_limit = ${LOG_BYTES_KEPT}`);
   writing.exec("PRAGMA synchronous = FULL");
   writing.exec("PRAGMA foreign_keys = ON");
   const writer = kyselyOver<Tables>(writing);
@@ -49,6 +52,9 @@ export async function openReader<Tables>(path: string): Promise<Kysely<Tables>> 
   reading.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   return kyselyOver<Tables>(reading);
 }
+
+/** The write-ahead log is cut to this when a checkpoint has emptied it. */
+const LOG_BYTES_KEPT = 4 * 1024 * 1024;
 
 /** How long another process may hold the write lock before a statement fails. */
 const BUSY_TIMEOUT_MS = 5000;

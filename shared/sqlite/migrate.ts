@@ -45,10 +45,21 @@ export async function migrate<Tables>(
   for (const migration of migrations) {
     if (done.has(migration.name)) continue;
     await writeTransaction(db, async (transaction) => {
+      // Another process may be doing the same.
+      if (await isDone(transaction, migration.name)) return;
       await migration.up(transaction as unknown as Kysely<unknown>);
       await sql`insert into schema_migrations (name) values (${migration.name})`.execute(
         transaction,
       );
     });
   }
+}
+
+async function isDone(db: Kysely<MigrationTables>, name: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("schema_migrations")
+    .select("name")
+    .where("name", "=", name)
+    .executeTakeFirst();
+  return row !== undefined;
 }

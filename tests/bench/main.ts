@@ -7,6 +7,7 @@ import { Programs } from "./programs.ts";
 import type { Row, RowResult } from "./row.ts";
 import { crowd } from "./rows/crowd.ts";
 import { delta } from "./rows/delta.ts";
+import { grow } from "./rows/grow.ts";
 import { history } from "./rows/history.ts";
 import { live } from "./rows/live.ts";
 import { pushOne } from "./rows/push-one.ts";
@@ -14,7 +15,7 @@ import { read } from "./rows/read.ts";
 import { start } from "./rows/start.ts";
 import { type Finished, markdownOf } from "./table.ts";
 
-const ROWS: readonly Row[] = [start, read, pushOne, live, delta, history, crowd];
+const ROWS: readonly Row[] = [start, read, pushOne, live, delta, grow, history, crowd];
 const USAGE = `usage: bun run bench [${ROWS.map((row) => row.name).join("|")}]... [--writes N]`;
 const LIVE_WRITES = 60;
 

@@ -19,6 +19,8 @@ export interface TempStoreOptions {
   /** Stands between the store and the connection that it writes with. */
   readonly wrap?: (connection: SqliteConnection) => SqliteConnection;
   readonly droppable?: NonNullable<StoreOptions<ServiceTables>["droppable"]>;
+  /** What documents say of who writes here. */
+  readonly machine?: string;
 }
 
 /** A store on a real file in a folder of its own. */
@@ -43,9 +45,9 @@ export async function createTempStore(options: TempStoreOptions = {}): Promise<T
   copyFileSync(await emptyDatabase(), path);
   const world = createTestWorld();
   let starts = 0;
-  const start = async ({ wrap, droppable }: TempStoreOptions) => {
+  const start = async ({ wrap, droppable, machine }: TempStoreOptions) => {
     starts += 1;
-    const writer: Writer = { epoch: `epoch-${starts}`, clientId: 1000 + starts };
+    const writer: Writer = { epoch: `epoch-${starts}`, clientId: 1000 + starts, machine };
     const database = await openDatabase<ServiceTables>({ path });
     await migrate(database.writer, [...replicaMigrations, ...serviceMigrations]);
     const used = wrap ? await wrapWriter(database, path, wrap) : database;

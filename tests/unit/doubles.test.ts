@@ -89,7 +89,9 @@ describe("different changes at one place", () => {
       text("a", "no", "c"),
     ];
     expect(mergedText(base, ours, theirs)).toBe(text("a", "mine", "no", "c"));
-    expect(conflictsOf(base, ours, theirs)).toEqual([{ mine: "no\n", theirs: "mine\n" }]);
+    expect(conflictsOf(base, ours, theirs)).toEqual([
+      { mine: "no\n", theirs: "mine\n", theirClient: 11 },
+    ]);
   });
 
   test("that only insert are no conflict", () => {

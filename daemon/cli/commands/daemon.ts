@@ -8,7 +8,9 @@ import type { DaemonStatus } from "../../status.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed, UsageError } from "../errors.ts";
 import { findDaemon, type GatewayClient } from "../gateway-client.ts";
+import { listConflicts } from "../local-conflicts.ts";
 import { say, sayJson, table } from "../output.ts";
+import { withLocal } from "../place.ts";
 import { resolveFolder } from "../resolve-folder.ts";
 import { statusLines } from "../status-view.ts";
 
@@ -78,8 +80,15 @@ async function readStatus(env: Environment): Promise<DaemonStatus> {
 
 async function status(env: Environment, { json }: JsonOption): Promise<void> {
   const found = await readStatus(env);
-  if (json) sayJson(found);
-  else for (const line of statusLines(found)) say(line);
+  const conflicts = await withLocal(env, async (db) => (db ? await listConflicts(db) : []));
+  if (json) {
+    sayJson({ ...found, conflicts: conflicts.length });
+    return;
+  }
+  for (const line of statusLines(found)) say(line);
+  if (conflicts.length > 0) {
+    say(`conflicts ${conflicts.length}: \`memsync conflicts\` shows them`);
+  }
 }
 
 async function projects(env: Environment, { json }: JsonOption): Promise<void> {

@@ -1,37 +1,146 @@
 import type { Command } from "commander";
-import { LOCAL_ACCOUNT } from "../../gateway/mount.ts";
+import type { Kysely } from "kysely";
+import { diffLines } from "../../../shared/replica/line-diff.ts";
+import { splitForm } from "../../../shared/replica/text-form.ts";
+import { readMachineName } from "../../machine-name.ts";
+import type { DaemonTables } from "../../tables.ts";
 import type { Environment } from "../environment.ts";
+import { CommandFailed } from "../errors.ts";
 import { findProject } from "../find-project.ts";
-import { openLocal } from "../local-memories.ts";
-import { sayJson } from "../output.ts";
+import { textHistory, type Version } from "../local-history.ts";
+import { printText, say, sayJson } from "../output.ts";
+import { withLocal } from "../place.ts";
+import { saveText } from "../save.ts";
+import { timeShown } from "../version-view.ts";
+import { versionJson, versionTable } from "./history.ts";
 
-/** `doc`: the project's description document, merged. */
-export function addDocCommand(program: Command, env: Environment): void {
-  program
-    .command("doc")
-    .description("print the project's description document, merged from every machine")
-    .option("--project <dir|id>", "a folder or a project's id, instead of the current folder")
-    .option("--json", "print it as JSON")
-    .action(async (options: { project?: string; json?: boolean }) => {
-      const { id, content } = await readDocument(env, options.project);
-      if (options.json) sayJson({ project_id: id, claude_md_content: content });
-      else process.stdout.write(content);
-    });
+interface Options {
+  readonly project?: string;
+  readonly json?: boolean;
 }
 
-async function readDocument(env: Environment, named: string | undefined) {
-  const db = await openLocal(env.home);
-  try {
-    const id = await findProject(db, named, env.dir);
-    const row = await db
-      ?.selectFrom("texts")
-      .innerJoin("documents", "documents.id", "texts.document_id")
-      .select("texts.content")
-      .where("documents.owner", "=", LOCAL_ACCOUNT)
-      .where("documents.name", "=", id)
-      .executeTakeFirst();
-    return { id, content: row?.content ?? "" };
-  } finally {
-    await db?.destroy();
+const HISTORY_HELP = `
+Examples:
+  memsync doc history                every version, the latest first
+  memsync doc history k3j5h2ab       that version's text, byte for byte
+  memsync doc restore k3j5h2ab       makes it the text again`;
+
+const RESTORE_HELP = `
+Restoring is a new write like any other: it is synced, and what it replaces goes to the history. A
+file that git tracks is written only after \`memsync link --write\`.
+
+Examples:
+  memsync doc history                shows the versions, each with its REV
+  memsync doc restore k3j5h2ab`;
+
+/** `doc`, `doc history` and `doc restore`: the project's description document, merged. */
+export function addDocCommand(program: Command, env: Environment): void {
+  const doc = program.command("doc").enablePositionalOptions();
+  withProject(doc)
+    .description("print the project's description document, merged from every machine")
+    .option("--json", "print it as JSON")
+    .action((options: Options) => print(env, options));
+  withProject(doc.command("history [rev]"))
+    .description("list the document's versions, or print one of them")
+    .option("--json", "print them as JSON")
+    .addHelpText("after", HISTORY_HELP)
+    .action((revision: string | undefined, _: Options, command: Command) =>
+      history(env, revision, command.optsWithGlobals()),
+    );
+  withProject(doc.command("restore <rev>"))
+    .description("give the document the text that it had in a version")
+    .option("--json", "print what was restored as JSON")
+    .addHelpText("after", RESTORE_HELP)
+    .action((revision: string, _: Options, command: Command) =>
+      restore(env, revision, command.optsWithGlobals()),
+    );
+}
+
+function withProject(command: Command): Command {
+  const what = "a folder or a project's id, instead of the current folder";
+  return command.option("--project <dir|id>", what);
+}
+
+interface Found {
+  readonly id: string;
+  readonly versions: readonly Version[];
+  /** The text as it stands; empty where none was ever written. */
+  readonly content: string;
+}
+
+async function find(env: Environment, { project }: Options): Promise<Found> {
+  return await withLocal(env, async (db) => {
+    const id = await findProject(db, project, env.dir);
+    const versions = db ? await versionsOf(env, db, id) : [];
+    const [latest] = versions;
+    return { id, versions, content: latest?.state === "current" ? latest.value : "" };
+  });
+}
+
+async function versionsOf(env: Environment, db: Kysely<DaemonTables>, document: string) {
+  return await textHistory({ db, document, machine: readMachineName(env.home) });
+}
+
+function pick({ versions }: Found, revision: string): Version {
+  const version = versions.find((each) => each.revision === revision);
+  if (version) return version;
+  throw new CommandFailed(
+    `the document has no version ${revision}: \`memsync doc history\` lists those it has`,
+  );
+}
+
+async function print(env: Environment, options: Options): Promise<void> {
+  const { id, content } = await find(env, options);
+  if (options.json) sayJson({ project_id: id, claude_md_content: content });
+  else process.stdout.write(content);
+}
+
+async function history(
+  env: Environment,
+  revision: string | undefined,
+  options: Options,
+): Promise<void> {
+  const found = await find(env, options);
+  if (revision !== undefined) {
+    const version = pick(found, revision);
+    if (options.json) sayJson(shown(found, version));
+    else printText(version.value);
+    return;
   }
+  const { versions } = found;
+  if (options.json) sayJson(versions.map((version) => shown(found, version)));
+  else if (versions.length === 0) say("the document has never held any text");
+  else for (const line of versionTable(versions, "CHANGE", changesAmong(versions))) say(line);
+}
+
+function shown({ id }: Found, version: Version) {
+  return { project_id: id, ...versionJson(version), claude_md_content: version.value };
+}
+
+/** What each version changed of the one before it. */
+function changesAmong(versions: readonly Version[]) {
+  return (version: Version): string => {
+    const before = versions[versions.indexOf(version) + 1];
+    const [old, now] = [before?.value ?? "", version.value].map(linesOf);
+    let [added, removed] = [0, 0];
+    for (const hunk of diffLines(old ?? [], now ?? [])) {
+      added += hunk.added;
+      removed += hunk.removed;
+    }
+    return before ? `+${added} -${removed} lines` : `${now?.length ?? 0} lines`;
+  };
+}
+
+function linesOf(content: string): string[] {
+  return splitForm(content).lines.split("\n").slice(0, -1);
+}
+
+async function restore(env: Environment, revision: string, options: Options): Promise<void> {
+  const found = await find(env, options);
+  const version = pick(found, revision);
+  const isCurrent = version.value === found.content;
+  if (!isCurrent) await saveText(env, found.id, found.content, version.value);
+  if (options.json) sayJson(shown(found, version));
+  else if (isCurrent) say("the document has that text already");
+  else say(`restored the document as it was written ${timeShown(version.writtenAt)}`);
 }

@@ -1,24 +1,15 @@
 import type { Command } from "commander";
-import type { Kysely } from "kysely";
 import { memoryIdOf, randomMemoryKey } from "../../../shared/ids.ts";
-import { exceedsBytes, LIMITS } from "../../../shared/limits.ts";
 import { wireDocumentId } from "../../../shared/replica/address.ts";
-import type { Layer } from "../../../shared/wire/layer.ts";
 import { realWorld } from "../../../shared/world-real.ts";
-import type { DaemonTables } from "../../tables.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed } from "../errors.ts";
-import { findProject } from "../find-project.ts";
 import { findDaemon } from "../gateway-client.ts";
-import { LAYER_ORDER, ownDocument, parseLayer } from "../layer-option.ts";
-import { type LocalMemory, openLocal, readLocalMemories } from "../local-memories.ts";
+import { type LocalMemory, readLocalMemories } from "../local-memories.ts";
 import { writeOffline } from "../offline-write.ts";
 import { firstLine, say, sayJson, table } from "../output.ts";
-
-interface PlaceOptions {
-  readonly layer?: string;
-  readonly project?: string;
-}
+import { type PlaceOptions, placesToRead, targetOf, withLocal, withPlace } from "../place.ts";
+import { saveMemory } from "../save.ts";
 
 interface ReadOptions extends PlaceOptions {
   readonly json?: boolean;
@@ -52,85 +43,16 @@ export function addMemoryCommands(program: Command, env: Environment): void {
     .action((key: string, options: PlaceOptions) => remove(env, key, options));
 }
 
-function withPlace(command: Command): Command {
-  return command
-    .option("--layer <layer>", "project, user or global")
-    .option("--project <dir|id>", "a folder or a project's id, instead of the current folder");
-}
-
-/** The local document that a write goes to; the project's unless a layer is named. */
-async function targetOf(
-  env: Environment,
-  db: Kysely<DaemonTables> | undefined,
-  { layer, project }: PlaceOptions,
-): Promise<{ readonly layer: Layer; readonly document: string }> {
-  const parsed = layer === undefined ? "project" : parseLayer(layer);
-  if (parsed !== "project") return { layer: parsed, document: ownDocument(parsed) };
-  return { layer: parsed, document: await findProject(db, project, env.dir) };
-}
-
-async function withLocal<Result>(
-  env: Environment,
-  work: (db: Kysely<DaemonTables> | undefined) => Promise<Result>,
-): Promise<Result> {
-  const db = await openLocal(env.home);
-  try {
-    return await work(db);
-  } finally {
-    await db?.destroy();
-  }
-}
-
 async function save(env: Environment, key: string, value: string, options: PlaceOptions) {
-  const well = value.toWellFormed();
-  assertSavable(key, well);
-  const { layer, document } = await withLocal(env, (db) => targetOf(env, db, options));
-  const daemon = await findDaemon(env.home);
-  if (!daemon) {
-    await writeOffline(env.home, document, key, well);
-    return;
-  }
-  if (layer === "project" && well === "") {
-    // Only a sync may carry an empty value.
-    await daemon.call("POST", `/api/projects/${document}/sync`, { memories: [{ key, value: "" }] });
-    return;
-  }
-  const project = layer === "project" ? { project_id: document } : {};
-  await daemon.call("POST", "/v1/memories", { key, content: well, layer, ...project });
-}
-
-/** What the interface would refuse is refused without a daemon, too. */
-function assertSavable(key: string, value: string): void {
-  if (key === "") throw new CommandFailed("the key is empty: name the memory");
-  if (`${key}${value}`.includes("\0")) throw new CommandFailed("a NUL character can't be saved");
-  if (exceedsBytes(key, LIMITS.memoryKeyBytes)) {
-    throw new CommandFailed(`the key is over ${LIMITS.memoryKeyBytes} bytes: shorten it`);
-  }
-  if (exceedsBytes(value, LIMITS.memoryValueBytes)) {
-    throw new CommandFailed(`the value is over ${LIMITS.memoryValueBytes} bytes: split it`);
-  }
-}
-
-/** The documents that a read looks in, in order. */
-async function documentsToRead(
-  env: Environment,
-  db: Kysely<DaemonTables> | undefined,
-  options: PlaceOptions,
-): Promise<string[]> {
-  const wanted = options.layer === undefined ? LAYER_ORDER : [parseLayer(options.layer)];
-  const documents: string[] = [];
-  for (const layer of wanted) {
-    if (layer !== "project") documents.push(ownDocument(layer));
-    else documents.push(await findProject(db, options.project, env.dir));
-  }
-  return documents;
+  const place = await withLocal(env, (db) => targetOf(env, db, options));
+  await saveMemory(env, place, key, value);
 }
 
 async function readAll(env: Environment, options: PlaceOptions): Promise<LocalMemory[]> {
   return await withLocal(env, async (db) => {
-    const documents = await documentsToRead(env, db, options);
+    const places = await placesToRead(env, db, options);
     const memories: LocalMemory[] = [];
-    for (const document of db ? documents : []) {
+    for (const { document } of db ? places : []) {
       if (db) memories.push(...(await readLocalMemories(db, document)));
     }
     return memories;

@@ -1,0 +1,133 @@
+import { createHash } from "node:crypto";
+import type { Kysely } from "kysely";
+import { base32 } from "../../shared/ids.ts";
+import { machineInRows } from "../../shared/replica/machines.ts";
+import { listRevisions } from "../../shared/replica/revisions.ts";
+import type { ReplicaTables } from "../../shared/replica/tables.ts";
+import { parseEntryIds, readInbox } from "../inbox.ts";
+import type { DaemonTables } from "../tables.ts";
+import { findLocalDocument } from "./local-documents.ts";
+import { listLosingVersions, type Written } from "./losing-versions.ts";
+
+type Db = Kysely<DaemonTables>;
+
+const REVISION_LENGTH = 8;
+
+/**
+ * One version of a memory or of a text. `conflict`: it lost against a concurrent one and is still
+ * in the document. `replaced`: it was written over, dismissed or deleted.
+ */
+export interface Version extends Written {
+  /** Says the same of the same value on every machine. */
+  readonly revision: string;
+  readonly state: "current" | "conflict" | "replaced";
+  /** Milliseconds since the Unix epoch; undefined unless it was replaced. */
+  readonly replacedAt: number | undefined;
+}
+
+/** Where the history is read, and who writes there. */
+export interface HistorySource {
+  readonly db: Db;
+  /** The local document's name. */
+  readonly document: string;
+  /** This machine, which wrote what waits in the inbox. */
+  readonly machine: string;
+}
+
+/** What names a version: eight characters of base32 of SHA-256 over the value. */
+export function revisionOf(value: string): string {
+  return base32(createHash("sha256").update(value).digest()).slice(0, REVISION_LENGTH);
+}
+
+/** Every version of a memory that is kept, the latest first; none for an unknown key. */
+export async function memoryHistory(source: HistorySource, key: string): Promise<Version[]> {
+  const { db, document: name, machine } = source;
+  const document = await findLocalDocument(db, name);
+  const waiting: Waiting[] = [];
+  for (const write of await readInbox(db, name)) {
+    if (write.kind !== "memory" || write.key !== key) continue;
+    waiting.push({ value: write.value, writtenAt: write.writtenAt, machine });
+  }
+  if (!document) return overlaid(undefined, waiting);
+  const current = await currentMemory(db, document.id, key);
+  const losing = current ? await listLosingVersions(db, { ...document, name }) : [];
+  return [
+    ...overlaid(current, waiting),
+    ...losing.filter((each) => each.key === key).map((each) => versionOf(each, "conflict")),
+    ...(await replaced(db, document.id, "memory", key)),
+  ];
+}
+
+/** Every version of a project's text that is kept, the latest first. */
+export async function textHistory(source: HistorySource): Promise<Version[]> {
+  const { db, document: name, machine } = source;
+  const document = await findLocalDocument(db, name);
+  const waiting: Waiting[] = [];
+  for (const write of await readInbox(db, name)) {
+    if (write.kind !== "text") continue;
+    waiting.push({ value: write.value, writtenAt: write.writtenAt, machine });
+  }
+  if (!document) return overlaid(undefined, waiting);
+  const current = await currentText(db, document.id);
+  return [...overlaid(current, waiting), ...(await replaced(db, document.id, "text", ""))];
+}
+
+/** A write of the inbox; without a value it deletes. */
+type Waiting = Omit<Written, "value"> & { readonly value: string | undefined };
+
+/** The replica's value and those in the inbox, the latest first: each replaces the one before. */
+function overlaid(current: Written | undefined, waiting: readonly Waiting[]): Version[] {
+  const versions: Version[] = [];
+  let replacedAt: number | undefined;
+  for (const { value, writtenAt, machine } of [
+    ...(current ? [current] : []),
+    ...waiting,
+  ].reverse()) {
+    if (value !== undefined) {
+      const state = replacedAt === undefined ? "current" : "replaced";
+      versions.push(versionOf({ value, writtenAt, machine }, state, replacedAt));
+    }
+    replacedAt = writtenAt;
+  }
+  return versions;
+}
+
+async function currentMemory(db: Db, id: number, key: string): Promise<Written | undefined> {
+  const row = await db
+    .selectFrom("memories")
+    .select(["value", "updated_at", "entry_ids"])
+    .where("document_id", "=", id)
+    .where("key", "=", key)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const [winner] = parseEntryIds(row.entry_ids);
+  const machine = winner && (await machineInRows(replicaOf(db), id, winner.client));
+  return { value: row.value, writtenAt: row.updated_at, machine };
+}
+
+async function currentText(db: Db, id: number): Promise<Written | undefined> {
+  const row = await db
+    .selectFrom("texts")
+    .select(["content", "updated_at", "machine"])
+    .where("document_id", "=", id)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  return { value: row.content, writtenAt: row.updated_at, machine: row.machine ?? undefined };
+}
+
+async function replaced(db: Db, id: number, kind: "memory" | "text", key: string) {
+  const revisions = await listRevisions(replicaOf(db), id, kind, key);
+  return revisions.map((each) => versionOf(each, "replaced", each.replacedAt));
+}
+
+function versionOf(
+  { value, writtenAt, machine }: Written,
+  state: Version["state"],
+  replacedAt?: number,
+): Version {
+  return { revision: revisionOf(value), value, writtenAt, machine, state, replacedAt };
+}
+
+function replicaOf(db: Db): Kysely<ReplicaTables> {
+  return db as unknown as Kysely<ReplicaTables>;
+}

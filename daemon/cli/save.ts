@@ -1,0 +1,61 @@
+import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import type { Environment } from "./environment.ts";
+import { CommandFailed } from "./errors.ts";
+import { findDaemon } from "./gateway-client.ts";
+import { writeOffline, writeToInbox } from "./offline-write.ts";
+import type { Place } from "./place.ts";
+
+/** Saves a memory through the gateway, or into the inbox where no daemon runs. */
+export async function saveMemory(
+  env: Environment,
+  { layer, document }: Place,
+  key: string,
+  value: string,
+): Promise<void> {
+  const well = value.toWellFormed();
+  assertSavable(key, well);
+  const daemon = await findDaemon(env.home);
+  if (!daemon || (well === "" && layer !== "project")) {
+    await writeOffline(env.home, document, key, well);
+    return;
+  }
+  if (well === "") {
+    // Only a sync may carry an empty value.
+    await daemon.call("POST", `/api/projects/${document}/sync`, { memories: [{ key, value: "" }] });
+    return;
+  }
+  const project = layer === "project" ? { project_id: document } : {};
+  await daemon.call("POST", "/v1/memories", { key, content: well, layer, ...project });
+}
+
+/** What the interface would refuse is refused without a daemon, too. */
+function assertSavable(key: string, value: string): void {
+  if (key === "") throw new CommandFailed("the key is empty: name the memory");
+  if (`${key}${value}`.includes("\0")) throw new CommandFailed("a NUL character can't be saved");
+  if (exceedsBytes(key, LIMITS.memoryKeyBytes)) {
+    throw new CommandFailed(`the key is over ${LIMITS.memoryKeyBytes} bytes: shorten it`);
+  }
+  if (exceedsBytes(value, LIMITS.memoryValueBytes)) {
+    throw new CommandFailed(`the value is over ${LIMITS.memoryValueBytes} bytes: split it`);
+  }
+}
+
+/**
+ * Replaces the text of a project's document, through the gateway or by way of the inbox. `base` is
+ * the text that is replaced.
+ */
+export async function saveText(
+  env: Environment,
+  document: string,
+  base: string,
+  value: string,
+): Promise<void> {
+  const daemon = await findDaemon(env.home);
+  if (daemon) {
+    await daemon.call("POST", `/api/projects/${document}/sync`, { claude_md_content: value });
+    return;
+  }
+  const writtenAt = realWorld.now();
+  await writeToInbox(env.home, async () => ({ kind: "text", document, base, value, writtenAt }));
+}

@@ -1,0 +1,30 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { homedir, hostname } from "node:os";
+import { basename, join } from "node:path";
+import { machineName } from "../shared/replica/machines.ts";
+import type { Home } from "./home.ts";
+
+const PRIVATE_FILE = 0o600;
+const UNNAMED = "machine";
+
+/**
+ * The name of this machine, as conflicts and histories show it on every machine of the account:
+ * what the home's file `machine` says, else the host's name.
+ */
+export function readMachineName(home: Home): string {
+  const written = existsSync(home.machine) ? readFileSync(home.machine, "utf8") : "";
+  return machineName(written) ?? defaultName(home);
+}
+
+/** Writes the name into the home where there is none, for its owner to change. */
+export function keepMachineName(home: Home): void {
+  if (existsSync(home.machine)) return;
+  writeFileSync(home.machine, `${defaultName(home)}\n`, { mode: PRIVATE_FILE });
+}
+
+/** Two homes on one host are two machines: one that is not the usual one adds its folder's name. */
+function defaultName(home: Home): string {
+  const host = machineName(hostname().split(".", 1)[0]) ?? UNNAMED;
+  if (home.dir === join(homedir(), ".memsync")) return host;
+  return machineName(`${host}:${basename(home.dir)}`) ?? host;
+}

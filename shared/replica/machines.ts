@@ -1,0 +1,97 @@
+import type { Kysely } from "kysely";
+import type { JsonValue } from "../json.ts";
+import { compiled } from "../sqlite/compiled.ts";
+import { OWN_METADATA_PREFIX, type ReplicaDocument } from "./document.ts";
+import type { ReplicaTables } from "./tables.ts";
+import { textRuns } from "./text.ts";
+
+type Db = Kysely<ReplicaTables>;
+
+/** Metadata whose keys begin so says which machine a client id belongs to. */
+const MACHINE_PREFIX = `${OWN_METADATA_PREFIX}machine/`;
+
+const NAME_LENGTH_MAX = 64;
+
+/** A machine's name as it may be shown: one short line. Undefined when nothing is left of it. */
+export function machineName(text: JsonValue | undefined): string | undefined {
+  if (typeof text !== "string") return undefined;
+  const name = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").trim();
+  return name === "" ? undefined : [...name].slice(0, NAME_LENGTH_MAX).join("");
+}
+
+/** The metadata key that says which machine a client is. */
+export function machineKey(client: number): string {
+  return `${MACHINE_PREFIX}${client}`;
+}
+
+/**
+ * Says in the document that a client is the machine `name`, unless it says so already. What it says
+ * of former clients of that name goes when nothing that they wrote is visible any more.
+ */
+export function nameMachine(
+  document: ReplicaDocument,
+  client: number,
+  name: string,
+  now: number,
+): void {
+  const { metadata } = document;
+  if (metadata.get(machineKey(client))[0]?.value === name) return;
+  const visible = visibleClients(document).add(client);
+  for (const key of [...metadata.keys()]) {
+    const known = clientOf(key);
+    if (known === undefined || visible.has(known)) continue;
+    if (metadata.get(key)[0]?.value === name) document.deleteEntry("metadata", key);
+  }
+  document.setEntry("metadata", machineKey(client), name, { now });
+}
+
+function clientOf(key: string): number | undefined {
+  return key.startsWith(MACHINE_PREFIX) ? Number(key.slice(MACHINE_PREFIX.length)) : undefined;
+}
+
+/** The clients of which a memory or a character can be seen. */
+function visibleClients(document: ReplicaDocument): Set<number> {
+  const clients = new Set<number>();
+  const { memories } = document;
+  for (const key of memories.keys()) for (const { id } of memories.get(key)) clients.add(id.client);
+  for (const { client, text } of textRuns(document.text)) {
+    if (text !== undefined) clients.add(client);
+  }
+  return clients;
+}
+
+/** The machine that a client is, as a document says; undefined where it does not. */
+export function machineIn(document: ReplicaDocument, client: number): string | undefined {
+  return machineName(document.metadata.get(machineKey(client))[0]?.value);
+}
+
+/**
+ * The machine that a client is, as the document says, or as its rows still say: an update may take
+ * away what a client wrote together with its machine's name.
+ */
+export async function machineOf(
+  db: Db,
+  documentId: number,
+  document: ReplicaDocument,
+  client: number,
+): Promise<string | undefined> {
+  return machineIn(document, client) ?? (await machineInRows(db, documentId, client));
+}
+
+/** The machine that a client is, as the rows of a document say. */
+export async function machineInRows(
+  db: Db,
+  documentId: number,
+  client: number,
+): Promise<string | undefined> {
+  const [row] = await findMetadata(db, documentId, machineKey(client));
+  return row && machineName(JSON.parse(row.value) as JsonValue);
+}
+
+const findMetadata = compiled((db: Db, documentId: number, key: string) =>
+  db
+    .selectFrom("metadata")
+    .select("value")
+    .where("document_id", "=", documentId)
+    .where("key", "=", key),
+);

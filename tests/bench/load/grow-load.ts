@@ -1,0 +1,109 @@
+import * as Y from "yjs";
+import { LOCAL_ACCOUNT } from "../../../daemon/gateway/mount.ts";
+import { openReplica } from "../../../daemon/open-replica.ts";
+import { writePosition } from "../../../daemon/sync/positions.ts";
+import type { ProjectId } from "../../../shared/ids.ts";
+import { utf8Bytes } from "../../../shared/limits.ts";
+import { projectDocument } from "../../../shared/replica/address.ts";
+import { ReplicaDocument } from "../../../shared/replica/document.ts";
+import { realWorld } from "../../../shared/world-real.ts";
+import { pick, seededRandom } from "../../support/random.ts";
+
+/** The document that grows. */
+export const ADDRESS = projectDocument(LOCAL_ACCOUNT, "proj_bench" as ProjectId);
+
+const SERVICE = "bench";
+const OTHER_CLIENT = 7;
+const KEYS = 100;
+
+/** Overwrites after which the service has acknowledged everything. */
+const ACKNOWLEDGED_EVERY = 100;
+
+const WORDS =
+  "the importer reads each file once keeps its line endings and mode never build with make but " +
+  "npm run tests need a real database on port zero because decision migration schema token cache " +
+  "retry backoff queue worker socket deploy staging release branch review lint format strict null";
+
+/** Bytes of the keys and values that a home's document ends with. */
+export interface Grown {
+  readonly liveBytes: number;
+}
+
+/** A value of 500 to 5,500 bytes: a number and words in random order, broken into lines. */
+function noteText(random: () => number, write: number): string {
+  const length = 500 + Math.floor(random() * 5000);
+  const words = WORDS.split(" ");
+  let text = `Note ${write}.`;
+  while (text.length < length) text += (random() < 0.1 ? "\n" : " ") + pick(random, words);
+  return text;
+}
+
+/**
+ * Makes a home's database by `writes` overwrites of 100 keys, this machine's and another's in turn,
+ * each a commit of its own, and has it compacted.
+ */
+export async function growHome(path: string, writes: number, seed: number): Promise<Grown> {
+  const random = seededRandom(seed);
+  const store = await openReplica(path, realWorld, "here");
+  const there = new OtherMachine();
+  store.onCommit((rows) => {
+    for (const { origin, update } of rows) if (origin === "local") there.receive(update);
+  });
+  for (let write = 0; write < writes; write++) {
+    const key = `note-${Math.floor(write / 2) % KEYS}`;
+    const value = noteText(random, write);
+    await store.write(async (context) => {
+      const open = await context.open(ADDRESS);
+      if (write % 2 === 1) open.applyUpdate(there.write(key, value, context.now));
+      else open.document.setEntry("memories", key, value, { now: context.now });
+    });
+    if (write % ACKNOWLEDGED_EVERY === 0 || write === writes - 1) await acknowledgeAll(store);
+  }
+  await store.sweep();
+  const liveBytes = await store.write(async (context) => {
+    return liveBytesOf((await context.open(ADDRESS)).document);
+  });
+  await store.close();
+  return { liveBytes };
+}
+
+/** Another machine's replica, which has all that was committed here. */
+class OtherMachine {
+  readonly #document = new ReplicaDocument([], OTHER_CLIENT);
+  #last: Uint8Array = new Uint8Array();
+
+  constructor() {
+    this.#document.ydoc.on("update", (update: Uint8Array) => {
+      this.#last = update;
+    });
+  }
+
+  receive(update: Uint8Array): void {
+    Y.applyUpdate(this.#document.ydoc, update, "remote");
+  }
+
+  /** The update of one overwrite. */
+  write(key: string, value: string, now: number): Uint8Array {
+    this.#document.setEntry("memories", key, value, { now });
+    return this.#last;
+  }
+}
+
+/** What the service has acknowledged may leave the log. */
+async function acknowledgeAll(store: Awaited<ReturnType<typeof openReplica>>): Promise<void> {
+  await store.write(async (context) => {
+    const { id, head } = await context.open(ADDRESS);
+    const position = { remote: head, ackedSeq: head.seq, refused: undefined };
+    await writePosition(context.db, SERVICE, id, position);
+  });
+}
+
+function liveBytesOf({ memories }: ReplicaDocument): number {
+  let bytes = 0;
+  for (const key of memories.keys()) {
+    const [winner, ...losers] = memories.get(key);
+    if (losers.length > 0) throw new Error(`writers in turn made a conflict of ${key}`);
+    bytes += utf8Bytes(key) + utf8Bytes(String(winner?.value));
+  }
+  return bytes;
+}

@@ -1,0 +1,232 @@
+import { expect } from "bun:test";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
+import type { Machine } from "../support/machine.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const emulator = sharedEmulator();
+const FILE = "CLAUDE.md";
+const TITLE = "# Widget\n\n";
+
+interface Written {
+  readonly value: string;
+  readonly machine: string | null;
+  readonly written_at: string;
+}
+
+type Conflict = { readonly id: string; readonly project_id: string | null } & (
+  | (Written & { readonly kind: "memory"; readonly key: string; readonly winner: Written })
+  | {
+      readonly kind: "text";
+      readonly found_at: string;
+      readonly versions: readonly {
+        readonly text: string;
+        readonly machine: string | null;
+        readonly in_document: boolean;
+      }[];
+    }
+);
+
+async function conflictsOf(machine: Machine, ...args: string[]): Promise<Conflict[]> {
+  return JSON.parse(await machine.memsync("conflicts", "--json", ...args)) as Conflict[];
+}
+
+async function fileOf(machine: Machine): Promise<string> {
+  return await readFile(join(machine.folder, FILE), "utf8");
+}
+
+async function untilConflicts(machine: Machine, count: number): Promise<Conflict[]> {
+  return await waitFor(`${count} conflicts on ${machine.name}`, async () => {
+    const found = await conflictsOf(machine);
+    return found.length === count && found;
+  });
+}
+
+/** Two machines, `laptop` and `desktop`, that have the same file and memory; daemons are down. */
+async function makePair(lab: Lab, account: string): Promise<readonly [Machine, Machine]> {
+  const pair = await lab.twoMachines(emulator.account(account), { ".gitignore": FILE });
+  const [laptop, desktop] = pair;
+  await lab.git.write(join(laptop.home, "machine"), "laptop\n");
+  await lab.git.write(join(desktop.home, "machine"), "desktop\n");
+  await Promise.all([laptop.up(), desktop.up()]);
+  await laptop.memsync("set", "build", "make");
+  await writeFile(join(laptop.folder, FILE), `${TITLE}one\ntwo\nthree\n`);
+  await waitFor("the same on the desktop", async () => {
+    const memory = (await desktop.run(["get", "build"])).stdout === "make";
+    return memory && (await fileOf(desktop)) === (await fileOf(laptop));
+  });
+  await Promise.all([laptop.untilSynced(), desktop.untilSynced()]);
+  await Promise.all([laptop.down(), desktop.down()]);
+  return pair;
+}
+
+/** Starts both and waits until each has what the other wrote. */
+async function meet([laptop, desktop]: readonly [Machine, Machine]): Promise<void> {
+  await laptop.up();
+  await laptop.untilSynced();
+  await desktop.up();
+  await desktop.untilSynced();
+}
+
+scenario("the losing value of a key is shown on both machines, and restored", async (lab) => {
+  const pair = await makePair(lab, "losing-value");
+  const [laptop, desktop] = pair;
+  const lost = "npm run build,\n  never make\r\n\n";
+  await laptop.memsyncWith({ stdin: lost }, "set", "build", "-");
+  await desktop.memsync("set", "build", "bun run build");
+  await meet(pair);
+  for (const machine of pair) {
+    const [conflict, ...others] = await untilConflicts(machine, 1);
+    expect(others).toEqual([]);
+    if (conflict?.kind !== "memory") throw new Error("not a memory's conflict");
+    expect(conflict).toMatchObject({ key: "build", value: lost, machine: "laptop" });
+    expect(conflict.winner).toMatchObject({ value: "bun run build", machine: "desktop" });
+    expect(conflict.written_at < conflict.winner.written_at).toBe(true);
+    const listed = await machine.memsync("conflicts");
+    expect(listed).toContain(conflict.written_at.slice(0, 16).replace("T", " "));
+    expect(listed).toMatch(/laptop +npm run build, …/);
+    const shown = await machine.memsync("conflicts", "show", conflict.id);
+    expect(shown).toMatch(/lost, written .* on laptop\n {4}npm run build,\n {6}never make\n/);
+    expect(await machine.memsync("status")).toContain("conflicts 1: `memsync conflicts`");
+  }
+  const [id] = (await conflictsOf(desktop)).map((conflict) => conflict.id);
+  await desktop.memsync("conflicts", "restore", id ?? "");
+  for (const machine of pair) {
+    await waitFor(
+      "the restored value",
+      async () => (await machine.memsync("get", "build")) === lost,
+    );
+    expect(await conflictsOf(machine)).toEqual([]);
+    const versions = JSON.parse(await machine.memsync("history", "build", "--json")) as Written[];
+    expect(versions.map(({ value, machine: by }) => [value, by])).toEqual([
+      [lost, "desktop"],
+      ["bun run build", "desktop"],
+      ["make", "laptop"],
+    ]);
+  }
+});
+
+scenario(
+  "both versions of a line are shown on both machines, and the lost one put back",
+  async (lab) => {
+    const pair = await makePair(lab, "losing-line");
+    const [laptop, desktop] = pair;
+    await writeFile(join(laptop.folder, FILE), `${TITLE}one\ntwo of the laptop\nthree\n`);
+    await writeFile(join(desktop.folder, FILE), `${TITLE}one\ntwo of the desktop\nthree\n`);
+    await meet(pair);
+    const both = `${TITLE}one\ntwo of the desktop\ntwo of the laptop\nthree\n`;
+    const swapped = `${TITLE}one\ntwo of the laptop\ntwo of the desktop\nthree\n`;
+    const merged = await waitFor("both lines in both files", async () => {
+      const [one, other] = await Promise.all(pair.map(fileOf));
+      return one === other && (one === both || one === swapped) && one;
+    });
+    for (const machine of pair) {
+      const [conflict] = await untilConflicts(machine, 1);
+      if (conflict?.kind !== "text") throw new Error("not a text's conflict");
+      expect(conflict.versions).toMatchObject([
+        { text: "two of the desktop\n", machine: "desktop", in_document: true },
+        { text: "two of the laptop\n", machine: "laptop", in_document: true },
+      ]);
+      const early = await machine.run(["conflicts", "restore", conflict.id]);
+      expect([early.status, early.stdout]).toEqual([1, ""]);
+      expect(early.stderr).toContain("both versions are in the document");
+    }
+    const kept = merged.replace("two of the laptop\n", "");
+    await writeFile(join(desktop.folder, FILE), kept);
+    await waitFor("the deletion on the laptop", async () => (await fileOf(laptop)) === kept);
+    const [conflict] = await conflictsOf(laptop);
+    if (conflict?.kind !== "text") throw new Error("not a text's conflict");
+    expect(conflict.versions.map((version) => version.in_document)).toEqual([true, false]);
+    await laptop.memsync("conflicts", "restore", conflict.id);
+    for (const machine of pair) {
+      await waitFor("the line in the file", async () => (await fileOf(machine)) === both);
+    }
+    await desktop.memsync("conflicts", "dismiss", conflict.id);
+    for (const machine of pair) await untilConflicts(machine, 0);
+    for (const machine of pair) expect(await fileOf(machine)).toBe(both);
+  },
+);
+
+scenario("conflicts outlive restarts, and one that is dismissed goes everywhere", async (lab) => {
+  const pair = await makePair(lab, "dismissed");
+  const [laptop, desktop] = pair;
+  await laptop.memsync("set", "build", "lost");
+  await laptop.memsync("set", "editor", "vim", "--layer", "user");
+  await desktop.memsync("set", "build", "kept");
+  await desktop.memsync("set", "editor", "emacs", "--layer", "user");
+  await writeFile(join(laptop.folder, FILE), `${TITLE}one\nlaptop\nthree\n`);
+  await writeFile(join(desktop.folder, FILE), `${TITLE}one\ndesktop\nthree\n`);
+  await meet(pair);
+  const before = await untilConflicts(laptop, 3);
+  await untilConflicts(desktop, 3);
+  for (const machine of pair) {
+    await machine.down("SIGKILL");
+    expect(await conflictsOf(machine)).toEqual(before);
+    await machine.up();
+    expect(await conflictsOf(machine)).toEqual(before);
+  }
+  expect(await conflictsOf(laptop, "--layer", "user")).toHaveLength(1);
+  expect(await conflictsOf(laptop, "--project", laptop.folder)).toHaveLength(2);
+  expect(await conflictsOf(laptop, "--layer", "global")).toEqual([]);
+  await laptop.untilSynced();
+  await laptop.down();
+  for (const { id } of before) {
+    await laptop.memsync("conflicts", "dismiss", id);
+    expect((await laptop.run(["conflicts", "dismiss", id])).status).toBe(1);
+  }
+  expect(await conflictsOf(laptop)).toEqual([]);
+  expect(await laptop.memsync("get", "build")).toBe("kept");
+  await laptop.up();
+  for (const machine of pair) {
+    await untilConflicts(machine, 0);
+    expect(await machine.memsync("get", "build")).toBe("kept");
+    expect(await machine.memsync("get", "editor")).toBe("emacs");
+    expect(await machine.memsync("history", "build")).toMatch(/laptop +replaced +lost/);
+    expect(await fileOf(machine)).toContain("laptop\n");
+  }
+});
+
+scenario("a write without a daemon settles its key's conflict at once", async (lab) => {
+  const pair = await makePair(lab, "settled");
+  const [laptop, desktop] = pair;
+  await laptop.memsync("set", "build", "lost");
+  await desktop.memsync("set", "build", "kept");
+  await meet(pair);
+  for (const machine of pair) await untilConflicts(machine, 1);
+  await desktop.untilSynced();
+  await desktop.down();
+  await desktop.memsync("set", "build", "by a person");
+  expect(await conflictsOf(desktop)).toEqual([]);
+  await desktop.up();
+  for (const machine of pair) {
+    await untilConflicts(machine, 0);
+    await waitFor(
+      "the new value",
+      async () => (await machine.memsync("get", "build")) === "by a person",
+    );
+    const history = await machine.memsync("history", "build");
+    expect(history).toMatch(/desktop +replaced +kept/);
+    expect(history).toMatch(/laptop +replaced +lost/);
+  }
+});
+
+scenario("nothing of it is seen over the interface", async (lab) => {
+  const pair = await makePair(lab, "unseen");
+  const [laptop, desktop] = pair;
+  await writeFile(join(laptop.folder, FILE), `${TITLE}one\nlaptop\nthree\n`);
+  await writeFile(join(desktop.folder, FILE), `${TITLE}one\ndesktop\nthree\n`);
+  await meet(pair);
+  const [conflict] = await untilConflicts(laptop, 1);
+  const { url, token } = emulator.account("unseen");
+  const paths = [`/api/projects/${conflict?.project_id}`, "/api/projects", "/v1/projects"];
+  for (const path of paths) {
+    const answer = await fetch(url + path, { headers: { Authorization: `Bearer ${token}` } });
+    expect(answer.status).toBe(200);
+    for (const text of [await answer.text(), JSON.stringify(await laptop.ask("GET", path))]) {
+      expect(text).toContain(conflict?.project_id ?? "no id");
+      expect(text).not.toContain("memsync.");
+      expect(text).not.toContain("found_at");
+    }
+  }
+});

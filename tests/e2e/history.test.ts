@@ -1,0 +1,189 @@
+import { expect } from "bun:test";
+import { readFile, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
+import type { Machine } from "../support/machine.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const emulator = sharedEmulator();
+const FILE = "CLAUDE.md";
+
+interface Version {
+  readonly rev: string;
+  readonly state: string;
+  readonly machine: string | null;
+  readonly written_at: string;
+  readonly replaced_at: string | null;
+}
+
+async function historyOf(machine: Machine, ...args: string[]) {
+  const printed = await machine.memsync("history", ...args, "--json");
+  return JSON.parse(printed) as (Version & { readonly value: string; readonly layer: string })[];
+}
+
+async function textsOf(machine: Machine) {
+  const printed = await machine.memsync("doc", "history", "--json");
+  return JSON.parse(printed) as (Version & { readonly claude_md_content: string })[];
+}
+
+async function valuesOf(machine: Machine, key: string): Promise<string[]> {
+  return (await historyOf(machine, key)).map(({ value }) => value);
+}
+
+async function makeMachine(lab: Lab, account: string): Promise<Machine> {
+  const folder = await lab.git.repository("a", { ".gitignore": FILE });
+  return lab.machine("a", folder, emulator.account(account));
+}
+
+/** Values that a restore must give back byte for byte. */
+const VALUES = ["one", "two\r\nlines\n\n", "", " üç€ 🎉 \uFEFF\u200B\t", "last"];
+
+for (const withDaemon of [true, false]) {
+  const how = withDaemon ? "with a daemon" : "without a daemon";
+
+  scenario(`every version of a memory is listed and restored ${how}`, async (lab) => {
+    const machine = await makeMachine(lab, `versions-${withDaemon}`);
+    await machine.up();
+    if (!withDaemon) await machine.down();
+    for (const value of VALUES) await machine.memsyncWith({ stdin: value }, "set", "k", "-");
+    const versions = await historyOf(machine, "k");
+    expect(versions.map(({ value }) => value)).toEqual(VALUES.toReversed());
+    expect(versions.map(({ state }) => state)).toEqual([
+      "current",
+      ...VALUES.slice(1).map(() => "replaced"),
+    ]);
+    const name = `${hostname().split(".", 1)[0]}:home-a`.slice(0, 64);
+    for (const { machine: by } of versions) expect(by).toBe(name);
+    for (const { rev, value } of versions) {
+      expect(await machine.memsync("history", "k", rev)).toBe(value);
+      await machine.memsync("restore", "k", rev);
+      expect(await machine.memsync("get", "k")).toBe(value);
+    }
+    const [latest] = await historyOf(machine, "k");
+    expect(latest?.value).toBe("one");
+    await machine.memsync("rm", "k");
+    expect(await machine.memsync("history", "k")).toContain('"k" was deleted');
+    await machine.memsync("restore", "k", latest?.rev ?? "");
+    expect(await machine.memsync("get", "k")).toBe("one");
+    if (withDaemon) return;
+    const before = await valuesOf(machine, "k");
+    await machine.up();
+    expect(await valuesOf(machine, "k")).toEqual(before);
+  });
+
+  scenario(`every version of the document is listed and restored ${how}`, async (lab) => {
+    const machine = await makeMachine(lab, `texts-${withDaemon}`);
+    const file = join(machine.folder, FILE);
+    const texts = ["# A\n\none\n", "# A\r\n\r\none\r\ntwo", "\uFEFF# B\n"];
+    await machine.up();
+    for (const text of texts) {
+      await writeFile(file, text);
+      await waitFor("the text", async () => (await machine.memsync("doc")) === text);
+    }
+    await machine.untilSynced();
+    if (!withDaemon) await machine.down();
+    const versions = await textsOf(machine);
+    expect(versions.map((version) => version.claude_md_content)).toEqual(texts.toReversed());
+    for (const { rev, claude_md_content: text } of versions) {
+      expect(await machine.memsync("doc", "history", rev)).toBe(text);
+      await machine.memsync("doc", "restore", rev);
+      expect(await machine.memsync("doc")).toBe(text);
+      if (withDaemon) {
+        await waitFor("the file", async () => (await readFile(file, "utf8")) === text);
+      }
+    }
+    if (withDaemon) return;
+    expect(await readFile(file, "utf8")).toBe(texts[2] ?? "");
+    await machine.up();
+    expect(await machine.memsync("doc")).toBe(texts[0] ?? "");
+    await waitFor("the file", async () => (await readFile(file, "utf8")) === texts[0]);
+    expect((await textsOf(machine)).map((version) => version.claude_md_content)).toEqual([
+      texts[0] ?? "",
+      texts[1] ?? "",
+      texts[2] ?? "",
+      texts[1] ?? "",
+      texts[0] ?? "",
+    ]);
+  });
+}
+
+scenario("what is restored on one machine is restored on all", async (lab) => {
+  const pair = await lab.twoMachines(emulator.account("all"), { ".gitignore": FILE });
+  const [a, b] = pair;
+  await Promise.all([a.up(), b.up()]);
+  for (const value of ["1", "2", "3"]) {
+    await a.memsync("set", "k", value);
+    await waitFor("it on b", async () => (await b.run(["get", "k"])).stdout === value);
+  }
+  expect(await valuesOf(b, "k")).toEqual(["3", "2", "1"]);
+  expect((await historyOf(b, "k")).map(({ rev }) => rev)).toEqual(
+    (await historyOf(a, "k")).map(({ rev }) => rev),
+  );
+  const [, , first] = await historyOf(a, "k");
+  await b.untilSynced();
+  await b.down();
+  await b.memsync("restore", "k", first?.rev ?? "");
+  await b.up();
+  await waitFor("it on a", async () => (await a.memsync("get", "k")) === "1");
+  for (const machine of pair) expect(await valuesOf(machine, "k")).toEqual(["1", "3", "2", "1"]);
+  expect((await historyOf(a, "k"))[0]?.machine).toContain("home-b");
+});
+
+scenario("a restored text keeps what came from elsewhere meanwhile", async (lab) => {
+  const [a, b] = await lab.twoMachines(emulator.account("meanwhile"), { ".gitignore": FILE });
+  await Promise.all([a.up(), b.up()]);
+  const save = async (text: string, readers: readonly Machine[]) => {
+    await writeFile(join(a.folder, FILE), text);
+    for (const each of readers) {
+      await waitFor("the text", async () => (await each.memsync("doc")) === text);
+    }
+  };
+  await save("# T\n\none\n\nend\n", [a, b]);
+  await save("# T\n\nother\n\nend\n", [a, b]);
+  await b.untilSynced();
+  await b.down();
+  await save("# T\n\nother\n\nend\nof a\n", [a]);
+  await a.untilSynced();
+  const [, first] = await textsOf(b);
+  await b.memsync("doc", "restore", first?.rev ?? "");
+  expect(await b.memsync("doc")).toBe("# T\n\none\n\nend\n");
+  await b.up();
+  for (const machine of [a, b]) {
+    await waitFor("both changes", async () => {
+      return (await machine.memsync("doc")) === "# T\n\none\n\nend\nof a\n";
+    });
+  }
+});
+
+scenario("the layers are looked through in order, and what is unknown is said", async (lab) => {
+  const machine = await makeMachine(lab, "unknown");
+  await machine.up();
+  await machine.memsync("set", "k", "of the user", "--layer", "user");
+  await machine.memsync("set", "k", "of the user, too", "--layer", "user");
+  expect((await historyOf(machine, "k")).map(({ layer }) => layer)).toEqual(["user", "user"]);
+  await machine.memsync("set", "k", "of the project");
+  expect((await historyOf(machine, "k")).map(({ layer }) => layer)).toEqual(["project"]);
+  const [, old] = await historyOf(machine, "k", "--layer", "user");
+  await machine.memsync("restore", "k", old?.rev ?? "");
+  expect(await machine.memsync("get", "k", "--layer", "user")).toBe("of the user");
+  expect(await machine.memsync("get", "k")).toBe("of the project");
+  const refusals: [string[], RegExp][] = [
+    [["history", "nothing"], /no memory "nothing" and no history of one: `memsync list`/],
+    [["history", "k", "zzzzzzzz"], /"k" has no version zzzzzzzz: `memsync history k`/],
+    [["restore", "k", "zzzzzzzz"], /"k" has no version zzzzzzzz/],
+    [["restore", "nothing", "zzzzzzzz"], /no memory "nothing"/],
+    [["restore", "k", old?.rev ?? "", "--layer", "global"], /no memory "k"/],
+    [["doc", "history", "zzzzzzzz"], /the document has no version zzzzzzzz: `memsync doc history`/],
+    [["doc", "restore", "zzzzzzzz"], /the document has no version zzzzzzzz/],
+    [["conflicts", "show", "zzzzzzzz"], /no conflict zzzzzzzz: `memsync conflicts`/],
+    [["conflicts", "restore", "zzzzzzzz"], /no conflict zzzzzzzz/],
+    [["conflicts", "dismiss", "zzzzzzzz"], /no conflict zzzzzzzz/],
+  ];
+  for (const [args, sentence] of refusals) {
+    const { status, stdout, stderr } = await machine.run(args);
+    expect([args, status, stdout]).toEqual([args, 1, ""]);
+    expect(stderr).toMatch(/^memsync: [^\n]+\n$/);
+    expect(stderr).toMatch(sentence);
+  }
+});

@@ -1,0 +1,150 @@
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type Kysely, sql } from "kysely";
+import { daemonMigrations } from "../../daemon/migrations.ts";
+import { openHomeDatabase, openHomeReader, openReplica } from "../../daemon/open-replica.ts";
+import { projectDocument } from "../../shared/replica/address.ts";
+import { listRevisions } from "../../shared/replica/revisions.ts";
+import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/text-conflict-record.ts";
+import { moveKeptConflicts } from "../../shared/replica/text-conflicts.ts";
+import { connect } from "../../shared/sqlite/connect-bun.ts";
+import { openDatabase } from "../../shared/sqlite/database.ts";
+import { migrate } from "../../shared/sqlite/migrate.ts";
+import { MEMSYNC } from "../support/machine.ts";
+import { RunningProcess } from "../support/running-process.ts";
+import { projectId } from "../support/test-services.ts";
+import { createTestWorld } from "../support/test-world.ts";
+
+setDefaultTimeout(60_000);
+
+/** The steps of 0.1.0; what came later is what has to be migrated. */
+const RELEASED = [
+  "replica-0001-documents",
+  "replica-0002-rows",
+  "replica-0003-full-text",
+  "service-0001-sessions-and-connections",
+  "daemon-0001-links-and-positions",
+];
+const ADDRESS = projectDocument("local", projectId("a"));
+
+const folders: string[] = [];
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+/** A home's database as 0.1.0 left it, with a history, a conflict and something in the inbox. */
+async function releasedDatabase(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "memsync-released-"));
+  folders.push(folder);
+  const path = join(folder, "memsync.db");
+  // 0.1.0 made its files so that free pages stay in them.
+  const made = connect(path, { readonly: false });
+  made.exec("PRAGMA auto_vacuum = NONE; PRAGMA journal_mode = WAL; CREATE TABLE made (x)");
+  made.exec("DROP TABLE made");
+  made.close();
+  const database = await openDatabase<unknown>({ path });
+  const steps = daemonMigrations.filter(({ name }) => RELEASED.includes(name));
+  expect(steps.map(({ name }) => name)).toEqual(RELEASED);
+  await migrate(database.writer, steps);
+  await fill(database.writer);
+  await database.close();
+  return path;
+}
+
+async function fill(db: Kysely<unknown>): Promise<void> {
+  await sql`insert into documents (id, owner, name, created_at, updated_at)
+    values (1, 'local', ${ADDRESS.name}, 0, 0)`.execute(db);
+  await sql`insert into revisions (document_id, kind, key, value, written_at, replaced_at)
+    values (1, 'memory', 'k', 'old', 1, 2)`.execute(db);
+  await sql`insert into texts (document_id, content, updated_at) values (1, 'text', 3)`.execute(db);
+  await sql`insert into text_conflicts (document_id, mine, theirs, found_at)
+    values (1, 'mine', 'theirs', 4)`.execute(db);
+  await sql`insert into inbox (document, key, value, seen, written_at)
+    values (${ADDRESS.name}, 'k', 'new', '[]', 5)`.execute(db);
+}
+
+test("a home of 0.1.0 is brought to the present schema, and nothing of it is lost", async () => {
+  const path = await releasedDatabase();
+  const database = await openHomeDatabase(path);
+  const revisions = await listRevisions(database.reader as never, 1, "memory", "k");
+  expect(revisions).toEqual([
+    { kind: "memory", key: "k", value: "old", writtenAt: 1, replacedAt: 2, machine: undefined },
+  ]);
+  const { kind, value } = await database.reader
+    .selectFrom("inbox")
+    .selectAll()
+    .executeTakeFirstOrThrow();
+  expect([kind, value]).toEqual(["memory", "new"]);
+  await database.close();
+});
+
+test("whoever only reads a home of 0.1.0 brings it to the present schema, too", async () => {
+  const path = await releasedDatabase();
+  const reader = await openHomeReader(path);
+  expect(await reader?.selectFrom("texts").selectAll().execute()).toEqual([
+    { document_id: 1, content: "text", updated_at: 3, machine: null },
+  ]);
+  await reader?.destroy();
+});
+
+test("a home of 0.1.0 that several processes open at once is migrated once", async () => {
+  const path = await releasedDatabase();
+  const env = { MEMSYNC_HOME: dirname(path) };
+  const command = [...MEMSYNC, "history", "k", "--project", ADDRESS.name, "--json"];
+  const processes = Array.from({ length: 4 }, () => {
+    return new RunningProcess(command, { cwd: dirname(path), env });
+  });
+  for (const ended of await Promise.all(processes.map((each) => each.ended()))) {
+    expect(ended.stderr).toBe("");
+    const versions = JSON.parse(ended.stdout) as { value: string; state: string }[];
+    expect(versions.map(({ value, state }) => [value, state])).toEqual([
+      ["new", "current"],
+      ["old", "replaced"],
+    ]);
+  }
+});
+
+test("the conflicts that 0.1.0 kept on one machine go into their documents", async () => {
+  const path = await releasedDatabase();
+  const store = await openReplica(path, createTestWorld(), "laptop");
+  for (let start = 0; start < 2; start++) await store.write(moveKeptConflicts);
+  const values = await store.write(async (context) => {
+    const { metadata } = (await context.open(ADDRESS)).document;
+    const keys = [...metadata.keys()].filter((key) => key.startsWith(TEXT_CONFLICT_PREFIX));
+    return keys.map((key) => metadata.get(key)[0]?.value);
+  });
+  expect(values).toEqual([
+    {
+      found_at: 4,
+      versions: [
+        { text: "mine", cut: false, machine: null },
+        { text: "theirs", cut: false, machine: null },
+      ],
+    },
+  ]);
+  expect(await store.reader.selectFrom("text_conflicts").selectAll().execute()).toEqual([]);
+  await store.close();
+});
+
+test("a file of 0.1.0 that is mostly free is made small by a sweep, and then by each", async () => {
+  const path = await releasedDatabase();
+  const store = await openReplica(path, createTestWorld());
+  const fillUp = async () => {
+    await store.write(({ db }) =>
+      sql`insert into revisions (document_id, kind, key, value, written_at, replaced_at)
+        with recursive n(i) as (select 1 union all select i + 1 from n where i < 300)
+        select 1, 'memory', 'gone', hex(zeroblob(10000)), 0, 0 from n`.execute(db),
+    );
+  };
+  for (let round = 0; round < 2; round++) {
+    await fillUp();
+    await store.sweep();
+    expect(statSync(path).size).toBeLessThan(400_000);
+  }
+  const [left] = await listRevisions(store.reader as never, 1, "memory", "k");
+  expect(left).toBeUndefined();
+  await store.close();
+});

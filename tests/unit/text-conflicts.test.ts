@@ -1,0 +1,113 @@
+import { describe, expect, test } from "bun:test";
+import * as Y from "yjs";
+import { holdsLines, putBack } from "../../daemon/cli/put-back.ts";
+import { LIMITS, utf8Bytes } from "../../shared/limits.ts";
+import { ReplicaDocument } from "../../shared/replica/document.ts";
+import { HISTORY } from "../../shared/replica/revisions.ts";
+import {
+  parseTextConflict,
+  recordTextConflict,
+  TEXT_CONFLICT_PREFIX,
+  type TextConflictRecord,
+} from "../../shared/replica/text-conflict-record.ts";
+import { NOW } from "../support/replicas.ts";
+
+const LAPTOP = { text: "of the laptop\n", machine: "laptop" };
+const DESKTOP = { text: "of the desktop\n", machine: "desktop" };
+
+function recordsOf({ metadata }: ReplicaDocument): TextConflictRecord[] {
+  const keys = [...metadata.keys()].filter((key) => key.startsWith(TEXT_CONFLICT_PREFIX));
+  return keys.flatMap((key) => {
+    const id = key.slice(TEXT_CONFLICT_PREFIX.length);
+    return parseTextConflict(id, metadata.get(key)[0]?.value) ?? [];
+  });
+}
+
+function exchange(one: ReplicaDocument, other: ReplicaDocument): void {
+  const [ofOne, ofOther] = [one, other].map(({ ydoc }) => Y.encodeStateAsUpdate(ydoc));
+  if (ofOther) Y.applyUpdate(one.ydoc, ofOther);
+  if (ofOne) Y.applyUpdate(other.ydoc, ofOne);
+}
+
+describe("a conflict of a text", () => {
+  test("says what both wrote, where and when they met, and is on every machine", () => {
+    const [here, there] = [new ReplicaDocument([], 1), new ReplicaDocument([], 2)];
+    recordTextConflict(here, [LAPTOP, DESKTOP], NOW);
+    exchange(here, there);
+    expect(recordsOf(there)).toEqual(recordsOf(here));
+    const [record] = recordsOf(there);
+    expect(record?.id).toMatch(/^[a-z2-7]{8}$/);
+    expect(record?.foundAt).toBe(NOW);
+    expect(record?.versions).toEqual([
+      { ...DESKTOP, cut: false },
+      { ...LAPTOP, cut: false },
+    ]);
+  });
+
+  test("that both machines found is one, and goes from both when one dismisses it", () => {
+    const [here, there] = [new ReplicaDocument([], 1), new ReplicaDocument([], 2)];
+    recordTextConflict(here, [LAPTOP, DESKTOP], NOW);
+    recordTextConflict(there, [DESKTOP, LAPTOP], NOW + 5);
+    exchange(here, there);
+    expect(recordsOf(here)).toHaveLength(1);
+    expect(recordsOf(there)).toEqual(recordsOf(here));
+    for (const { id } of recordsOf(here)) here.deleteEntry("metadata", TEXT_CONFLICT_PREFIX + id);
+    exchange(here, there);
+    expect(recordsOf(there)).toEqual([]);
+  });
+
+  test("of versions that are too long keeps their beginnings, within what metadata may take", () => {
+    const document = new ReplicaDocument([], 1);
+    const long = { text: "\u0001".repeat(LIMITS.metadataBytes), machine: "laptop" };
+    recordTextConflict(document, [long, DESKTOP], NOW);
+    const [record] = recordsOf(document);
+    expect(record?.versions.map(({ cut }) => cut)).toEqual([true, false]);
+    const [key] = document.metadata.keys();
+    const value = JSON.stringify(document.metadata.get(key ?? "")[0]?.value);
+    expect(utf8Bytes(value)).toBeLessThan(LIMITS.metadataBytes);
+  });
+
+  test("goes when it is too old, or one of too many", () => {
+    const document = new ReplicaDocument([], 1);
+    const record = (at: number) =>
+      recordTextConflict(document, [LAPTOP, { ...DESKTOP, text: `${at}\n` }], NOW + at);
+    for (let at = 0; at < HISTORY.conflictsPerDocument + 3; at++) record(at);
+    const times = () => recordsOf(document).map(({ foundAt }) => foundAt - NOW);
+    expect(times()).toHaveLength(HISTORY.conflictsPerDocument);
+    expect(Math.min(...times())).toBe(3);
+    record(HISTORY.ageMs + 50);
+    expect(Math.min(...times())).toBe(50);
+  });
+
+  test("is nothing where the metadata is not what memsync writes", () => {
+    const wrong = [null, "text", 1, [], {}, { found_at: NOW }, { found_at: NOW, versions: [{}] }];
+    for (const value of wrong) expect(parseTextConflict("id", value)).toBeUndefined();
+  });
+});
+
+describe("lines that are put back", () => {
+  test("stand behind those that they stood beside", () => {
+    const content = "# Title\n\none of b\nend\n";
+    expect(putBack(content, "one of a\n", "one of b\n")).toBe(
+      "# Title\n\none of b\none of a\nend\n",
+    );
+  });
+
+  test("stand at the end where their neighbours are gone", () => {
+    expect(putBack("# Title\n", "one\n", "gone\n")).toBe("# Title\none\n");
+    expect(putBack("", "one\n", "gone\n")).toBe("one\n");
+  });
+
+  test("take the text's line endings and leave its end as it is", () => {
+    expect(putBack("a\r\nb\r\n", "one\ntwo\n", "a\n")).toBe("a\r\none\r\ntwo\r\nb\r\n");
+    expect(putBack("a\nb", "one\n", "b\n")).toBe("a\nb\none");
+  });
+
+  test("are not mistaken for parts of lines", () => {
+    expect(holdsLines("not one\n", "one\n")).toBeFalse();
+    expect(holdsLines("one more\n", "one\n")).toBeFalse();
+    expect(holdsLines("one", "one\n")).toBeTrue();
+    expect(holdsLines("one\nbetween\ntwo\n", "one\ntwo\n")).toBeTrue();
+    expect(holdsLines("two\none\n", "one\ntwo\n")).toBeFalse();
+  });
+});
