@@ -8,8 +8,13 @@ import { FOLLOWED_PATHS } from "./read-file.ts";
 /** What git changes last when another branch is checked out. */
 const GIT_HEAD = "HEAD";
 
-/** chokidar drops what comes milliseconds after another event: so a second look is made. */
+/** The system may tell of a change before it is there: so a second look is made. */
 const ECHO_MS = 100;
+
+/** The file or folder that a raw event is from; the event's name is below a folder. */
+interface RawDetails {
+  readonly watchedPath?: string;
+}
 
 export interface FolderWatch {
   close(): Promise<void>;
@@ -38,11 +43,19 @@ export const watchFolder: WatchFolder = (dir, gitDir, world, log, changed) => {
     ignored: (path) => !folders.has(path) && !files.has(path) && !isParentOf(path, folders),
   });
   let echo: Timer | undefined;
-  watcher.on("all", (_event, path) => {
-    if (!files.has(path) && !folders.has(path)) return;
+  const heard = () => {
     changed();
     echo?.cancel();
     echo = world.setTimer(ECHO_MS, changed);
+  };
+  watcher.on("all", (_event, path) => {
+    if (files.has(path) || folders.has(path)) heard();
+  });
+  // What the system told: of two saves within 50 ms chokidar passes on the first alone.
+  watcher.on("raw", (_event, name: string | null, details) => {
+    const { watchedPath } = details as RawDetails;
+    if (watchedPath === undefined) return;
+    if (files.has(watchedPath) || files.has(join(watchedPath, name ?? ""))) heard();
   });
   watcher.on("error", (thrown) => {
     log.error({ folder: basename(dir), reason: messageOf(thrown) }, "watching failed");
