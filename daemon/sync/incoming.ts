@@ -80,6 +80,8 @@ export async function takeFrame(
   if (!isNext || !frame.update) return "fetch";
   const problem = await applyRemote(context, open, position.ackedSeq, frame.update);
   if (problem !== undefined) return "fetch";
+  // The echo of what this machine has sent: the answer to that call brings the position.
+  if (!open.dirty) return "known";
   const { epoch, seq } = frame;
   await writePosition(context.db, service, open.id, { ...position, remote: { epoch, seq } });
   return "taken";
