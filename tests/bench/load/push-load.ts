@@ -1,9 +1,9 @@
-import { Database } from "bun:sqlite";
 import { ReplicaDocument } from "../../../shared/replica/document.ts";
 import { encodeExchangeRequest, parseExchangeAnswer } from "../../../shared/wire/exchange.ts";
 import type { Position } from "../../../shared/wire/position.ts";
 import { randomUint32 } from "../../../shared/world.ts";
 import { realWorld } from "../../../shared/world-real.ts";
+import { openCommitLog } from "../bare/commit-log.ts";
 import { median, quantile } from "../sample.ts";
 import { Connection, requestOf } from "./connection.ts";
 
@@ -35,7 +35,7 @@ process.stdout.write(`${JSON.stringify(load)}\n`);
 async function pushAndCommit(roundCount: number, pushCount: number): Promise<PushLoad> {
   const connection = await Connection.open(url);
   const replica = new Replica();
-  const commit = openLog();
+  const commit = openCommitLog(path);
   const pushes: Spread[] = [];
   const commits: Spread[] = [];
   let position: Position | undefined;
@@ -89,18 +89,4 @@ class Replica {
     this.#document.setEntry("memories", key, value, { now: Date.now() });
     return this.#last;
   }
-}
-
-/** The physical limit: one row, on the disk when this returns. Returns the time it took. */
-function openLog(): (payload: Uint8Array) => number {
-  const database = new Database(path, { readwrite: true, create: true });
-  database.exec("PRAGMA journal_mode = WAL");
-  database.exec("PRAGMA synchronous = FULL");
-  database.exec("CREATE TABLE log (seq INTEGER PRIMARY KEY, payload BLOB NOT NULL)");
-  const insert = database.prepare("INSERT INTO log (payload) VALUES (?)");
-  return (payload) => {
-    const startedAt = performance.now();
-    insert.run(payload);
-    return performance.now() - startedAt;
-  };
 }
