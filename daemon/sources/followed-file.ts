@@ -223,7 +223,10 @@ export class FollowedFile {
           form: splitForm(content).form,
         }
       : undefined;
-    if (next !== state) await forgetVersions(context.db, dir);
+    if (next !== state) {
+      this.#saveBase.forget();
+      await forgetVersions(context.db, dir);
+    }
     if (written) await addVersion(context.db, dir, next, context.now);
     if (next !== known || written) {
       await writeFollowed(context.db, dir, { ...next, path: file.path, next: written });
@@ -285,7 +288,7 @@ export class FollowedFile {
     const state = outcome.kind === "written" ? to : from;
     await store.write(({ db }) => writeFollowed(db, dir, { ...state, path, next: undefined }));
     if (outcome.kind === "written") {
-      this.#saveBase.wrote();
+      this.#saveBase.wrote(from);
       if (outcome.replaced) await this.#lateSaves.add(outcome.replaced, from);
     }
     this.#wanted = true;

@@ -9,6 +9,8 @@ import type { DaemonTables } from "../tables.ts";
 import type { FileContent } from "./file-edit.ts";
 import { type FileState, listVersions } from "./follow-store.ts";
 
+type Db = WriteContext<DaemonTables>["db"];
+
 /** A save may come from a buffer that was read this long ago. */
 const BUFFER_AGE_MS_MAX = 60_000;
 
@@ -25,15 +27,23 @@ export class SaveBase {
   readonly #dir: string;
   readonly #world: Pick<World, "monotonic">;
   #wroteAt = Number.NEGATIVE_INFINITY;
+  /** What this process has written over lately, by the steady clock: the other one may be set. */
+  #replaced: { readonly state: FileState; readonly at: number }[] = [];
 
   constructor(dir: string, world: Pick<World, "monotonic">) {
     this.#dir = dir;
     this.#world = world;
   }
 
-  /** The file was written by us. */
-  wrote(): void {
+  /** We have written over `replaced`. */
+  wrote(replaced: FileState): void {
     this.#wroteAt = this.#world.monotonic();
+    this.#replaced = [...this.#recent(), { state: replaced, at: this.#wroteAt }];
+  }
+
+  /** A save was taken, whose author has seen what we wrote before it. */
+  forget(): void {
+    this.#replaced = [];
   }
 
   async find(
@@ -42,13 +52,26 @@ export class SaveBase {
     file: FileContent,
   ): Promise<FileState> {
     const { lines } = splitForm(file.content);
-    const versions = await listVersions(db, this.#dir, file.savedAt - BUFFER_AGE_MS_MAX);
+    const versions = await this.#versions(db, file.savedAt - BUFFER_AGE_MS_MAX);
     const sawText = hasMostOf(current.base.text, lines);
     const known = versions.find(({ base }) => !(sawText && isBlank(base.text)));
     if (!known || isBlank(lines)) return current;
     const sinceWriteMs = this.#world.monotonic() - this.#wroteAt;
     if (known.hash === file.hash && sinceWriteMs >= UNDO_MS_MIN) return current;
     return { ...known, base: withLinesOf(known.base, current.base, lines) };
+  }
+
+  /** Those that a buffer may have been read from, in order. */
+  async #versions(db: Db, since: number): Promise<FileState[]> {
+    const recent = this.#recent().map(({ state }) => state);
+    const hashes = new Set(recent.map(({ hash }) => hash));
+    const stored = await listVersions(db, this.#dir, since);
+    return [...stored.filter(({ hash }) => !hashes.has(hash)), ...recent];
+  }
+
+  #recent() {
+    const oldest = this.#world.monotonic() - BUFFER_AGE_MS_MAX;
+    return this.#replaced.filter(({ at }) => at >= oldest);
   }
 }
 

@@ -36,7 +36,7 @@ function stateOf(text: string): FileState {
 async function write(saveBase: SaveBase, texts: readonly string[]): Promise<void> {
   for (const text of texts) {
     await store.write(({ db, now }) => addVersion(db, DIR, stateOf(text), now));
-    saveBase.wrote();
+    saveBase.wrote(stateOf(text));
     world.advance(3000);
   }
 }
@@ -48,4 +48,13 @@ test("a save of a file that we made a moment ago deletes nothing that we have wr
   const file = { content: "mine\none\n", hash: "saved", savedAt: world.now() };
   const base = await store.write((context) => saveBase.find(context, stateOf(third), file));
   expect(base.base.text).toBe(first);
+});
+
+test("a clock that is set forward makes no buffer older", async () => {
+  const saveBase = new SaveBase(DIR, world);
+  await write(saveBase, ["one\n"]);
+  const hourLater = world.now() + 60 * 60 * 1000;
+  const file = { content: "mine\none\n", hash: "saved", savedAt: hourLater };
+  const base = await store.write((context) => saveBase.find(context, stateOf("one\ntwo\n"), file));
+  expect(base.base.text).toBe("one\n");
 });
