@@ -59,7 +59,7 @@ export async function openHostStore(path: string, world: World): Promise<HostSto
 /** The same database for the commands beside a running server: accounts and tokens alone. */
 export async function openHostDatabase(path: string): Promise<SqliteDatabase<HostTables>> {
   // Everybody's memories: SQLite would make a file that all of the machine can read.
-  if (path !== ":memory:" && !existsSync(path)) await createPrivateFile(path);
+  if (path !== ":memory:" && !existsSync(path)) createPrivateFile(path);
   const database = await openDatabase<HostTables>({ path });
   try {
     await migrate(database.writer, hostMigrations);

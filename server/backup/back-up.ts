@@ -32,7 +32,7 @@ export async function backUp({ database, file, force, world }: BackupOptions): P
   refuseTarget(database, file, force);
   const partial = `${file}.partial-${base32(world.randomBytes(RANDOM_BYTES))}`;
   try {
-    await createPrivateFile(partial);
+    createPrivateFile(partial);
     await copyDatabase(database, partial);
     await checkDatabase(partial, `the copy of ${database}`);
     await syncFile(partial);

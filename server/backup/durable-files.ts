@@ -1,12 +1,12 @@
+import { closeSync, openSync } from "node:fs";
 import { copyFile, link, open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 
 const PRIVATE_FILE = 0o600;
 
-/** Makes an empty file that its owner alone can read; rejects where something is already. */
-export async function createPrivateFile(path: string): Promise<void> {
-  const file = await open(path, "wx", PRIVATE_FILE);
-  await file.close();
+/** Makes an empty file that its owner alone can read; throws where something is already. */
+export function createPrivateFile(path: string): void {
+  closeSync(openSync(path, "wx", PRIVATE_FILE));
 }
 
 /** Resolves when the file's bytes are on the disk. */

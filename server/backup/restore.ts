@@ -45,7 +45,7 @@ export async function restore({ file, database, world }: RestoreOptions): Promis
   if (!lock) throw refused(`a server runs on ${database}: stop it first`);
   const coming = `${database}.restoring-${base32(world.randomBytes(RANDOM_BYTES))}`;
   try {
-    await createPrivateFile(coming);
+    createPrivateFile(coming);
     await copyFile(file, coming);
     await checkDatabase(coming, file);
     const revoked = await revokeAgain(database, coming);

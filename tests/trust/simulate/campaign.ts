@@ -1,0 +1,87 @@
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
+import type { SeedResult } from "./run-seed.ts";
+
+/** A run lasts a tenth of a second; a worker that takes so much longer goes round in a circle. */
+const START_MS_MAX = 60_000;
+const SEED_MS_MAX = 3000;
+const PER_WORKER = 250;
+
+/** What a worker prints of one seed. */
+export type SeedLine = Pick<SeedResult, "seed" | "problems" | "lasted" | "events"> & {
+  readonly cpuMs: number;
+  readonly trace?: readonly string[];
+};
+
+/** Which seeds to run, and how. */
+export interface WorkerOptions {
+  readonly first: number;
+  readonly count: number;
+  /** The name of a mistake to make in the program. */
+  readonly mutation?: string;
+  /** `first`: the first problem ends it. */
+  readonly show?: "quiet" | "trace" | "first";
+}
+
+/**
+ * Runs seeds in a process of its own and gives its lines as they come. A seed that hangs ends it,
+ * as a problem.
+ */
+export async function* runWorker(options: WorkerOptions): AsyncGenerator<SeedLine> {
+  const { first, count, mutation = "none", show = "quiet" } = options;
+  const worker = join(import.meta.dir, "worker.ts");
+  const args = [process.execPath, worker, mutation, show, String(first), String(count)];
+  const child = Bun.spawn(args, {
+    stdio: ["ignore", "pipe", "inherit"],
+    timeout: START_MS_MAX + count * SEED_MS_MAX,
+    killSignal: "SIGKILL",
+  });
+  let next = first;
+  let failed = false;
+  try {
+    const output = Readable.fromWeb(child.stdout as Parameters<typeof Readable.fromWeb>[0]);
+    for await (const text of createInterface({ input: output })) {
+      const line = JSON.parse(text) as SeedLine;
+      next = line.seed + 1;
+      failed ||= line.problems.length > 0;
+      yield line;
+    }
+    const isComplete = next === first + count || (show === "first" && failed);
+    if (!isComplete) yield brokenOff(next);
+  } finally {
+    child.kill("SIGKILL");
+  }
+}
+
+function brokenOff(seed: number): SeedLine {
+  return { seed, problems: ["it hung, or ended its process"], lasted: 0, events: 0, cpuMs: 0 };
+}
+
+/** What many seeds came to. */
+export interface Campaign {
+  readonly seeds: number;
+  readonly failed: readonly SeedLine[];
+  readonly cpuMs: number;
+}
+
+/** Runs `count` seeds from `first` on, in `jobs` processes at a time. */
+export async function runSeeds(first: number, count: number, jobs: number): Promise<Campaign> {
+  const failed: SeedLine[] = [];
+  let [seeds, cpuMs, next] = [0, 0, first];
+  const end = first + count;
+  const job = async () => {
+    while (next < end) {
+      const from = next;
+      const size = Math.min(PER_WORKER, Math.ceil(count / jobs), end - from);
+      next += size;
+      for await (const line of runWorker({ first: from, count: size })) {
+        seeds += 1;
+        cpuMs += line.cpuMs;
+        if (line.problems.length > 0) failed.push(line);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: jobs }, job));
+  return { seeds, failed: failed.sort((one, other) => one.seed - other.seed), cpuMs };
+}

@@ -1,0 +1,180 @@
+import { dirname } from "node:path";
+import type { Dice } from "../dice.ts";
+
+/** A file or folder, apart from its names. */
+export interface Inode {
+  readonly number: number;
+  readonly folder: boolean;
+  bytes: Buffer;
+  /** What a power cut leaves. */
+  flushed: Buffer;
+  mode: number;
+  modifiedAt: number;
+}
+
+/** An error as the operating system gives it. */
+export class DiskError extends Error {
+  constructor(
+    readonly code: string,
+    path: string,
+  ) {
+    super(`${code}: ${path}`);
+  }
+}
+
+const FILE_MODE = 0o644;
+
+/**
+ * One machine's folders, in memory: what was written is lost in a power cut until it is flushed,
+ * and so is a name until its folder is.
+ */
+export class Volume {
+  readonly #root: string;
+  readonly #dice: Dice;
+  readonly #now: () => number;
+  readonly #onPut: (path: string, text: string) => void;
+  /** Lets the process that works on the volume wait, as a disk does. */
+  pause: () => Promise<void> = () => Promise.resolve();
+  /** So many of the next writes fail. */
+  failing = 0;
+  #names = new Map<string, Inode>();
+  #flushedNames = new Map<string, Inode>();
+  #inodes = 0;
+
+  /** `onPut` hears what a program, and no person, has put where a name leads. */
+  constructor(
+    root: string,
+    dice: Dice,
+    now: () => number,
+    onPut: (path: string, text: string) => void,
+  ) {
+    this.#root = root;
+    this.#dice = dice;
+    this.#now = now;
+    this.#onPut = onPut;
+    this.makeFolder(root);
+    this.flushFolder(dirname(root));
+  }
+
+  holds(path: string): boolean {
+    return path === this.#root || path.startsWith(`${this.#root}/`);
+  }
+
+  find(path: string): Inode | undefined {
+    return this.#names.get(path);
+  }
+
+  get(path: string): Inode {
+    const inode = this.#names.get(path);
+    if (!inode) throw new DiskError("ENOENT", path);
+    return inode;
+  }
+
+  makeFolder(path: string): void {
+    if (!this.#names.has(path)) this.#names.set(path, this.#inode(true));
+  }
+
+  create(path: string, mode = FILE_MODE): Inode {
+    this.#write(path);
+    if (this.#names.has(path)) throw new DiskError("EEXIST", path);
+    const inode = this.#inode(false);
+    inode.mode = mode;
+    this.#names.set(path, inode);
+    return inode;
+  }
+
+  write(inode: Inode, bytes: Buffer): void {
+    this.#write("a file");
+    inode.bytes = bytes;
+    inode.modifiedAt = this.#now();
+  }
+
+  /** A person's program saves into a file that it has opened; that is flushed, and never fails. */
+  writeByPerson(inode: Inode, bytes: Buffer): void {
+    inode.bytes = bytes;
+    inode.flushed = bytes;
+    inode.modifiedAt = this.#now();
+  }
+
+  /** The same into a new file that takes the name. */
+  putByPerson(path: string, bytes: Buffer): void {
+    const inode = this.#inode(false);
+    this.writeByPerson(inode, bytes);
+    this.#names.set(path, inode);
+  }
+
+  rename(from: string, to: string): void {
+    this.#write(to);
+    this.#put(to, this.get(from));
+    this.#names.delete(from);
+  }
+
+  swap(one: string, other: string): boolean {
+    const [first, second] = [this.find(one), this.find(other)];
+    if (!first || !second) return false;
+    this.#write(other);
+    this.#put(other, first);
+    this.#names.set(one, second);
+    return true;
+  }
+
+  link(from: string, to: string): void {
+    this.#write(to);
+    if (this.#names.has(to)) throw new DiskError("EEXIST", to);
+    this.#put(to, this.get(from));
+  }
+
+  remove(path: string): void {
+    this.get(path);
+    this.#names.delete(path);
+  }
+
+  flush(inode: Inode): void {
+    if (inode.folder) {
+      for (const [path, each] of this.#names) if (each === inode) this.flushFolder(path);
+    } else inode.flushed = inode.bytes;
+  }
+
+  flushFolder(folder: string): void {
+    for (const path of this.#flushedNames.keys()) {
+      if (dirname(path) === folder && !this.#names.has(path)) this.#flushedNames.delete(path);
+    }
+    for (const [path, inode] of this.#names) {
+      if (dirname(path) === folder) this.#flushedNames.set(path, inode);
+    }
+  }
+
+  /** Of what was not flushed, each folder's names and each file's bytes are there or not. */
+  cutPower(): void {
+    const folders = new Set([...this.#names.keys(), ...this.#flushedNames.keys()].map(dirname));
+    for (const folder of folders) if (this.#dice.chance(0.5)) this.flushFolder(folder);
+    this.#names = new Map(this.#flushedNames);
+    for (const inode of this.#names.values()) {
+      if (this.#dice.chance(0.5)) inode.flushed = inode.bytes;
+      else inode.bytes = inode.flushed;
+    }
+  }
+
+  #put(path: string, inode: Inode): void {
+    this.#names.set(path, inode);
+    this.#onPut(path, inode.bytes.toString());
+  }
+
+  #write(path: string): void {
+    if (this.failing === 0) return;
+    this.failing -= 1;
+    throw new DiskError("ENOSPC", path);
+  }
+
+  #inode(folder: boolean): Inode {
+    const empty = Buffer.alloc(0);
+    return {
+      number: ++this.#inodes,
+      folder,
+      bytes: empty,
+      flushed: empty,
+      mode: FILE_MODE,
+      modifiedAt: this.#now(),
+    };
+  }
+}

@@ -1,0 +1,159 @@
+import { readLocalMemories } from "../../../daemon/cli/local-memories.ts";
+import { LOCAL_ACCOUNT, LOCAL_USER } from "../../../daemon/gateway/mount.ts";
+import { appendToInbox } from "../../../daemon/inbox.ts";
+import { openHomeDatabase } from "../../../daemon/open-replica.ts";
+import type { Caller } from "../../../server/services/services.ts";
+import { type MemoryId, memoryIdOf, type ProjectId } from "../../../shared/ids.ts";
+import { LIMITS } from "../../../shared/limits.ts";
+import { wireDocumentId } from "../../../shared/replica/address.ts";
+import { writeTransaction } from "../../../shared/sqlite/transaction.ts";
+import type { Cluster } from "./cluster.ts";
+import { wholeLines } from "./editor.ts";
+import type { Machine } from "./machine.ts";
+import type { MemoryWrite } from "./memory-ledger.ts";
+import { SERVER } from "./server-node.ts";
+
+const KEYS = ["alpha", "beta", "gamma", "delta"];
+const DELETIONS = 0.25;
+const TOO_LONG = 0.1;
+const TOO_LONG_BYTES = LIMITS.memoryValueBytes + 1;
+const BASE = "http://localhost";
+const TOKEN = "mst_dev_simulation";
+
+const LOCAL_CALLER: Caller = {
+  account: LOCAL_ACCOUNT,
+  user: LOCAL_USER,
+  tokenId: "local",
+  plan: "pro",
+  canWrite: true,
+  boundTo: null,
+};
+
+/** Where a write of a memory goes, as the interface says it. */
+interface Place {
+  readonly document: string;
+  readonly layer: "project" | "user" | "global";
+  readonly project: ProjectId | undefined;
+}
+
+function drawPlace({ dice, projects }: Cluster): Place {
+  const layer = dice.pick(["project", "project", "project", "user", "global"] as const);
+  const project = layer === "project" ? dice.pick(projects) : undefined;
+  return { document: project ?? layer, layer, project };
+}
+
+function ask(cluster: Cluster, node: string, place: Place): MemoryWrite {
+  const { dice, memories } = cluster;
+  const write = memories.ask(node, place.document, dice.pick(KEYS), dice.chance(DELETIONS));
+  const what = write.value === undefined ? `deletes ${write.key}` : `writes "${write.value}"`;
+  cluster.note(`${node} ${what} in ${place.document}`);
+  return write;
+}
+
+function idOf({ document, key }: MemoryWrite): MemoryId {
+  return memoryIdOf(wireDocumentId(document === "user" ? "user/any" : document), key);
+}
+
+/** Someone on a machine writes or deletes a memory, through the daemon or while it is down. */
+export function writeMemory(cluster: Cluster, machine: Machine): void {
+  const { running } = machine;
+  if (running) writeThroughDaemon(cluster, machine, running);
+  else if (!machine.process) cluster.whileDown(machine, () => writeOffline(cluster, machine));
+}
+
+function writeThroughDaemon(
+  cluster: Cluster,
+  machine: Machine,
+  { process, services }: NonNullable<Machine["running"]>,
+): void {
+  const place = drawPlace(cluster);
+  const write = ask(cluster, machine.name, place);
+  const { layer, project } = place;
+  const { key, value } = write;
+  const created = { content: value ?? "", layer, key, ...(project && { project_id: project }) };
+  const done =
+    value === undefined
+      ? services.memories.remove(LOCAL_CALLER, idOf(write))
+      : services.memories.create(LOCAL_CALLER, created, undefined);
+  void Promise.resolve(done).then(
+    () => settle(write, "acknowledged", process.alive),
+    () => settle(write, "failed", process.alive),
+  );
+}
+
+function settle(write: MemoryWrite, state: "acknowledged" | "failed", alive: boolean): void {
+  if (alive && write.state === "asked") write.state = state;
+}
+
+/** As the command line does without a daemon. */
+async function writeOffline(cluster: Cluster, machine: Machine): Promise<void> {
+  const place = drawPlace(cluster);
+  const write = ask(cluster, machine.name, place);
+  const document = place.layer === "user" ? `user/${LOCAL_USER}` : place.document;
+  const writtenAt = Math.floor(machine.clock.at(cluster.scheduler.now));
+  try {
+    const database = await openHomeDatabase(machine.databasePath);
+    try {
+      await writeTransaction(database.writer, async (db) => {
+        const memories = await readLocalMemories(db, document);
+        const known = memories.find(({ key }) => key === write.key);
+        const { key, value } = write;
+        const seen = known?.seen ?? [];
+        await appendToInbox(db, { kind: "memory", document, key, value, seen, writtenAt });
+      });
+      cluster.memories.waitInInbox(write);
+    } finally {
+      await database.close();
+    }
+  } catch {
+    write.state = machine.isStopped ? "in doubt" : "failed";
+    write.waits = machine.isStopped;
+  }
+}
+
+/** A client of the published interface writes or deletes a memory on the service. */
+export function writeOnService(cluster: Cluster): void {
+  const place = drawPlace(cluster);
+  const write = ask(cluster, SERVER, place);
+  const { key, value } = write;
+  const { layer, project } = place;
+  // Over the limit it must be refused: what is sent then is no value that the ledger knows.
+  const content = cluster.dice.chance(TOO_LONG) ? value?.padEnd(TOO_LONG_BYTES, ".") : value;
+  const request =
+    content === undefined
+      ? requestOf("DELETE", `/v1/memories/${idOf(write)}`)
+      : requestOf("POST", "/v1/memories", { content, key, layer, project_id: project });
+  const { process } = cluster.server;
+  cluster.server.fetch(request).then(
+    (response) => settle(write, response.ok ? "acknowledged" : "failed", process?.alive ?? false),
+    () => {
+      if (write.state === "asked") write.state = process ? "in doubt" : "failed";
+    },
+  );
+}
+
+/** A client of the published interface replaces the text, from what it read a moment before. */
+export async function writeTextOnService(cluster: Cluster): Promise<void> {
+  const project = cluster.dice.pick(cluster.projects);
+  const path = `/api/projects/${project}`;
+  const read = await cluster.server.fetch(requestOf("GET", path));
+  if (!read.ok) return;
+  const { claude_md_content: before } = (await read.json()) as { claude_md_content: string };
+  const line = cluster.phrases.own("service");
+  cluster.note(`${SERVER} gets ${line}`);
+  const lines = wholeLines(before);
+  lines.splice(cluster.dice.below(lines.length + 1), 0, `${line}\n`);
+  const after = lines.join("");
+  cluster.ledgerOf(project).proposed(after);
+  const sent = cluster.sendText(project, line);
+  const body = { claude_md_content: after };
+  const answer = await cluster.server.fetch(requestOf("POST", `${path}/sync`, body));
+  sent.answered = true;
+  if (answer.ok) cluster.ledgerOf(project).saved("", line);
+}
+
+function requestOf(method: string, path: string, body?: unknown): Request {
+  const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  return new Request(BASE + path, { method, headers, ...(text !== undefined && { body: text }) });
+}

@@ -1,0 +1,48 @@
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { replaceInSources } from "./loader.ts";
+import type { SeedResult } from "./run-seed.ts";
+
+// Runs seeds in a process of its own, for sources are replaced for good. Arguments: the mutation
+// or "none", "trace", "quiet" or "first" (problem ends it), the first seed, how many. Prints a line
+// of JSON for each seed.
+
+const [mutation = "none", show = "quiet", first = "1", count = "1"] = process.argv.slice(2);
+const FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+
+replaceInSources(mutation === "none" ? undefined : mutation);
+const { runSeed } = await import("./run-seed.ts");
+
+let unhandled: string[] = [];
+process.on("unhandledRejection", (thrown) => {
+  unhandled.push(`nobody took a rejection: ${thrown instanceof Error ? thrown.stack : thrown}`);
+});
+process.on("uncaughtException", (thrown) => {
+  unhandled.push(`nobody took an exception: ${thrown.stack}`);
+});
+
+/** Out of a promise's reach, so that the run can let all promises go on. */
+function runFromLoop(seed: number): Promise<SeedResult> {
+  return new Promise((resolve) => {
+    setImmediate(() => {
+      const result = runSeed(seed, FOLDER);
+      setImmediate(() => resolve(result));
+    });
+  });
+}
+
+for (let seed = Number(first); seed < Number(first) + Number(count); seed++) {
+  unhandled = [];
+  const startedAt = process.cpuUsage();
+  const { trace, problems, ...result } = await runFromLoop(seed);
+  const { user, system } = process.cpuUsage(startedAt);
+  const line = {
+    ...result,
+    problems: [...problems, ...unhandled],
+    cpuMs: Math.round((user + system) / 1000),
+    ...(show === "trace" && { trace }),
+  };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+  if (show === "first" && line.problems.length > 0) break;
+}
+process.exit(0);
