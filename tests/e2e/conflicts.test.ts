@@ -102,6 +102,7 @@ scenario("the losing value of a key is shown on both machines, and restored", as
     expect(versions.map(({ value, machine: by }) => [value, by])).toEqual([
       [lost, "desktop"],
       ["bun run build", "desktop"],
+      [lost, "laptop"],
       ["make", "laptop"],
     ]);
   }
