@@ -4,7 +4,7 @@ import { layerOf, projectOf } from "../../shared/replica/address.ts";
 import type { CommittedRow } from "../../shared/replica/open-document.ts";
 import type { ServerFrame } from "../../shared/wire/live.ts";
 import { randomFraction, type Timer, type World } from "../../shared/world.ts";
-import { takeFrame } from "./incoming.ts";
+import { type Echoes, takeFrame } from "./incoming.ts";
 import { LiveLink } from "./live-link.ts";
 import { readPosition } from "./positions.ts";
 import { documentsOf, exchangeRound, type RoundOptions, unitsToSync } from "./round.ts";
@@ -40,6 +40,7 @@ export interface Contact {
 export class SyncEngine {
   readonly #options: EngineOptions;
   readonly #schedule = new SyncSchedule();
+  readonly #echoes: Echoes = new Map();
   readonly #live: LiveLink | undefined;
   readonly #stopListening: () => void;
   readonly #refused = new Map<SyncUnit, string>();
@@ -154,7 +155,7 @@ export class SyncEngine {
     if (name === undefined) return;
     const taken = await store.write(async (context) => {
       const open = await context.open({ owner: account, name });
-      return await takeFrame(context, service.name, open, frame);
+      return await takeFrame(context, service.name, open, frame, this.#echoes);
     });
     if (taken !== "fetch") return;
     this.#schedule.markDue(unit);

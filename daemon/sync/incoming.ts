@@ -60,29 +60,38 @@ export async function takeAnswer(
   return { again };
 }
 
-/** Frames may have been taken while the call was under way. */
+/** Frames may have been taken that the other position does not count. */
 function laterOf(known: Position | undefined, answered: Position): Position {
   return known?.epoch === answered.epoch && known.seq > answered.seq ? known : answered;
 }
 
-/** A frame's update, when it is the next one of its document; otherwise nothing is changed. */
+/** By document: up to where the service has told of what this machine sent it. */
+export type Echoes = Map<number, Position>;
+
+/**
+ * A frame's update, when it is the next one of its document; otherwise nothing is changed. The echo
+ * of what this machine sent is no commit of its own, for the answer to that call brings the position.
+ */
 export async function takeFrame(
   context: Context,
   service: string,
   open: OpenDocument,
   frame: { readonly epoch: string; readonly seq: number; readonly update?: Uint8Array },
+  echoes: Echoes,
 ): Promise<"taken" | "known" | "fetch"> {
   const position = await readPosition(context.db, service, open.id);
-  const { remote } = position;
-  if (!remote) return "fetch";
-  if (remote.epoch === frame.epoch && remote.seq >= frame.seq) return "known";
-  const isNext = remote.epoch === frame.epoch && remote.seq + 1 === frame.seq;
+  if (!position.remote) return "fetch";
+  const remote = laterOf(echoes.get(open.id), position.remote);
+  const { epoch, seq } = frame;
+  if (remote.epoch === epoch && remote.seq >= seq) return "known";
+  const isNext = remote.epoch === epoch && remote.seq + 1 === seq;
   if (!isNext || !frame.update) return "fetch";
   const problem = await applyRemote(context, open, position.ackedSeq, frame.update);
   if (problem !== undefined) return "fetch";
-  // The echo of what this machine has sent: the answer to that call brings the position.
-  if (!open.dirty) return "known";
-  const { epoch, seq } = frame;
+  if (!open.dirty) {
+    echoes.set(open.id, { epoch, seq });
+    return "known";
+  }
   await writePosition(context.db, service, open.id, { ...position, remote: { epoch, seq } });
   return "taken";
 }

@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import * as Y from "yjs";
+import { openReplica } from "../../daemon/open-replica.ts";
+import { type Echoes, takeFrame } from "../../daemon/sync/incoming.ts";
+import { readPosition, writePosition } from "../../daemon/sync/positions.ts";
+import type { DaemonTables } from "../../daemon/tables.ts";
+import { ReplicaDocument } from "../../shared/replica/document.ts";
+import type { OpenDocument } from "../../shared/replica/open-document.ts";
+import type { ReplicaStore, WriteContext } from "../../shared/replica/store.ts";
+import { createTestWorld } from "../support/test-world.ts";
+
+const SERVICE = "service";
+const EPOCH = "e".repeat(32);
+const ADDRESS = { owner: "local", name: "proj_a" };
+const OTHERS_CLIENT = 77;
+
+let store: ReplicaStore<DaemonTables>;
+let echoes: Echoes;
+
+beforeEach(async () => {
+  store = await openReplica(":memory:", createTestWorld());
+  echoes = new Map();
+});
+
+afterEach(() => store.close());
+
+function inDocument<Result>(
+  work: (context: WriteContext<DaemonTables>, open: OpenDocument) => Promise<Result>,
+): Promise<Result> {
+  return store.write(async (context) => await work(context, await context.open(ADDRESS)));
+}
+
+/** A machine that stands at row 1 of the service's log and has just sent this write. */
+async function sendOwn(): Promise<Uint8Array> {
+  await inDocument(async ({ db, now }, open) => {
+    open.document.setEntry("memories", "mine", "1", { now });
+    const remote = { epoch: EPOCH, seq: 1 };
+    await writePosition(db, SERVICE, open.id, { remote, ackedSeq: 0, refused: undefined });
+  });
+  return await inDocument(async (_, open) => Y.encodeStateAsUpdate(open.document.ydoc));
+}
+
+function othersWrite(): Uint8Array {
+  const document = new ReplicaDocument([], OTHERS_CLIENT);
+  document.setEntry("memories", "theirs", "2", { now: 0 });
+  return Y.encodeStateAsUpdate(document.ydoc);
+}
+
+const take = (seq: number, update: Uint8Array, epoch = EPOCH) =>
+  inDocument((context, open) => takeFrame(context, SERVICE, open, { epoch, seq, update }, echoes));
+
+const storedSeq = () =>
+  inDocument(async ({ db }, open) => (await readPosition(db, SERVICE, open.id)).remote?.seq);
+
+describe("a live frame", () => {
+  test("that is the next row is taken with its position, and known from then on", async () => {
+    await sendOwn();
+    expect(await take(2, othersWrite())).toBe("taken");
+    expect(await storedSeq()).toBe(2);
+    expect(await take(2, othersWrite())).toBe("known");
+  });
+
+  test("that is not the next row, or is of another epoch, is a reason to fetch", async () => {
+    await sendOwn();
+    expect(await take(3, othersWrite())).toBe("fetch");
+    expect(await take(2, othersWrite(), "f".repeat(32))).toBe("fetch");
+    expect(await storedSeq()).toBe(1);
+  });
+
+  test("that echoes this machine's own write stores nothing, and the next one is taken", async () => {
+    const own = await sendOwn();
+    expect(await take(2, own)).toBe("known");
+    expect(await storedSeq()).toBe(1);
+    expect(await take(3, othersWrite())).toBe("taken");
+    expect(await storedSeq()).toBe(3);
+  });
+
+  test("after an echo of another epoch is judged by the stored position", async () => {
+    await sendOwn();
+    await inDocument(async (_, open) => {
+      echoes.set(open.id, { epoch: "f".repeat(32), seq: 9 });
+    });
+    expect(await take(2, othersWrite())).toBe("taken");
+  });
+});
