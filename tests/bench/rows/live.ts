@@ -61,12 +61,12 @@ function report(
       { figure: "no peer yet", target: "≤ 5 × Hocuspocus in memory", verdict: "not judged" },
     ],
     notes: [
-      `${took.length} writes, one every ${WRITE_INTERVAL_MS / 1000} s, from before the request to ` +
-        "one gateway to after the other's answer that holds it; two daemons and the emulator, " +
-        `each a process. Between them a bare commit in each of three files took p50 ` +
+      `${took.length} writes, one every ${WRITE_INTERVAL_MS / 1000} s, from before the request ` +
+        "to one gateway to after the other's answer that holds it; two daemons and the emulator, " +
+        "each a process. Between them a bare commit in each of three files took p50 " +
         `${ms(median(disk))}, p99 ${ms(quantile(disk, 0.99))}: what the disk alone takes of a ` +
-        "write at this pace. Up to 100 writes the p99 is the slowest. Afterwards the daemons hold " +
-        `${held[0]} and ${held[1]}, the emulator ${held[2]}.`,
+        "write at this pace. Up to 100 writes the p99 is the slowest. Afterwards the daemons " +
+        `hold ${held[0]} and ${held[1]}, the emulator ${held[2]}.`,
     ],
   };
 }
