@@ -70,7 +70,7 @@ export type Echoes = Map<number, Position>;
 
 /**
  * A frame's update, when it is the next one of its document; otherwise nothing is changed. The echo
- * of what this machine sent is no commit of its own, for the answer to that call brings the position.
+ * of what this machine sent is no commit of its own: the answer to that call brings the position.
  */
 export async function takeFrame(
   context: Context,
