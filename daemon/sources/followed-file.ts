@@ -227,7 +227,10 @@ export class FollowedFile {
       this.#saveBase.forget();
       await forgetVersions(context.db, dir);
     }
-    if (written) await addVersion(context.db, dir, next, context.now);
+    if (written) {
+      this.#saveBase.replaces(next);
+      await addVersion(context.db, dir, next, context.now);
+    }
     if (next !== known || written) {
       await writeFollowed(context.db, dir, { ...next, path: file.path, next: written });
     }
@@ -288,7 +291,7 @@ export class FollowedFile {
     const state = outcome.kind === "written" ? to : from;
     await store.write(({ db }) => writeFollowed(db, dir, { ...state, path, next: undefined }));
     if (outcome.kind === "written") {
-      this.#saveBase.wrote(from);
+      this.#saveBase.wrote();
       if (outcome.replaced) await this.#lateSaves.add(outcome.replaced, from);
     }
     this.#wanted = true;

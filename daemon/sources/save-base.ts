@@ -27,7 +27,10 @@ export class SaveBase {
   readonly #dir: string;
   readonly #world: Pick<World, "monotonic">;
   #wroteAt = Number.NEGATIVE_INFINITY;
-  /** What this process has written over lately, by the steady clock: the other one may be set. */
+  /**
+   * What this process set out to write over lately, by the steady clock: the other one may be set.
+   * All that is stored and not in here is older.
+   */
   #replaced: { readonly state: FileState; readonly at: number }[] = [];
 
   constructor(dir: string, world: Pick<World, "monotonic">) {
@@ -35,10 +38,14 @@ export class SaveBase {
     this.#world = world;
   }
 
-  /** We have written over `replaced`. */
-  wrote(replaced: FileState): void {
+  /** We are about to write over `state`, which may come to nothing. */
+  replaces(state: FileState): void {
+    this.#replaced = [...this.#recent(), { state, at: this.#world.monotonic() }];
+  }
+
+  /** The file was written by us. */
+  wrote(): void {
     this.#wroteAt = this.#world.monotonic();
-    this.#replaced = [...this.#recent(), { state: replaced, at: this.#wroteAt }];
   }
 
   /** A save was taken, whose author has seen what we wrote before it. */

@@ -36,7 +36,8 @@ function stateOf(text: string): FileState {
 async function write(saveBase: SaveBase, texts: readonly string[]): Promise<void> {
   for (const text of texts) {
     await store.write(({ db, now }) => addVersion(db, DIR, stateOf(text), now));
-    saveBase.wrote(stateOf(text));
+    saveBase.replaces(stateOf(text));
+    saveBase.wrote();
     world.advance(3000);
   }
 }
@@ -48,6 +49,18 @@ test("a save of a file that we made a moment ago deletes nothing that we have wr
   const file = { content: "mine\none\n", hash: "saved", savedAt: world.now() };
   const base = await store.write((context) => saveBase.find(context, stateOf(third), file));
   expect(base.base.text).toBe(first);
+});
+
+test("a write that came to nothing does not stand before those that were made", async () => {
+  const saveBase = new SaveBase(DIR, world);
+  await write(saveBase, ["one\n"]);
+  world.advance(3000);
+  const second = stateOf("one\ntwo\n");
+  await store.write(({ db, now }) => addVersion(db, DIR, second, now));
+  saveBase.replaces(second);
+  const file = { content: "mine\none\n", hash: "saved", savedAt: world.now() };
+  const base = await store.write((context) => saveBase.find(context, second, file));
+  expect(base.base.text).toBe("one\n");
 });
 
 test("a clock that is set forward makes no buffer older", async () => {
