@@ -44,8 +44,13 @@ export class Editor {
     return this.#open.size;
   }
 
-  isOpenOn(machine: Machine): boolean {
-    return [...this.#open].some((path) => machine.volume.holds(path));
+  /** Whether nobody has a file open there, and the daemon has taken all that was saved. */
+  isQuietOn(machine: Machine): boolean {
+    const { documents } = machine.shadow;
+    if ([...this.#open].some((path) => machine.volume.holds(path))) return false;
+    return machine.projects.every((id) => {
+      return this.textOf(machine, id) === (documents.get(id)?.content() ?? "");
+    });
   }
 
   pathOf(machine: Machine, project: ProjectId): string {

@@ -99,6 +99,10 @@ export class Machine {
     return this.#process?.alive ? this.#process : undefined;
   }
 
+  get projects(): readonly ProjectId[] {
+    return this.#options.projects;
+  }
+
   folderOf(project: ProjectId): string {
     return join("/volumes", this.name, project);
   }
