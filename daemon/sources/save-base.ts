@@ -127,7 +127,27 @@ function withLinesOf(known: CapturedText, later: CapturedText, lines: string): C
     [line, twin] = [at + removed, from + added];
   }
   takeCommon(before.length);
-  return joinLines(base);
+  return joinLines(withoutSpareCopies(base, saved, laterIds));
+}
+
+/**
+ * Leaves out copies of a line that our writes took away (they cleaned up doubles, say) as far as
+ * the save has fewer: else one of them could pass for the copy that was kept, and that be deleted.
+ */
+function withoutSpareCopies(
+  base: readonly Line[],
+  saved: readonly string[],
+  laterIds: ReadonlySet<string | undefined>,
+): Line[] {
+  const spare = new Map<string, number>();
+  for (const { text } of base) spare.set(text, (spare.get(text) ?? 0) + 1);
+  for (const text of saved) spare.set(text, (spare.get(text) ?? 0) - 1);
+  return base.filter(({ text, id }) => {
+    const copies = spare.get(text) ?? 0;
+    if (copies <= 0 || (id !== undefined && laterIds.has(id))) return true;
+    spare.set(text, copies - 1);
+    return false;
+  });
 }
 
 /** A line of a version, with its line break. */

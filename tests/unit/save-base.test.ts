@@ -71,3 +71,17 @@ test("a clock that is set forward makes no buffer older", async () => {
   const base = await store.write((context) => saveBase.find(context, stateOf("one\ntwo\n"), file));
   expect(base.base.text).toBe("one\n");
 });
+
+test("of a line that our writes left once, the copy that they left is the one that was saved", async () => {
+  const saveBase = new SaveBase(DIR, world);
+  const doubled = stateOf("tool\ntodo\ntool\n");
+  const cleaned: FileState = {
+    ...stateOf("todo\ntool\n"),
+    base: { text: "todo\ntool\n", spans: [{ client: 1, clock: 5, length: 10 }] },
+  };
+  saveBase.replaces(doubled);
+  saveBase.wrote();
+  const file = { content: "tool\nnew\n", hash: "saved", savedAt: world.now() };
+  const base = await store.write((context) => saveBase.find(context, cleaned, file));
+  expect(base.base).toEqual(cleaned.base);
+});
