@@ -123,14 +123,14 @@ export const MUTATIONS: readonly Mutation[] = [
     "a live frame is taken although one before it has not come",
     2,
     "daemon/sync/incoming.ts",
-    "remote.seq + 1 === frame.seq",
-    "remote.seq < frame.seq",
+    "remote.seq + 1 === seq",
+    "remote.seq < seq",
   ),
   mutation(
     "a live frame of another epoch is taken for the next",
     54,
     "daemon/sync/incoming.ts",
-    "const isNext = remote.epoch === frame.epoch && remote.seq + 1",
+    "const isNext = remote.epoch === epoch && remote.seq + 1",
     "const isNext = remote.seq + 1",
   ),
   mutation(
