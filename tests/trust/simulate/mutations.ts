@@ -176,13 +176,6 @@ export const MUTATIONS: readonly Mutation[] = [
     "return current;",
   ),
   mutation(
-    "a save into a file that lost its name is not looked for",
-    330,
-    "daemon/sources/late-saves.ts",
-    "if (file.hash !== replaced.state.hash)",
-    "if (file.hash === replaced.state.hash)",
-  ),
-  mutation(
     "what a write will leave is not stored before it",
     3,
     "daemon/sources/followed-file.ts",
