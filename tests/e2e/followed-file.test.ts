@@ -95,13 +95,13 @@ scenario("a file keeps its mode when it is written", async (lab) => {
   expect((await stat(`${b.folder}/${FILE}`)).mode & 0o777).toBe(0o640);
 });
 
-/** Saves as it would be saved later, when the daemon's own writes are long past. */
+/** Saves an hour later, while no daemon runs: nothing of what it wrote was written lately then. */
 async function writeLater(machine: Machine, content: string): Promise<void> {
-  const temporary = `${machine.folder}/later`;
-  await writeFile(temporary, content);
+  await machine.down();
+  await write(machine, content);
   const later = Date.now() / 1000 + 3600;
-  await utimes(temporary, later, later);
-  await rename(temporary, `${machine.folder}/${FILE}`);
+  await utimes(`${machine.folder}/${FILE}`, later, later);
+  await machine.up();
 }
 
 scenario("what came from another machine can be changed, deleted and rewritten", async (lab) => {
