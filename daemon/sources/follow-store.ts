@@ -24,7 +24,7 @@ export interface FollowedState extends FileState {
  * this long, and no two that were written over closer to each other than this.
  */
 const VERSION_AGE_MS_MAX = 10 * 60_000;
-const VERSION_DISTANCE_MS = 5000;
+export const VERSION_DISTANCE_MS = 5000;
 
 export async function readFollowed(db: Db, dir: string): Promise<FollowedState | undefined> {
   const row = await db

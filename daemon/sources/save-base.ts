@@ -7,9 +7,22 @@ import { SpanList, SpanReader, type TextSpan } from "../../shared/replica/text-s
 import type { World } from "../../shared/world.ts";
 import type { DaemonTables } from "../tables.ts";
 import type { FileContent } from "./file-edit.ts";
-import { type FileState, listVersions } from "./follow-store.ts";
+import { type FileState, listVersions, VERSION_DISTANCE_MS } from "./follow-store.ts";
 
 type Db = WriteContext<DaemonTables>["db"];
+type Clocks = Pick<World, "monotonic" | "now">;
+
+/** A state that we set out to write over, when the clocks said this. */
+interface Replaced {
+  readonly state: FileState;
+  /** By the steady clock. */
+  readonly at: number;
+  /** How far that was behind the wall clock, by which saves are dated. */
+  readonly behind: number;
+}
+
+/** A save is taken so much later at most, but for one that was made while no daemon ran. */
+const KEPT_MS_MAX = 3 * 60_000;
 
 /** A save may come from a buffer that was read this long ago. */
 const BUFFER_AGE_MS_MAX = 60_000;
@@ -25,22 +38,27 @@ const UNDO_MS_MIN = 10_000;
  */
 export class SaveBase {
   readonly #dir: string;
-  readonly #world: Pick<World, "monotonic">;
+  readonly #world: Clocks;
   #wroteAt = Number.NEGATIVE_INFINITY;
-  /**
-   * What this process set out to write over lately, by the steady clock: the other one may be set.
-   * All that is stored and not in here is older.
-   */
-  #replaced: { readonly state: FileState; readonly at: number }[] = [];
+  /** What this process set out to write over lately; see `Replaced`. */
+  #replaced: Replaced[] = [];
+  /** Hashes of all that it set out to write over: what is stored besides is older. */
+  readonly #asked = new Set<string>();
 
-  constructor(dir: string, world: Pick<World, "monotonic">) {
+  constructor(dir: string, world: Clocks) {
     this.#dir = dir;
     this.#world = world;
   }
 
   /** We are about to write over `state`, which may come to nothing. */
   replaces(state: FileState): void {
-    this.#replaced = [...this.#recent(), { state, at: this.#world.monotonic() }];
+    const at = this.#world.monotonic();
+    this.#asked.add(state.hash);
+    const last = this.#replaced.at(-1);
+    const isNear = last && at - last.at < VERSION_DISTANCE_MS && !isBlank(last.state.base.text);
+    if (isNear) return;
+    const kept = this.#replaced.filter((each) => at - each.at <= KEPT_MS_MAX);
+    this.#replaced = [...kept, { state, at, behind: this.#behind() }];
   }
 
   /** The file was written by us. */
@@ -51,6 +69,7 @@ export class SaveBase {
   /** A save was taken, whose author has seen what we wrote before it. */
   forget(): void {
     this.#replaced = [];
+    this.#asked.clear();
   }
 
   async find(
@@ -59,7 +78,7 @@ export class SaveBase {
     file: FileContent,
   ): Promise<FileState> {
     const { lines } = splitForm(file.content);
-    const versions = await this.#versions(db, file.savedAt - BUFFER_AGE_MS_MAX);
+    const versions = await this.#versions(db, file.savedAt);
     const sawText = hasMostOf(current.base.text, lines);
     const known = versions.find(({ base }) => !(sawText && isBlank(base.text)));
     if (!known || isBlank(lines)) return current;
@@ -68,17 +87,22 @@ export class SaveBase {
     return { ...known, base: withLinesOf(known.base, current.base, lines) };
   }
 
-  /** Those that a buffer may have been read from, in order. */
-  async #versions(db: Db, since: number): Promise<FileState[]> {
-    const recent = this.#recent().map(({ state }) => state);
-    const hashes = new Set(recent.map(({ hash }) => hash));
-    const stored = await listVersions(db, this.#dir, since);
-    return [...stored.filter(({ hash }) => !hashes.has(hash)), ...recent];
+  /** Those that a buffer saved then may have been read from, in order. */
+  async #versions(db: Db, savedAt: number): Promise<FileState[]> {
+    const stored = await listVersions(db, this.#dir, savedAt - BUFFER_AGE_MS_MAX);
+    const behind = this.#behind();
+    const recent = this.#replaced.filter((each) => {
+      const steadyAge = savedAt - behind - each.at;
+      const age = Math.min(steadyAge, savedAt - each.behind - each.at);
+      return age <= BUFFER_AGE_MS_MAX + VERSION_DISTANCE_MS;
+    });
+    const older = stored.filter(({ hash }) => !this.#asked.has(hash));
+    return [...older, ...recent.map(({ state }) => state)];
   }
 
-  #recent() {
-    const oldest = this.#world.monotonic() - BUFFER_AGE_MS_MAX;
-    return this.#replaced.filter(({ at }) => at >= oldest);
+  /** How far the steady clock is behind the wall clock, which may be set. */
+  #behind(): number {
+    return this.#world.now() - this.#world.monotonic();
   }
 }
 

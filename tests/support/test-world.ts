@@ -4,6 +4,8 @@ import type { World } from "../../shared/world.ts";
 /** A world whose clock stands still until it is told, and whose randomness repeats. */
 export interface TestWorld extends World {
   advance(milliseconds: number): void;
+  /** Sets the wall clock alone, so much forward. */
+  setWallClock(milliseconds: number): void;
 }
 
 const START_MS = Date.UTC(2026, 0, 1);
@@ -11,12 +13,16 @@ const START_MS = Date.UTC(2026, 0, 1);
 /** Timers never run: nothing under test here sets any. */
 export function createTestWorld(seed = "seed"): TestWorld {
   let now = START_MS;
+  let set = 0;
   let drawn = 0;
   return {
-    now: () => now,
+    now: () => now + set,
     monotonic: () => now,
     advance: (milliseconds) => {
       now += milliseconds;
+    },
+    setWallClock: (milliseconds) => {
+      set += milliseconds;
     },
     setTimer: () => {
       throw new Error("no timer was expected");

@@ -66,10 +66,21 @@ test("a write that came to nothing does not stand before those that were made", 
 test("a clock that is set forward makes no buffer older", async () => {
   const saveBase = new SaveBase(DIR, world);
   await write(saveBase, ["one\n"]);
-  const hourLater = world.now() + 60 * 60 * 1000;
-  const file = { content: "mine\none\n", hash: "saved", savedAt: hourLater };
-  const base = await store.write((context) => saveBase.find(context, stateOf("one\ntwo\n"), file));
+  world.setWallClock(60 * 60 * 1000);
+  const current = stateOf("one\ntwo\n");
+  const file = { content: "mine\none\n", hash: "saved", savedAt: world.now() };
+  const base = await store.write((context) => saveBase.find(context, current, file));
   expect(base.base.text).toBe("one\n");
+});
+
+test("an hour later a buffer has seen what we had written", async () => {
+  const saveBase = new SaveBase(DIR, world);
+  await write(saveBase, ["one\n"]);
+  world.advance(60 * 60 * 1000);
+  const current = stateOf("one\ntwo\n");
+  const file = { content: "mine\none\n", hash: "saved", savedAt: world.now() };
+  const base = await store.write((context) => saveBase.find(context, current, file));
+  expect(base).toBe(current);
 });
 
 test("of a line that our writes left once, the copy that they left is the one that was saved", async () => {
