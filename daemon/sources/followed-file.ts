@@ -262,7 +262,8 @@ export class FollowedFile {
     const { account, store } = this.#options;
     return await store.write(async (context) => {
       const open = await context.open(projectDocument(account, this.link.projectId));
-      return await takeSave(context, open, base, file);
+      const seen = await this.#saveBase.findLate(context, base, file);
+      return await takeSave(context, open, seen, file);
     });
   }
 

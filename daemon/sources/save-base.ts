@@ -9,7 +9,8 @@ import type { DaemonTables } from "../tables.ts";
 import type { FileContent } from "./file-edit.ts";
 import { type FileState, listVersions, VERSION_DISTANCE_MS } from "./follow-store.ts";
 
-type Db = WriteContext<DaemonTables>["db"];
+type Context = WriteContext<DaemonTables>;
+type Db = Context["db"];
 type Clocks = Pick<World, "monotonic" | "now">;
 
 /** A state that we set out to write over, when the clocks said this. */
@@ -42,8 +43,8 @@ export class SaveBase {
   #wroteAt = Number.NEGATIVE_INFINITY;
   /** What this process set out to write over lately; see `Replaced`. */
   #replaced: Replaced[] = [];
-  /** Hashes of all that it set out to write over: what is stored besides is older. */
-  readonly #asked = new Set<string>();
+  /** Hashes of all that it set out to write over, and when: what is stored besides is older. */
+  readonly #asked = new Map<string, number>();
 
   constructor(dir: string, world: Clocks) {
     this.#dir = dir;
@@ -53,7 +54,7 @@ export class SaveBase {
   /** We are about to write over `state`, which may come to nothing. */
   replaces(state: FileState): void {
     const at = this.#world.monotonic();
-    this.#asked.add(state.hash);
+    this.#asked.set(state.hash, at);
     const last = this.#replaced.at(-1);
     const isNear = last && at - last.at < VERSION_DISTANCE_MS && !isBlank(last.state.base.text);
     if (isNear) return;
@@ -72,13 +73,20 @@ export class SaveBase {
     this.#asked.clear();
   }
 
-  async find(
-    { db }: WriteContext<DaemonTables>,
-    current: FileState,
-    file: FileContent,
-  ): Promise<FileState> {
+  /** The base of a save into the followed file, which we know to have been in `current`. */
+  async find({ db }: Context, current: FileState, file: FileContent): Promise<FileState> {
+    return this.#choose(await this.#versions(db, file.savedAt, Infinity), current, file);
+  }
+
+  /** The same for a save into a file that we had written over when it was in `replaced`. */
+  async findLate({ db }: Context, replaced: FileState, file: FileContent): Promise<FileState> {
+    const until = this.#asked.get(replaced.hash);
+    if (until === undefined) return replaced;
+    return this.#choose(await this.#versions(db, file.savedAt, until), replaced, file);
+  }
+
+  #choose(versions: readonly FileState[], current: FileState, file: FileContent): FileState {
     const { lines } = splitForm(file.content);
-    const versions = await this.#versions(db, file.savedAt);
     const sawText = hasMostOf(current.base.text, lines);
     const known = versions.find(({ base }) => !(sawText && isBlank(base.text)));
     if (!known || isBlank(lines)) return current;
@@ -87,14 +95,14 @@ export class SaveBase {
     return { ...known, base: withLinesOf(known.base, current.base, lines) };
   }
 
-  /** Those that a buffer saved then may have been read from, in order. */
-  async #versions(db: Db, savedAt: number): Promise<FileState[]> {
+  /** Those until a steady time that a buffer saved then may have been read from, in order. */
+  async #versions(db: Db, savedAt: number, until: number): Promise<FileState[]> {
     const stored = await listVersions(db, this.#dir, savedAt - BUFFER_AGE_MS_MAX);
     const behind = this.#behind();
     const recent = this.#replaced.filter((each) => {
       const steadyAge = savedAt - behind - each.at;
       const age = Math.min(steadyAge, savedAt - each.behind - each.at);
-      return age <= BUFFER_AGE_MS_MAX + VERSION_DISTANCE_MS;
+      return age <= BUFFER_AGE_MS_MAX + VERSION_DISTANCE_MS && each.at <= until;
     });
     const older = stored.filter(({ hash }) => !this.#asked.has(hash));
     return [...older, ...recent.map(({ state }) => state)];

@@ -96,3 +96,13 @@ test("of a line that our writes left once, the copy that they left is the one th
   const base = await store.write((context) => saveBase.find(context, cleaned, file));
   expect(base.base).toEqual(cleaned.base);
 });
+
+test("a save into a file that we replaced may come from a buffer older than that file", async () => {
+  const saveBase = new SaveBase(DIR, world);
+  await write(saveBase, ["one\n", "one\ntwo\n", "one\ntwo\nthree\n"]);
+  const file = { content: "mine\none\n", hash: "saved", savedAt: world.now() };
+  const late = (replaced: string) =>
+    store.write((context) => saveBase.findLate(context, stateOf(replaced), file));
+  expect((await late("one\ntwo\n")).base.text).toBe("one\n");
+  expect((await late("never ours\n")).base.text).toBe("never ours\n");
+});
