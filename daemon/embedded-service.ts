@@ -7,6 +7,7 @@ import type { Service } from "./sync/service.ts";
 // The one place where the daemon starts a service: the command line does it through here, too.
 export { backUp } from "../server/backup/back-up.ts";
 export { restore } from "../server/backup/restore.ts";
+export { type Emulator, startEmulator } from "../server/emulator/start-emulator.ts";
 export { HostAdmin } from "../server/host-admin.ts";
 export { runEmulator, runServer } from "../server/main.ts";
 export { LOG_LEVELS, type LogLevel } from "../server/open-log.ts";

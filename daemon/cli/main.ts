@@ -4,6 +4,7 @@ import { VERSION } from "../../shared/version.ts";
 import { addConflictCommands } from "./commands/conflicts.ts";
 import { addConformanceCommand } from "./commands/conformance.ts";
 import { addDaemonCommands } from "./commands/daemon.ts";
+import { addDemoCommand } from "./commands/demo.ts";
 import { addDocCommand } from "./commands/doc.ts";
 import { addHistoryCommands } from "./commands/history.ts";
 import { addMemoryCommands } from "./commands/memories.ts";
@@ -35,6 +36,7 @@ export function createProgram(env: Environment): Command {
   addConflictCommands(program, env);
   addServiceCommands(program, env);
   addConformanceCommand(program, env);
+  addDemoCommand(program);
   return program;
 }
 

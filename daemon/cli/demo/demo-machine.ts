@@ -1,0 +1,99 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { ProjectId } from "../../../shared/ids.ts";
+import { silentLog } from "../../../shared/log.ts";
+import { realWorld } from "../../../shared/world-real.ts";
+import { Daemon } from "../../daemon.ts";
+import { prepareHome } from "../../home.ts";
+import { createHttpService } from "../../sync/http-service.ts";
+import { type Environment, readEnvironment } from "../environment.ts";
+import { listConflicts } from "../local-conflicts.ts";
+import { readLocalMemories } from "../local-memories.ts";
+import { withLocal } from "../place.ts";
+import { saveMemory } from "../save.ts";
+
+/** The project that both machines of the demonstration have a copy of. */
+export const DEMO_PROJECT = "proj_shop" as ProjectId;
+
+const FILE = "CLAUDE.md";
+
+/** One of the demonstration's machines: a daemon with a home and a project folder of its own. */
+export class DemoMachine {
+  private constructor(
+    readonly name: string,
+    readonly env: Environment,
+    readonly daemon: Daemon,
+  ) {}
+
+  /** Starts it in a new folder below `root`, with the service at `url`. */
+  static async start(root: string, name: string, service: Service): Promise<DemoMachine> {
+    const dir = join(root, name, "shop");
+    const env = readEnvironment({ MEMSYNC_HOME: join(root, name, ".memsync"), INIT_CWD: dir });
+    await mkdir(dir, { recursive: true });
+    prepareHome(env.home);
+    await writeFile(env.home.machine, `${name}\n`);
+    const daemon = await Daemon.start({
+      home: env.home,
+      world: realWorld,
+      log: silentLog,
+      service: createHttpService({ ...service, world: realWorld }),
+      onStopRequest: () => undefined,
+    });
+    await daemon.link(dir, { id: DEMO_PROJECT, write: true });
+    return new DemoMachine(name, env, daemon);
+  }
+
+  /** Saves the project's file, as an editor or an assistant would. */
+  async save(text: string): Promise<void> {
+    await writeFile(join(this.env.dir, FILE), text);
+  }
+
+  /** The lines of the project's file; none where there is no file yet. */
+  async lines(): Promise<string[]> {
+    try {
+      const text = await readFile(join(this.env.dir, FILE), "utf8");
+      return text.trimEnd().split("\n");
+    } catch {
+      return [];
+    }
+  }
+
+  async set(key: string, value: string): Promise<void> {
+    await saveMemory(this.env, { layer: "project", document: DEMO_PROJECT }, key, value);
+  }
+
+  async get(key: string): Promise<string | undefined> {
+    return await withLocal(this.env, async (db) => {
+      const memories = db ? await readLocalMemories(db, DEMO_PROJECT) : [];
+      return memories.find((memory) => memory.key === key)?.value;
+    });
+  }
+
+  /** The values of memories that lost against another machine's. */
+  async losingValues(): Promise<string[]> {
+    return await withLocal(this.env, async (db) => {
+      const conflicts = db ? await listConflicts(db) : [];
+      return conflicts.flatMap((each) => (each.kind === "memory" ? [each.losing.value] : []));
+    });
+  }
+
+  /** Whether the service has all of this machine's; asks it now. */
+  async sync(): Promise<boolean> {
+    return (await this.daemon.sync(0)).synced;
+  }
+
+  /** Whether the project's file has been read as it stands. */
+  async isSaved(): Promise<boolean> {
+    const { projects } = await this.daemon.status();
+    return projects.every(({ folders }) => folders.every(({ state }) => state !== "waiting"));
+  }
+
+  async stop(): Promise<void> {
+    await this.daemon.stop();
+  }
+}
+
+interface Service {
+  readonly url: string;
+  readonly token: string;
+}
