@@ -6,6 +6,7 @@ import { addConformanceCommand } from "./commands/conformance.ts";
 import { addDaemonCommands } from "./commands/daemon.ts";
 import { addDemoCommand } from "./commands/demo.ts";
 import { addDocCommand } from "./commands/doc.ts";
+import { addDoctorCommand } from "./commands/doctor.ts";
 import { addHistoryCommands } from "./commands/history.ts";
 import { addMemoryCommands } from "./commands/memories.ts";
 import { addServiceCommands } from "./commands/service.ts";
@@ -30,6 +31,7 @@ export function createProgram(env: Environment): Command {
     });
   addUpCommand(program, env);
   addDaemonCommands(program, env);
+  addDoctorCommand(program, env);
   addMemoryCommands(program, env);
   addHistoryCommands(program, env);
   addDocCommand(program, env);

@@ -58,3 +58,17 @@ export function firstLine(text: string): string {
 export function count(number: number, one: string, many: string): string {
   return `${number} ${number === 1 ? one : many}`;
 }
+
+const BYTES_STEP = 1024;
+const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+
+/** `512 bytes`, `3.4 MiB`. */
+export function bytesShown(bytes: number): string {
+  let [value, unit] = [bytes, 0];
+  while (value >= BYTES_STEP && unit < UNITS.length - 1) {
+    value /= BYTES_STEP;
+    unit++;
+  }
+  const digits = unit === 0 || value >= 100 ? 0 : 1;
+  return `${value.toFixed(digits)} ${UNITS[unit]}`;
+}

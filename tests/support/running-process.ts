@@ -72,6 +72,11 @@ export class RunningProcess {
     return { status, stdout: this.#stdout, stderr: this.#stderr };
   }
 
+  /** Stops it where it stands: it lives, and answers nothing. */
+  freeze(): void {
+    this.#child.kill("SIGSTOP");
+  }
+
   /** Signals the process and waits for its end. */
   async end(signal: "SIGTERM" | "SIGKILL"): Promise<Ended> {
     this.#child.kill(signal);

@@ -1,0 +1,66 @@
+import { existsSync } from "node:fs";
+import { messageOf } from "../../../shared/errors.ts";
+import { takeLock } from "../../../shared/sqlite/lock.ts";
+import { VERSION } from "../../../shared/version.ts";
+import type { Home } from "../../home.ts";
+import type { DaemonStatus } from "../../status.ts";
+import { findDaemon } from "../gateway-client.ts";
+import { count } from "../output.ts";
+import { type Finding, ok, warning, wrong } from "./finding.ts";
+
+/** The daemon's status, if one answers; what is wrong with its answer is a finding of its own. */
+export async function askDaemon(home: Home): Promise<DaemonStatus | undefined> {
+  const daemon = await findDaemon(home);
+  return daemon && ((await daemon.call("GET", "/_memsync/status")) as DaemonStatus);
+}
+
+export async function checkDaemon(home: Home): Promise<Finding> {
+  const status = await askDaemon(home);
+  if (status) return versionFinding(status);
+  if (!existsSync(home.lock)) return ok("daemon", "never started here; `memsync up` does");
+  const lock = await takeLock(home.lock);
+  if (lock) {
+    lock.release();
+    return warning("daemon", "not running; nothing is synced", "memsync up");
+  }
+  const mend = "end the process that holds the home, then `memsync up`";
+  return wrong("daemon", "a process holds the home and does not answer", mend);
+}
+
+function versionFinding({ version }: DaemonStatus): Finding {
+  if (version === VERSION) return ok("daemon", `running, ${version}`);
+  const detail = `running, of version ${version}; this is ${VERSION}`;
+  return warning("daemon", detail, "memsync stop, then `memsync up`");
+}
+
+/** Files that are left alone, and projects that the service refuses. */
+export function checkProjects({ projects }: DaemonStatus): Finding {
+  const folders = projects.flatMap((project) => project.folders);
+  const left = folders.filter(({ state }) => state === "left alone");
+  const refused = projects.filter((project) => project.refused !== null);
+  const [project] = refused;
+  if (project) {
+    const detail = `${project.name} is refused by the service: ${project.refused}`;
+    return wrong("projects", detail, "`memsync status` says what waits; ask who runs the service");
+  }
+  const [folder] = left;
+  const all = count(projects.length, "project", "projects");
+  if (!folder) return ok("projects", `${all} followed`);
+  const detail = `${folder.dir}/${folder.path} ${folder.note ?? "is left alone"}`;
+  return warning("projects", detail, "nothing, if that is meant; `memsync status` shows all");
+}
+
+/** What `check` says of the daemon's answers, or what keeps them from being read. */
+export async function withStatus(
+  home: Home,
+  check: (status: DaemonStatus) => Finding,
+): Promise<Finding[]> {
+  try {
+    const status = await askDaemon(home);
+    return status ? [check(status)] : [];
+  } catch (thrown) {
+    return [
+      wrong("daemon", `answers badly: ${messageOf(thrown)}`, "memsync stop, then `memsync up`"),
+    ];
+  }
+}

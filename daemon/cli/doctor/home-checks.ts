@@ -1,0 +1,70 @@
+import { existsSync } from "node:fs";
+import { access, constants, stat } from "node:fs/promises";
+import { userInfo } from "node:os";
+import { sql } from "kysely";
+import type { Home } from "../../home.ts";
+import { openHomeReader } from "../../open-replica.ts";
+import { bytesShown } from "../output.ts";
+import { type Finding, ok, warning, wrong } from "./finding.ts";
+
+const OTHERS = 0o077;
+
+export async function checkHome({ dir }: Home): Promise<Finding> {
+  if (!existsSync(dir)) return ok("home", `${dir}, not made yet`);
+  try {
+    await access(dir, constants.W_OK | constants.X_OK);
+    return ok("home", `${dir}, can be written`);
+  } catch {
+    const mend = `chmod u+rwx '${dir}', or set MEMSYNC_HOME to another folder`;
+    return wrong("home", `${dir} can't be written`, mend);
+  }
+}
+
+/** Nobody else may look into the home; within it the socket and its token are guarded once more. */
+export async function checkPermissions(home: Home): Promise<Finding> {
+  const guarded = [home.dir, home.gateway, home.socket];
+  for (const path of [...guarded, home.database, home.service, home.log].filter(existsSync)) {
+    const { mode, uid } = await stat(path);
+    if (uid !== userInfo().uid) {
+      const mend = `sudo chown -R ${userInfo().username} '${home.dir}'`;
+      return wrong("permissions", `${path} belongs to another account`, mend);
+    }
+    if (guarded.includes(path) && (mode & OTHERS) !== 0) {
+      return wrong("permissions", `others may open ${path}`, `chmod go-rwx '${path}'`);
+    }
+  }
+  return ok("permissions", "only this account may look into it");
+}
+
+/** Reads every page of the database; a running daemon is not disturbed. */
+export async function checkDatabase(home: Home): Promise<Finding> {
+  if (!existsSync(home.database)) return ok("database", "not made yet");
+  const db = await openHomeReader(home.database);
+  if (!db) return ok("database", "being made");
+  try {
+    const { rows } = await sql<{ quick_check: string }>`pragma quick_check(1)`.execute(db);
+    const problem = rows[0]?.quick_check ?? "no answer";
+    if (problem === "ok") return ok("database", `sound, ${await sizeOf(home.database)}`);
+    const mend =
+      "stop the daemon and start it again: it sets the database aside and makes a new one";
+    return wrong("database", `damaged: ${problem}`, mend);
+  } finally {
+    await db.destroy();
+  }
+}
+
+async function sizeOf(path: string): Promise<string> {
+  const { size } = await stat(path);
+  const log = existsSync(`${path}-wal`) ? (await stat(`${path}-wal`)).size : 0;
+  return bytesShown(size + log);
+}
+
+const LOG_BYTES_MUCH = 64 * 1024 * 1024;
+
+export async function checkLog(home: Home): Promise<Finding> {
+  if (!existsSync(home.log)) return ok("log", "none yet");
+  const { size } = await stat(home.log);
+  const detail = `${home.log}, ${bytesShown(size)}`;
+  if (size < LOG_BYTES_MUCH) return ok("log", detail);
+  return warning("log", detail, "`memsync logs` shows what is written so often; then delete it");
+}

@@ -1,0 +1,104 @@
+import { expect } from "bun:test";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Finding } from "../../daemon/cli/doctor/finding.ts";
+import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
+import type { Machine, ServiceConfig } from "../support/machine.ts";
+
+const emulator = sharedEmulator();
+
+async function makeMachine(lab: Lab, service?: ServiceConfig): Promise<Machine> {
+  const folder = await lab.git.repository("a", { "CLAUDE.md": "# A\n" });
+  return lab.machine("a", folder, service);
+}
+
+interface Examined {
+  readonly status: number | null;
+  readonly findings: readonly Finding[];
+  /** What is not as it should be. */
+  readonly troubles: readonly Finding[];
+}
+
+async function examine(machine: Machine): Promise<Examined> {
+  const { status, stdout } = await machine.run(["doctor", "--json"]);
+  const findings = JSON.parse(stdout) as Finding[];
+  return { status, findings, troubles: findings.filter(({ state }) => state === "wrong") };
+}
+
+/** One thing does not work, and how to mend it is said. */
+function expectTrouble({ status, troubles }: Examined, about: string, detail: RegExp): void {
+  expect(troubles.map((finding) => finding.about)).toEqual([about]);
+  expect(troubles[0]?.detail).toMatch(detail);
+  expect(troubles[0]?.mend).toMatch(/./);
+  expect(status).toBe(1);
+}
+
+scenario("a machine on which all is well has nothing to mend", async (lab) => {
+  const machine = await makeMachine(lab, emulator.account("doctor-well"));
+  await machine.up();
+  const { status, findings, troubles } = await examine(machine);
+  expect([status, troubles]).toEqual([0, []]);
+  const about = findings.map((finding) => finding.about);
+  for (const each of ["daemon", "database", "projects", "service", "token", "clock"]) {
+    expect(about).toContain(each);
+  }
+  expect(await machine.memsync("doctor")).toMatch(/^ok +daemon +running/m);
+});
+
+scenario("a machine that never ran memsync is examined and nothing is made", async (lab) => {
+  const machine = await makeMachine(lab);
+  expect((await examine(machine)).status).toBe(0);
+  expect(existsSync(machine.home)).toBeFalse();
+});
+
+scenario("a home that others may enter is found, and left as it is", async (lab) => {
+  const machine = await makeMachine(lab);
+  await machine.memsync("set", "a", "1", "--layer", "user");
+  chmodSync(machine.home, 0o755);
+  expectTrouble(await examine(machine), "permissions", /others may open/);
+  expectTrouble(await examine(machine), "permissions", /others may open/);
+});
+
+scenario("a damaged database is found", async (lab) => {
+  const machine = await makeMachine(lab);
+  await machine.up();
+  await machine.down();
+  const path = join(machine.home, "memsync.db");
+  const bytes = readFileSync(path);
+  // The first page is left, so that it opens.
+  writeFileSync(path, bytes.fill(0xa5, 8192, 65_536));
+  const examined = await examine(machine);
+  expect(examined.status).toBe(1);
+  expect(examined.troubles.map(({ about }) => about)).toEqual(["database"]);
+});
+
+scenario("a daemon that does not answer is found", async (lab) => {
+  const machine = await makeMachine(lab);
+  await machine.up();
+  machine.daemon?.freeze();
+  expectTrouble(await examine(machine), "daemon", /does not answer/);
+});
+
+scenario("a service that can't be reached, or does not know the token, is found", async (lab) => {
+  const machine = await makeMachine(lab, { url: "http://127.0.0.1:1", token: "mst_dev_pro" });
+  expectTrouble(await examine(machine), "service", /can't be reached/);
+  machine.service = { ...emulator.account("doctor"), token: "mst_unknown" };
+  expectTrouble(await examine(machine), "token", /not taken/);
+});
+
+scenario("a clock that differs from the service's is a warning", async (lab) => {
+  using service = Bun.serve({
+    port: 0,
+    fetch() {
+      const date = new Date(Date.now() - 3_600_000).toUTCString();
+      return Response.json({ sessions: [] }, { headers: { date } });
+    },
+  });
+  const url = `http://127.0.0.1:${service.port}`;
+  const machine = await makeMachine(lab, { url, token: "mst_dev_pro" });
+  const { status, findings } = await examine(machine);
+  const clock = findings.find(({ about }) => about === "clock");
+  expect(status).toBe(0);
+  expect(clock?.state).toBe("warning");
+  expect(clock?.detail).toMatch(/^36\d\d s ahead/);
+});
