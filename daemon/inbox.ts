@@ -2,9 +2,9 @@ import type { Kysely, Selectable } from "kysely";
 import type { ReplicaDocument } from "../shared/replica/document.ts";
 import type { EntryId } from "../shared/replica/entry-index.ts";
 import type { ReplicaStore, WriteContext } from "../shared/replica/store.ts";
-import { TEXT_CONFLICT_PREFIX } from "../shared/replica/text-conflict-record.ts";
+import { TEXT_CONFLICT_PREFIX } from "../shared/replica/own-metadata.ts";
 import { splitForm } from "../shared/replica/text-form.ts";
-import { LOCAL_ACCOUNT } from "./gateway/mount.ts";
+import { LOCAL_ACCOUNT } from "./local-account.ts";
 import type { DaemonTables, InboxTable } from "./tables.ts";
 
 type Db = Kysely<DaemonTables>;

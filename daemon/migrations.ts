@@ -1,6 +1,6 @@
 import { replicaMigrations } from "../shared/replica/migrations.ts";
 import type { Migration } from "../shared/sqlite/migrate.ts";
-import { serviceMigrations } from "./gateway/mount.ts";
+import { serviceMigrations } from "./service-schema.ts";
 
 const ownMigrations: readonly Migration[] = [
   {

@@ -1,8 +1,8 @@
 import { projectOf } from "../shared/replica/address.ts";
 import type { ReplicaStore } from "../shared/replica/store.ts";
 import { VERSION } from "../shared/version.ts";
-import { timestampOf } from "../shared/wire/timestamp.ts";
-import { LOCAL_ACCOUNT, LOCAL_USER } from "./gateway/mount.ts";
+import { timestampOf } from "../shared/timestamps.ts";
+import { LOCAL_ACCOUNT, LOCAL_USER } from "./local-account.ts";
 import type { Link } from "./links.ts";
 import type { FollowedFile } from "./sources/followed-file.ts";
 import type { SyncEngine } from "./sync/engine.ts";

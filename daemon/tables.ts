@@ -1,5 +1,5 @@
 import type { Generated } from "kysely";
-import type { ServiceTables } from "./gateway/mount.ts";
+import type { ServiceTables } from "./service-schema.ts";
 
 /** The daemon's database. Times are milliseconds since the Unix epoch. */
 export interface DaemonTables extends ServiceTables {

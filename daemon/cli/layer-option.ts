@@ -1,5 +1,5 @@
 import type { Layer } from "../../shared/wire/layer.ts";
-import { LOCAL_USER } from "../gateway/mount.ts";
+import { LOCAL_USER } from "../local-account.ts";
 import { UsageError } from "./errors.ts";
 
 /** The layers in the order in which `get` looks. */

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
 import { base32 } from "../../shared/ids.ts";
 import type { JsonValue } from "../../shared/json.ts";
+import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/own-metadata.ts";
 import {
   parseTextConflict,
-  TEXT_CONFLICT_PREFIX,
   type TextConflictRecord,
   type TextVersion,
 } from "../../shared/replica/text-conflict-record.ts";

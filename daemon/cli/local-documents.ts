@@ -4,7 +4,7 @@ import { ReplicaDocument } from "../../shared/replica/document.ts";
 import { loadDocument } from "../../shared/replica/log-rows.ts";
 import type { ReplicaTables } from "../../shared/replica/tables.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
-import { LOCAL_ACCOUNT } from "../gateway/mount.ts";
+import { LOCAL_ACCOUNT } from "../local-account.ts";
 import { listLinks } from "../links.ts";
 import type { DaemonTables } from "../tables.ts";
 

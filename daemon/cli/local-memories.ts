@@ -4,11 +4,11 @@ import { memoryIdOf } from "../../shared/ids.ts";
 import { layerOf, wireDocumentId } from "../../shared/replica/address.ts";
 import { type EntryId, sameId } from "../../shared/replica/entry-index.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
-import { timestampOf } from "../../shared/wire/timestamp.ts";
-import { LOCAL_ACCOUNT } from "../gateway/mount.ts";
+import { timestampOf } from "../../shared/timestamps.ts";
+import { LOCAL_ACCOUNT } from "../local-account.ts";
 import type { Home } from "../home.ts";
 import { type LosersDismissal, parseEntryIds, readInbox } from "../inbox.ts";
-import { openHomeReader } from "../open-replica.ts";
+import { openHomeReader } from "../open-home.ts";
 import type { DaemonTables } from "../tables.ts";
 
 /** A memory as the command line shows it. */

@@ -1,16 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { AppError, messageOf } from "../../shared/errors.ts";
 import { VERSION } from "../../shared/version.ts";
-import { addConflictCommands } from "./commands/conflicts.ts";
-import { addConformanceCommand } from "./commands/conformance.ts";
-import { addDaemonCommands } from "./commands/daemon.ts";
-import { addDemoCommand } from "./commands/demo.ts";
-import { addDocCommand } from "./commands/doc.ts";
-import { addDoctorCommand } from "./commands/doctor.ts";
-import { addHistoryCommands } from "./commands/history.ts";
-import { addMemoryCommands } from "./commands/memories.ts";
-import { addServiceCommands } from "./commands/service.ts";
-import { addUpCommand } from "./commands/up.ts";
+import { addCommands } from "./command-groups.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
 import { CommandFailed, UsageError } from "./errors.ts";
 
@@ -18,8 +9,11 @@ const DONE = 0;
 const FAILED = 1;
 const USED_WRONGLY = 2;
 
-/** The whole command line, without running any of it. */
-export function createProgram(env: Environment): Command {
+/**
+ * The command line, without running any of it: what is needed for one that begins with `first`, and
+ * all of it where that is left out.
+ */
+export async function createProgram(env: Environment, first?: string): Promise<Command> {
   const program = new Command("memsync")
     .description("Keeps what coding assistants learn, on every machine of yours.")
     .version(VERSION)
@@ -29,23 +23,15 @@ export function createProgram(env: Environment): Command {
     .configureOutput({
       outputError: (text, write) => write(text.replace(/^error: /, "memsync: ")),
     });
-  addUpCommand(program, env);
-  addDaemonCommands(program, env);
-  addDoctorCommand(program, env);
-  addMemoryCommands(program, env);
-  addHistoryCommands(program, env);
-  addDocCommand(program, env);
-  addConflictCommands(program, env);
-  addServiceCommands(program, env);
-  addConformanceCommand(program, env);
-  addDemoCommand(program);
+  await addCommands(program, env, first);
   return program;
 }
 
 /** Runs one command line. Resolves to its exit status; problems are said on standard error. */
 export async function runCommand(args: readonly string[], env: Environment): Promise<number> {
   try {
-    await createProgram(env).parseAsync([...args], { from: "user" });
+    const program = await createProgram(env, args[0]);
+    await program.parseAsync([...args], { from: "user" });
     return DONE;
   } catch (thrown) {
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? DONE : USED_WRONGLY;

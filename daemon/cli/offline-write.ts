@@ -3,7 +3,7 @@ import { writeTransaction } from "../../shared/sqlite/transaction.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { type Home, prepareHome } from "../home.ts";
 import { appendToInbox, type InboxWrite } from "../inbox.ts";
-import { openHomeDatabase } from "../open-replica.ts";
+import { openHomeDatabase } from "../open-home.ts";
 import type { DaemonTables } from "../tables.ts";
 import { findDaemon } from "./gateway-client.ts";
 import { readLocalMemories } from "./local-memories.ts";

@@ -1,4 +1,4 @@
-import { timestampOf } from "../../shared/wire/timestamp.ts";
+import { timestampOf } from "../../shared/timestamps.ts";
 
 /** A time as it is shown: to the minute, in UTC. */
 export function timeShown(epochMs: number): string {

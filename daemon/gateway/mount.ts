@@ -4,26 +4,20 @@ import { RequestLimits } from "../../server/limits/request-limits.ts";
 import { createServices } from "../../server/services/create-services.ts";
 import type { ServiceStore } from "../../server/services/service-store.ts";
 import type { Caller, Services } from "../../server/services/services.ts";
-import type { AccountId, UserId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import { VERSION } from "../../shared/version.ts";
 import type { World } from "../../shared/world.ts";
+import { LOCAL_ACCOUNT, LOCAL_USER } from "../local-account.ts";
 
-// The one place where the daemon meets the server's routes: whatever of the server the gateway and
-// the home's schema need goes through here.
+// The one place where the daemon meets the server's routes: whatever of the server the gateway needs
+// goes through here.
 export type { App } from "../../server/app.ts";
 export { listenBun } from "../../server/listen-bun.ts";
 export type { Listener } from "../../server/listener.ts";
 export { type ServiceStore, serviceStoreOf } from "../../server/services/service-store.ts";
-export { serviceMigrations } from "../../server/stores/migrations.ts";
-export type { ServiceTables } from "../../server/stores/tables.ts";
+export { LOCAL_ACCOUNT, LOCAL_USER } from "../local-account.ts";
 /** Connecting projects and undoing it: what the gateway passes on to the service. */
 export type ConnectionService = Services["connections"];
-
-/** Whose everything in a home is: there is one user on a machine, and no account. */
-export const LOCAL_ACCOUNT = "local" as AccountId;
-/** The one user of a home. */
-export const LOCAL_USER = "local" as UserId;
 
 /** Whoever reaches the gateway is the machine's one user. */
 const LOCAL_CALLER: Caller = {

@@ -5,6 +5,7 @@ import { wellFormed } from "../wire/well-formed.ts";
 import { TransactionChanges } from "./document-changes.ts";
 import { EntryArrays, type EntryKind, visibleItems } from "./entry-arrays.ts";
 import { type Entry, type EntryId, EntryIndex, sameId } from "./entry-index.ts";
+import { OWN_METADATA_PREFIX } from "./own-metadata.ts";
 import { entryTime, wellFormedValue } from "./stored-value.ts";
 import { alignBase, type CapturedText, captureText, editFromBase } from "./text.ts";
 import { equalForms, joinForm, PLAIN_FORM, splitForm, type TextForm } from "./text-form.ts";
@@ -15,8 +16,6 @@ export const TEXT_ROOT = "claude_md";
 /** Where an item stands: in the text, or in an array of entries. */
 export type Place = "text" | EntryKind;
 
-/** Keys of metadata that begin so are the program's own and never go over the wire. */
-export const OWN_METADATA_PREFIX = "memsync.";
 const TEXT_FORM_KEY = `${OWN_METADATA_PREFIX}text`;
 const PROJECT_NAME_KEY = `${OWN_METADATA_PREFIX}name`;
 

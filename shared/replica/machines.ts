@@ -1,7 +1,8 @@
 import type { Kysely } from "kysely";
 import type { JsonValue } from "../json.ts";
 import { compiled } from "../sqlite/compiled.ts";
-import { OWN_METADATA_PREFIX, type ReplicaDocument } from "./document.ts";
+import type { ReplicaDocument } from "./document.ts";
+import { OWN_METADATA_PREFIX } from "./own-metadata.ts";
 import type { ReplicaTables } from "./tables.ts";
 import { textRuns } from "./text.ts";
 

@@ -3,9 +3,10 @@ import { memoryIdOf } from "../ids.ts";
 import type { JsonValue } from "../json.ts";
 import { compiled } from "../sqlite/compiled.ts";
 import { wireDocumentId } from "./address.ts";
-import { type DocumentChanges, OWN_METADATA_PREFIX, type ReplicaDocument } from "./document.ts";
+import type { DocumentChanges, ReplicaDocument } from "./document.ts";
 import type { Entry } from "./entry-index.ts";
 import { machineOf } from "./machines.ts";
+import { OWN_METADATA_PREFIX } from "./own-metadata.ts";
 import { addRevision, HISTORY } from "./revisions.ts";
 import type { ReplicaTables } from "./tables.ts";
 

@@ -2,12 +2,10 @@ import { createHash } from "node:crypto";
 import { base32 } from "../ids.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { exceedsBytes, LIMITS } from "../limits.ts";
-import { OWN_METADATA_PREFIX, type ReplicaDocument } from "./document.ts";
+import type { ReplicaDocument } from "./document.ts";
 import { machineName } from "./machines.ts";
+import { TEXT_CONFLICT_PREFIX } from "./own-metadata.ts";
 import { HISTORY } from "./revisions.ts";
-
-/** Metadata whose keys begin so are conflicts of the text; the rest of a key is its id. */
-export const TEXT_CONFLICT_PREFIX = `${OWN_METADATA_PREFIX}conflict/`;
 
 const ID_LENGTH = 8;
 

@@ -18,8 +18,8 @@ interface MigrationTables {
 
 /**
  * Brings a database to the schema of `migrations`, each in a transaction of its own (Kysely's own
- * migrator has none on SQLite). Refuses a database that holds steps unknown here: it was written
- * by a newer version, and nothing is touched.
+ * migrator has none on SQLite), and a new database in a single one. Refuses a database that holds
+ * steps unknown here: it was written by a newer version, and nothing is touched.
  */
 export async function migrate<Tables>(
   writer: Kysely<Tables>,
@@ -33,26 +33,37 @@ export async function migrate<Tables>(
     .execute();
   const rows = await db.selectFrom("schema_migrations").select("name").orderBy("name").execute();
   const done = new Set(rows.map((row) => row.name));
-  const known = new Set(migrations.map((migration) => migration.name));
-  const unknown = [...done].find((name) => !known.has(name));
-  if (unknown !== undefined) {
-    throw new AppError(
-      "invalid_request",
-      `the database was written by a newer memsync (it holds the step "${unknown}"): update ` +
-        "memsync, or choose another folder; nothing was changed",
-    );
-  }
-  for (const migration of migrations) {
-    if (done.has(migration.name)) continue;
+  refuseNewer(done, migrations);
+  const missing = migrations.filter((migration) => !done.has(migration.name));
+  // Each transaction waits for the disk, and a new database is of no use before the last of them.
+  const batches = done.size === 0 ? [missing] : missing.map((migration) => [migration]);
+  for (const batch of batches) {
     await writeTransaction(db, async (transaction) => {
-      // Another process may be doing the same.
-      if (await isDone(transaction, migration.name)) return;
-      await migration.up(transaction as unknown as Kysely<unknown>);
-      await sql`insert into schema_migrations (name) values (${migration.name})`.execute(
-        transaction,
-      );
+      for (const migration of batch) await step(transaction, migration);
     });
   }
+}
+
+/**
+ * Throws one sentence when a database in which the steps `done` were made holds one that is not
+ * among `migrations`: it was written by a newer version.
+ */
+export function refuseNewer(done: Iterable<string>, migrations: readonly Migration[]): void {
+  const known = new Set(migrations.map((migration) => migration.name));
+  const unknown = [...done].find((name) => !known.has(name));
+  if (unknown === undefined) return;
+  throw new AppError(
+    "invalid_request",
+    `the database was written by a newer memsync (it holds the step "${unknown}"): update ` +
+      "memsync, or choose another folder; nothing was changed",
+  );
+}
+
+async function step(transaction: Kysely<MigrationTables>, migration: Migration): Promise<void> {
+  // Another process may have done the same meanwhile.
+  if (await isDone(transaction, migration.name)) return;
+  await migration.up(transaction as unknown as Kysely<unknown>);
+  await sql`insert into schema_migrations (name) values (${migration.name})`.execute(transaction);
 }
 
 async function isDone(db: Kysely<MigrationTables>, name: string): Promise<boolean> {

@@ -1,34 +1,8 @@
 import { FormatRegistry, type TUnsafe, Type } from "@sinclair/typebox";
+import { parseTimestamp } from "../timestamps.ts";
 import { text } from "./text.ts";
 
-const ISO =
-  /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?(Z|[+-]([01]\d|2[0-3]):?([0-5]\d))$/;
-
-/** ISO 8601 UTC with milliseconds and `Z`: what every timestamp on the wire looks like. */
-export function timestampOf(epochMs: number): string {
-  return new Date(epochMs).toISOString();
-}
-
-/**
- * Milliseconds since the Unix epoch of an ISO 8601 date and time with an offset; finer fractions
- * are cut off. Undefined for anything else, so also for a day that its month doesn't have, which
- * the runtimes' own parsers disagree about.
- */
-export function parseTimestamp(value: string): number | undefined {
-  const match = ISO.exec(value);
-  if (match === null) return undefined;
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number);
-  if (year === undefined || month === undefined || day === undefined) return undefined;
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
-  const ms = Number((match[7] ?? "").slice(0, 3).padEnd(3, "0"));
-  date.setUTCHours(hour ?? 0, minute ?? 0, second ?? 0, ms);
-  const offsetMin = Number(match[9] ?? 0) * 60 + Number(match[10] ?? 0);
-  const sign = match[8]?.startsWith("-") ? -1 : 1;
-  const epochMs = date.getTime() - sign * offsetMin * 60_000;
-  return timestampOf(epochMs).length === 24 ? epochMs : undefined;
-}
+export { parseTimestamp, timestampOf } from "../timestamps.ts";
 
 const FORMAT = "date-time";
 

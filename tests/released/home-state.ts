@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MEMSYNC } from "../support/machine.ts";
@@ -12,13 +12,16 @@ export interface HomeState {
 
 const PROJECT = "proj_released";
 
-/** The command line on one home. */
+/** The command line on one home; that of this checkout, unless `memsync` is another. */
 export class HomeCommands {
   readonly folder = mkdtempSync(join(tmpdir(), "memsync-released-"));
   readonly home = join(this.folder, "home");
   readonly project = join(this.folder, "project");
 
-  constructor() {
+  readonly #memsync: readonly string[];
+
+  constructor(memsync: readonly string[] = MEMSYNC) {
+    this.#memsync = memsync;
     mkdirSync(this.home, { mode: 0o700 });
     mkdirSync(this.project);
   }
@@ -26,7 +29,7 @@ export class HomeCommands {
   spawn(...args: readonly string[]): RunningProcess {
     const { PATH = "" } = process.env;
     const env = { PATH, HOME: this.folder, MEMSYNC_HOME: this.home };
-    return new RunningProcess([...MEMSYNC, ...args], { cwd: this.project, env });
+    return new RunningProcess([...this.#memsync, ...args], { cwd: this.project, env });
   }
 
   async run(...args: readonly string[]): Promise<string> {
@@ -57,5 +60,9 @@ export class HomeCommands {
     const memories = JSON.parse(listed) as readonly Record<string, unknown>[];
     const doc = await this.run("doc", "--project", PROJECT);
     return { memories: memories.map(({ saved: _, ...memory }) => memory), doc };
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.folder, { recursive: true });
   }
 }

@@ -5,10 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openHostStore } from "../../server/open-store.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { waitFor } from "../support/wait-for.ts";
 import { dumpDatabase, loadDatabase } from "./database-text.ts";
-import { HomeCommands, type HomeState } from "./home-state.ts";
+import { HomeCommands } from "./home-state.ts";
+import { NEWER_HOME, tryNewerHome } from "./newer-home.ts";
 import { readServer, type ServerState } from "./server-state.ts";
+import { takeOn } from "./take-on.ts";
 
 const CHANGELOG = join(import.meta.dir, "..", "..", "CHANGELOG.md");
 
@@ -35,21 +36,15 @@ test.each(VERSIONS)("a server's database of %s is read in full, and taken on", a
 });
 
 test.each(VERSIONS)("a home's database of %s is read in full, and taken on", async (version) => {
-  const home = new HomeCommands();
-  loadDatabase(text(version, "home.sql"), join(home.home, "memsync.db"));
-  const then = JSON.parse(text(version, "home.json")) as HomeState;
-  expect(then.memories).toHaveLength(3);
-  expect(await home.read()).toMatchObject(then);
-  const daemon = home.spawn("up");
-  await daemon.untilPrinted(/memsync is up/);
-  await waitFor("the inbox to be taken in", async () => {
-    const status = await home.run("list", "--project", "proj_released", "--json");
-    return !status.includes('"inbox"');
-  });
-  expect(await home.read()).toMatchObject(then);
-  await home.run("stop");
-  await daemon.ended();
-  rmSync(home.folder, { recursive: true });
+  using home = new HomeCommands();
+  await takeOn(home, text(version, "home.sql"), JSON.parse(text(version, "home.json")));
+});
+
+test.each(VERSIONS)("a home like those of %s, but newer than this, is refused", async (version) => {
+  for (const attempt of await tryNewerHome(text(version, "home.sql"))) {
+    expect(attempt).toMatchObject({ status: 1, stdout: "", untouched: true });
+    expect(attempt.stderr).toMatch(NEWER_HOME);
+  }
 });
 
 test("a database of a newer version is refused in one sentence and left as it is", async () => {

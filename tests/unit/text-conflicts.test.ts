@@ -3,11 +3,11 @@ import * as Y from "yjs";
 import { holdsLines, putBack } from "../../daemon/cli/put-back.ts";
 import { LIMITS, utf8Bytes } from "../../shared/limits.ts";
 import { ReplicaDocument } from "../../shared/replica/document.ts";
+import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/own-metadata.ts";
 import { HISTORY } from "../../shared/replica/revisions.ts";
 import {
   parseTextConflict,
   recordTextConflict,
-  TEXT_CONFLICT_PREFIX,
   type TextConflictRecord,
 } from "../../shared/replica/text-conflict-record.ts";
 import { NOW } from "../support/replicas.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { timestampOf } from "../../../shared/wire/timestamp.ts";
+import { timestampOf } from "../../../shared/timestamps.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed } from "../errors.ts";

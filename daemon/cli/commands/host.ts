@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { type ProjectId, parseProjectId } from "../../../shared/ids.ts";
-import { parseTimestamp, timestampOf } from "../../../shared/wire/timestamp.ts";
+import { parseTimestamp, timestampOf } from "../../../shared/timestamps.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import { HostAdmin, openHostDatabase, type TokenRecord } from "../../embedded-service.ts";
 import type { Environment } from "../environment.ts";

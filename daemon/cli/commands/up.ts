@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import pino from "pino";
@@ -8,6 +9,7 @@ import { realWorld } from "../../../shared/world-real.ts";
 import { Daemon } from "../../daemon.ts";
 import { openEmbeddedService } from "../../embedded-service.ts";
 import { prepareHome } from "../../home.ts";
+import { refuseNewerHome } from "../../open-home.ts";
 import { createGit } from "../../sources/run-git.ts";
 import { projectFolder } from "../../sources/working-tree.ts";
 import type { DaemonStatus, FolderStatus } from "../../status.ts";
@@ -42,6 +44,7 @@ export function addUpCommand(program: Command, env: Environment): void {
 
 async function up(env: Environment, dirs: readonly string[], options: UpOptions): Promise<void> {
   const folders = await foldersOf(env, dirs);
+  if (existsSync(env.home.database)) await refuseNewerHome(env.home.database);
   prepareHome(env.home);
   const lock = await takeLock(env.home.lock);
   if (!lock) {

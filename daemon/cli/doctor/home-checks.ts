@@ -3,7 +3,7 @@ import { access, constants, stat } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { sql } from "kysely";
 import type { Home } from "../../home.ts";
-import { openHomeReader } from "../../open-replica.ts";
+import { openHomeReader } from "../../open-home.ts";
 import { bytesShown } from "../output.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 

@@ -1,7 +1,7 @@
 import { readLocalMemories } from "../../../daemon/cli/local-memories.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../../daemon/gateway/mount.ts";
 import { appendToInbox } from "../../../daemon/inbox.ts";
-import { openHomeDatabase } from "../../../daemon/open-replica.ts";
+import { openHomeDatabase } from "../../../daemon/open-home.ts";
 import type { Caller } from "../../../server/services/services.ts";
 import { type MemoryId, memoryIdOf, type ProjectId } from "../../../shared/ids.ts";
 import { LIMITS } from "../../../shared/limits.ts";

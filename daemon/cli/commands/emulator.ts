@@ -4,7 +4,6 @@ import type { Environment } from "../environment.ts";
 import { UsageError } from "../errors.ts";
 import { say } from "../output.ts";
 import { resolveFolder } from "../resolve-folder.ts";
-import { addServerCommands } from "./server.ts";
 
 const EMULATOR_PORT = "4777";
 const PORT_MAX = 65_535;
@@ -23,8 +22,8 @@ interface EmulatorFlags extends ListenFlags {
   readonly logLevel: LogLevel;
 }
 
-/** `emulator` and `server`: the service's side. */
-export function addServiceCommands(program: Command, env: Environment): void {
+/** `emulator`: the service for tests, and for trying things. */
+export function addEmulatorCommand(program: Command, env: Environment): void {
   withAddress(program.command("emulator"))
     .description("run the cloud service's emulator, in memory unless given a folder")
     .option("--data-dir <dir>", "keep the data in this folder")
@@ -58,7 +57,6 @@ export function addServiceCommands(program: Command, env: Environment): void {
         (url) => say(`memsync emulator ready at ${url}`),
       );
     });
-  addServerCommands(program, env);
 }
 
 function withAddress(command: Command): Command {

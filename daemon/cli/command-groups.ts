@@ -1,0 +1,57 @@
+import type { Command } from "commander";
+import type { Environment } from "./environment.ts";
+
+/** Commands that one module adds to the command line. */
+export interface CommandGroup {
+  /** What a command line that is about them begins with. */
+  readonly names: readonly string[];
+  /** Loads their code, which no other command waits for. */
+  load(): Promise<(program: Command, env: Environment) => void>;
+}
+
+/** All commands, in the order in which the help lists them. */
+export const COMMAND_GROUPS: readonly CommandGroup[] = [
+  { names: ["up"], load: async () => (await import("./commands/up.ts")).addUpCommand },
+  {
+    names: ["status", "projects", "link", "unlink", "sync", "env", "stop"],
+    load: async () => (await import("./commands/daemon.ts")).addDaemonCommands,
+  },
+  { names: ["doctor"], load: async () => (await import("./commands/doctor.ts")).addDoctorCommand },
+  {
+    names: ["set", "add", "get", "list", "rm"],
+    load: async () => (await import("./commands/memories.ts")).addMemoryCommands,
+  },
+  {
+    names: ["history", "restore"],
+    load: async () => (await import("./commands/history.ts")).addHistoryCommands,
+  },
+  { names: ["doc"], load: async () => (await import("./commands/doc.ts")).addDocCommand },
+  {
+    names: ["conflicts"],
+    load: async () => (await import("./commands/conflicts.ts")).addConflictCommands,
+  },
+  {
+    names: ["emulator"],
+    load: async () => (await import("./commands/emulator.ts")).addEmulatorCommand,
+  },
+  { names: ["server"], load: async () => (await import("./commands/server.ts")).addServerCommands },
+  {
+    names: ["conformance"],
+    load: async () => (await import("./commands/conformance.ts")).addConformanceCommand,
+  },
+  { names: ["demo"], load: async () => (await import("./commands/demo.ts")).addDemoCommand },
+];
+
+/**
+ * Adds the commands that a command line which begins with `first` is about: those of its group, or
+ * all where it names none, as in a request for help or a mistyped command.
+ */
+export async function addCommands(
+  program: Command,
+  env: Environment,
+  first: string | undefined,
+): Promise<void> {
+  const named = COMMAND_GROUPS.find(({ names }) => first !== undefined && names.includes(first));
+  const add = await Promise.all((named ? [named] : COMMAND_GROUPS).map((group) => group.load()));
+  for (const each of add) each(program, env);
+}

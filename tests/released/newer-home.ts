@@ -1,0 +1,66 @@
+import { Database } from "bun:sqlite";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { loadDatabase } from "./database-text.ts";
+import { HomeCommands } from "./home-state.ts";
+
+/** What SQLite makes beside a database that is opened, for reading too. */
+const SIDE_FILE = /-(wal|shm)$/;
+
+/** Commands that would read, write or run a home. */
+const COMMANDS = [
+  ["up"],
+  ["get", "key-user"],
+  ["list", "--json"],
+  ["set", "--layer", "user", "key-user", "of an older version"],
+  ["rm", "--layer", "user", "key-user"],
+  ["doc", "--project", "proj_released"],
+  ["conflicts"],
+] as const;
+
+/** All that an older version says of such a home. */
+export const NEWER_HOME =
+  /^memsync: \S+ can't be opened: the database was written by a newer memsync \([^\n]+\n$/;
+
+/** What the command line of an older version made of a home. */
+export interface OlderAttempt {
+  readonly command: string;
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Every file of the home has the bytes that it had, and there is no other. */
+  readonly untouched: boolean;
+}
+
+/**
+ * Runs `memsync` on a home like the one whose database is `sql`, but for a step of a version to
+ * come that was made in it.
+ */
+export async function tryNewerHome(
+  sql: string,
+  memsync?: readonly string[],
+): Promise<readonly OlderAttempt[]> {
+  using home = new HomeCommands(memsync);
+  const path = join(home.home, "memsync.db");
+  loadDatabase(sql, path);
+  const database = new Database(path);
+  database.exec("PRAGMA journal_mode = WAL");
+  database.run("insert into schema_migrations values ('daemon-9999-of-tomorrow')");
+  database.close();
+  const before = filesOf(home.home);
+  const attempts: OlderAttempt[] = [];
+  for (const command of COMMANDS) {
+    const ended = await home.spawn(...command).ended();
+    const untouched = Bun.deepEquals(filesOf(home.home), before);
+    attempts.push({ command: command[0], ...ended, untouched });
+  }
+  return attempts;
+}
+
+/** The bytes of a folder's files by their names. */
+function filesOf(folder: string): Readonly<Record<string, string>> {
+  const names = readdirSync(folder).filter((name) => !SIDE_FILE.test(name));
+  return Object.fromEntries(
+    names.map((name) => [name, readFileSync(join(folder, name)).toString("base64")]),
+  );
+}

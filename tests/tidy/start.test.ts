@@ -1,0 +1,56 @@
+import { expect, test } from "bun:test";
+import { isExportDeclaration, isImportDeclaration, SyntaxKind } from "typescript/unstable/ast";
+import { type Import, importsOf, readSources, type Source, sampleSources } from "./source-tree.ts";
+
+/** Whether it is evaluated before the module that imports it: not for a type, nor by a call. */
+function isEvaluated({ node }: Import): boolean {
+  if (isImportDeclaration(node)) {
+    return node.importClause?.phaseModifier !== SyntaxKind.TypeKeyword;
+  }
+  return isExportDeclaration(node) && !node.isTypeOnly;
+}
+
+/** The packages that are loaded before a module can run, and the modules through which they are. */
+function packagesBehind(path: string, sources: readonly Source[]): Map<string, string> {
+  const packages = new Map<string, string>();
+  const modules = new Map([[path, path]]);
+  for (const [module, way] of modules) {
+    const source = sources.find((each) => each.path === module);
+    for (const each of source === undefined ? [] : importsOf(source).filter(isEvaluated)) {
+      const { path: next, specifier } = each;
+      if (next === undefined && !specifier.startsWith("node:")) packages.set(specifier, way);
+      else if (next !== undefined && !modules.has(next)) modules.set(next, `${way} → ${next}`);
+    }
+  }
+  return packages;
+}
+
+test("the command line loads no package but commander before it knows the command", async () => {
+  const behind = packagesBehind("daemon/cli/main.ts", await readSources());
+  expect([...behind.keys()]).toEqual(["commander"]);
+});
+
+test("get, set and list load no package but kysely", async () => {
+  const behind = packagesBehind("daemon/cli/commands/memories.ts", await readSources());
+  // The ways are shown where it is another one.
+  expect([...behind].filter(([name]) => name !== "kysely")).toEqual([]);
+  expect(behind.has("kysely")).toBe(true);
+});
+
+test("a package that is loaded is found, and one that is not is not", async () => {
+  const sources = await sampleSources({
+    "a.ts": `import type { A } from "types-only";
+      import { type C, d } from "./d.ts";
+      export { e } from "./e.ts";
+      export type { F } from "./f.ts";
+      export const g = () => import("./g.ts");`,
+    "d.ts": 'import "loaded";\nimport type { A } from "./a.ts";',
+    "e.ts": 'import Default from "loaded-too";',
+    "f.ts": 'import "not-loaded";',
+    "g.ts": 'import "loaded-later";',
+  });
+  expect([...packagesBehind("a.ts", sources)]).toEqual([
+    ["loaded", "a.ts → d.ts"],
+    ["loaded-too", "a.ts → e.ts"],
+  ]);
+});
