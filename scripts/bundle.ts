@@ -49,6 +49,36 @@ export async function bundle({ programs, target, dist }: BundleOptions): Promise
 }
 
 /**
+ * Makes one executable of a program for Bun, its runtime and all that the program imports, at
+ * `path`. Each module's bytecode is made now, not at its start. It reads no configuration of the
+ * folder that it is started in. Resolves to the folders of the packages that went in.
+ */
+export async function compile(source: string, path: string): Promise<Set<string>> {
+  const { success, logs, metafile } = await Bun.build({
+    entrypoints: [source],
+    target: "bun",
+    format: "esm",
+    // Modules that are imported late are then read late.
+    splitting: true,
+    bytecode: true,
+    // Names stay, for traces.
+    minify: { syntax: true, whitespace: true, identifiers: false },
+    external: EXTERNAL,
+    define: DEFINE,
+    metafile: true,
+    compile: {
+      outfile: path,
+      autoloadBunfig: false,
+      autoloadDotenv: false,
+      autoloadPackageJson: false,
+      autoloadTsconfig: false,
+    },
+  });
+  if (!success) throw new AggregateError(logs, "the executable could not be made");
+  return packagesOf(Object.keys(metafile?.inputs ?? {}));
+}
+
+/**
  * Bundles a library for every platform, for `import` and for `require`: `<name>.mjs` and
  * `<name>.cjs`. Rejects if it needs a package, or what only one platform has.
  */

@@ -9,8 +9,8 @@ import { VERSION } from "../../shared/version.ts";
 import type { World } from "../../shared/world.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../local-account.ts";
 
-// The one place where the daemon meets the server's routes: whatever of the server the gateway needs
-// goes through here.
+// The one place where the daemon meets the server's routes: whatever of the server the gateway
+// needs goes through here.
 export type { App } from "../../server/app.ts";
 export { listenBun } from "../../server/listen-bun.ts";
 export type { Listener } from "../../server/listener.ts";

@@ -6,8 +6,11 @@ import { waitFor } from "./wait-for.ts";
 
 const PROGRAM = join(import.meta.dir, "..", "..", "daemon", "cli", "main.ts");
 
-/** The command line of this checkout, to be given its arguments. */
-export const MEMSYNC: readonly string[] = [process.execPath, PROGRAM];
+const { MEMSYNC_TEST_BINARY } = process.env;
+
+/** The command line of this checkout, or a binary made of it, to be given its arguments. */
+export const MEMSYNC: readonly string[] =
+  MEMSYNC_TEST_BINARY === undefined ? [process.execPath, PROGRAM] : [MEMSYNC_TEST_BINARY];
 
 /** The service that a machine is configured for; the embedded one when there is none. */
 export interface ServiceConfig {

@@ -1,0 +1,17 @@
+// Makes the one binary for this machine's platform, and the notices that go with it:
+// `bun scripts/compile.ts [FOLDER]`, in `out` when left out. Downloads nothing: Bun's runtime in it
+// is the one that runs this script. Another platform's binary is made on that platform, for Bun
+// would have to download its runtime.
+import { mkdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { compile, noticesOf } from "./bundle.ts";
+
+const ROOT = join(import.meta.dir, "..");
+
+const folder = resolve(process.argv[2] ?? join(ROOT, "out"));
+process.chdir(ROOT);
+await mkdir(folder, { recursive: true });
+const binary = join(folder, process.platform === "win32" ? "memsync.exe" : "memsync");
+const packages = await compile("daemon/cli/main.ts", binary);
+await Bun.write(join(folder, "third-party-notices.txt"), await noticesOf(packages));
+process.stdout.write(`${binary}\n`);
