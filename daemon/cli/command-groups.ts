@@ -5,6 +5,8 @@ import type { Environment } from "./environment.ts";
 export interface CommandGroup {
   /** What a command line that is about them begins with. */
   readonly names: readonly string[];
+  /** They are about all other commands, which are loaded, too. */
+  readonly needsAll?: true;
   /** Loads their code, which no other command waits for. */
   load(): Promise<(program: Command, env: Environment) => void>;
 }
@@ -40,6 +42,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     load: async () => (await import("./commands/conformance.ts")).addConformanceCommand,
   },
   { names: ["demo"], load: async () => (await import("./commands/demo.ts")).addDemoCommand },
+  {
+    names: ["completion", "complete"],
+    needsAll: true,
+    load: async () => (await import("./commands/completion.ts")).addCompletionCommands,
+  },
 ];
 
 /**
@@ -52,6 +59,7 @@ export async function addCommands(
   first: string | undefined,
 ): Promise<void> {
   const named = COMMAND_GROUPS.find(({ names }) => first !== undefined && names.includes(first));
-  const add = await Promise.all((named ? [named] : COMMAND_GROUPS).map((group) => group.load()));
+  const groups = named && !named.needsAll ? [named] : COMMAND_GROUPS;
+  const add = await Promise.all(groups.map((group) => group.load()));
   for (const each of add) each(program, env);
 }

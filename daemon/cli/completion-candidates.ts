@@ -1,0 +1,88 @@
+import { readdir } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import type { Environment } from "./environment.ts";
+import { listConflicts, timeOf } from "./local-conflicts.ts";
+import { readLocalMemories } from "./local-memories.ts";
+import { firstLine } from "./output.ts";
+import { placesToRead, withLocal } from "./place.ts";
+
+/** A word that a shell may offer, and what it shows beside it. */
+export interface Candidate {
+  readonly value: string;
+  readonly description: string;
+}
+
+const DESCRIPTION_LENGTH_MAX = 50;
+
+/**
+ * Words that mean themselves in every shell, wherever they come to stand. A key may hold anything,
+ * and somebody else of the account may have chosen it.
+ */
+const HARMLESS = /^[\p{L}\p{N}_./@%+,][\p{L}\p{N}_./@%+,-]*$/u;
+
+/**
+ * What an argument of this name may be, as far as this machine knows; `word` is its beginning.
+ * Nothing that a shell might take for anything but a word.
+ */
+export async function candidatesFor(
+  argument: string,
+  word: string,
+  env: Environment,
+): Promise<Candidate[]> {
+  const found = await findCandidates(argument, word, env);
+  return found.filter(({ value }) => HARMLESS.test(value));
+}
+
+async function findCandidates(
+  argument: string,
+  word: string,
+  env: Environment,
+): Promise<Candidate[]> {
+  if (argument === "key") return await keys(env);
+  if (argument === "id") return await conflictIds(env);
+  return /^(dirs?|file)$/.test(argument) ? await folders(env, word) : [];
+}
+
+/** The keys that can be read from the current folder. */
+async function keys(env: Environment): Promise<Candidate[]> {
+  return await withLocal(env, async (db) => {
+    const found: Candidate[] = [];
+    // Outside a project there are still the user's and the account's.
+    const layers = [{}, { layer: "user" }, { layer: "global" }];
+    for (const options of layers) {
+      const places = await placesToRead(env, db, options).catch(() => []);
+      for (const { document } of db ? places : []) {
+        for (const { key, value } of db ? await readLocalMemories(db, document) : []) {
+          found.push({ value: key, description: short(value) });
+        }
+      }
+      if (places.length > 1) break;
+    }
+    return found;
+  });
+}
+
+async function conflictIds(env: Environment): Promise<Candidate[]> {
+  return await withLocal(env, async (db) => {
+    const conflicts = db ? await listConflicts(db) : [];
+    return conflicts.map((conflict) => ({
+      value: conflict.id,
+      description: short(
+        conflict.kind === "memory" ? conflict.losing.key : new Date(timeOf(conflict)).toISOString(),
+      ),
+    }));
+  });
+}
+
+async function folders({ dir }: Environment, word: string): Promise<Candidate[]> {
+  const above = word.endsWith("/") ? word : `${dirname(word)}/`;
+  const prefix = word.includes("/") ? above : "";
+  const entries = await readdir(resolve(dir, above), { withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
+    .map(({ name }) => ({ value: join(prefix, name), description: "folder" }));
+}
+
+function short(text: string): string {
+  return firstLine(text).slice(0, DESCRIPTION_LENGTH_MAX);
+}

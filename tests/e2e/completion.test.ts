@@ -1,0 +1,67 @@
+import { expect } from "bun:test";
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Lab, scenario } from "../support/lab.ts";
+import { MEMSYNC, type Machine } from "../support/machine.ts";
+
+/** A machine on which `memsync` is a command like any other. */
+async function makeMachine(lab: Lab): Promise<Machine> {
+  const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+  const program = MEMSYNC.map((word) => `'${word}'`).join(" ");
+  mkdirSync(join(machine.folder, "bin"));
+  const path = join(machine.folder, "bin", "memsync");
+  writeFileSync(path, `#!/bin/sh\nexec ${program} "$@"\n`);
+  chmodSync(path, 0o755);
+  return machine;
+}
+
+/** What bash offers at the end of these words. */
+async function offeredByBash(machine: Machine, ...words: string[]): Promise<string[]> {
+  const script = [
+    'PATH="$PWD/bin:$PATH"',
+    "source <(memsync completion bash)",
+    'COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))',
+    "_memsync",
+    `printf "%s\\n" "\${COMPREPLY[@]}"`,
+  ].join("\n");
+  const shell = ["bash", "--norc", "-c", script, "bash", "memsync", ...words];
+  const { status, stdout } = await machine.spawnOther(shell).ended();
+  expect(status).toBe(0);
+  return stdout.split("\n").filter((word) => word !== "");
+}
+
+scenario("bash completes commands, options, keys and folders", async (lab) => {
+  const machine = await makeMachine(lab);
+  for (const key of ["build", "bundle"]) await machine.memsync("set", key, "x", "--layer", "user");
+  expect(await offeredByBash(machine, "sta")).toContain("status");
+  expect(await offeredByBash(machine, "conflicts", "")).toEqual(["show", "restore", "dismiss"]);
+  expect(await offeredByBash(machine, "set", "--lay")).toEqual(["--layer"]);
+  expect(await offeredByBash(machine, "get", "bu")).toEqual(["build", "bundle"]);
+  expect(await offeredByBash(machine, "link", "b")).toEqual(["bin"]);
+});
+
+scenario("nothing that is typed or offered is evaluated by the shell", async (lab) => {
+  const machine = await makeMachine(lab);
+  const harm = join(machine.folder, "harm");
+  for (const key of [`$(touch ${harm})`, `a\`touch ${harm}\``, "a b", "plain"]) {
+    await machine.memsync("set", key, "x", "--layer", "user");
+  }
+  expect(await offeredByBash(machine, "get", "")).toEqual(["plain"]);
+  expect(await offeredByBash(machine, "get", `$(touch ${harm})`)).toEqual([]);
+  expect(existsSync(harm)).toBeFalse();
+});
+
+for (const shell of ["bash", "zsh", "fish"] as const) {
+  scenario(
+    `the script for ${shell} is one that ${shell} reads`,
+    async (lab) => {
+      const machine = await makeMachine(lab);
+      const path = join(machine.folder, "script");
+      writeFileSync(path, await machine.memsync("completion", shell));
+      const { status, stderr } = await machine.spawnOther([shell, "-n", path]).ended();
+      expect([status, stderr]).toEqual([0, ""]);
+    },
+    undefined,
+    Bun.which(shell) !== null,
+  );
+}
