@@ -152,3 +152,14 @@ scenario("a token that the service does not know is said, and nothing is lost", 
   await machine.memsync("sync", "--wait", "20");
   expect(await machine.memsync("get", "key")).toBe("value");
 });
+
+scenario("a mistyped command or key is answered with the one that was meant", async (lab) => {
+  const machine = await makeMachine(lab);
+  const { status, stderr } = await machine.run(["statsu"]);
+  expect([status, stderr]).toEqual([2, expect.stringContaining("Did you mean status?")]);
+  const own = ["--layer", "user"];
+  await machine.memsync("set", "build", "x", ...own);
+  await expectRefusal(machine, ["get", "buidl", ...own], /"buidl": did you mean "build"\?/);
+  await expectRefusal(machine, ["rm", "buidl", ...own], /did you mean "build"\?/);
+  await expectRefusal(machine, ["get", "elsewhere", ...own], /no memory "elsewhere"\n$/);
+});

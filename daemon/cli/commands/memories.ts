@@ -60,8 +60,9 @@ async function readAll(env: Environment, options: PlaceOptions): Promise<LocalMe
 }
 
 async function get(env: Environment, key: string, options: ReadOptions): Promise<void> {
-  const memory = (await readAll(env, options)).find((each) => each.key === key);
-  if (!memory) throw new CommandFailed(`there is no memory "${key}"`);
+  const memories = await readAll(env, options);
+  const memory = memories.find((each) => each.key === key);
+  if (!memory) throw await noMemory(key, memories);
   if (options.json) sayJson(shown(memory));
   else process.stdout.write(process.stdout.isTTY ? `${memory.value}\n` : memory.value);
 }
@@ -83,13 +84,23 @@ async function list(env: Environment, options: ReadOptions): Promise<void> {
 
 async function remove(env: Environment, key: string, options: PlaceOptions): Promise<void> {
   const { document } = await withLocal(env, (db) => targetOf(env, db, options));
+  const known = await readAll(env, { layer: "project", ...options });
+  if (!known.some((memory) => memory.key === key)) throw await noMemory(key, known);
   const daemon = await findDaemon(env.home);
   if (daemon) {
     await daemon.call("DELETE", `/v1/memories/${memoryIdOf(wireDocumentId(document), key)}`);
     return;
   }
-  if (await writeOffline(env.home, document, key, undefined)) return;
-  throw new CommandFailed(`there is no memory "${key}"`);
+  if (!(await writeOffline(env.home, document, key, undefined))) throw await noMemory(key, known);
+}
+
+async function noMemory(key: string, known: readonly LocalMemory[]): Promise<CommandFailed> {
+  const { didYouMean } = await import("../did-you-mean.ts");
+  const nearly = didYouMean(
+    key,
+    known.map((memory) => memory.key),
+  );
+  return new CommandFailed(`there is no memory "${key}"${nearly}`);
 }
 
 function shown({ id, key, value, layer, updated_at, in_inbox }: LocalMemory) {
