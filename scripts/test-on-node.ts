@@ -1,11 +1,12 @@
-// Runs the HTTP suite once more, against the emulator as processes of Node: needs `dist/`. One of
-// them serves everything, the other what is published and nothing else.
+// Runs the HTTP suite and the service's side of the protocol once more, against the emulator as
+// processes of Node: needs `dist/`. One of them serves everything, the other what is published and
+// nothing else.
 import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "..");
 const PROGRAM = ["node", join(ROOT, "dist/cli-node.mjs")];
 const COMMAND = [...PROGRAM, "emulator", "--port", "0", "--limits", "off"];
-const SUITE = ["test", "--timeout", "30000", "tests/http"];
+const SUITE = ["test", "--timeout", "30000", "tests/http", "tests/protocol/service"];
 
 function start(...args: readonly string[]) {
   return Bun.spawn([...COMMAND, ...args], {

@@ -1,0 +1,158 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { join } from "node:path";
+import * as Y from "yjs";
+import { openReplica } from "../../daemon/open-replica.ts";
+import { takeAnswer, takeFrame } from "../../daemon/sync/incoming.ts";
+import { type Outgoing, outgoingOf } from "../../daemon/sync/outgoing.ts";
+import { readPosition } from "../../daemon/sync/positions.ts";
+import type { DaemonTables } from "../../daemon/tables.ts";
+import { ReplicaDocument } from "../../shared/replica/document.ts";
+import type { OpenDocument } from "../../shared/replica/open-document.ts";
+import type { ReplicaStore, WriteContext } from "../../shared/replica/store.ts";
+import type { DocumentAnswer } from "../../shared/wire/exchange.ts";
+import { createTestWorld } from "../support/test-world.ts";
+
+const SERVICE = "service";
+const EPOCH = "e".repeat(22);
+const ADDRESS = { owner: "local", name: "proj_a" };
+const STATES = ["new", "level", "ahead"] as const;
+type State = (typeof STATES)[number];
+
+let store: ReplicaStore<DaemonTables>;
+let othersClient = 100;
+
+beforeEach(async () => {
+  store = await openReplica(":memory:", createTestWorld());
+});
+
+afterEach(() => store.close());
+
+function inDocument<Result>(
+  work: (context: WriteContext<DaemonTables>, open: OpenDocument) => Promise<Result>,
+): Promise<Result> {
+  return store.write(async (context) => await work(context, await context.open(ADDRESS)));
+}
+
+function write(key: string): Promise<void> {
+  return inDocument(async ({ now }, { document }) => {
+    document.setEntry("memories", key, "mine", { now });
+  });
+}
+
+function outgoing(): Promise<Outgoing> {
+  return inDocument(async ({ db }, open) => {
+    return await outgoingOf(db, open, await readPosition(db, SERVICE, open.id));
+  });
+}
+
+function take(sent: Outgoing, answer: DocumentAnswer): Promise<unknown> {
+  return inDocument((context, open) => takeAnswer(context, SERVICE, open, sent, answer));
+}
+
+/** A call that is answered so. */
+async function call(answer: DocumentAnswer): Promise<void> {
+  await take(await outgoing(), answer);
+}
+
+function frame(seq: number): Promise<unknown> {
+  const told = { epoch: EPOCH, seq, update: othersWrite() };
+  return inDocument((context, open) => takeFrame(context, SERVICE, open, told, new Map()));
+}
+
+/** Another machine's, with a client id of its own. */
+function othersWrite(): Uint8Array {
+  const document = new ReplicaDocument([], othersClient++);
+  document.setEntry("memories", `theirs-${othersClient}`, "2", { now: 0 });
+  return Y.encodeStateAsUpdate(document.ydoc);
+}
+
+async function stateNow(): Promise<State> {
+  const { request } = await outgoing();
+  if (!request.position) return "new";
+  return request.update ? "ahead" : "level";
+}
+
+async function bring(state: State): Promise<void> {
+  if (state === "new") return await write("first");
+  await call({ epoch: EPOCH, seq: 1, update: othersWrite() });
+  if (state === "ahead") await write("mine");
+}
+
+const served = () => ({ epoch: EPOCH, seq: 2, update: othersWrite() });
+
+/** What happens, by the headings of the page's table. */
+const EVENTS: Readonly<Record<string, () => Promise<unknown>>> = {
+  served: () => call(served()),
+  "`reset` or `missing`": () =>
+    call({ ...served(), reset: true, stateVector: new Uint8Array([0]) }),
+  "`refused`, `forbidden`": () => call({ forbidden: true }),
+  "update not acceptable": () => call({ epoch: EPOCH, seq: 2, update: new Uint8Array([1, 2, 3]) }),
+  "next frame": () => frame(2),
+  "other frame": () => frame(7),
+  "write here": () => write("another"),
+};
+
+/** The page's table of transitions: by state, then by event, the states that may follow. */
+async function readTable(): Promise<Map<string, Map<string, readonly string[]>>> {
+  const page = await Bun.file(join(import.meta.dir, "..", "..", "PROTOCOL.md")).text();
+  const rows = page.split("\n").filter((line) => line.startsWith("| "));
+  const cells = rows.map((row) => row.slice(2, -2).split(" | "));
+  const start = cells.findIndex(([, second]) => second === "served");
+  const [, ...events] = cells[start] ?? [];
+  const table = new Map<string, Map<string, readonly string[]>>();
+  for (const [state = "", ...next] of cells.slice(start + 2, start + 2 + STATES.length)) {
+    const to = events.map((event, at) => [event, (next[at] ?? "").split(" or ")] as const);
+    table.set(state, new Map(to));
+  }
+  return table;
+}
+
+test("first contact asks and brings nothing", async () => {
+  await write("first");
+  const { request } = await outgoing();
+  expect(request.update).toBeUndefined();
+  expect(request.position).toBeUndefined();
+  expect(request.stateVector).toBeInstanceOf(Uint8Array);
+});
+
+test("every state goes where the table says", async () => {
+  const table = await readTable();
+  expect([...table.keys()]).toEqual([...STATES]);
+  for (const [state, events] of table) {
+    expect([...events.keys()]).toEqual(Object.keys(EVENTS));
+    for (const [event, next] of events) {
+      await store.close();
+      store = await openReplica(":memory:", createTestWorld());
+      await bring(state as State);
+      expect([state, await stateNow()]).toEqual([state, state]);
+      await EVENTS[event]?.();
+      expect(next, `${state}, ${event}`).toContain(await stateNow());
+    }
+  }
+});
+
+test("what was written during a call is not acknowledged by its answer", async () => {
+  await bring("ahead");
+  const sent = await outgoing();
+  await write("meanwhile");
+  await take(sent, { epoch: EPOCH, seq: 2 });
+  const { request } = await outgoing();
+  const { structs } = Y.decodeUpdate(request.update ?? new Uint8Array());
+  expect(structs.map((struct) => keysIn(struct))).toEqual([["meanwhile"]]);
+});
+
+function keysIn(struct: ReturnType<typeof Y.decodeUpdate>["structs"][number]): unknown[] {
+  if (!(struct instanceof Y.Item) || !(struct.content instanceof Y.ContentAny)) return [];
+  return struct.content.arr.map(({ key }: { readonly key: string }) => key);
+}
+
+test("each start writes under a client id of its own", async () => {
+  const world = createTestWorld();
+  const ids = new Set<number>();
+  for (let start = 0; start < 20; start++) {
+    const opened = await openReplica(":memory:", world);
+    ids.add(opened.writer.clientId);
+    await opened.close();
+  }
+  expect(ids.size).toBe(20);
+});
