@@ -5,9 +5,17 @@ export interface EmulatorProgram extends Program {
   readonly url: string;
 }
 
-export async function startEmulator(programs: Programs, dataDir: string): Promise<EmulatorProgram> {
+/** Runs from source, unless a compiled `binary` is given. */
+export async function startEmulator(
+  programs: Programs,
+  dataDir: string,
+  binary?: string,
+): Promise<EmulatorProgram> {
   const args = ["emulator", "--port", "0", "--limits", "off", "--data-dir", dataDir];
-  const program = await programs.start("memsync", args);
+  const program =
+    binary === undefined
+      ? await programs.start("memsync", args)
+      : await programs.spawn([binary, ...args]);
   return { ...program, url: urlIn(program.line) };
 }
 

@@ -5,6 +5,7 @@ import { messageOf } from "../../shared/errors.ts";
 import { machineLine } from "./machine.ts";
 import { Programs } from "./programs.ts";
 import type { Row, RowResult } from "./row.ts";
+import { cli } from "./rows/cli.ts";
 import { crowd } from "./rows/crowd.ts";
 import { delta } from "./rows/delta.ts";
 import { grow } from "./rows/grow.ts";
@@ -15,7 +16,7 @@ import { read } from "./rows/read.ts";
 import { start } from "./rows/start.ts";
 import { type Finished, markdownOf } from "./table.ts";
 
-const ROWS: readonly Row[] = [start, read, pushOne, live, delta, grow, history, crowd];
+const ROWS: readonly Row[] = [start, read, pushOne, live, delta, grow, history, crowd, cli];
 const USAGE = `usage: bun run bench [${ROWS.map((row) => row.name).join("|")}]... [--writes N]`;
 const LIVE_WRITES = 60;
 

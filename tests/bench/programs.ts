@@ -31,7 +31,16 @@ export class Programs {
     deadlineMs = READY_DEADLINE_MS,
   ): Promise<Program> {
     const path = script === "memsync" ? MEMSYNC : join(import.meta.dir, script);
-    const child = Bun.spawn([process.execPath, path, ...args], {
+    return await this.spawn([process.execPath, path, ...args], environment, deadlineMs);
+  }
+
+  /** Starts any program and waits for its first line. */
+  async spawn(
+    command: readonly string[],
+    environment: Readonly<Record<string, string>> = {},
+    deadlineMs = READY_DEADLINE_MS,
+  ): Promise<Program> {
+    const child = Bun.spawn([...command], {
       cwd: ROOT,
       env: { ...cleanEnvironment(), ...environment },
       stdin: "ignore",
@@ -39,7 +48,11 @@ export class Programs {
       stderr: "inherit",
     });
     this.#running.add(child);
-    const line = await within(deadlineMs, firstLine(child.stdout), `${script} to be ready`);
+    const line = await within(
+      deadlineMs,
+      firstLine(child.stdout),
+      `${command.join(" ")} to be ready`,
+    );
     return {
       line,
       residentBytes: () => residentBytes(child.pid),
