@@ -3,6 +3,7 @@ import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { bundle, bundleLibrary, noticesOf } from "./bundle.ts";
 import { emitTypes, type Library } from "./emit-types.ts";
+import { manPage } from "./man-page.ts";
 import { wireTypes } from "./wire-types.ts";
 
 const ROOT = join(import.meta.dir, "..");
@@ -66,4 +67,5 @@ await rm(DIST, { recursive: true, force: true });
 await declareLibraries();
 await bundleLibrary({ source: CLIENT, name: "client", dist: DIST });
 const packages = [...(await buildCommand()), ...(await buildForNode())];
+await Bun.write(join(DIST, "memsync.1"), await manPage());
 await Bun.write(join(DIST, "third-party-notices.txt"), await noticesOf(new Set(packages)));

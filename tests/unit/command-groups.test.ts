@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { Command } from "commander";
+import { COMMAND_GROUPS } from "../../daemon/cli/command-groups.ts";
+import { readEnvironment } from "../../daemon/cli/environment.ts";
+import { createProgram } from "../../daemon/cli/main.ts";
+
+const ENVIRONMENT = readEnvironment({ MEMSYNC_HOME: "/" });
+
+function namesOf(program: Command): string[] {
+  return program.commands.flatMap((command) => [command.name(), ...command.aliases()]);
+}
+
+for (const { names, load } of COMMAND_GROUPS) {
+  test(`what begins with ${names.join(", ")} loads just the commands of these names`, async () => {
+    const program = new Command("memsync");
+    (await load())(program, ENVIRONMENT);
+    expect(namesOf(program)).toEqual([...names]);
+  });
+}
+
+test("a command line that names a command has its group's alone, any other has all", async () => {
+  expect(namesOf(await createProgram(ENVIRONMENT, "doc"))).toEqual(["doc"]);
+  const all = COMMAND_GROUPS.flatMap(({ names }) => [...names]);
+  expect(new Set(all).size).toBe(all.length);
+  for (const first of [undefined, "--help", "help", "gett"]) {
+    expect(namesOf(await createProgram(ENVIRONMENT, first))).toEqual(all);
+  }
+});
