@@ -1,84 +1,82 @@
-import type { Socket } from "bun";
+import { createServer, type Server, type Socket, connect as tcpConnect } from "node:net";
+import { RequestCounter } from "./request-counter.ts";
 
-/** Bytes of one HTTP exchange as they went over the wire, heads included. */
+/** What went over the wire, heads included. */
 export interface Exchange {
+  readonly requests: number;
+  /** Of the answers, how many were a 429. */
+  readonly limited: number;
   readonly bytesUp: number;
   readonly bytesDown: number;
-  /** When the last byte of the answer had passed, by `performance.now()`. */
+  /** When the last byte of an answer had passed, by `performance.now()`. */
   readonly answeredAt: number;
 }
 
-/** Stands between a daemon and its service, and counts. */
+/** Stands between a client and its service, and counts. */
 export interface CountingProxy {
   readonly url: string;
+  readonly port: number;
   /** What was counted since the last one taken, live socket left out; undefined till answered. */
   take(): Exchange | undefined;
-  stop(): void;
+  /** Ends its connections; whoever comes is turned away from then on. */
+  stop(): Promise<void>;
 }
 
-interface Side {
-  peer: Socket<Side> | undefined;
-  /** What came before the peer was connected. */
-  early: Buffer[];
-  readonly up: boolean;
-  /** A connection that was upgraded to the live socket. */
-  live: boolean;
-}
+const NOTHING = { requests: 0, limited: 0, bytesUp: 0, bytesDown: 0, answeredAt: 0 };
+const LIMITED = "HTTP/1.1 429";
 
-const UPGRADE = /\r\nupgrade: *websocket/i;
-
-export function startCountingProxy(target: string): CountingProxy {
-  const { hostname, port } = new URL(target);
-  let counted = { bytesUp: 0, bytesDown: 0, answeredAt: 0 };
-  const count = (side: Side, chunk: Buffer) => {
-    if (side.up && UPGRADE.test(chunk.toString("latin1"))) setLive(side);
-    if (side.live) return;
-    if (side.up) counted.bytesUp += chunk.length;
-    else {
+/** Listens on `port`, or on any that is free, and passes everything on to `target`. */
+export async function startCountingProxy(target: string, port = 0): Promise<CountingProxy> {
+  const { hostname, port: targetPort } = new URL(target);
+  const sockets = new Set<Socket>();
+  let counted = { ...NOTHING };
+  const server = createServer({ noDelay: true }, (client) => {
+    const service = tcpConnect({ host: hostname, port: Number(targetPort), noDelay: true });
+    const requests = new RequestCounter();
+    client.on("data", (chunk: Buffer) => {
+      counted.requests += requests.take(chunk);
+      if (!requests.live) counted.bytesUp += chunk.length;
+    });
+    service.on("data", (chunk: Buffer) => {
+      if (requests.live) return;
+      if (chunk.toString("latin1", 0, LIMITED.length) === LIMITED) counted.limited += 1;
       counted.bytesDown += chunk.length;
       counted.answeredAt = performance.now();
+    });
+    for (const [one, other] of [[client, service] as const, [service, client] as const]) {
+      sockets.add(one);
+      one.on("error", () => other.destroy());
+      one.on("close", () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
     }
-  };
-  const handlers = {
-    data(socket: Socket<Side>, chunk: Buffer) {
-      count(socket.data, chunk);
-      if (socket.data.peer) socket.data.peer.write(chunk);
-      else socket.data.early.push(Buffer.from(chunk));
-    },
-    close(socket: Socket<Side>) {
-      socket.data.peer?.end();
-    },
-  };
-  const listener = Bun.listen<Side>({
-    hostname: "127.0.0.1",
-    port: 0,
-    socket: {
-      ...handlers,
-      open(client) {
-        client.data = { peer: undefined, early: [], up: true, live: false };
-        const data: Side = { peer: client, early: [], up: false, live: false };
-        void Bun.connect<Side>({ hostname, port: Number(port), data, socket: handlers }).then(
-          (server) => {
-            client.data.peer = server;
-            for (const chunk of client.data.early.splice(0)) server.write(chunk);
-          },
-        );
-      },
-    },
   });
+  const listening = await listen(server, port);
   return {
-    url: `http://127.0.0.1:${listener.port}`,
+    url: `http://127.0.0.1:${listening}`,
+    port: listening,
     take() {
       const taken = counted;
       if (taken.answeredAt === 0) return undefined;
-      counted = { bytesUp: 0, bytesDown: 0, answeredAt: 0 };
+      counted = { ...NOTHING };
       return taken;
     },
-    stop: () => listener.stop(true),
+    async stop() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
   };
 }
 
-function setLive(side: Side): void {
-  side.live = true;
-  if (side.peer) side.peer.data.live = true;
+async function listen(server: Server, port: number): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("a proxy has no port");
+  return address.port;
 }

@@ -1,6 +1,9 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { connect } from "node:net";
+import { basename, join } from "node:path";
 import type { Subprocess } from "bun";
+import { delay } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const MEMSYNC = join(ROOT, "daemon/cli/main.ts");
@@ -8,6 +11,9 @@ const MEMSYNC = join(ROOT, "daemon/cli/main.ts");
 /** A program that has not said its line, or has not ended, by then is given up. */
 const READY_DEADLINE_MS = 60_000;
 const END_DEADLINE_MS = 10_000;
+
+/** How often it is looked whether a program listens that does not say so. */
+const LOOK_INTERVAL_MS = 1;
 
 /** A process of this run. */
 export interface Program {
@@ -40,19 +46,51 @@ export class Programs {
     environment: Readonly<Record<string, string>> = {},
     deadlineMs = READY_DEADLINE_MS,
   ): Promise<Program> {
+    const child = this.#launch(command, environment, ROOT);
+    const line = await within(
+      deadlineMs,
+      firstLine(child.stdout),
+      `${nameIn(command)} to be ready`,
+    );
+    return this.#programOf(child, line);
+  }
+
+  /** Starts a program that says nothing of use, and waits until it takes connections. */
+  async spawnOnPort(
+    command: readonly string[],
+    environment: Readonly<Record<string, string>>,
+    cwd: string,
+    port: number,
+  ): Promise<Program> {
+    const child = this.#launch(command, environment, cwd);
+    void drop(child.stdout);
+    const ended = child.exited.then((status) => {
+      throw new Error(`${nameIn(command)} ended with ${status} before it was ready`);
+    });
+    ended.catch(() => undefined);
+    const taken = untilTaken(port, READY_DEADLINE_MS);
+    const what = `${nameIn(command)} to listen`;
+    await within(READY_DEADLINE_MS, Promise.race([taken, ended]), what);
+    return this.#programOf(child, "");
+  }
+
+  #launch(
+    command: readonly string[],
+    environment: Readonly<Record<string, string>>,
+    cwd: string,
+  ): Subprocess<"ignore", "pipe", "inherit"> {
     const child = Bun.spawn([...command], {
-      cwd: ROOT,
+      cwd,
       env: { ...cleanEnvironment(), ...environment },
       stdin: "ignore",
       stdout: "pipe",
       stderr: "inherit",
     });
     this.#running.add(child);
-    const line = await within(
-      deadlineMs,
-      firstLine(child.stdout),
-      `${command.join(" ")} to be ready`,
-    );
+    return child;
+  }
+
+  #programOf(child: Subprocess, line: string): Program {
     return {
       line,
       residentBytes: () => residentBytes(child.pid),
@@ -82,6 +120,34 @@ export class Programs {
     await child.exited;
     clearTimeout(killer);
   }
+}
+
+/** The program in a command, for messages. */
+function nameIn(command: readonly string[]): string {
+  return basename(command[1] ?? command[0] ?? "a program");
+}
+
+async function drop(output: ReadableStream<Uint8Array>): Promise<void> {
+  for await (const _ of output);
+}
+
+/** Resolves as soon as something listens; rejects when nothing does by the deadline. */
+async function untilTaken(port: number, deadlineMs: number): Promise<void> {
+  const until = performance.now() + deadlineMs;
+  while (!(await isTaken(port))) {
+    if (performance.now() >= until) throw new Error(`nothing listens on port ${port}`);
+    await delay(realWorld, LOOK_INTERVAL_MS);
+  }
+}
+
+function isTaken(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: "127.0.0.1", port }, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on("error", () => resolve(false));
+  });
 }
 
 /** What a user of this machine has set must not reach what is measured. */

@@ -42,7 +42,6 @@ function manifestProblems(manifest: Manifest, imported: Iterable<string>): strin
   const used = packagesIn(imported);
   const { dependencies, optionalDependencies } = manifest;
   const shipped = Object.keys({ ...dependencies, ...optionalDependencies });
-  const versions = Object.entries({ ...dependencies, ...manifest.devDependencies });
   return [
     ...[...used].filter((name) => !declared.includes(name)).map((name) => `${name} is undeclared`),
     ...declared
@@ -51,10 +50,14 @@ function manifestProblems(manifest: Manifest, imported: Iterable<string>): strin
     ...shipped
       .filter((name) => !NEEDED_AT_RUN_TIME.includes(name))
       .map((name) => `${name} is bundled, and so for development only`),
-    ...versions
-      .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
-      .map(([name, version]) => `${name} ${version} is no exact version`),
+    ...inexactIn(manifest),
   ];
+}
+
+function inexactIn({ dependencies, devDependencies }: Manifest): string[] {
+  return Object.entries({ ...dependencies, ...devDependencies })
+    .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+    .map(([name, version]) => `${name} ${version} is no exact version`);
 }
 
 /** `npm ci` refuses a lock file with a gap, and one that names hosts binds whoever installs. */
@@ -82,11 +85,18 @@ test("what is imported is declared, and what is declared is used", async () => {
   expect(manifestProblems(manifest, imported)).toEqual([]);
 });
 
-test("the lock file has no gap and names no host", async () => {
-  const { packages } = (await Bun.file(join(ROOT, "package-lock.json")).json()) as {
-    readonly packages: Lock;
-  };
+/** Of the project itself, and of what the benchmark measures it beside. */
+const LOCK_FILES = ["package-lock.json", "tests/bench/peers/package-lock.json"];
+
+test.each(LOCK_FILES)("%s has no gap and names no host", async (path) => {
+  const { packages } = (await Bun.file(join(ROOT, path)).json()) as { readonly packages: Lock };
   expect(lockProblems(packages)).toEqual([]);
+});
+
+test("the benchmark's peers are of exact versions", async () => {
+  const peers = (await Bun.file(join(ROOT, "tests/bench/peers/package.json")).json()) as Manifest;
+  expect(namesIn(peers)).not.toEqual([]);
+  expect(inexactIn(peers)).toEqual([]);
 });
 
 test("a dependency that is undeclared, unused, needlessly shipped or inexact is found", () => {

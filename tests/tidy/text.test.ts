@@ -8,7 +8,7 @@ const COLUMNS_MAX = 100;
 const UNBROKEN = /^\s*((test|describe)\(["'`].*\{|\/[^*/].*\/[a-z]*[;,]?)$/;
 
 /** Written by programs, not by people. */
-const GENERATED = /^package-lock\.json$/;
+const GENERATED = /(^|\/)package-lock\.json$/;
 
 /** What must not stand in a line of any file, and why. The patterns do not match themselves. */
 const FORBIDDEN: readonly (readonly [RegExp, string])[] = [

@@ -26,7 +26,7 @@ export const delta: Row = {
       const service = { url: emulator.url, token: TOKEN };
       await call(service, "POST", `/v1/projects/${id}/sync`, { memories: notes(memories) });
     }
-    const proxy = startCountingProxy(emulator.url);
+    const proxy = await startCountingProxy(emulator.url);
     try {
       const machine = await startLinked(bench, { url: proxy.url, token: TOKEN });
       const large: Sync[] = [];
@@ -38,7 +38,7 @@ export const delta: Row = {
       const held = [machine, emulator].map((each) => mebibytes(each.residentBytes()));
       return report(large, small, held);
     } finally {
-      proxy.stop();
+      await proxy.stop();
     }
   },
 };
