@@ -5,6 +5,7 @@ import type { World } from "../../shared/world.ts";
 import { type App, createApp } from "../app.ts";
 import { bearerToken } from "../bearer.ts";
 import { CountsWriter } from "../limits/counts-writer.ts";
+import type { PlanTable } from "../limits/plans.ts";
 import { RequestLimits } from "../limits/request-limits.ts";
 import { storedCounts } from "../limits/stored-counts.ts";
 import { LiveSockets } from "../live/live-sockets.ts";
@@ -25,6 +26,8 @@ export interface EmulatorAppOptions {
   readonly plan: Plan;
   /** Whether the plans' limits hold. */
   readonly limits: "on" | "off";
+  /** Other limits than the published ones, for measuring what counting costs. */
+  readonly plans?: PlanTable;
   readonly world: World;
   readonly log: Log;
   /** Refuse requests that name another host than this machine. */
@@ -51,7 +54,11 @@ export async function createEmulatorApp(options: EmulatorAppOptions): Promise<Em
   const sweeper = new Sweeper(host.store, world, log);
   sweeper.start();
   const writer = new CountsWriter(storedCounts(host.database), world, log);
-  const limits = new RequestLimits(world, options.limits === "on" ? writer : undefined);
+  const limits = new RequestLimits(
+    world,
+    options.limits === "on" ? writer : undefined,
+    options.plans,
+  );
   const services = createServices(store, world, limits);
   const sockets = new LiveSockets();
   const operations = readiness && createOperations({ host, sockets, world, readiness });

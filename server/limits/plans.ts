@@ -8,8 +8,11 @@ export interface PlanLimits {
   readonly day: number;
 }
 
-/** What each plan allows, as published. */
-export const PLAN_LIMITS: Readonly<Record<Caller["plan"], PlanLimits>> = {
+/** What each plan allows. */
+export type PlanTable = Readonly<Record<Caller["plan"], PlanLimits>>;
+
+/** As published. */
+export const PLAN_LIMITS: PlanTable = {
   pro: { minute: 60, day: 10_000 },
   team: { minute: 120, day: 50_000 },
 };

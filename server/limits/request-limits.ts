@@ -4,7 +4,7 @@ import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { World } from "../../shared/world.ts";
 import type { Caller } from "../services/services.ts";
 import type { CountsWriter } from "./counts-writer.ts";
-import { PLAN_LIMITS } from "./plans.ts";
+import { PLAN_LIMITS, type PlanTable } from "./plans.ts";
 import { type Quota, quotaHeaders, remainingOf, wholeSeconds } from "./quota.ts";
 import { type Moment, type RequestWindow, Usage, type UsageRecord } from "./usage.ts";
 
@@ -31,6 +31,7 @@ export class RequestLimits {
   constructor(
     readonly world: World,
     readonly writer?: CountsWriter,
+    readonly plans: PlanTable = PLAN_LIMITS,
   ) {}
 
   /** The quota of the caller's account: at once, unless it has to be read first. */
@@ -107,7 +108,7 @@ export class RequestLimits {
   }
 
   #limitsOf({ plan }: Caller) {
-    return this.writer ? PLAN_LIMITS[plan] : undefined;
+    return this.writer ? this.plans[plan] : undefined;
   }
 
   #moment(): Moment {

@@ -19,6 +19,16 @@ export async function startEmulator(
   return { ...program, url: urlIn(program.line) };
 }
 
+/** The same whose plan allows any number of requests: all are counted, none is refused. */
+export async function startRaisedEmulator(
+  programs: Programs,
+  dataDir: string,
+  limits: "on" | "off" = "on",
+): Promise<EmulatorProgram> {
+  const program = await programs.start("load/emulator-program.ts", [dataDir, limits]);
+  return { ...program, url: urlIn(program.line) };
+}
+
 /** The address that a program says it is ready at. */
 export function urlIn(line: string): string {
   const url = /ready at (http:\S+)/.exec(line)?.[1];

@@ -10,13 +10,14 @@ import { crowd } from "./rows/crowd.ts";
 import { delta } from "./rows/delta.ts";
 import { grow } from "./rows/grow.ts";
 import { history } from "./rows/history.ts";
+import { limits } from "./rows/limits.ts";
 import { live } from "./rows/live.ts";
 import { pushOne } from "./rows/push-one.ts";
 import { read } from "./rows/read.ts";
 import { start } from "./rows/start.ts";
 import { type Finished, markdownOf } from "./table.ts";
 
-const ROWS: readonly Row[] = [start, read, pushOne, live, delta, grow, history, crowd, cli];
+const ROWS: readonly Row[] = [start, read, limits, pushOne, live, delta, grow, history, crowd, cli];
 const USAGE = `usage: bun run bench [${ROWS.map((row) => row.name).join("|")}]... [--writes N]`;
 const LIVE_WRITES = 60;
 

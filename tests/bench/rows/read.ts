@@ -1,63 +1,113 @@
 import { join } from "node:path";
-import { call, startEmulator, urlIn } from "../emulator.ts";
+import { call, type EmulatorProgram, startRaisedEmulator, urlIn } from "../emulator.ts";
 import type { ReadLoad } from "../load/read-load.ts";
+import { startJsonServer, startPrism } from "../mock-servers.ts";
+import { besidePeer, type Peer } from "../peers.ts";
 import type { Programs } from "../programs.ts";
-import { type Row, verdictOf } from "../row.ts";
+import { type Bench, type Figure, type Row, verdictOf } from "../row.ts";
 import { mebibytes, median, times, whole } from "../sample.ts";
 
 const ROUNDS = 7;
 const SECONDS = "2";
 const CONNECTIONS = "32";
 const MEMORIES = 50;
-const PATH = "/v1/memories";
-const TOKEN = "mst_dev_bench";
 const ACCOUNT = "acct_dev_bench";
-const PROJECT = "proj_bench";
 const SHARE_MIN = 0.8;
+const PEER_RATIO_MIN = 5;
+
+export const PATH = "/v1/memories";
+export const TOKEN = "mst_dev_bench";
+export const PROJECT = "proj_bench";
 
 /** Answers a second to a list of 50 memories, beside the least that could answer the same. */
 export const read: Row = {
   name: "read",
-  async run({ programs, folder }) {
+  async run(bench) {
+    const { programs, folder } = bench;
     const dir = await folder();
-    const emulator = await startEmulator(programs, dir);
-    await call(
-      { ...emulator, token: TOKEN },
-      "POST",
-      `/v1/projects/${PROJECT}/sync`,
-      fiftyMemories(),
-    );
+    const emulator = await startRaisedEmulator(programs, dir);
+    const service = { url: emulator.url, token: TOKEN };
+    await call(service, "POST", `/v1/projects/${PROJECT}/sync`, fiftyMemories());
     const args = [join(dir, "emulator.db"), ACCOUNT, PROJECT];
     const bare = urlIn((await programs.start("bare/read-server.ts", args)).line);
-    const own: number[] = [];
-    const limit: number[] = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      const there = await load(programs, bare);
-      const here = await load(programs, emulator.url);
-      if (here.body !== there.body) throw new Error("the two servers answer different bytes");
-      limit.push(there.perSecond);
-      own.push(here.perSecond);
-    }
-    const share = median(own.map((each, round) => each / (limit[round] ?? each)));
+    const found = await inTurn(programs, emulator.url + PATH, bare + PATH);
+    if (found.bodies.size > 1) throw new Error("the two servers answer different bytes");
     const figure =
-      `${whole(median(own))} a second, ${times(share)} a bare Bun.serve with one prepared ` +
-      `statement (${whole(median(limit))})`;
+      `${whole(found.own)} a second, ${times(found.ratio)} a bare Bun.serve with one prepared ` +
+      `statement (${whole(found.other)})`;
+    const target = "≥ 0.80 × bare";
     return {
       figures: [
-        { figure, target: "≥ 0.80 × bare", verdict: verdictOf(share >= SHARE_MIN) },
-        { figure: "no peer yet", target: "≥ 5 × json-server, Prism", verdict: "not judged" },
+        { figure, target, verdict: verdictOf(found.ratio >= SHARE_MIN) },
+        ...(await besideMock(bench, emulator, "json-server", async (dir, answer) => {
+          const { url, stop } = await startJsonServer(programs, dir, answer);
+          return { path: `${url}/memories`, stop };
+        })),
+        ...(await besideMock(bench, emulator, "Prism", async (dir, answer) => {
+          const description = await call(service, "GET", "/openapi.json");
+          const { url, stop } = await startPrism(programs, dir, description, answer);
+          return { path: url + PATH, stop };
+        })),
       ],
       notes: [
-        `${MEMORIES} memories, ${CONNECTIONS} connections, ${ROUNDS} rounds of ${SECONDS} s ` +
-          "each, in turn; the ratio is the median of the rounds'. The emulator holds " +
+        `${MEMORIES} memories, authenticated and counted (the plan is raised), ${CONNECTIONS} ` +
+          `connections, ${ROUNDS} rounds of ${SECONDS} s each, in turn; ratios are the medians of ` +
+          "the rounds'. json-server has the memories as a collection; Prism serves the emulator's " +
+          "own /openapi.json with this answer as its example. The emulator holds " +
           `${mebibytes(emulator.residentBytes())} afterwards.`,
       ],
     };
   },
 };
 
+type StartMock = (
+  dir: string,
+  answer: unknown,
+) => Promise<{ readonly path: string; readonly stop: Peer["stop"] }>;
+
+function besideMock(
+  { programs, folder }: Bench,
+  { url }: EmulatorProgram,
+  name: string,
+  startMock: StartMock,
+): Promise<readonly Figure[]> {
+  const target = `≥ 5 × ${name}`;
+  return besidePeer(target, async () => {
+    const answer = await call({ url, token: TOKEN }, "GET", PATH);
+    const { path, stop } = await startMock(await folder(), answer);
+    const { own, other, ratio } = await inTurn(programs, url + PATH, path);
+    await stop();
+    const figure = `${whole(own)} a second, ${times(ratio)} ${name} (${whole(other)})`;
+    return [{ figure, target, verdict: verdictOf(ratio >= PEER_RATIO_MIN) }];
+  });
+}
+
+/** Medians of answers a second, and of the rounds' ratios. */
+interface Compared {
+  readonly own: number;
+  readonly other: number;
+  readonly ratio: number;
+  /** What was answered. */
+  readonly bodies: ReadonlySet<string>;
+}
+
+async function inTurn(programs: Programs, ownUrl: string, otherUrl: string): Promise<Compared> {
+  const own: number[] = [];
+  const other: number[] = [];
+  const bodies = new Set<string>();
+  for (let round = 0; round < ROUNDS; round++) {
+    const there = await load(programs, otherUrl);
+    const here = await load(programs, ownUrl);
+    other.push(there.perSecond);
+    own.push(here.perSecond);
+    bodies.add(there.body).add(here.body);
+  }
+  const ratio = median(own.map((each, round) => each / (other[round] ?? each)));
+  return { own: median(own), other: median(other), ratio, bodies };
+}
+
 /** Of the size that notes have: some 140 characters. */
-function fiftyMemories() {
+export function fiftyMemories() {
   const memories = Array.from({ length: MEMORIES }, (_, index) => ({
     key: `note-${index}`,
     value:
@@ -68,6 +118,10 @@ function fiftyMemories() {
   return { memories };
 }
 
-function load(programs: Programs, url: string): Promise<ReadLoad> {
-  return programs.run<ReadLoad>("load/read-load.ts", [url, TOKEN, PATH, CONNECTIONS, SECONDS]);
+async function load(programs: Programs, address: string): Promise<ReadLoad> {
+  const { origin, pathname } = new URL(address);
+  const args = [origin, TOKEN, pathname, CONNECTIONS, SECONDS];
+  const found = await programs.run<ReadLoad>("load/read-load.ts", args);
+  if (found.status !== 200) throw new Error(`${address} answered ${found.status}`);
+  return found;
 }

@@ -1,0 +1,55 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Peer, startPeerOnPort } from "./peers.ts";
+import type { Programs } from "./programs.ts";
+
+/** A list of memories, as the interface answers it. */
+interface MemoryList {
+  readonly memories: readonly unknown[];
+}
+
+const LOOPBACK = "127.0.0.1";
+
+/** json-server with these memories as a collection at `/memories`. */
+export async function startJsonServer(
+  programs: Programs,
+  dir: string,
+  answer: unknown,
+): Promise<Peer> {
+  const { memories } = answer as MemoryList;
+  writeFileSync(join(dir, "db.json"), JSON.stringify({ memories }));
+  return await startPeerOnPort(programs, "json-server/lib/cli/bin.js", dir, (port) => [
+    ...["db.json", "--host", LOOPBACK, "--port", String(port), "--quiet"],
+  ]);
+}
+
+/** What is looked at of an OpenAPI document. */
+interface Description {
+  readonly paths: Readonly<Record<string, { readonly get?: Described }>>;
+}
+
+interface Described {
+  readonly responses: Readonly<Record<string, { readonly content?: Contents }>>;
+}
+
+type Contents = Readonly<Record<string, { example?: unknown; examples?: unknown }>>;
+
+/** Prism with an OpenAPI document, whose list of memories has this answer as its only example. */
+export async function startPrism(
+  programs: Programs,
+  dir: string,
+  description: unknown,
+  answer: unknown,
+): Promise<Peer> {
+  const described = structuredClone(description) as Description;
+  const found = described.paths["/v1/memories"]?.get?.responses["200"]?.content;
+  const json = found?.["application/json"];
+  if (!json) throw new Error("the description has no list of memories");
+  delete json.examples;
+  json.example = answer;
+  writeFileSync(join(dir, "openapi.json"), JSON.stringify(described));
+  return await startPeerOnPort(programs, "@stoplight/prism-cli/dist/index.js", dir, (port) => [
+    ...["mock", "openapi.json", "--host", LOOPBACK, "--port", String(port)],
+    ...["--verboseLevel", "silent"],
+  ]);
+}
