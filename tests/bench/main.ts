@@ -12,12 +12,25 @@ import { grow } from "./rows/grow.ts";
 import { history } from "./rows/history.ts";
 import { limits } from "./rows/limits.ts";
 import { live } from "./rows/live.ts";
+import { push } from "./rows/push.ts";
 import { pushOne } from "./rows/push-one.ts";
 import { read } from "./rows/read.ts";
 import { start } from "./rows/start.ts";
 import { type Finished, markdownOf } from "./table.ts";
 
-const ROWS: readonly Row[] = [start, read, limits, pushOne, live, delta, grow, history, crowd, cli];
+const ROWS: readonly Row[] = [
+  start,
+  read,
+  limits,
+  push,
+  pushOne,
+  live,
+  delta,
+  grow,
+  history,
+  crowd,
+  cli,
+];
 const USAGE = `usage: bun run bench [${ROWS.map((row) => row.name).join("|")}]... [--writes N]`;
 const LIVE_WRITES = 60;
 

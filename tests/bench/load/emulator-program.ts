@@ -24,4 +24,5 @@ const { app } = await createEmulatorApp({
   readiness: new Readiness("ready"),
 });
 const { url } = await listen(app, { host: "127.0.0.1", port: 0 });
+process.on("SIGTERM", () => process.exit(0));
 process.stdout.write(`ready at ${url}\n`);

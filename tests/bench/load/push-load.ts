@@ -1,15 +1,13 @@
-import { ReplicaDocument } from "../../../shared/replica/document.ts";
-import { encodeExchangeRequest, parseExchangeAnswer } from "../../../shared/wire/exchange.ts";
+import { encodeExchangeRequest } from "../../../shared/wire/exchange.ts";
 import type { Position } from "../../../shared/wire/position.ts";
-import { randomUint32 } from "../../../shared/world.ts";
-import { realWorld } from "../../../shared/world-real.ts";
 import { openCommitLog } from "../bare/commit-log.ts";
 import { median, quantile } from "../sample.ts";
 import { Connection, requestOf } from "./connection.ts";
+import { positionIn } from "./pushers.ts";
+import { ReplicaWriter } from "./replica-writer.ts";
 
 const ROUNDS_MAX = 50;
 const PUSHES_MAX = 1000;
-const KEYS = 50;
 
 /** Durations of one round, in milliseconds. */
 export interface Spread {
@@ -34,7 +32,7 @@ process.stdout.write(`${JSON.stringify(load)}\n`);
 /** Rounds of pushes, each round followed by as many bare commits of rows of the same size. */
 async function pushAndCommit(roundCount: number, pushCount: number): Promise<PushLoad> {
   const connection = await Connection.open(url);
-  const replica = new Replica();
+  const replica = new ReplicaWriter();
   const commit = openCommitLog(path);
   const pushes: Spread[] = [];
   const commits: Spread[] = [];
@@ -59,34 +57,4 @@ async function pushAndCommit(roundCount: number, pushCount: number): Promise<Pus
 
 function spreadOf(tookMs: readonly number[]): Spread {
   return { p50: median(tookMs), p99: quantile(tookMs, 0.99) };
-}
-
-/** Where the document stands after a push; it was new to the server in full. */
-function positionIn(status: number, body: string): Position {
-  const answered = status === 200 && parseExchangeAnswer(JSON.parse(body)).documents.project;
-  if (!answered || !("seq" in answered) || answered.reset || answered.missing) {
-    throw new Error(`a push was not taken: ${status} ${body}`);
-  }
-  return { epoch: answered.epoch, seq: answered.seq };
-}
-
-/** A client's own replica: each write overwrites one of its memories. */
-class Replica {
-  readonly #document = new ReplicaDocument([], randomUint32(realWorld));
-  #last: Uint8Array = new Uint8Array();
-  #writes = 0;
-
-  constructor() {
-    this.#document.ydoc.on("update", (update: Uint8Array) => {
-      this.#last = update;
-    });
-  }
-
-  /** The update of one changed memory. */
-  write(): Uint8Array {
-    const key = `note-${this.#writes % KEYS}`;
-    const value = `Decision ${this.#writes++}: the importer reads each file once, and no more.`;
-    this.#document.setEntry("memories", key, value, { now: Date.now() });
-    return this.#last;
-  }
 }
