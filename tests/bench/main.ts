@@ -8,6 +8,7 @@ import type { Row, RowResult } from "./row.ts";
 import { cli } from "./rows/cli.ts";
 import { crowd } from "./rows/crowd.ts";
 import { delta } from "./rows/delta.ts";
+import { first } from "./rows/first.ts";
 import { grow } from "./rows/grow.ts";
 import { history } from "./rows/history.ts";
 import { limits } from "./rows/limits.ts";
@@ -26,6 +27,7 @@ const ROWS: readonly Row[] = [
   pushOne,
   live,
   delta,
+  first,
   grow,
   history,
   crowd,

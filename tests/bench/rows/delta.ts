@@ -3,7 +3,10 @@ import { realWorld } from "../../../shared/world-real.ts";
 import { type CountingProxy, type Exchange, startCountingProxy } from "../counting-proxy.ts";
 import { call, startEmulator } from "../emulator.ts";
 import { type Address, type Machine, saveMemory, startMachine } from "../machine-program.ts";
-import { type Bench, type Row, verdictOf } from "../row.ts";
+import { notes } from "../notes.ts";
+import { besidePeer } from "../peers.ts";
+import { startPouchdb } from "../pouchdb.ts";
+import { type Bench, type Figure, type Row, verdictOf } from "../row.ts";
 import { mebibytes, median, ms, times, whole } from "../sample.ts";
 
 const ROUNDS = 15;
@@ -16,6 +19,7 @@ const CALL_INTERVAL_MS = 1200;
 const LOOK_INTERVAL_MS = 2;
 const BYTES_MAX = 2048;
 const RATIO_MAX = 2;
+const BESIDE = "PouchDB beside it";
 
 /** One changed memory, in a large project and in a small one. */
 export const delta: Row = {
@@ -36,7 +40,8 @@ export const delta: Row = {
         large.push(await syncOne(machine, proxy, LARGE.id, round));
       }
       const held = [machine, emulator].map((each) => mebibytes(each.residentBytes()));
-      return report(large, small, held);
+      const peer = await besidePeer(BESIDE, () => besidePouchdb(bench));
+      return report(large, small, held, peer);
     } finally {
       await proxy.stop();
     }
@@ -72,7 +77,12 @@ async function syncOne(
   }
 }
 
-function report(large: readonly Sync[], small: readonly Sync[], held: readonly string[]) {
+function report(
+  large: readonly Sync[],
+  small: readonly Sync[],
+  held: readonly string[],
+  peer: readonly Figure[],
+) {
   const up = Math.max(...large.map((sync) => sync.bytesUp));
   const down = Math.max(...large.map((sync) => sync.bytesDown));
   const largeMs = median(large.map((sync) => sync.tookMs));
@@ -90,6 +100,7 @@ function report(large: readonly Sync[], small: readonly Sync[], held: readonly s
         target: "≤ 2 × the same in a project of 100",
         verdict: verdictOf(ratio <= RATIO_MAX),
       },
+      ...peer,
     ],
     notes: [
       `${ROUNDS} changed memories each, in turn; bytes are the largest seen of the sync call on ` +
@@ -100,9 +111,18 @@ function report(large: readonly Sync[], small: readonly Sync[], held: readonly s
   };
 }
 
-function notes(count: number) {
-  return Array.from({ length: count }, (_, index) => ({
-    key: `note-${index}`,
-    value: `Decision ${index}: the importer reads each file once, keeps its line endings and mode.`,
-  }));
+/** Live replication of one change in a database of as many, its checkpoints included. */
+async function besidePouchdb(bench: Bench): Promise<readonly Figure[]> {
+  const pouchdb = await startPouchdb(bench, notes(LARGE.memories));
+  const changes: (Exchange & { readonly tookMs: number })[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    changes.push(await pouchdb.change(`note-${round}`, `Decision ${round}, taken once more.`));
+  }
+  await pouchdb.stop();
+  const figure =
+    `PouchDB: ${whole(Math.max(...changes.map((change) => change.bytesUp)))} bytes up, ` +
+    `${whole(Math.max(...changes.map((change) => change.bytesDown)))} down in ` +
+    `${Math.max(...changes.map((change) => change.requests))} requests, ` +
+    `${ms(median(changes.map((change) => change.tookMs)))}`;
+  return [{ figure, target: BESIDE, verdict: "not judged" }];
 }
