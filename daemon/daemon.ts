@@ -16,6 +16,7 @@ import { type Link, listLinks, putLink, removeLink } from "./links.ts";
 import { keepMachineName, readMachineName } from "./machine-name.ts";
 import { openReplica } from "./open-replica.ts";
 import { moveToProject } from "./relink.ts";
+import type { Introduction } from "./service/introduction.ts";
 import { forgetFollowed } from "./sources/follow-store.ts";
 import { Followers } from "./sources/followers.ts";
 import { identifyProject } from "./sources/identity.ts";
@@ -33,6 +34,8 @@ export interface DaemonOptions {
   readonly home: Home;
   readonly world: World;
   readonly log: Log;
+  /** What this daemon says of itself to the command line. */
+  readonly introduction: Introduction;
   /** Closed with the daemon. */
   readonly service: Service;
   /** Somebody asked for the daemon's end through the gateway. */
@@ -70,6 +73,7 @@ export class Daemon implements Controlled {
   #gateway: Gateway | undefined;
   #links: Link[] = [];
   #lastChange: Promise<void> = Promise.resolve();
+  #stopping = false;
 
   private constructor(options: DaemonOptions, store: ReplicaStore<DaemonTables>) {
     const { world, log, service } = options;
@@ -130,6 +134,10 @@ export class Daemon implements Controlled {
     for (const link of this.#links) await this.#followers.add(link);
     this.#engine.start();
     this.#sweeper.start();
+  }
+
+  get introduction(): Introduction {
+    return this.#options.introduction;
   }
 
   async status(): Promise<DaemonStatus> {
@@ -208,7 +216,7 @@ export class Daemon implements Controlled {
       await this.#followers.lookAll();
       const status = await this.status();
       if (isSynced(status)) return { synced: true, status };
-      if (world.monotonic() >= deadline) return { synced: false, status };
+      if (this.#stopping || world.monotonic() >= deadline) return { synced: false, status };
       await delay(world, SYNC_POLL_MS);
     }
   }
@@ -224,6 +232,8 @@ export class Daemon implements Controlled {
 
   /** Ends in order: what was acknowledged is on the disk, and nothing is left open. */
   async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#options.service.abandonCalls?.();
     await this.#gateway?.close();
     await this.#followers.stop();
     await this.#engine.stop();

@@ -19,6 +19,10 @@ export interface Home {
   readonly service: string;
   /** Held by the running daemon for as long as its process lives. */
   readonly lock: string;
+  /** Held by a command while it starts, stops or replaces the daemon. */
+  readonly startLock: string;
+  /** Which process the daemon is, written by it for as long as it runs. */
+  readonly record: string;
   /** The gateway's unix socket, in a folder that only its owner may enter. */
   readonly socket: string;
   /** Address and token of the gateway's port, for `memsync env`. */
@@ -36,6 +40,8 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>): Home 
     database: join(dir, "memsync.db"),
     service: join(dir, "service.db"),
     lock: join(dir, "daemon.lock"),
+    startLock: join(dir, "start.lock"),
+    record: join(dir, "daemon.json"),
     socket: socketPath(dir),
     gateway: join(dir, "gateway.json"),
     log: join(dir, "daemon.log"),

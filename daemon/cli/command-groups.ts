@@ -15,7 +15,16 @@ export interface CommandGroup {
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { names: ["up"], load: async () => (await import("./commands/up.ts")).addUpCommand },
   {
-    names: ["status", "projects", "link", "unlink", "sync", "env", "stop"],
+    names: ["start", "stop", "restart", "daemon"],
+    load: async () => (await import("./commands/lifecycle.ts")).addLifecycleCommands,
+  },
+  {
+    names: ["install", "uninstall"],
+    load: async () => (await import("./commands/install.ts")).addInstallCommands,
+  },
+  { names: ["logs"], load: async () => (await import("./commands/logs.ts")).addLogsCommand },
+  {
+    names: ["status", "projects", "link", "unlink", "sync", "env"],
     load: async () => (await import("./commands/daemon.ts")).addDaemonCommands,
   },
   { names: ["doctor"], load: async () => (await import("./commands/doctor.ts")).addDoctorCommand },

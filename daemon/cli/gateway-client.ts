@@ -1,42 +1,32 @@
-import { existsSync } from "node:fs";
-import { messageOf } from "../../shared/errors.ts";
+import { VERSION } from "../../shared/version.ts";
 import type { Home } from "../home.ts";
+import { ageOf, type Introduction, PROTOCOL } from "../service/introduction.ts";
+import { contactDaemon, type GatewayClient } from "./daemon-contact.ts";
 import { CommandFailed } from "./errors.ts";
+import { sayAside } from "./output.ts";
+import { replaceDaemon } from "./replace-daemon.ts";
 
-/** A daemon that has not answered by then is taken for dead. */
-const LIVENESS_DEADLINE_MS = 3000;
+export type { GatewayClient } from "./daemon-contact.ts";
 
-/** Calls to the running daemon through the home's socket. */
-export interface GatewayClient {
-  /** Resolves to the answer's body. Throws `CommandFailed` with the daemon's own sentence. */
-  call(method: string, path: string, body?: unknown): Promise<unknown>;
-}
-
-/** The daemon of this home, if one answers. */
+/**
+ * The daemon of this home, if one answers. An older one is replaced first where this process can
+ * start it again; one whose calls are unknown here is a `CommandFailed` that says what to do.
+ */
 export async function findDaemon(home: Home): Promise<GatewayClient | undefined> {
-  if (!existsSync(home.socket)) return undefined;
-  try {
-    const signal = AbortSignal.timeout(LIVENESS_DEADLINE_MS);
-    const response = await fetch("http://localhost/healthz", { unix: home.socket, signal });
-    if (!response.ok) return undefined;
-  } catch {
-    return undefined;
-  }
-  return { call: (method, path, body) => callOnce(home, method, path, body) };
+  const daemon = await contactDaemon(home);
+  if (!daemon) return undefined;
+  const age = ageOf(daemon.introduction);
+  if (age === "older") return await replaceDaemon(home, daemon);
+  if (age === "newer") refuseOrTell(daemon.introduction);
+  return daemon;
 }
 
-async function callOnce(home: Home, method: string, path: string, body: unknown): Promise<unknown> {
-  let response: Response;
-  try {
-    response = await fetch(`http://localhost${path}`, {
-      unix: home.socket,
-      method,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-  } catch (thrown) {
-    throw new CommandFailed(`the daemon did not answer: ${messageOf(thrown)}`);
+function refuseOrTell({ version, protocol }: Introduction): void {
+  const sentence = `the running daemon is memsync ${version}, newer than this one, ${VERSION}`;
+  if (protocol > PROTOCOL) {
+    throw new CommandFailed(
+      `${sentence}: update this memsync, or end the daemon by \`memsync stop\``,
+    );
   }
-  const answer = (await response.json()) as { error?: { message?: string } };
-  if (response.ok) return answer;
-  throw new CommandFailed(answer.error?.message ?? `the daemon answered ${response.status}`);
+  sayAside(`${sentence}: update this memsync`);
 }

@@ -3,6 +3,15 @@ export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
+const said = new Set<string>();
+
+/** Tells the user something beside what was asked for, on standard error, and only once. */
+export function sayAside(sentence: string): void {
+  if (said.has(sentence)) return;
+  said.add(sentence);
+  process.stderr.write(`memsync: ${sentence}\n`);
+}
+
 /** Writes what `--json` asks for. */
 export function sayJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);

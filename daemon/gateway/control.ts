@@ -6,6 +6,8 @@ export type Control = (name: string, request: Request) => Promise<Response>;
 
 /** What of the daemon its own calls reach. Answers go out as JSON, as they are. */
 export interface Controlled {
+  /** Who answers, for whoever wants to know whether they understand each other. */
+  readonly introduction: object;
   status(): Promise<object>;
   link(
     dir: string,
@@ -23,6 +25,8 @@ export function createControl(daemon: () => Controlled): Control {
     const call = `${request.method} ${name}`;
     const body = request.method === "POST" ? await bodyOf(request) : {};
     switch (call) {
+      case "GET daemon":
+        return Response.json(daemon().introduction);
       case "GET status":
         return Response.json(await daemon().status());
       case "POST link":

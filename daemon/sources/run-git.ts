@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { type ChildProcess, execFile } from "node:child_process";
 import { messageOf } from "../../shared/errors.ts";
 
 /** How one run of git ended. Only `failed` may end differently when simply tried again. */
@@ -45,6 +45,14 @@ export function createGit(options: GitOptions = {}): Git {
     });
 }
 
+/** What runs now, to be ended with this process. */
+const running = new Set<ChildProcess>();
+
+/** Kills every git that still runs: for a process that is about to end. */
+export function killRunningGit(): void {
+  for (const child of running) child.kill("SIGKILL");
+}
+
 function run(
   program: string,
   args: readonly string[],
@@ -65,8 +73,12 @@ function run(
         maxBuffer: GIT_OUTPUT_BYTES_MAX,
         windowsHide: true,
       },
-      (error, stdout, stderr) => resolve(resultOf(error, stdout, stderr.toString("utf8"))),
+      (error, stdout, stderr) => {
+        running.delete(child);
+        resolve(resultOf(error, stdout, stderr.toString("utf8")));
+      },
     );
+    running.add(child);
     child.stdin?.end();
   } catch (thrown) {
     // An argument that no process can be given, such as one with a NUL in it.

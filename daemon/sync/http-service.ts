@@ -22,27 +22,31 @@ export type Send = (request: Request) => Promise<Response>;
 /** The service behind an address. */
 export function createHttpService({ url, token, world }: HttpServiceOptions): Service {
   const base = url.replace(/\/+$/, "");
-  const calls = createCalls((request) => fetch(request), base, token, world);
+  const ending = new AbortController();
+  const calls = createCalls((request) => fetch(request), base, token, world, ending.signal);
   return {
     name: base,
     ...calls,
+    abandonCalls: () => ending.abort(),
     openLive: (handlers) => openLiveConnection({ url: base, token, world, handlers }),
     close: async () => {},
   };
 }
 
-/** The calls of a `Service` over anything that answers requests. */
+/** The calls of a `Service` over anything that answers requests; `ending` ends all of them. */
 export function createCalls(
   send: Send,
   base: string,
   token: string,
   world: World,
+  ending?: AbortSignal,
 ): Pick<Service, "exchange" | "createProject" | "forward"> {
   const call = (method: string, path: string, body?: string) =>
     callOnce(send, world, base + path, {
       method,
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
       ...(body !== undefined && { body }),
+      ...(ending !== undefined && { signal: ending }),
     });
   return {
     async exchange(project, request) {
@@ -71,13 +75,14 @@ async function callOnce(
   url: string,
   init: RequestInit,
 ): Promise<Outcome<unknown>> {
-  const abort = new AbortController();
-  const deadline = world.setTimer(CALL_DEADLINE_MS, () => abort.abort());
+  const late = new AbortController();
+  const deadline = world.setTimer(CALL_DEADLINE_MS, () => late.abort());
+  const signal = init.signal ? AbortSignal.any([late.signal, init.signal]) : late.signal;
   try {
-    const response = await send(new Request(url, { ...init, signal: abort.signal }));
+    const response = await send(new Request(url, { ...init, signal }));
     return await outcomeOf(response);
   } catch (thrown) {
-    const message = abort.signal.aborted ? "it did not answer in time" : messageOf(thrown);
+    const message = late.signal.aborted ? "it did not answer in time" : messageOf(thrown);
     return { kind: "unreachable", message };
   } finally {
     deadline.cancel();

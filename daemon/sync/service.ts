@@ -38,5 +38,7 @@ export interface Service {
   forward(method: string, path: string, body?: string): Promise<Outcome<unknown>>;
   /** Undefined where nobody else can change what the service holds. */
   openLive?(handlers: LiveHandlers): LiveConnection;
+  /** Ends the calls under way as unreachable, and every later one; for a daemon that is ending. */
+  abandonCalls?(): void;
   close(): Promise<void>;
 }

@@ -46,7 +46,7 @@ scenario("`stop` ends the daemon in order, and commands say that none runs", asy
   for (const command of ["status", "sync", "projects", "link", "unlink", "env", "stop"]) {
     const { status, stdout, stderr } = await machine.run([command]);
     expect([command, status, stdout]).toEqual([command, 1, ""]);
-    expect(stderr).toBe("memsync: no daemon is running: start it with `memsync up`\n");
+    expect(stderr).toBe("memsync: no daemon is running: start it with `memsync start`\n");
   }
 });
 

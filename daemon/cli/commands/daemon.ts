@@ -23,7 +23,7 @@ interface LinkFlags extends JsonOption {
   readonly write?: boolean;
 }
 
-/** `status`, `projects`, `link`, `unlink`, `sync`, `env` and `stop`: what a running daemon does. */
+/** `status`, `projects`, `link`, `unlink`, `sync` and `env`: what a running daemon does. */
 export function addDaemonCommands(program: Command, env: Environment): void {
   program
     .command("status")
@@ -58,19 +58,15 @@ export function addDaemonCommands(program: Command, env: Environment): void {
     .description("print the gateway's address and token for a shell")
     .option("--json", "print them as JSON")
     .action((options: JsonOption) => printEnv(env, options));
-  program
-    .command("stop")
-    .description("stop the running daemon")
-    .action(async () => {
-      await (await getDaemon(env)).call("POST", "/_memsync/stop", {});
-      say("memsync is stopping");
-    });
 }
+
+/** What whoever needs a daemon is told where there is none. */
+export const NO_DAEMON = "no daemon is running: start it with `memsync start`";
 
 async function getDaemon(env: Environment): Promise<GatewayClient> {
   const daemon = await findDaemon(env.home);
   if (daemon) return daemon;
-  throw new CommandFailed("no daemon is running: start it with `memsync up`");
+  throw new CommandFailed(NO_DAEMON);
 }
 
 async function readStatus(env: Environment): Promise<DaemonStatus> {

@@ -1,15 +1,9 @@
-import { existsSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
-import pino from "pino";
 import type { Log } from "../../../shared/log.ts";
-import { type Lock, takeLock } from "../../../shared/sqlite/lock.ts";
-import { delay } from "../../../shared/world.ts";
 import { realWorld } from "../../../shared/world-real.ts";
-import { Daemon } from "../../daemon.ts";
+import type { Daemon } from "../../daemon.ts";
 import { openEmbeddedService } from "../../embedded-service.ts";
-import { prepareHome } from "../../home.ts";
-import { refuseNewerHome } from "../../open-home.ts";
 import { createGit } from "../../sources/run-git.ts";
 import { projectFolder } from "../../sources/working-tree.ts";
 import type { DaemonStatus, FolderStatus } from "../../status.ts";
@@ -20,7 +14,9 @@ import { CommandFailed } from "../errors.ts";
 import { findDaemon, type GatewayClient } from "../gateway-client.ts";
 import { say, sayJson } from "../output.ts";
 import { resolveFolder } from "../resolve-folder.ts";
+import { runDaemon } from "../run-daemon.ts";
 import { statusLines } from "../status-view.ts";
+import { takeHome } from "../take-home.ts";
 
 interface UpOptions {
   readonly json?: boolean;
@@ -28,10 +24,6 @@ interface UpOptions {
 
 /** How long `up` lets the first contact and the first look at the files take before it speaks. */
 const FIRST_SYNC_SECONDS = 3;
-
-/** Another process that holds the lock may be just starting. */
-const START_TRIES = 50;
-const START_TRY_MS = 100;
 
 /** `up`: the daemon in the foreground. */
 export function addUpCommand(program: Command, env: Environment): void {
@@ -44,15 +36,32 @@ export function addUpCommand(program: Command, env: Environment): void {
 
 async function up(env: Environment, dirs: readonly string[], options: UpOptions): Promise<void> {
   const folders = await foldersOf(env, dirs);
-  if (existsSync(env.home.database)) await refuseNewerHome(env.home.database);
-  prepareHome(env.home);
-  const lock = await takeLock(env.home.lock);
+  const lock = await takeHome(env.home);
   if (!lock) {
     const status = await joinRunning(env, folders);
     show(status, "memsync is running already; linked there", options);
     return;
   }
-  await runDaemon(env, lock, folders, options);
+  await runDaemon(lock, {
+    home: env.home,
+    started: "foreground",
+    openService: (log) => serviceOf(env, log),
+    onUp: (daemon) => begin(daemon, folders, options),
+  });
+}
+
+async function begin(
+  daemon: Daemon,
+  folders: readonly string[],
+  options: UpOptions,
+): Promise<void> {
+  const known = (await daemon.status()).projects.flatMap(({ folders: all }) => all);
+  for (const dir of folders) await daemon.link(dir);
+  const { status } = await daemon.sync(FIRST_SYNC_SECONDS);
+  show(status, "memsync is up; leave this running, or stop it with Ctrl-C", options);
+  for (const dir of folders) {
+    if (!known.some((folder) => folder.dir === dir)) await askForConsent(daemon, dir);
+  }
 }
 
 async function foldersOf(env: Environment, dirs: readonly string[]): Promise<string[]> {
@@ -61,62 +70,23 @@ async function foldersOf(env: Environment, dirs: readonly string[]): Promise<str
 }
 
 async function joinRunning(env: Environment, folders: readonly string[]): Promise<DaemonStatus> {
-  const daemon = await waitForDaemon(env);
+  const daemon = await findDaemon(env.home);
+  if (!daemon) throw new CommandFailed("the daemon that ran has ended: try again");
+  return await linkFolders(daemon, folders);
+}
+
+/** Links the folders, and resolves to the status after a first look at them. */
+export async function linkFolders(
+  daemon: GatewayClient,
+  folders: readonly string[],
+): Promise<DaemonStatus> {
   for (const dir of folders) await daemon.call("POST", "/_memsync/link", { dir });
   const answer = await daemon.call("POST", "/_memsync/sync", { wait_seconds: FIRST_SYNC_SECONDS });
   return (answer as { status: DaemonStatus }).status;
 }
 
-async function waitForDaemon(env: Environment): Promise<GatewayClient> {
-  for (let tries = 0; tries < START_TRIES; tries++) {
-    const daemon = await findDaemon(env.home);
-    if (daemon) return daemon;
-    await delay(realWorld, START_TRY_MS);
-  }
-  throw new CommandFailed(
-    `another memsync process holds ${env.home.dir} and does not answer: end it and try again`,
-  );
-}
-
-async function runDaemon(
-  env: Environment,
-  lock: Lock,
-  folders: readonly string[],
-  options: UpOptions,
-): Promise<void> {
-  const ended = new Promise<void>((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, resolve);
-    void start(resolve).catch((thrown) => {
-      failure = thrown;
-      resolve();
-    });
-  });
-  let failure: unknown;
-  let daemon: Daemon | undefined;
-  await ended;
-  await daemon?.stop();
-  lock.release();
-  if (failure !== undefined) throw failure;
-
-  async function start(onStopRequest: () => void): Promise<void> {
-    const log = openLog(env);
-    const service = await serviceOf(env, log);
-    daemon = await Daemon.start({ home: env.home, world: realWorld, log, service, onStopRequest });
-    const known = (await daemon.status()).projects.flatMap(({ folders: all }) => all);
-    for (const dir of folders) await daemon.link(dir);
-    const { status } = await daemon.sync(FIRST_SYNC_SECONDS);
-    show(status, "memsync is up; leave this running, or stop it with Ctrl-C", options);
-    for (const dir of folders) {
-      if (!known.some((folder) => folder.dir === dir)) await askForConsent(daemon, dir);
-    }
-  }
-}
-
-function openLog(env: Environment): Log {
-  return pino({ base: null }, pino.destination({ dest: env.home.log, sync: true, mode: 0o600 }));
-}
-
-async function serviceOf({ home, serviceUrl, serviceToken }: Environment, log: Log) {
+/** The service that the environment names, else the embedded one. */
+export async function serviceOf({ home, serviceUrl, serviceToken }: Environment, log: Log) {
   if (serviceUrl === undefined) return await openEmbeddedService(home.service, realWorld, log);
   return configuredService(serviceUrl, serviceToken);
 }
@@ -146,7 +116,8 @@ function wantsConsent({ state, note }: FolderStatus): boolean {
   return state === "upwards" || (note?.startsWith("is missing") ?? false);
 }
 
-function show(status: DaemonStatus, headline: string, { json }: UpOptions): void {
+/** Prints a headline and the status, or the status as JSON. */
+export function show(status: DaemonStatus, headline: string, { json }: UpOptions): void {
   if (json) {
     sayJson(status);
     return;

@@ -1,0 +1,56 @@
+import { existsSync } from "node:fs";
+import { messageOf } from "../../shared/errors.ts";
+import type { Home } from "../home.ts";
+import { type Introduction, parseIntroduction } from "../service/introduction.ts";
+import { CommandFailed } from "./errors.ts";
+
+/** A daemon that has not answered by then is taken for dead. */
+export const LIVENESS_DEADLINE_MS = 3000;
+
+/** Calls to the running daemon through the home's socket. */
+export interface GatewayClient {
+  readonly introduction: Introduction;
+  /** Resolves to the answer's body. Throws `CommandFailed` with the daemon's own sentence. */
+  call(method: string, path: string, body?: unknown): Promise<unknown>;
+}
+
+/** The daemon of this home, if one answers, of whatever version it is. */
+export async function contactDaemon(home: Home): Promise<GatewayClient | undefined> {
+  const introduction = await askIntroduction(home);
+  return (
+    introduction && {
+      introduction,
+      call: (method, path, body) => callOnce(home, method, path, body),
+    }
+  );
+}
+
+async function askIntroduction(home: Home): Promise<Introduction | undefined> {
+  if (!existsSync(home.socket)) return undefined;
+  try {
+    const signal = AbortSignal.timeout(LIVENESS_DEADLINE_MS);
+    const response = await fetch("http://localhost/_memsync/daemon", { unix: home.socket, signal });
+    if (response.ok) return parseIntroduction(await response.json());
+    await response.body?.cancel();
+    // The first daemons knew no such call.
+    return response.status === 404 ? parseIntroduction({}) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function callOnce(home: Home, method: string, path: string, body: unknown): Promise<unknown> {
+  let response: Response;
+  try {
+    response = await fetch(`http://localhost${path}`, {
+      unix: home.socket,
+      method,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  } catch (thrown) {
+    throw new CommandFailed(`the daemon did not answer: ${messageOf(thrown)}`);
+  }
+  const answer = (await response.json()) as { error?: { message?: string } };
+  if (response.ok) return answer;
+  throw new CommandFailed(answer.error?.message ?? `the daemon answered ${response.status}`);
+}

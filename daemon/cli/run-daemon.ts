@@ -1,0 +1,138 @@
+import { spawn } from "node:child_process";
+import { closeSync, rmSync } from "node:fs";
+import pino from "pino";
+import { messageOf } from "../../shared/errors.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Lock } from "../../shared/sqlite/lock.ts";
+import { VERSION } from "../../shared/version.ts";
+import { delay } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { Daemon } from "../daemon.ts";
+import type { Home } from "../home.ts";
+import { removeRecord, writeRecord } from "../service/daemon-record.ts";
+import { introduce, type Started } from "../service/introduction.ts";
+import { openLogFile, RotatingFile } from "../service/rotating-file.ts";
+import { selfCommand } from "../service/self-command.ts";
+import { killRunningGit } from "../sources/run-git.ts";
+import type { Service } from "../sync/service.ts";
+import { CommandFailed } from "./errors.ts";
+import { COULD_NOT_START } from "./log-view.ts";
+import { watchOver } from "./watch-over.ts";
+
+/** How a daemon's process is to run. */
+export interface DaemonRun {
+  readonly home: Home;
+  readonly started: Started;
+  readonly openService: (log: Log) => Promise<Service>;
+  /** It answers; what is done here belongs to its start. */
+  readonly onUp: (daemon: Daemon) => Promise<void>;
+  /** Time between two looks at itself. */
+  readonly checkIntervalMs?: number;
+}
+
+/** Ending in order takes no longer; what is acknowledged is on the disk before. */
+const END_DEADLINE_MS = 1500;
+const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Why a daemon's process ends. */
+type End =
+  | { readonly kind: "asked"; readonly by: string }
+  | { readonly kind: "sick"; readonly reason: string }
+  | { readonly kind: "failed"; readonly thrown: unknown };
+
+/**
+ * Runs the daemon in this process until a signal or a command ends it; its caller holds the home's
+ * lock, which is released at the end. Rejects with what kept it from running, and when only a new
+ * start helps; in the background that is under way then.
+ */
+export async function runDaemon(lock: Lock, run: DaemonRun): Promise<void> {
+  const { home, started } = run;
+  writeRecord(home, { pid: process.pid, started, ready: false });
+  const log = openLog(home);
+  const running = new RunningDaemon(run, log);
+  const end = await running.untilEnd();
+  logEnd(log, end);
+  await running.stop();
+  removeRecord(home);
+  lock.release();
+  if (end.kind === "failed") throw end.thrown;
+  if (end.kind === "sick") startAgain(run, end.reason);
+}
+
+class RunningDaemon {
+  readonly #run: DaemonRun;
+  readonly #log: Log;
+  #daemon: Daemon | undefined;
+  #unwatch: (() => void) | undefined;
+
+  constructor(run: DaemonRun, log: Log) {
+    this.#run = run;
+    this.#log = log;
+  }
+
+  untilEnd(): Promise<End> {
+    return new Promise((resolve) => {
+      for (const signal of ENDING_SIGNALS) {
+        process.once(signal, () => resolve({ kind: "asked", by: signal }));
+      }
+      this.#start(resolve).catch((thrown) => resolve({ kind: "failed", thrown }));
+    });
+  }
+
+  async #start(onEnd: (end: End) => void): Promise<void> {
+    const { home, started, openService, onUp } = this.#run;
+    const log = this.#log;
+    const daemon = await Daemon.start({
+      home,
+      world: realWorld,
+      log,
+      introduction: introduce(started, process.env),
+      service: await openService(log),
+      onStopRequest: () => onEnd({ kind: "asked", by: "a command" }),
+    });
+    this.#daemon = daemon;
+    writeRecord(home, { pid: process.pid, started, ready: true });
+    log.info({ version: VERSION, pid: process.pid, started }, "the daemon is up");
+    this.#unwatch = await watchOver({
+      home,
+      started,
+      ...(this.#run.checkIntervalMs !== undefined && { intervalMs: this.#run.checkIntervalMs }),
+      onSick: (reason) => onEnd({ kind: "sick", reason }),
+    });
+    await onUp(daemon);
+  }
+
+  /** Ends in order, or after the deadline as it is. */
+  async stop(): Promise<void> {
+    this.#unwatch?.();
+    killRunningGit();
+    const stopped = Promise.resolve(this.#daemon?.stop()).then(() => true);
+    const late = delay(realWorld, END_DEADLINE_MS).then(() => false);
+    const inOrder = await Promise.race([stopped, late]);
+    if (!inOrder) {
+      this.#log.warn({}, "the daemon ends with something still under way");
+      rmSync(this.#run.home.socket, { force: true });
+    }
+    killRunningGit();
+  }
+}
+
+function openLog(home: Home): Log {
+  return pino({ base: null }, new RotatingFile(home.log));
+}
+
+function logEnd(log: Log, end: End): void {
+  if (end.kind === "asked") log.info({ by: end.by }, "the daemon ends");
+  else if (end.kind === "sick") log.error({ reason: end.reason }, "the daemon starts again");
+  else log.error({ reason: messageOf(end.thrown) }, COULD_NOT_START);
+}
+
+/** In the background nobody else would do it. */
+function startAgain({ home, started }: DaemonRun, reason: string): void {
+  if (started !== "background") throw new CommandFailed(`the daemon ends, because ${reason}`);
+  const log = openLogFile(home.log);
+  const [program = "", ...args] = selfCommand();
+  const options = { cwd: "/", detached: true, stdio: ["ignore", log, log], env: process.env };
+  spawn(program, [...args, ...process.argv.slice(2)], options as object).unref();
+  closeSync(log);
+}

@@ -1,0 +1,116 @@
+import { VERSION } from "../../shared/version.ts";
+
+/** Grows by one when the daemon's own calls change so that an older command line is misled. */
+export const PROTOCOL = 1;
+
+/** How a daemon came to run, which says who can start it again. */
+export type Started = "foreground" | "background" | "service";
+
+/**
+ * What a daemon says of itself. `GET /_memsync/daemon` answers it in every version: fields are only
+ * ever added.
+ */
+export interface Introduction {
+  readonly version: string;
+  readonly protocol: number;
+  readonly started: Started;
+  readonly pid: number;
+  /** The service that its environment named; a token is never told. */
+  readonly environment: ServiceVariables;
+}
+
+/** What of the service is set by variables. */
+export interface ServiceVariables {
+  readonly url: string | null;
+  readonly has_token: boolean;
+}
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** What this process says of itself when it runs as the daemon. */
+export function introduce(started: Started, variables: Variables): Introduction {
+  return {
+    version: VERSION,
+    protocol: PROTOCOL,
+    started,
+    pid: process.pid,
+    environment: serviceVariables(variables),
+  };
+}
+
+export function serviceVariables(variables: Variables): ServiceVariables {
+  return {
+    url: variables.MEMSYNC_URL || null,
+    has_token: Boolean(variables.MEMSYNC_TOKEN),
+  };
+}
+
+/** An introduction as it came in; what an older or odd daemon leaves out is taken for the least. */
+export function parseIntroduction(value: unknown): Introduction {
+  const fields = (typeof value === "object" && value !== null ? value : {}) as Record<
+    string,
+    unknown
+  >;
+  const environment = (fields.environment ?? {}) as Record<string, unknown>;
+  return {
+    version: typeof fields.version === "string" ? fields.version : "0.0.0",
+    protocol: typeof fields.protocol === "number" ? fields.protocol : 0,
+    started: startedOf(fields.started),
+    pid: typeof fields.pid === "number" ? fields.pid : 0,
+    environment: {
+      url: typeof environment.url === "string" ? environment.url : null,
+      has_token: environment.has_token === true,
+    },
+  };
+}
+
+function startedOf(value: unknown): Started {
+  return value === "background" || value === "service" ? value : "foreground";
+}
+
+/** How a running daemon stands to a command line. */
+export type Age = "same" | "older" | "newer";
+
+/** A protocol decides before a version: a checkout may change without a new number. */
+export function ageOf(daemon: Pick<Introduction, "version" | "protocol">): Age {
+  const difference = daemon.protocol - PROTOCOL || compareVersions(daemon.version, VERSION);
+  if (difference === 0) return "same";
+  return difference < 0 ? "older" : "newer";
+}
+
+/** Order of semantic versions (https://semver.org/#spec-item-11): negative when `one` is older. */
+export function compareVersions(one: string, other: string): number {
+  const [left, right] = [one, other].map(partsOf);
+  if (!left || !right) return 0;
+  for (let at = 0; at < 3; at++) {
+    const difference = (left.numbers[at] ?? 0) - (right.numbers[at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  if (left.before === undefined || right.before === undefined) {
+    return Number(left.before === undefined) - Number(right.before === undefined);
+  }
+  return compareIdentifiers(left.before, right.before);
+}
+
+interface VersionParts {
+  readonly numbers: readonly number[];
+  /** The identifiers of a version before a release. */
+  readonly before: readonly string[] | undefined;
+}
+
+function partsOf(version: string): VersionParts {
+  const [, numbers = "", before] = /^v?([\d.]*)(?:-([^+]*))?/.exec(version) ?? [];
+  return { numbers: numbers.split(".").map(Number), before: before?.split(".") };
+}
+
+function compareIdentifiers(one: readonly string[], other: readonly string[]): number {
+  for (let at = 0; at < Math.min(one.length, other.length); at++) {
+    const [left = "", right = ""] = [one[at], other[at]];
+    if (left === right) continue;
+    const [leftIsNumber, rightIsNumber] = [left, right].map((each) => /^\d+$/.test(each));
+    if (leftIsNumber && rightIsNumber) return Number(left) - Number(right);
+    if (leftIsNumber !== rightIsNumber) return leftIsNumber ? -1 : 1;
+    return left < right ? -1 : 1;
+  }
+  return one.length - other.length;
+}
