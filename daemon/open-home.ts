@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { type Kysely, sql } from "kysely";
 import { AppError, messageOf } from "../shared/errors.ts";
 import { openDatabase, openReader, type SqliteDatabase } from "../shared/sqlite/database.ts";
@@ -35,10 +36,10 @@ export async function openHomeReader(path: string): Promise<Kysely<DaemonTables>
 
 /**
  * Throws one sentence when a newer memsync wrote a home's database, before anything else of the
- * home is touched. The file is there.
+ * home is touched.
  */
 export async function refuseNewerHome(path: string): Promise<void> {
-  const reader = await openLooked(path);
+  const reader = existsSync(path) ? await openLooked(path) : undefined;
   if (reader) await isPresent(path, reader);
   await reader?.destroy();
 }

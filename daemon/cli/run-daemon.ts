@@ -9,6 +9,7 @@ import { delay } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { Daemon } from "../daemon.ts";
 import type { Home } from "../home.ts";
+import { refuseNewerHome } from "../open-home.ts";
 import { removeRecord, writeRecord } from "../service/daemon-record.ts";
 import { introduce, type Started } from "../service/introduction.ts";
 import { openLogFile, RotatingFile } from "../service/rotating-file.ts";
@@ -42,11 +43,13 @@ type End =
 
 /**
  * Runs the daemon in this process until a signal or a command ends it; its caller holds the home's
- * lock, which is released at the end. Rejects with what kept it from running, and when only a new
+ * lock, which is released when the process ends. Rejects with what kept it from running, and when only a new
  * start helps; in the background that is under way then.
  */
 export async function runDaemon(lock: Lock, run: DaemonRun): Promise<void> {
   const { home, started } = run;
+  // Whoever waits for the lock waits for this process's end.
+  process.once("exit", () => lock.release());
   writeRecord(home, { pid: process.pid, started, ready: false });
   const log = openLog(home);
   const running = new RunningDaemon(run, log);
@@ -54,7 +57,6 @@ export async function runDaemon(lock: Lock, run: DaemonRun): Promise<void> {
   logEnd(log, end);
   await running.stop();
   removeRecord(home);
-  lock.release();
   if (end.kind === "failed") throw end.thrown;
   if (end.kind === "sick") startAgain(run, end.reason);
 }
@@ -82,6 +84,7 @@ class RunningDaemon {
   async #start(onEnd: (end: End) => void): Promise<void> {
     const { home, started, openService, onUp } = this.#run;
     const log = this.#log;
+    await refuseNewerHome(home.database);
     const daemon = await Daemon.start({
       home,
       world: realWorld,

@@ -14,7 +14,7 @@ const KILL_DEADLINE_MS = 5000;
 const SILENCE_MS_MAX = 8000;
 /** One that never answered may be starting. */
 const START_MS_MAX = 15_000;
-const POLL_MS = 100;
+const POLL_MS = 50;
 
 /** Who has the home. */
 export type Occupant =

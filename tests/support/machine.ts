@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { homeOf } from "../../daemon/home.ts";
+import { findHolder } from "../../daemon/service/daemon-record.ts";
 import type { DaemonStatus } from "../../daemon/status.ts";
 import { type Ended, RunningProcess } from "./running-process.ts";
 import { waitFor } from "./wait-for.ts";
@@ -31,6 +33,8 @@ export interface MachineOptions {
 export interface CommandOptions {
   readonly cwd?: string;
   readonly stdin?: string | Uint8Array;
+  /** Besides the machine's own environment, or instead of some of it. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A memory as `list --json` prints it. */
@@ -77,7 +81,8 @@ export class Machine {
       MEMSYNC_HOME: this.home,
       ...(service && { MEMSYNC_URL: service.url, MEMSYNC_TOKEN: service.token }),
     };
-    const started = new RunningProcess(command, { cwd: this.folder, env, ...options });
+    const all = { ...env, ...options.env };
+    const started = new RunningProcess(command, { cwd: this.folder, ...options, env: all });
     this.#running.add(started);
     void started.ended().then(() => this.#running.delete(started));
     return started;
@@ -116,9 +121,16 @@ export class Machine {
     return this.#daemon?.running ? await this.#daemon.end(signal) : undefined;
   }
 
-  /** Kills whatever of it still runs. */
+  /** Kills whatever of it still runs, in the background, too. */
   async end(): Promise<void> {
     await Promise.all([...this.#running].map((process) => process.end("SIGKILL")));
+    const pid = this.holder();
+    if (pid !== undefined) process.kill(pid, "SIGKILL");
+  }
+
+  /** The process that holds the home's lock, if it is a daemon. */
+  holder(): number | undefined {
+    return findHolder(homeOf({ MEMSYNC_HOME: this.home }))?.pid;
   }
 
   async status(): Promise<DaemonStatus> {

@@ -5,6 +5,7 @@ import { silentLog } from "../../../shared/log.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import { Daemon } from "../../daemon.ts";
 import { prepareHome } from "../../home.ts";
+import { introduce } from "../../service/introduction.ts";
 import { createHttpService } from "../../sync/http-service.ts";
 import { type Environment, readEnvironment } from "../environment.ts";
 import { listConflicts } from "../local-conflicts.ts";
@@ -38,6 +39,7 @@ export class DemoMachine {
       log: silentLog,
       service: createHttpService({ ...service, world: realWorld }),
       onStopRequest: () => undefined,
+      introduction: introduce("foreground", {}),
     });
     await daemon.link(dir, { id: DEMO_PROJECT, write: true });
     return new DemoMachine(name, env, daemon);

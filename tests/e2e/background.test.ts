@@ -1,0 +1,218 @@
+import { Database } from "bun:sqlite";
+import { expect } from "bun:test";
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
+import { type Machine, MEMSYNC } from "../support/machine.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const emulator = sharedEmulator();
+
+/** Where the system shows what a process has. */
+const HAS_PROC = existsSync("/proc/self/stat");
+
+async function makeMachine(lab: Lab, account?: string): Promise<Machine> {
+  const folder = await lab.git.repository("a", { "README.md": "" });
+  return lab.machine("a", folder, account === undefined ? undefined : emulator.account(account));
+}
+
+/** The pid that the daemon answers. */
+async function pidOf(machine: Machine): Promise<number> {
+  return ((await machine.ask("GET", "/_memsync/daemon")) as { pid: number }).pid;
+}
+
+/** One that has ended may be listed until somebody asks how. */
+function isProcess(pid: number): boolean {
+  const { stdout } = Bun.spawnSync(["ps", "-o", "stat=", "-p", String(pid)]);
+  return /^[^Z\s]/.test(stdout.toString().trim());
+}
+
+function descriptorsOf(pid: number): string[] {
+  const folder = `/proc/${pid}/fd`;
+  return readdirSync(folder).map((name) => readlinkSync(join(folder, name)));
+}
+
+scenario("`start` returns when the daemon answers; `stop` when it has ended", async (lab) => {
+  const machine = await makeMachine(lab, "start");
+  expect(await machine.memsync("start")).toContain("memsync runs in the background");
+  const pid = await pidOf(machine);
+  expect((await machine.status()).projects).toEqual([]);
+  await machine.memsync("start", machine.folder);
+  expect(await pidOf(machine)).toBe(pid);
+  await machine.memsync("set", "key", "value");
+  expect(await machine.memsync("stop")).toBe("memsync has ended\n");
+  expect(isProcess(pid)).toBe(false);
+  expect(existsSync(join(machine.home, "daemon.sock"))).toBe(false);
+  await machine.memsync("start");
+  expect(await machine.memsync("get", "key")).toBe("value");
+  expect((await machine.projectOf()).memories).toBe(1);
+});
+
+scenario(
+  "a daemon in the background has nothing of the command that started it",
+  async (lab) => {
+    const machine = await makeMachine(lab, "apart");
+    await lab.git.write(lab.git.path("nine"), "");
+    const quoted = [...MEMSYNC, "start"].map((word) => `'${word}'`).join(" ");
+    const shell = ["sh", "-c", `exec 9<'${lab.git.path("nine")}'; exec ${quoted}`];
+    expect((await machine.spawnOther(shell).ended()).status).toBe(0);
+    const pid = await pidOf(machine);
+    const [, , session] = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) . /, "")
+      .split(" ");
+    expect(Number(session)).toBe(pid);
+    expect(readlinkSync(`/proc/${pid}/cwd`)).toBe("/");
+    const open = descriptorsOf(pid);
+    expect(open).not.toContain(lab.git.path("nine"));
+    const standard = [0, 1, 2].map((each) => readlinkSync(`/proc/${pid}/fd/${each}`));
+    const log = join(machine.home, "daemon.log");
+    expect(standard).toEqual(["/dev/null", log, log]);
+    expect(open.filter((path) => path.startsWith("pipe:"))).toEqual([]);
+    expect(statSync(log).mode & 0o777).toBe(0o600);
+  },
+  undefined,
+  HAS_PROC,
+);
+
+scenario("several `start` at the same instant are one daemon, and all are done", async (lab) => {
+  const machine = await makeMachine(lab, "at-once");
+  const commands = Array.from({ length: 4 }, () => machine.spawn(["start", "--json"]));
+  const ended = await Promise.all(commands.map((each) => each.ended()));
+  expect(ended.map(({ status, stderr }) => [status, stderr])).toEqual(ended.map(() => [0, ""]));
+  const gateways = ended.map(({ stdout }) => JSON.parse(stdout).gateway.url);
+  expect(new Set(gateways)).toEqual(new Set([(await machine.status()).gateway.url]));
+  const log = await machine.memsync("logs");
+  expect(log.match(/the daemon is up/g)).toHaveLength(1);
+});
+
+scenario("`start` beside `up` at the same instant is one daemon", async (lab) => {
+  const machine = await makeMachine(lab, "beside");
+  const up = machine.begin();
+  const start = await machine.run(["start"]);
+  expect([start.status, start.stderr]).toEqual([0, ""]);
+  const pid = await pidOf(machine);
+  await waitFor("`up` to have found it or to be it", () => /memsync is /.test(up.stdout));
+  expect(await pidOf(machine)).toBe(pid);
+  await machine.memsync("stop");
+});
+
+scenario("a daemon that dies while it starts is a failure that says why", async (lab) => {
+  const machine = await makeMachine(lab, "dies");
+  machine.service = { url: emulator.account("dies").url, token: "" };
+  const { status, stdout, stderr } = await machine.run(["start"]);
+  expect([status, stdout]).toEqual([1, ""]);
+  expect(stderr).toBe(
+    "memsync: the daemon did not start: MEMSYNC_URL is set without MEMSYNC_TOKEN: " +
+      "set the service's token\n",
+  );
+  expect((await machine.run(["start", "nowhere"])).stderr).toContain("nowhere is not a folder");
+  expect(machine.holder()).toBeUndefined();
+});
+
+scenario("a home of a newer version is refused and not touched", async (lab) => {
+  const machine = await makeMachine(lab);
+  await machine.memsync("start", machine.folder);
+  await machine.memsync("set", "key", "value");
+  await machine.memsync("stop");
+  const path = join(machine.home, "memsync.db");
+  const database = new Database(path);
+  database.run("INSERT INTO schema_migrations (name) VALUES ('daemon-9999-future')");
+  database.close();
+  const bytes = () =>
+    ["memsync.db", "service.db"].map((name) => Bun.hash(readFileSync(join(machine.home, name))));
+  const before = bytes();
+  for (const command of ["start", "up", "restart"]) {
+    const { status, stderr } = await machine.run([command]);
+    expect([command, status]).toEqual([command, 1]);
+    expect(stderr).toMatch(/^memsync: .*written by a newer memsync .*update memsync[^\n]*\n$/);
+    expect(bytes()).toEqual(before);
+  }
+});
+
+scenario("a daemon that no longer answers is replaced, and nothing saved is lost", async (lab) => {
+  const machine = await makeMachine(lab, "silent");
+  await machine.memsync("start", machine.folder);
+  await machine.memsync("set", "key", "value");
+  for (const command of ["start", "restart"]) {
+    const pid = await pidOf(machine);
+    process.kill(pid, "SIGSTOP");
+    await machine.memsync(command);
+    expect(await pidOf(machine)).not.toBe(pid);
+    expect(isProcess(pid)).toBe(false);
+    expect(await machine.memsync("get", "key")).toBe("value");
+  }
+  process.kill(await pidOf(machine), "SIGSTOP");
+  expect(await machine.memsync("stop")).toContain("did not answer and was killed");
+  expect(machine.holder()).toBeUndefined();
+});
+
+scenario("a daemon at somebody's terminal that is stopped there is left alone", async (lab) => {
+  const machine = await makeMachine(lab, "terminal");
+  await machine.up();
+  const pid = await pidOf(machine);
+  process.kill(pid, "SIGSTOP");
+  const { status, stderr } = await machine.run(["start"]);
+  process.kill(pid, "SIGCONT");
+  expect(status).toBe(1);
+  expect(stderr).toContain(`another memsync process (process ${pid}) holds`);
+  await machine.memsync("set", "key", "value");
+  expect(await pidOf(machine)).toBe(pid);
+  expect((await machine.run(["restart"])).stderr).toContain("runs in the foreground");
+});
+
+scenario("`start` takes over from a daemon that was killed", async (lab) => {
+  const machine = await makeMachine(lab, "killed");
+  await machine.memsync("start", machine.folder);
+  process.kill(await pidOf(machine), "SIGKILL");
+  await waitFor("its end", () => machine.holder() === undefined);
+  expect((await machine.run(["status"])).stderr).toContain("start it with `memsync start`");
+  await machine.memsync("set", "between", "daemons");
+  await machine.memsync("start");
+  expect((await machine.projectOf()).memories).toBe(1);
+});
+
+scenario("a daemon whose socket is gone starts itself again", async (lab) => {
+  const machine = await makeMachine(lab, "socket");
+  const told = ["daemon", "--started", "background", "--check-seconds", "0.05"];
+  const first = machine.spawn(told);
+  const pid = await waitFor("the daemon", () => pidOf(machine));
+  rmSync(join(machine.home, "daemon.sock"));
+  expect((await first.ended()).status).toBe(0);
+  const next = await waitFor("the next one", () => pidOf(machine));
+  expect(next).not.toBe(pid);
+  expect(await machine.memsync("logs")).toContain("its socket did not answer");
+  await machine.memsync("stop");
+});
+
+scenario("`restart` is the same daemon again, or none", async (lab) => {
+  const machine = await makeMachine(lab, "restart");
+  await machine.memsync("restart");
+  const pid = await pidOf(machine);
+  await machine.memsync("link");
+  await machine.memsync("restart");
+  expect(await pidOf(machine)).not.toBe(pid);
+  expect((await machine.status()).projects).toHaveLength(1);
+  const { service } = machine;
+  machine.service = undefined;
+  const other = await machine.run(["restart"]);
+  expect(other.status).toBe(1);
+  expect(other.stderr).toContain(`the daemon was started with MEMSYNC_URL ${service?.url}`);
+  expect((await machine.status()).service.name).toBe(service?.url ?? "");
+});
+
+scenario("no token is in a process list, in the log or told by the daemon", async (lab) => {
+  const machine = await makeMachine(lab, "no-token");
+  const token = machine.service?.token ?? "";
+  await machine.memsync("start", machine.folder);
+  await machine.memsync("set", "key", "PLANTED value");
+  await machine.memsync("sync");
+  const pid = await pidOf(machine);
+  const ps = await machine.spawnOther(["ps", "-o", "args=", "-p", String(pid)]).ended();
+  expect(ps.stdout).toContain("daemon --started background");
+  const told = JSON.stringify(await machine.ask("GET", "/_memsync/daemon"));
+  const log = await machine.memsync("logs", "--json");
+  for (const text of [ps.stdout, told, log]) {
+    expect(text).not.toContain(token);
+    expect(text).not.toContain("PLANTED");
+  }
+});
