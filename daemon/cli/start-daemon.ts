@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, readFileSync, statSync } from "node:fs";
+import { closeSync, existsSync, readFileSync, statSync } from "node:fs";
 import { type Lock, takeLock } from "../../shared/sqlite/lock.ts";
 import { delay } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
@@ -34,6 +34,15 @@ export async function inStartTurn<Result>(
   } finally {
     lock.release();
   }
+}
+
+/** Whether another command was starting or ending a daemon; resolves when it is done, or late. */
+export async function wasInStartTurn(home: Home): Promise<boolean> {
+  if (!existsSync(home.startLock)) return false;
+  const atOnce = await takeLock(home.startLock);
+  const lock = atOnce ?? (await untilFree(home.startLock, START_DEADLINE_MS));
+  lock?.release();
+  return atOnce === undefined;
 }
 
 /** The lock, once its holder is gone; undefined after the deadline. */

@@ -12,6 +12,7 @@ import { listConflicts } from "../local-conflicts.ts";
 import { say, sayJson, table } from "../output.ts";
 import { withLocal } from "../place.ts";
 import { resolveFolder } from "../resolve-folder.ts";
+import { wasInStartTurn } from "../start-daemon.ts";
 import { statusLines } from "../status-view.ts";
 
 interface JsonOption {
@@ -66,6 +67,8 @@ export const NO_DAEMON = "no daemon is running: start it with `memsync start`";
 async function getDaemon(env: Environment): Promise<GatewayClient> {
   const daemon = await findDaemon(env.home);
   if (daemon) return daemon;
+  const started = (await wasInStartTurn(env.home)) && (await findDaemon(env.home));
+  if (started) return started;
   throw new CommandFailed(NO_DAEMON);
 }
 
