@@ -5,17 +5,13 @@ export interface EmulatorProgram extends Program {
   readonly url: string;
 }
 
-/** Runs from source, unless a compiled `binary` is given. */
 export async function startEmulator(
   programs: Programs,
   dataDir: string,
-  binary?: string,
+  limits: "on" | "off" = "off",
 ): Promise<EmulatorProgram> {
-  const args = ["emulator", "--port", "0", "--limits", "off", "--data-dir", dataDir];
-  const program =
-    binary === undefined
-      ? await programs.start("memsync", args)
-      : await programs.spawn([binary, ...args]);
+  const args = ["emulator", "--port", "0", "--limits", limits, "--data-dir", dataDir];
+  const program = await programs.start("memsync", args);
   return { ...program, url: urlIn(program.line) };
 }
 

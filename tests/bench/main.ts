@@ -2,9 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
+import { compileInto } from "./compiled.ts";
 import { machineLine } from "./machine.ts";
 import { Programs } from "./programs.ts";
 import type { Row, RowResult } from "./row.ts";
+import { backlog } from "./rows/backlog.ts";
 import { cli } from "./rows/cli.ts";
 import { crowd } from "./rows/crowd.ts";
 import { delta } from "./rows/delta.ts";
@@ -28,45 +30,51 @@ const ROWS: readonly Row[] = [
   live,
   delta,
   first,
+  backlog,
   grow,
+  cli,
   history,
   crowd,
-  cli,
 ];
-const USAGE = `usage: bun run bench [${ROWS.map((row) => row.name).join("|")}]... [--writes N]`;
+const NAMES = ROWS.map((row) => row.name).join("|");
+const USAGE = `usage: bun run bench [${NAMES}]... [--writes N] [--compiled]`;
 const LIVE_WRITES = 60;
 
 interface Options {
   readonly rows: readonly Row[];
   readonly writes: number;
+  /** The compiled binary is measured instead of the sources. */
+  readonly compiled: boolean;
 }
 
 /** Throws for what it doesn't know. */
 function parseOptions(args: readonly string[]): Options {
   const rows: Row[] = [];
   let writes = LIVE_WRITES;
+  let compiled = false;
   for (let at = 0; at < args.length; at++) {
     const row = ROWS.find((each) => each.name === args[at]);
     if (row) rows.push(row);
     else if (args[at] === "--writes" && /^[1-9]\d{0,3}$/.test(args[at + 1] ?? "")) {
       writes = Number(args[++at]);
-    } else throw new Error(USAGE);
+    } else if (args[at] === "--compiled") compiled = true;
+    else throw new Error(USAGE);
   }
-  return { rows: rows.length === 0 ? ROWS : rows, writes };
+  return { rows: rows.length === 0 ? ROWS : rows, writes, compiled };
 }
 
 /**
  * Runs a row in folders of its own; ends all that it started and removes all that it wrote. A row
  * that fails is missed, and the others go on.
  */
-async function runRow(row: Row, writes: number): Promise<RowResult> {
-  const programs = new Programs();
+async function runRow(row: Row, { writes, compiled }: Options): Promise<RowResult> {
   const folders: string[] = [];
   const folder = async () => {
     const made = await mkdtemp(join(tmpdir(), "memsync-bench-"));
     folders.push(made);
     return made;
   };
+  const programs = new Programs(compiled ? await compileInto(await folder()) : undefined);
   try {
     return await row.run({ programs, folder, writes });
   } catch (thrown) {
@@ -83,6 +91,6 @@ const machine = machineLine();
 const finished: Finished[] = [];
 for (const row of options.rows) {
   process.stderr.write(`${row.name} …\n`);
-  finished.push({ row, result: await runRow(row, options.writes) });
+  finished.push({ row, result: await runRow(row, options) });
 }
 process.stdout.write(markdownOf(machine, finished));

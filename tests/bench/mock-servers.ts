@@ -4,20 +4,19 @@ import { type Peer, startPeerOnPort } from "./peers.ts";
 import type { Programs } from "./programs.ts";
 
 /** A list of memories, as the interface answers it. */
-interface MemoryList {
+export interface MemoryList {
   readonly memories: readonly unknown[];
 }
 
 const LOOPBACK = "127.0.0.1";
 
-/** json-server with these memories as a collection at `/memories`. */
-export async function startJsonServer(
-  programs: Programs,
-  dir: string,
-  answer: unknown,
-): Promise<Peer> {
-  const { memories } = answer as MemoryList;
+/** What json-server reads: these memories as a collection. */
+export function writeCollection(dir: string, { memories }: MemoryList): void {
   writeFileSync(join(dir, "db.json"), JSON.stringify({ memories }));
+}
+
+/** json-server with what was written into `dir`; the collection is at `/memories`. */
+export async function startJsonServer(programs: Programs, dir: string): Promise<Peer> {
   return await startPeerOnPort(programs, "json-server/lib/cli/bin.js", dir, (port) => [
     ...["db.json", "--host", LOOPBACK, "--port", String(port), "--quiet"],
   ]);
@@ -34,13 +33,8 @@ interface Described {
 
 type Contents = Readonly<Record<string, { example?: unknown; examples?: unknown }>>;
 
-/** Prism with an OpenAPI document, whose list of memories has this answer as its only example. */
-export async function startPrism(
-  programs: Programs,
-  dir: string,
-  description: unknown,
-  answer: unknown,
-): Promise<Peer> {
+/** What Prism reads: an OpenAPI document whose list of memories has one example, this answer. */
+export function writeDescription(dir: string, description: unknown, answer: MemoryList): void {
   const described = structuredClone(description) as Description;
   const found = described.paths["/v1/memories"]?.get?.responses["200"]?.content;
   const json = found?.["application/json"];
@@ -48,6 +42,10 @@ export async function startPrism(
   delete json.examples;
   json.example = answer;
   writeFileSync(join(dir, "openapi.json"), JSON.stringify(described));
+}
+
+/** Prism with what was written into `dir`. */
+export async function startPrism(programs: Programs, dir: string): Promise<Peer> {
   return await startPeerOnPort(programs, "@stoplight/prism-cli/dist/index.js", dir, (port) => [
     ...["mock", "openapi.json", "--host", LOOPBACK, "--port", String(port)],
     ...["--verboseLevel", "silent"],

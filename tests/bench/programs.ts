@@ -29,6 +29,9 @@ export interface Program {
 export class Programs {
   readonly #running = new Set<Subprocess>();
 
+  /** `memsync` is this compiled program; it runs from source when left out. */
+  constructor(readonly binary?: string) {}
+
   /** Starts a TypeScript program of this folder, or `memsync`, and waits for its first line. */
   async start(
     script: string | "memsync",
@@ -36,8 +39,30 @@ export class Programs {
     environment: Readonly<Record<string, string>> = {},
     deadlineMs = READY_DEADLINE_MS,
   ): Promise<Program> {
-    const path = script === "memsync" ? MEMSYNC : join(import.meta.dir, script);
-    return await this.spawn([process.execPath, path, ...args], environment, deadlineMs);
+    const command =
+      script === "memsync" ? this.memsync() : [process.execPath, join(import.meta.dir, script)];
+    return await this.spawn([...command, ...args], environment, deadlineMs);
+  }
+
+  /** The command that runs `memsync`. */
+  memsync(): readonly string[] {
+    return this.binary === undefined ? [process.execPath, MEMSYNC] : [this.binary];
+  }
+
+  /** Runs `memsync` to its end. Resolves to what it printed and how long the process took. */
+  async time(
+    args: readonly string[],
+    environment: Readonly<Record<string, string>>,
+    cwd: string,
+  ): Promise<{ readonly output: string; readonly tookMs: number }> {
+    const startedAt = performance.now();
+    const child = this.#launch([...this.memsync(), ...args], environment, cwd);
+    const output = await child.stdout.text();
+    const status = await child.exited;
+    const tookMs = performance.now() - startedAt;
+    this.#running.delete(child);
+    if (status !== 0) throw new Error(`memsync ${args.join(" ")} ended with ${status}: ${output}`);
+    return { output, tookMs };
   }
 
   /** Starts any program and waits for its first line. */

@@ -1,7 +1,13 @@
 import { join } from "node:path";
 import { call, type EmulatorProgram, startRaisedEmulator, urlIn } from "../emulator.ts";
 import type { ReadLoad } from "../load/read-load.ts";
-import { startJsonServer, startPrism } from "../mock-servers.ts";
+import {
+  type MemoryList,
+  startJsonServer,
+  startPrism,
+  writeCollection,
+  writeDescription,
+} from "../mock-servers.ts";
 import { besidePeer, type Peer } from "../peers.ts";
 import type { Programs } from "../programs.ts";
 import { type Bench, type Figure, type Row, verdictOf } from "../row.ts";
@@ -40,12 +46,14 @@ export const read: Row = {
       figures: [
         { figure, target, verdict: verdictOf(found.ratio >= SHARE_MIN) },
         ...(await besideMock(bench, emulator, "json-server", async (dir, answer) => {
-          const { url, stop } = await startJsonServer(programs, dir, answer);
+          writeCollection(dir, answer);
+          const { url, stop } = await startJsonServer(programs, dir);
           return { path: `${url}/memories`, stop };
         })),
         ...(await besideMock(bench, emulator, "Prism", async (dir, answer) => {
           const description = await call(service, "GET", "/openapi.json");
-          const { url, stop } = await startPrism(programs, dir, description, answer);
+          writeDescription(dir, description, answer);
+          const { url, stop } = await startPrism(programs, dir);
           return { path: url + PATH, stop };
         })),
       ],
@@ -62,7 +70,7 @@ export const read: Row = {
 
 type StartMock = (
   dir: string,
-  answer: unknown,
+  answer: MemoryList,
 ) => Promise<{ readonly path: string; readonly stop: Peer["stop"] }>;
 
 function besideMock(
@@ -73,7 +81,7 @@ function besideMock(
 ): Promise<readonly Figure[]> {
   const target = `≥ 5 × ${name}`;
   return besidePeer(target, async () => {
-    const answer = await call({ url, token: TOKEN }, "GET", PATH);
+    const answer = await call<MemoryList>({ url, token: TOKEN }, "GET", PATH);
     const { path, stop } = await startMock(await folder(), answer);
     const { own, other, ratio } = await inTurn(programs, url + PATH, path);
     await stop();

@@ -1,63 +1,128 @@
 import { join } from "node:path";
-import { compileInto } from "../compiled.ts";
-import { startEmulator, urlIn } from "../emulator.ts";
+import { call, startEmulator, urlIn } from "../emulator.ts";
+import { startJsonServer, startPrism, writeCollection, writeDescription } from "../mock-servers.ts";
+import { besidePeer } from "../peers.ts";
 import type { Program, Programs } from "../programs.ts";
-import { type Row, verdictOf } from "../row.ts";
+import { type Bench, type Figure, type Row, verdictOf } from "../row.ts";
 import { median, ms, times } from "../sample.ts";
 
 const ROUNDS = 11;
-const COMPILED_RATIO_MAX = 3;
-const HEADERS = { Authorization: "Bearer mst_dev_pro" };
+const PATH = "/v1/memories";
+const TOKEN = "mst_dev_pro";
+const NO_MEMORIES = { memories: [], total: 0, next_cursor: null };
+
+/** How many times as fast as each peer, at least; and at most so many times a bare server. */
+const SOURCE = { jsonServer: 2, prism: 8, bare: undefined };
+const COMPILED = { jsonServer: 6, prism: 25, bare: 3 };
 
 /** From the start of the emulator's process to its first answer. */
 export const start: Row = {
   name: "start",
-  async run({ programs, folder }) {
-    const own: number[] = [];
-    const compiled: number[] = [];
-    const bare: number[] = [];
-    const binary = await compileInto(await folder());
-    for (let round = 0; round < ROUNDS; round++) {
-      const dir = await folder();
-      bare.push(await untilAnswer(() => startBare(programs, join(dir, "bare.db"))));
-      own.push(await untilAnswer(() => startEmulator(programs, join(dir, "emulator"))));
-      compiled.push(
-        await untilAnswer(() => startEmulator(programs, join(dir, "compiled"), binary)),
-      );
-    }
-    const ratio = median(compiled) / median(bare);
+  async run(bench) {
+    const { binary } = bench.programs;
     return {
       figures: [
-        {
-          figure:
-            `compiled: ${ms(median(compiled))}, ${times(ratio)} a bare Bun HTTP server with a ` +
-            `database (${ms(median(bare))})`,
-          target: `compiled: ≤ ${COMPILED_RATIO_MAX} × bare`,
-          verdict: verdictOf(ratio <= COMPILED_RATIO_MAX),
-        },
-        {
-          figure: `from source: ${ms(median(own))}`,
-          target: "from source: against peers",
-          verdict: "not judged",
-        },
+        ...(await besideBare(bench)),
+        ...(await besideMock(bench, "json-server", "/memories", (dir) => {
+          writeCollection(dir, NO_MEMORIES);
+          return () => startJsonServer(bench.programs, dir);
+        })),
+        ...(await besideMock(bench, "Prism", PATH, await prismOf(bench))),
       ],
       notes: [
         `medians of ${ROUNDS} starts each, in turn, each on a fresh folder, to the first ` +
-          "authenticated 200 of `GET /v1/memories`; the peers are not there yet.",
+          `authenticated 200 of \`GET ${PATH}\`; ` +
+          (binary === undefined
+            ? "the programs run from source: `--compiled` measures a compiled one. "
+            : "the compiled binary. ") +
+          "json-server has an empty collection; Prism serves the emulator's own /openapi.json.",
       ],
     };
   },
 };
 
-async function startBare(programs: Programs, path: string): Promise<Program & { url: string }> {
-  const program = await programs.start("bare/start-server.ts", [path]);
+async function besideBare(bench: Bench): Promise<readonly Figure[]> {
+  const { own, other } = await inTurn(bench, PATH, (dir) => () => startBare(bench.programs, dir));
+  const { bare: most } = targets(bench);
+  const ratio = own / other;
+  const figure =
+    `${ms(own)} ${kindOf(bench)}, ${times(ratio)} a bare Bun HTTP server with a database ` +
+    `(${ms(other)})`;
+  if (most === undefined) {
+    return [{ figure, target: "compiled: ≤ 3 × bare", verdict: "not judged" }];
+  }
+  return [{ figure, target: `≤ ${most} × bare`, verdict: verdictOf(ratio <= most) }];
+}
+
+function besideMock(
+  bench: Bench,
+  name: "json-server" | "Prism",
+  path: string,
+  prepare: Prepare,
+): Promise<readonly Figure[]> {
+  const { jsonServer, prism } = targets(bench);
+  const least = name === "Prism" ? prism : jsonServer;
+  const target = `${kindOf(bench)} ≥ ${least} × faster than ${name}`;
+  return besidePeer(target, async () => {
+    // Installed, and in the disk's cache, before any start counts.
+    await timed(prepare(await bench.folder()), path);
+    const { own, other } = await inTurn(bench, path, prepare);
+    const ratio = other / own;
+    const figure = `${ms(own)}, ${times(ratio)} as fast as ${name} (${ms(other)})`;
+    return [{ figure, target, verdict: verdictOf(ratio >= least) }];
+  });
+}
+
+function targets({ programs }: Bench): typeof SOURCE | typeof COMPILED {
+  return programs.binary === undefined ? SOURCE : COMPILED;
+}
+
+function kindOf({ programs }: Bench): string {
+  return programs.binary === undefined ? "from source" : "compiled";
+}
+
+type Started = Program & { readonly url: string };
+
+/** Puts what a program needs into a folder of its own; what it returns starts the program. */
+type Prepare = (dir: string) => () => Promise<Started>;
+
+/** Medians of the time to the first answer, in milliseconds. */
+async function inTurn(
+  { programs, folder }: Bench,
+  path: string,
+  prepare: Prepare,
+): Promise<{ readonly own: number; readonly other: number }> {
+  const own: number[] = [];
+  const other: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    other.push(await timed(prepare(await folder()), path));
+    const dir = await folder();
+    own.push(await timed(() => startEmulator(programs, join(dir, "emulator")), PATH));
+  }
+  return { own: median(own), other: median(other) };
+}
+
+async function startBare(programs: Programs, dir: string): Promise<Started> {
+  const program = await programs.start("bare/start-server.ts", [join(dir, "bare.db")]);
   return { ...program, url: urlIn(program.line) };
 }
 
-async function untilAnswer(begin: () => Promise<Program & { url: string }>): Promise<number> {
+/** The description comes from an emulator that runs for that alone. */
+async function prismOf({ programs, folder }: Bench): Promise<Prepare> {
+  const emulator = await startEmulator(programs, await folder());
+  const description = await call({ ...emulator, token: TOKEN }, "GET", "/openapi.json");
+  await emulator.stop();
+  return (dir) => {
+    writeDescription(dir, description, NO_MEMORIES);
+    return () => startPrism(programs, dir);
+  };
+}
+
+async function timed(begin: () => Promise<Started>, path: string): Promise<number> {
   const startedAt = performance.now();
   const program = await begin();
-  const response = await fetch(`${program.url}/v1/memories`, { headers: HEADERS });
+  const headers = { Authorization: `Bearer ${TOKEN}` };
+  const response = await fetch(program.url + path, { headers });
   await response.text();
   const tookMs = performance.now() - startedAt;
   if (response.status !== 200) throw new Error(`the first answer was ${response.status}`);
