@@ -4,6 +4,7 @@ import { layerOf, projectOf } from "../../shared/replica/address.ts";
 import type { CommittedRow } from "../../shared/replica/open-document.ts";
 import type { ServerFrame } from "../../shared/wire/live.ts";
 import { randomFraction, type Timer, type World } from "../../shared/world.ts";
+import { type Announced, isToFetch } from "./announced.ts";
 import { type Echoes, takeFrame } from "./incoming.ts";
 import { LiveLink } from "./live-link.ts";
 import { readPosition } from "./positions.ts";
@@ -48,6 +49,10 @@ export class SyncEngine {
   #timer: Timer | undefined;
   #askTimer: Timer | undefined;
   #calling: Promise<void> | undefined;
+  /** What the call under way is about. */
+  #called: readonly SyncUnit[] = [];
+  /** Of that, what was announced meanwhile: often what the call itself has done. */
+  #announced: Announced[] = [];
   #waiters: (() => void)[] = [];
   #asked = 0;
   #stopped = false;
@@ -140,11 +145,11 @@ export class SyncEngine {
   async #onFrame(frame: ServerFrame): Promise<void> {
     const { store, service, account, user, projects } = this.#options;
     if (frame.type === "subscribed") {
-      for (const [name, position] of frame.positions) {
+      const announced = [...frame.positions].map(([name, position]): Announced => {
         const unit: SyncUnit = name === "user" || name === "global" ? "own" : name;
-        const document = unit === "own" ? (name === "user" ? `user/${user}` : "global") : name;
-        if (await this.#isBehind(document, position)) this.#schedule.markDue(unit);
-      }
+        return { unit, name: name === "user" ? `user/${user}` : name, position, by: "stands" };
+      });
+      await this.#look(announced);
       this.#pump();
       return;
     }
@@ -158,17 +163,26 @@ export class SyncEngine {
       return await takeFrame(context, service.name, open, frame, this.#echoes);
     });
     if (taken !== "fetch") return;
-    this.#schedule.markDue(unit);
+    const position = { epoch: frame.epoch, seq: frame.seq };
+    await this.#look([{ unit, name, position, by: "changed" }]);
     this.#pump();
   }
 
-  async #isBehind(name: string, position: { epoch: string; seq: number }): Promise<boolean> {
+  /**
+   * Marks what is to be fetched; what a call is about that is under way is looked at after it. All
+   * are looked at in one moment, for each call that ends meanwhile would make them differ.
+   */
+  async #look(announced: readonly Announced[]): Promise<void> {
     const { store, service, account } = this.#options;
-    return await store.write(async (context) => {
-      const open = await context.find({ owner: account, name });
-      if (!open) return true;
-      const { remote } = await readPosition(context.db, service.name, open.id);
-      return remote?.epoch !== position.epoch || remote.seq !== position.seq;
+    await store.write(async (context) => {
+      for (const each of announced) {
+        const { unit, name } = each;
+        const open = await context.find({ owner: account, name });
+        const known = open && (await readPosition(context.db, service.name, open.id));
+        if (!isToFetch(each, known?.remote)) continue;
+        if (this.#called.includes(unit)) this.#announced.push(each);
+        else this.#schedule.markDue(unit);
+      }
     });
   }
 
@@ -179,7 +193,7 @@ export class SyncEngine {
     const now = this.#options.world.monotonic();
     const step = this.#schedule.next(now);
     if (step.kind === "call") {
-      this.#calling = this.#call(step.unit).finally(() => {
+      this.#calling = this.#callAndLook(step.unit).finally(() => {
         this.#calling = undefined;
         this.#pump();
       });
@@ -197,11 +211,23 @@ export class SyncEngine {
     for (const release of waiters) release();
   }
 
+  async #callAndLook(unit: SyncUnit): Promise<void> {
+    await this.#call(unit);
+    this.#called = [];
+    const announced = this.#announced;
+    this.#announced = [];
+    if (announced.length === 0) return;
+    await this.#look(announced).catch(() => {
+      for (const each of announced) this.#schedule.markDue(each.unit);
+    });
+  }
+
   async #call(unit: SyncUnit): Promise<void> {
     const { world, log } = this.#options;
     const withOwn = this.#schedule.isDue("own");
     const units: SyncUnit[] = withOwn && unit !== "own" ? [unit, "own"] : [unit];
     for (const each of units) this.#schedule.began(each);
+    this.#called = units;
     const plan = { unit, withOwn };
     const outcome = await exchangeRound(this.#options, plan).catch(failedHere);
     const now = world.monotonic();
