@@ -74,9 +74,14 @@ export async function besidePeer(
   try {
     return await measure();
   } catch (thrown) {
-    if (!(thrown instanceof PeerMissing)) throw thrown;
-    return [{ figure: `no peer: ${thrown.message}`, target, verdict: "not judged" }];
+    return [noPeer(thrown, target)];
   }
+}
+
+/** What stands in the place of a figure beside a peer; throws what has another cause. */
+export function noPeer(thrown: unknown, target: string): Figure {
+  if (!(thrown instanceof PeerMissing)) throw thrown;
+  return { figure: `no peer: ${thrown.message}`, target, verdict: "not judged" };
 }
 
 function asMissing(thrown: unknown): never {

@@ -22,7 +22,7 @@ process.stdout.write(`${JSON.stringify(inTurn)}\n`);
 
 async function readInTurn(roundCount: number, durationMs: number): Promise<InTurn> {
   const [one, other] = [await open(oneUrl), await open(otherUrl)];
-  const found = { one: new Array<number>(), other: new Array<number>() };
+  const found: { one: number[]; other: number[] } = { one: [], other: [] };
   for (let round = 0; round < roundCount; round++) {
     if (round % 2 === 0) found.one.push(await read(one, durationMs));
     found.other.push(await read(other, durationMs));

@@ -24,7 +24,7 @@ async function pushInTurn(roundCount: number): Promise<ManyPushes> {
     peerUrl === undefined
       ? undefined
       : await openEach((document) => HocuspocusPusher.open(peerUrl, peerToken, document));
-  const perSecond = { own: new Array<number>(), peer: new Array<number>() };
+  const perSecond: { own: number[]; peer: number[] } = { own: [], peer: [] };
   for (let round = 0; round < roundCount; round++) {
     if (peer && round % 2 === 1) perSecond.peer.push(await pushAll(peer));
     perSecond.own.push(await pushAll(own));

@@ -8,7 +8,7 @@ import { ReplicaWriter } from "./replica-writer.ts";
 export interface Pusher {
   /** Makes the messages of so many updates, so that only sending them is left. */
   prepare(count: number): void;
-  /** Sends what was prepared, each when the one before was acknowledged; resolves after the last. */
+  /** Sends what was prepared, each once the one before was acknowledged; resolves at the end. */
   push(): Promise<void>;
   close(): void;
 }

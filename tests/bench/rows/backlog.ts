@@ -21,7 +21,7 @@ export const backlog: Row = {
     return {
       figures: [judged(raised), unjudged(planned)],
       notes: [
-        `${whole(EDITS)} saves at the gateway over ${PROJECTS} projects that were in step before, ` +
+        `${whole(EDITS)} saves at the gateway over ${PROJECTS} projects in step before, ` +
           `the service away; from its return, told by \`memsync sync\`, to the service's ` +
           "acknowledgement of all. Requests are all that the daemon makes, the live socket's " +
           "handshake among them. " +

@@ -46,9 +46,9 @@ export const cli: Row = {
         ...(await besidePeer("server-memory beside it", () => besideServerMemory(bench))),
       ],
       notes: [
-        `medians of ${ROUNDS} processes, from start to exit; server-memory's is from its start to ` +
-          "its answer to one call of `open_nodes`, after the protocol's greeting. `--compiled` " +
-          "measures a compiled `memsync`.",
+        `medians of ${ROUNDS} processes, from start to exit; server-memory's is from its start ` +
+          "to its answer to one call of `open_nodes`, after the protocol's greeting. " +
+          "`--compiled` measures a compiled `memsync`.",
       ],
     };
   },

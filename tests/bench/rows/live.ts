@@ -4,8 +4,9 @@ import { realWorld } from "../../../shared/world-real.ts";
 import { openCommitLog } from "../bare/commit-log.ts";
 import { call, startEmulator } from "../emulator.ts";
 import { type Address, type Machine, saveMemory, startMachine } from "../machine-program.ts";
-import { type Bench, type Row, type RowResult, verdictOf } from "../row.ts";
-import { mebibytes, median, ms, quantile } from "../sample.ts";
+import { ask, noPeer, startPeer } from "../peers.ts";
+import { type Bench, type Figure, type Row, type RowResult, verdictOf } from "../row.ts";
+import { mebibytes, median, ms, quantile, times } from "../sample.ts";
 
 const TOKEN = "mst_dev_bench";
 const PROJECT = "proj_bench_live";
@@ -19,6 +20,8 @@ const ROW_BYTES = 200;
 
 const P50_MS_MAX = 8;
 const P99_MS_MAX = 40;
+const PEER_RATIO_MAX = 5;
+const PEER_TARGET = "≤ 5 × Hocuspocus in memory";
 
 /** From a memory saved on one machine to the same memory read on another. */
 export const live: Row = {
@@ -32,16 +35,20 @@ export const live: Row = {
     const other = await startLinked(bench, service);
     const bareFolder = await folder();
     const logs = BARE_LOGS.map((name) => openCommitLog(join(bareFolder, name)));
+    const peer = await startPair(bench);
     const took: number[] = [];
     const disk: number[] = [];
+    const peerTook: number[] = [];
     for (let write = 0; write < writes; write++) {
       await delay(realWorld, WRITE_INTERVAL_MS / 2);
       disk.push(commitEach(logs));
+      if (peer.kind === "ready") peerTook.push(await peer.write(write));
       await delay(realWorld, WRITE_INTERVAL_MS / 2);
       took.push(await propagate(one, other, write));
     }
     const held = [one, other, emulator].map((each) => mebibytes(each.residentBytes()));
-    return report(took, disk, held);
+    const beside = peer.kind === "ready" ? compared(median(took), median(peerTook)) : peer.figure;
+    return report(took, disk, held, beside);
   },
 };
 
@@ -49,6 +56,7 @@ function report(
   took: readonly number[],
   disk: readonly number[],
   held: readonly string[],
+  beside: Figure,
 ): RowResult {
   const [p50, p99] = [median(took), quantile(took, 0.99)];
   return {
@@ -58,7 +66,7 @@ function report(
         target: `p50 ≤ ${P50_MS_MAX} ms, p99 ≤ ${P99_MS_MAX} ms`,
         verdict: verdictOf(p50 <= P50_MS_MAX && p99 <= P99_MS_MAX),
       },
-      { figure: "no peer yet", target: "≤ 5 × Hocuspocus in memory", verdict: "not judged" },
+      beside,
     ],
     notes: [
       `${took.length} writes, one every ${WRITE_INTERVAL_MS / 1000} s, from before the request ` +
@@ -66,9 +74,43 @@ function report(
         "each a process. Between them a bare commit in each of three files took p50 " +
         `${ms(median(disk))}, p99 ${ms(quantile(disk, 0.99))}: what the disk alone takes of a ` +
         "write at this pace. Up to 100 writes the p99 is the slowest. Afterwards the daemons " +
-        `hold ${held[0]} and ${held[1]}, the emulator ${held[2]}.`,
+        `hold ${held[0]} and ${held[1]}, the emulator ${held[2]}. Hocuspocus writes once ` +
+        "for each of ours, from one client's document to the other's; both are in one process.",
     ],
   };
+}
+
+function compared(own: number, peer: number): Figure {
+  const ratio = own / peer;
+  const figure = `p50 ${times(ratio)} Hocuspocus from memory to memory (${ms(peer)})`;
+  return { figure, target: PEER_TARGET, verdict: verdictOf(ratio <= PEER_RATIO_MAX) };
+}
+
+/** Two of its clients in one process beside its server's, or why there are none. */
+type Pair =
+  | { readonly kind: "ready"; write(write: number): Promise<number> }
+  | { readonly kind: "missing"; readonly figure: Figure };
+
+async function startPair({ programs, folder }: Bench): Promise<Pair> {
+  try {
+    const database = join(await folder(), "hocuspocus.db");
+    const server = await startPeer(programs, "hocuspocus-server.mjs", [database, TOKEN]);
+    const url = server.url.replace(/^http/, "ws");
+    const pair = await startPeer(programs, "hocuspocus-pair.mjs", [url, TOKEN]);
+    return {
+      kind: "ready",
+      async write(write) {
+        const content = contentOf(write);
+        return (await ask<{ tookMs: number }>(pair, "write", { content })).tookMs;
+      },
+    };
+  } catch (thrown) {
+    return { kind: "missing", figure: noPeer(thrown, PEER_TARGET) };
+  }
+}
+
+function contentOf(write: number): string {
+  return `Decision ${write}, as it was taken on one machine.`;
 }
 
 /** A commit in each; the time of all, in milliseconds. */
@@ -84,7 +126,7 @@ async function startLinked({ programs, folder }: Bench, service: Address): Promi
 }
 
 async function propagate(from: Machine, to: Machine, write: number): Promise<number> {
-  const content = `Decision ${write}, as it was taken on one machine.`;
+  const content = contentOf(write);
   const startedAt = performance.now();
   const [, readAt] = await Promise.all([
     saveMemory(from, PROJECT, "decision", content),

@@ -11,7 +11,7 @@ const PUSHES = "50";
 const TOKEN = "mst_dev_bench";
 const TARGET = "≥ what Hocuspocus acknowledges unstored";
 
-/** Many clients that each send one changed memory at a time, each acknowledged when it is stored. */
+/** Many clients that each send one changed memory at a time, acknowledged when it is stored. */
 export const push: Row = {
   name: "push",
   async run(bench) {
@@ -23,9 +23,9 @@ export const push: Row = {
     return {
       figures: await besidePeer(TARGET, () => besideHocuspocus(bench, emulator)),
       notes: [
-        `${CLIENTS} clients on as many projects, each with one update under way; ${ROUNDS} rounds ` +
-          `of ${PUSHES} updates each, in turn, the same updates to both, medians. Ours are ` +
-          "counted and acknowledged after a `synchronous=FULL` commit; Hocuspocus stores a " +
+        `${CLIENTS} clients on as many projects, each with one update under way; ` +
+          `${ROUNDS} rounds of ${PUSHES} updates each, in turn, the same updates to both, medians. ` +
+          "Ours are counted and acknowledged after a `synchronous=FULL` commit; Hocuspocus stores a " +
           "document in SQLite some seconds after it has acknowledged. The emulator holds " +
           `${mebibytes(emulator.residentBytes())} afterwards.`,
       ],

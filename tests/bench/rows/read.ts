@@ -59,9 +59,9 @@ export const read: Row = {
       ],
       notes: [
         `${MEMORIES} memories, authenticated and counted (the plan is raised), ${CONNECTIONS} ` +
-          `connections, ${ROUNDS} rounds of ${SECONDS} s each, in turn; ratios are the medians of ` +
-          "the rounds'. json-server has the memories as a collection; Prism serves the emulator's " +
-          "own /openapi.json with this answer as its example. The emulator holds " +
+          `connections, ${ROUNDS} rounds of ${SECONDS} s each, in turn; ratios are the medians ` +
+          "of the rounds'. json-server has the memories as a collection; Prism serves the " +
+          "emulator's own /openapi.json with this answer as its example. The emulator holds " +
           `${mebibytes(emulator.residentBytes())} afterwards.`,
       ],
     };
