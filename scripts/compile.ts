@@ -1,6 +1,6 @@
 // Makes the one binary for this machine's platform, its manual page and the notices that go with
-// it: `bun scripts/compile.ts [FOLDER]`, in `out` when left out. Downloads nothing: Bun's runtime in
-// it is the one that runs this script. Another platform's binary is made on that platform, for Bun
+// it: `bun scripts/compile.ts [FOLDER]`, in `out` when left out. Downloads nothing: the runtime in
+// it is the Bun that runs this script. Another platform's binary is made on that platform, for Bun
 // would have to download its runtime.
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";

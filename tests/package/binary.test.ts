@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { VERSION } from "../../shared/version.ts";
 import { HomeCommands, type HomeState } from "../released/home-state.ts";
 import { NEWER_HOME, tryNewerHome } from "../released/newer-home.ts";
 import { takeOn } from "../released/take-on.ts";
 import { ServerFolder } from "../support/server-process.ts";
+import { type Compiled, compiled } from "./compiled.ts";
 import { ROOT } from "./consumer.ts";
 
 const COMPILE_DEADLINE_MS = 120_000;
@@ -25,20 +25,17 @@ const CONFIGURATION = {
   "intruder.ts": 'console.log("intruded"); process.exit(9);\n',
 };
 
-const folder = mkdtempSync(join(tmpdir(), "memsync-binary-"));
-const binary = join(folder, "memsync");
+let made: Compiled;
 
 beforeAll(async () => {
-  const command = [process.execPath, join(ROOT, "scripts/compile.ts"), folder];
-  const compiler = Bun.spawn(command, { stdio: ["ignore", "ignore", "inherit"] });
-  if ((await compiler.exited) !== 0) throw new Error("the binary could not be made");
+  made = await compiled();
 }, COMPILE_DEADLINE_MS);
 
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => made?.[Symbol.dispose]());
 
 /** A machine that has the binary and nothing else of this checkout. */
 function machine(): HomeCommands {
-  return new HomeCommands([binary]);
+  return new HomeCommands([made.binary]);
 }
 
 function intrudeInto(target: string): void {
@@ -51,7 +48,7 @@ function intrudeInto(target: string): void {
 test("the binary says its version, and names no folder of the machine that made it", async () => {
   using home = machine();
   expect(await home.run("--version")).toBe(`${VERSION}\n`);
-  const grep = Bun.spawn(["grep", "-cF", ROOT, binary], { stdout: "pipe" });
+  const grep = Bun.spawn(["grep", "-cF", ROOT, made.binary], { stdout: "pipe" });
   expect((await grep.stdout.text()).trim()).toBe("0");
 });
 
@@ -97,14 +94,14 @@ test("its emulator serves both variants, their description and its page, and kee
 });
 
 test("its server is backed up while it runs, and restored", async () => {
-  await using server = new ServerFolder([binary]);
+  await using server = new ServerFolder([made.binary]);
   intrudeInto(server.folder);
   const token = await server.token();
   const running = await server.server();
   const headers = { Authorization: `Bearer ${token}` };
   const body = JSON.stringify({ key: "kept", content: "x", layer: "global" });
-  const made = await fetch(`${running.url}/v1/memories`, { method: "POST", headers, body });
-  expect(made.status).toBe(200);
+  const saved = await fetch(`${running.url}/v1/memories`, { method: "POST", headers, body });
+  expect(saved.status).toBe(200);
   expect(await server.memsync("server", "backup", "copy.db")).toStartWith("backed up to ");
   await running.process.end("SIGTERM");
   expect(await server.memsync("server", "restore", "copy.db")).toStartWith("restored ");
@@ -114,9 +111,9 @@ test("its server is backed up while it runs, and restored", async () => {
 });
 
 test("it takes on a home of 0.1.0, from a folder with a space in its name", async () => {
-  const moved = join(folder, "a folder", "memsync");
+  const moved = join(made.folder, "a folder", "memsync");
   mkdirSync(join(moved, ".."));
-  cpSync(binary, moved);
+  cpSync(made.binary, moved);
   using home = new HomeCommands([moved]);
   const then: HomeState = await Bun.file(join(RELEASED, "home.json")).json();
   await takeOn(home, await Bun.file(join(RELEASED, "home.sql")).text(), then);
@@ -124,7 +121,7 @@ test("it takes on a home of 0.1.0, from a folder with a space in its name", asyn
 
 test("it refuses a home of a newer version, and changes no byte of it", async () => {
   const sql = await Bun.file(join(RELEASED, "home.sql")).text();
-  for (const attempt of await tryNewerHome(sql, [binary])) {
+  for (const attempt of await tryNewerHome(sql, [made.binary])) {
     expect(attempt).toMatchObject({ status: 1, stdout: "", untouched: true });
     expect(attempt.stderr).toMatch(NEWER_HOME);
   }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
+import { manPage } from "../../scripts/man-page.ts";
 import { wireSchemas } from "../../scripts/wire-types.ts";
 import { VERSION } from "../../shared/version.ts";
 import { type Consumer, createConsumer, ROOT } from "./consumer.ts";
@@ -74,6 +75,23 @@ test("the package holds what is built and its documents, and nothing else", () =
   const others = packed.files.filter((path) => !path.startsWith("dist/") && !documents.test(path));
   expect(others).toEqual([]);
   expect(packed.files).toContain("dist/memsync.mjs");
+});
+
+test("the package has a manual page, which npm installs", async () => {
+  const installedAt = join(consumer.folder, "node_modules/memsync");
+  const { man } = await Bun.file(join(installedAt, "package.json")).json();
+  expect(await Bun.file(join(installedAt, man)).text()).toBe(await manPage());
+});
+
+test("the Homebrew formula is of this tarball", async () => {
+  const script = join(ROOT, "scripts/formula.ts");
+  const url = `https://example.com/memsync-${VERSION}.tgz`;
+  const { status, stdout } = await consumer.run(process.execPath, script, packed.path, url);
+  expect(status).toBe(0);
+  const bytes = await Bun.file(packed.path).bytes();
+  const sum = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+  expect(stdout).toContain(`  url "${url}"\n  sha256 "${sum}"\n`);
+  expect(stdout).not.toContain("__");
 });
 
 test("no file of the package names a folder of the machine that built it", async () => {

@@ -12,6 +12,9 @@ const UNIT = readFileSync(join(DEPLOY, "memsync.service"), "utf8");
 /** Where there is no systemd, the unit is not checked by it, and the run says so. */
 const SYSTEMD = Bun.which("systemd-analyze");
 
+/** Where there is no Ruby, the formula's form is not checked. */
+const RUBY = Bun.which("ruby");
+
 /** Tenths of an exposure level: systemd calls up to 49 "OK". */
 const EXPOSURE_MAX = 20;
 
@@ -41,6 +44,11 @@ test.skipIf(SYSTEMD === null)("systemd finds nothing wrong with the unit", async
 test.skipIf(SYSTEMD === null)("systemd calls the unit's exposure low", async () => {
   const args = ["security", "--offline=true", `--threshold=${EXPOSURE_MAX}`, writeUnit()];
   expect((await analyze(...args)).status).toBe(0);
+});
+
+test.skipIf(RUBY === null)("Ruby finds nothing wrong with the Homebrew formula", async () => {
+  const checked = Bun.spawn([RUBY ?? "", "-c", join(DEPLOY, "homebrew", "memsync.rb")]);
+  expect(await checked.exited).toBe(0);
 });
 
 test("the image and the unit set what is a setting", () => {
