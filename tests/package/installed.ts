@@ -37,6 +37,20 @@ export async function installed(packed: Packed, ...flags: readonly string[]): Pr
   return consumer;
 }
 
+/**
+ * Someone who installed the tarball for all of their projects, below a folder with a space in its
+ * name, and without install scripts, as Homebrew does. `prefix` is relative to their folder.
+ */
+export async function installedGlobally(
+  packed: Packed,
+): Promise<{ readonly consumer: Consumer; readonly prefix: string }> {
+  const consumer = await createConsumer();
+  const prefix = "pre fix";
+  const flags = ["--global", "--ignore-scripts", "--prefix", prefix];
+  succeeded("npm install", await consumer.run("npm", "install", ...flags, packed.path));
+  return { consumer, prefix };
+}
+
 /** An outcome that must be good for anything else to be tried. */
 function succeeded(what: string, outcome: Outcome): Outcome {
   if (outcome.status !== 0) throw new Error(`${what} failed: ${outcome.stderr}`);

@@ -4,8 +4,11 @@ import { join } from "node:path";
 import { manPage } from "../../scripts/man-page.ts";
 import { wireSchemas } from "../../scripts/wire-types.ts";
 import { VERSION } from "../../shared/version.ts";
+import { HomeCommands } from "../released/home-state.ts";
+import { NEWER_HOME, tryNewerHome } from "../released/newer-home.ts";
+import { takeOn } from "../released/take-on.ts";
 import { type Consumer, createConsumer, ROOT } from "./consumer.ts";
-import { installed, type Packed, pack } from "./installed.ts";
+import { installed, installedGlobally, type Packed, pack } from "./installed.ts";
 
 const INSTALL_DEADLINE_MS = 600_000;
 const READY = /^memsync emulator ready at (http:\S+)\n/;
@@ -243,6 +246,32 @@ test("without install scripts the command still runs", async () => {
   const emulator = scriptless.start("node_modules/.bin/memsync", "emulator", "--port", "0");
   const [, url] = await emulator.prints(READY);
   expect(await answerOf(url)).toBe(200);
+});
+
+test("installed for all projects it runs from anywhere, and its manual page is there", async () => {
+  const { consumer: everywhere, prefix } = await installedGlobally(packed);
+  await using _ = everywhere;
+  const command = join(everywhere.folder, prefix, "bin/memsync");
+  await everywhere.write({ "a project/CLAUDE.md": "# Kept\n" });
+  const script = `cd 'a project' && export MEMSYNC_HOME="$PWD/home" && "$0" --version &&
+    "$0" set --layer user build 'npm run build' &&
+    "$0" get --layer user build`;
+  const { stdout, stderr } = await everywhere.run("sh", "-c", script, command);
+  expect([stdout, stderr]).toEqual([`${VERSION}\nnpm run build`, ""]);
+  const page = Bun.file(join(everywhere.folder, prefix, "share/man/man1/memsync.1"));
+  expect(await page.exists()).toBe(true);
+});
+
+test("the installed command takes on a home of 0.1.0, and refuses a newer one", async () => {
+  const memsync = ["node", join(consumer.folder, "node_modules/memsync/dist/memsync.mjs")];
+  const released = join(ROOT, "tests/released/0.1.0");
+  const sql = await Bun.file(join(released, "home.sql")).text();
+  using home = new HomeCommands(memsync);
+  await takeOn(home, sql, await Bun.file(join(released, "home.json")).json());
+  for (const attempt of await tryNewerHome(sql, memsync)) {
+    expect(attempt).toMatchObject({ status: 1, stdout: "", untouched: true });
+    expect(attempt.stderr).toMatch(NEWER_HOME);
+  }
 });
 
 test("without better-sqlite3 the emulator on Node says in a sentence what to do", async () => {
