@@ -37,6 +37,33 @@ test("get, set and list load no package but kysely", async () => {
   expect(behind.has("kysely")).toBe(true);
 });
 
+/**
+ * In the compiled binary `process.execPath` is memsync: who starts it must have thought of that,
+ * by asking it to be Bun (`BUN_BE_BUN`) or by leaving the program's path out (`/$bunfs/`).
+ */
+function blindStarts(sources: readonly Source[]): string[] {
+  return sources
+    .filter(({ path }) => /^(shared|server|daemon)\//.test(path))
+    .filter(({ text }) => /\bexecPath\b/.test(text) && !/\bBUN_BE_BUN\b|\$bunfs\b/.test(text))
+    .map(({ path }) => path);
+}
+
+test("no module takes its own executable for Bun, which in the binary it is not", async () => {
+  expect(blindStarts(await readSources())).toEqual([]);
+});
+
+test("a module that takes its own executable for Bun is found", async () => {
+  const sources = await sampleSources({
+    "daemon/a.ts": 'spawn(process.execPath, ["-e", "1"]);',
+    "daemon/b.ts": 'spawn(process.execPath, ["-e", "1"], { env: { BUN_BE_BUN: "1" } });',
+    "daemon/c.ts": 'const { execPath } = process; spawn(execPath, ["x.ts"]);',
+    "daemon/d.ts":
+      'if (Bun.main.startsWith("/$bunfs/")) spawn(process.execPath);\nspawn(process.execPath, []);',
+    "scripts/e.ts": "spawn(process.execPath, []);",
+  });
+  expect(blindStarts(sources)).toEqual(["daemon/a.ts", "daemon/c.ts"]);
+});
+
 test("a package that is loaded is found, and one that is not is not", async () => {
   const sources = await sampleSources({
     "a.ts": `import type { A } from "types-only";
