@@ -43,8 +43,8 @@ type End =
 
 /**
  * Runs the daemon in this process until a signal or a command ends it; its caller holds the home's
- * lock, which is released when the process ends. Rejects with what kept it from running, and when only a new
- * start helps; in the background that is under way then.
+ * lock, which is released when the process ends. Rejects with what kept it from running, and when
+ * only a new start helps; in the background that is under way then.
  */
 export async function runDaemon(lock: Lock, run: DaemonRun): Promise<void> {
   const { home, started } = run;

@@ -10,6 +10,8 @@ export interface ServiceNotifier {
 const AF_UNIX = 1;
 const SOCK_DGRAM = 2;
 const SOCK_CLOEXEC = 0o2000000;
+/** A manager that does not read must not hold up the event loop. */
+const MSG_DONTWAIT = 0x40;
 /** Bytes before the path in a `sockaddr_un`. */
 const PATH_OFFSET = 2;
 const PATH_BYTES_MAX = 107;
@@ -47,7 +49,7 @@ async function openDatagrams(socket: string): Promise<Send | undefined> {
   if (descriptor < 0) return undefined;
   return (message) => {
     const bytes = Buffer.from(message);
-    library.sendto(descriptor, bytes, bytes.length, 0, address, address.length);
+    library.sendto(descriptor, bytes, bytes.length, MSG_DONTWAIT, address, address.length);
   };
 }
 
