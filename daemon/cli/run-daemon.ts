@@ -35,6 +35,9 @@ export interface DaemonRun {
 const END_DEADLINE_MS = 1500;
 const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
+/** The operating system releases it: whoever waits for the lock waits for this process's end. */
+const heldToTheEnd = new Set<Lock>();
+
 /** Why a daemon's process ends. */
 type End =
   | { readonly kind: "asked"; readonly by: string }
@@ -43,13 +46,12 @@ type End =
 
 /**
  * Runs the daemon in this process until a signal or a command ends it; its caller holds the home's
- * lock, which is released when the process ends. Rejects with what kept it from running, and when
+ * lock, which goes with the process. Rejects with what kept it from running, and when
  * only a new start helps; in the background that is under way then.
  */
 export async function runDaemon(lock: Lock, run: DaemonRun): Promise<void> {
   const { home, started } = run;
-  // Whoever waits for the lock waits for this process's end.
-  process.once("exit", () => lock.release());
+  heldToTheEnd.add(lock);
   writeRecord(home, { pid: process.pid, started, ready: false });
   const log = openLog(home);
   const running = new RunningDaemon(run, log);

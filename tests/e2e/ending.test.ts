@@ -82,3 +82,14 @@ scenario("a git that hangs ends with the daemon, and has nothing of it open", as
   expect(stat).toMatch(/^(Z.*)?$/);
   expect(await machine.memsync("logs")).not.toContain(UNDER_WAY);
 });
+
+scenario("`start` and `stop` don't wait for a service that says nothing", async (lab) => {
+  const service = await silentService();
+  const machine = await makeMachine(lab, service.url);
+  const start = await machine.run(["start", machine.folder]);
+  expect([start.status, start.stderr]).toEqual([0, ""]);
+  expect(start.stdout).toContain("offline: not reached yet");
+  await machine.memsync("stop");
+  expect(await machine.memsync("logs")).not.toContain(UNDER_WAY);
+  service.close();
+});

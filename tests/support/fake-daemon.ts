@@ -12,7 +12,7 @@ export interface FakeDaemon {
   end(): void;
 }
 
-/** Holds the home's lock until it is asked to end. Without an introduction it knows no such call. */
+/** Holds the home's lock until it is asked to end. Without an introduction it has no such call. */
 export function startFakeDaemon(
   home: string,
   introduction: Partial<Introduction> | undefined,

@@ -1,10 +1,9 @@
 import { existsSync, statSync } from "node:fs";
 import { type Command, Option } from "commander";
 import type { Started } from "../../service/introduction.ts";
-import type { DaemonStatus } from "../../status.ts";
 import { type Environment, readEnvironment } from "../environment.ts";
 import { CommandFailed, UsageError } from "../errors.ts";
-import { findDaemon, type GatewayClient } from "../gateway-client.ts";
+import { findDaemon } from "../gateway-client.ts";
 import { say } from "../output.ts";
 import { restartDaemon } from "../replace-daemon.ts";
 import { resolveFolder } from "../resolve-folder.ts";
@@ -13,7 +12,7 @@ import { inStartTurn, startDaemon } from "../start-daemon.ts";
 import { findOccupant, killSilent, stopDaemon } from "../stop-daemon.ts";
 import { takeHome } from "../take-home.ts";
 import { NO_DAEMON } from "./daemon.ts";
-import { linkFolders, serviceOf, show } from "./up.ts";
+import { linkFolders, serviceOf, settledStatus, show } from "./up.ts";
 
 interface JsonOption {
   readonly json?: boolean;
@@ -65,7 +64,7 @@ async function start(env: Environment, dirs: string[], options: JsonOption): Pro
   const running = ran ? ((await findDaemon(home)) ?? daemon) : daemon;
   const headline = ran ? "memsync is running already" : "memsync runs in the background";
   if (folders.length === 0) {
-    show(await statusOf(running), headline, options);
+    show(await settledStatus(running), headline, options);
     return;
   }
   show(await linkFolders(running, folders), ran ? `${headline}; linked there` : headline, options);
@@ -76,10 +75,6 @@ function folderAt(env: Environment, dir: string): string {
   const folder = resolveFolder(env, dir);
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return folder;
   throw new CommandFailed(`${folder} is not a folder`);
-}
-
-async function statusOf(daemon: GatewayClient): Promise<DaemonStatus> {
-  return (await daemon.call("GET", "/_memsync/status")) as DaemonStatus;
 }
 
 async function stop({ home }: Environment): Promise<void> {
@@ -105,7 +100,7 @@ async function restart({ home }: Environment, options: JsonOption): Promise<void
     if (occupant.kind === "silent") await killSilent(home, occupant.holder);
     return await startDaemon(home);
   });
-  show(await statusOf(daemon), "memsync has started again", options);
+  show(await settledStatus(daemon), "memsync has started again", options);
 }
 
 async function runAsTold(env: Environment, flags: DaemonFlags): Promise<void> {

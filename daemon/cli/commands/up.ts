@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import type { Log } from "../../../shared/log.ts";
+import { delay } from "../../../shared/world.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import type { Daemon } from "../../daemon.ts";
 import { openEmbeddedService } from "../../embedded-service.ts";
@@ -24,6 +25,10 @@ interface UpOptions {
 
 /** How long `up` lets the first contact and the first look at the files take before it speaks. */
 const FIRST_SYNC_SECONDS = 3;
+
+/** How long what only shows the status waits for the service's first answer. */
+const SETTLED_DEADLINE_MS = 1000;
+const SETTLED_POLL_MS = 20;
 
 /** `up`: the daemon in the foreground. */
 export function addUpCommand(program: Command, env: Environment): void {
@@ -81,8 +86,24 @@ export async function linkFolders(
   folders: readonly string[],
 ): Promise<DaemonStatus> {
   for (const dir of folders) await daemon.call("POST", "/_memsync/link", { dir });
-  const answer = await daemon.call("POST", "/_memsync/sync", { wait_seconds: FIRST_SYNC_SECONDS });
-  return (answer as { status: DaemonStatus }).status;
+  const synced = daemon.call("POST", "/_memsync/sync", { wait_seconds: FIRST_SYNC_SECONDS });
+  // A service that does not answer keeps the call itself waiting.
+  const late = delay(realWorld, (FIRST_SYNC_SECONDS + 1) * 1000);
+  const answer = await Promise.race([synced, late]);
+  return answer === undefined
+    ? await settledStatus(daemon)
+    : (answer as { status: DaemonStatus }).status;
+}
+
+/** The status, once it is known whether the service answers, or a moment later without that. */
+export async function settledStatus(daemon: GatewayClient): Promise<DaemonStatus> {
+  const deadline = realWorld.monotonic() + SETTLED_DEADLINE_MS;
+  for (;;) {
+    const status = (await daemon.call("GET", "/_memsync/status")) as DaemonStatus;
+    const { online, message } = status.service;
+    if (online || message !== null || realWorld.monotonic() > deadline) return status;
+    await delay(realWorld, SETTLED_POLL_MS);
+  }
 }
 
 /** The service that the environment names, else the embedded one. */
