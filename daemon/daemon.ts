@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { AppError } from "../shared/errors.ts";
+import { AppError, messageOf } from "../shared/errors.ts";
 import { type ProjectId, randomProjectId } from "../shared/ids.ts";
 import type { Log } from "../shared/log.ts";
 import type { ReplicaStore } from "../shared/replica/store.ts";
@@ -15,6 +15,8 @@ import { drainInbox } from "./inbox.ts";
 import { type Link, listLinks, putLink, removeLink } from "./links.ts";
 import { keepMachineName, readMachineName } from "./machine-name.ts";
 import { openReplica } from "./open-replica.ts";
+import { keepLinks } from "./recovery/links-file.ts";
+import { countSalvaged, settleSalvaged } from "./recovery/salvaged-memories.ts";
 import { moveToProject } from "./relink.ts";
 import type { Introduction } from "./service/introduction.ts";
 import { forgetFollowed } from "./sources/follow-store.ts";
@@ -40,6 +42,8 @@ export interface DaemonOptions {
   readonly service: Service;
   /** Somebody asked for the daemon's end through the gateway. */
   readonly onStopRequest: () => void;
+  /** Told when the home's database turns out to be damaged; `recoverHome` mends that. */
+  readonly onDamage?: (thrown: unknown) => void;
 }
 
 /** Choices for one `link`; what is left out is derived from the folder or stays as it was. */
@@ -74,6 +78,9 @@ export class Daemon implements Controlled {
   #links: Link[] = [];
   #lastChange: Promise<void> = Promise.resolve();
   #stopping = false;
+  /** Whether memories of a damaged database wait for the service's word. */
+  #salvagedWait = false;
+  #settling: Promise<void> = Promise.resolve();
 
   private constructor(options: DaemonOptions, store: ReplicaStore<DaemonTables>) {
     const { world, log, service } = options;
@@ -97,7 +104,7 @@ export class Daemon implements Controlled {
       account: LOCAL_ACCOUNT,
       user: LOCAL_USER,
       projects: () => new Map(this.#links.map((link) => [link.projectId, link.name])),
-      onContact: () => this.#lookAtWaiting(),
+      onContact: () => this.#onContact(),
     });
   }
 
@@ -105,7 +112,7 @@ export class Daemon implements Controlled {
   static async start(options: DaemonOptions): Promise<Daemon> {
     const { home, world } = options;
     keepMachineName(home);
-    const store = await openReplica(home.database, world, readMachineName(home));
+    const store = await openReplica(home.database, world, readMachineName(home), options.onDamage);
     const daemon = new Daemon(options, store);
     try {
       await daemon.#begin();
@@ -120,7 +127,8 @@ export class Daemon implements Controlled {
     const options = this.#options;
     const store = this.#store;
     await store.write(({ db }) => forgetOtherServices(db, options.service.name));
-    this.#links = await listLinks(store.reader);
+    this.#takeLinks(await listLinks(store.reader));
+    this.#salvagedWait = (await countSalvaged(store.reader)) > 0;
     this.#gateway = await openGateway({
       store: serviceStoreOf(store),
       world: options.world,
@@ -199,7 +207,7 @@ export class Daemon implements Controlled {
     try {
       return await change();
     } finally {
-      this.#links = await listLinks(this.#store.reader);
+      this.#takeLinks(await listLinks(this.#store.reader));
       const link = this.#links.find((each) => each.dir === dir);
       if (link) await this.#followers.add(link);
       this.#engine.refresh();
@@ -237,6 +245,7 @@ export class Daemon implements Controlled {
     await this.#gateway?.close();
     await this.#followers.stop();
     await this.#engine.stop();
+    await this.#settling;
     await this.#sweeper.stop();
     await this.#store.close();
     await this.#options.service.close();
@@ -250,6 +259,25 @@ export class Daemon implements Controlled {
       () => undefined,
     );
     return result;
+  }
+
+  #takeLinks(links: Link[]): void {
+    this.#links = links;
+    keepLinks(this.#options.home, links, this.#options.log);
+  }
+
+  #onContact(): void {
+    if (this.#salvagedWait) this.#settling = this.#settling.then(() => this.#settleSalvaged());
+    this.#lookAtWaiting();
+  }
+
+  async #settleSalvaged(): Promise<void> {
+    try {
+      await settleSalvaged(this.#store, this.#options.service.name);
+      this.#salvagedWait = (await countSalvaged(this.#store.reader)) > 0;
+    } catch (thrown) {
+      this.#options.log.warn({ reason: messageOf(thrown) }, "what was salvaged has to wait");
+    }
   }
 
   #lookAtWaiting(): void {

@@ -30,6 +30,8 @@ export interface Home {
   readonly log: string;
   /** This machine's name, in a line of text. */
   readonly machine: string;
+  /** A copy of the links, for when the database can't be read. */
+  readonly links: string;
 }
 
 /** The home that `MEMSYNC_HOME` names, else `.memsync` in the user's folder. Makes nothing. */
@@ -46,6 +48,7 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>): Home 
     gateway: join(dir, "gateway.json"),
     log: join(dir, "daemon.log"),
     machine: join(dir, "machine"),
+    links: join(dir, "links.json"),
   };
 }
 

@@ -67,6 +67,21 @@ const ownMigrations: readonly Migration[] = [
       await db.schema.alterTable("inbox").addColumn("base", "text").execute();
     },
   },
+  {
+    name: "daemon-0003-salvaged-memories",
+    async up(db) {
+      await db.schema
+        .createTable("salvaged_memories")
+        .addColumn("id", "integer", (column) => column.primaryKey().autoIncrement())
+        .addColumn("document", "text", (column) => column.notNull())
+        .addColumn("key", "text", (column) => column.notNull())
+        .addColumn("value", "text", (column) => column.notNull())
+        .addColumn("client", "integer", (column) => column.notNull())
+        .addColumn("clock", "integer", (column) => column.notNull())
+        .addColumn("updated_at", "integer", (column) => column.notNull())
+        .execute();
+    },
+  },
 ];
 
 /** The whole schema of a home's database. */

@@ -2,14 +2,18 @@ import { existsSync } from "node:fs";
 import { type Kysely, sql } from "kysely";
 import { AppError, messageOf } from "../shared/errors.ts";
 import { openDatabase, openReader, type SqliteDatabase } from "../shared/sqlite/database.ts";
+import { isDamage, storageFailure } from "../shared/sqlite/failures.ts";
 import { migrate, refuseNewer } from "../shared/sqlite/migrate.ts";
 import { daemonMigrations } from "./migrations.ts";
 import type { DaemonTables } from "./tables.ts";
 
 /** Opens a home's database and brings it to the present schema. Throws one sentence if it can't. */
-export async function openHomeDatabase(path: string): Promise<SqliteDatabase<DaemonTables>> {
+export async function openHomeDatabase(
+  path: string,
+  onDamage?: (thrown: unknown) => void,
+): Promise<SqliteDatabase<DaemonTables>> {
   try {
-    const database = await openDatabase<DaemonTables>({ path });
+    const database = await openDatabase<DaemonTables>({ path, onDamage });
     try {
       await migrate(database.writer, daemonMigrations);
       return database;
@@ -75,7 +79,13 @@ function databaseError(path: string, thrown: unknown): Error {
   const message =
     thrown instanceof AppError
       ? `${path} can't be opened: ${problem}`
-      : `${path} can't be opened (${problem}): put a copy of it back, or move it away to begin ` +
-        "with an empty one";
+      : `${path} can't be opened (${problem}): ${remedyFor(thrown)}`;
   return new Error(message, { cause: thrown });
+}
+
+function remedyFor(thrown: unknown): string {
+  if (isDamage(thrown)) return "`memsync up` sets it aside and rebuilds it from the service";
+  return (
+    storageFailure(thrown) ?? "put a copy of it back, or move it away to begin with an empty one"
+  );
 }

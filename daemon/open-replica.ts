@@ -7,16 +7,18 @@ import type { DaemonTables } from "./tables.ts";
 
 /**
  * The home's replica, whose documents call this machine `machine`. What some service has not
- * acknowledged survives compaction.
+ * acknowledged survives compaction. `onDamage` is told when the database turns out to be damaged.
  */
 export async function openReplica(
   path: string,
   world: World,
   machine?: string,
+  onDamage?: (thrown: unknown) => void,
 ): Promise<ReplicaStore<DaemonTables>> {
   return new ReplicaStore({
-    database: await openHomeDatabase(path),
+    database: await openHomeDatabase(path, onDamage),
     world,
+    onDamage,
     writer: newWriter(world, machine),
     droppable: lowestAcked,
   });

@@ -4,6 +4,7 @@ import { VERSION } from "../shared/version.ts";
 import { timestampOf } from "../shared/timestamps.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "./local-account.ts";
 import type { Link } from "./links.ts";
+import { type DamageNote, readDamageNotes } from "./recovery/set-aside.ts";
 import type { FollowedFile } from "./sources/followed-file.ts";
 import type { SyncEngine } from "./sync/engine.ts";
 import { readPosition } from "./sync/positions.ts";
@@ -63,6 +64,8 @@ export interface DaemonStatus {
   readonly unlinked: readonly UnlinkedProject[];
   /** The `user` and `global` layers together. */
   readonly own: UnitStatus;
+  /** Databases that were damaged, for as long as they lie set aside. */
+  readonly damaged: readonly DamageNote[];
 }
 
 /** What a status is read from; `service` is the name that positions are kept under. */
@@ -103,6 +106,7 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
     projects,
     unlinked: await findUnlinked(sources),
     own: await unitStatus(sources, "own"),
+    damaged: readDamageNotes(sources.home),
   };
 }
 

@@ -8,6 +8,7 @@ export interface DaemonTables extends ServiceTables {
   followed_files: FollowedFilesTable;
   file_versions: FileVersionsTable;
   inbox: InboxTable;
+  salvaged_memories: SalvagedMemoriesTable;
 }
 
 /** A folder whose project is followed. */
@@ -75,4 +76,17 @@ export interface InboxTable {
   /** JSON `[[client, clock], …]`: the entries that its author saw. */
   seen: string;
   written_at: number;
+}
+
+/** A memory read from a damaged database, whose document does not hold it (any more). */
+interface SalvagedMemoriesTable {
+  id: Generated<number>;
+  /** A project's id, `user/<user id>` or `global`. */
+  document: string;
+  key: string;
+  value: string;
+  /** The entry that it was, by which the service's document says whether it was ever sent. */
+  client: number;
+  clock: number;
+  updated_at: number;
 }

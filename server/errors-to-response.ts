@@ -7,6 +7,7 @@ import {
   messageOf,
 } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
+import { storageFailure } from "../shared/sqlite/failures.ts";
 import type { ErrorBody } from "../shared/wire/error.ts";
 import type { RequestContext } from "./request-context.ts";
 
@@ -33,7 +34,8 @@ export function errorResponse(context: RequestContext, thrown: unknown, log: Log
 function refusalOf(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   if (thrown instanceof NotFoundError) return noSuchPath();
-  return new AppError("internal", "the server failed; the log says more under this request id");
+  const message = "the server failed; the log says more under this request id";
+  return new AppError("internal", storageFailure(thrown) ?? message);
 }
 
 /** For a path, or a method of a path, that nothing is served at. */

@@ -7,7 +7,8 @@ import { takeLock } from "../shared/sqlite/lock.ts";
 import type { Migration } from "../shared/sqlite/migrate.ts";
 import { migrate } from "../shared/sqlite/migrate.ts";
 import type { World } from "../shared/world.ts";
-import { createPrivateFile } from "./backup/durable-files.ts";
+import { createPrivateFile } from "../shared/durable-files.ts";
+import { refuseDamaged } from "./refuse-damaged.ts";
 import { accountMigrations } from "./stores/account-migrations.ts";
 import type { HostTables } from "./stores/account-tables.ts";
 import { serviceMigrations } from "./stores/migrations.ts";
@@ -40,6 +41,7 @@ export async function openHostStore(path: string, world: World): Promise<HostSto
     throw new Error(`the database ${path} is served by another memsync process: stop that first`);
   }
   try {
+    if (path !== ":memory:") await refuseDamaged(path);
     const database = await openHostDatabase(path);
     const store = new ReplicaStore({ database, world, writer: newWriter(world, SERVICE_MACHINE) });
     return {

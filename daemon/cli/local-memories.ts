@@ -9,6 +9,7 @@ import { LOCAL_ACCOUNT } from "../local-account.ts";
 import type { Home } from "../home.ts";
 import { type LosersDismissal, parseEntryIds, readInbox } from "../inbox.ts";
 import { openHomeReader } from "../open-home.ts";
+import { readSalvaged } from "../recovery/salvaged-memories.ts";
 import type { DaemonTables } from "../tables.ts";
 
 /** A memory as the command line shows it. */
@@ -58,6 +59,11 @@ export async function readLocalMemories(
       in_inbox: false,
       seen: parseEntryIds(entry_ids),
     });
+  }
+  for (const { key, value, client, clock, updated_at } of await readSalvaged(db, document)) {
+    const id = memoryIdOf(wireDocumentId(document), key);
+    const shown = { id, key, value, layer, updated_at: timestampOf(updated_at), in_inbox: true };
+    if (!memories.has(key)) memories.set(key, { ...shown, seen: [{ client, clock }] });
   }
   for (const write of await readInbox(db, document)) {
     if (write.kind === "losers") dropLosers(memories, write);

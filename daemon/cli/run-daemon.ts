@@ -7,8 +7,9 @@ import type { Lock } from "../../shared/sqlite/lock.ts";
 import { VERSION } from "../../shared/version.ts";
 import { delay } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { Daemon } from "../daemon.ts";
+import type { Daemon } from "../daemon.ts";
 import type { Home } from "../home.ts";
+import { KeptDaemon } from "../kept-daemon.ts";
 import { refuseNewerHome } from "../open-home.ts";
 import { removeRecord, writeRecord } from "../service/daemon-record.ts";
 import { introduce, type Started } from "../service/introduction.ts";
@@ -66,7 +67,7 @@ export async function runDaemon(lock: Lock, run: DaemonRun): Promise<void> {
 class RunningDaemon {
   readonly #run: DaemonRun;
   readonly #log: Log;
-  #daemon: Daemon | undefined;
+  #kept: KeptDaemon | undefined;
   #unwatch: (() => void) | undefined;
 
   constructor(run: DaemonRun, log: Log) {
@@ -87,15 +88,16 @@ class RunningDaemon {
     const { home, started, openService, onUp } = this.#run;
     const log = this.#log;
     await refuseNewerHome(home.database);
-    const daemon = await Daemon.start({
+    const kept = await KeptDaemon.start({
       home,
       world: realWorld,
       log,
       introduction: introduce(started, process.env),
-      service: await openService(log),
+      openService: () => openService(log),
       onStopRequest: () => onEnd({ kind: "asked", by: "a command" }),
+      onFailure: (thrown) => onEnd({ kind: "failed", thrown }),
     });
-    this.#daemon = daemon;
+    this.#kept = kept;
     writeRecord(home, { pid: process.pid, started, ready: true });
     log.info({ version: VERSION, pid: process.pid, started }, "the daemon is up");
     this.#unwatch = await watchOver({
@@ -104,14 +106,14 @@ class RunningDaemon {
       ...(this.#run.checkIntervalMs !== undefined && { intervalMs: this.#run.checkIntervalMs }),
       onSick: (reason) => onEnd({ kind: "sick", reason }),
     });
-    await onUp(daemon);
+    await onUp(kept.daemon);
   }
 
   /** Ends in order, or after the deadline as it is. */
   async stop(): Promise<void> {
     this.#unwatch?.();
     killRunningGit();
-    const stopped = Promise.resolve(this.#daemon?.stop()).then(() => true);
+    const stopped = Promise.resolve(this.#kept?.stop()).then(() => true);
     const late = delay(realWorld, END_DEADLINE_MS).then(() => false);
     const inOrder = await Promise.race([stopped, late]);
     if (!inOrder) {

@@ -6,6 +6,7 @@ import type {
   UnitStatus,
   UnlinkedProject,
 } from "../status.ts";
+import type { DamageNote } from "../recovery/set-aside.ts";
 import { count } from "./output.ts";
 
 /** `memsync status` in a few lines. */
@@ -17,6 +18,7 @@ export function statusLines(status: DaemonStatus): string[] {
     ...(projects.length > 0 ? projects : ["project   none linked; run `memsync link` in one"]),
     ...status.unlinked.flatMap(unlinkedLines),
     `own       user and global: ${unitLine(status.own)}`,
+    ...status.damaged.flatMap(damageLines),
   ];
 }
 
@@ -40,6 +42,13 @@ function unlinkedLines({ id, waiting }: UnlinkedProject): string[] {
   return [
     `unlinked  ${id}`,
     `          ${changes}; \`memsync link DIR --id ${id}\` lets the service have them`,
+  ];
+}
+
+function damageLines({ found_at, message, set_aside }: DamageNote): string[] {
+  return [
+    `damaged   ${found_at}: ${message}`,
+    `          delete ${tilde(set_aside)}* when nothing is missed, and this is said no more`,
   ];
 }
 

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import * as Y from "yjs";
 import { LIMITS } from "../../shared/limits.ts";
 import { isEmptyUpdate } from "../../shared/replica/exchange.ts";
-import { mergeUpdates } from "../../shared/replica/log-rows.ts";
+import { checkPayloads, mergeUpdates } from "../../shared/replica/log-rows.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { DocumentRequest } from "../../shared/wire/exchange.ts";
@@ -58,13 +58,17 @@ export interface Part {
   readonly more: boolean;
 }
 
-/** The next part of the local rows after `ackedSeq`; undefined when there are none. */
+/**
+ * The next part of the local rows after `ackedSeq`; undefined when there are none. Throws
+ * `CorruptDocumentError`: what the disk changed is told to nobody.
+ */
 export async function unacknowledged(
   db: Kysely<DaemonTables>,
   documentId: number,
   ackedSeq: number,
 ): Promise<Part | undefined> {
   const rows = await findLocalRows(db, documentId, ackedSeq);
+  checkPayloads(documentId, rows);
   const part: Uint8Array[] = [];
   let bytes = 0;
   let throughSeq = ackedSeq;
@@ -81,7 +85,7 @@ export async function unacknowledged(
 const findLocalRows = compiled((db: Kysely<DaemonTables>, documentId: number, ackedSeq: number) =>
   db
     .selectFrom("updates")
-    .select(["seq", "payload"])
+    .select(["seq", "payload", "checksum"])
     .where("document_id", "=", documentId)
     .where("seq", ">", ackedSeq)
     .where("origin", "=", "local")

@@ -5,7 +5,7 @@ import { base32 } from "../../shared/ids.ts";
 import { openConnection } from "../../shared/sqlite/database.ts";
 import type { World } from "../../shared/world.ts";
 import { checkDatabase } from "./check-database.ts";
-import { createPrivateFile, renameDurably, syncFile } from "./durable-files.ts";
+import { createPrivateFile, renameDurably, syncFile } from "../../shared/durable-files.ts";
 
 const RANDOM_BYTES = 5;
 

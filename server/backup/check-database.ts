@@ -1,5 +1,6 @@
 import { AppError, messageOf } from "../../shared/errors.ts";
 import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
+import { findDamagedPage } from "../../shared/sqlite/check-file.ts";
 import { openConnection } from "../../shared/sqlite/database.ts";
 import { hostMigrations } from "../open-store.ts";
 
@@ -19,7 +20,7 @@ export async function checkDatabase(path: string, name: string): Promise<void> {
     if (unknown !== undefined || !steps.includes("host-0001-accounts-and-tokens")) {
       throw refused(`${name} is not a database of a memsync server`);
     }
-    const problem = firstProblem(connection, name);
+    const problem = findDamagedPage(connection, "whole");
     if (problem !== undefined) throw refused(`${name} is damaged (${problem})`);
   } finally {
     connection.close();
@@ -44,17 +45,6 @@ function stepsIn(connection: SqliteConnection, name: string): readonly string[] 
       throw refused(`${name} is not a database of a memsync server`);
     }
     throw refused(`${name} can't be read as a database (${problem})`);
-  }
-}
-
-function firstProblem(connection: SqliteConnection, name: string): string | undefined {
-  try {
-    const rows = connection.prepare("PRAGMA integrity_check(1)").all([]);
-    const [row] = rows as { integrity_check: string }[];
-    const said = row?.integrity_check ?? "no answer";
-    return said === "ok" ? undefined : said.replace(/^\*+[^*]*\*+\s*/, "").replace(/\s+/g, " ");
-  } catch (thrown) {
-    throw refused(`${name} is damaged (${messageOf(thrown)})`);
   }
 }
 

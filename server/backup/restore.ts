@@ -8,7 +8,7 @@ import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { World } from "../../shared/world.ts";
 import { SIDE_FILES } from "./back-up.ts";
 import { checkDatabase } from "./check-database.ts";
-import { createPrivateFile, keepAs, renameDurably, syncFile } from "./durable-files.ts";
+import { createPrivateFile, keepAs, renameDurably, syncFile } from "../../shared/durable-files.ts";
 
 const RANDOM_BYTES = 5;
 

@@ -62,16 +62,32 @@ async function headOf(db: Db, documentId: number): Promise<number> {
   return seq;
 }
 
+/** A row of the log, or a snapshot, with the CRC-32 that its payload was stored with. */
+interface StoredPart {
+  readonly seq: number;
+  readonly payload: Uint8Array;
+  readonly checksum: number;
+}
+
+/** Throws `CorruptDocumentError` at the first part that is not what was written. */
+export function checkPayloads(documentId: number, parts: readonly StoredPart[]): void {
+  const damaged = parts.find(({ payload, checksum }) => crc32(payload) !== checksum);
+  if (damaged) throw damagedAt(documentId, damaged.seq);
+}
+
+function damagedAt(documentId: number, seq: number): CorruptDocumentError {
+  return new CorruptDocumentError(`document ${documentId} is damaged at row ${seq}`);
+}
+
 /** The rows after the snapshot are there without a gap, and each is what was written. */
 function checkParts(
   documentId: number,
-  parts: readonly { seq: number; payload: Uint8Array; checksum: number }[],
+  parts: readonly StoredPart[],
   snapshotSeq: number,
   headSeq: number,
 ): void {
-  const damaged = (seq: number) =>
-    new CorruptDocumentError(`document ${documentId} is damaged at row ${seq}`);
-  for (const part of parts) if (crc32(part.payload) !== part.checksum) throw damaged(part.seq);
+  const damaged = (seq: number) => damagedAt(documentId, seq);
+  checkPayloads(documentId, parts);
   const seqs = parts.map((part) => part.seq).filter((seq) => seq > snapshotSeq);
   const gap = seqs.findIndex((seq, index) => seq !== snapshotSeq + index + 1);
   if (gap !== -1) throw damaged(snapshotSeq + gap + 1);
@@ -100,7 +116,7 @@ const findEpoch = compiled((db: Db, documentId: number, seq: number) =>
 
 /**
  * The rows after `afterSeq` up to and with `throughSeq`, as one update; null when there are none,
- * undefined when some of them were compacted away.
+ * undefined when some of them were compacted away. Throws `CorruptDocumentError`.
  */
 export async function rowsBetween(
   db: Db,
@@ -111,12 +127,13 @@ export async function rowsBetween(
   if (throughSeq <= afterSeq) return null;
   const rows = await db
     .selectFrom("updates")
-    .select(["seq", "payload"])
+    .select(["seq", "payload", "checksum"])
     .where("document_id", "=", documentId)
     .where("seq", ">", afterSeq)
     .where("seq", "<=", throughSeq)
     .orderBy("seq")
     .execute();
+  checkPayloads(documentId, rows);
   if (rows.length !== throughSeq - afterSeq) return undefined;
   return mergeUpdates(rows.map((row) => row.payload));
 }

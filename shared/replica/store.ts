@@ -6,6 +6,7 @@ import { savepoint, writeTransaction } from "../sqlite/transaction.ts";
 import type { World } from "../world.ts";
 import type { DocumentAddress } from "./address.ts";
 import { mergeFullText } from "./full-text.ts";
+import { CorruptDocumentError } from "./log-rows.ts";
 import {
   type CommittedRow,
   OpenDocument,
@@ -35,6 +36,8 @@ export interface StoreOptions<Tables extends ReplicaTables> {
    * after it survive compaction. None limits it when left out.
    */
   readonly droppable?: (db: Kysely<Tables>, documentId: number) => Promise<number>;
+  /** Told of each document that is not what was written; whatever wanted it fails all the same. */
+  readonly onDamage?: ((thrown: unknown) => void) | undefined;
 }
 
 /** What a write may do. Valid until the write's promise settles. */
@@ -213,10 +216,10 @@ async function runOne<Tables extends ReplicaTables>(
     return result;
   };
   if (writesInCommit === 1) {
-    const result = await step();
+    const result = await step().catch(context.reportDamage);
     return () => write.resolve(result);
   }
-  const outcome = await savepoint(db, step);
+  const outcome = await savepoint(db, () => step().catch(context.reportDamage));
   if (outcome.kept) return () => write.resolve(outcome.result);
   context.discard();
   return () => write.reject(outcome.thrown);
@@ -277,6 +280,11 @@ class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
 
   readonly #droppable = (id: number): Promise<number> =>
     this.options.droppable?.(this.db, id) ?? Promise.resolve(Number.POSITIVE_INFINITY);
+
+  readonly reportDamage = (thrown: unknown): never => {
+    if (thrown instanceof CorruptDocumentError) this.options.onDamage?.(thrown);
+    throw thrown;
+  };
 
   async flushAll(): Promise<void> {
     for (const document of this.#inHand) await this.flush(document);

@@ -1,5 +1,6 @@
 import { Kysely, SqliteDialect } from "kysely";
 import type { SqliteConnection } from "./connection.ts";
+import { isDamage } from "./failures.ts";
 
 /**
  * An open database: `writer` for everything inside a write transaction, `reader` for everything
@@ -16,6 +17,8 @@ export interface SqliteDatabase<Tables> {
 export interface OpenOptions {
   /** `:memory:` or a path whose folder exists. */
   readonly path: string;
+  /** Told of each statement that found the file to be damaged; the statement fails all the same. */
+  readonly onDamage?: ((thrown: unknown) => void) | undefined;
 }
 
 /**
@@ -31,11 +34,11 @@ export async function openDatabase<Tables>(options: OpenOptions): Promise<Sqlite
   writing.exec(`PRAGMA journal_size_limit = ${LOG_BYTES_KEPT}`);
   writing.exec("PRAGMA synchronous = FULL");
   writing.exec("PRAGMA foreign_keys = ON");
-  const writer = kyselyOver<Tables>(writing);
+  const writer = kyselyOver<Tables>(writing, options.onDamage);
   if (options.path === ":memory:") {
     return { writer, reader: writer, close: () => writer.destroy() };
   }
-  const reader = await openReader<Tables>(options.path);
+  const reader = await openReader<Tables>(options.path, options.onDamage);
   return {
     writer,
     reader,
@@ -47,10 +50,13 @@ export async function openDatabase<Tables>(options: OpenOptions): Promise<Sqlite
 }
 
 /** Opens a file that another process may be writing, for reading alone. */
-export async function openReader<Tables>(path: string): Promise<Kysely<Tables>> {
+export async function openReader<Tables>(
+  path: string,
+  onDamage?: OpenOptions["onDamage"],
+): Promise<Kysely<Tables>> {
   const reading = await openConnection(path, true);
   reading.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-  return kyselyOver<Tables>(reading);
+  return kyselyOver<Tables>(reading, onDamage);
 }
 
 /** The write-ahead log is cut to this when a checkpoint has emptied it. */
@@ -59,8 +65,18 @@ const LOG_BYTES_KEPT = 4 * 1024 * 1024;
 /** How long another process may hold the write lock before a statement fails. */
 const BUSY_TIMEOUT_MS = 5000;
 
-function kyselyOver<Tables>(connection: SqliteConnection): Kysely<Tables> {
-  return new Kysely<Tables>({ dialect: new SqliteDialect({ database: connection }) });
+function kyselyOver<Tables>(
+  connection: SqliteConnection,
+  onDamage: OpenOptions["onDamage"],
+): Kysely<Tables> {
+  return new Kysely<Tables>({
+    dialect: new SqliteDialect({ database: connection }),
+    ...(onDamage && {
+      log: (event) => {
+        if (event.level === "error" && isDamage(event.error)) onDamage(event.error);
+      },
+    }),
+  });
 }
 
 /** Opens a file with the runtime's own driver, without settings. */

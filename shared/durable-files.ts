@@ -36,7 +36,8 @@ export async function keepAs(path: string, name: string): Promise<void> {
   await syncFolderOf(name);
 }
 
-async function syncFolderOf(path: string): Promise<void> {
+/** Resolves when the names in the folder of `path` are on the disk. */
+export async function syncFolderOf(path: string): Promise<void> {
   const folder = await open(dirname(path), "r");
   try {
     await folder.sync();

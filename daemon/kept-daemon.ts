@@ -1,0 +1,98 @@
+import { existsSync } from "node:fs";
+import { AppError, messageOf } from "../shared/errors.ts";
+import type { Log } from "../shared/log.ts";
+import type { World } from "../shared/world.ts";
+import { Daemon } from "./daemon.ts";
+import type { Home } from "./home.ts";
+import { suspect, suspicionOf } from "./recovery/find-damage.ts";
+import { keepHead } from "./recovery/head-page.ts";
+import { recoverHome } from "./recovery/recover-home.ts";
+import type { Introduction } from "./service/introduction.ts";
+import type { Service } from "./sync/service.ts";
+
+/** A disk that damages one database after another is not to be worn out with copies. */
+const REBUILDS_MAX = 3;
+
+/** What a kept daemon works with; the caller holds the home's lock. */
+export interface KeptDaemonOptions {
+  readonly home: Home;
+  readonly world: World;
+  readonly log: Log;
+  readonly introduction: Introduction;
+  readonly openService: () => Promise<Service>;
+  /** Somebody asked for the daemon's end through the gateway. */
+  readonly onStopRequest: () => void;
+  /** It can't go on; nothing of it runs any more. */
+  readonly onFailure: (thrown: unknown) => void;
+}
+
+/**
+ * A daemon over a sound database: what is damaged at the start is rebuilt first, and when damage
+ * shows later the daemon is ended, its database rebuilt, and a new one started in its place.
+ */
+export class KeptDaemon {
+  readonly #options: KeptDaemonOptions;
+  #daemon: Daemon | undefined;
+  #rebuilding: Promise<void> | undefined;
+  #rebuilds = 0;
+  #stopped = false;
+
+  private constructor(options: KeptDaemonOptions) {
+    this.#options = options;
+  }
+
+  static async start(options: KeptDaemonOptions): Promise<KeptDaemon> {
+    const kept = new KeptDaemon(options);
+    await kept.#start();
+    return kept;
+  }
+
+  /** The one that runs. Throws while its database is rebuilt. */
+  get daemon(): Daemon {
+    if (this.#daemon) return this.#daemon;
+    throw new AppError("internal", "the damaged database is being rebuilt: try again");
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#rebuilding;
+    await this.#daemon?.stop();
+    const { database } = this.#options.home;
+    if (!existsSync(suspicionOf(database))) keepHead(database);
+  }
+
+  async #start(): Promise<void> {
+    const { home, world, log, introduction, openService, onStopRequest } = this.#options;
+    await recoverHome(home, world, log);
+    const service = await openService();
+    const onDamage = (thrown: unknown) => this.#onDamage(thrown);
+    const given = { home, world, log, introduction, onStopRequest };
+    this.#daemon = await Daemon.start({ ...given, service, onDamage });
+  }
+
+  #onDamage(thrown: unknown): void {
+    const { home, log, onFailure } = this.#options;
+    const reason = messageOf(thrown);
+    log.error({ reason }, "the database is damaged; it will be rebuilt");
+    suspect(home.database, reason);
+    // One that is just starting ends with what was thrown, and the next start rebuilds.
+    if (!this.#daemon || this.#stopped || this.#rebuilding) return;
+    if (this.#rebuilds++ >= REBUILDS_MAX) {
+      const words = "the database was damaged again and again: have a look at the disk";
+      onFailure(new Error(`${words} (${reason})`));
+      return;
+    }
+    this.#rebuilding = this.#rebuild()
+      .catch(onFailure)
+      .finally(() => {
+        this.#rebuilding = undefined;
+      });
+  }
+
+  async #rebuild(): Promise<void> {
+    const damaged = this.#daemon;
+    this.#daemon = undefined;
+    await damaged?.stop();
+    if (!this.#stopped) await this.#start();
+  }
+}

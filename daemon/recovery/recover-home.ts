@@ -1,0 +1,72 @@
+import { existsSync, rmSync } from "node:fs";
+import type { Log } from "../../shared/log.ts";
+import { openDatabase } from "../../shared/sqlite/database.ts";
+import { timestampOf } from "../../shared/wire/timestamp.ts";
+import type { World } from "../../shared/world.ts";
+import type { Home } from "../home.ts";
+import { findDamage, suspicionOf } from "./find-damage.ts";
+import { copyReadable, keepHead } from "./head-page.ts";
+import { readKeptLinks } from "./links-file.ts";
+import { type Salvaged, salvage } from "./salvage.ts";
+import { type DamageNote, emptyWorkshop, exchange, finishExchange } from "./set-aside.ts";
+
+/**
+ * Looks whether what a home keeps is sound, before a daemon works with it. A damaged database is
+ * set aside, never deleted, and one made in its place of what can be read of it and the copy of
+ * the links; the service brings the rest. Resolves to what there is to say. The caller holds the
+ * home's lock.
+ */
+export async function recoverHome(home: Home, world: World, log: Log): Promise<DamageNote[]> {
+  const notes: DamageNote[] = [];
+  for (const path of [home.database, home.service]) await finishExchange(path);
+  const reason = await findDamage(home.database, existsSync(home.links));
+  if (reason !== undefined) notes.push(await rebuildReplica(home, reason, world));
+  keepHead(home.database);
+  const ofService = await findDamage(home.service, false);
+  if (ofService !== undefined) notes.push(await replaceService(home, ofService, world));
+  for (const path of [home.database, home.service]) rmSync(suspicionOf(path), { force: true });
+  for (const { message, set_aside } of notes) log.error({ set_aside }, message);
+  return notes;
+}
+
+async function rebuildReplica(home: Home, reason: string, world: World): Promise<DamageNote> {
+  const workshop = emptyWorkshop(home.database, "rebuilding");
+  const readable = emptyWorkshop(home.database, "reading");
+  copyReadable(home.database, readable);
+  const salvaged = await salvage(readable, workshop, readKeptLinks(home), world);
+  emptyWorkshop(home.database, "reading");
+  return await replace(home.database, workshop, reason, world, toldOf(salvaged));
+}
+
+/** The replica holds all that the embedded service did, and gives it back. */
+async function replaceService(home: Home, reason: string, world: World): Promise<DamageNote> {
+  const workshop = emptyWorkshop(home.service, "rebuilding");
+  await (await openDatabase({ path: workshop })).close();
+  const rest = "the embedded service begins anew, and gets everything from this machine's replica";
+  return await replace(home.service, workshop, reason, world, rest);
+}
+
+async function replace(
+  path: string,
+  workshop: string,
+  reason: string,
+  world: World,
+  rest: string,
+): Promise<DamageNote> {
+  const found_at = timestampOf(world.now());
+  const stamp = found_at.replace(/[:.]/g, "-");
+  return await exchange(path, workshop, stamp, (set_aside, exists) => {
+    const what = `${path} was damaged (${reason})`;
+    const where = exists ? `${what} and is set aside as ${set_aside}` : what;
+    return { found_at, reason, set_aside, message: `${where}; ${rest}` };
+  });
+}
+
+function toldOf({ links, documents, partial, memories, inbox, revisions }: Salvaged): string {
+  const parts = partial === 0 ? "" : `, ${partial} of them in part`;
+  const waiting = memories === 0 ? "" : `, ${memories} memories that wait for the service's word`;
+  return (
+    `read from it: ${links} links, ${documents} documents${parts}, ${inbox} writes made without ` +
+    `a daemon, ${revisions} former versions${waiting}; what the service holds comes back from there`
+  );
+}

@@ -1,0 +1,257 @@
+import * as Y from "yjs";
+import { assert } from "../../shared/errors.ts";
+import { parseProjectId } from "../../shared/ids.ts";
+import type { SqliteConnection, SqlValue } from "../../shared/sqlite/connection.ts";
+import { openConnection } from "../../shared/sqlite/database.ts";
+import type { World } from "../../shared/world.ts";
+import { LOCAL_ACCOUNT } from "../gateway/mount.ts";
+import { parseEntryIds } from "../inbox.ts";
+import type { Link } from "../links.ts";
+import { openReplica } from "../open-replica.ts";
+import { type DamagedDocument, readDocument } from "./damaged-document.ts";
+import { allowShortFile, type DamagedRow, type DamagedTable, readDamaged } from "./read-damaged.ts";
+
+/** What was brought over from a damaged database. */
+export interface Salvaged {
+  readonly links: number;
+  readonly documents: number;
+  /** Documents that could be read in part. */
+  readonly partial: number;
+  /** Memories of those that wait for the service's word; see `settleSalvaged`. */
+  readonly memories: number;
+  /** Writes made while no daemon ran. */
+  readonly inbox: number;
+  /** Former values and texts. */
+  readonly revisions: number;
+}
+
+/** The tables that are read; a damaged one is as long as it could be read. */
+const TABLES = [
+  "documents",
+  "updates",
+  "snapshots",
+  "memories",
+  "texts",
+  "revisions",
+  "text_conflicts",
+  "links",
+  "inbox",
+  "salvaged_memories",
+  "followed_files",
+  "file_versions",
+  "sessions",
+  "connections",
+  "current_projects",
+] as const;
+
+type Tables = Readonly<Record<(typeof TABLES)[number], DamagedTable>>;
+
+/** A document of the damaged database, and what became of it. */
+interface Found extends DamagedDocument {
+  readonly name: string;
+  readonly formerId: SqlValue;
+}
+
+/**
+ * Makes the new database `to` of whatever can be read of `from`, which is not changed. Positions
+ * are left behind: with each document the service is met anew, and both sides exchange everything.
+ * `kept` are the links to fall back on.
+ */
+export async function salvage(
+  from: string,
+  to: string,
+  kept: readonly Link[],
+  world: World,
+): Promise<Salvaged> {
+  const tables = await readTables(from);
+  const found = documentsIn(tables);
+  const store = await openReplica(to, world);
+  const ids = new Map<SqlValue, number>();
+  try {
+    for (const { name, formerId, update } of found) {
+      await store.write(async (context) => {
+        const open = await context.open({ owner: LOCAL_ACCOUNT, name });
+        Y.applyUpdate(open.document.ydoc, update, "local");
+        ids.set(formerId, open.id);
+      });
+    }
+  } finally {
+    await store.close();
+  }
+  return await bringOver(to, tables, found, ids, kept, world.now());
+}
+
+async function readTables(from: string): Promise<Tables> {
+  const connection = await openConnection(from, true).catch(() => undefined);
+  if (connection) allowShortFile(connection);
+  const empty: DamagedTable = { rows: [], whole: false };
+  const read = (table: string) => [table, connection ? readDamaged(connection, table) : empty];
+  try {
+    return Object.fromEntries(TABLES.map(read)) as Tables;
+  } finally {
+    connection?.close();
+  }
+}
+
+function documentsIn({ documents, updates, snapshots }: Tables): Found[] {
+  return documents.rows.flatMap((row) => {
+    const { id, name, seq, owner } = row;
+    if (owner !== LOCAL_ACCOUNT || typeof name !== "string" || !isDocumentName(name)) return [];
+    const of = ({ rows }: DamagedTable) => rows.filter((each) => each.document_id === id);
+    const found = readDocument(Number(seq), of(snapshots), of(updates));
+    return [{ ...found, name, formerId: id ?? null }];
+  });
+}
+
+function isDocumentName(name: string): boolean {
+  return name === "global" || name.startsWith("user/") || parseProjectId(name) !== undefined;
+}
+
+async function bringOver(
+  to: string,
+  tables: Tables,
+  found: readonly Found[],
+  ids: ReadonlyMap<SqlValue, number>,
+  kept: readonly Link[],
+  now: number,
+): Promise<Salvaged> {
+  const connection = await openConnection(to, false);
+  const put = (table: string, rows: readonly Row[]) => insertAll(connection, table, rows);
+  const renumbered = ({ rows }: DamagedTable) => rows.flatMap((row) => withId(row, ids));
+  const partial = found.filter(({ whole }) => !whole);
+  try {
+    connection.exec("PRAGMA synchronous = FULL");
+    connection.exec("BEGIN IMMEDIATE");
+    const links = put("links", linksIn(tables.links, kept, now));
+    const inbox = put("inbox", tables.inbox.rows.filter(isSoundWrite));
+    const revisions = put("revisions", renumbered(tables.revisions));
+    put(
+      "revisions",
+      partial.flatMap((each) => textRevision(each, tables, ids, now)),
+    );
+    put("text_conflicts", renumbered(tables.text_conflicts));
+    const memories = partial.flatMap((each) => lostMemories(each, tables));
+    put("salvaged_memories", [...tables.salvaged_memories.rows, ...memories]);
+    const followed = foldersOf(tables.links, found);
+    put(
+      "followed_files",
+      tables.followed_files.rows.filter(({ dir }) => followed.has(dir)),
+    );
+    put(
+      "file_versions",
+      tables.file_versions.rows.filter(({ dir }) => followed.has(dir)),
+    );
+    for (const table of ["sessions", "connections", "current_projects"] as const) {
+      put(table, tables[table].rows);
+    }
+    connection.exec("COMMIT");
+    return {
+      links,
+      inbox,
+      revisions,
+      documents: found.length,
+      partial: partial.length,
+      memories: memories.length,
+    };
+  } finally {
+    connection.close();
+  }
+}
+
+type Row = Readonly<Record<string, SqlValue>>;
+
+/** Rows that do not fit the table are left out. Returns how many were taken. */
+function insertAll(connection: SqliteConnection, table: string, rows: readonly Row[]): number {
+  let taken = 0;
+  for (const row of rows) {
+    const columns = Object.keys(row).filter((name) => name !== "rowid_" && name !== "id");
+    if (table === "sessions") columns.push("id");
+    const marks = columns.map(() => "?").join(", ");
+    const names = columns.map((name) => `"${name}"`).join(", ");
+    try {
+      const insert = connection.prepare(`insert into ${table} (${names}) values (${marks})`);
+      insert.run(columns.map((name) => row[name] ?? null));
+      taken++;
+    } catch (thrown) {
+      if (!isMisfit(thrown)) throw thrown;
+    }
+  }
+  return taken;
+}
+
+function isMisfit(thrown: unknown): boolean {
+  return thrown instanceof Error && /constraint|datatype mismatch/i.test(thrown.message);
+}
+
+function withId(row: DamagedRow, ids: ReadonlyMap<SqlValue, number>): Row[] {
+  const id = ids.get(row.document_id ?? null);
+  return id === undefined ? [] : [{ ...row, document_id: id }];
+}
+
+/** The table where all of it could be read, else the copy, and of the table what that has not. */
+function linksIn(table: DamagedTable, kept: readonly Link[], now: number): Row[] {
+  const read = table.rows.filter(({ dir, project_id }) => {
+    return typeof dir === "string" && dir.startsWith("/") && isProjectId(project_id);
+  });
+  if (table.whole) return read;
+  const copied = kept.map(({ dir, projectId, name, write }): Row => {
+    return { dir, project_id: projectId, name, write: write ? 1 : 0, linked_at: now };
+  });
+  return [...copied, ...read.filter(({ dir }) => !kept.some((link) => link.dir === dir))];
+}
+
+function isProjectId(value: SqlValue | undefined): boolean {
+  return typeof value === "string" && parseProjectId(value) !== undefined;
+}
+
+/** The folders whose files may go on from where they were: nothing of their document is lost. */
+function foldersOf(
+  links: DamagedTable,
+  found: readonly Found[],
+): ReadonlySet<SqlValue | undefined> {
+  const whole = new Set(found.filter((each) => each.whole).map(({ name }) => name));
+  return new Set(links.rows.filter((row) => whole.has(`${row.project_id}`)).map(({ dir }) => dir));
+}
+
+function isSoundWrite(row: DamagedRow): boolean {
+  try {
+    assert(typeof row.document === "string" && isDocumentName(row.document), "of a document");
+    return parseEntryIds(`${row.seen}`).every(({ client, clock }) => client >= 0 && clock >= 0);
+  } catch {
+    return false;
+  }
+}
+
+/** The last text that was shown, as a former one: it can be looked at and put back. */
+function textRevision(
+  { formerId }: Found,
+  { texts }: Tables,
+  ids: ReadonlyMap<SqlValue, number>,
+  now: number,
+): Row[] {
+  const shown = texts.rows.filter((row) => row.document_id === formerId && row.content !== "");
+  return shown.flatMap((row) => {
+    const { content = null, updated_at = null } = row;
+    const document_id = ids.get(formerId) ?? null;
+    const times = { written_at: updated_at, replaced_at: now };
+    return [{ document_id, kind: "text", key: "", value: content, ...times }];
+  });
+}
+
+/** The memories that were shown and whose entries are not in what is left of their document. */
+function lostMemories({ name, formerId, holds }: Found, { memories }: Tables): Row[] {
+  return memories.rows.flatMap((row) => {
+    const { key = null, value = null, updated_at = null } = row;
+    const [winner] = entryIdsOf(row);
+    if (row.document_id !== formerId || !winner || holds(winner.client, winner.clock)) return [];
+    return [{ document: name, key, value, ...winner, updated_at }];
+  });
+}
+
+function entryIdsOf(row: DamagedRow) {
+  try {
+    return parseEntryIds(`${row.entry_ids}`);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,73 @@
+import type { Kysely } from "kysely";
+import * as Y from "yjs";
+import type { ReplicaStore, WriteContext } from "../../shared/replica/store.ts";
+import { LOCAL_ACCOUNT } from "../gateway/mount.ts";
+import { readPosition } from "../sync/positions.ts";
+import type { DaemonTables } from "../tables.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** A memory that was read from a damaged database and waits for the service's word. */
+export interface SalvagedMemory {
+  readonly key: string;
+  readonly value: string;
+  readonly client: number;
+  readonly clock: number;
+  readonly updated_at: number;
+}
+
+/** What waits of a document, oldest first. */
+export async function readSalvaged(db: Db, document: string): Promise<SalvagedMemory[]> {
+  return await db
+    .selectFrom("salvaged_memories")
+    .select(["key", "value", "client", "clock", "updated_at"])
+    .where("document", "=", document)
+    .orderBy("id")
+    .execute();
+}
+
+/** How many wait. */
+export async function countSalvaged(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom("salvaged_memories")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/**
+ * Settles what waits of each document that the service has answered for. An entry that the service
+ * held is as the service says, be it deleted; one that it never had is written anew, under this
+ * process's own client id and with its former time, beside whatever else the key has.
+ */
+export async function settleSalvaged(
+  store: ReplicaStore<DaemonTables>,
+  service: string,
+): Promise<void> {
+  await store.write(async (context) => {
+    const documents = await context.db
+      .selectFrom("salvaged_memories")
+      .select("document")
+      .distinct()
+      .orderBy("document")
+      .execute();
+    for (const { document } of documents) await settle(context, service, document);
+  });
+}
+
+async function settle(
+  context: WriteContext<DaemonTables>,
+  service: string,
+  name: string,
+): Promise<void> {
+  const { db } = context;
+  const open = await context.open({ owner: LOCAL_ACCOUNT, name });
+  const { document } = open;
+  if ((await readPosition(db, service, open.id)).remote === undefined) return;
+  for (const { key, value, client, clock, updated_at } of await readSalvaged(db, name)) {
+    if (Y.getState(document.ydoc.store, client) > clock) continue;
+    if (document.memories.get(key).some((entry) => entry.value === value)) continue;
+    document.setEntry("memories", key, value, { now: updated_at, seen: [] });
+  }
+  await db.deleteFrom("salvaged_memories").where("document", "=", name).execute();
+}

@@ -1,0 +1,79 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { rename } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { keepAs, renameDurably, syncFile } from "../../shared/durable-files.ts";
+
+const PRIVATE_FILE = 0o600;
+
+/** What SQLite keeps beside a database. */
+const SIDE_FILES = ["-wal", "-shm"] as const;
+
+/** What is said of a database that was damaged, for as long as the file that tells it is there. */
+export interface DamageNote {
+  /** ISO 8601. */
+  readonly found_at: string;
+  readonly reason: string;
+  /** What the names of its files begin with now; none may be left of them. */
+  readonly set_aside: string;
+  /** What could be read of it, and what becomes of the rest. */
+  readonly message: string;
+}
+
+/** The names that a database and its replacement have while they change places. */
+function namesOf(path: string, stamp: string) {
+  return { aside: `${path}.damaged-${stamp}`, rebuilt: `${path}.rebuilt-${stamp}` };
+}
+
+/** Where something is made of a database; what is there now goes, for it was never finished. */
+export function emptyWorkshop(path: string, what: "rebuilding" | "reading"): string {
+  const workshop = `${path}.${what}`;
+  for (const part of ["", ...SIDE_FILES]) rmSync(`${workshop}${part}`, { force: true });
+  return workshop;
+}
+
+/**
+ * Puts the finished `replacement` in the place of the database, which keeps all of its parts under
+ * another name. A crash at any point leaves something that `finishExchange` brings to an end.
+ */
+export async function exchange(
+  path: string,
+  replacement: string,
+  stamp: string,
+  note: (aside: string, exists: boolean) => DamageNote,
+): Promise<DamageNote> {
+  const { aside, rebuilt } = namesOf(path, stamp);
+  const exists = ["", ...SIDE_FILES].some((part) => existsSync(`${path}${part}`));
+  const told = note(aside, exists);
+  writeFileSync(`${aside}.json`, JSON.stringify(told), { mode: PRIVATE_FILE });
+  await syncFile(`${aside}.json`);
+  await syncFile(replacement);
+  await renameDurably(replacement, rebuilt);
+  await finishExchange(path);
+  return told;
+}
+
+/** Brings an exchange to its end that was under way when its process ended. */
+export async function finishExchange(path: string): Promise<void> {
+  const prefix = `${basename(path)}.rebuilt-`;
+  const [name] = readdirSync(dirname(path)).filter((each) => each.startsWith(prefix));
+  if (name === undefined) return;
+  const { aside, rebuilt } = namesOf(path, name.slice(prefix.length));
+  if (existsSync(path) && !existsSync(aside)) await keepAs(path, aside);
+  for (const part of SIDE_FILES) {
+    // A log beside another database than its own would be read into that.
+    if (existsSync(`${path}${part}`)) await rename(`${path}${part}`, `${aside}${part}`);
+  }
+  await renameDurably(rebuilt, path);
+}
+
+/** What is told of a home's damaged databases, the oldest first. */
+export function readDamageNotes(home: string): DamageNote[] {
+  const names = readdirSync(home).filter((name) => /\.db\.damaged-.+\.json$/.test(name));
+  return names.sort().flatMap((name) => {
+    try {
+      return [JSON.parse(readFileSync(join(home, name), "utf8")) as DamageNote];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,0 +1,30 @@
+import { crc32 } from "node:zlib";
+import type { SqliteConnection } from "../sqlite/connection.ts";
+
+interface Part {
+  readonly document_id: number;
+  readonly seq: number;
+  readonly payload: Uint8Array;
+  readonly checksum: number;
+}
+
+/**
+ * Which row of a log, or snapshot, is no longer what was written, which SQLite can't know;
+ * undefined when all of them are. Reads all of them, and throws what SQLite throws.
+ */
+export function findDamagedPart(connection: SqliteConnection): string | undefined {
+  for (const table of ["updates", "snapshots"]) {
+    if (!hasTable(connection, table)) continue;
+    const sql = `select document_id, seq, payload, checksum from ${table}`;
+    for (const part of connection.prepare(sql).iterate([]) as IterableIterator<Part>) {
+      if (crc32(part.payload) === part.checksum) continue;
+      return `document ${part.document_id} is damaged at row ${part.seq}`;
+    }
+  }
+  return undefined;
+}
+
+function hasTable(connection: SqliteConnection, table: string): boolean {
+  const sql = "select 1 from sqlite_master where type = 'table' and name = ?";
+  return connection.prepare(sql).all([table]).length > 0;
+}

@@ -1,0 +1,29 @@
+import { messageOf } from "../errors.ts";
+
+/** Whether SQLite found the file itself to be damaged, or to be no database at all. */
+export function isDamage(thrown: unknown): boolean {
+  return /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(thrown));
+}
+
+/**
+ * What to tell a user of something thrown by the disk or by SQLite for the disk's sake: what is
+ * wrong and what to do, in one sentence. Undefined for anything else.
+ */
+export function storageFailure(thrown: unknown): string | undefined {
+  const code = codeOf(thrown);
+  if (/^(SQLITE_FULL|ENOSPC|EDQUOT|EFBIG)$/.test(code)) {
+    return "the disk is full: make room and try again; nothing of this was saved";
+  }
+  if (/^(SQLITE_READONLY|SQLITE_PERM|SQLITE_AUTH|EROFS|EACCES|EPERM)/.test(code)) {
+    return "the disk can't be written: mend its permissions and try again; nothing was saved";
+  }
+  if (/^(SQLITE_IOERR|SQLITE_CANTOPEN|EIO)/.test(code)) {
+    const reason = messageOf(thrown);
+    return `the disk failed (${reason}): see whether it is full or damaged; nothing was saved`;
+  }
+  return isDamage(thrown) ? "the database is damaged; nothing of this was saved" : undefined;
+}
+
+function codeOf(thrown: unknown): string {
+  return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+}
