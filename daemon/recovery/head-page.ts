@@ -25,6 +25,11 @@ function headOf(path: string): string {
   return `${path}.head`;
 }
 
+/** Whether there is a copy; see `keepHead`. */
+export function hasHead(path: string): boolean {
+  return existsSync(headOf(path));
+}
+
 /**
  * Keeps a copy of a sound database's first page, for it says where every table begins: without it
  * nothing of the rest can be found. It changes with the schema alone, as far as that goes. A disk

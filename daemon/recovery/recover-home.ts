@@ -4,8 +4,9 @@ import { openDatabase } from "../../shared/sqlite/database.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { World } from "../../shared/world.ts";
 import type { Home } from "../home.ts";
+import { openHomeDatabase } from "../open-replica.ts";
 import { findDamage, suspicionOf } from "./find-damage.ts";
-import { copyReadable, keepHead } from "./head-page.ts";
+import { copyReadable, hasHead, keepHead } from "./head-page.ts";
 import { readKeptLinks } from "./links-file.ts";
 import { type Salvaged, salvage } from "./salvage.ts";
 import { type DamageNote, emptyWorkshop, exchange, finishExchange } from "./set-aside.ts";
@@ -21,6 +22,8 @@ export async function recoverHome(home: Home, world: World, log: Log): Promise<D
   for (const path of [home.database, home.service]) await finishExchange(path);
   const reason = await findDamage(home.database, existsSync(home.links));
   if (reason !== undefined) notes.push(await rebuildReplica(home, reason, world));
+  // A new database's first page is in its log until the file is closed.
+  if (!hasHead(home.database)) await (await openHomeDatabase(home.database)).close();
   keepHead(home.database);
   const ofService = await findDamage(home.service, false);
   if (ofService !== undefined) notes.push(await replaceService(home, ofService, world));
