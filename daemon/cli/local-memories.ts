@@ -1,5 +1,6 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import type { Kysely } from "kysely";
+import { messageOf } from "../../shared/errors.ts";
 import { memoryIdOf } from "../../shared/ids.ts";
 import { layerOf, wireDocumentId } from "../../shared/replica/address.ts";
 import { type EntryId, sameId } from "../../shared/replica/entry-index.ts";
@@ -27,7 +28,17 @@ export interface LocalMemory {
 
 /** Opens the home's replica for reading; undefined when there is none yet. */
 export async function openLocal(home: Home): Promise<Kysely<DaemonTables> | undefined> {
-  return existsSync(home.database) ? await openHomeReader(home.database) : undefined;
+  return isThere(home) ? await openHomeReader(home.database) : undefined;
+}
+
+/** Throws one sentence where nobody may look: that is no answer, and no empty home. */
+function isThere(home: Home): boolean {
+  try {
+    return statSync(home.database, { throwIfNoEntry: false }) !== undefined;
+  } catch (thrown) {
+    const words = "mend its permissions or set MEMSYNC_HOME to another folder";
+    throw new Error(`the home ${home.dir} can't be read: ${words} (${messageOf(thrown)})`);
+  }
 }
 
 /**

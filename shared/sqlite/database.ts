@@ -28,8 +28,9 @@ export interface OpenOptions {
 export async function openDatabase<Tables>(options: OpenOptions): Promise<SqliteDatabase<Tables>> {
   const writing = await openConnection(options.path, false);
   writing.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-  // Heeded while the file is empty only; `returnFreePages` relies on it.
-  writing.exec("PRAGMA auto_vacuum = INCREMENTAL");
+  // Heeded while the file is empty only, and a write to one that is not; `returnFreePages` relies
+  // on it.
+  if (isEmpty(writing)) writing.exec("PRAGMA auto_vacuum = INCREMENTAL");
   writing.exec("PRAGMA journal_mode = WAL");
   writing.exec(`PRAGMA journal_size_limit = ${LOG_BYTES_KEPT}`);
   writing.exec("PRAGMA synchronous = FULL");
@@ -47,6 +48,11 @@ export async function openDatabase<Tables>(options: OpenOptions): Promise<Sqlite
       await writer.destroy();
     },
   };
+}
+
+function isEmpty(connection: SqliteConnection): boolean {
+  const [row] = connection.prepare("PRAGMA page_count").all([]) as { page_count: number }[];
+  return row?.page_count === 0;
 }
 
 /** Opens a file that another process may be writing, for reading alone. */

@@ -43,6 +43,10 @@ export class RunningProcess {
     ];
   }
 
+  get pid(): number {
+    return this.#child.pid;
+  }
+
   get stdout(): string {
     return this.#stdout;
   }
