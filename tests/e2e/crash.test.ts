@@ -5,6 +5,7 @@ import { seededRandom } from "../support/random.ts";
 import { fileHistory } from "../support/real-data.ts";
 import { FILE, readFollowed, saveSomehow, untilEqual } from "../support/replay.ts";
 import { waitFor } from "../support/wait-for.ts";
+import { WriteLoad } from "../support/write-load.ts";
 
 const emulator = sharedEmulator();
 const ROUNDS = 5;
@@ -12,52 +13,6 @@ const WRITERS = 3;
 
 function randomSeed(): number {
   return Math.floor(Math.random() * 2 ** 32);
-}
-
-/** Writes through the command line and the gateway until told to stop; keeps what was confirmed. */
-class Load {
-  readonly confirmed = new Map<string, string>();
-  readonly #machine: Machine;
-  readonly #project: string;
-  #stopped = false;
-  #count = 0;
-
-  constructor(machine: Machine, project: string) {
-    this.#machine = machine;
-    this.#project = project;
-  }
-
-  async run(writers: number): Promise<void> {
-    this.#stopped = false;
-    await Promise.all(Array.from({ length: writers }, () => this.#write()));
-  }
-
-  stop(): void {
-    this.#stopped = true;
-  }
-
-  async #write(): Promise<void> {
-    for (let byCommand = true; !this.#stopped; byCommand = !byCommand) {
-      const key = `key-${this.#count++}`;
-      const value = `${key} ${"x".repeat(this.#count % 500)}`;
-      const done = byCommand ? await this.#bySet(key, value) : await this.#byGateway(key, value);
-      if (done) this.confirmed.set(key, value);
-    }
-  }
-
-  async #bySet(key: string, value: string): Promise<boolean> {
-    return (await this.#machine.run(["set", key, value])).status === 0;
-  }
-
-  async #byGateway(key: string, content: string): Promise<boolean> {
-    try {
-      const memory = { key, content, project_id: this.#project };
-      return (await this.#machine.gateway("POST", "/v1/memories", memory)).ok;
-    } catch {
-      // Nobody listens, or the answer was cut off: not confirmed.
-      return false;
-    }
-  }
 }
 
 async function expectAll(machine: Machine, wanted: ReadonlyMap<string, string>): Promise<void> {
@@ -71,17 +26,16 @@ scenario(`a daemon killed under load loses nothing confirmed, seed ${killSeed}`,
   const random = seededRandom(killSeed);
   const [a, b] = await lab.twoMachines(emulator.account("killed"), { "README.md": "" });
   await Promise.all([a.up(), b.up()]);
-  const load = new Load(a, (await a.projectOf()).id);
+  const load = new WriteLoad(a, (await a.projectOf()).id);
   for (let round = 0; round < ROUNDS; round++) {
-    const loading = load.run(WRITERS);
+    load.start(WRITERS);
     const enough = load.confirmed.size + 1 + Math.floor(random() * 20);
     await waitFor("some writes", () => load.confirmed.size >= enough);
     await a.down("SIGKILL");
     const more = load.confirmed.size + 2;
     await waitFor("some writes without a daemon", () => load.confirmed.size >= more);
     await a.up();
-    load.stop();
-    await loading;
+    await load.stop();
     await expectAll(a, load.confirmed);
   }
   await waitFor("everything on b", async () => {
@@ -124,22 +78,20 @@ async function killServiceOnce(lab: Lab): Promise<void> {
   const machine = lab.machine("a", await lab.git.repository("a", {}), service.account("pro"));
   await machine.up();
   const { id } = await machine.projectOf();
-  const load = new Load(machine, id);
+  const load = new WriteLoad(machine, id);
   for (let round = 0; round < ROUNDS; round++) {
     const enough = load.confirmed.size + 10;
-    const first = load.run(WRITERS);
+    load.start(WRITERS);
     await waitFor("some writes", () => load.confirmed.size >= enough);
-    load.stop();
-    await first;
+    await load.stop();
     const synced = new Map(load.confirmed);
     await machine.memsync("sync", "--wait", "20");
-    const second = load.run(WRITERS);
+    load.start(WRITERS);
     await service.end("SIGKILL");
     await service.again();
     const held = await memoriesAt(service.url, id);
     expect([...synced].filter(([key, value]) => held.get(key) !== value)).toEqual([]);
-    load.stop();
-    await second;
+    await load.stop();
   }
   await machine.memsync("sync", "--wait", "20");
   const held = await memoriesAt(service.url, id);

@@ -1,5 +1,5 @@
 import { Lab } from "../support/lab.ts";
-import { seededRandom } from "../support/random.ts";
+import { pick, seededRandom } from "../support/random.ts";
 
 /** Something that must hold, tried once with real processes; throws when it does not. */
 export interface Case {
@@ -18,6 +18,11 @@ export async function runCase({ run }: Case, seed: number): Promise<void> {
   } finally {
     await lab.end();
   }
+}
+
+/** One of the cases, by a seed. */
+export function anyOf(cases: readonly Case[], name: string): Case {
+  return { name, run: (lab, random) => pick(random, cases).run(lab, random) };
 }
 
 /** A seed that was not asked for. */

@@ -1,13 +1,23 @@
 import { messageOf } from "../../shared/errors.ts";
+import { disk, USAGE as DISK } from "./disk/disk.ts";
+import { kill, USAGE as KILL } from "./kill/kill.ts";
+import { merge } from "./merge.ts";
 import { USAGE as SIMULATE, simulate } from "./simulate/simulate.ts";
 
 /** The long runs behind what users trust; each tells on which figures it rests. */
-const RUNS: Readonly<Record<string, (args: string[]) => Promise<number>>> = { simulate };
+const RUNS: Readonly<Record<string, (args: string[]) => Promise<number> | number>> = {
+  simulate,
+  kill,
+  disk,
+  merge,
+};
+
+const USAGE = [SIMULATE, KILL, DISK, "merge"].map((each) => `  bun run trust ${each}`).join("\n");
 
 const [name = "", ...args] = process.argv.slice(2);
 const run = RUNS[name];
 if (!run) {
-  process.stderr.write(`usage: bun run trust ${SIMULATE}\n`);
+  process.stderr.write(`usage:\n${USAGE}\n`);
   process.exit(2);
 }
 try {

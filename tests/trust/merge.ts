@@ -148,7 +148,8 @@ export function formatReport(name: string, report: MergeReport): string {
   return [name, ...rows.map(([title, value]) => `  ${`${title}`.padEnd(30)} ${value}`)].join("\n");
 }
 
-function main(): void {
+/** The command `merge`: prints the table. Resolves to the exit status: 1 when a line is lost. */
+export function merge(): number {
   const raw = measurePairs(readForks());
   const kept = measurePairs(readForks().map(asKept));
   const orders = measureOrders();
@@ -161,6 +162,5 @@ function main(): void {
     ...Object.entries(orders).map(([title, count]) => `  ${title.padEnd(30)} ${count}`),
   ];
   process.stdout.write(`${lines.join("\n")}\n`);
+  return [kept, raw].some(({ lost, invented }) => lost + invented > 0) ? 1 : 0;
 }
-
-if (import.meta.main) main();

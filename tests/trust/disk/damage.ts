@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Lab } from "../../support/lab.ts";
 import type { Machine } from "../../support/machine.ts";
 import { waitFor } from "../../support/wait-for.ts";
-import type { Case } from "../cases.ts";
+import { anyOf, type Case } from "../cases.ts";
 import { flipBit, HARMS, type Harm } from "./harms.ts";
 
 const MEMORIES = 40;
@@ -160,4 +160,11 @@ const halfway: Case = {
   },
 };
 
+/** Every damage there is. */
 export const DAMAGE: readonly Case[] = [...HARMS.map(damaged), whileRunning, halfway];
+
+/** The same, one kind of harm at a time. */
+export const ANY_DAMAGE: readonly Case[] = [
+  anyOf(HARMS.map(damaged), "damage is set aside, and everything comes back"),
+  whileRunning,
+];

@@ -8,9 +8,10 @@ import type { Lab } from "../../support/lab.ts";
 import { MEMSYNC } from "../../support/machine.ts";
 import { ServerFolder } from "../../support/server-process.ts";
 import { waitFor } from "../../support/wait-for.ts";
-import { type Case, print } from "../cases.ts";
-import { HARMS } from "./harms.ts";
+import { anyOf, type Case, print } from "../cases.ts";
+import { HARMS, type Harm } from "./harms.ts";
 
+const MEMORIES = 30;
 const NOBODY = 65_534;
 const EMPTY = createHash("sha256").digest("hex");
 
@@ -26,15 +27,15 @@ function filesOf(folder: string, prefix: string): Map<string, string> {
 }
 
 /** A server's data is its operator's: it is refused, named, and not touched. */
-const damagedServer: Case = {
-  name: "a server refuses a damaged database, changes nothing and names the way out",
-  async run(_lab, random) {
-    for (const { name, harm } of HARMS.filter((each) => !each.name.startsWith("everything"))) {
+function damagedServer({ name, harm }: Harm): Case {
+  return {
+    name: `a server whose database lost ${name} refuses it, unchanged, and names the way out`,
+    async run(_lab, random) {
       await using folder = await ServerFolder.create();
       const token = await folder.token();
       let server = await folder.server();
       const headers = { Authorization: `Bearer ${token}` };
-      for (let at = 0; at < 30; at++) {
+      for (let at = 0; at < MEMORIES; at++) {
         const body = JSON.stringify({ key: `k${at}`, content: "x".repeat(2000), layer: "global" });
         await fetch(`${server.url}/v1/memories`, { method: "POST", headers, body });
       }
@@ -44,19 +45,19 @@ const damagedServer: Case = {
       harm(folder.database, random);
       const before = filesOf(folder.folder, "memsync-server.db");
       const refused = await folder.run(["server", "--port", "0"]);
-      equal(refused.status, 1, name);
+      equal(refused.status, 1);
       match(
         refused.stderr,
         /^memsync: the database \S+ is damaged \(.+\).*`memsync server restore/,
       );
-      deepEqual(filesOf(folder.folder, "memsync-server.db"), before, name);
+      deepEqual(filesOf(folder.folder, "memsync-server.db"), before);
       await folder.memsync("server", "restore", backup);
       server = await folder.server();
       const answer = await fetch(`${server.url}/v1/memories`, { headers });
-      equal(((await answer.json()) as { total: number }).total, 30);
-    }
-  },
-};
+      equal(((await answer.json()) as { total: number }).total, MEMORIES);
+    },
+  };
+}
 
 function makeNewer(path: string): void {
   const database = new Database(path);
@@ -167,4 +168,11 @@ const readOnly: Case = {
   },
 };
 
-export const REFUSALS: readonly Case[] = [damagedServer, newer, readOnly];
+/** An empty or missing database is what a new server begins with. */
+const servers = HARMS.filter(({ name }) => !name.startsWith("everything")).map(damagedServer);
+
+export const REFUSALS: readonly Case[] = [
+  anyOf(servers, "a server refuses a damaged database, unchanged, and names the way out"),
+  newer,
+  readOnly,
+];
