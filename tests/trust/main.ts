@@ -1,5 +1,6 @@
 import { messageOf } from "../../shared/errors.ts";
 import { disk, USAGE as DISK } from "./disk/disk.ts";
+import { hostile, USAGE as HOSTILE } from "./hostile/hostile.ts";
 import { kill, USAGE as KILL } from "./kill/kill.ts";
 import { merge } from "./merge.ts";
 import { USAGE as SIMULATE, simulate } from "./simulate/simulate.ts";
@@ -9,10 +10,13 @@ const RUNS: Readonly<Record<string, (args: string[]) => Promise<number> | number
   simulate,
   kill,
   disk,
+  hostile,
   merge,
 };
 
-const USAGE = [SIMULATE, KILL, DISK, "merge"].map((each) => `  bun run trust ${each}`).join("\n");
+const USAGE = [SIMULATE, KILL, DISK, HOSTILE, "merge"]
+  .map((each) => `  bun run trust ${each}`)
+  .join("\n");
 
 const [name = "", ...args] = process.argv.slice(2);
 const run = RUNS[name];

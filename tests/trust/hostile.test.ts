@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test";
+import { seededRandom } from "../support/random.ts";
+import { anySeed } from "./cases.ts";
+import { attackAdmission } from "./hostile/admission.ts";
+import { attackEndpoint } from "./hostile/endpoint.ts";
+
+const TIMEOUT_MS = 120_000;
+// In their full number by `bun run trust hostile --inputs 1000000`.
+const UPDATES = 2000;
+const REQUESTS = 500;
+
+const updateSeed = anySeed();
+test(
+  `hostile updates are refused, or taken in soundly, seed ${updateSeed}`,
+  () => {
+    const { inputs, admitted, refused } = attackAdmission(seededRandom(updateSeed), UPDATES);
+    expect(inputs).toBe(UPDATES);
+    expect(admitted).toBeGreaterThan(0);
+    expect(refused).toBeGreaterThan(admitted);
+  },
+  TIMEOUT_MS,
+);
+
+const requestSeed = anySeed();
+test(
+  `hostile requests fail nothing, and reach nothing of another account, seed ${requestSeed}`,
+  async () => {
+    const { inputs, statuses } = await attackEndpoint(seededRandom(requestSeed), REQUESTS);
+    expect(inputs).toBeGreaterThanOrEqual(REQUESTS);
+    for (const status of [200, 400, 401, 404]) expect(statuses[status]).toBeGreaterThan(0);
+  },
+  TIMEOUT_MS,
+);

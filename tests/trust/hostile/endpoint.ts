@@ -1,0 +1,100 @@
+import { equal, ok } from "node:assert/strict";
+import { anyRequest, type HostileRequest } from "./requests.ts";
+import { attackSockets } from "./sockets.ts";
+import { SECRET, type Sender, Victim } from "./victim.ts";
+
+const STATUSES = [101, 200, 304, 400, 401, 403, 404, 429];
+const DEADLINE_MS = 30_000;
+const REQUESTS_PER_BATCH = 200;
+const STRANGERS_PER_BATCH = 60;
+const BATCHES_BETWEEN_RESTARTS = 10;
+
+/** What became of many requests. */
+export interface EndpointReport {
+  readonly inputs: number;
+  readonly statuses: Readonly<Record<number, number>>;
+  readonly slowestMs: number;
+}
+
+/**
+ * Sends hostile requests to a real server. Throws when one fails it, when one that was refused has
+ * changed anything that is stored, or when an answer holds what belongs to another account.
+ */
+export async function attackEndpoint(
+  random: () => number,
+  inputs: number,
+): Promise<EndpointReport> {
+  await using victim = await Victim.start();
+  const secrets = victim.secrets();
+  const statuses: Record<number, number> = {};
+  let slowestMs = 0;
+  let sent = 0;
+  let batches = 0;
+  while (sent < inputs) {
+    for (let at = 0; at < REQUESTS_PER_BATCH; at++) {
+      const request = anyRequest(random);
+      const startedAt = performance.now();
+      const before = victim.mark();
+      const { status, refused } = await attackOnce(victim, victim.attacker, request);
+      slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+      if (refused) equal(victim.mark(), before, `${status} changed what is stored`);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+    }
+    const strangers = await attackAsStrangers(victim, random);
+    statuses[401] = (statuses[401] ?? 0) + strangers;
+    sent += REQUESTS_PER_BATCH + strangers + (await attackSockets(victim, random));
+    if (++batches % BATCHES_BETWEEN_RESTARTS === 0) await restartUnchanged(victim, secrets);
+  }
+  await restartUnchanged(victim, secrets);
+  return { inputs: sent, statuses, slowestMs };
+}
+
+/** Answers to strangers wait, by intent, so they ask all at once. Resolves to how many there were. */
+async function attackAsStrangers(victim: Victim, random: () => number): Promise<number> {
+  const before = victim.stored();
+  const answers = await Promise.all(
+    Array.from({ length: STRANGERS_PER_BATCH }, () =>
+      attackOnce(victim, victim.stranger(random), anyRequest(random)),
+    ),
+  );
+  equal(victim.stored(), before, "a stranger changed what is stored");
+  return answers.length;
+}
+
+/** The server takes its own database back, and finds in it what it had. */
+async function restartUnchanged(victim: Victim, secrets: string): Promise<void> {
+  equal(victim.secrets(), secrets, "the other account is as it was");
+  const stored = victim.stored();
+  await victim.restart();
+  equal(victim.stored(), stored);
+}
+
+async function attackOnce(
+  victim: Victim,
+  { authorization, known }: Sender,
+  { method, path, body, headers }: HostileRequest,
+): Promise<{ readonly status: number; readonly refused: boolean }> {
+  const told = () => `${method} ${path} by ${known ? "a token" : authorization}: ${body ?? ""}`;
+  const response = await fetch(`${victim.server.url}${path}`, {
+    method,
+    headers: { ...headers, ...(authorization !== "" && { Authorization: authorization }) },
+    signal: AbortSignal.timeout(DEADLINE_MS),
+    ...(body !== undefined && { body }),
+  });
+  const text = await response.text();
+  const { status } = response;
+  ok(STATUSES.includes(status), `${status} for ${told()}`);
+  ok(!text.includes(SECRET), `another account's byte in the answer to ${told()}`);
+  const open = /^\/(healthz|readyz|openapi\.json|docs)/.test(path);
+  ok(known || open || status === 401, `${status} without a good token for ${told()}`);
+  return { status, refused: isRefused(status, text) };
+}
+
+/** In an exchange each document is refused by itself. */
+function isRefused(status: number, text: string): boolean {
+  if (status !== 200) return true;
+  if (!text.startsWith('{"') || !text.includes('"crdt"')) return false;
+  const { crdt } = JSON.parse(text) as { crdt?: { documents: Record<string, object> } };
+  const answers = Object.values(crdt?.documents ?? {});
+  return answers.length > 0 && answers.every((each) => "refused" in each || "forbidden" in each);
+}

@@ -1,0 +1,79 @@
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { seededRandom } from "../../support/random.ts";
+import { anySeed, print, wholeNumber } from "../cases.ts";
+import { attackAdmission } from "./admission.ts";
+import { attackEndpoint } from "./endpoint.ts";
+
+export const USAGE = "hostile [--inputs N] [--seed N]";
+
+const INPUTS = "1000000";
+/** Inputs of one process, which is killed when it says nothing for too long. */
+const INPUTS_PER_PROCESS = 20_000;
+const SILENCE_MS_MAX = 600_000;
+/** Of all inputs; the others are requests to a server. */
+const FOR_ADMISSION = 0.7;
+const HANG_MS = 1000;
+
+const ATTACKS = { admission: attackAdmission, endpoint: attackEndpoint } as const;
+
+type Attack = keyof typeof ATTACKS;
+
+interface Report {
+  readonly inputs: number;
+  readonly slowestMs: number;
+}
+
+/** The command `hostile`. Resolves to the exit status: 1 when something was harmed. */
+export async function hostile(args: string[]): Promise<number> {
+  const text = { type: "string" } as const;
+  const options = { inputs: text, seed: text, attack: text } as const;
+  const { values } = parseArgs({ args, options });
+  const seed = wholeNumber(values.seed ?? `${anySeed()}`);
+  const inputs = wholeNumber(values.inputs ?? INPUTS);
+  if (values.attack !== undefined) return await attackHere(values.attack as Attack, seed, inputs);
+  let failed = 0;
+  const totals = { admission: 0, endpoint: 0 };
+  const slowest = { admission: 0, endpoint: 0 };
+  for (let next = seed; totals.admission + totals.endpoint < inputs; next++) {
+    const left = inputs - totals.admission - totals.endpoint;
+    const count = Math.min(INPUTS_PER_PROCESS, left);
+    const forAdmission = totals.admission <= FOR_ADMISSION * (totals.admission + totals.endpoint);
+    const attack: Attack = forAdmission ? "admission" : "endpoint";
+    const report = await attackElsewhere(attack, next, count);
+    if (!report) failed++;
+    totals[attack] += report?.inputs ?? count;
+    slowest[attack] = Math.max(slowest[attack], report?.slowestMs ?? 0);
+    print(
+      `${totals.admission} updates (slowest ${Math.round(slowest.admission)} ms), ` +
+        `${totals.endpoint} requests and frames (slowest ${Math.round(slowest.endpoint)} ms); ` +
+        `target ${HANG_MS} ms; ${failed} runs failed`,
+    );
+  }
+  return failed === 0 ? 0 : 1;
+}
+
+async function attackHere(attack: Attack, seed: number, inputs: number): Promise<number> {
+  print(JSON.stringify(await ATTACKS[attack](seededRandom(seed), inputs)));
+  return 0;
+}
+
+/** In a process of its own, which may die or hang: that is what is looked for. */
+async function attackElsewhere(
+  attack: Attack,
+  seed: number,
+  inputs: number,
+): Promise<Report | undefined> {
+  const main = join(import.meta.dir, "..", "main.ts");
+  const args = ["hostile", "--attack", attack, "--seed", `${seed}`, "--inputs", `${inputs}`];
+  const child = Bun.spawn([process.execPath, main, ...args], {
+    stdout: "pipe",
+    stderr: "inherit",
+    timeout: SILENCE_MS_MAX,
+    killSignal: "SIGKILL",
+  });
+  const printed = await new Response(child.stdout).text();
+  if ((await child.exited) === 0) return JSON.parse(printed) as Report;
+  print(`${printed}  again: bun run trust ${args.join(" ")}`);
+  return undefined;
+}

@@ -1,0 +1,42 @@
+import * as Y from "yjs";
+import { ReplicaDocument } from "../../../shared/replica/document.ts";
+import { memoryChanges } from "../../support/real-data.ts";
+import { NOW } from "../../support/replicas.ts";
+
+const CHANGES = 40;
+const VALUE_LENGTH_MAX = 300;
+
+/** The client ids of the machines that wrote it. */
+export const CLIENTS = [11, 12] as const;
+
+/** Real memories as two machines wrote them in turn, with a text beside: the updates, in order. */
+export function realHistory(): Uint8Array[] {
+  const updates: Uint8Array[] = [];
+  const documents = CLIENTS.map((client) => new ReplicaDocument([], client));
+  for (const document of documents) {
+    document.ydoc.on("update", (update: Uint8Array, origin: unknown) => {
+      if (origin !== "remote") updates.push(update);
+    });
+  }
+  const changes = memoryChanges().slice(0, CHANGES);
+  const shown = changes.length > 0 ? changes : MADE_UP;
+  for (const [at, change] of shown.entries()) {
+    const [one, other] = at % 2 === 0 ? documents : documents.toReversed();
+    if (!one || !other) continue;
+    if (change.op === "delete") one.deleteEntry("memories", change.key);
+    else {
+      const value = change.value.slice(0, VALUE_LENGTH_MAX).toWellFormed();
+      one.setEntry("memories", change.key, value, { now: NOW + at });
+      one.setContent(`${value.split("\n").slice(0, 6).join("\n")}\n`, NOW + at);
+    }
+    if (at % 3 === 0) Y.applyUpdate(other.ydoc, Y.encodeStateAsUpdate(one.ydoc), "remote");
+    if (at % 5 === 0) one.setEntry("metadata", "m", { at }, { now: NOW + at });
+    if (at % 4 === 0) Y.applyUpdate(one.ydoc, Y.encodeStateAsUpdate(other.ydoc), "remote");
+  }
+  return updates;
+}
+
+/** Where the real data is not beside this checkout. */
+const MADE_UP = Array.from({ length: CHANGES }, (_, at) => {
+  return { op: "set" as const, key: `key ${at % 7}`, value: `# ${at}\n\nvalue 😀 ${at}\n` };
+});

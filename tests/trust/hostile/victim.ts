@@ -1,0 +1,154 @@
+import { Database } from "bun:sqlite";
+import { createHash } from "node:crypto";
+import { pick } from "../../support/random.ts";
+import { type RunningServer, ServerFolder } from "../../support/server-process.ts";
+import { OWN_PROJECT, TARGET } from "./requests.ts";
+
+/** Stands in everything that the attacked account holds. */
+export const SECRET = "OF-ANOTHER-ACCOUNT";
+
+const TABLES = [
+  "documents",
+  "updates",
+  "snapshots",
+  "epochs",
+  "texts",
+  "memories",
+  "metadata",
+  "revisions",
+  "sessions",
+  "connections",
+  "current_projects",
+  "kept_answers",
+  "accounts",
+  "users",
+] as const;
+
+/** Who sends a request: with which header, and whether that is a good token of the attacker's. */
+export interface Sender {
+  readonly authorization: string;
+  readonly known: boolean;
+}
+
+/** A hosted server, with an account that holds secrets and one that attacks it. */
+export class Victim implements AsyncDisposable {
+  private constructor(
+    readonly folder: ServerFolder,
+    private running: RunningServer,
+    private readonly tokens: { readonly attacker: string; readonly bad: readonly string[] },
+    private readonly database: Database,
+  ) {}
+
+  static async start(): Promise<Victim> {
+    const folder = await ServerFolder.create();
+    const owner = await folder.token("owner");
+    const attacker = await folder.token("attacker");
+    const reader = ["--account", "attacker", "--scope", "read"];
+    const readonly = await folder.memsync("server", "token", "create", ...reader);
+    const running = await folder.server();
+    await fill(running.url, owner, TARGET, SECRET);
+    await fill(running.url, attacker, OWN_PROJECT, "my own");
+    const database = new Database(folder.database, { readonly: true });
+    const bad = ["", "Bearer", `Basic ${owner}`, `bearer${owner}`, `Bearer ${owner.slice(0, -1)}`];
+    const stolen = [`${owner}x`, swapped(owner), "mst_dev_pro", `mst_${"0".repeat(36)}`, "\u00e9"];
+    return new Victim(
+      folder,
+      running,
+      {
+        attacker: `Bearer ${attacker}`,
+        bad: [...bad, ...stolen.map((token) => `Bearer ${token}`), `Bearer ${readonly} ${owner}`],
+      },
+      database,
+    );
+  }
+
+  get server(): RunningServer {
+    return this.running;
+  }
+
+  /** Whoever has a good token for an account of their own. */
+  get attacker(): Sender {
+    return { authorization: this.tokens.attacker, known: true };
+  }
+
+  /** Whoever has none. */
+  stranger(random: () => number): Sender {
+    return { authorization: pick(random, this.tokens.bad), known: false };
+  }
+
+  /** Anything that is stored, but for when tokens were last used and what was counted. */
+  stored(): string {
+    const hash = createHash("sha256");
+    for (const table of TABLES) {
+      for (const row of this.database.query(`select * from ${table} order by rowid`).iterate()) {
+        hash.update(JSON.stringify(row, asText));
+      }
+    }
+    return hash.digest("hex");
+  }
+
+  /** What changes with each change of what is stored, and is cheap to read. */
+  mark(): string {
+    const counts = COUNTED.map((count) => `(${count})`).join(", ");
+    return JSON.stringify(this.database.query(`select ${counts}`).values());
+  }
+
+  /** Everything of the attacked account. */
+  secrets(): string {
+    const sql = `
+      select name, seq, memories.key, value, updated_at_of from (
+        select id, name, seq, documents.updated_at as updated_at_of from documents
+        where owner = (select id from accounts where name = 'owner')
+      ) left join memories on memories.document_id = id order by name, key`;
+    return JSON.stringify(this.database.query(sql).values());
+  }
+
+  async restart(): Promise<void> {
+    const { port } = this.running;
+    await this.running.process.end("SIGKILL");
+    this.running = await this.folder.server("--port", `${port}`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.database.close();
+    await this.folder[Symbol.asyncDispose]();
+  }
+}
+
+const COUNTED = [
+  "select count(*) from documents",
+  "select total(seq) from documents",
+  "select total(updated_at) from documents",
+  // When a project was last synced is left out: an exchange is one even if its update is refused.
+  "select count(*) from memories",
+  "select count(*) from sessions",
+  "select total(last_activity_at) from sessions",
+  "select count(*) from connections",
+  "select count(*) from kept_answers",
+];
+
+function asText(_key: string, value: unknown): unknown {
+  return value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value;
+}
+
+/** The same letters, so that it looks like one. */
+function swapped(token: string): string {
+  return token.replace(/(..)$/, ([one = "", other = ""]) => `${other}${one}x`);
+}
+
+async function fill(url: string, token: string, project: string, mark: string): Promise<void> {
+  const post = async (path: string, body: unknown) => {
+    const headers = { Authorization: `Bearer ${token}` };
+    const init = { method: "POST", headers, body: JSON.stringify(body) };
+    const response = await fetch(`${url}${path}`, init);
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  };
+  await post("/api/projects", { id: project, name: mark });
+  await post(`/api/projects/${project}/sync`, {
+    memories: [{ key: "secret", value: mark }],
+    claude_md_content: `# ${mark}\n`,
+    metadata: { mark },
+  });
+  await post("/v1/memories", { content: mark, key: "secret", layer: "user" });
+  await post("/v1/memories", { content: mark, key: "secret", layer: "global" });
+}
