@@ -4,7 +4,7 @@ import { openDatabase } from "../../shared/sqlite/database.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { World } from "../../shared/world.ts";
 import type { Home } from "../home.ts";
-import { openHomeDatabase } from "../open-replica.ts";
+import { openHomeDatabase } from "../open-home.ts";
 import { findDamage, suspicionOf } from "./find-damage.ts";
 import { copyReadable, hasHead, keepHead } from "./head-page.ts";
 import { readKeptLinks } from "./links-file.ts";

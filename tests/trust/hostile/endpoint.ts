@@ -49,7 +49,7 @@ export async function attackEndpoint(
   return { inputs: sent, statuses, slowestMs };
 }
 
-/** Answers to strangers wait, by intent, so they ask all at once. Resolves to how many there were. */
+/** Answers to strangers wait, by intent, so they ask all at once. Resolves to how many did. */
 async function attackAsStrangers(victim: Victim, random: () => number): Promise<number> {
   const before = victim.stored();
   const answers = await Promise.all(

@@ -5,7 +5,7 @@ import { type KillReport, killRounds } from "./rounds.ts";
 export const USAGE = "kill [--rounds N] [--seed N]";
 
 /** Rounds on one pair of machines; then new ones begin, for their data only grows. */
-const ROUNDS_PER_CLUSTER = 50;
+const ROUNDS_PER_CLUSTER = 20;
 const ROUNDS = "500";
 
 /** The command `kill`. Resolves to the exit status: 1 when something was lost or made up. */

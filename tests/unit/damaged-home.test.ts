@@ -1,0 +1,132 @@
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as Y from "yjs";
+import { LOCAL_ACCOUNT } from "../../daemon/gateway/mount.ts";
+import { type Home, homeOf, prepareHome } from "../../daemon/home.ts";
+import { listLinks, putLink } from "../../daemon/links.ts";
+import { openReplica } from "../../daemon/open-replica.ts";
+import { keepLinks, readKeptLinks } from "../../daemon/recovery/links-file.ts";
+import { recoverHome } from "../../daemon/recovery/recover-home.ts";
+import { countSalvaged, settleSalvaged } from "../../daemon/recovery/salvaged-memories.ts";
+import { writePosition } from "../../daemon/sync/positions.ts";
+import type { ProjectId } from "../../shared/ids.ts";
+import { silentLog } from "../../shared/log.ts";
+import { ReplicaDocument } from "../../shared/replica/document.ts";
+import { CorruptDocumentError, rowsBetween } from "../../shared/replica/log-rows.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { NOW } from "../support/replicas.ts";
+
+const PROJECT = "proj_a" as ProjectId;
+const ADDRESS = { owner: LOCAL_ACCOUNT, name: PROJECT };
+const LINK = { dir: "/somewhere", projectId: PROJECT, name: "a", write: false };
+/** Of so many memories the service has the first five. */
+const MEMORIES = 10;
+const SENT = 5;
+
+let home: Home;
+beforeEach(() => {
+  home = homeOf({ MEMSYNC_HOME: mkdtempSync(join(tmpdir(), "memsync-damaged-")) });
+  prepareHome(home);
+});
+afterEach(() => rmSync(home.dir, { recursive: true, force: true }));
+
+function spoilRow(seq: number): void {
+  const database = new Database(home.database);
+  database.query("update updates set payload = zeroblob(length(payload)) where seq = ?").run(seq);
+  database.close();
+}
+
+/** A replica with a row for each memory. Resolves to what the service had after the first ones. */
+async function fill(): Promise<Uint8Array> {
+  const store = await openReplica(home.database, realWorld, "machine");
+  await store.write(({ db }) => putLink(db, LINK, NOW));
+  let sent: Uint8Array = new Uint8Array();
+  for (let at = 0; at < MEMORIES; at++) {
+    await store.write(async (context) => {
+      const { document } = await context.open(ADDRESS);
+      document.setEntry("memories", `k${at}`, `v${at}`, { now: NOW + at });
+      if (at === SENT - 1) sent = Y.encodeStateAsUpdate(document.ydoc);
+    });
+  }
+  await store.close();
+  return sent;
+}
+
+async function memories(store: Awaited<ReturnType<typeof openReplica>>) {
+  const query = store.reader.selectFrom("memories").select(["key", "value"]).orderBy("key");
+  return Object.fromEntries((await query.execute()).map(({ key, value }) => [key, value]));
+}
+
+test("what no sound row vouches for waits for the service's word, and none of it is lost", async () => {
+  const sent = await fill();
+  const service = new ReplicaDocument([sent], 77);
+  service.deleteEntry("memories", "k1");
+  spoilRow(3);
+  const damaged = readFileSync(home.database);
+  const [note] = await recoverHome(home, realWorld, silentLog);
+  expect(note?.message).toContain("1 of them in part");
+  expect(readFileSync(note?.set_aside ?? "")).toEqual(damaged);
+  const store = await openReplica(home.database, realWorld, "machine");
+  expect(await countSalvaged(store.reader)).toBe(MEMORIES - 2);
+  await settleSalvaged(store, "service");
+  expect(await countSalvaged(store.reader)).toBe(MEMORIES - 2);
+  await store.write(async (context) => {
+    const open = await context.open(ADDRESS);
+    Y.applyUpdate(open.document.ydoc, Y.encodeStateAsUpdate(service.ydoc), "remote");
+    const remote = { epoch: "e", seq: 1 };
+    const position = { remote, ackedSeq: 0, refused: undefined };
+    await writePosition(context.db, "service", open.id, position);
+  });
+  await settleSalvaged(store, "service");
+  expect(await countSalvaged(store.reader)).toBe(0);
+  const expected = Array.from({ length: MEMORIES }, (_, at) => [`k${at}`, `v${at}`]);
+  const kept = expected.filter(([key]) => key !== "k1");
+  expect(await memories(store)).toEqual(Object.fromEntries(kept));
+  expect(await listLinks(store.reader)).toEqual([LINK]);
+  await store.close();
+});
+
+test("a sound home is left as it is", async () => {
+  await fill();
+  const before = readFileSync(home.database);
+  expect(await recoverHome(home, realWorld, silentLog)).toEqual([]);
+  expect(readFileSync(home.database)).toEqual(before);
+});
+
+test("a home that lost its database keeps its links, by a copy that is checked", async () => {
+  await fill();
+  keepLinks(home, [LINK], silentLog);
+  rmSync(home.database);
+  const [note] = await recoverHome(home, realWorld, silentLog);
+  expect(note?.reason).toBe("it is missing");
+  const store = await openReplica(home.database, realWorld);
+  expect(await listLinks(store.reader)).toEqual([LINK]);
+  await store.close();
+  writeFileSync(home.links, readFileSync(home.links, "utf8").replace("/somewhere", "/nowhere"));
+  expect(readKeptLinks(home)).toEqual([]);
+});
+
+test("a new home is no damaged one", async () => {
+  expect(await recoverHome(home, realWorld, silentLog)).toEqual([]);
+  expect(existsSync(home.database)).toBe(true);
+});
+
+test("a row that the disk changed is told to nobody, and reported", async () => {
+  await fill();
+  spoilRow(MEMORIES);
+  const reported: unknown[] = [];
+  const store = await openReplica(home.database, realWorld, "machine", (thrown) => {
+    reported.push(thrown);
+  });
+  const load = store.write((context) => context.open(ADDRESS));
+  expect(load).rejects.toThrow("is damaged at row 10");
+  await load.catch(() => undefined);
+  expect(reported).toHaveLength(1);
+  const { id } = await store.reader.selectFrom("documents").select("id").executeTakeFirstOrThrow();
+  const rows = rowsBetween(store.reader as never, id, 0, MEMORIES);
+  expect(await rows.catch((thrown: unknown) => thrown)).toBeInstanceOf(CorruptDocumentError);
+  await store.close();
+});
