@@ -10,7 +10,7 @@ import { LOCAL_ACCOUNT } from "../local-account.ts";
 import type { Home } from "../home.ts";
 import { type LosersDismissal, parseEntryIds, readInbox } from "../inbox.ts";
 import { openHomeReader } from "../open-home.ts";
-import { readSalvaged } from "../recovery/salvaged-memories.ts";
+import { readSalvaged } from "../recovery/read-salvaged.ts";
 import type { DaemonTables } from "../tables.ts";
 
 /** A memory as the command line shows it. */

@@ -4,7 +4,7 @@ import { parseProjectId } from "../../shared/ids.ts";
 import type { SqliteConnection, SqlValue } from "../../shared/sqlite/connection.ts";
 import { openConnection } from "../../shared/sqlite/database.ts";
 import type { World } from "../../shared/world.ts";
-import { LOCAL_ACCOUNT } from "../gateway/mount.ts";
+import { LOCAL_ACCOUNT } from "../local-account.ts";
 import { parseEntryIds } from "../inbox.ts";
 import type { Link } from "../links.ts";
 import { openReplica } from "../open-replica.ts";

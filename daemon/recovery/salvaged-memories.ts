@@ -1,39 +1,9 @@
-import type { Kysely } from "kysely";
 import * as Y from "yjs";
 import type { ReplicaStore, WriteContext } from "../../shared/replica/store.ts";
-import { LOCAL_ACCOUNT } from "../gateway/mount.ts";
+import { LOCAL_ACCOUNT } from "../local-account.ts";
 import { readPosition } from "../sync/positions.ts";
 import type { DaemonTables } from "../tables.ts";
-
-type Db = Kysely<DaemonTables>;
-
-/** A memory that was read from a damaged database and waits for the service's word. */
-export interface SalvagedMemory {
-  readonly key: string;
-  readonly value: string;
-  readonly client: number;
-  readonly clock: number;
-  readonly updated_at: number;
-}
-
-/** What waits of a document, oldest first. */
-export async function readSalvaged(db: Db, document: string): Promise<SalvagedMemory[]> {
-  return await db
-    .selectFrom("salvaged_memories")
-    .select(["key", "value", "client", "clock", "updated_at"])
-    .where("document", "=", document)
-    .orderBy("id")
-    .execute();
-}
-
-/** How many wait. */
-export async function countSalvaged(db: Db): Promise<number> {
-  const { count } = await db
-    .selectFrom("salvaged_memories")
-    .select((select) => select.fn.countAll<number>().as("count"))
-    .executeTakeFirstOrThrow();
-  return Number(count);
-}
+import { readSalvaged } from "./read-salvaged.ts";
 
 /**
  * Settles what waits of each document that the service has answered for. An entry that the service
