@@ -19,18 +19,63 @@ type Db = ServiceStore["reader"];
 
 interface Kept {
   readonly marks: string;
+  readonly serial: number;
   readonly page: Page<Memory>;
   readonly bytes: number;
+}
+
+/** A page, and what it is a page of. */
+interface Answered {
+  readonly filter: MemoryFilter;
+  readonly request: PageRequest;
+  readonly page: Page<Memory>;
 }
 
 /**
  * Pages of memories that are given again, as the same object, for as long as the documents they
  * were made from stand where they stood: each use asks the database for the documents' positions,
- * so that a page is never older than the last acknowledged write, whoever wrote.
+ * or whether anything was committed at all, so that a page is never older than the last
+ * acknowledged write, whoever wrote.
  */
 export class KeptPages {
   readonly #kept = new Map<string, Kept>();
   #bytes = 0;
+  #serial = 0;
+  /** Of one version of the database: which page answered a question. */
+  readonly #answers = new Map<string, { readonly key: string; readonly serial: number }>();
+  #version: number | undefined;
+
+  /**
+   * The page that answered the same question, where nothing at all was committed since: no look at
+   * the database then but for its `version`. A question tells everything of the asker that an
+   * answer depends on.
+   */
+  find(version: number | undefined, question: string): Page<Memory> | undefined {
+    if (version === undefined || version !== this.#version) return undefined;
+    const answer = this.#answers.get(question);
+    const kept = answer && this.#kept.get(answer.key);
+    if (!kept || kept.serial !== answer.serial) return undefined;
+    this.#touch(answer.key, kept);
+    return kept.page;
+  }
+
+  /**
+   * `page` is what `get` has answered to the question. `version` is of a time before anything was
+   * read for it: the page may be newer than that, never older.
+   */
+  remember(
+    version: number | undefined,
+    question: string,
+    { filter, request, page }: Answered,
+  ): void {
+    if (version === undefined) return;
+    if (version !== this.#version || this.#answers.size >= KEPT_PAGES_MAX) this.#answers.clear();
+    this.#version = version;
+    const key = keyOf(filter, request);
+    const kept = this.#kept.get(key);
+    // Another reader's page, which may be older, may have taken its place meanwhile.
+    if (kept?.page === page) this.#answers.set(question, { key, serial: kept.serial });
+  }
 
   /**
    * A page of what `filter` selects, which `make` reads. Who may see which documents is decided
@@ -39,21 +84,26 @@ export class KeptPages {
   async get(
     db: Db,
     filter: MemoryFilter,
-    { limit, cursor }: PageRequest,
+    request: PageRequest,
     make: () => Promise<Page<Memory>>,
   ): Promise<Page<Memory>> {
-    const key = JSON.stringify([filter.account, filter.documents, limit, cursor]);
+    const key = keyOf(filter, request);
     // Before the page is read: a commit in between makes it newer than its marks, never older.
     const marks = await marksOf(db, filter);
     const known = this.#kept.get(key);
     if (known?.marks === marks) {
-      this.#kept.delete(key);
-      this.#kept.set(key, known);
+      this.#touch(key, known);
       return known.page;
     }
     const page = await make();
-    this.#keep(key, { marks, page, bytes: bytesOf(page) });
+    this.#keep(key, { marks, serial: this.#serial++, page, bytes: bytesOf(page) });
     return page;
+  }
+
+  /** Now the one used last. */
+  #touch(key: string, kept: Kept): void {
+    this.#kept.delete(key);
+    this.#kept.set(key, kept);
   }
 
   #keep(key: string, kept: Kept): void {
@@ -71,6 +121,10 @@ export class KeptPages {
     this.#bytes -= this.#kept.get(key)?.bytes ?? 0;
     this.#kept.delete(key);
   }
+}
+
+function keyOf({ account, documents }: MemoryFilter, { limit, cursor }: PageRequest): string {
+  return JSON.stringify([account, documents, limit, cursor]);
 }
 
 function bytesOf(page: Page<Memory>): number {

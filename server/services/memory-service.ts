@@ -40,12 +40,19 @@ export function createMemoryService(
   return {
     async list(caller, query) {
       parseCursor(query.q === undefined ? "memories" : "found", query.cursor);
+      // Before anything is read: a commit from now on makes the page newer than its version.
+      const version = store.version;
+      const question = questionOf(caller, query);
+      const known = kept.find(version, question);
+      if (known) return known;
       const filter = {
         account: caller.account,
         documents: await documentsOf(store, caller, query),
       };
       if (query.q !== undefined) return await search(store, filter, query.q, query);
-      return await kept.get(store.reader, filter, query, () => list(store, filter, query));
+      const page = await kept.get(store.reader, filter, query, () => list(store, filter, query));
+      kept.remember(version, question, { filter, request: query, page });
+      return page;
     },
 
     async create(caller, request, headerProjectId, once) {
@@ -74,6 +81,16 @@ export function createMemoryService(
       });
     },
   };
+}
+
+/** All that the answer to a list depends on besides the database; whether it searches among it. */
+function questionOf(
+  { account, user, tokenId, boundTo }: Caller,
+  { layer, q, projectId, headerProjectId, limit, cursor }: MemoryQuery,
+): string {
+  const named = [layer, projectId, headerProjectId, q];
+  // An absent one is null there, which none of them ever is; but a token may be bound to nothing.
+  return JSON.stringify([account, user, tokenId, boundTo ?? "all", named, limit, cursor]);
 }
 
 async function setMemory(

@@ -89,6 +89,11 @@ export class ReplicaStore<Tables extends ReplicaTables> {
     return this.#options.database.reader;
   }
 
+  /** Another number whenever something was committed since; see `SqliteDatabase.version`. */
+  get version(): number | undefined {
+    return this.#options.database.version();
+  }
+
   /**
    * Runs `work` in a write transaction. When it throws, nothing of it is kept and the promise
    * rejects with what it threw; other writes of the same commit are not touched.

@@ -1,4 +1,5 @@
 import { Kysely, SqliteDialect } from "kysely";
+import { assert } from "../errors.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { isDamage } from "./failures.ts";
 
@@ -10,6 +11,11 @@ import { isDamage } from "./failures.ts";
 export interface SqliteDatabase<Tables> {
   readonly writer: Kysely<Tables>;
   readonly reader: Kysely<Tables>;
+  /**
+   * Another number than before whenever something was committed since, by whatever process; so
+   * where it is the same, `reader` sees the same. Undefined in memory, where nobody counts.
+   */
+  version(): number | undefined;
   close(): Promise<void>;
 }
 
@@ -37,12 +43,14 @@ export async function openDatabase<Tables>(options: OpenOptions): Promise<Sqlite
   writing.exec("PRAGMA foreign_keys = ON");
   const writer = kyselyOver<Tables>(writing, options.onDamage);
   if (options.path === ":memory:") {
-    return { writer, reader: writer, close: () => writer.destroy() };
+    return { writer, reader: writer, version: () => undefined, close: () => writer.destroy() };
   }
-  const reader = await openReader<Tables>(options.path, options.onDamage);
+  const reading = await openReading(options.path);
+  const reader = kyselyOver<Tables>(reading, options.onDamage);
   return {
     writer,
     reader,
+    version: () => versionOf(reading),
     async close() {
       await reader.destroy();
       await writer.destroy();
@@ -56,13 +64,21 @@ function isEmpty(connection: SqliteConnection): boolean {
 }
 
 /** Opens a file that another process may be writing, for reading alone. */
-export async function openReader<Tables>(
-  path: string,
-  onDamage?: OpenOptions["onDamage"],
-): Promise<Kysely<Tables>> {
+export async function openReader<Tables>(path: string): Promise<Kysely<Tables>> {
+  return kyselyOver<Tables>(await openReading(path));
+}
+
+async function openReading(path: string): Promise<SqliteConnection> {
   const reading = await openConnection(path, true);
   reading.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-  return kyselyOver<Tables>(reading, onDamage);
+  return reading;
+}
+
+/** Counts others' commits, as this connection sees them: it makes none of its own. */
+function versionOf(reading: SqliteConnection): number {
+  const [row] = reading.prepare("PRAGMA data_version").all([]) as { data_version: number }[];
+  assert(row, "a database has a version");
+  return row.data_version;
 }
 
 /** The write-ahead log is cut to this when a checkpoint has emptied it. */

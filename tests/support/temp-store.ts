@@ -114,6 +114,7 @@ async function wrapWriter(
   return {
     writer,
     reader: database.reader,
+    version: database.version,
     async close() {
       await database.reader.destroy();
       await writer.destroy();

@@ -3,6 +3,7 @@ import * as Y from "yjs";
 import { startEmulator } from "../../server/emulator/start-emulator.ts";
 import { KeptPages } from "../../server/services/kept-pages.ts";
 import type { MemoryQuery, Page } from "../../server/services/services.ts";
+import { connect } from "../../shared/sqlite/connect-bun.ts";
 import { ReplicaDocument } from "../../shared/replica/document.ts";
 import type { Memory } from "../../shared/wire/memory.ts";
 import { caller, createTestServices, EVERYTHING, projectId } from "../support/test-services.ts";
@@ -123,6 +124,36 @@ describe("a read after an acknowledged write shows it, when the write was", () =
     expect((await ask(() => list())).items).toMatchObject([{ content: "two" }]);
   });
 
+  test("committed by another process", async () => {
+    await sync(A, "one");
+    expect(await list()).toBe(await list());
+    const other = connect(temp.path, { readonly: false });
+    other.prepare("UPDATE epochs SET epoch = 'theirs'").run([]);
+    other.prepare("UPDATE memories SET value = 'two'").run([]);
+    other.close();
+    expect(await contents()).toEqual(["two"]);
+  });
+
+  test("committed before a page that is older was kept in its place", async () => {
+    await sync(A, "one");
+    const pages = new KeptPages();
+    const filter = { account: me.account, documents: [A] };
+    const ask = (make: () => Promise<Page<Memory>>) =>
+      pages.get(temp.store.reader, filter, EVERYTHING, make);
+    const version = temp.store.version;
+    const [newer, older] = [await list({ limit: 1 }), await list({ limit: 2 })];
+    await ask(async () => newer);
+    await temp.store.write(async ({ db }) => {
+      await db.updateTable("epochs").set({ epoch: "later" }).execute();
+    });
+    await ask(async () => older);
+    pages.remember(version, "question", { filter, request: EVERYTHING, page: newer });
+    expect(pages.find(version, "question")).toBeUndefined();
+    pages.remember(version, "question", { filter, request: EVERYTHING, page: older });
+    expect(pages.find(version, "question")).toBe(older);
+    expect(pages.find(temp.store.version, "question")).toBeUndefined();
+  });
+
   test("a restore of the database, which begins an epoch", async () => {
     await sync(A, "one");
     const before = await list();
@@ -135,6 +166,25 @@ describe("a read after an acknowledged write shows it, when the write was", () =
 });
 
 describe("what a list looks in is decided at each use", () => {
+  test("each asker gets what it may see, while nothing is written", async () => {
+    await sync(B, "in b");
+    await sync(A, "in a");
+    await create("mine", "user");
+    const bound = caller({ tokenId: "token_bound", boundTo: [B] });
+    const nowhere = caller({ tokenId: "token_nowhere", boundTo: [] });
+    const colleague = caller({ user: "user_colleague", tokenId: "token_colleague" });
+    for (let round = 0; round < 2; round++) {
+      expect(await contents()).toEqual(["in a", "mine"]);
+      expect(await contents({}, bound)).toEqual(["in b"]);
+      expect(await contents({}, nowhere)).toEqual([]);
+      expect(await contents({}, colleague)).toEqual(["in a"]);
+      expect(await contents({ projectId: B })).toEqual(["in b", "mine"]);
+      expect(await contents({ headerProjectId: B })).toEqual(["in b", "mine"]);
+      expect(await contents({ layer: "user" })).toEqual(["mine"]);
+      expect((await list({ limit: 1 })).nextCursor).not.toBeNull();
+    }
+  });
+
   test("the current project changes with a plain sync, and for its token alone", async () => {
     const other = caller({ tokenId: "token_2" });
     await sync(A, "in a");
