@@ -65,7 +65,7 @@ function isEmpty(connection: SqliteConnection): boolean {
 
 /** Opens a file that another process may be writing, for reading alone. */
 export async function openReader<Tables>(path: string): Promise<Kysely<Tables>> {
-  return kyselyOver<Tables>(await openReading(path));
+  return kyselyOver<Tables>(await openReading(path), undefined);
 }
 
 async function openReading(path: string): Promise<SqliteConnection> {

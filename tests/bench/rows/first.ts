@@ -49,8 +49,8 @@ function report(arrivals: readonly Arrival[], peer: readonly Figure[]) {
     figures: [{ figure, target, verdict: verdictOf(met) }, ...peer],
     notes: [
       "from the start of `memsync up` in a fresh clone, on an empty home, to the gateway's " +
-        `answer that holds all ${whole(MEMORIES)} memories, which are on the disk then; median ` +
-        `of ${ROUNDS}. Requests are all that the daemon makes, the live socket's handshake among ` +
+        `answer that holds all ${whole(MEMORIES)} memories, on the disk by then; median of ` +
+        `${ROUNDS}. Requests are all that the daemon makes, the live socket's handshake among ` +
         "them and those of the seconds after; " +
         `${whole(arrivals[0]?.bytesDown ?? 0)} bytes come down. PouchDB: from an empty ` +
         "LevelDB in a running process to the end of `replicate.from`.",

@@ -24,10 +24,9 @@ export const push: Row = {
       figures: await besidePeer(TARGET, () => besideHocuspocus(bench, emulator)),
       notes: [
         `${CLIENTS} clients on as many projects, each with one update under way; ` +
-          `${ROUNDS} rounds of ${PUSHES} updates each, in turn, the same updates to both, ` +
+          `${ROUNDS} rounds of ${PUSHES} updates each, in turn, the same updates to both; ` +
           "medians. Ours are counted and acknowledged after a `synchronous=FULL` commit; " +
-          "Hocuspocus stores a document in SQLite some seconds after it has acknowledged. " +
-          "The emulator holds " +
+          "Hocuspocus stores a document in SQLite some seconds after that. The emulator holds " +
           `${mebibytes(emulator.residentBytes())} afterwards.`,
       ],
     };
