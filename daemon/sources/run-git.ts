@@ -103,12 +103,15 @@ function resultOf(error: ExecError | null, stdout: Buffer, stderr: string): GitR
 /** The `GIT_*` settings that say where configuration is, not which repository is meant. */
 const KEPT = /^GIT_(CONFIG_(GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+)|CEILING_DIRECTORIES)$/;
 
+/** The service's token, and a service manager's socket: what a repository's filters may not see. */
+const OWN = /^(MEMSYNC_|NOTIFY_SOCKET$|WATCHDOG_)/;
+
 function cleanEnvironment(
   env: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
   const cleaned: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
-    if (value === undefined) continue;
+    if (value === undefined || OWN.test(name)) continue;
     if (!name.startsWith("GIT_") || KEPT.test(name)) cleaned[name] = value;
   }
   return {

@@ -53,7 +53,7 @@ async function hangingGit(lab: Lab): Promise<{ path: string; hang(): Promise<voi
   const [hang, seen] = [join(folder, "hang"), join(folder, "seen")];
   const script = `#!/bin/sh
 test -e '${hang}' || exec '${real}' "$@"
-ls -l /proc/self/fd > '${seen}.fds' 2>&1
+{ ls -l /proc/self/fd; env; } > '${seen}.inherited' 2>&1
 echo $$ > '${seen}.new' && mv '${seen}.new' '${seen}'
 exec sleep 1000
 `;
@@ -62,10 +62,10 @@ exec sleep 1000
   return { path: `${folder}:${lab.git.env.PATH}`, hang: () => lab.git.write(hang, "") };
 }
 
-scenario("a git that hangs ends with the daemon, and has nothing of it open", async (lab) => {
+scenario("a git that hangs ends with the daemon, and has nothing of it", async (lab) => {
   const machine = await makeMachine(lab);
   const git = await hangingGit(lab);
-  const env = { PATH: git.path };
+  const env = { PATH: git.path, MEMSYNC_TOKEN: "mst_PLANTED" };
   expect((await machine.run(["start", machine.folder], { env })).status).toBe(0);
   await git.hang();
   await lab.git.write(join(machine.folder, "CLAUDE.md"), "# Text\n");
@@ -73,8 +73,10 @@ scenario("a git that hangs ends with the daemon, and has nothing of it open", as
     const path = lab.git.path("bin", "seen");
     return existsSync(path) && Number(readFileSync(path, "utf8"));
   });
-  const open = readFileSync(lab.git.path("bin", "seen.fds"), "utf8");
-  expect(open).not.toContain(machine.home);
+  const inherited = readFileSync(lab.git.path("bin", "seen.inherited"), "utf8");
+  expect(inherited).toContain("PATH=");
+  expect(inherited).not.toContain(machine.home);
+  expect(inherited).not.toContain("PLANTED");
   expect((await machine.run(["stop"], { env })).status).toBe(0);
   const stat = Bun.spawnSync(["ps", "-o", "stat=", "-p", String(pid)])
     .stdout.toString()
