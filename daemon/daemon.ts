@@ -27,9 +27,11 @@ import { createGit } from "./sources/run-git.ts";
 import { watchFolder } from "./sources/watch.ts";
 import { realPathOf } from "./sources/working-tree.ts";
 import { type DaemonStatus, isSynced, readStatus } from "./status.ts";
+import { budgetsIn } from "./sync/budget-store.ts";
 import { SyncEngine } from "./sync/engine.ts";
 import { forgetOtherServices } from "./sync/positions.ts";
 import type { Service } from "./sync/service.ts";
+import { realSigns, WakeWatch } from "./sync/wake-watch.ts";
 import type { DaemonTables } from "./tables.ts";
 
 /** What a daemon works with: one home, and the one service that it syncs with. */
@@ -63,6 +65,8 @@ export interface SyncResult {
 
 /** How often `sync` looks whether everything is acknowledged. */
 const SYNC_POLL_MS = 100;
+/** How often it tries again meanwhile what had failed. */
+const SYNC_HURRY_MS = 2000;
 
 /**
  * One machine's memsync: the local replica with its gateway, the followed files, and the
@@ -75,6 +79,7 @@ export class Daemon implements Controlled {
   readonly #engine: SyncEngine;
   readonly #followers: Followers;
   readonly #sweeper: Sweeper;
+  readonly #wakeWatch: WakeWatch;
   #gateway: Gateway | undefined;
   #links: Link[] = [];
   #lastChange: Promise<void> = Promise.resolve();
@@ -100,6 +105,7 @@ export class Daemon implements Controlled {
     this.#engine = new SyncEngine({
       store,
       service,
+      budget: service.budget,
       world,
       log,
       account: LOCAL_ACCOUNT,
@@ -107,6 +113,8 @@ export class Daemon implements Controlled {
       projects: () => new Map(this.#links.map((link) => [link.projectId, link.name])),
       onContact: () => this.#onContact(),
     });
+    const onWake = (stoodStillMs: number) => void this.#engine.woke(stoodStillMs);
+    this.#wakeWatch = new WakeWatch({ world, signs: realSigns, onWake });
   }
 
   /** Opens the home's replica, serves the gateway and begins to follow and to sync. */
@@ -141,7 +149,9 @@ export class Daemon implements Controlled {
     await store.write(moveKeptConflicts);
     await this.drainInbox();
     for (const link of this.#links) await this.#followers.add(link);
+    await options.service.budget?.keepIn(budgetsIn(store), options.log);
     this.#engine.start();
+    this.#wakeWatch.start();
     this.#sweeper.start();
   }
 
@@ -157,6 +167,7 @@ export class Daemon implements Controlled {
       home: home.dir,
       gatewayUrl: this.#gateway?.url ?? "",
       engine: this.#engine,
+      budget: service.budget,
       links: this.#links,
       files: this.#followers.files(),
     });
@@ -219,14 +230,19 @@ export class Daemon implements Controlled {
   async sync(waitSeconds: number): Promise<SyncResult> {
     const { world } = this.#options;
     const deadline = world.monotonic() + waitSeconds * 1000;
+    await this.#followers.lookAll();
+    await this.#engine.syncNow();
+    let hurriedAt = world.monotonic();
     for (;;) {
-      await this.#followers.lookAll();
-      await this.#engine.syncNow();
       await this.#followers.lookAll();
       const status = await this.status();
       if (isSynced(status)) return { synced: true, status };
-      if (this.#stopping || world.monotonic() >= deadline) return { synced: false, status };
+      const now = world.monotonic();
+      if (this.#stopping || now >= deadline) return { synced: false, status };
       await delay(world, SYNC_POLL_MS);
+      if (now - hurriedAt < SYNC_HURRY_MS) continue;
+      this.#engine.hurry();
+      hurriedAt = now;
     }
   }
 
@@ -242,11 +258,13 @@ export class Daemon implements Controlled {
   /** Ends in order: what was acknowledged is on the disk, and nothing is left open. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    this.#wakeWatch.stop();
     this.#options.service.abandonCalls?.();
     await this.#gateway?.close();
     await this.#followers.stop();
     await this.#engine.stop();
     await this.#settling;
+    await this.#options.service.budget?.close();
     await this.#sweeper.stop();
     await this.#store.close();
     await this.#options.service.close();

@@ -45,7 +45,12 @@ export async function openEmbeddedService(path: string, world: World, log: Log):
   });
   return {
     name: "embedded",
-    ...createCalls((request) => emulator.app.fetch(request), BASE, "mst_dev_pro", world),
+    ...createCalls({
+      send: (request) => emulator.app.fetch(request),
+      base: BASE,
+      token: "mst_dev_pro",
+      world,
+    }),
     close: () => emulator.close(),
   };
 }

@@ -82,6 +82,16 @@ const ownMigrations: readonly Migration[] = [
         .execute();
     },
   },
+  {
+    name: "daemon-0004-request-budgets",
+    async up(db) {
+      await db.schema
+        .createTable("request_budgets")
+        .addColumn("account", "text", (column) => column.primaryKey())
+        .addColumn("record", "text", (column) => column.notNull())
+        .execute();
+    },
+  },
 ];
 
 /** The whole schema of a home's database. */

@@ -8,6 +8,7 @@ import { type DamageNote, readDamageNotes } from "./recovery/set-aside.ts";
 import type { FollowedFile } from "./sources/followed-file.ts";
 import type { SyncEngine } from "./sync/engine.ts";
 import { readPosition } from "./sync/positions.ts";
+import type { RequestBudget } from "./sync/request-budget.ts";
 import { documentsOf } from "./sync/round.ts";
 import type { SyncUnit } from "./sync/schedule.ts";
 import type { DaemonTables } from "./tables.ts";
@@ -58,6 +59,10 @@ export interface DaemonStatus {
     readonly live: boolean;
     readonly last_contact_at: string | null;
     readonly message: string | null;
+    /** By the name of their window; empty where nothing is limited. */
+    readonly requests: Readonly<Record<string, RequestsLeft>>;
+    /** Calls wait for more requests since then, and until then; null when none does. */
+    readonly held_back: { readonly since: string; readonly until: string } | null;
   };
   readonly projects: readonly ProjectStatus[];
   /** Only those of which something waits. */
@@ -68,6 +73,15 @@ export interface DaemonStatus {
   readonly damaged: readonly DamageNote[];
 }
 
+/** What is left of one of the account's quotas of requests. */
+export interface RequestsLeft {
+  /** Null where the service does not tell. */
+  readonly limit: number | null;
+  readonly remaining: number;
+  /** When there will be more. */
+  readonly resets_at: string;
+}
+
 /** What a status is read from; `service` is the name that positions are kept under. */
 export interface StatusSources {
   readonly store: ReplicaStore<DaemonTables>;
@@ -75,6 +89,7 @@ export interface StatusSources {
   readonly home: string;
   readonly gatewayUrl: string;
   readonly engine: SyncEngine;
+  readonly budget: RequestBudget | undefined;
   readonly links: readonly Link[];
   readonly files: readonly FollowedFile[];
 }
@@ -102,6 +117,8 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
       live,
       last_contact_at: lastContactAt === undefined ? null : timestampOf(lastContactAt),
       message: message ?? null,
+      requests: requestsLeft(sources.budget),
+      held_back: heldBackOf(sources.engine),
     },
     projects,
     unlinked: await findUnlinked(sources),
@@ -119,6 +136,20 @@ export function isSynced(status: DaemonStatus): boolean {
     [...status.projects, status.own].every(settled) &&
     files.every((file) => file.state !== "waiting")
   );
+}
+
+function requestsLeft(budget: RequestBudget | undefined): Record<string, RequestsLeft> {
+  const quotas = budget?.view().quotas ?? [];
+  return Object.fromEntries(
+    quotas.map(({ name, limit, remaining, moreAt }) => {
+      return [name, { limit, remaining, resets_at: timestampOf(moreAt) }];
+    }),
+  );
+}
+
+function heldBackOf({ heldBack }: SyncEngine) {
+  if (!heldBack) return null;
+  return { since: timestampOf(heldBack.since), until: timestampOf(heldBack.until) };
 }
 
 function uniqueProjects(links: readonly Link[]): Link[] {

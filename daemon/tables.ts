@@ -9,6 +9,7 @@ export interface DaemonTables extends ServiceTables {
   file_versions: FileVersionsTable;
   inbox: InboxTable;
   salvaged_memories: SalvagedMemoriesTable;
+  request_budgets: RequestBudgetsTable;
 }
 
 /** A folder whose project is followed. */
@@ -32,6 +33,14 @@ interface SyncPositionsTable {
   acked_seq: number;
   /** Why the service won't take or give this document; null when it does. */
   refused: string | null;
+}
+
+/** What a service account's requests have come to. */
+interface RequestBudgetsTable {
+  /** The service's name and a digest of the token. */
+  account: string;
+  /** `BudgetRecord` as JSON. */
+  record: string;
 }
 
 /** A followed file as the daemon last read or wrote it. */

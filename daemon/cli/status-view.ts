@@ -14,6 +14,7 @@ export function statusLines(status: DaemonStatus): string[] {
   const projects = status.projects.flatMap(projectLines);
   return [
     `service   ${serviceLine(status)}`,
+    ...requestLines(status),
     `gateway   ${status.gateway.url}   (\`memsync env\` prints its token)`,
     ...(projects.length > 0 ? projects : ["project   none linked; run `memsync link` in one"]),
     ...status.unlinked.flatMap(unlinkedLines),
@@ -27,6 +28,23 @@ function serviceLine({ service, home }: DaemonStatus): string {
   if (service.online) return service.message ? `${name}   (${service.message})` : name;
   const reason = service.message ?? "not reached yet";
   return `${name}   offline: ${reason}; everything is saved here and goes when it is back`;
+}
+
+/** Nothing where nothing is limited. */
+function requestLines({ service: { requests, held_back } }: DaemonStatus): string[] {
+  const left = Object.entries(requests).map(([name, { limit, remaining, resets_at }]) => {
+    const ofLimit = limit === null ? "" : ` of ${limit}`;
+    return `${name}: ${remaining}${ofLimit} left, more at ${resets_at}`;
+  });
+  const [first, ...others] = left;
+  if (first === undefined) return [];
+  return [
+    `requests  ${first}`,
+    ...others.map((line) => `          ${line}`),
+    ...(held_back
+      ? [`          calls wait since ${held_back.since} until ${held_back.until} to stay within it`]
+      : []),
+  ];
 }
 
 function projectLines(project: ProjectStatus): string[] {

@@ -5,20 +5,27 @@ import type { CommittedRow } from "../../shared/replica/open-document.ts";
 import type { ServerFrame } from "../../shared/wire/live.ts";
 import { randomFraction, type Timer, type World } from "../../shared/world.ts";
 import { type Announced, isToFetch } from "./announced.ts";
+import { Asking } from "./asking.ts";
+import type { Urgency } from "./budget.ts";
 import { type Echoes, takeFrame } from "./incoming.ts";
 import { LiveLink } from "./live-link.ts";
 import { readPosition } from "./positions.ts";
+import type { RequestBudget } from "./request-budget.ts";
 import { documentsOf, exchangeRound, type RoundOptions, unitsToSync } from "./round.ts";
-import { SyncSchedule, type SyncUnit } from "./schedule.ts";
+import { type NextStep, SyncSchedule, type SyncUnit } from "./schedule.ts";
 import type { Outcome } from "./service.ts";
 
-/** Without the live socket, one unit is asked about this often, in turn. */
-const ASK_INTERVAL_MS = 30_000;
+/** Without the live socket, a unit is asked about at most this often, as the budget allows. */
+const ASK_INTERVAL_MS = 10_000;
+/** No timer is set for longer. */
+const TIMER_MS_MAX = 60 * 60_000;
 
 /** What the engine works with, beyond what each of its calls needs. */
 export interface EngineOptions extends RoundOptions {
   readonly world: World;
   readonly log: Log;
+  /** The requests of the service's account; undefined where nobody counts them. */
+  readonly budget?: RequestBudget | undefined;
   /** Something about the contact with the service has changed. */
   readonly onContact: () => void;
 }
@@ -33,6 +40,12 @@ export interface Contact {
   readonly message: string | undefined;
 }
 
+/** Calls wait although nothing but the account's requests is in their way; wall-clock times. */
+export interface HeldBack {
+  readonly since: number;
+  readonly until: number;
+}
+
 /**
  * Keeps the followed projects' documents in step with one service: sends what is not acknowledged,
  * fetches what the service announces, one call at a time, and goes on by itself when the service
@@ -45,6 +58,7 @@ export class SyncEngine {
   readonly #live: LiveLink | undefined;
   readonly #stopListening: () => void;
   readonly #refused = new Map<SyncUnit, string>();
+  readonly #asking = new Asking();
   #contact: Contact = { online: false, live: false, lastContactAt: undefined, message: undefined };
   #timer: Timer | undefined;
   #askTimer: Timer | undefined;
@@ -54,7 +68,7 @@ export class SyncEngine {
   /** Of that, what was announced meanwhile: often what the call itself has done. */
   #announced: Announced[] = [];
   #waiters: (() => void)[] = [];
-  #asked = 0;
+  #heldBack: HeldBack | undefined;
   #stopped = false;
 
   constructor(options: EngineOptions) {
@@ -68,6 +82,8 @@ export class SyncEngine {
           projects: () => [...options.projects().keys()],
           onFrame: (frame) => this.#onFrame(frame),
           onState: (live) => this.#onLive(live),
+          mayOpenAt: () => options.budget?.notBefore("change") ?? 0,
+          isReachable: () => this.#contact.online,
         })
       : undefined;
     this.#stopListening = options.store.onCommit((rows) => this.#onCommit(rows));
@@ -75,6 +91,11 @@ export class SyncEngine {
 
   get contact(): Contact {
     return this.#contact;
+  }
+
+  /** Undefined while nothing is. */
+  get heldBack(): HeldBack | undefined {
+    return this.#heldBack;
   }
 
   /** Why the service turned down a unit's last call. */
@@ -90,10 +111,10 @@ export class SyncEngine {
   }
 
   /** The set of followed projects has changed, or everything is to be looked at again. */
-  refresh(): void {
+  refresh(urgency?: Urgency): void {
     const units = unitsToSync(this.#options.projects());
     for (const unit of this.#refused.keys()) if (!units.includes(unit)) this.#forget(unit);
-    for (const unit of units) this.#schedule.markDue(unit);
+    for (const unit of units) this.#schedule.markDue(unit, urgency);
     this.#live?.resubscribe();
     this.#pump();
   }
@@ -102,11 +123,34 @@ export class SyncEngine {
   async syncNow(): Promise<void> {
     this.#schedule.hurry();
     this.#live?.hurry();
-    this.refresh();
+    this.refresh("person");
     await new Promise<void>((resolve) => {
       this.#waiters.push(resolve);
       this.#pump();
     });
+  }
+
+  /** What is due goes now, should the service be back: a person still waits for it. */
+  hurry(): void {
+    this.#schedule.hurry();
+    this.#live?.hurry();
+    this.#pump();
+  }
+
+  /**
+   * The machine was asleep or is in another network: no connection can be relied upon. The world's
+   * steady clock stood still for so many milliseconds meanwhile.
+   */
+  async woke(stoodStillMs: number): Promise<void> {
+    const { service, budget } = this.#options;
+    budget?.slept(stoodStillMs);
+    this.#schedule.slept(stoodStillMs);
+    service.dropConnections?.();
+    await this.#calling;
+    if (this.#stopped) return;
+    this.#schedule.hurry();
+    this.#live?.reopen();
+    this.#pump();
   }
 
   async stop(): Promise<void> {
@@ -125,9 +169,12 @@ export class SyncEngine {
   }
 
   #onCommit(rows: readonly CommittedRow[]): void {
+    const { world, budget } = this.#options;
+    budget?.active();
     for (const row of rows) {
-      if (row.origin !== "local") continue;
       const project = projectOf(row.address.name);
+      this.#asking.active(project ?? "own", world.monotonic());
+      if (row.origin !== "local") continue;
       if (project === undefined) this.#schedule.markDue("own");
       else if (this.#options.projects().has(project)) this.#schedule.markDue(project);
     }
@@ -191,8 +238,11 @@ export class SyncEngine {
     if (this.#stopped || this.#calling) return;
     this.#timer?.cancel();
     const now = this.#options.world.monotonic();
-    const step = this.#schedule.next(now);
+    const { budget } = this.#options;
+    const step = this.#schedule.next(now, (urgency) => budget?.notBefore(urgency) ?? 0);
+    this.#heldBack = this.#holding(step, now);
     if (step.kind === "call") {
+      budget?.began(step.urgency);
       this.#calling = this.#callAndLook(step.unit).finally(() => {
         this.#calling = undefined;
         this.#pump();
@@ -200,9 +250,16 @@ export class SyncEngine {
       return;
     }
     if (step.kind === "wait") {
-      this.#timer = this.#options.world.setTimer(step.until - now, () => this.#pump());
+      const waitMs = Math.min(step.until - now, TIMER_MS_MAX);
+      this.#timer = this.#options.world.setTimer(waitMs, () => this.#pump());
     }
     this.#releaseWaiters();
+  }
+
+  #holding(step: NextStep, now: number): HeldBack | undefined {
+    if (step.kind !== "wait" || !step.held) return undefined;
+    const wall = this.#options.world.now();
+    return { since: this.#heldBack?.since ?? wall, until: wall + step.until - now };
   }
 
   #releaseWaiters(): void {
@@ -228,6 +285,7 @@ export class SyncEngine {
     const units: SyncUnit[] = withOwn && unit !== "own" ? [unit, "own"] : [unit];
     for (const each of units) this.#schedule.began(each);
     this.#called = units;
+    for (const each of units) this.#asking.called(each, world.monotonic());
     const plan = { unit, withOwn };
     const outcome = await exchangeRound(this.#options, plan).catch(failedHere);
     const now = world.monotonic();
@@ -253,8 +311,9 @@ export class SyncEngine {
   }
 
   #reached(message: string | undefined): void {
+    const wasOnline = this.#contact.online;
     this.#setContact({ online: true, lastContactAt: this.#options.world.now(), message });
-    this.#live?.serviceAnswered();
+    if (!wasOnline) this.#live?.serviceAnswered();
   }
 
   #setContact(changes: Partial<Contact>): void {
@@ -262,16 +321,25 @@ export class SyncEngine {
     this.#options.onContact();
   }
 
-  /** Where nobody announces changes, they are asked for: a unit at a time, in turn. */
+  /** Where nobody announces changes, they are asked for: a unit at a time. */
   #scheduleAsking(): void {
     if (!this.#live) return;
-    this.#askTimer = this.#options.world.setTimer(ASK_INTERVAL_MS, () => {
-      const units = unitsToSync(this.#options.projects());
-      const unit = units[this.#asked++ % units.length];
-      if (!this.#contact.live && unit !== undefined) this.#schedule.markDue(unit);
-      this.#pump();
+    const { world, budget } = this.#options;
+    const waitMs = (budget?.notBefore("ask") ?? 0) - world.monotonic();
+    const delayMs = Math.min(Math.max(ASK_INTERVAL_MS, waitMs), TIMER_MS_MAX);
+    this.#askTimer = world.setTimer(delayMs, () => {
+      if (!this.#contact.live) this.#ask();
       this.#scheduleAsking();
     });
+  }
+
+  #ask(): void {
+    const { world, budget, projects } = this.#options;
+    const now = world.monotonic();
+    const unit = this.#asking.next(unitsToSync(projects()), now);
+    if (unit === undefined || (budget?.notBefore("ask") ?? 0) > now) return;
+    this.#schedule.markDue(unit, "ask");
+    this.#pump();
   }
 }
 

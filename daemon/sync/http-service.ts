@@ -1,12 +1,20 @@
+import { createHash } from "node:crypto";
 import { messageOf } from "../../shared/errors.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { encodeExchangeRequest, parseExchangeAnswer } from "../../shared/wire/exchange.ts";
-import type { World } from "../../shared/world.ts";
+import { delay, type World } from "../../shared/world.ts";
 import { openLiveConnection } from "./live-connection.ts";
+import { parseQuotas, parseRetryAfter } from "./quota-headers.ts";
+import { RequestBudget } from "./request-budget.ts";
 import type { Outcome, Service } from "./service.ts";
 
 /** A call that has not been answered by then counts as unreachable. */
 const CALL_DEADLINE_MS = 30_000;
+/** A person waits for so long at most until there is room for a request. */
+const ROOM_MS_MAX = 5000;
+/** Connections that were there before a break may still be offered for so long. */
+const BROKEN_MS = 10 * 60_000;
+const TOKEN_DIGEST_LENGTH = 16;
 
 /** Where the service is, and the token that every call and the live socket carry. */
 export interface HttpServiceOptions {
@@ -19,34 +27,71 @@ export interface HttpServiceOptions {
 /** Sends one request to the service; `fetch` itself, or an app's in this process. */
 export type Send = (request: Request) => Promise<Response>;
 
+/** What the calls need beside an address. */
+export interface CallOptions {
+  readonly send: Send;
+  /** What the path is added to. */
+  readonly base: string;
+  readonly token: string;
+  readonly world: World;
+  /** Told of every request and its answer; undefined where nobody counts. */
+  readonly budget?: RequestBudget;
+  /** Aborted with this: the calls under way when their connections are given up. */
+  readonly underWay?: Set<AbortController>;
+}
+
 /** The service behind an address. */
 export function createHttpService({ url, token, world }: HttpServiceOptions): Service {
   const base = url.replace(/\/+$/, "");
-  const ending = new AbortController();
-  const calls = createCalls((request) => fetch(request), base, token, world, ending.signal);
+  const budget = new RequestBudget(`${base} ${digestOf(token)}`, world);
+  const underWay = new Set<AbortController>();
+  let ending = false;
+  let brokenAt = Number.NEGATIVE_INFINITY;
+  const giveUp = () => {
+    for (const abort of underWay) abort.abort();
+  };
+  const send: Send = async (request) => {
+    if (ending) throw new Error("the daemon is ending");
+    // A kept connection may lead nowhere now, and that would show after the deadline only.
+    const keepalive = world.monotonic() - brokenAt > BROKEN_MS;
+    return await fetch(request, { keepalive });
+  };
+  const calls = createCalls({ send, base, token, world, budget, underWay });
   return {
     name: base,
+    budget,
     ...calls,
-    abandonCalls: () => ending.abort(),
-    openLive: (handlers) => openLiveConnection({ url: base, token, world, handlers }),
+    openLive: (handlers) => {
+      budget.sent();
+      return openLiveConnection({ url: base, token, world, handlers });
+    },
+    dropConnections: () => {
+      brokenAt = world.monotonic();
+      giveUp();
+    },
+    abandonCalls: () => {
+      ending = true;
+      giveUp();
+    },
     close: async () => {},
   };
 }
 
-/** The calls of a `Service` over anything that answers requests; `ending` ends all of them. */
+/** Tells one token from another, and nothing of it. */
+function digestOf(token: string): string {
+  return createHash("sha256").update(token).digest("hex").slice(0, TOKEN_DIGEST_LENGTH);
+}
+
+/** The calls of a `Service` over anything that answers requests. */
 export function createCalls(
-  send: Send,
-  base: string,
-  token: string,
-  world: World,
-  ending?: AbortSignal,
+  options: CallOptions,
 ): Pick<Service, "exchange" | "createProject" | "forward"> {
+  const { base, token, budget } = options;
   const call = (method: string, path: string, body?: string) =>
-    callOnce(send, world, base + path, {
+    callOnce(options, base + path, {
       method,
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
       ...(body !== undefined && { body }),
-      ...(ending !== undefined && { signal: ending }),
     });
   return {
     async exchange(project, request) {
@@ -55,7 +100,10 @@ export function createCalls(
       const outcome = await call("POST", path, body);
       if (outcome.kind !== "answered") return outcome;
       try {
-        return { kind: "answered", value: parseExchangeAnswer(outcome.value) };
+        const value = parseExchangeAnswer(outcome.value);
+        // Whoever speaks this extension tells of limits where there are any.
+        if (!outcome.tellsQuotas) budget?.unlimited();
+        return { kind: "answered", value };
       } catch (thrown) {
         const message = `the service's answer is not a replica exchange: ${messageOf(thrown)}`;
         return { kind: "unreachable", message };
@@ -65,31 +113,57 @@ export function createCalls(
       const outcome = await call("POST", "/api/projects", JSON.stringify({ id, name }));
       return outcome.kind === "answered" ? { kind: "answered", value: undefined } : outcome;
     },
-    forward: call,
+    forward: async (method, path, body) => {
+      const refusal = await untilRoom(options);
+      return refusal ?? (await call(method, path, body));
+    },
   };
 }
 
+/** A person's request waits for its turn, or is refused with when there will be one. */
+async function untilRoom({ budget, world }: CallOptions): Promise<Outcome<never> | undefined> {
+  const waitMs = budget ? budget.notBefore("person") - world.monotonic() : 0;
+  if (waitMs <= 0) return undefined;
+  if (waitMs <= ROOM_MS_MAX) {
+    await delay(world, waitMs);
+    return undefined;
+  }
+  const seconds = Math.ceil(waitMs / MS_PER_S);
+  const message = `the account's requests are used up; there are more in ${seconds} seconds`;
+  return { kind: "busy", message, retryAfterMs: waitMs };
+}
+
+const MS_PER_S = 1000;
+
+/** An answered call, and whether the answer told of quotas. */
+type CallOutcome = Outcome<unknown> & { readonly tellsQuotas?: boolean };
+
 async function callOnce(
-  send: Send,
-  world: World,
+  { send, world, budget, underWay }: CallOptions,
   url: string,
   init: RequestInit,
-): Promise<Outcome<unknown>> {
-  const late = new AbortController();
-  const deadline = world.setTimer(CALL_DEADLINE_MS, () => late.abort());
-  const signal = init.signal ? AbortSignal.any([late.signal, init.signal]) : late.signal;
+): Promise<CallOutcome> {
+  const abort = new AbortController();
+  underWay?.add(abort);
+  budget?.sent();
+  const deadline = world.setTimer(CALL_DEADLINE_MS, () => abort.abort());
   try {
-    const response = await send(new Request(url, { ...init, signal }));
-    return await outcomeOf(response);
+    const response = await send(new Request(url, { ...init, signal: abort.signal }));
+    const quotas = parseQuotas(response.headers);
+    budget?.answered(quotas);
+    const outcome = await outcomeOf(response, world.now());
+    if (response.status === 429 && outcome.kind === "busy") budget?.refused(outcome.retryAfterMs);
+    return { ...outcome, tellsQuotas: quotas !== undefined };
   } catch (thrown) {
-    const message = late.signal.aborted ? "it did not answer in time" : messageOf(thrown);
+    const message = abort.signal.aborted ? "it did not answer in time" : messageOf(thrown);
     return { kind: "unreachable", message };
   } finally {
     deadline.cancel();
+    underWay?.delete(abort);
   }
 }
 
-async function outcomeOf(response: Response): Promise<Outcome<unknown>> {
+async function outcomeOf(response: Response, now: number): Promise<Outcome<unknown>> {
   const text = await response.text();
   if (response.ok) {
     try {
@@ -100,7 +174,8 @@ async function outcomeOf(response: Response): Promise<Outcome<unknown>> {
   }
   const message = `it answered ${response.status}: ${errorMessageIn(text)}`;
   if (response.status === 429 || response.status >= 500) {
-    return { kind: "busy", message, retryAfterMs: retryAfterMs(response) };
+    const retryAfterMs = parseRetryAfter(response.headers.get("retry-after"), now);
+    return { kind: "busy", message, retryAfterMs };
   }
   return { kind: "refused", status: response.status, message };
 }
@@ -112,9 +187,4 @@ function errorMessageIn(text: string): string {
   } catch {
     return "no reason given";
   }
-}
-
-function retryAfterMs(response: Response): number | undefined {
-  const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
 }

@@ -5,6 +5,8 @@ import type { LiveConnection, LiveHandlers } from "./service.ts";
 
 /** A handshake that has not come through by then is given up. */
 const HANDSHAKE_DEADLINE_MS = 15_000;
+/** After so long without a sign of the service it is pinged; after as long again it is gone. */
+const SILENCE_MS_MAX = 35_000;
 
 /** Which service's live socket to open; `url` is its base address, `http` or `https`. */
 export interface LiveConnectionOptions {
@@ -24,15 +26,30 @@ export function openLiveConnection(options: LiveConnectionOptions): LiveConnecti
     if (over) return;
     over = true;
     deadline.cancel();
-    socket.close();
+    // A closing handshake would never end where nothing comes through any more.
+    if (isSilent) socket.terminate();
+    else socket.close();
     handlers.closed(message);
   };
-  const deadline = world.setTimer(HANDSHAKE_DEADLINE_MS, () => finish("no handshake in time"));
-  socket.addEventListener("open", () => {
+  let deadline = world.setTimer(HANDSHAKE_DEADLINE_MS, () => finish("no handshake in time"));
+  let isSilent = false;
+  const heard = () => {
+    if (over) return;
+    isSilent = false;
     deadline.cancel();
+    deadline = world.setTimer(SILENCE_MS_MAX, () => {
+      isSilent = true;
+      socket.ping();
+      deadline = world.setTimer(SILENCE_MS_MAX, () => finish("nothing came for too long"));
+    });
+  };
+  for (const sign of ["ping", "pong"]) socket.addEventListener(sign, heard);
+  socket.addEventListener("open", () => {
+    heard();
     if (!over) handlers.opened();
   });
   socket.addEventListener("message", (event) => {
+    heard();
     if (over) return;
     try {
       const frame = parseServerFrame(String(event.data));

@@ -1,4 +1,5 @@
 import type { ProjectId } from "../../shared/ids.ts";
+import type { Urgency } from "./budget.ts";
 
 /** What one call to the service is about: a project, or `user` and `global` alone. */
 export type SyncUnit = ProjectId | "own";
@@ -11,17 +12,29 @@ const BACKOFF_FIRST_MS = 1000;
 const BACKOFF_MS_MAX = 60_000;
 
 interface UnitState {
-  readonly due: boolean;
+  /** What it is due for; undefined when it is not. */
+  readonly due: Urgency | undefined;
+  /** In which order units became due. */
+  readonly turn: number;
   readonly notBefore: number;
   readonly failures: number;
 }
 
-const IDLE: UnitState = { due: false, notBefore: 0, failures: 0 };
+const IDLE: UnitState = { due: undefined, turn: 0, notBefore: 0, failures: 0 };
+
+/** The most urgent first. */
+const ORDER: readonly Urgency[] = ["person", "change", "ask"];
+
+/** When the account's requests allow a call, on the schedule's clock. */
+export type Allowance = (urgency: Urgency) => number;
+
+const NO_LIMIT: Allowance = () => 0;
 
 /** What to do now: call about a unit, wait until a time, or wait for something to happen. */
 export type NextStep =
-  | { readonly kind: "call"; readonly unit: SyncUnit }
-  | { readonly kind: "wait"; readonly until: number }
+  | { readonly kind: "call"; readonly unit: SyncUnit; readonly urgency: Urgency }
+  /** `held`: but for the account's requests it would go now. */
+  | { readonly kind: "wait"; readonly until: number; readonly held: boolean }
   | { readonly kind: "idle" };
 
 /**
@@ -31,18 +44,21 @@ export type NextStep =
  */
 export class SyncSchedule {
   readonly #units = new Map<SyncUnit, UnitState>();
+  #turn = 0;
   #serviceNotBefore = 0;
   #serviceFailures = 0;
   /** The service asked to be left alone until then; nobody's hurry changes that. */
   #askedToWaitUntil = 0;
 
-  /** Something is to be sent or fetched. */
-  markDue(unit: SyncUnit): void {
-    this.#units.set(unit, { ...this.#get(unit), due: true });
+  /** Something is to be sent or fetched; what was due for more stays so. */
+  markDue(unit: SyncUnit, urgency: Urgency = "change"): void {
+    const state = this.#get(unit);
+    const turn = state.due === undefined ? ++this.#turn : state.turn;
+    this.#units.set(unit, { ...state, due: moreUrgent(state.due, urgency), turn });
   }
 
   isDue(unit: SyncUnit): boolean {
-    return this.#get(unit).due;
+    return this.#get(unit).due !== undefined;
   }
 
   forget(unit: SyncUnit): void {
@@ -56,29 +72,40 @@ export class SyncSchedule {
     for (const [unit, state] of this.#units) this.#units.set(unit, { ...state, notBefore: 0 });
   }
 
-  /** The unit that has waited longest is called first. */
-  next(now: number): NextStep {
-    let first: { unit: SyncUnit; at: number } | undefined;
-    for (const [unit, { due, notBefore }] of this.#units) {
-      const at = Math.max(notBefore, this.#serviceNotBefore, this.#askedToWaitUntil);
-      if (due && (first === undefined || at < first.at)) first = { unit, at };
+  /** Of what may be called, the most urgent goes first, and of that what has waited longest. */
+  next(now: number, allowedAt: Allowance = NO_LIMIT): NextStep {
+    const waiting: Waiting[] = [];
+    for (const [unit, { due, turn, notBefore }] of this.#units) {
+      if (due === undefined) continue;
+      const ownAt = Math.max(now, notBefore, this.#serviceNotBefore, this.#askedToWaitUntil);
+      const at = Math.max(ownAt, allowedAt(due));
+      waiting.push({ unit, urgency: due, turn, ownAt, at });
     }
+    const first = waiting.sort(soonestFirst)[0];
     if (first === undefined) return { kind: "idle" };
-    return first.at <= now ? { kind: "call", unit: first.unit } : { kind: "wait", until: first.at };
+    const { unit, urgency, at } = first;
+    if (at <= now) return { kind: "call", unit, urgency };
+    const isHeld = (each: Waiting) => each.ownAt <= now && each.urgency !== "ask";
+    return { kind: "wait", until: at, held: waiting.some(isHeld) };
   }
 
   /** A call about the unit begins; what happens from now on makes it due again. */
   began(unit: SyncUnit): void {
-    this.#units.set(unit, { ...this.#get(unit), due: false });
+    this.#units.set(unit, { ...this.#get(unit), due: undefined });
+  }
+
+  /** The clock stood still for so long while time went on. */
+  slept(milliseconds: number): void {
+    this.#askedToWaitUntil -= milliseconds;
   }
 
   /** `again`: there is more to send. It goes at once, for it has waited already. */
   succeeded(unit: SyncUnit, now: number, again: boolean): void {
     this.#serviceFailures = 0;
     this.#serviceNotBefore = 0;
-    const { due } = this.#get(unit);
     const notBefore = again ? now : now + CALL_DISTANCE_MS;
-    this.#units.set(unit, { due: due || again, notBefore, failures: 0 });
+    this.#units.set(unit, { ...this.#get(unit), notBefore, failures: 0 });
+    if (again) this.markDue(unit);
   }
 
   /** The service refused this unit's call; the others go on. */
@@ -86,7 +113,8 @@ export class SyncSchedule {
     this.#serviceFailures = 0;
     const failures = this.#get(unit).failures + 1;
     const notBefore = now + backoffMs(failures, fraction);
-    this.#units.set(unit, { due: true, notBefore, failures });
+    this.#units.set(unit, { ...this.#get(unit), notBefore, failures });
+    this.markDue(unit);
   }
 
   /** The service did not answer, or asked to be left alone for `retryAfterMs`. */
@@ -106,6 +134,24 @@ export class SyncSchedule {
   #get(unit: SyncUnit): UnitState {
     return this.#units.get(unit) ?? IDLE;
   }
+}
+
+interface Waiting {
+  readonly unit: SyncUnit;
+  readonly urgency: Urgency;
+  readonly turn: number;
+  /** When it would go if requests were not counted, and when it may. */
+  readonly ownAt: number;
+  readonly at: number;
+}
+
+function soonestFirst(one: Waiting, other: Waiting): number {
+  const urgency = ORDER.indexOf(one.urgency) - ORDER.indexOf(other.urgency);
+  return one.at - other.at || urgency || one.turn - other.turn;
+}
+
+function moreUrgent(one: Urgency | undefined, other: Urgency): Urgency {
+  return one !== undefined && ORDER.indexOf(one) < ORDER.indexOf(other) ? one : other;
 }
 
 /** Delay before the retry after `failures` failures in a row, in milliseconds. */

@@ -1,6 +1,7 @@
 import type { ProjectId } from "../../shared/ids.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "../../shared/wire/exchange.ts";
 import type { ServerFrame } from "../../shared/wire/live.ts";
+import type { RequestBudget } from "./request-budget.ts";
 
 /**
  * What became of a call to the service. `unreachable` and `busy` concern the service as a whole and
@@ -40,5 +41,9 @@ export interface Service {
   openLive?(handlers: LiveHandlers): LiveConnection;
   /** Ends the calls under way as unreachable, and every later one; for a daemon that is ending. */
   abandonCalls?(): void;
+  /** What may be asked of it, and what is; undefined where nothing is limited. */
+  readonly budget?: RequestBudget;
+  /** Gives up the calls under way, and the connections that are kept: they may lead nowhere. */
+  dropConnections?(): void;
   close(): Promise<void>;
 }

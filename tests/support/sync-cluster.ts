@@ -102,7 +102,7 @@ export class SyncCluster {
     };
     const service = {
       name: "cluster",
-      ...createCalls(send, "http://localhost", TOKEN, world),
+      ...createCalls({ send, base: "http://localhost", token: TOKEN, world }),
       close: async () => {},
     };
     const address = projectDocument(LOCAL_ACCOUNT, PROJECT);

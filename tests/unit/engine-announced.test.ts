@@ -67,7 +67,8 @@ afterEach(async () => {
 
 function countedService(): Service {
   const base = "http://localhost";
-  const real = createCalls((request) => emulator.app.fetch(request), base, TOKEN, world);
+  const send = (request: Request) => emulator.app.fetch(request);
+  const real = createCalls({ send, base, token: TOKEN, world });
   return {
     ...real,
     name: "service",

@@ -10,20 +10,20 @@ test("the first change after quiet is called about at once, and the next a secon
   const schedule = new SyncSchedule();
   expect(schedule.next(START)).toEqual({ kind: "idle" });
   schedule.markDue(ONE);
-  expect(schedule.next(START)).toEqual({ kind: "call", unit: ONE });
+  expect(schedule.next(START)).toEqual({ kind: "call", unit: ONE, urgency: "change" });
   schedule.began(ONE);
   schedule.markDue(ONE);
   schedule.succeeded(ONE, START + 5, false);
   const until = START + 5 + CALL_DISTANCE_MS;
-  expect(schedule.next(START + 6)).toEqual({ kind: "wait", until });
-  expect(schedule.next(until)).toEqual({ kind: "call", unit: ONE });
+  expect(schedule.next(START + 6)).toEqual({ kind: "wait", until, held: false });
+  expect(schedule.next(until)).toEqual({ kind: "call", unit: ONE, urgency: "change" });
 });
 
 test("more of the same backlog goes at once", () => {
   const schedule = new SyncSchedule();
   schedule.began(ONE);
   schedule.succeeded(ONE, START, true);
-  expect(schedule.next(START)).toEqual({ kind: "call", unit: ONE });
+  expect(schedule.next(START)).toEqual({ kind: "call", unit: ONE, urgency: "change" });
 });
 
 test("a unit that is refused delays no other", () => {
@@ -31,10 +31,10 @@ test("a unit that is refused delays no other", () => {
   for (const unit of [ONE, TWO]) schedule.markDue(unit);
   schedule.began(ONE);
   schedule.unitFailed(ONE, START, 0.5);
-  expect(schedule.next(START)).toEqual({ kind: "call", unit: TWO });
+  expect(schedule.next(START)).toEqual({ kind: "call", unit: TWO, urgency: "change" });
   schedule.began(TWO);
   schedule.succeeded(TWO, START, false);
-  expect(schedule.next(START)).toEqual({ kind: "wait", until: START + 500 });
+  expect(schedule.next(START)).toEqual({ kind: "wait", until: START + 500, held: false });
 });
 
 test("a service that does not answer delays all, longer each time", () => {
@@ -57,13 +57,13 @@ test("hurry ends a backoff, and never a wait that the service asked for", () => 
   schedule.began(ONE);
   schedule.serviceFailed(ONE, START, undefined, 0.9);
   schedule.hurry();
-  expect(schedule.next(START)).toEqual({ kind: "call", unit: ONE });
+  expect(schedule.next(START)).toEqual({ kind: "call", unit: ONE, urgency: "change" });
   schedule.began(ONE);
   schedule.serviceFailed(ONE, START, 7000, 0.1);
   schedule.hurry();
-  expect(schedule.next(START)).toEqual({ kind: "wait", until: START + 7000 });
-  expect(schedule.next(START + 6999)).toEqual({ kind: "wait", until: START + 7000 });
-  expect(schedule.next(START + 7000)).toEqual({ kind: "call", unit: ONE });
+  expect(schedule.next(START)).toEqual({ kind: "wait", until: START + 7000, held: false });
+  expect(schedule.next(START + 6999)).toEqual({ kind: "wait", until: START + 7000, held: false });
+  expect(schedule.next(START + 7000)).toEqual({ kind: "call", unit: ONE, urgency: "change" });
 });
 
 test("backoff is a fraction of a span that doubles up to a minute", () => {
@@ -71,4 +71,59 @@ test("backoff is a fraction of a span that doubles up to a minute", () => {
     500, 1000, 2000, 30_000, 30_000, 30_000,
   ]);
   expect(backoffMs(5, 0)).toBe(0);
+});
+
+test("of what may go, what a person waits for goes first, then what has waited longest", () => {
+  const schedule = new SyncSchedule();
+  schedule.markDue(ONE, "ask");
+  schedule.markDue(TWO, "person");
+  expect(schedule.next(START)).toEqual({ kind: "call", unit: TWO, urgency: "person" });
+  schedule.markDue("own");
+  schedule.markDue(TWO, "ask");
+  schedule.began(TWO);
+  expect(schedule.next(START)).toEqual({ kind: "call", unit: "own", urgency: "change" });
+  schedule.markDue(ONE);
+  expect(schedule.next(START)).toEqual({ kind: "call", unit: ONE, urgency: "change" });
+});
+
+test("where requests are few, no unit waits for ever behind another", () => {
+  const schedule = new SyncSchedule();
+  const called: string[] = [];
+  for (let now = START; now < START + 60_000; now += 10_000) {
+    for (const unit of [ONE, TWO]) schedule.markDue(unit);
+    const step = schedule.next(now);
+    if (step.kind !== "call") throw new Error("it calls");
+    called.push(step.unit);
+    schedule.began(step.unit);
+    schedule.succeeded(step.unit, now, false);
+  }
+  expect(called).toEqual([ONE, TWO, ONE, TWO, ONE, TWO]);
+});
+
+test("the account's requests hold back what is less urgent, and say so", () => {
+  const schedule = new SyncSchedule();
+  const later = { person: 0, change: START + 500, ask: START + 900 };
+  schedule.markDue(ONE, "ask");
+  expect(schedule.next(START, (urgency) => later[urgency])).toEqual({
+    kind: "wait",
+    until: START + 900,
+    held: false,
+  });
+  schedule.markDue(TWO);
+  expect(schedule.next(START, (urgency) => later[urgency])).toEqual({
+    kind: "wait",
+    until: START + 500,
+    held: true,
+  });
+  schedule.markDue(ONE, "person");
+  expect(schedule.next(START, (urgency) => later[urgency])).toMatchObject({ unit: ONE });
+});
+
+test("a clock that stood still makes no wait longer that the service asked for", () => {
+  const schedule = new SyncSchedule();
+  schedule.markDue(ONE);
+  schedule.began(ONE);
+  schedule.serviceFailed(ONE, START, 60_000, 0);
+  schedule.slept(50_000);
+  expect(schedule.next(START)).toMatchObject({ kind: "wait", until: START + 10_000 });
 });

@@ -214,7 +214,7 @@ export class Machine {
   #service(process: SimProcess, calls: CallWatch): Service {
     const { network } = this.#options;
     const send = (request: Request) => network.send(this.name, process, request);
-    const made = createCalls(send, BASE, TOKEN, process.world);
+    const made = createCalls({ send, base: BASE, token: TOKEN, world: process.world });
     return {
       ...made,
       name: SERVICE_NAME,

@@ -1,0 +1,348 @@
+import type { Quota } from "./quota-headers.ts";
+import {
+  isLong,
+  moreAt,
+  pacePerMs,
+  type QuotaWindow,
+  remainingAt,
+  reserveOf,
+  shortPacePerMs,
+} from "./quota-window.ts";
+import { Share, type ShareRecord } from "./share.ts";
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/** What the interface's specification allows an account where the service itself says nothing. */
+const PUBLISHED = { minute: 60, day: 10_000 } as const;
+/** Calls that may be saved up while none are made. */
+const SAVED_MAX = 50;
+const SAVED_ASKS_MAX = 3;
+/** Of its pace an account asks with so much, while something goes on. */
+const ASKING = 0.3;
+/** Of a whole day, while nothing does: together with 8 busy hours that is under 30 %. */
+const ASKING_IDLE = 0.15;
+/** The least share that asking goes by. */
+const ASKING_SHARE_MIN = 1 / 16;
+/** Something goes on until so long after the last change. */
+const ACTIVE_MS = 10 * MINUTE_MS;
+/** Where many wait for the same moment, they spread over a second for each, up to so many. */
+const CROWD_MAX = 30;
+/** Own requests are known one by one for so long. */
+const TIMES_MS = 20 * MINUTE_MS;
+const TIMES_MAX = 600;
+
+/**
+ * What a call is made for: a person waits for it, something has changed here or is known to have
+ * changed there, or to find out whether something has.
+ */
+export type Urgency = "person" | "change" | "ask";
+
+/** How the limits are known: told by answers, there being none, or only as they are published. */
+export type Limits = "told" | "none" | "published";
+
+/** All of a budget that survives a restart. Times are the budget's clock's. */
+export interface BudgetRecord {
+  readonly limits: Limits;
+  readonly savedAt: number;
+  readonly saved: number;
+  readonly savedAsks: number;
+  readonly share: ShareRecord;
+  readonly windows: readonly QuotaWindow[];
+  readonly times: readonly number[];
+  readonly day: { readonly number: number; readonly sent: number };
+  readonly closedUntil: number;
+}
+
+/** What is left of a quota, to be shown. */
+export interface QuotaView {
+  readonly name: string;
+  readonly limit: number | null;
+  readonly remaining: number;
+  readonly moreAt: number;
+}
+
+/**
+ * How many requests this machine may make of one account, and when. Pure but for its own state:
+ * time comes with each event, in milliseconds of a clock that never goes back and is near the wall
+ * clock; randomness comes as a fraction in [0, 1).
+ *
+ * 1. A person's request may use all that is left, any other leaves a tenth.
+ * 2. Over a day the others' keep to this machine's share of a pace: nine tenths of what is left,
+ *    over the time until there is more, at most 8 hours. What is not used is saved, up to 50 calls.
+ * 3. What a service asks for by `Retry-After` binds everyone.
+ * 4. Asking takes at most 30 % of the pace while something goes on, and little while nothing does.
+ */
+export class Budget {
+  #limits: Limits;
+  #saved: number;
+  #savedAsks: number;
+  #at: number;
+  readonly #share: Share;
+  #windows: readonly QuotaWindow[];
+  #times: number[];
+  #day: { number: number; sent: number };
+  #closedUntil: number;
+  #activeAt: number;
+  /** When a call was last made for more than to ask. */
+  #changedAt = Number.NEGATIVE_INFINITY;
+  /** Machines that use the account, going by the last two answers. */
+  #crowd = 1;
+  #jitter = 0;
+
+  constructor(record: BudgetRecord | undefined, now: number) {
+    const known = record && broughtBack(record, now);
+    this.#limits = known?.limits ?? "published";
+    this.#saved = known?.saved ?? SAVED_MAX;
+    this.#savedAsks = known?.savedAsks ?? 1;
+    this.#at = known?.savedAt ?? now;
+    this.#share = new Share(known?.share, now);
+    this.#windows = known?.windows ?? [];
+    this.#times = [...(known?.times ?? [])];
+    this.#day = { ...(known?.day ?? { number: dayOf(now), sent: 0 }) };
+    this.#closedUntil = known?.closedUntil ?? 0;
+    this.#activeAt = now;
+  }
+
+  get limits(): Limits {
+    return this.#limits;
+  }
+
+  /** When a request may go; not after `now` when it may at once. */
+  notBefore(urgency: Urgency, now: number): number {
+    this.#pass(now);
+    if (urgency === "person") return Math.max(this.#closedUntil, this.#roomAt(urgency, now));
+    const opensAt = this.#closedUntil === 0 ? 0 : this.#closedUntil + this.#spreadMs;
+    if (this.#limits === "none") return opensAt;
+    const at = Math.max(opensAt, this.#roomAt(urgency, now), this.#savedAt(now));
+    return urgency === "ask" ? Math.max(at, this.#askedAt(now)) : at;
+  }
+
+  /** A request goes out. */
+  sent(now: number): void {
+    this.#pass(now);
+    if (this.#limits === "none") return;
+    this.#saved = Math.max(0, this.#saved - 1);
+    this.#day.sent += 1;
+    this.#times.push(now);
+    this.#windows = this.#windows.map((each) => ({ ...each, sent: each.sent + 1 }));
+  }
+
+  /** A call begins, of one request or more. */
+  began(urgency: Urgency, now: number): void {
+    if (urgency === "ask") this.#savedAsks = Math.max(0, this.#savedAsks - 1);
+    else this.#changedAt = now;
+  }
+
+  /** Something has changed, here or there. */
+  active(now: number): void {
+    this.#activeAt = now;
+  }
+
+  /** An answer has come, with what it tells of the quotas. */
+  answered(quotas: readonly Quota[] | undefined, now: number, fraction: number): void {
+    this.#pass(now);
+    this.#jitter = fraction;
+    if (this.#limits === "published" && !quotas) this.#share.answeredUnseen(now);
+    if (!quotas) return;
+    this.#limits = "told";
+    const othersPerMs = this.#othersSince(quotas, now);
+    this.#windows = quotas.map((quota) => ({ quota, toldAt: now, sent: 0, othersPerMs }));
+    const longest = this.#longest();
+    if (longest) this.#share.told(longest, this.#targetPerMs(longest, now));
+  }
+
+  /** The service has answered as one does that has no limits. */
+  unlimited(): void {
+    this.#limits = "none";
+    this.#windows = [];
+  }
+
+  /** The service has refused a request, and wants to be left alone for so long. */
+  refused(retryAfterMs: number, now: number, fraction: number): void {
+    this.#pass(now);
+    this.#jitter = fraction;
+    this.#closedUntil = Math.max(this.#closedUntil, now + retryAfterMs);
+    const inMinute = this.#times.filter((time) => time > now - MINUTE_MS).length;
+    const part = this.#limits === "published" ? inMinute / PUBLISHED.minute : 1;
+    this.#share.refused(now, part);
+  }
+
+  view(now: number): readonly QuotaView[] {
+    this.#pass(now);
+    return this.#known(now).map((window) => ({
+      name: window.quota.name,
+      limit: window.quota.limit ?? null,
+      remaining: Math.floor(remainingAt(window, now, this.#times)),
+      moreAt: Math.max(now, moreAt(window)),
+    }));
+  }
+
+  /** `held`: so many calls count as made already. */
+  record(held: number): BudgetRecord {
+    return {
+      limits: this.#limits,
+      savedAt: this.#at,
+      saved: Math.max(0, this.#saved - held),
+      savedAsks: this.#savedAsks,
+      share: this.#share.record(),
+      windows: this.#windows.map((window) => ({ ...window, sent: window.sent + held })),
+      times: this.#times,
+      day: { ...this.#day, sent: this.#day.sent + held },
+      closedUntil: this.#closedUntil,
+    };
+  }
+
+  /** This machine's part of the account's pace, for whoever wants to see it. */
+  get share(): number {
+    return this.#share.value;
+  }
+
+  /** What is told of the quotas, or is reckoned from own requests. */
+  #known(now: number): readonly QuotaWindow[] {
+    if (this.#limits === "none") return [];
+    if (this.#limits === "told") return this.#windows;
+    const inMinute = this.#times.filter((time) => time > now - MINUTE_MS);
+    const first = inMinute[0];
+    return [
+      own("minute", PUBLISHED.minute, inMinute.length, MINUTE_MS, now, (first ?? now) + MINUTE_MS),
+      own("day", PUBLISHED.day, this.#day.sent, DAY_MS, now, (dayOf(now) + 1) * DAY_MS),
+    ];
+  }
+
+  #pass(now: number): void {
+    const spentMs = Math.max(0, now - this.#at);
+    this.#at = Math.max(this.#at, now);
+    if (this.#closedUntil + CROWD_MAX * SECOND_MS < now) this.#closedUntil = 0;
+    if (this.#limits === "none") return;
+    if (dayOf(now) !== this.#day.number) this.#day = { number: dayOf(now), sent: 0 };
+    this.#saved = Math.min(SAVED_MAX, this.#saved + spentMs * this.#pacePerMs(now));
+    const asks = this.#savedAsks + spentMs * this.#asksPerMs(now);
+    this.#savedAsks = Math.min(SAVED_ASKS_MAX, asks);
+    const tooOld = this.#times.filter((time) => time <= now - TIMES_MS).length;
+    const tooMany = this.#times.length - TIMES_MAX;
+    if (tooOld > 0 || tooMany > 0) this.#times.splice(0, Math.max(tooOld, tooMany));
+  }
+
+  /** This machine's part of the pace. */
+  #pacePerMs(now: number): number {
+    return this.#share.value * this.#accountPacePerMs(now);
+  }
+
+  #accountPacePerMs(now: number): number {
+    const known = this.#known(now);
+    const long = known.filter(isLong);
+    const paces =
+      long.length > 0 ? long.map((each) => pacePerMs(each, now)) : known.map(shortPacePerMs);
+    return Math.min(...paces);
+  }
+
+  #asksPerMs(now: number): number {
+    const pace = this.#accountPacePerMs(now) * ASKING;
+    const share = Math.max(this.#share.value, ASKING_SHARE_MIN);
+    return share * (this.#isActive(now) ? pace : Math.min(pace, this.#idlePerMs(now)));
+  }
+
+  /** What the account's machines may ask together while nothing goes on. */
+  #idlePerMs(now: number): number {
+    const day = this.#known(now).filter(isLong);
+    const paces = day.map(({ quota }) => {
+      return (ASKING_IDLE * (quota.limit ?? quota.remaining)) / (quota.windowMs ?? DAY_MS);
+    });
+    return Math.min(...paces, Number.POSITIVE_INFINITY);
+  }
+
+  /** What all of the account's machines are to use together, as far as this one takes part. */
+  #targetPerMs(longest: QuotaWindow, now: number): number {
+    return this.#isActive(now) ? pacePerMs(longest, now) : this.#idlePerMs(now);
+  }
+
+  #isActive(now: number): boolean {
+    return now - this.#activeAt < ACTIVE_MS;
+  }
+
+  #savedAt(now: number): number {
+    if (this.#saved >= 1) return now;
+    this.#share.held();
+    const at = now + (1 - this.#saved) / this.#pacePerMs(now);
+    return Math.min(at, this.#nextResetAt(now));
+  }
+
+  #askedAt(now: number): number {
+    if (this.#savedAsks >= 1) return now;
+    if (now - this.#changedAt > 2 * MINUTE_MS) this.#share.held();
+    return Math.min(now + (1 - this.#savedAsks) / this.#asksPerMs(now), this.#nextResetAt(now));
+  }
+
+  /** When a long window begins anew, and all wait for it. */
+  #nextResetAt(now: number): number {
+    const resets = this.#known(now).filter(isLong).map(moreAt);
+    const next = Math.min(...resets.filter((at) => at > now));
+    return next + MINUTE_MS * this.#jitter;
+  }
+
+  /** When every window has room for the request. */
+  #roomAt(urgency: Urgency, now: number): number {
+    const at = this.#known(now).map((window) => {
+      const reserve = urgency === "person" || isLong(window) ? 0 : reserveOf(window);
+      if (remainingAt(window, now, this.#times) >= reserve + 1) return now;
+      // There is more then, if nobody else has taken it: trying shows that.
+      return moreAt(window) + (urgency === "person" ? 0 : this.#spreadMs);
+    });
+    return Math.max(now, ...at);
+  }
+
+  get #spreadMs(): number {
+    return this.#jitter * SECOND_MS * Math.min(CROWD_MAX, this.#crowd);
+  }
+
+  /** Requests a millisecond that others have made since the last answer; it sets the crowd, too. */
+  #othersSince(quotas: readonly Quota[], now: number): number {
+    const before = this.#longest();
+    const after = before && quotas.find(({ name }) => name === before.quota.name);
+    if (!after) return 0;
+    const used = before.quota.remaining - after.remaining;
+    if (used < 0) return 0;
+    const others = Math.max(0, used - before.sent);
+    this.#crowd = 1 + others / Math.max(1, before.sent);
+    return others / Math.max(SECOND_MS, now - before.toldAt);
+  }
+
+  #longest(): QuotaWindow | undefined {
+    const long = this.#windows.filter(isLong);
+    return long.sort((one, other) => (other.quota.windowMs ?? 0) - (one.quota.windowMs ?? 0))[0];
+  }
+}
+
+function own(
+  name: string,
+  limit: number,
+  used: number,
+  windowMs: number,
+  now: number,
+  more: number,
+): QuotaWindow {
+  const remaining = Math.max(0, limit - used);
+  const quota: Quota = { name, limit, windowMs, remaining, moreInMs: more - now };
+  return { quota, toldAt: now, sent: 0, othersPerMs: 0 };
+}
+
+function dayOf(time: number): number {
+  return Math.floor(time / DAY_MS);
+}
+
+/** A record of a clock that was ahead of this one counts as made now. */
+function broughtBack(record: BudgetRecord, now: number): BudgetRecord {
+  const ahead = Math.max(0, record.savedAt - now);
+  if (ahead === 0) return record;
+  return {
+    ...record,
+    savedAt: now,
+    share: { ...record.share, changedAt: record.share.changedAt - ahead },
+    windows: record.windows.map((each) => ({ ...each, toldAt: each.toldAt - ahead })),
+    times: record.times.map((time) => time - ahead),
+    day: { number: dayOf(now), sent: record.day.sent },
+    closedUntil: record.closedUntil === 0 ? 0 : record.closedUntil - ahead,
+  };
+}

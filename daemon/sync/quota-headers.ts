@@ -1,0 +1,98 @@
+import { parseList } from "structured-headers";
+
+/** What an answer says of one of the account's quotas, milliseconds throughout. */
+export interface Quota {
+  readonly name: string;
+  /** Requests in a whole window; undefined where that is not said. */
+  readonly limit: number | undefined;
+  /** Length of the window; undefined where that is not said. */
+  readonly windowMs: number | undefined;
+  readonly remaining: number;
+  /** Until there is more; undefined where that is not said. */
+  readonly moreInMs: number | undefined;
+}
+
+/** More quotas than that are no honest answer. */
+const QUOTAS_MAX = 8;
+const NAME_LENGTH_MAX = 64;
+const REQUESTS_MAX = 1e12;
+const MS_PER_S = 1000;
+/** No window that a daemon could wait for is longer. */
+const SECONDS_MAX = 31 * 24 * 60 * 60;
+
+type Parameters = ReadonlyMap<string, unknown>;
+
+/**
+ * `RateLimit` and `RateLimit-Policy` of an answer, as draft-ietf-httpapi-ratelimit-headers-10 has
+ * them (lists of strings with parameters, RFC 9651). Undefined where there are none, and where
+ * either is anything else: half a word is no word.
+ */
+export function parseQuotas(headers: Headers): readonly Quota[] | undefined {
+  const said = headers.get("ratelimit");
+  if (said === null) return undefined;
+  try {
+    const policies = itemsIn(headers.get("ratelimit-policy") ?? "");
+    const quotas = [...itemsIn(said)].map(([name, parameters]) => {
+      return quotaOf(name, parameters, policies.get(name));
+    });
+    return quotas.length > 0 ? quotas : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Throws for anything but a list of a few differing strings. */
+function itemsIn(header: string): ReadonlyMap<string, Parameters> {
+  const list = parseList(header);
+  const items = new Map<string, Parameters>();
+  for (const [name, parameters] of list) {
+    if (typeof name !== "string" || name.length > NAME_LENGTH_MAX) throw new Error("no name");
+    items.set(name, parameters);
+  }
+  if (items.size < list.length || items.size > QUOTAS_MAX) throw new Error("too many");
+  return items;
+}
+
+function quotaOf(name: string, quota: Parameters, policy: Parameters | undefined): Quota {
+  const remaining = wholeNumber(quota.get("r"), REQUESTS_MAX);
+  const limit = wholeNumber(policy?.get("q"), REQUESTS_MAX);
+  if (remaining === undefined || limit === 0) throw new Error("no quota");
+  if (policy && limit === undefined) throw new Error("no policy");
+  const moreIn = wholeNumber(quota.get("t"), SECONDS_MAX);
+  const window = wholeNumber(policy?.get("w"), SECONDS_MAX);
+  return {
+    name,
+    limit,
+    windowMs: window && window * MS_PER_S,
+    remaining: Math.min(remaining, limit ?? REQUESTS_MAX),
+    moreInMs: moreIn && moreIn * MS_PER_S,
+  };
+}
+
+/** What is over `max` counts as that. Throws for anything but a whole number. */
+function wholeNumber(value: unknown, max: number): number | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) {
+    return Math.min(value, max);
+  }
+  throw new Error("no whole number");
+}
+
+/**
+ * `Retry-After` in milliseconds, of whole seconds or a date; undefined where it is neither. `now`
+ * is the wall clock's. Never more than a day: quotas are a day's at most.
+ */
+export function parseRetryAfter(header: string | null, now: number): number | undefined {
+  const text = header?.trim() ?? "";
+  const ms = /^\d+$/.test(text) ? Number(text) * MS_PER_S : dateOf(text) - now;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), RETRY_AFTER_MS_MAX);
+}
+
+const RETRY_AFTER_MS_MAX = 24 * 60 * 60 * MS_PER_S;
+
+/** An IMF-fixdate, the one form that may be sent. */
+function dateOf(text: string): number {
+  return /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN;
+}

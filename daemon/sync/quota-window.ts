@@ -1,0 +1,63 @@
+import type { Quota } from "./quota-headers.ts";
+
+const MINUTE_MS = 60_000;
+/** Longer windows are paced; shorter ones are only kept from running out. */
+const SHORT_MS_MAX = 10 * MINUTE_MS;
+/** What is left of a long window is spread over so much time at most: a working day. */
+const SPREAD_MS_MAX = 8 * 60 * MINUTE_MS;
+/** What others were last seen to use they are taken to go on using for so long. */
+const OTHERS_MS_MAX = 10_000;
+/** A part of every quota that is kept for what a person waits for. */
+const RESERVED = 0.1;
+
+/** A quota as an answer told it, and what is known of its use since. Times are of one clock. */
+export interface QuotaWindow {
+  readonly quota: Quota;
+  readonly toldAt: number;
+  /** Own requests since then. */
+  readonly sent: number;
+  /** Requests a millisecond that the account's other machines were last seen to make. */
+  readonly othersPerMs: number;
+}
+
+/** Whether its remainder is spread over the time until there is more. */
+export function isLong({ quota }: QuotaWindow): boolean {
+  return (quota.windowMs ?? quota.moreInMs ?? 0) > SHORT_MS_MAX;
+}
+
+/** When there is more of it. */
+export function moreAt({ quota, toldAt }: QuotaWindow): number {
+  return toldAt + (quota.moreInMs ?? quota.windowMs ?? MINUTE_MS);
+}
+
+/** What is left of it now, as far as that is known. */
+export function remainingAt(window: QuotaWindow, now: number, ownTimes: readonly number[]): number {
+  const { quota, toldAt, sent, othersPerMs } = window;
+  const { limit = quota.remaining, remaining } = quota;
+  if (isLong(window)) return now >= moreAt(window) ? limit : Math.max(0, remaining - sent);
+  const lengthMs = quota.windowMs ?? MINUTE_MS;
+  const age = now - toldAt;
+  if (age >= lengthMs) return limit;
+  const others = othersPerMs * Math.min(age, OTHERS_MS_MAX);
+  const isOver = (time: number) => time > toldAt - lengthMs && time <= now - lengthMs;
+  const over = ownTimes.filter(isOver).length;
+  return Math.max(0, Math.min(limit, remaining - sent - others + over));
+}
+
+/** Requests a millisecond that a long window allows the whole account in the background. */
+export function pacePerMs(window: QuotaWindow, now: number): number {
+  const resetAt = moreAt(window);
+  const leftMs = now >= resetAt ? SPREAD_MS_MAX : Math.max(1000, resetAt - now);
+  const usable = remainingAt(window, now, []) * (1 - RESERVED);
+  return usable / Math.min(leftMs, SPREAD_MS_MAX);
+}
+
+/** The pace where there is no long window: what a short one brings, without its reserve. */
+export function shortPacePerMs({ quota }: QuotaWindow): number {
+  return ((quota.limit ?? quota.remaining) * (1 - RESERVED)) / (quota.windowMs ?? MINUTE_MS);
+}
+
+/** What the background leaves of a short window. */
+export function reserveOf({ quota }: QuotaWindow): number {
+  return Math.ceil((quota.limit ?? 0) * RESERVED);
+}

@@ -1,0 +1,93 @@
+import { networkInterfaces, uptime } from "node:os";
+import type { Timer, World } from "../../shared/world.ts";
+
+/** How often it looks: 0.04 ms of one core each time. */
+const LOOK_MS = 1000;
+/** Clocks that went apart by less, or a look that came that late, mean nothing. */
+const GAP_MS_MIN = 5000;
+const MS_PER_S = 1000;
+
+/** What the machine tells of itself. */
+export interface MachineSigns {
+  /** Milliseconds since it was started, those in which it slept among them. */
+  uptimeMs(): number;
+  /** Names the networks that it is in, whichever they are. */
+  networks(): string;
+}
+
+/** The machine that this runs on. */
+export const realSigns: MachineSigns = {
+  uptimeMs: () => uptime() * MS_PER_S,
+  networks: () => {
+    const known = Object.entries(networkInterfaces());
+    const all = known.flatMap(([name, each = []]) => {
+      return each.filter(({ internal }) => !internal).map(({ cidr }) => `${name} ${cidr}`);
+    });
+    return all.sort().join("\n");
+  },
+};
+
+/** What the watch works with. */
+export interface WakeWatchOptions {
+  readonly world: World;
+  readonly signs: MachineSigns;
+  /**
+   * The machine is back from sleep, this process from being stopped, or the networks are others.
+   * The steady clock stood still for so many milliseconds meanwhile.
+   */
+  readonly onWake: (stoodStillMs: number) => void;
+}
+
+interface Look {
+  readonly wall: number;
+  readonly steady: number;
+  readonly uptime: number;
+  readonly networks: string;
+}
+
+/** Notices within two seconds that connections may lead nowhere now. */
+export class WakeWatch {
+  readonly #options: WakeWatchOptions;
+  #last: Look;
+  #timer: Timer | undefined;
+
+  constructor(options: WakeWatchOptions) {
+    this.#options = options;
+    this.#last = this.#look();
+  }
+
+  start(): void {
+    this.#timer = this.#options.world.setTimer(LOOK_MS, () => {
+      this.#compare();
+      this.start();
+    });
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+  }
+
+  #compare(): void {
+    const before = this.#last;
+    const after = this.#look();
+    this.#last = after;
+    const steadyMs = after.steady - before.steady;
+    const sleptMs = after.uptime - before.uptime - steadyMs;
+    const stoodStillMs = sleptMs > GAP_MS_MIN ? sleptMs : 0;
+    // Where a virtual machine was stopped from outside, only the wall clock shows it.
+    const jumpedMs = after.wall - before.wall - steadyMs;
+    const isBack = Math.max(sleptMs, jumpedMs, steadyMs - LOOK_MS) > GAP_MS_MIN;
+    const isElsewhere = after.networks !== before.networks && after.networks !== "";
+    if (isBack || isElsewhere) this.#options.onWake(stoodStillMs);
+  }
+
+  #look(): Look {
+    const { world, signs } = this.#options;
+    return {
+      wall: world.now(),
+      steady: world.monotonic(),
+      uptime: signs.uptimeMs(),
+      networks: signs.networks(),
+    };
+  }
+}
