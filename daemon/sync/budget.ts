@@ -7,6 +7,7 @@ import {
   remainingAt,
   reserveOf,
   shortPacePerMs,
+  spreadMsOf,
 } from "./quota-window.ts";
 import { Share, type ShareRecord } from "./share.ts";
 
@@ -19,12 +20,15 @@ const PUBLISHED = { minute: 60, day: 10_000 } as const;
 /** Calls that may be saved up while none are made. */
 const SAVED_MAX = 50;
 const SAVED_ASKS_MAX = 3;
-/** Of its pace an account asks with so much, while something goes on. */
+/** An account asks with so much of a day's requests at most; evenly, while nothing goes on. */
 const ASKING = 0.3;
-/** Of a whole day, while nothing does: together with 8 busy hours that is under 30 %. */
 const ASKING_IDLE = 0.15;
+/** However little is left for it, it is asked once in so long. */
+const ASKING_MS_MAX = 30 * MINUTE_MS;
 /** The least share that asking goes by. */
 const ASKING_SHARE_MIN = 1 / 16;
+/** Where nobody tells what others use, a machine takes itself for one of ten. */
+const UNTOLD_SHARE_MAX = 0.1;
 /** Something goes on until so long after the last change. */
 const ACTIVE_MS = 10 * MINUTE_MS;
 /** Where many wait for the same moment, they spread over a second for each, up to so many. */
@@ -51,8 +55,15 @@ export interface BudgetRecord {
   readonly share: ShareRecord;
   readonly windows: readonly QuotaWindow[];
   readonly times: readonly number[];
-  readonly day: { readonly number: number; readonly sent: number };
+  readonly day: DayRecord;
   readonly closedUntil: number;
+}
+
+/** Own requests of one UTC day, and how many calls of them were to ask. */
+export interface DayRecord {
+  readonly number: number;
+  readonly sent: number;
+  readonly asked: number;
 }
 
 /** What is left of a quota, to be shown. */
@@ -72,7 +83,7 @@ export interface QuotaView {
  * 2. Over a day the others' keep to this machine's share of a pace: nine tenths of what is left,
  *    over the time until there is more, at most 8 hours. What is not used is saved, up to 50 calls.
  * 3. What a service asks for by `Retry-After` binds everyone.
- * 4. Asking takes at most 30 % of the pace while something goes on, and little while nothing does.
+ * 4. Asking takes at most 30 % of a day, and less while nothing goes on.
  */
 export class Budget {
   #limits: Limits;
@@ -82,7 +93,7 @@ export class Budget {
   readonly #share: Share;
   #windows: readonly QuotaWindow[];
   #times: number[];
-  #day: { number: number; sent: number };
+  #day: DayRecord;
   #closedUntil: number;
   #activeAt: number;
   /** When a call was last made for more than to ask. */
@@ -100,7 +111,7 @@ export class Budget {
     this.#share = new Share(known?.share, now);
     this.#windows = known?.windows ?? [];
     this.#times = [...(known?.times ?? [])];
-    this.#day = { ...(known?.day ?? { number: dayOf(now), sent: 0 }) };
+    this.#day = known?.day ?? { number: dayOf(now), sent: 0, asked: 0 };
     this.#closedUntil = known?.closedUntil ?? 0;
     this.#activeAt = now;
   }
@@ -124,15 +135,30 @@ export class Budget {
     this.#pass(now);
     if (this.#limits === "none") return;
     this.#saved = Math.max(0, this.#saved - 1);
-    this.#day.sent += 1;
+    this.#countInDay({ sent: 1 });
+    this.#share.sent();
     this.#times.push(now);
     this.#windows = this.#windows.map((each) => ({ ...each, sent: each.sent + 1 }));
   }
 
+  /** The last request never reached the service: there was no connection. */
+  unsent(now: number): void {
+    this.#pass(now);
+    if (this.#limits === "none") return;
+    this.#saved = Math.min(SAVED_MAX, this.#saved + 1);
+    this.#countInDay({ sent: -1 });
+    this.#times.pop();
+    this.#windows = this.#windows.map((each) => ({ ...each, sent: Math.max(0, each.sent - 1) }));
+  }
+
   /** A call begins, of one request or more. */
   began(urgency: Urgency, now: number): void {
-    if (urgency === "ask") this.#savedAsks = Math.max(0, this.#savedAsks - 1);
-    else this.#changedAt = now;
+    if (urgency === "ask") {
+      this.#savedAsks = Math.max(0, this.#savedAsks - 1);
+      this.#countInDay({ asked: 1 });
+    } else {
+      this.#changedAt = now;
+    }
   }
 
   /** Something has changed, here or there. */
@@ -196,7 +222,8 @@ export class Budget {
 
   /** This machine's part of the account's pace, for whoever wants to see it. */
   get share(): number {
-    return this.#share.value;
+    const { value } = this.#share;
+    return this.#limits === "told" ? value : Math.min(value, UNTOLD_SHARE_MAX);
   }
 
   /** What is told of the quotas, or is reckoned from own requests. */
@@ -216,7 +243,7 @@ export class Budget {
     this.#at = Math.max(this.#at, now);
     if (this.#closedUntil + CROWD_MAX * SECOND_MS < now) this.#closedUntil = 0;
     if (this.#limits === "none") return;
-    if (dayOf(now) !== this.#day.number) this.#day = { number: dayOf(now), sent: 0 };
+    if (dayOf(now) !== this.#day.number) this.#day = { number: dayOf(now), sent: 0, asked: 0 };
     this.#saved = Math.min(SAVED_MAX, this.#saved + spentMs * this.#pacePerMs(now));
     const asks = this.#savedAsks + spentMs * this.#asksPerMs(now);
     this.#savedAsks = Math.min(SAVED_ASKS_MAX, asks);
@@ -227,7 +254,7 @@ export class Budget {
 
   /** This machine's part of the pace. */
   #pacePerMs(now: number): number {
-    return this.#share.value * this.#accountPacePerMs(now);
+    return this.share * this.#accountPacePerMs(now);
   }
 
   #accountPacePerMs(now: number): number {
@@ -238,10 +265,22 @@ export class Budget {
     return Math.min(...paces);
   }
 
+  #countInDay({ sent = 0, asked = 0 }: Partial<DayRecord>): void {
+    const day = this.#day;
+    this.#day = { ...day, sent: Math.max(0, day.sent + sent), asked: day.asked + asked };
+  }
+
+  /** What of this machine's part of a day's asking is left, over the time that is. */
   #asksPerMs(now: number): number {
-    const pace = this.#accountPacePerMs(now) * ASKING;
-    const share = Math.max(this.#share.value, ASKING_SHARE_MIN);
-    return share * (this.#isActive(now) ? pace : Math.min(pace, this.#idlePerMs(now)));
+    const share = Math.max(this.share, ASKING_SHARE_MIN);
+    const days = this.#known(now).filter(isLong);
+    const paces = days.map((window) => {
+      const { limit = window.quota.remaining } = window.quota;
+      const left = Math.max(0, share * ASKING * limit - this.#day.asked);
+      return left / spreadMsOf(window, now);
+    });
+    if (!this.#isActive(now)) paces.push(share * this.#idlePerMs(now));
+    return Math.max(1 / ASKING_MS_MAX, Math.min(this.#pacePerMs(now), ...paces));
   }
 
   /** What the account's machines may ask together while nothing goes on. */
@@ -286,9 +325,12 @@ export class Budget {
   #roomAt(urgency: Urgency, now: number): number {
     const at = this.#known(now).map((window) => {
       const reserve = urgency === "person" || isLong(window) ? 0 : reserveOf(window);
-      if (remainingAt(window, now, this.#times) >= reserve + 1) return now;
-      // There is more then, if nobody else has taken it: trying shows that.
-      return moreAt(window) + (urgency === "person" ? 0 : this.#spreadMs);
+      const lacking = reserve + 1 - remainingAt(window, now, this.#times);
+      if (lacking <= 0) return now;
+      if (urgency === "person") return moreAt(window);
+      // There is more then, if nobody else has taken it, which trying shows. The fewer are left,
+      // the longer all wait.
+      return moreAt(window) + this.#spreadMs * (1 + lacking);
     });
     return Math.max(now, ...at);
   }
@@ -342,7 +384,7 @@ function broughtBack(record: BudgetRecord, now: number): BudgetRecord {
     share: { ...record.share, changedAt: record.share.changedAt - ahead },
     windows: record.windows.map((each) => ({ ...each, toldAt: each.toldAt - ahead })),
     times: record.times.map((time) => time - ahead),
-    day: { number: dayOf(now), sent: record.day.sent },
+    day: { ...record.day, number: dayOf(now) },
     closedUntil: record.closedUntil === 0 ? 0 : record.closedUntil - ahead,
   };
 }

@@ -84,6 +84,7 @@ export class SyncEngine {
           onState: (live) => this.#onLive(live),
           mayOpenAt: () => options.budget?.notBefore("change") ?? 0,
           isReachable: () => this.#contact.online,
+          onUnreached: () => options.budget?.unsent(),
         })
       : undefined;
     this.#stopListening = options.store.onCommit((rows) => this.#onCommit(rows));

@@ -155,6 +155,7 @@ async function callOnce(
     if (response.status === 429 && outcome.kind === "busy") budget?.refused(outcome.retryAfterMs);
     return { ...outcome, tellsQuotas: quotas !== undefined };
   } catch (thrown) {
+    if (!abort.signal.aborted) budget?.unsent();
     const message = abort.signal.aborted ? "it did not answer in time" : messageOf(thrown);
     return { kind: "unreachable", message };
   } finally {

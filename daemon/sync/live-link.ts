@@ -22,6 +22,8 @@ export interface LiveLinkOptions {
   readonly mayOpenAt: () => number;
   /** Whether the service answers calls: then it may just not have a socket to offer. */
   readonly isReachable: () => boolean;
+  /** A handshake came to nothing, as calls do now. */
+  readonly onUnreached: () => void;
   readonly onFrame: (frame: ServerFrame) => Promise<void>;
   readonly onState: (live: boolean) => void;
 }
@@ -105,6 +107,7 @@ export class LiveLink {
     this.#up = false;
     this.#failures += 1;
     this.#options.onState(false);
+    if (!wasUp && !this.#options.isReachable()) this.#options.onUnreached();
     if (this.#stopped || this.#isReopening) return;
     this.#options.log.info({ reason: message }, "the live socket is down");
     const fraction = randomFraction(this.#options.world);

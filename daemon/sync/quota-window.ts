@@ -46,15 +46,20 @@ export function remainingAt(window: QuotaWindow, now: number, ownTimes: readonly
 
 /** Requests a millisecond that a long window allows the whole account in the background. */
 export function pacePerMs(window: QuotaWindow, now: number): number {
+  return (remainingAt(window, now, []) * (1 - RESERVED)) / spreadMsOf(window, now);
+}
+
+/** What is left of a long window is spread over so many milliseconds. */
+export function spreadMsOf(window: QuotaWindow, now: number): number {
   const resetAt = moreAt(window);
-  const leftMs = now >= resetAt ? SPREAD_MS_MAX : Math.max(1000, resetAt - now);
-  const usable = remainingAt(window, now, []) * (1 - RESERVED);
-  return usable / Math.min(leftMs, SPREAD_MS_MAX);
+  return now >= resetAt ? SPREAD_MS_MAX : Math.min(SPREAD_MS_MAX, Math.max(1000, resetAt - now));
 }
 
 /** The pace where there is no long window: what a short one brings, without its reserve. */
 export function shortPacePerMs({ quota }: QuotaWindow): number {
-  return ((quota.limit ?? quota.remaining) * (1 - RESERVED)) / (quota.windowMs ?? MINUTE_MS);
+  return (
+    ((quota.limit ?? quota.remaining) * (1 - RESERVED)) / Math.max(1, quota.windowMs ?? MINUTE_MS)
+  );
 }
 
 /** What the background leaves of a short window. */

@@ -58,13 +58,20 @@ export class RequestBudget {
     await this.#write(HELD_CALLS);
   }
 
+  /** This machine's part of the pace, between nothing and 1. */
+  get share(): number {
+    return this.#budget.share;
+  }
+
   /** When a call may be made, on the world's steady clock; 0 when it may at once. */
   notBefore(urgency: Urgency): number {
     const now = this.#now;
     const isKept = this.#heldCalls > 0 || urgency === "person" || this.#budget.limits === "none";
     const keptAt = isKept ? now : now + LOOK_AGAIN_MS;
     const at = Math.max(keptAt, this.#budget.notBefore(urgency, now));
-    return at <= now ? 0 : at - this.#offsetMs;
+    if (at <= now) return 0;
+    // At least a whole one later: the clocks' sum has no room for much less.
+    return Math.max(at - this.#offsetMs, this.#world.monotonic() + 1);
   }
 
   /** A call begins; each of its requests is `sent`. */
@@ -78,6 +85,11 @@ export class RequestBudget {
     if (!this.#store || this.#budget.limits === "none") return;
     this.#heldCalls -= 1;
     if (this.#heldCalls <= HELD_CALLS_MIN) this.#keep();
+  }
+
+  /** The last request never reached the service. */
+  unsent(): void {
+    this.#budget.unsent(this.#now);
   }
 
   /** An answer, whatever its status, with the quotas that it tells. */

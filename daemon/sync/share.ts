@@ -5,7 +5,8 @@ const MINUTE_MS = 60_000;
 const STEP_MS = MINUTE_MS;
 /** A machine that nobody knows yet begins with so much, and has more soon when nobody objects. */
 const SHARE_FIRST = 0.25;
-const SHARE_MIN = 1 / 64;
+/** With more machines than this makes room for, the pace is kept by what is left growing less. */
+const SHARE_MIN = 1 / 20;
 /** Added in each step by all: what makes unequal shares equal in the end. */
 const ADDED = 0.01;
 const GROWTH_PER_STEP_MAX = 1.25;
@@ -32,6 +33,8 @@ export class Share {
   #halvedAt = Number.NEGATIVE_INFINITY;
   #anchor: { readonly at: number; readonly remaining: number } | undefined;
   #wasHeld = false;
+  /** Own requests in this step. */
+  #own = 0;
 
   constructor(known: ShareRecord | undefined, now: number) {
     this.#share = clamp(known?.share ?? SHARE_FIRST);
@@ -43,7 +46,12 @@ export class Share {
     return this.#share;
   }
 
-  /** Something had to wait for its turn: only what binds is to be made less. */
+  /** A request goes out. */
+  sent(): void {
+    this.#own += 1;
+  }
+
+  /** Something had to wait for its turn. */
   held(): void {
     this.#wasHeld = true;
   }
@@ -52,19 +60,27 @@ export class Share {
   told({ quota, toldAt }: QuotaWindow, pacePerMs: number): void {
     const { remaining } = quota;
     const anchor = this.#anchor;
-    if (!anchor || remaining > anchor.remaining) this.#anchor = { at: toldAt, remaining };
-    if (!anchor || remaining > anchor.remaining || toldAt - anchor.at < STEP_MS) return;
+    if (!anchor || remaining > anchor.remaining) return this.#begin(toldAt, remaining);
+    if (toldAt - anchor.at < STEP_MS) return;
     const spanMs = toldAt - anchor.at;
-    const used = (anchor.remaining - remaining) / spanMs;
-    const wanted = used > 0 ? pacePerMs / used : Number.POSITIVE_INFINITY;
+    const used = anchor.remaining - remaining;
+    const wanted = used > 0 ? (pacePerMs * spanMs) / used : Number.POSITIVE_INFINITY;
     if (wanted >= 1) {
       this.#set(this.#share * Math.min(wanted, GROWTH_PER_STEP_MAX ** (spanMs / STEP_MS)) + ADDED);
-    } else if (this.#wasHeld) {
-      this.#set(this.#share * Math.max(wanted, LOSS_PER_STEP_MAX) + ADDED);
+    } else {
+      const less = this.#share * Math.max(wanted, LOSS_PER_STEP_MAX) + ADDED;
+      // What does not bind yet, for calls were saved, is not driven below its part of the use.
+      const part = this.#wasHeld ? 0 : Math.min(this.#share, this.#own / used);
+      this.#set(Math.max(less, part));
     }
     this.#changedAt = toldAt;
-    this.#anchor = { at: toldAt, remaining };
+    this.#begin(toldAt, remaining);
+  }
+
+  #begin(at: number, remaining: number): void {
+    this.#anchor = { at, remaining };
     this.#wasHeld = false;
+    this.#own = 0;
   }
 
   /** An answer has told nothing of the account's use. */

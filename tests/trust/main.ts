@@ -1,4 +1,5 @@
 import { messageOf } from "../../shared/errors.ts";
+import { budget, USAGE as BUDGET } from "./budget/budget.ts";
 import { disk, USAGE as DISK } from "./disk/disk.ts";
 import { hostile, USAGE as HOSTILE } from "./hostile/hostile.ts";
 import { kill, USAGE as KILL } from "./kill/kill.ts";
@@ -11,10 +12,11 @@ const RUNS: Readonly<Record<string, (args: string[]) => Promise<number> | number
   kill,
   disk,
   hostile,
+  budget,
   merge,
 };
 
-const USAGE = [SIMULATE, KILL, DISK, HOSTILE, "merge"]
+const USAGE = [SIMULATE, KILL, DISK, HOSTILE, BUDGET, "merge"]
   .map((each) => `  bun run trust ${each}`)
   .join("\n");
 

@@ -1,5 +1,7 @@
 import type { RoundOptions } from "../../../daemon/sync/round.ts";
 import { CALL_DISTANCE_MS, type SyncUnit } from "../../../daemon/sync/schedule.ts";
+import type { Send } from "../../../daemon/sync/http-service.ts";
+import { parseQuotas } from "../../../daemon/sync/quota-headers.ts";
 import type { Outcome } from "../../../daemon/sync/service.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "../../../shared/wire/exchange.ts";
 
@@ -11,13 +13,15 @@ const ROUNDING_MS = 0.001;
 
 /**
  * Watches one daemon process's calls: none before `Retry-After`, at most one a second about a unit
- * except where an answer asked for another at once, and one at a time.
+ * except where an answer asked for another at once, and one at a time. The budget is never
+ * overdrawn: none goes out while the last answer's quotas are used up.
  */
 export class CallWatch {
   readonly #now: () => number;
   readonly #report: (problem: string) => void;
   readonly #answeredAt = new Map<SyncUnit, number>();
   #quietUntil = 0;
+  #emptyUntil = 0;
   #underWay = 0;
   readonly #note: (line: string) => void;
 
@@ -35,6 +39,22 @@ export class CallWatch {
   /** A call came to nothing on this side of the answer; the next one is as after any failure. */
   failed(): void {
     this.#answeredAt.clear();
+  }
+
+  /** Looks at every request, and at what its answer tells of the quotas. */
+  count(send: Send): Send {
+    return async (request) => {
+      if (this.#now() < this.#emptyUntil - ROUNDING_MS) {
+        this.#report(`sent a request although none was left: ${request.method} ${request.url}`);
+      }
+      const response = await send(request);
+      this.#emptyUntil = 0;
+      for (const { remaining, moreInMs = 0 } of parseQuotas(response.headers) ?? []) {
+        if (remaining > 0) continue;
+        this.#emptyUntil = Math.max(this.#emptyUntil, this.#now() + moreInMs);
+      }
+      return response;
+    };
   }
 
   watch(exchange: Exchange): Exchange {

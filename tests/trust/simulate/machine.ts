@@ -7,9 +7,11 @@ import { openReplica } from "../../../daemon/open-replica.ts";
 import { Followers } from "../../../daemon/sources/followers.ts";
 import type { Git } from "../../../daemon/sources/run-git.ts";
 import type { WatchFolder } from "../../../daemon/sources/watch.ts";
+import { budgetsIn } from "../../../daemon/sync/budget-store.ts";
 import { SyncEngine } from "../../../daemon/sync/engine.ts";
 import { createCalls } from "../../../daemon/sync/http-service.ts";
 import { forgetOtherServices } from "../../../daemon/sync/positions.ts";
+import { RequestBudget } from "../../../daemon/sync/request-budget.ts";
 import type { Service } from "../../../daemon/sync/service.ts";
 import type { DaemonTables } from "../../../daemon/tables.ts";
 import { RequestLimits } from "../../../server/limits/request-limits.ts";
@@ -40,6 +42,7 @@ interface Running {
   readonly store: ReplicaStore<DaemonTables>;
   readonly services: Services;
   readonly engine: SyncEngine;
+  readonly budget: RequestBudget;
   readonly followers: Followers;
   readonly calls: CallWatch;
 }
@@ -138,15 +141,18 @@ export class Machine {
       (problem) => listener.report(`${this.name} ${problem}`),
       (line) => this.#options.note(`${this.name} ${line}`),
     );
-    const service = this.#service(process, calls);
+    const budget = new RequestBudget(SERVICE_NAME, world);
+    const service = this.#service(process, calls, budget);
     await store.write(({ db }) => forgetOtherServices(db, service.name));
     const links = await this.#links(store);
     const shared = { store, world, log: silentLog, account: LOCAL_ACCOUNT };
     const watch: WatchFolder = (dir, _gitDir, _world, _log, changed) => this.#watch(dir, changed);
     const git = noGit;
     const followers = new Followers({ ...shared, git, service: service.name, watch });
+    await budget.keepIn(budgetsIn(store), silentLog);
     const engine = new SyncEngine({
       ...shared,
+      budget,
       log: { ...silentLog, warn: () => calls.failed() },
       service,
       user: LOCAL_USER,
@@ -159,7 +165,7 @@ export class Machine {
     const services = createServices(serviceStoreOf(store), world, new RequestLimits(world));
     for (const link of links) await followers.add(link);
     engine.start();
-    this.#running = { process, store, services, engine, followers, calls };
+    this.#running = { process, store, services, engine, budget, followers, calls };
   }
 
   /** Ends in order. */
@@ -169,6 +175,7 @@ export class Machine {
     this.#running = undefined;
     await running.followers.stop();
     await running.engine.stop();
+    await running.budget.close();
     await running.store.close();
     this.crash(false);
   }
@@ -211,15 +218,17 @@ export class Machine {
     };
   }
 
-  #service(process: SimProcess, calls: CallWatch): Service {
+  #service(process: SimProcess, calls: CallWatch, budget: RequestBudget): Service {
     const { network } = this.#options;
-    const send = (request: Request) => network.send(this.name, process, request);
-    const made = createCalls({ send, base: BASE, token: TOKEN, world: process.world });
+    const { world } = process;
+    const send = calls.count((request) => network.send(this.name, process, request));
+    const made = createCalls({ send, base: BASE, token: TOKEN, world, budget });
     return {
       ...made,
       name: SERVICE_NAME,
       exchange: calls.watch(made.exchange),
       openLive: (handlers) => {
+        budget.sent();
         const opened = () => {
           calls.hurried();
           handlers.opened();

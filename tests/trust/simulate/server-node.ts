@@ -21,6 +21,7 @@ export class ServerNode {
   readonly #dice: Dice;
   readonly #path: string;
   readonly #deaths = new Set<() => void>();
+  readonly #limits: "on" | "off";
   #restored = false;
   #process: SimProcess | undefined;
   #emulator: EmulatorApp | undefined;
@@ -28,6 +29,7 @@ export class ServerNode {
   constructor(scheduler: Scheduler, dice: Dice, folder: string, listener: ShadowListener) {
     this.#scheduler = scheduler;
     this.#dice = dice;
+    this.#limits = dice.chance(0.5) ? "on" : "off";
     this.#path = join(folder, "service.db");
     this.clock = new WallClock(dice, false);
     this.shadow = new Shadow(SERVER, listener);
@@ -63,7 +65,7 @@ export class ServerNode {
     const emulator = await createEmulatorApp({
       path: this.#path,
       plan: "pro",
-      limits: "off",
+      limits: this.#limits,
       world: process.world,
       log: silentLog,
       loopbackOnly: true,

@@ -1,0 +1,271 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { Budget, type BudgetRecord, type Urgency } from "../../daemon/sync/budget.ts";
+import type { Quota } from "../../daemon/sync/quota-headers.ts";
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const START = Date.UTC(2026, 0, 1, 8);
+
+/** A minute and a day as the server tells them. */
+function quotas(minute: number, day: number, now: number, moreInMs = 30_000): Quota[] {
+  return [
+    { name: "minute", limit: 60, windowMs: MINUTE_MS, remaining: minute, moreInMs },
+    {
+      name: "day",
+      limit: 10_000,
+      windowMs: DAY_MS,
+      remaining: day,
+      moreInMs: DAY_MS - (now % DAY_MS),
+    },
+  ];
+}
+
+function told(minute = 60, day = 10_000): Budget {
+  const budget = new Budget(undefined, START);
+  budget.answered(quotas(minute, day, START), START, 0);
+  return budget;
+}
+
+/** Makes every call that may be made in the time; gives when they were made. */
+function spend(budget: Budget, urgency: Urgency, from: number, to: number): number[] {
+  const times: number[] = [];
+  for (let now = from; now < to; ) {
+    const at = budget.notBefore(urgency, now);
+    if (at > now) {
+      now = at;
+      continue;
+    }
+    budget.began(urgency, now);
+    budget.sent(now);
+    times.push(now);
+    now += SECOND_MS;
+  }
+  return times;
+}
+
+describe("where an answer tells what is left", () => {
+  test("the first call after quiet goes at once, and fifty may follow, but for a reserve", () => {
+    const budget = told();
+    const times = spend(budget, "change", START, START + 50 * SECOND_MS);
+    expect(times.length).toBe(50);
+    const few = told(20);
+    expect(spend(few, "change", START, START + 25 * SECOND_MS).length).toBe(14);
+  });
+
+  test("a person gets what the background leaves", () => {
+    const budget = told(6);
+    expect(budget.notBefore("change", START)).toBeGreaterThan(START);
+    expect(budget.notBefore("person", START)).toBe(START);
+    expect(spend(budget, "person", START, START + 20 * SECOND_MS).length).toBe(6);
+    expect(budget.notBefore("person", START + 20 * SECOND_MS)).toBe(START + 30 * SECOND_MS);
+  });
+
+  test("what is left is spread over eight hours, or the time until there is more", () => {
+    const budget = told();
+    spend(budget, "change", START, START + HOUR_MS);
+    const hour = spend(budget, "change", START + HOUR_MS, START + 2 * HOUR_MS);
+    // A quarter of nine tenths of what is left, over eight hours.
+    expect(hour.length).toBeGreaterThan(0.25 * 0.8 * (9700 / 8));
+    expect(hour.length).toBeLessThan(0.25 * 0.9 * (10_000 / 8) + 1);
+  });
+
+  test("a day that is used up stops all until it ends, and not longer", () => {
+    const budget = told(60, 0);
+    const end = START + DAY_MS - (START % DAY_MS);
+    spend(budget, "change", START, START + 2);
+    expect(budget.notBefore("person", START)).toBe(end);
+    expect(budget.notBefore("change", START)).toBeGreaterThanOrEqual(end);
+    expect(budget.notBefore("change", end + MINUTE_MS)).toBeLessThanOrEqual(end + MINUTE_MS);
+  });
+
+  test("what others use counts: a share falls while all use too much, and rises again", () => {
+    const budget = told();
+    const before = budget.share;
+    let left = 10_000;
+    let now = START;
+    for (let minute = 0; minute < 20; minute++) {
+      now += MINUTE_MS;
+      left -= 60;
+      budget.sent(now);
+      budget.answered(quotas(30, left, now), now, 0.5);
+    }
+    const busy = budget.share;
+    expect(busy).toBeLessThan(before);
+    for (let minute = 0; minute < 20; minute++) {
+      now += MINUTE_MS;
+      left -= 1;
+      budget.sent(now);
+      budget.active(now);
+      budget.answered(quotas(50, left, now), now, 0.5);
+    }
+    expect(budget.share).toBeGreaterThan(busy * 3);
+  });
+
+  test("others that were just seen to be fast are reckoned with", () => {
+    const budget = told(60, 10_000);
+    budget.sent(START + SECOND_MS);
+    budget.answered(quotas(40, 9980, START + SECOND_MS), START + SECOND_MS, 0);
+    expect(budget.notBefore("change", START + SECOND_MS)).toBe(START + SECOND_MS);
+    // Nineteen by others in a second: two seconds later there may be two left.
+    expect(budget.notBefore("change", START + 3 * SECOND_MS)).toBeGreaterThan(
+      START + 3 * SECOND_MS,
+    );
+  });
+});
+
+describe("a refusal", () => {
+  test("halves the share, and nobody comes back before Retry-After", () => {
+    const budget = told();
+    const before = budget.share;
+    budget.refused(7000, START, 0.5);
+    expect(budget.share).toBe(before / 2);
+    for (const urgency of ["person", "change", "ask"] as const) {
+      expect(budget.notBefore(urgency, START)).toBeGreaterThanOrEqual(START + 7000);
+      expect(budget.notBefore(urgency, START + 6999)).toBeGreaterThanOrEqual(START + 7000);
+    }
+    expect(budget.notBefore("person", START + 7000)).toBeLessThanOrEqual(START + 7000);
+  });
+
+  test("spreads machines that wait for the same moment", () => {
+    const at = (fraction: number) => {
+      const budget = told();
+      budget.refused(7000, START, fraction);
+      return budget.notBefore("change", START);
+    };
+    expect(at(0.9)).toBeGreaterThan(at(0.1));
+  });
+});
+
+describe("where nobody tells", () => {
+  test("the published limits are kept by own counting", () => {
+    const budget = new Budget(undefined, START);
+    const times = spend(budget, "person", START, START + 10 * MINUTE_MS);
+    for (const from of times) {
+      const inMinute = times.filter((time) => time >= from && time < from + MINUTE_MS);
+      expect(inMinute.length).toBeLessThanOrEqual(60);
+    }
+    expect(times.length).toBeGreaterThan(500);
+  });
+
+  test("ten machines together stay within a day's limit, and none stops", () => {
+    const budget = new Budget(undefined, START);
+    const times: number[] = [];
+    for (let hour = 0; hour < 8; hour++) {
+      times.push(...spend(budget, "change", START + hour * HOUR_MS, START + (hour + 1) * HOUR_MS));
+    }
+    expect(times.length * 10).toBeLessThan(10_000);
+    const gaps = times.slice(1).map((time, at) => time - (times[at] ?? 0));
+    expect(Math.max(...gaps)).toBeLessThan(MINUTE_MS);
+  });
+
+  test("a service without limits is asked as often as one likes", () => {
+    const budget = new Budget(undefined, START);
+    budget.unlimited();
+    expect(spend(budget, "change", START, START + HOUR_MS).length).toBe(3600);
+    expect(budget.view(START)).toEqual([]);
+    budget.refused(5000, START, 0);
+    expect(budget.notBefore("change", START)).toBe(START + 5000);
+  });
+
+  test("a request that never left costs nothing", () => {
+    const budget = new Budget(undefined, START);
+    for (let at = 0; at < 500; at++) {
+      budget.sent(START);
+      budget.unsent(START);
+    }
+    expect(budget.view(START).map(({ remaining }) => remaining)).toEqual([60, 10_000]);
+    expect(spend(budget, "change", START, START + 45 * SECOND_MS).length).toBe(45);
+  });
+});
+
+describe("asking", () => {
+  test("takes under a third of a day, however long something goes on", () => {
+    const budget = told();
+    const times: number[] = [];
+    let left = 10_000;
+    for (let now = START; now < START + 15 * HOUR_MS; now += 10 * SECOND_MS) {
+      budget.active(now);
+      if (budget.notBefore("ask", now) > now) continue;
+      budget.began("ask", now);
+      budget.sent(now);
+      times.push(now);
+      budget.answered(quotas(50, --left, now), now, 0.5);
+    }
+    expect(times.length).toBeGreaterThan(1500);
+    expect(times.length).toBeLessThan(3000);
+  });
+
+  test("is rare while nothing goes on", () => {
+    const budget = told();
+    const later = START + HOUR_MS;
+    expect(spend(budget, "ask", later, later + HOUR_MS).length).toBeLessThan(70);
+  });
+});
+
+describe("a restart", () => {
+  const restart = (budget: Budget, now: number, held = 0) => {
+    const record = JSON.parse(JSON.stringify(budget.record(held))) as BudgetRecord;
+    return new Budget(record, now);
+  };
+
+  test("forgets nothing that was spent", () => {
+    const budget = told();
+    spend(budget, "change", START, START + 50 * SECOND_MS);
+    const now = START + 60 * SECOND_MS;
+    const again = restart(budget, now);
+    expect(again.notBefore("change", now)).toBe(budget.notBefore("change", now));
+    expect(again.view(now)).toEqual(budget.view(now));
+    expect(again.share).toBe(budget.share);
+  });
+
+  test("counts as spent what was held", () => {
+    const again = restart(told(), START, 8);
+    expect(again.view(START).map(({ remaining }) => remaining)).toEqual([52, 9992]);
+    expect(spend(again, "change", START, START + 60 * SECOND_MS).length).toBeLessThan(50);
+  });
+
+  test("obeys a Retry-After that is not over", () => {
+    const budget = told();
+    budget.refused(60_000, START, 0);
+    const again = restart(budget, START + 10_000);
+    expect(again.notBefore("person", START + 10_000)).toBe(START + 60_000);
+  });
+
+  test("with a clock that was set back stops nothing for longer than before", () => {
+    const budget = told();
+    spend(budget, "change", START, START + 45 * SECOND_MS);
+    budget.refused(60_000, START + 45_000, 0);
+    const back = START - 3 * DAY_MS;
+    const again = restart(budget, back);
+    expect(again.notBefore("person", back)).toBeLessThanOrEqual(back + 60_000);
+    expect(again.notBefore("person", back)).toBeGreaterThan(back);
+  });
+});
+
+test("whatever a service tells, a time to go on comes out", () => {
+  const number = fc.oneof(fc.nat(100), fc.constantFrom(0, 1, 1e12, 2.6e9));
+  const optional = fc.option(number, { nil: undefined });
+  const quota = fc.record({
+    name: fc.constantFrom("a", "b"),
+    limit: optional,
+    windowMs: optional,
+    remaining: number,
+    moreInMs: optional,
+  });
+  fc.assert(
+    fc.property(fc.array(fc.array(quota, { minLength: 1, maxLength: 2 })), (answers) => {
+      const budget = new Budget(undefined, START);
+      let now = START;
+      for (const answer of answers) {
+        budget.answered(answer, (now += 700), 0.5);
+        for (const urgency of ["person", "change", "ask"] as const) {
+          expect(Number.isNaN(budget.notBefore(urgency, now))).toBe(false);
+        }
+        budget.sent(now);
+      }
+    }),
+  );
+});
