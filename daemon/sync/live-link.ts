@@ -10,7 +10,7 @@ const RETURN_MS_MAX = 5000;
 /** A service that answers calls and has refused so many handshakes in a row offers no socket. */
 const NO_SOCKET_FAILURES = 8;
 /** It is asked whether it does now after so long at most. */
-const NO_SOCKET_MS_MAX = 15 * 60_000;
+const NO_SOCKET_MS_MAX = 60 * 60_000;
 
 /** What the link works with. `onFrame` gets one frame at a time; rejecting closes the socket. */
 export interface LiveLinkOptions {

@@ -60,7 +60,10 @@ export class Share {
   told({ quota, toldAt }: QuotaWindow, pacePerMs: number): void {
     const { remaining } = quota;
     const anchor = this.#anchor;
-    if (!anchor || remaining > anchor.remaining) return this.#begin(toldAt, remaining);
+    if (!anchor || remaining > anchor.remaining) {
+      this.#begin(toldAt, remaining);
+      return;
+    }
     if (toldAt - anchor.at < STEP_MS) return;
     const spanMs = toldAt - anchor.at;
     const used = anchor.remaining - remaining;

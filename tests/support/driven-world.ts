@@ -7,6 +7,8 @@ export interface DrivenWorld extends TestWorld {
   setClockBy(milliseconds: number): void;
   /** Timers that have neither run nor been taken back. */
   readonly timers: number;
+  /** Until the next of them runs. */
+  nextTimerInMs(): number;
 }
 
 export function createDrivenWorld(seed?: string): DrivenWorld {
@@ -31,6 +33,9 @@ export function createDrivenWorld(seed?: string): DrivenWorld {
     },
     setClockBy: (milliseconds) => {
       setBy += milliseconds;
+    },
+    nextTimerInMs: () => {
+      return Math.min(...[...timers.values()].map(({ at }) => at - clock.monotonic()));
     },
     get timers() {
       return timers.size;

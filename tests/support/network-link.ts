@@ -8,6 +8,8 @@ export interface NetworkLink {
   /** Breaks every connection, and each new one at once. */
   cut(): void;
   restore(): void;
+  /** Nothing comes through those connections any more that are there, and neither end is told. */
+  stall(): void;
   close(): void;
 }
 
@@ -46,6 +48,13 @@ export async function openNetworkLink(target: string): Promise<NetworkLink> {
     cut,
     restore() {
       up = true;
+    },
+    stall() {
+      for (const socket of sockets) {
+        socket.unpipe();
+        socket.removeAllListeners("data");
+        socket.pause();
+      }
     },
     close() {
       cut();

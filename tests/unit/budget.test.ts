@@ -260,7 +260,8 @@ test("whatever a service tells, a time to go on comes out", () => {
       const budget = new Budget(undefined, START);
       let now = START;
       for (const answer of answers) {
-        budget.answered(answer, (now += 700), 0.5);
+        now += 700;
+        budget.answered(answer, now, 0.5);
         for (const urgency of ["person", "change", "ask"] as const) {
           expect(Number.isNaN(budget.notBefore(urgency, now))).toBe(false);
         }

@@ -20,6 +20,7 @@ export class FleetSocket implements LiveConnection {
   #session: LiveSession | undefined;
   #frames: Promise<void> = Promise.resolve();
   #over = false;
+  #stalled = false;
 
   constructor(options: FleetSocketOptions) {
     this.#options = options;
@@ -28,6 +29,11 @@ export class FleetSocket implements LiveConnection {
 
   subscribe(projects: Parameters<LiveConnection["subscribe"]>[0]): void {
     void this.#options.pause().then(() => this.#session?.receive(encodeSubscribe(projects)));
+  }
+
+  /** Nothing comes through any more, and neither end is told. */
+  stall(): void {
+    this.#stalled = true;
   }
 
   close(): void {
@@ -57,7 +63,7 @@ export class FleetSocket implements LiveConnection {
   #receive(frame: string): void {
     const parsed = parseServerFrame(frame);
     this.#frames = this.#frames.then(this.#options.pause).then(() => {
-      if (parsed && !this.#over) this.#options.handlers.frame(parsed);
+      if (parsed && !this.#over && !this.#stalled) this.#options.handlers.frame(parsed);
     });
   }
 

@@ -60,6 +60,7 @@ export class Fleet {
   readonly machines: FleetMachine[] = [];
   readonly #options: FleetOptions;
   readonly #dice: Dice;
+  readonly #sockets: FleetSocket[] = [];
   #app: EmulatorApp | undefined;
 
   constructor(options: FleetOptions) {
@@ -85,6 +86,11 @@ export class Fleet {
   work(milliseconds: number): void {
     const until = this.scheduler.now + milliseconds;
     for (const [at, machine] of this.machines.entries()) this.#workOn(machine, at, until);
+  }
+
+  /** No live socket that is up lets anything through any more. */
+  stallSockets(): void {
+    for (const socket of this.#sockets) socket.stall();
   }
 
   /** A person waits on the first machine. Gives the virtual milliseconds until it is answered. */
@@ -181,7 +187,9 @@ export class Fleet {
         budget.sent();
         const app = this.#options.sockets ? this.#app?.app : undefined;
         const heard = (status: number) => this.requests.handshake(this.scheduler.now, status);
-        return new FleetSocket({ app, token: TOKEN, pause, handlers, heard });
+        const socket = new FleetSocket({ app, token: TOKEN, pause, handlers, heard });
+        this.#sockets.push(socket);
+        return socket;
       },
       close: async () => {},
     };
