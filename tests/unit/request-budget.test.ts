@@ -37,7 +37,7 @@ async function home() {
 
 /** Lets what is being written get there. */
 function settle(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
+  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }
 
 test("a daemon that is killed and started in a loop spends no more than one that runs on", async () => {
