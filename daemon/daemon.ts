@@ -10,6 +10,7 @@ import { type Controlled, createControl } from "./gateway/control.ts";
 import { forwardConnections } from "./gateway/forwarded-connections.ts";
 import { type Gateway, openGateway } from "./gateway/gateway.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER, serviceStoreOf } from "./gateway/mount.ts";
+import { createWithholding } from "./held/withholding.ts";
 import type { Home } from "./home.ts";
 import { drainInbox } from "./inbox.ts";
 import { type Link, listLinks, putLink, removeLink } from "./links.ts";
@@ -144,6 +145,7 @@ export class Daemon implements Controlled {
       log: options.log,
       home: options.home,
       connections: forwardConnections(options.service),
+      withholding: createWithholding(),
       control: createControl(() => this),
     });
     await store.write(moveKeptConflicts);
@@ -248,7 +250,10 @@ export class Daemon implements Controlled {
 
   /** Takes over what was written while no daemon ran. */
   async drainInbox(): Promise<number> {
-    return await drainInbox(this.#store);
+    const drained = await drainInbox(this.#store);
+    // What is held of them may have been allowed.
+    for (const file of this.#followers.files()) file.look();
+    return drained;
   }
 
   requestStop(): void {

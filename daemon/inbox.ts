@@ -1,11 +1,16 @@
 import type { Kysely, Selectable } from "kysely";
-import type { ReplicaDocument } from "../shared/replica/document.ts";
 import type { EntryId } from "../shared/replica/entry-index.ts";
+import type { OpenDocument } from "../shared/replica/open-document.ts";
 import type { ReplicaStore, WriteContext } from "../shared/replica/store.ts";
 import { TEXT_CONFLICT_PREFIX } from "../shared/replica/own-metadata.ts";
-import { splitForm } from "../shared/replica/text-form.ts";
+import { entryIdsText, parseEntryIds } from "./entry-ids.ts";
+import { takeAllowed } from "./held/apply-held.ts";
+import { dropHeld, putHeld } from "./held/held-store.ts";
+import { allowSecretsIn, whyHeld } from "./held/judge.ts";
+import { hideHeldText } from "./held/shown-text.ts";
 import { LOCAL_ACCOUNT } from "./local-account.ts";
 import type { DaemonTables, InboxTable } from "./tables.ts";
+import { type WholeText, writeText } from "./text-write.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -24,6 +29,8 @@ export interface MemoryWrite extends InboxItem {
   readonly value: string | undefined;
   /** The entries that its author saw, which it replaces. */
   readonly seen: readonly EntryId[];
+  /** What looks like a secret in it is none, says its author. */
+  readonly allowSecret?: boolean;
 }
 
 /** Dismisses losing versions of a memory. */
@@ -34,11 +41,8 @@ export interface LosersDismissal extends InboxItem {
 }
 
 /** Replaces a project's text. */
-export interface TextWrite extends InboxItem {
+export interface TextWrite extends InboxItem, WholeText {
   readonly kind: "text";
-  /** The text that its author saw; what differs from it is the change. */
-  readonly base: string;
-  readonly value: string;
 }
 
 /** Dismisses a conflict of a project's text, by its id. */
@@ -62,18 +66,20 @@ export async function appendToInbox(db: Db, write: InboxWrite): Promise<void> {
 function columnsOf(write: InboxWrite) {
   switch (write.kind) {
     case "memory":
-      return { key: write.key, value: write.value ?? null, seen: idsText(write.seen), base: null };
+      return {
+        key: write.key,
+        value: write.value ?? null,
+        seen: entryIdsText(write.seen),
+        base: null,
+        allow_secret: write.allowSecret ? 1 : 0,
+      };
     case "losers":
-      return { key: write.key, value: null, seen: idsText(write.seen), base: null };
+      return { key: write.key, value: null, seen: entryIdsText(write.seen), base: null };
     case "text":
       return { key: "", value: write.value, seen: "[]", base: write.base };
     case "text conflict":
       return { key: write.id, value: null, seen: "[]", base: null };
   }
-}
-
-function idsText(ids: readonly EntryId[]): string {
-  return JSON.stringify(ids.map(({ client, clock }) => [client, clock]));
 }
 
 /** What waits for a document, oldest first. */
@@ -89,8 +95,9 @@ export async function readInbox(db: Db, document: string): Promise<InboxWrite[]>
 
 /**
  * Applies what waits, in order and in one transaction, each write replacing just what its author
- * saw: the entries it names, and what earlier writes of the inbox made of its key. Resolves to how
- * many there were.
+ * saw: the entries it names, and what earlier writes of the inbox made of its key. What may not
+ * enter its document is held, and what a person has allowed enters. Resolves to how many writes
+ * there were.
  */
 export async function drainInbox(store: ReplicaStore<DaemonTables>): Promise<number> {
   return await store.write(async (context) => {
@@ -98,6 +105,7 @@ export async function drainInbox(store: ReplicaStore<DaemonTables>): Promise<num
     const made = new Map<string, EntryId[]>();
     for (const write of rows.map(toWrite)) await applyWrite(context, write, made);
     if (rows.length > 0) await context.db.deleteFrom("inbox").execute();
+    await takeAllowed(context);
     return rows.length;
   });
 }
@@ -112,13 +120,13 @@ async function applyWrite(
   const { document } = open;
   switch (write.kind) {
     case "memory":
-      applyMemory(document, write, made);
+      await applyMemory(context, open, write, made);
       break;
     case "losers":
       document.deleteEntry("memories", write.key, write.seen);
       break;
     case "text":
-      applyText(document, write);
+      await applyText(context, open, write);
       break;
     case "text conflict":
       document.deleteEntry("metadata", TEXT_CONFLICT_PREFIX + write.id);
@@ -127,16 +135,29 @@ async function applyWrite(
   await context.flush(open);
 }
 
-function applyMemory(
-  document: ReplicaDocument,
+async function applyMemory(
+  { db }: WriteContext<DaemonTables>,
+  open: OpenDocument,
   write: MemoryWrite,
   made: Map<string, EntryId[]>,
-): void {
-  const place = JSON.stringify([write.document, write.key]);
+): Promise<void> {
+  const { document } = open;
+  const { key, value, writtenAt } = write;
+  const place = JSON.stringify([write.document, key]);
   const seen = [...write.seen, ...(made.get(place) ?? [])];
-  if (write.value === undefined) document.deleteEntry("memories", write.key, seen);
-  else document.setEntry("memories", write.key, write.value, { now: write.writtenAt, seen });
-  const own = document.memories.get(write.key).filter(({ id }) => {
+  const present = document.memories.get(key).map((entry) => String(entry.value));
+  if (value !== undefined) {
+    if (write.allowSecret) await allowSecretsIn(db, value, writtenAt);
+    const why = await whyHeld(db, open, value, present);
+    if (why) {
+      await putHeld(db, { ...write, value, seen, ...why });
+      return;
+    }
+  }
+  await dropHeld(db, write);
+  if (value === undefined) document.deleteEntry("memories", key, seen);
+  else document.setEntry("memories", key, value, { now: writtenAt, seen });
+  const own = document.memories.get(key).filter(({ id }) => {
     return id.client === document.ydoc.clientID;
   });
   made.set(
@@ -145,15 +166,19 @@ function applyMemory(
   );
 }
 
-/** Where the text is another by now, lines that the author had not seen stay. */
-function applyText(document: ReplicaDocument, { base, value, writtenAt }: TextWrite): void {
-  if (document.content() === base) {
-    document.setContent(value, writtenAt);
+async function applyText(
+  { db }: WriteContext<DaemonTables>,
+  open: OpenDocument,
+  write: TextWrite,
+): Promise<void> {
+  const { document, base } = write;
+  const why = await whyHeld(db, open, write.value, [open.document.content()]);
+  if (why) {
+    await putHeld(db, { ...write, document, base, key: "", seen: [], ...why });
     return;
   }
-  const { form, lines } = splitForm(value);
-  document.editText(document.alignText(splitForm(base).lines), lines);
-  document.setTextForm(form, writtenAt);
+  await hideHeldText(db, document);
+  writeText(open.document, write);
 }
 
 function toWrite(row: Selectable<InboxTable>): InboxWrite {
@@ -161,7 +186,15 @@ function toWrite(row: Selectable<InboxTable>): InboxWrite {
   const seen = parseEntryIds(row.seen);
   switch (row.kind) {
     case "memory":
-      return { kind: "memory", document, key, value: row.value ?? undefined, seen, writtenAt };
+      return {
+        kind: "memory",
+        document,
+        key,
+        value: row.value ?? undefined,
+        seen,
+        writtenAt,
+        allowSecret: row.allow_secret === 1,
+      };
     case "losers":
       return { kind: "losers", document, key, seen, writtenAt };
     case "text":
@@ -169,10 +202,4 @@ function toWrite(row: Selectable<InboxTable>): InboxWrite {
     case "text conflict":
       return { kind: "text conflict", document, id: key, writtenAt };
   }
-}
-
-/** Reads JSON `[[client, clock], …]`, as `memories.entry_ids` and `inbox.seen` hold it. */
-export function parseEntryIds(text: string): EntryId[] {
-  const pairs = JSON.parse(text) as [number, number][];
-  return pairs.map(([client, clock]) => ({ client, clock }));
 }

@@ -92,6 +92,38 @@ const ownMigrations: readonly Migration[] = [
         .execute();
     },
   },
+  {
+    name: "daemon-held-writes",
+    async up(db) {
+      await db.schema
+        .createTable("held")
+        .addColumn("id", "integer", (column) => column.primaryKey().autoIncrement())
+        .addColumn("kind", "text", (column) => column.notNull())
+        .addColumn("document", "text", (column) => column.notNull())
+        .addColumn("key", "text", (column) => column.notNull())
+        .addColumn("value", "text")
+        .addColumn("base", "text")
+        .addColumn("seen", "text", (column) => column.notNull())
+        .addColumn("cause", "text", (column) => column.notNull())
+        .addColumn("reason", "text", (column) => column.notNull())
+        .addColumn("hash", "text")
+        .addColumn("turn", "integer")
+        .addColumn("shown", "integer", (column) => column.notNull().defaultTo(1))
+        .addColumn("allowed", "integer", (column) => column.notNull().defaultTo(0))
+        .addColumn("written_at", "integer", (column) => column.notNull())
+        .addUniqueConstraint("held_place", ["document", "kind", "key"])
+        .execute();
+      await db.schema
+        .createTable("allowed_secrets")
+        .addColumn("hash", "text", (column) => column.primaryKey())
+        .addColumn("allowed_at", "integer", (column) => column.notNull())
+        .execute();
+      await db.schema
+        .alterTable("inbox")
+        .addColumn("allow_secret", "integer", (column) => column.notNull().defaultTo(0))
+        .execute();
+    },
+  },
 ];
 
 /** The whole schema of a home's database. */

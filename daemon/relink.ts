@@ -1,5 +1,7 @@
+import type { Kysely } from "kysely";
 import { projectDocument } from "../shared/replica/address.ts";
 import type { WriteContext } from "../shared/replica/store.ts";
+import { findHeld, listHeld, putHeld } from "./held/held-store.ts";
 import type { Link } from "./links.ts";
 import { forgetFollowed } from "./sources/follow-store.ts";
 import type { DaemonTables } from "./tables.ts";
@@ -17,6 +19,7 @@ export async function moveToProject(
 ): Promise<void> {
   if (!former || former.projectId === link.projectId) return;
   await forgetFollowed(context.db, link.dir);
+  await moveHeld(context.db, former.projectId, link.projectId);
   const from = await context.find(projectDocument(account, former.projectId));
   if (!from) return;
   const to = await context.open(projectDocument(account, link.projectId));
@@ -27,4 +30,13 @@ export async function moveToProject(
       to.document.setEntry("memories", key, winner.value, { now: winner.updated_at });
     }
   });
+}
+
+/** What is held of the former project goes along, where nothing is held of the new one's. */
+async function moveHeld(db: Kysely<DaemonTables>, from: string, to: string): Promise<void> {
+  for (const item of await listHeld(db, from)) {
+    const moved = { ...item, document: to };
+    if (item.kind !== "memory" || (await findHeld(db, moved))) continue;
+    await putHeld(db, { ...moved, seen: [] });
+  }
 }

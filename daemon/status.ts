@@ -2,6 +2,7 @@ import { projectOf } from "../shared/replica/address.ts";
 import type { ReplicaStore } from "../shared/replica/store.ts";
 import { VERSION } from "../shared/version.ts";
 import { timestampOf } from "../shared/timestamps.ts";
+import { type HeldStatus, readHeldStatus } from "./held/held-status.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "./local-account.ts";
 import type { Link } from "./links.ts";
 import { type DamageNote, readDamageNotes } from "./recovery/set-aside.ts";
@@ -30,7 +31,7 @@ export interface FolderStatus {
   readonly dir: string;
   /** The followed file, from the folder. */
   readonly path: string;
-  readonly state: "followed" | "upwards" | "waiting" | "left alone";
+  readonly state: "followed" | "upwards" | "waiting" | "held" | "left alone";
   readonly note: string | null;
 }
 
@@ -71,6 +72,8 @@ export interface DaemonStatus {
   readonly own: UnitStatus;
   /** Databases that were damaged, for as long as they lie set aside. */
   readonly damaged: readonly DamageNote[];
+  /** Kept on this machine, each with why and what to do. */
+  readonly held: readonly HeldStatus[];
 }
 
 /** What is left of one of the account's quotas of requests. */
@@ -124,6 +127,7 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
     unlinked: await findUnlinked(sources),
     own: await unitStatus(sources, "own"),
     damaged: readDamageNotes(sources.home),
+    held: await readHeldStatus(sources.store.reader),
   };
 }
 

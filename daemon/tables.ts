@@ -10,6 +10,8 @@ export interface DaemonTables extends ServiceTables {
   inbox: InboxTable;
   salvaged_memories: SalvagedMemoriesTable;
   request_budgets: RequestBudgetsTable;
+  held: HeldTable;
+  allowed_secrets: AllowedSecretsTable;
 }
 
 /** A folder whose project is followed. */
@@ -84,6 +86,8 @@ export interface InboxTable {
   base: string | null;
   /** JSON `[[client, clock], …]`: the entries that its author saw. */
   seen: string;
+  /** 1: what looks like a secret in it is none, says its author. */
+  allow_secret: Generated<number>;
   written_at: number;
 }
 
@@ -98,4 +102,40 @@ interface SalvagedMemoriesTable {
   client: number;
   clock: number;
   updated_at: number;
+}
+
+/** A write that may not enter its document, or not yet. */
+export interface HeldTable {
+  id: Generated<number>;
+  /** Of each kind, document and key there is one. */
+  kind: "memory" | "metadata" | "text" | "file";
+  /** A project's id, `user/<user id>` or `global`. */
+  document: string;
+  /** A memory's or metadata's key; empty for a text; the folder of a followed file. */
+  key: string;
+  /** Metadata as JSON. Null deletes the key; of a file it is null where it was not kept. */
+  value: string | null;
+  /** The text that the author of another one saw; null for all else. */
+  base: string | null;
+  /** JSON `[[client, clock], …]`: the entries that its author saw. */
+  seen: string;
+  cause: "secret" | "limit" | "refused";
+  /** In words that follow its name, with nothing of the value in them. */
+  reason: string;
+  /** SHA-256 of a followed file's bytes, in hex; null for all else. */
+  hash: string | null;
+  /** What has the same number is tried together, the lowest first; null is not tried again. */
+  turn: number | null;
+  /** 0: something was written since that is shown instead. */
+  shown: Generated<number>;
+  /** 1: a person wants it in the document as it is, which is the daemon's to do. */
+  allowed: Generated<number>;
+  written_at: number;
+}
+
+/** A secret that a person has declared to be none. */
+export interface AllowedSecretsTable {
+  /** SHA-256 of the secret, in hex. */
+  hash: string;
+  allowed_at: number;
 }

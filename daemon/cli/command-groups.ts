@@ -41,6 +41,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     names: ["conflicts"],
     load: async () => (await import("./commands/conflicts.ts")).addConflictCommands,
   },
+  { names: ["held"], load: async () => (await import("./commands/held.ts")).addHeldCommands },
   {
     names: ["emulator"],
     load: async () => (await import("./commands/emulator.ts")).addEmulatorCommand,

@@ -6,9 +6,12 @@ import { layerOf, wireDocumentId } from "../../shared/replica/address.ts";
 import { type EntryId, sameId } from "../../shared/replica/entry-index.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
-import { LOCAL_ACCOUNT } from "../local-account.ts";
+import { parseEntryIds } from "../entry-ids.ts";
+import { heldAdvice } from "../held/advice.ts";
+import { type HeldItem, listHeld } from "../held/held-store.ts";
 import type { Home } from "../home.ts";
-import { type LosersDismissal, parseEntryIds, readInbox } from "../inbox.ts";
+import { type LosersDismissal, readInbox } from "../inbox.ts";
+import { LOCAL_ACCOUNT } from "../local-account.ts";
 import { openHomeReader } from "../open-home.ts";
 import { readSalvaged } from "../recovery/read-salvaged.ts";
 import type { DaemonTables } from "../tables.ts";
@@ -22,6 +25,8 @@ export interface LocalMemory {
   readonly updated_at: string;
   /** Saved while no daemon ran; the next one takes it over. */
   readonly in_inbox: boolean;
+  /** Why it is held, and what to do; undefined for what is in its document or on its way. */
+  readonly held: string | undefined;
   /** The entries behind it. */
   readonly seen: readonly EntryId[];
 }
@@ -42,8 +47,8 @@ function isThere(home: Home): boolean {
 }
 
 /**
- * The memories of a document, oldest first: what the daemon has committed, overlaid with what waits
- * in the inbox. The same with and without a running daemon.
+ * The memories of a document, oldest first: what the daemon has committed, overlaid with what is
+ * held and what waits in the inbox. The same with and without a running daemon.
  */
 export async function readLocalMemories(
   db: Kysely<DaemonTables>,
@@ -68,13 +73,18 @@ export async function readLocalMemories(
       layer,
       updated_at: timestampOf(updated_at),
       in_inbox: false,
+      held: undefined,
       seen: parseEntryIds(entry_ids),
     });
   }
   for (const { key, value, client, clock, updated_at } of await readSalvaged(db, document)) {
     const id = memoryIdOf(wireDocumentId(document), key);
-    const shown = { id, key, value, layer, updated_at: timestampOf(updated_at), in_inbox: true };
-    if (!memories.has(key)) memories.set(key, { ...shown, seen: [{ client, clock }] });
+    const waits = { updated_at: timestampOf(updated_at), in_inbox: true, held: undefined };
+    const seen = [{ client, clock }];
+    if (!memories.has(key)) memories.set(key, { id, key, value, layer, ...waits, seen });
+  }
+  for (const item of await listHeld(db, document)) {
+    if (item.kind === "memory") showHeld(memories, item);
   }
   for (const write of await readInbox(db, document)) {
     if (write.kind === "losers") dropLosers(memories, write);
@@ -91,10 +101,29 @@ export async function readLocalMemories(
       layer,
       updated_at: timestampOf(writtenAt),
       in_inbox: true,
+      held: undefined,
       seen: [...(memories.get(key)?.seen ?? []), ...seen],
     });
   }
   return [...memories.values()];
+}
+
+function showHeld(memories: Map<string, LocalMemory>, item: HeldItem): void {
+  const { document, key, value, seen, writtenAt } = item;
+  if (value === undefined) {
+    memories.delete(key);
+    return;
+  }
+  memories.set(key, {
+    id: memoryIdOf(wireDocumentId(document), key),
+    key,
+    value,
+    layer: layerOf(document),
+    updated_at: timestampOf(writtenAt),
+    in_inbox: false,
+    held: heldAdvice(item),
+    seen,
+  });
 }
 
 function dropLosers(

@@ -17,13 +17,15 @@ export async function writeOffline(
   document: string,
   key: string,
   value: string | undefined,
+  allowSecret = false,
 ): Promise<boolean> {
   return await writeToInbox(home, async (db) => {
     const memories = await readLocalMemories(db, document);
     const known = memories.find((memory) => memory.key === key);
     if (value === undefined && !known) return undefined;
     const writtenAt = realWorld.now();
-    return { kind: "memory", document, key, value, seen: known?.seen ?? [], writtenAt };
+    const seen = known?.seen ?? [];
+    return { kind: "memory", document, key, value, seen, writtenAt, allowSecret };
   });
 }
 

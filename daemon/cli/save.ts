@@ -12,12 +12,13 @@ export async function saveMemory(
   { layer, document }: Place,
   key: string,
   value: string,
+  { allowSecret = false }: { readonly allowSecret?: boolean } = {},
 ): Promise<void> {
   const well = value.toWellFormed();
   assertSavable(key, well);
   const daemon = await findDaemon(env.home);
-  if (!daemon || (well === "" && layer !== "project")) {
-    await writeOffline(env.home, document, key, well);
+  if (!daemon || allowSecret || (well === "" && layer !== "project")) {
+    await writeOffline(env.home, document, key, well, allowSecret);
     return;
   }
   if (well === "") {

@@ -7,6 +7,7 @@ import type {
   UnlinkedProject,
 } from "../status.ts";
 import type { DamageNote } from "../recovery/set-aside.ts";
+import { heldLines } from "./held-view.ts";
 import { count } from "./output.ts";
 
 /** `memsync status` in a few lines. */
@@ -20,6 +21,7 @@ export function statusLines(status: DaemonStatus): string[] {
     ...status.unlinked.flatMap(unlinkedLines),
     `own       user and global: ${unitLine(status.own)}`,
     ...status.damaged.flatMap(damageLines),
+    ...heldLines(status.held),
   ];
 }
 

@@ -4,7 +4,10 @@ import { RequestLimits } from "../../server/limits/request-limits.ts";
 import { createServices } from "../../server/services/create-services.ts";
 import type { ServiceStore } from "../../server/services/service-store.ts";
 import type { Caller, Services } from "../../server/services/services.ts";
+import type { Withholding } from "../../server/services/withholding.ts";
+import type { ServiceTables } from "../../server/stores/tables.ts";
 import type { Log } from "../../shared/log.ts";
+import type { WriteContext } from "../../shared/replica/store.ts";
 import { VERSION } from "../../shared/version.ts";
 import type { World } from "../../shared/world.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../local-account.ts";
@@ -15,7 +18,11 @@ export type { App } from "../../server/app.ts";
 export { listenBun } from "../../server/listen-bun.ts";
 export type { Listener } from "../../server/listener.ts";
 export { type ServiceStore, serviceStoreOf } from "../../server/services/service-store.ts";
+export type { PlainWrite } from "../../server/services/plain-write.ts";
+export type { Withholding } from "../../server/services/withholding.ts";
 export { LOCAL_ACCOUNT, LOCAL_USER } from "../local-account.ts";
+/** What a write of the services may do. */
+export type ServiceContext = WriteContext<ServiceTables>;
 /** Connecting projects and undoing it: what the gateway passes on to the service. */
 export type ConnectionService = Services["connections"];
 
@@ -36,16 +43,18 @@ export interface MountOptions {
   readonly log: Log;
   /** What only the service can do. */
   readonly connections: ConnectionService;
+  /** What keeps secrets out of the documents. */
+  readonly withholding: Withholding;
 }
 
 /** The server's routes over the local replica, for those whose bearer token `accepts`. */
 export function mountRoutes(
-  { store, world, log, connections }: MountOptions,
+  { store, world, log, connections, withholding }: MountOptions,
   accepts: (token: string | undefined) => boolean,
 ): App {
   const unlimited = new RequestLimits(world);
   return createApp({
-    services: { ...createServices(store, world, unlimited), connections },
+    services: { ...createServices(store, world, unlimited, withholding), connections },
     authenticate: (header) => (accepts(bearerToken(header)) ? LOCAL_CALLER : undefined),
     quotaOf: (caller) => unlimited.quotaOf(caller),
     world,

@@ -5,7 +5,7 @@ import type { SqliteConnection, SqlValue } from "../../shared/sqlite/connection.
 import { openConnection } from "../../shared/sqlite/database.ts";
 import type { World } from "../../shared/world.ts";
 import { LOCAL_ACCOUNT } from "../local-account.ts";
-import { parseEntryIds } from "../inbox.ts";
+import { parseEntryIds } from "../entry-ids.ts";
 import type { Link } from "../links.ts";
 import { openReplica } from "../open-replica.ts";
 import { type DamagedDocument, readDocument } from "./damaged-document.ts";
@@ -37,12 +37,17 @@ const TABLES = [
   "links",
   "inbox",
   "salvaged_memories",
+  "held",
+  "allowed_secrets",
   "followed_files",
   "file_versions",
   "sessions",
   "connections",
   "current_projects",
 ] as const;
+
+/** Those whose rows are taken as they are. */
+const COPIED = ["allowed_secrets", "sessions", "connections", "current_projects"] as const;
 
 type Tables = Readonly<Record<(typeof TABLES)[number], DamagedTable>>;
 
@@ -141,7 +146,8 @@ async function bringOver(
       "file_versions",
       tables.file_versions.rows.filter(({ dir }) => followed.has(dir)),
     );
-    for (const table of ["sessions", "connections", "current_projects"] as const) {
+    put("held", tables.held.rows.filter(isSoundWrite));
+    for (const table of COPIED) {
       put(table, tables[table].rows);
     }
     connection.exec("COMMIT");

@@ -4,7 +4,7 @@ import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import { nameMachine } from "../../shared/replica/machines.ts";
 import { seedText } from "../../shared/replica/seed.ts";
 import type { WriteContext } from "../../shared/replica/store.ts";
-import { alignBase, mergeIntoText } from "../../shared/replica/text.ts";
+import { alignBase, type CapturedText, mergeIntoText } from "../../shared/replica/text.ts";
 import { cleanUpText } from "../../shared/replica/text-conflicts.ts";
 import { equalForms, splitForm } from "../../shared/replica/text-form.ts";
 import type { DaemonTables } from "../tables.ts";
@@ -33,14 +33,27 @@ export async function takeSave(
 ): Promise<FileState> {
   const { document } = open;
   const { form, lines } = splitForm(file.content);
-  const unseen = rangesOutside(document.captureText(), base.base);
+  const seen = knownBase(open, base.base);
+  const unseen = rangesOutside(document.captureText(), seen);
   const { clientID: client, store } = document.ydoc;
   const clock = Y.getState(store, client);
-  const captured = document.editText(base.base, lines);
+  const captured = document.editText(seen, lines);
   const mine: IdRanges = new Map([[client, [[clock, Y.getState(store, client)]]]]);
   if (Y.getState(store, client) > clock) await cleanUpText(context, open, mine, unseen);
   if (!equalForms(form, base.form)) document.setTextForm(form, context.now);
   return { hash: file.hash, base: captured, form };
+}
+
+/**
+ * A base of which the document has every character, visible or not. One that was captured before
+ * the document was rebuilt names characters that are no more, and is aligned by its lines.
+ */
+function knownBase({ document }: OpenDocument, base: CapturedText): CapturedText {
+  const { store } = document.ydoc;
+  const isKnown = base.spans.every(
+    ({ client, clock, length }) => client === null || clock + length <= Y.getState(store, client),
+  );
+  return isKnown ? base : document.alignText(base.text);
 }
 
 /**

@@ -61,6 +61,7 @@ export async function writeFollowed(db: Db, dir: string, state: FollowedState): 
 /** Forgets what was known of a folder's file. */
 export async function forgetFollowed(db: Db, dir: string): Promise<void> {
   await db.deleteFrom("followed_files").where("dir", "=", dir).execute();
+  await db.deleteFrom("held").where("kind", "=", "file").where("key", "=", dir).execute();
   await forgetVersions(db, dir);
 }
 

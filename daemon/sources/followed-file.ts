@@ -6,6 +6,8 @@ import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import type { ReplicaStore, WriteContext } from "../../shared/replica/store.ts";
 import { splitForm } from "../../shared/replica/text-form.ts";
 import type { Timer, World } from "../../shared/world.ts";
+import { heldAdvice } from "../held/advice.ts";
+import { dropHeld } from "../held/held-store.ts";
 import type { Link } from "../links.ts";
 import { readPosition } from "../sync/positions.ts";
 import type { DaemonTables } from "../tables.ts";
@@ -20,6 +22,7 @@ import {
   writeFollowed,
 } from "./follow-store.ts";
 import { type FileStanding, fileStanding, readHeadText } from "./git-state.ts";
+import { baseOfRefused, findRefusedText, holdLateSave, holdSave, holdUnread } from "./held-save.ts";
 import { isKnownVersion } from "./known-versions.ts";
 import { LateSaves } from "./late-saves.ts";
 import { ABSENT_HASH, type FileRead, hashOf, readFollowedFile, textOf } from "./read-file.ts";
@@ -44,7 +47,7 @@ export interface FollowerOptions {
 /** What `status` shows of a followed file. */
 export interface FollowStatus {
   readonly path: string;
-  readonly state: "followed" | "upwards" | "waiting" | "left alone";
+  readonly state: "followed" | "upwards" | "waiting" | "held" | "left alone";
   /** Why, in words that follow the path. */
   readonly note: string | undefined;
 }
@@ -132,7 +135,7 @@ export class FollowedFile {
     await this.#lateSaves.take((base, file) => this.#takeLate(base, file));
     const read = await readFollowedFile(dir);
     const { path } = read;
-    if (read.kind === "problem") return leftAlone(path, read.message);
+    if (read.kind === "problem") return await this.#takeProblem(read);
     const standing = await fileStanding(git, join(dir, path));
     const known = await readFollowed(store.reader, dir);
     if (!(await this.#isWhole(read, known))) return this.#lookAgain(path);
@@ -179,8 +182,14 @@ export class FollowedFile {
     }
     if (read.head.branch !== standing.defaultBranch) return { status: this.#status, againMs: 0 };
     const text = read.bytes && textOf(path, read.bytes, world.now());
-    if (text?.kind === "problem") return leftAlone(path, text.message);
+    if (text?.kind === "problem") return await this.#takeProblem(text);
     return text ?? { kind: "absent", path };
+  }
+
+  async #takeProblem({ path, message, overLimit }: FileProblem): Promise<Look> {
+    if (!overLimit) return leftAlone(path, message);
+    await this.#options.store.write((context) => holdUnread(context, this.link, message));
+    return heldLook(path, message);
   }
 
   /** Takes what was read into the document, and writes the file where the document has more. */
@@ -214,15 +223,24 @@ export class FollowedFile {
     }
     const grace = this.#graceLeft(state, file);
     if (grace > 0) return this.#waiting(file.path, "empty or gone; waiting a moment", grace);
-    const next = await this.#nextState(context, open, state, file, committed, plan);
+    const why = await holdSave(context, open, this.link, state, file);
+    if (why !== undefined) return { kind: "look", look: heldLook(file.path, why) };
+    const refused = await findRefusedText(context.db, this.link);
+    const shownBase = file.hash === state?.hash ? undefined : baseOfRefused(open, state, refused);
+    if (shownBase && refused) await dropHeld(context.db, refused);
+    const next = shownBase
+      ? await takeSave(context, open, shownBase, file)
+      : await this.#nextState(context, open, state, file, committed, plan);
     const content = open.document.content();
-    const written: FileState | undefined = isToBeWritten(plan, file, content)
-      ? {
-          hash: hashOf(content),
-          base: open.document.captureText(),
-          form: splitForm(content).form,
-        }
-      : undefined;
+    const isFree = refused === undefined || shownBase !== undefined;
+    const written: FileState | undefined =
+      isFree && isToBeWritten(plan, file, content)
+        ? {
+            hash: hashOf(content),
+            base: open.document.captureText(),
+            form: splitForm(content).form,
+          }
+        : undefined;
     if (next !== state) {
       this.#saveBase.forget();
       await forgetVersions(context.db, dir);
@@ -234,7 +252,9 @@ export class FollowedFile {
     if (next !== known || written) {
       await writeFollowed(context.db, dir, { ...next, path: file.path, next: written });
     }
-    return written ? { kind: "write", from: next, to: written, content } : { kind: "done" };
+    if (written) return { kind: "write", from: next, to: written, content };
+    if (!isFree) return { kind: "look", look: heldLook(file.path, heldAdvice(refused)) };
+    return { kind: "done" };
   }
 
   async #nextState(
@@ -262,6 +282,9 @@ export class FollowedFile {
     const { account, store } = this.#options;
     return await store.write(async (context) => {
       const open = await context.open(projectDocument(account, this.link.projectId));
+      if (await holdLateSave(context, open, this.link, base, file)) {
+        return { ...base, hash: file.hash };
+      }
       const seen = await this.#saveBase.findLate(context, base, file);
       return await takeSave(context, open, seen, file);
     });
@@ -314,6 +337,7 @@ interface ToWrite {
 }
 
 type Tracked = Extract<FileStanding, { kind: "tracked" }>;
+type FileProblem = Extract<FileRead, { kind: "problem" }>;
 type Readable = Exclude<FileRead, { kind: "problem" }>;
 type Following = Exclude<FollowPlan, { kind: "leave" }>;
 
@@ -321,6 +345,10 @@ type Following = Exclude<FollowPlan, { kind: "leave" }>;
 function isToBeWritten(plan: Following, file: FileContent, content: string): boolean {
   if (plan.kind !== "both" || content === file.content) return false;
   return file.hash !== ABSENT_HASH || (plan.mayCreate && content !== "");
+}
+
+function heldLook(path: string, note: string): Look {
+  return { status: { path, state: "held", note } };
 }
 
 function leftAlone(path: string, note: string): Look {

@@ -24,7 +24,15 @@ export type FileRead =
     }
   | { readonly kind: "absent"; readonly path: string }
   /** Something is there that can't be followed; the message says what and what to do. */
-  | { readonly kind: "problem"; readonly path: string; readonly message: string };
+  | {
+      readonly kind: "problem";
+      readonly path: string;
+      readonly message: string;
+      /** It is a text, but over a limit: held, and not just left alone. */
+      readonly overLimit?: boolean;
+    };
+
+type FileProblem = Extract<FileRead, { kind: "problem" }>;
 
 /** Finds and reads a folder's followed file. Symbolic links are not followed. */
 export async function readFollowedFile(dir: string): Promise<FileRead> {
@@ -36,13 +44,13 @@ export async function readFollowedFile(dir: string): Promise<FileRead> {
 }
 
 async function readText(dir: string, path: string): Promise<FileRead> {
-  const problem = (message: string): FileRead => ({ kind: "problem", path, message });
+  const problem = (message: string): FileProblem => ({ kind: "problem", path, message });
   try {
     const stats = await lstat(join(dir, path));
     if (stats.isSymbolicLink()) return problem("is a symbolic link: put a file in its place");
     if (!stats.isFile()) return problem("is not a file");
     if (stats.size > LIMITS.claudeMdBytes) {
-      return problem(`is over ${LIMITS.claudeMdBytes} bytes: make it shorter`);
+      return tooLarge(path);
     }
     return textOf(path, await readBytes(join(dir, path)), stats.mtimeMs);
   } catch (thrown) {
@@ -63,17 +71,24 @@ async function readBytes(path: string): Promise<Buffer> {
 
 /** Takes bytes for a description document, or says why they are none. */
 export function textOf(path: string, bytes: Uint8Array, savedAt: number): FileRead {
-  const problem = (message: string): FileRead => ({ kind: "problem", path, message });
+  const problem = (message: string): FileProblem => ({ kind: "problem", path, message });
   if (bytes.length > LIMITS.claudeMdBytes) {
-    return problem(`is over ${LIMITS.claudeMdBytes} bytes: make it shorter`);
+    return tooLarge(path);
   }
   try {
     const content = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-    if (content.includes("\0")) return problem("holds a NUL character: take it out");
+    if (content.includes("\0")) {
+      return { ...problem("holds a NUL character: take it out"), overLimit: true };
+    }
     return { kind: "text", path, content, hash: hashOf(bytes), savedAt };
   } catch {
     return problem("is not UTF-8: save it as UTF-8");
   }
+}
+
+function tooLarge(path: string): FileProblem {
+  const message = `is over ${LIMITS.claudeMdBytes} bytes: make it shorter`;
+  return { kind: "problem", path, message, overLimit: true };
 }
 
 /** SHA-256 in hex. */

@@ -9,17 +9,19 @@ import type { RequestUsage, Services } from "./services.ts";
 import { createSessionService } from "./session-service.ts";
 import { createStatsService } from "./stats-service.ts";
 import { createSyncService } from "./sync-service.ts";
+import type { Withholding } from "./withholding.ts";
 
-/** Every operation of the interface over one replica. */
+/** Every operation of the interface over one replica; `withholding` only where there is any. */
 export function createServices(
   store: ReplicaStore<ServiceTables>,
   world: World,
   usage: RequestUsage,
+  withholding?: Withholding,
 ): Services {
   return {
-    memories: createMemoryService(store, world),
-    projects: createProjectService(store, world),
-    sync: createSyncService(store),
+    memories: createMemoryService(store, world, withholding),
+    projects: createProjectService(store, world, withholding),
+    sync: createSyncService(store, withholding),
     connections: createConnectionService(store),
     sessions: createSessionService(store),
     stats: createStatsService(store, usage),

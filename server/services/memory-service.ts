@@ -30,11 +30,14 @@ import { findCurrentProject } from "./current-project.ts";
 import { KeptPages } from "./kept-pages.ts";
 import { doOnce } from "./once.ts";
 import type { Caller, MemoryQuery, Page, Services } from "./services.ts";
+import { listWithheld } from "./withheld-lists.ts";
+import { overlaid, type Withholding } from "./withholding.ts";
 
 /** Memories over one store; `world` gives a key to each that comes without one. */
 export function createMemoryService(
   store: ReplicaStore<ServiceTables>,
   world: World,
+  withholding?: Withholding,
 ): Services["memories"] {
   const kept = new KeptPages();
   return {
@@ -49,6 +52,8 @@ export function createMemoryService(
         account: caller.account,
         documents: await documentsOf(store, caller, query),
       };
+      const withheld = (await withholding?.memories(store.reader, filter)) ?? [];
+      if (withheld.length > 0) return await listWithheld(store.reader, filter, query, withheld);
       if (query.q !== undefined) return await search(store, filter, query.q, query);
       const page = await kept.get(store.reader, filter, query, () => list(store, filter, query));
       kept.remember(version, question, { filter, request: query, page });
@@ -61,7 +66,7 @@ export function createMemoryService(
         doOnce(context, caller, once, async () => {
           const address = await targetOf(context.db, caller, request, headerProjectId);
           const key = request.key ?? randomMemoryKey(world);
-          return await setMemory(context, address, key, request.content);
+          return await setMemory(context, address, key, request.content, withholding);
         }),
       );
     },
@@ -69,6 +74,7 @@ export function createMemoryService(
     async remove(caller, id) {
       assertCanWrite(caller);
       await store.write(async (context) => {
+        if (await withholding?.remove(context, caller.account, id)) return;
         const rows = await findMemoriesById(context.db, caller.account, id);
         const own = `user/${caller.user}`;
         const row = rows.find((each) => {
@@ -98,15 +104,24 @@ async function setMemory(
   address: DocumentAddress,
   key: string,
   content: string,
+  withholding: Withholding | undefined,
 ): Promise<Memory> {
   const open = await context.open(address);
-  open.refuseIfFull(() => {
-    open.document.setEntry("memories", key, content, { now: context.now, settles: true });
-  });
+  const whole = { memories: [{ key, value: content }] };
+  const write = (await withholding?.sift(context, open, whole)) ?? whole;
+  if (write.memories?.length) {
+    open.refuseIfFull(() => {
+      open.document.setEntry("memories", key, content, { now: context.now, settles: true });
+    });
+  }
   await context.flush(open);
   const id = memoryIdOf(wireDocumentId(address.name), key);
   const rows = await findMemoriesById(context.db, address.owner, id);
-  const row = rows.find((each) => each.documentName === address.name);
+  const filter = { account: address.owner, documents: [address.name] };
+  const withheld = await withholding?.memories(context.db, filter);
+  const row = overlaid(rows, withheld ?? []).find(
+    (each) => each.documentName === address.name && each.key === key,
+  );
   assert(row, "a memory just written has a row");
   return toMemory(row);
 }

@@ -22,11 +22,16 @@ import { doOnce } from "./once.ts";
 import { writePlain } from "./plain-write.ts";
 import { nameOf, viewProjects } from "./project-view.ts";
 import type { Caller, ProjectDetails, Services } from "./services.ts";
+import { overlaid, type Withholding } from "./withholding.ts";
 
 type Store = ReplicaStore<ServiceTables>;
 
 /** Projects over one store; `world` gives an id to each that comes without one. */
-export function createProjectService(store: Store, world: World): Services["projects"] {
+export function createProjectService(
+  store: Store,
+  world: World,
+  withholding?: Withholding,
+): Services["projects"] {
   return {
     async list(caller, page) {
       const filter = { account: caller.account, among: caller.boundTo };
@@ -47,36 +52,54 @@ export function createProjectService(store: Store, world: World): Services["proj
 
     async get(caller, id) {
       const row = await getProject(store.reader, caller, id);
-      return await details(store, caller, row);
+      return await details(store, caller, row, withholding);
     },
 
     async put(caller, request, once) {
       assertCanWrite(caller);
       return await store.write((context) =>
-        doOnce(context, caller, once, () => put(context, world, caller, request)),
+        doOnce(context, caller, once, () => put(context, world, caller, request, withholding)),
       );
     },
   };
 }
 
-async function details(store: Store, caller: Caller, row: ProjectRow): Promise<ProjectDetails> {
+async function details(
+  store: Store,
+  caller: Caller,
+  row: ProjectRow,
+  withholding: Withholding | undefined,
+): Promise<ProjectDetails> {
   const [project] = await viewProjects(store.reader, caller, [row]);
   if (!project) throw new AppError("not_found", "there is no such project");
   return {
     project,
-    claudeMdContent: await readText(store.reader, row.documentId),
-    memories: await memoriesOf(store, caller, row.id),
-    connected: await connectedProjects(store, caller, row.id),
+    claudeMdContent:
+      (await withholding?.text(store.reader, caller.account, row.id)) ??
+      (await readText(store.reader, row.documentId)),
+    memories: await memoriesOf(store, caller, row.id, withholding),
+    connected: await connectedProjects(store, caller, row.id, withholding),
   };
 }
 
-async function memoriesOf(store: Store, caller: Caller, id: ProjectId) {
+async function memoriesOf(
+  store: Store,
+  caller: Caller,
+  id: ProjectId,
+  withholding: Withholding | undefined,
+) {
   const filter = { account: caller.account, documents: [id] };
   const rows = await listMemories(store.reader, filter, undefined, undefined);
-  return rows.map(toMemory);
+  const withheld = await withholding?.memories(store.reader, filter);
+  return overlaid(rows, withheld ?? []).map(toMemory);
 }
 
-async function connectedProjects(store: Store, caller: Caller, id: ProjectId) {
+async function connectedProjects(
+  store: Store,
+  caller: Caller,
+  id: ProjectId,
+  withholding: Withholding | undefined,
+) {
   const pairs = await listConnections(store.reader, caller.account);
   const connected: ProjectDetails["connected"][number][] = [];
   for (const other of connectedTo(pairs, id)) {
@@ -85,7 +108,7 @@ async function connectedProjects(store: Store, caller: Caller, id: ProjectId) {
       : undefined;
     if (!row) continue;
     const metadata = await readMetadata(store.reader, [row.documentId]);
-    const memories = await memoriesOf(store, caller, other);
+    const memories = await memoriesOf(store, caller, other, withholding);
     connected.push({
       id: other,
       name: nameOf(other, metadata.get(row.documentId)?.own),
@@ -100,6 +123,7 @@ async function put(
   world: World,
   caller: Caller,
   request: ProjectPut,
+  withholding: Withholding | undefined,
 ): Promise<Project & { created: boolean }> {
   const id =
     request.id ?? (await idOfName(context, caller, request.name)) ?? randomProjectId(world);
@@ -108,7 +132,9 @@ async function put(
   const open = await context.open(projectDocument(caller.account, id));
   const { name, ...rest } = request;
   const renamed = name !== undefined && name !== (open.document.projectName() ?? id);
-  writePlain(open, { ...rest, ...(renamed && { name }) }, context.now);
+  const whole = { ...rest, ...(renamed && { name }) };
+  const write = (await withholding?.sift(context, open, whole)) ?? whole;
+  writePlain(open, write, context.now);
   await context.flush(open);
   if (created) await rememberProject(context.db, caller, id);
   const row = await findProject(context.db, caller.account, id);

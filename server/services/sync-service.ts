@@ -35,23 +35,26 @@ import { rememberProject } from "./current-project.ts";
 import { doOnce } from "./once.ts";
 import { type PlainChanges, writePlain } from "./plain-write.ts";
 import type { Caller, Services } from "./services.ts";
+import { overlaid, type Withholding } from "./withholding.ts";
 
 type Store = ReplicaStore<ServiceTables>;
 type Context = WriteContext<ServiceTables>;
 
 /** Syncs and replica exchanges over one store; all that a call writes shares one commit. */
-export function createSyncService(store: Store): Services["sync"] {
+export function createSyncService(store: Store, withholding?: Withholding): Services["sync"] {
   return {
     read: (caller, id, once) =>
       once === undefined
-        ? read(store.reader, caller, id)
+        ? read(store.reader, caller, id, withholding)
         : store.write((context) =>
-            doOnce(context, caller, once, () => read(context.db, caller, id)),
+            doOnce(context, caller, once, () => read(context.db, caller, id, withholding)),
           ),
 
     apply: (caller, id, payload, { createMissing }, once) =>
       store.write((context) =>
-        doOnce(context, caller, once, () => apply(context, caller, id, payload, createMissing)),
+        doOnce(context, caller, once, () =>
+          apply(context, caller, id, payload, createMissing, withholding),
+        ),
       ),
 
     exchange: (caller, id, request, options) =>
@@ -63,10 +66,15 @@ export function createSyncService(store: Store): Services["sync"] {
 
 const NOTHING_CHANGED: PlainChanges = { created: 0, updated: 0, unchanged: 0 };
 
-async function read(db: Context["db"], caller: Caller, id: ProjectId): Promise<SyncAnswer> {
+async function read(
+  db: Context["db"],
+  caller: Caller,
+  id: ProjectId,
+  withholding: Withholding | undefined,
+): Promise<SyncAnswer> {
   const project = await getProject(db, caller, id);
   const syncedAt = project.lastSyncedAt ?? project.createdAt;
-  return await answer(db, caller, id, syncedAt, NOTHING_CHANGED);
+  return await answer(db, caller, id, syncedAt, NOTHING_CHANGED, withholding);
 }
 
 async function apply(
@@ -75,19 +83,23 @@ async function apply(
   id: ProjectId,
   payload: SyncPayload,
   createMissing: boolean,
+  withholding: Withholding | undefined,
 ): Promise<SyncAnswer> {
   const known = await findProject(context.db, caller.account, id);
   if (!known && !createMissing) throw noSuchProject();
   assertBoundTo(caller, id);
   if (!known) assertCanWrite(caller);
   const open = await context.open(projectDocument(caller.account, id));
-  const changes = writePlain(open, payload, context.now);
+  const write = (await withholding?.sift(context, open, payload)) ?? payload;
+  const written = writePlain(open, write, context.now);
+  const elsewhere = (payload.memories?.length ?? 0) - (write.memories?.length ?? 0);
+  const changes = { ...written, updated: written.updated + elsewhere };
   const sessionsChanged = await uploadSessions(context, caller, id, payload.sessions);
   if (open.dirty || sessionsChanged) assertCanWrite(caller);
   await context.flush(open);
   await markSynced(context.db, caller.account, id, context.now);
   await rememberProject(context.db, caller, id);
-  return await answer(context.db, caller, id, context.now, changes);
+  return await answer(context.db, caller, id, context.now, changes, withholding);
 }
 
 /**
@@ -112,15 +124,18 @@ async function answer(
   id: ProjectId,
   syncedAt: number,
   changes: PlainChanges,
+  withholding: Withholding | undefined,
 ): Promise<SyncAnswer> {
   const project = await getProject(db, caller, id);
   const filter = { account: caller.account, documents: [id] };
-  const memories = await listMemories(db, filter, undefined, undefined);
+  const rows = await listMemories(db, filter, undefined, undefined);
+  const memories = overlaid(rows, (await withholding?.memories(db, filter)) ?? []);
   const metadata = await readMetadata(db, [project.documentId]);
   return {
     project_id: id,
     synced_at: timestampOf(syncedAt),
-    claude_md_content: await readText(db, project.documentId),
+    claude_md_content:
+      (await withholding?.text(db, caller.account, id)) ?? (await readText(db, project.documentId)),
     memories: memories.map(({ key, value }) => ({ key, value })),
     metadata: metadata.get(project.documentId)?.metadata ?? {},
     changes,

@@ -21,7 +21,9 @@ const ROWS_PER_SNAPSHOT = 256;
 const ROWS_KEPT = 1024;
 export const ROW_BYTES_KEPT_MIN = 128 * 1024;
 
-const DOCUMENT_FULL = `the document is over ${LIMITS.documentBytes} bytes: delete something first`;
+/** Why a document that is over its size takes nothing but deletions. */
+export const DOCUMENT_FULL =
+  `the document is over ${LIMITS.documentBytes} bytes: ` + "delete something first";
 
 /** The 400 for a write that adds to a full document. */
 function documentFull(): AppError {
@@ -123,14 +125,15 @@ export class OpenDocument {
    */
   refuseIfFull<Result>(edit: () => Result): Result {
     const { store, clientID } = this.document.ydoc;
-    const full = this.#isFull();
+    const full = this.isFull;
     const clock = Y.getState(store, clientID);
     const result = edit();
     if (full && Y.getState(store, clientID) > clock) throw documentFull();
     return result;
   }
 
-  #isFull(): boolean {
+  /** Whether it is over its size, so that it takes nothing but deletions. */
+  get isFull(): boolean {
     if (this.#bytes <= LIMITS.documentBytes) return false;
     return Y.encodeStateAsUpdate(this.document.ydoc).length > LIMITS.documentBytes;
   }
@@ -139,7 +142,7 @@ export class OpenDocument {
   applyUpdate(update: Uint8Array): Admission {
     const admission = admitUpdate(this.document, update, this.writer.clientId);
     if (admission.kind !== "admitted") return admission;
-    if (admission.adds && this.#isFull()) return { kind: "refused", message: DOCUMENT_FULL };
+    if (admission.adds && this.isFull) return { kind: "refused", message: DOCUMENT_FULL };
     Y.applyUpdate(this.document.ydoc, update, "remote");
     assert(!this.document.hasPending(), "an admitted update needs nothing more");
     return admission;

@@ -2,6 +2,9 @@ import type { Command } from "commander";
 import type { Kysely } from "kysely";
 import { diffLines } from "../../../shared/replica/line-diff.ts";
 import { splitForm } from "../../../shared/replica/text-form.ts";
+import { heldAdvice } from "../../held/advice.ts";
+import { listHeld } from "../../held/held-store.ts";
+import { shownText } from "../../held/shown-text.ts";
 import { readMachineName } from "../../machine-name.ts";
 import type { DaemonTables } from "../../tables.ts";
 import type { Environment } from "../environment.ts";
@@ -11,6 +14,7 @@ import { textHistory, type Version } from "../local-history.ts";
 import { printText, say, sayJson } from "../output.ts";
 import { withLocal } from "../place.ts";
 import { saveText } from "../save.ts";
+import { sayIfHeld } from "../say-held.ts";
 import { timeShown } from "../version-view.ts";
 import { versionJson, versionTable } from "./history.ts";
 
@@ -91,8 +95,15 @@ function pick({ versions }: Found, revision: string): Version {
 
 async function print(env: Environment, options: Options): Promise<void> {
   const { id, content } = await find(env, options);
-  if (options.json) sayJson({ project_id: id, claude_md_content: content });
-  else process.stdout.write(content);
+  const held = await withLocal(env, async (db) => db && shownText(await listHeld(db, id)));
+  const text = held?.value ?? content;
+  if (options.json) {
+    const reason = held && { held: heldAdvice(held) };
+    sayJson({ project_id: id, claude_md_content: text, ...reason });
+    return;
+  }
+  process.stdout.write(text);
+  if (held) process.stderr.write(`${heldAdvice(held)}\n`);
 }
 
 async function history(
@@ -140,6 +151,7 @@ async function restore(env: Environment, revision: string, options: Options): Pr
   const version = pick(found, revision);
   const isCurrent = version.value === found.content;
   if (!isCurrent) await saveText(env, found.id, found.content, version.value);
+  await sayIfHeld(env, { kind: "text", document: found.id, key: "" });
   if (options.json) sayJson(shown(found, version));
   else if (isCurrent) say("the document has that text already");
   else say(`restored the document as it was written ${timeShown(version.writtenAt)}`);

@@ -7,6 +7,7 @@ import { CommandFailed } from "../errors.ts";
 import { findDaemon } from "../gateway-client.ts";
 import { type LocalMemory, readLocalMemories } from "../local-memories.ts";
 import { writeOffline } from "../offline-write.ts";
+import { sayIfHeld } from "../say-held.ts";
 import { firstLine, say, sayJson, table } from "../output.ts";
 import { type PlaceOptions, placesToRead, targetOf, withLocal, withPlace } from "../place.ts";
 import { saveMemory } from "../save.ts";
@@ -15,17 +16,21 @@ interface ReadOptions extends PlaceOptions {
   readonly json?: boolean;
 }
 
+interface WriteOptions extends PlaceOptions {
+  readonly allowSecret?: boolean;
+}
+
 /** `set`, `add`, `get`, `list` and `rm`. */
 export function addMemoryCommands(program: Command, env: Environment): void {
-  withPlace(program.command("set <key> <value>"))
+  withSecrets(withPlace(program.command("set <key> <value>")))
     .description("save a memory; the value - is read from standard input")
-    .action(async (key: string, value: string, options: PlaceOptions) => {
+    .action(async (key: string, value: string, options: WriteOptions) => {
       const text = value === "-" ? await readStdin() : value;
       await save(env, key, text, options);
     });
-  withPlace(program.command("add <text>"))
+  withSecrets(withPlace(program.command("add <text>")))
     .description("save a memory under a key of its own, and print the key")
-    .action(async (text: string, options: PlaceOptions) => {
+    .action(async (text: string, options: WriteOptions) => {
       const key = randomMemoryKey(realWorld);
       await save(env, key, text, options);
       say(key);
@@ -43,9 +48,17 @@ export function addMemoryCommands(program: Command, env: Environment): void {
     .action((key: string, options: PlaceOptions) => remove(env, key, options));
 }
 
-async function save(env: Environment, key: string, value: string, options: PlaceOptions) {
+function withSecrets(command: Command): Command {
+  return command.option(
+    "--allow-secret",
+    "what looks like a secret in it is none, or is to be synced",
+  );
+}
+
+async function save(env: Environment, key: string, value: string, options: WriteOptions) {
   const place = await withLocal(env, (db) => targetOf(env, db, options));
-  await saveMemory(env, place, key, value);
+  await saveMemory(env, place, key, value, options);
+  await sayIfHeld(env, { kind: "memory", document: place.document, key });
 }
 
 async function readAll(env: Environment, options: PlaceOptions): Promise<LocalMemory[]> {
@@ -77,9 +90,10 @@ async function list(env: Environment, options: ReadOptions): Promise<void> {
     say("no memories yet; save one with `memsync set KEY VALUE`");
     return;
   }
-  for (const line of table(memories.map((each) => [each.key, each.layer, firstLine(each.value)]))) {
-    say(line);
-  }
+  const rows = memories.map(({ key, layer, value, held }) => {
+    return [key, held === undefined ? layer : `${layer}, held`, firstLine(value)];
+  });
+  for (const line of table(rows)) say(line);
 }
 
 async function remove(env: Environment, key: string, options: PlaceOptions): Promise<void> {
@@ -103,8 +117,9 @@ async function noMemory(key: string, known: readonly LocalMemory[]): Promise<Com
   return new CommandFailed(`there is no memory "${key}"${nearly}`);
 }
 
-function shown({ id, key, value, layer, updated_at, in_inbox }: LocalMemory) {
-  return { id, key, value, layer, updated_at, saved: in_inbox ? "inbox" : "replica" };
+function shown({ id, key, value, layer, updated_at, in_inbox, held }: LocalMemory) {
+  const saved = held === undefined ? (in_inbox ? "inbox" : "replica") : "held";
+  return { id, key, value, layer, updated_at, saved, ...(held !== undefined && { held }) };
 }
 
 /** Standard input, byte for byte; what is not UTF-8 is refused rather than changed. */

@@ -1,0 +1,132 @@
+import type { Command } from "commander";
+import { timestampOf } from "../../../shared/wire/timestamp.ts";
+import { writeTransaction } from "../../../shared/sqlite/transaction.ts";
+import { allowHeld, dropHeld, type HeldItem, listHeld } from "../../held/held-store.ts";
+import { heldStatus } from "../../held/held-status.ts";
+import { openHomeDatabase } from "../../open-home.ts";
+import type { Environment } from "../environment.ts";
+import { CommandFailed } from "../errors.ts";
+import { findDaemon } from "../gateway-client.ts";
+import { heldName } from "../held-view.ts";
+import { listLocalDocuments } from "../local-documents.ts";
+import { printText, say, sayJson, shortName, table } from "../output.ts";
+import { withLocal } from "../place.ts";
+import { timeShown } from "../version-view.ts";
+
+interface Options {
+  readonly json?: boolean;
+}
+
+const HELP = `
+What is held was written here and is sent nowhere: it looks like a secret, is over a limit, or was
+refused by the service. Everything else goes on. A later write takes its place.
+
+To say beforehand that something is no secret, or is to be synced all the same: \`memsync set
+--allow-secret\`, or in a text the mark memsync:allow-secret in the same line or the one above, for
+example as <!-- memsync:allow-secret -->.
+
+Examples:
+  memsync held                  all of it, with why
+  memsync held show k3j5h2ab    its value, byte for byte
+  memsync held allow k3j5h2ab   it is no secret, here and wherever else it is written on this
+                                machine; what was refused is tried once more
+  memsync held drop k3j5h2ab    it is deleted, and what was there before counts again`;
+
+/** `held`: what is kept on this machine, and why. */
+export function addHeldCommands(program: Command, env: Environment): void {
+  const held = program.command("held").enablePositionalOptions();
+  const withJson = (command: Command) =>
+    command.option("--json", "print what is found as JSON").addHelpText("after", HELP);
+  withJson(held)
+    .description("list what is kept on this machine, and why: show, allow, drop")
+    .action((options: Options) => list(env, options));
+  withJson(held.command("list", { hidden: true }))
+    .description("list it, as without any command")
+    .action((_: Options, command: Command) => list(env, command.optsWithGlobals()));
+  const withId = (name: string, description: string, act: Act) =>
+    withJson(held.command(`${name} <id>`))
+      .description(description)
+      .action((id: string, _: Options, command: Command) =>
+        act(env, id, command.optsWithGlobals()),
+      );
+  withId("show", "print what is held, byte for byte", show);
+  withId("allow", "let it into its document as it is, and sync it", allow);
+  withId("drop", "delete what is held", drop);
+}
+
+type Act = (env: Environment, id: string, options: Options) => Promise<void>;
+
+async function list(env: Environment, { json }: Options): Promise<void> {
+  const { items, titles } = await withLocal(env, async (db) => ({
+    items: db ? await listHeld(db) : [],
+    titles: new Map(
+      (db ? await listLocalDocuments(db) : []).map((each) => [each.name, each.title]),
+    ),
+  }));
+  if (json) sayJson(items.map(heldStatus));
+  else if (items.length === 0) say("nothing is held");
+  else {
+    const rows = items.map((item) => [
+      item.id,
+      timeShown(item.writtenAt),
+      shortName(titles.get(item.document) ?? item.document),
+      shortName(heldName(item)),
+      item.reason,
+    ]);
+    for (const line of table([["ID", "WHEN", "WHERE", "WHAT", "WHY"], ...rows])) say(line);
+    say("\n`memsync held allow ID` lets it be synced, `drop` deletes it, `show` prints it");
+  }
+}
+
+async function find(env: Environment, id: string): Promise<HeldItem> {
+  const items = await withLocal(env, async (db) => (db ? await listHeld(db) : []));
+  const found = items.find((item) => item.id === id);
+  if (found) return found;
+  throw new CommandFailed(`nothing is held as ${id}: \`memsync held\` lists what is`);
+}
+
+async function show(env: Environment, id: string, { json }: Options): Promise<void> {
+  const item = await find(env, id);
+  const { value } = item;
+  if (json) sayJson({ ...heldStatus(item), value: value ?? null });
+  else if (value !== undefined) printText(value);
+  else if (item.kind === "file") say(`it stands in the file in ${item.key}`);
+  else say("it is a deletion");
+}
+
+async function allow(env: Environment, id: string, { json }: Options): Promise<void> {
+  const item = await find(env, id);
+  if (item.kind === "file" && item.cause === "limit") {
+    throw new CommandFailed(`the file in ${item.key} ${item.reason}`);
+  }
+  await change(env, (db) => allowHeld(db, item));
+  if (json) sayJson(heldStatus(item));
+  else say(`allowed ${heldName(item)}; the daemon syncs it`);
+}
+
+async function drop(env: Environment, id: string, { json }: Options): Promise<void> {
+  const item = await find(env, id);
+  if (item.kind === "file") {
+    throw new CommandFailed(
+      `it stands in the file in ${item.key}: change that file, and nothing is held any more`,
+    );
+  }
+  await change(env, (db) => dropHeld(db, item));
+  if (json) sayJson(heldStatus(item));
+  else say(`dropped what was held of ${heldName(item)}, written ${timestampOf(item.writtenAt)}`);
+}
+
+/** Changes what is held, durably; a daemon that runs is told to look. */
+async function change(
+  { home }: Environment,
+  work: (db: Parameters<typeof dropHeld>[0]) => Promise<unknown>,
+): Promise<void> {
+  const database = await openHomeDatabase(home.database);
+  try {
+    await writeTransaction(database.writer, work);
+  } finally {
+    await database.close();
+  }
+  const daemon = await findDaemon(home);
+  await daemon?.call("POST", "/_memsync/inbox", {}).catch(() => undefined);
+}

@@ -1,0 +1,16 @@
+import { type HeldPlace, type HeldWrite, heldId } from "./held-store.ts";
+
+/** Why a write is held and what to do, in words that follow its name. */
+export function heldAdvice(held: HeldPlace & Pick<HeldWrite, "cause" | "reason" | "turn">): string {
+  if (held.turn !== undefined) return "held: refused with others by the service, tried again alone";
+  return `held: ${held.reason}; ${whatToDo(held)}`;
+}
+
+function whatToDo(held: HeldPlace & Pick<HeldWrite, "cause">): string {
+  const id = heldId(held);
+  if (held.cause === "secret") {
+    return `it stays on this machine; \`memsync held allow ${id}\` if it is none`;
+  }
+  if (held.kind === "file") return "it stays on this machine until the file is changed";
+  return `it stays on this machine: write it anew, or \`memsync held allow ${id}\` to try it again`;
+}

@@ -1,0 +1,42 @@
+import type { JsonValue } from "../../shared/json.ts";
+import type { OpenDocument } from "../../shared/replica/open-document.ts";
+import type { WriteContext } from "../../shared/replica/store.ts";
+import { LOCAL_ACCOUNT } from "../gateway/mount.ts";
+import type { DaemonTables } from "../tables.ts";
+import { writeText } from "../text-write.ts";
+import { dropHeld, type HeldItem, listHeld } from "./held-store.ts";
+import { allowSecretsIn } from "./judge.ts";
+
+type Context = WriteContext<DaemonTables>;
+
+/** Puts into their documents the held writes that a person has allowed, as they are. */
+export async function takeAllowed(context: Context): Promise<void> {
+  for (const item of await listHeld(context.db)) if (item.allowed) await takeOne(context, item);
+}
+
+async function takeOne(context: Context, item: HeldItem): Promise<void> {
+  const { db, now } = context;
+  await allowSecretsIn(db, `${item.key}\n\n${item.value ?? ""}`, now);
+  await dropHeld(db, item);
+  // A file is looked at again, and taken then like any save.
+  if (item.kind === "file") return;
+  const open = await context.open({ owner: LOCAL_ACCOUNT, name: item.document });
+  applyHeld(open, item);
+  await context.flush(open);
+}
+
+/** Does what a held write was meant to do, to just what its author saw. */
+export function applyHeld({ document }: OpenDocument, item: HeldItem): void {
+  const { kind, key, value, base, seen, writtenAt } = item;
+  if (kind === "text") {
+    writeText(document, { base: base ?? "", value: value ?? "", writtenAt });
+    return;
+  }
+  const entries = kind === "memory" ? "memories" : "metadata";
+  if (value === undefined) {
+    document.deleteEntry(entries, key, seen);
+    return;
+  }
+  const stored = kind === "memory" ? value : (JSON.parse(value) as JsonValue);
+  document.setEntry(entries, key, stored, { now: writtenAt, seen });
+}

@@ -1,0 +1,45 @@
+import type { Kysely } from "kysely";
+import { layerOf, projectOf } from "../../shared/replica/address.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
+import { timestampOf } from "../../shared/wire/timestamp.ts";
+import type { DaemonTables } from "../tables.ts";
+import { heldAdvice } from "./advice.ts";
+import { type HeldItem, listHeld } from "./held-store.ts";
+
+/** A held write as `status` and `held` show it; never with its value. */
+export interface HeldStatus {
+  readonly id: string;
+  readonly kind: HeldItem["kind"];
+  readonly layer: Layer;
+  readonly project_id: string | null;
+  /** A memory's or metadata's key; null for a text. */
+  readonly key: string | null;
+  /** The folder of a followed file; null for all else. */
+  readonly dir: string | null;
+  readonly cause: HeldItem["cause"];
+  readonly reason: string;
+  /** The reason and what to do, in words that follow the name. */
+  readonly advice: string;
+  readonly written_at: string;
+}
+
+/** All that is held on this machine, in the order in which it came. */
+export async function readHeldStatus(db: Kysely<DaemonTables>): Promise<HeldStatus[]> {
+  return (await listHeld(db)).map(heldStatus);
+}
+
+export function heldStatus(item: HeldItem): HeldStatus {
+  const { id, kind, document, key, cause, reason, writtenAt } = item;
+  return {
+    id,
+    kind,
+    layer: layerOf(document),
+    project_id: projectOf(document) ?? null,
+    key: kind === "memory" || kind === "metadata" ? key : null,
+    dir: kind === "file" ? key : null,
+    cause,
+    reason,
+    advice: heldAdvice(item),
+    written_at: timestampOf(writtenAt),
+  };
+}

@@ -1,0 +1,79 @@
+import { createHash } from "node:crypto";
+import type { Kysely } from "kysely";
+import { DOCUMENT_FULL, type OpenDocument } from "../../shared/replica/open-document.ts";
+import type { DaemonTables } from "../tables.ts";
+import type { HeldWrite } from "./held-store.ts";
+import { findSecrets, type Secret } from "./secret-scan.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/**
+ * Why a text may not enter a document: in words that follow its name, with nothing of the text in
+ * them; undefined when it may. What the texts in `present` have is in the document already, from
+ * wherever it came, and what a person has allowed is no secret.
+ */
+export async function secretReason(
+  db: Db,
+  text: string,
+  present: readonly string[],
+): Promise<string | undefined> {
+  const found = await findSecrets(text);
+  if (found.length === 0) return undefined;
+  const allowed = await allowedAmong(db, found);
+  const secrets = found.filter(
+    (secret) => !allowed.has(secret) && !present.some((each) => each.includes(secret.text)),
+  );
+  const [first] = secrets;
+  if (!first) return undefined;
+  const place = text.trimEnd().includes("\n") ? ` in line ${first.line}` : "";
+  const more = secrets.length > 1 ? `, and ${secrets.length - 1} more` : "";
+  return `looks like ${first.kind}${place}${more}`;
+}
+
+/** Why a write is held, as it is stored. */
+export type WhyHeld = Pick<HeldWrite, "cause" | "reason">;
+
+/** Why a write of `text` may not enter a document; undefined when it may. See `secretReason`. */
+export async function whyHeld(
+  db: Db,
+  open: OpenDocument,
+  text: string,
+  present: readonly string[],
+): Promise<WhyHeld | undefined> {
+  const reason = await secretReason(db, text, present);
+  if (reason !== undefined) return { cause: "secret", reason };
+  if (!open.isFull || !addsLines(text, present)) return undefined;
+  return { cause: "limit", reason: DOCUMENT_FULL };
+}
+
+function addsLines(text: string, present: readonly string[]): boolean {
+  const known = new Set(present.flatMap((each) => each.split("\n")));
+  return text.split("\n").some((line) => !known.has(line));
+}
+
+/** From now on nothing that is in this text counts as a secret on this machine. */
+export async function allowSecretsIn(db: Db, text: string, now: number): Promise<void> {
+  for (const secret of await findSecrets(text)) {
+    await db
+      .insertInto("allowed_secrets")
+      .values({ hash: hashOf(secret), allowed_at: now })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+}
+
+async function allowedAmong(db: Db, secrets: readonly Secret[]): Promise<Set<Secret>> {
+  const hashes = new Map(secrets.map((secret) => [secret, hashOf(secret)]));
+  const rows = await db
+    .selectFrom("allowed_secrets")
+    .select("hash")
+    .where("hash", "in", [...new Set(hashes.values())])
+    .orderBy("hash")
+    .execute();
+  const known = new Set(rows.map(({ hash }) => hash));
+  return new Set(secrets.filter((secret) => known.has(hashes.get(secret) ?? "")));
+}
+
+function hashOf({ text }: Secret): string {
+  return createHash("sha256").update(text).digest("hex");
+}

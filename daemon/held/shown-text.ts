@@ -1,0 +1,29 @@
+import type { Kysely } from "kysely";
+import type { DaemonTables } from "../tables.ts";
+import type { HeldItem } from "./held-store.ts";
+
+/** A held text that is shown instead of the document's, with the text that its author saw. */
+export type ShownText = HeldItem & { readonly value: string };
+
+/** Of what is held of a project, the text that was written last; undefined when there is none. */
+export function shownText(held: readonly HeldItem[]): ShownText | undefined {
+  let last: ShownText | undefined;
+  for (const item of held) {
+    if (item.kind !== "text" && item.kind !== "file") continue;
+    const { value, shown } = item;
+    if (value === undefined || !shown || (last && last.writtenAt > item.writtenAt)) continue;
+    last = { ...item, value };
+  }
+  return last;
+}
+
+/** A text was written that takes the place of what is held; a file goes on having its own. */
+export async function hideHeldText(db: Kysely<DaemonTables>, document: string): Promise<void> {
+  await db.deleteFrom("held").where("document", "=", document).where("kind", "=", "text").execute();
+  await db
+    .updateTable("held")
+    .set({ shown: 0 })
+    .where("document", "=", document)
+    .where("kind", "=", "file")
+    .execute();
+}

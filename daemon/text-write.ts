@@ -1,0 +1,22 @@
+import type { ReplicaDocument } from "../shared/replica/document.ts";
+import { splitForm } from "../shared/replica/text-form.ts";
+
+/** A text that replaces another one. */
+export interface WholeText {
+  /** The text that its author saw; what differs from it is the change. */
+  readonly base: string;
+  readonly value: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly writtenAt: number;
+}
+
+/** Writes a text. Where the document's is another than its author saw, unseen lines stay. */
+export function writeText(document: ReplicaDocument, { base, value, writtenAt }: WholeText): void {
+  if (document.content() === base) {
+    document.setContent(value, writtenAt);
+    return;
+  }
+  const { form, lines } = splitForm(value);
+  document.editText(document.alignText(splitForm(base).lines), lines);
+  document.setTextForm(form, writtenAt);
+}

@@ -1,0 +1,66 @@
+import type { Memory } from "../../shared/wire/memory.ts";
+import { pageOf, parseCursor } from "../stores/cursor.ts";
+import {
+  fullTextQuery,
+  listMemories,
+  type MemoryFilter,
+  type MemoryRow,
+  searchMemories,
+  toMemory,
+} from "../stores/memory-store.ts";
+import type { ServiceStore } from "./service-store.ts";
+import type { MemoryQuery, Page } from "./services.ts";
+import { overlaid, type WithheldMemory } from "./withholding.ts";
+
+type Db = ServiceStore["reader"];
+
+/** A list or search of memories some of which are withheld. Reads all of them for each page. */
+export async function listWithheld(
+  db: Db,
+  filter: MemoryFilter,
+  query: MemoryQuery,
+  withheld: readonly WithheldMemory[],
+): Promise<Page<Memory>> {
+  if (query.q !== undefined) return await searchWithheld(db, filter, query.q, query, withheld);
+  const rows = overlaid(await listMemories(db, filter, undefined, undefined), withheld);
+  const from = parseCursor("memories", query.cursor);
+  const isAfter = ({ createdAt, rowId }: MemoryRow) =>
+    !from || createdAt > from.sort || (createdAt === from.sort && rowId > Number(from.id));
+  const page = pageOf("memories", rows.filter(isAfter), query.limit, (row) => ({
+    sort: row.createdAt,
+    id: String(row.rowId),
+  }));
+  return { items: page.rows.map(toMemory), total: rows.length, nextCursor: page.nextCursor };
+}
+
+/** What is withheld is in no index: it comes last, if it holds every word. */
+async function searchWithheld(
+  db: Db,
+  filter: MemoryFilter,
+  q: string,
+  query: MemoryQuery,
+  withheld: readonly WithheldMemory[],
+): Promise<Page<Memory>> {
+  const from = parseCursor("found", query.cursor);
+  const words = fullTextQuery(q);
+  if (words === undefined) return { items: [], total: 0, nextCursor: null };
+  const { rows } = await searchMemories(db, filter, words, undefined, undefined);
+  const isWithheld = (row: MemoryRow) =>
+    withheld.some(({ documentName, key }) => documentName === row.documentName && key === row.key);
+  const all = [
+    ...rows.filter((row) => !isWithheld(row)),
+    ...overlaid([], withheld).filter((row) => holdsWords(row, q)),
+  ];
+  const given = Math.max(0, Math.trunc(from?.sort ?? 0));
+  const endOf = (row: MemoryRow) => ({ sort: given + (query.limit ?? 0), id: row.memoryId });
+  const page = pageOf("found", all.slice(given), query.limit, endOf);
+  return { items: page.rows.map(toMemory), total: all.length, nextCursor: page.nextCursor };
+}
+
+function holdsWords({ key, value }: MemoryRow, q: string): boolean {
+  const text = `${key} ${value}`.toLowerCase();
+  return q
+    .toLowerCase()
+    .split(/\s+/u)
+    .every((word) => text.includes(word));
+}
