@@ -23,7 +23,7 @@ export interface HeldStatus {
   readonly written_at: string;
 }
 
-/** All that is held on this machine, in the order in which it came. */
+/** All that is held on this machine, in the order in which it was written. */
 export async function readHeldStatus(db: Kysely<DaemonTables>): Promise<HeldStatus[]> {
   return (await listHeld(db)).map(heldStatus);
 }

@@ -86,12 +86,13 @@ export async function findHeld(db: Db, place: HeldPlace): Promise<HeldItem | und
   return row && toItem(row);
 }
 
-/** What is held, of one document or of all, in the order in which it came. */
+/** What is held, of one document or of all, in the order in which it was written. */
 export async function listHeld(db: Db, document?: string): Promise<HeldItem[]> {
   const rows = await db
     .selectFrom("held")
     .selectAll()
     .$if(document !== undefined, (query) => query.where("document", "=", document ?? ""))
+    .orderBy("written_at")
     .orderBy("id")
     .execute();
   return rows.map(toItem);

@@ -11,7 +11,8 @@ import { type Echoes, takeFrame } from "./incoming.ts";
 import { LiveLink } from "./live-link.ts";
 import { readPosition } from "./positions.ts";
 import type { RequestBudget } from "./request-budget.ts";
-import { documentsOf, exchangeRound, type RoundOptions, unitsToSync } from "./round.ts";
+import { documentsOf, exchangeRound, unitsToSync } from "./round.ts";
+import type { RoundOptions } from "./round-options.ts";
 import { type NextStep, SyncSchedule, type SyncUnit } from "./schedule.ts";
 import type { Outcome } from "./service.ts";
 

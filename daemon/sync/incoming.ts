@@ -101,7 +101,7 @@ export async function takeFrame(
  * not held before, lines that both sides wrote are cleaned up in the same transaction. Resolves to
  * what is wrong with an update that can't be applied; nothing is changed then.
  */
-async function applyRemote(
+export async function applyRemote(
   context: Context,
   open: OpenDocument,
   ackedSeq: number,

@@ -1,26 +1,18 @@
-import type { AccountId, ProjectId, UserId } from "../../shared/ids.ts";
+import type { ProjectId, UserId } from "../../shared/ids.ts";
 import { layerOf, projectOf } from "../../shared/replica/address.ts";
-import type { ReplicaStore, WriteContext } from "../../shared/replica/store.ts";
+import type { WriteContext } from "../../shared/replica/store.ts";
 import type { DocumentRequest, ExchangeAnswer } from "../../shared/wire/exchange.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import type { DaemonTables } from "../tables.ts";
 import { takeAnswer } from "./incoming.ts";
 import { type Outgoing, outgoingOf } from "./outgoing.ts";
 import { readPosition } from "./positions.ts";
+import { hasTurns, type Refusal, recoverRefused, takeNextTurn } from "./recovery.ts";
+import type { RoundOptions } from "./round-options.ts";
 import type { SyncUnit } from "./schedule.ts";
-import type { Outcome, Service } from "./service.ts";
+import type { Outcome } from "./service.ts";
 
 type Context = WriteContext<DaemonTables>;
-
-/** Between which replica and which service a call goes, and what is followed. */
-export interface RoundOptions {
-  readonly store: ReplicaStore<DaemonTables>;
-  readonly service: Service;
-  readonly account: AccountId;
-  readonly user: UserId;
-  /** The followed projects, each with the name it is created under. */
-  readonly projects: () => ReadonlyMap<ProjectId, string>;
-}
 
 const NOT_FOUND = 404;
 
@@ -66,6 +58,11 @@ export async function exchangeRound(
   if (outcome.kind !== "answered") return outcome;
   const answer = outcome.value;
   const unfinished = await store.write((context) => take(context, options, names, sent, answer));
+  for (const refusal of refusedAmong(names, sent, answer)) {
+    const recovered = await recoverRefused(options, refusal);
+    if (recovered.kind !== "answered") return recovered;
+    if (recovered.value) unfinished.push(refusal.name);
+  }
   const again = new Set(unfinished.map((name): SyncUnit => projectOf(name) ?? "own"));
   return { kind: "answered", value: { again } };
 }
@@ -86,6 +83,7 @@ async function prepare(
   for (const name of names) {
     const open = await context.open({ owner: account, name });
     const position = await readPosition(context.db, service.name, open.id);
+    if (position.remote) await takeNextTurn(context, open);
     const outgoing = await outgoingOf(context.db, open, position);
     sent.set(layerOf(name), outgoing);
   }
@@ -107,7 +105,19 @@ async function take(
     if (!outgoing || !document) continue;
     const open = await context.open({ owner: account, name });
     const taken = await takeAnswer(context, service.name, open, outgoing, document);
-    if (taken.again) unfinished.push(name);
+    const { refused } = await readPosition(context.db, service.name, open.id);
+    const hasMore = taken.again || (refused === undefined && (await hasTurns(context, name)));
+    if (hasMore) unfinished.push(name);
   }
   return unfinished;
+}
+
+/** The documents whose updates the service has refused. */
+function refusedAmong(names: readonly string[], sent: Sent, answer: ExchangeAnswer): Refusal[] {
+  return names.flatMap((name) => {
+    const document = answer.documents[layerOf(name)];
+    if (!document || !("refused" in document)) return [];
+    const { update } = sent.get(layerOf(name))?.request ?? {};
+    return update ? { name, message: document.refused.message } : [];
+  });
 }

@@ -16,7 +16,8 @@ export const TEXT_ROOT = "claude_md";
 /** Where an item stands: in the text, or in an array of entries. */
 export type Place = "text" | EntryKind;
 
-const TEXT_FORM_KEY = `${OWN_METADATA_PREFIX}text`;
+/** The metadata key of the text's form. */
+export const TEXT_FORM_KEY = `${OWN_METADATA_PREFIX}text`;
 const PROJECT_NAME_KEY = `${OWN_METADATA_PREFIX}name`;
 
 /** What a set of transactions changed; read and forgotten by `takeChanges`. */

@@ -10,7 +10,7 @@ import type { WriteContext } from "./store.ts";
 import type { ReplicaTables } from "./tables.ts";
 
 /** State vector of a document that holds nothing. */
-const EMPTY_STATE_VECTOR = Y.encodeStateVector(new Map());
+export const EMPTY_STATE_VECTOR = Y.encodeStateVector(new Map());
 
 /** A document that 100,000 client ids have written to has a shorter one. */
 const STATE_VECTOR_BYTES_MAX = 1024 * 1024;

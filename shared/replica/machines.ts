@@ -46,8 +46,13 @@ export function nameMachine(
   document.setEntry("metadata", machineKey(client), name, { now });
 }
 
+/** Whether a metadata key is one of `machineKey`'s. */
+export function isMachineKey(key: string): boolean {
+  return key.startsWith(MACHINE_PREFIX);
+}
+
 function clientOf(key: string): number | undefined {
-  return key.startsWith(MACHINE_PREFIX) ? Number(key.slice(MACHINE_PREFIX.length)) : undefined;
+  return isMachineKey(key) ? Number(key.slice(MACHINE_PREFIX.length)) : undefined;
 }
 
 /** The clients of which a memory or a character can be seen. */

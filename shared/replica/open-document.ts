@@ -6,6 +6,7 @@ import type { Position } from "../wire/position.ts";
 import type { DocumentAddress } from "./address.ts";
 import { type Admission, admitUpdate } from "./admit.ts";
 import { type DocumentChanges, ReplicaDocument } from "./document.ts";
+import type { EntryKind } from "./entry-arrays.ts";
 import { appendRow, lastRowBeyond, loadDocument, mergeUpdates, writeSnapshot } from "./log-rows.ts";
 import { nameMachine } from "./machines.ts";
 import { writeRows } from "./rows.ts";
@@ -22,8 +23,7 @@ const ROWS_KEPT = 1024;
 export const ROW_BYTES_KEPT_MIN = 128 * 1024;
 
 /** Why a document that is over its size takes nothing but deletions. */
-export const DOCUMENT_FULL =
-  `the document is over ${LIMITS.documentBytes} bytes: ` + "delete something first";
+export const DOCUMENT_FULL = `the document is over ${LIMITS.documentBytes} bytes: delete something first`;
 
 /** The 400 for a write that adds to a full document. */
 function documentFull(): AppError {
@@ -174,6 +174,28 @@ export class OpenDocument {
     this.#touched = false;
     this.#flushing = false;
     return rows;
+  }
+
+  /** Brings the rows that were derived from `former` up to this document. */
+  async rewriteRows(
+    db: Kysely<ReplicaTables>,
+    now: number,
+    former: ReplicaDocument,
+  ): Promise<void> {
+    const { document } = this;
+    const keysOf = (kind: EntryKind) => new Set([...former[kind].keys(), ...document[kind].keys()]);
+    await writeRows(
+      db,
+      { documentId: this.id, name: this.address.name, now, machine: undefined },
+      document,
+      {
+        memoryKeys: keysOf("memories"),
+        replaced: [],
+        metadataKeys: keysOf("metadata"),
+        text: true,
+        textClients: new Set(),
+      },
+    );
   }
 
   /** Whoever has written into the document is named in it; who only deletes is not. */

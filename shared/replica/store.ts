@@ -3,10 +3,10 @@ import { compiled } from "../sqlite/compiled.ts";
 import type { SqliteDatabase } from "../sqlite/database.ts";
 import { returnFreePages } from "../sqlite/free-pages.ts";
 import { savepoint, writeTransaction } from "../sqlite/transaction.ts";
-import type { World } from "../world.ts";
+import { randomUint32, type World } from "../world.ts";
 import type { DocumentAddress } from "./address.ts";
 import { mergeFullText } from "./full-text.ts";
-import { CorruptDocumentError } from "./log-rows.ts";
+import { CorruptDocumentError, writeSnapshot } from "./log-rows.ts";
 import {
   type CommittedRow,
   OpenDocument,
@@ -50,6 +50,11 @@ export interface WriteContext<Tables extends ReplicaTables> {
   find(address: DocumentAddress): Promise<OpenDocument | undefined>;
   /** Writes what was changed so far, so that the document's `head` counts it. */
   flush(document: OpenDocument): Promise<void>;
+  /**
+   * Makes a document anew from one update, as if it had never held anything else. Its rows follow;
+   * a text that goes stays in the history. What it writes from now on is another client's.
+   */
+  rebuild(document: OpenDocument, update: Uint8Array): Promise<OpenDocument>;
   /** Shortens a document's log to what is still needed of it. */
   compact(address: DocumentAddress): Promise<void>;
 }
@@ -75,13 +80,15 @@ export class ReplicaStore<Tables extends ReplicaTables> {
   #waiting: Write<Tables>[] = [];
   #draining: Promise<void> | undefined;
   #onTimed: ((durationMs: number, kept: boolean) => void) | undefined;
+  readonly #writers: Writers;
 
   constructor(options: StoreOptions<Tables>) {
     this.#options = options;
+    this.#writers = new Writers(options.writer, options.world);
   }
 
   get writer(): Writer {
-    return this.#options.writer;
+    return this.#writers.current;
   }
 
   /** For reading; sees what is committed. */
@@ -163,7 +170,7 @@ export class ReplicaStore<Tables extends ReplicaTables> {
     try {
       await writeTransaction(this.#options.database.writer, async (db) => {
         for (const write of writes) {
-          const context = new Context(this.#options, this.#open, db);
+          const context = new Context(this.#options, this.#writers, this.#open, db);
           contexts.push(context);
           settle.push(await runOne(write, context, db, writes.length));
         }
@@ -230,6 +237,25 @@ async function runOne<Tables extends ReplicaTables>(
   return () => write.reject(outcome.thrown);
 }
 
+/** Who this process is in the documents that it loads; another one from each rebuilding on. */
+class Writers {
+  readonly #world: World;
+  #current: Writer;
+
+  constructor(first: Writer, world: World) {
+    this.#current = first;
+    this.#world = world;
+  }
+
+  get current(): Writer {
+    return this.#current;
+  }
+
+  renew(): void {
+    this.#current = { ...this.#current, clientId: randomUint32(this.#world) };
+  }
+}
+
 class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
   readonly now: number;
   readonly #inHand = new Set<OpenDocument>();
@@ -239,6 +265,7 @@ class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
 
   constructor(
     readonly options: StoreOptions<Tables>,
+    readonly writers: Writers,
     readonly openDocuments: Map<string, OpenDocument>,
     readonly db: Kysely<Tables>,
   ) {
@@ -275,6 +302,20 @@ class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
     this.rows.push(...(await document.flush(this.#replica, this.now, this.#droppable)));
   }
 
+  async rebuild(former: OpenDocument, update: Uint8Array): Promise<OpenDocument> {
+    await this.flush(former);
+    this.#written.add(former);
+    const { id, address, head } = former;
+    const snapshot = { seq: head.seq, payload: update, now: this.now };
+    await writeSnapshot(this.#replica, id, snapshot, head.seq);
+    this.#inHand.delete(former);
+    this.writers.renew();
+    const document = await this.#load(id, address);
+    this.#written.add(document);
+    await document.rewriteRows(this.#replica, this.now, former.document);
+    return document;
+  }
+
   async compact(address: DocumentAddress): Promise<void> {
     const document = await this.find(address);
     if (!document) return;
@@ -305,7 +346,7 @@ class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
   }
 
   async #load(id: number, address: DocumentAddress): Promise<OpenDocument> {
-    const { writer } = this.options;
+    const writer = this.writers.current;
     return this.#take(await OpenDocument.load(this.#replica, id, address, writer));
   }
 

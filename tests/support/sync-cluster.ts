@@ -13,6 +13,7 @@ import { projectDocument } from "../../shared/replica/address.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store.ts";
 import { seededWorld } from "./random.ts";
+import { refusingSend } from "./refusing-service.ts";
 
 export const PROJECT = parseProjectId("proj_cluster") as ProjectId;
 const TOKEN = "mst_dev_cluster";
@@ -35,6 +36,8 @@ export class SyncCluster {
   readonly #dir = mkdtempSync(join(tmpdir(), "memsync-cluster-"));
   readonly #random: () => number;
   readonly machines: Machine[] = [];
+  /** Which updates the service refuses. */
+  refuses: (update: Buffer) => boolean = () => false;
   #service: EmulatorApp | undefined;
 
   constructor(random: () => number) {
@@ -102,7 +105,12 @@ export class SyncCluster {
     };
     const service = {
       name: "cluster",
-      ...createCalls({ send, base: "http://localhost", token: TOKEN, world }),
+      ...createCalls({
+        send: refusingSend(send, (update) => this.refuses(update)),
+        base: "http://localhost",
+        token: TOKEN,
+        world,
+      }),
       close: async () => {},
     };
     const address = projectDocument(LOCAL_ACCOUNT, PROJECT);

@@ -1,0 +1,139 @@
+import type { Kysely } from "kysely";
+import * as Y from "yjs";
+import { layerOf, projectOf } from "../../shared/replica/address.ts";
+import { ReplicaDocument } from "../../shared/replica/document.ts";
+import { EMPTY_STATE_VECTOR } from "../../shared/replica/exchange.ts";
+import type { OpenDocument } from "../../shared/replica/open-document.ts";
+import { addRevision } from "../../shared/replica/revisions.ts";
+import type { WriteContext } from "../../shared/replica/store.ts";
+import type { ReplicaTables } from "../../shared/replica/tables.ts";
+import type { DocumentServed } from "../../shared/wire/exchange.ts";
+import { applyHeld } from "../held/apply-held.ts";
+import { dropHeld, findHeld, type HeldItem, listHeld, putHeld } from "../held/held-store.ts";
+import type { DaemonTables } from "../tables.ts";
+import { applyRemote } from "./incoming.ts";
+import { readPosition, writePosition } from "./positions.ts";
+import type { RoundOptions } from "./round-options.ts";
+import type { Outcome } from "./service.ts";
+import { type UnsentWrite, unsentWrites } from "./unsent-writes.ts";
+
+type Context = WriteContext<DaemonTables>;
+
+/** Nothing is written under it: the service's document is for comparing. */
+const READER_CLIENT = 0;
+
+/** A document whose update the service has refused, and in which words. */
+export interface Refusal {
+  /** A project's id, `user/<user id>` or `global`. */
+  readonly name: string;
+  readonly message: string;
+}
+
+/**
+ * Gets a document going again whose update the service has refused. It becomes what the service
+ * holds, and this machine's writes that the service has not are held, to be tried again: in halves,
+ * until what is refused is alone. That stays held, in the service's words; all else goes through.
+ * False: the service has nothing to compare with, or there is nothing to take back.
+ */
+export async function recoverRefused(
+  options: RoundOptions,
+  refusal: Refusal,
+): Promise<Outcome<boolean>> {
+  const { store, service } = options;
+  const layer = layerOf(refusal.name);
+  const request = { documents: { [layer]: { stateVector: EMPTY_STATE_VECTOR } } };
+  const outcome = await service.exchange(projectOf(refusal.name) ?? null, request);
+  if (outcome.kind !== "answered") return outcome;
+  const served = outcome.value.documents[layer];
+  if (!served || !("epoch" in served)) return { kind: "answered", value: false };
+  const value = await store.write((context) => takeBack(context, options, refusal, served));
+  return { kind: "answered", value };
+}
+
+async function takeBack(
+  context: Context,
+  { account, service }: RoundOptions,
+  { name, message }: Refusal,
+  { epoch, seq, update }: DocumentServed,
+): Promise<boolean> {
+  const { db, now } = context;
+  const open = await context.open({ owner: account, name });
+  const { ackedSeq } = await readPosition(db, service.name, open.id);
+  if (update && (await applyRemote(context, open, ackedSeq, update)) !== undefined) return false;
+  const theirs = new ReplicaDocument(update ? [update] : [], READER_CLIENT);
+  const writes = unsentWrites(open.document, theirs, now);
+  if (writes.length === 0) return false;
+  await holdUnsent(context, open, writes, message);
+  const rebuilt = await context.rebuild(open, Y.encodeStateAsUpdate(theirs.ydoc));
+  const remote = { epoch, seq };
+  const { head } = rebuilt;
+  await writePosition(db, service.name, open.id, {
+    remote,
+    ackedSeq: head.seq,
+    refused: undefined,
+  });
+  return true;
+}
+
+/** One alone is what was refused; of several each half is tried by itself. */
+async function holdUnsent(
+  context: Context,
+  open: OpenDocument,
+  writes: readonly UnsentWrite[],
+  message: string,
+): Promise<void> {
+  const { db } = context;
+  const turns = (await listHeld(db, open.address.name)).map(({ turn }) => turn ?? 0);
+  const next = Math.max(0, ...turns) + 1;
+  for (const [at, write] of writes.entries()) {
+    const turn = at < writes.length / 2 ? next : next + 1;
+    await holdOne(context, open, write, message, writes.length === 1 ? undefined : turn);
+  }
+}
+
+async function holdOne(
+  { db, now }: Context,
+  open: OpenDocument,
+  { losers, ...write }: UnsentWrite,
+  message: string,
+  turn: number | undefined,
+): Promise<void> {
+  const place = { kind: write.kind, document: open.address.name, key: write.key };
+  const gone = losers.map(({ value, updated_at: at }) => ({ value: String(value), at }));
+  const held = await findHeld(db, place);
+  if (held) {
+    // It was written later, and replaces what this was to replace.
+    await putHeld(db, { ...held, seen: [...held.seen, ...write.seen] });
+    if (write.value !== undefined) gone.unshift({ value: write.value, at: write.writtenAt });
+  } else {
+    const reason = `refused by the service: ${message}`;
+    await putHeld(db, { ...place, ...write, cause: "refused", reason, turn });
+  }
+  if (write.kind === "metadata") return;
+  for (const { value, at } of gone) {
+    const revision = { kind: write.kind, key: write.key, value, writtenAt: at, replacedAt: now };
+    const replica = db as unknown as Kysely<ReplicaTables>;
+    await addRevision(replica, open.id, { ...revision, machine: open.writer.machine });
+  }
+}
+
+/** Puts back what is the next to be tried of a document, so that the next call brings it. */
+export async function takeNextTurn(context: Context, open: OpenDocument): Promise<void> {
+  const next = nextTurn(await listHeld(context.db, open.address.name));
+  for (const item of next) {
+    await dropHeld(context.db, item);
+    applyHeld(open, item);
+  }
+  if (next.length > 0) await context.flush(open);
+}
+
+/** Whether there is more of a document to be tried. */
+export async function hasTurns(context: Context, name: string): Promise<boolean> {
+  return nextTurn(await listHeld(context.db, name)).length > 0;
+}
+
+function nextTurn(held: readonly HeldItem[]): readonly HeldItem[] {
+  const turns = held.flatMap(({ turn }) => turn ?? []);
+  const first = Math.min(...turns);
+  return held.filter(({ turn }) => turn === first);
+}

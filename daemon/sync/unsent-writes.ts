@@ -1,0 +1,76 @@
+import type { JsonValue } from "../../shared/json.ts";
+import { type ReplicaDocument, TEXT_FORM_KEY } from "../../shared/replica/document.ts";
+import { type Entry, sameId } from "../../shared/replica/entry-index.ts";
+import { isMachineKey } from "../../shared/replica/machines.ts";
+import type { HeldWrite } from "../held/held-store.ts";
+
+/** A write of this machine's that the service does not have. */
+export type UnsentWrite = Pick<
+  HeldWrite,
+  "kind" | "key" | "value" | "seen" | "base" | "writtenAt"
+> & {
+  readonly kind: "memory" | "metadata" | "text";
+  /** Values that lose against it and that the service has not either, the latest first. */
+  readonly losers: readonly Entry[];
+};
+
+/**
+ * What `mine` has and `theirs` has not, as writes that make the one of the other: `mine` holds all
+ * of `theirs`. Whatever was written to one key in several steps is one write.
+ */
+export function unsentWrites(
+  mine: ReplicaDocument,
+  theirs: ReplicaDocument,
+  now: number,
+): UnsentWrite[] {
+  const base = theirs.content();
+  const value = mine.content();
+  const text = {
+    kind: "text",
+    key: "",
+    value,
+    base,
+    seen: [],
+    losers: [],
+    writtenAt: now,
+  } as const;
+  return [
+    ...unsentEntries("memory", mine, theirs, now),
+    ...unsentEntries("metadata", mine, theirs, now),
+    ...(value === base ? [] : [text]),
+  ];
+}
+
+function unsentEntries(
+  kind: "memory" | "metadata",
+  mine: ReplicaDocument,
+  theirs: ReplicaDocument,
+  now: number,
+): UnsentWrite[] {
+  const index = kind === "memory" ? "memories" : "metadata";
+  const writes: UnsentWrite[] = [];
+  for (const key of new Set([...mine[index].keys(), ...theirs[index].keys()])) {
+    // Both are written again by themselves.
+    if (kind === "metadata" && (isMachineKey(key) || key === TEXT_FORM_KEY)) continue;
+    const here = mine[index].get(key);
+    const there = theirs[index].get(key);
+    const [added, ...losers] = here.filter(
+      (entry) => !there.some(({ id }) => sameId(id, entry.id)),
+    );
+    const gone = there.filter((entry) => !here.some(({ id }) => sameId(id, entry.id)));
+    if (!added && gone.length === 0) continue;
+    writes.push({
+      kind,
+      key,
+      value: added && heldValue(kind, added.value),
+      seen: gone.map(({ id }) => id),
+      losers: kind === "memory" ? losers : [],
+      writtenAt: added?.updated_at ?? now,
+    });
+  }
+  return writes;
+}
+
+function heldValue(kind: "memory" | "metadata", value: JsonValue): string {
+  return kind === "memory" ? String(value) : JSON.stringify(value);
+}

@@ -1,0 +1,237 @@
+import { afterEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readLocalMemories } from "../../daemon/cli/local-memories.ts";
+import { LOCAL_ACCOUNT, LOCAL_USER, serviceStoreOf } from "../../daemon/gateway/mount.ts";
+import { allowHeld, listHeld } from "../../daemon/held/held-store.ts";
+import { createWithholding } from "../../daemon/held/withholding.ts";
+import { appendToInbox, drainInbox, type InboxWrite } from "../../daemon/inbox.ts";
+import { openReplica } from "../../daemon/open-replica.ts";
+import type { DaemonTables } from "../../daemon/tables.ts";
+import { RequestLimits } from "../../server/limits/request-limits.ts";
+import { createServices } from "../../server/services/create-services.ts";
+import type { Services } from "../../server/services/services.ts";
+import type { OpenDocument } from "../../shared/replica/open-document.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
+import { caller, EVERYTHING, projectId, refusal } from "../support/test-services.ts";
+import { createTestWorld } from "../support/test-world.ts";
+
+const PROJECT = projectId("held");
+const ME = caller({ account: LOCAL_ACCOUNT, user: LOCAL_USER });
+const SECRET = `token ${PLANTED.github}`;
+
+interface Home {
+  readonly store: ReplicaStore<DaemonTables>;
+  readonly services: Services;
+}
+
+const opened: { folder: string; store: ReplicaStore<DaemonTables> }[] = [];
+
+async function openHome(): Promise<Home> {
+  const folder = mkdtempSync(join(tmpdir(), "memsync-held-"));
+  const world = createTestWorld();
+  const store = await openReplica(join(folder, "memsync.db"), world);
+  opened.push({ folder, store });
+  const services = createServices(
+    serviceStoreOf(store),
+    world,
+    new RequestLimits(world),
+    createWithholding(),
+  );
+  await services.projects.put(ME, { id: PROJECT });
+  return { store, services };
+}
+
+afterEach(async () => {
+  for (const { folder, store } of opened.splice(0)) {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+function set({ services }: Home, key: string, content: string) {
+  return services.memories.create(ME, { key, content, layer: "project" }, PROJECT);
+}
+
+async function listed({ services }: Home, query: object = {}) {
+  const page = await services.memories.list(ME, { ...EVERYTHING, projectId: PROJECT, ...query });
+  return page.items.map(({ key, content }) => [key, content]);
+}
+
+function inDocument<Value>({ store }: Home, look: (open: OpenDocument) => Value): Promise<Value> {
+  return store.write(async (context) =>
+    look(await context.open({ owner: LOCAL_ACCOUNT, name: PROJECT })),
+  );
+}
+
+const valuesOf = (home: Home, key: string) =>
+  inDocument(home, ({ document }) => document.memories.get(key).map(({ value }) => value));
+
+/** A write that came from another machine: no entry that is here is replaced by it. */
+const writtenElsewhere = (home: Home, key: string, value: string) =>
+  inDocument(home, ({ document }) =>
+    document.setEntry("memories", key, value, { now: Date.now(), seen: [] }),
+  );
+
+async function inbox(home: Home, ...writes: readonly InboxWrite[]): Promise<void> {
+  await home.store.write(async ({ db }) => {
+    for (const write of writes) await appendToInbox(db, write);
+  });
+  await drainInbox(home.store);
+}
+
+const memory = (key: string, value: string | undefined, changes: object = {}): InboxWrite => {
+  return { kind: "memory", document: PROJECT, key, value, seen: [], writtenAt: 1, ...changes };
+};
+
+async function updatesHold({ store }: Home, text: string): Promise<boolean> {
+  const rows = await store.reader.selectFrom("updates").select("payload").orderBy("seq").execute();
+  return rows.some(({ payload }) => Buffer.from(payload).includes(text));
+}
+
+test("a memory that holds a secret is shown everywhere here, and in no update", async () => {
+  const home = await openHome();
+  await set(home, "plain", "as ever");
+  const created = await set(home, "deploy", SECRET);
+  expect(created).toMatchObject({ key: "deploy", content: SECRET });
+  expect(await listed(home)).toEqual([
+    ["plain", "as ever"],
+    ["deploy", SECRET],
+  ]);
+  expect(await listed(home, { q: "token" })).toEqual([["deploy", SECRET]]);
+  expect(await listed(home, { limit: 1 })).toEqual([["plain", "as ever"]]);
+  const { memories } = await home.services.projects.get(ME, PROJECT);
+  expect(memories.map(({ key }) => key)).toEqual(["plain", "deploy"]);
+  const local = await readLocalMemories(home.store.reader, PROJECT);
+  expect(local.find(({ key }) => key === "deploy")).toMatchObject({ value: SECRET });
+  expect(await updatesHold(home, "as ever")).toBe(true);
+  expect(await updatesHold(home, PLANTED.github)).toBe(false);
+  const [held] = await listHeld(home.store.reader);
+  expect(held?.reason).toBe("looks like a GitHub token");
+});
+
+test("pages over what is held and what is not give each memory once", async () => {
+  const home = await openHome();
+  for (let at = 0; at < 7; at++) await set(home, `k${at}`, at % 3 === 1 ? `${SECRET}` : `v${at}`);
+  const seen: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = { ...EVERYTHING, projectId: PROJECT, limit: 2, cursor };
+    const page = await home.services.memories.list(ME, query);
+    expect(page.total).toBe(7);
+    seen.push(...page.items.map(({ key }) => key));
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  expect(seen.sort()).toEqual(["k0", "k1", "k2", "k3", "k4", "k5", "k6"]);
+});
+
+test("a clean write takes the place of a held one, and deletes nothing its author missed", async () => {
+  const home = await openHome();
+  await set(home, "k", "first");
+  await set(home, "k", SECRET);
+  await writtenElsewhere(home, "k", "of another machine");
+  expect(await listed(home)).toEqual([["k", SECRET]]);
+  await set(home, "k", "clean");
+  expect(await listHeld(home.store.reader)).toEqual([]);
+  expect((await valuesOf(home, "k")).sort()).toEqual(["clean", "of another machine"]);
+});
+
+test("a second secret replaces the held one and still replaces what the first one saw", async () => {
+  const home = await openHome();
+  await set(home, "k", "first");
+  await set(home, "k", SECRET);
+  await writtenElsewhere(home, "k", "of another machine");
+  await set(home, "k", `again ${PLANTED.otherGithub}`);
+  expect(await listed(home)).toEqual([["k", `again ${PLANTED.otherGithub}`]]);
+  await set(home, "k", "clean");
+  expect((await valuesOf(home, "k")).sort()).toEqual(["clean", "of another machine"]);
+});
+
+test("a held memory is deleted with what it was to replace", async () => {
+  const home = await openHome();
+  await set(home, "k", "first");
+  const { id } = await set(home, "k", SECRET);
+  await home.services.memories.remove(ME, id);
+  expect(await listed(home)).toEqual([]);
+  expect(await valuesOf(home, "k")).toEqual([]);
+  expect(await refusal(() => home.services.memories.remove(ME, id))).toBe("not_found");
+});
+
+test("what is in a document already, from wherever, is no secret to it", async () => {
+  const home = await openHome();
+  await writtenElsewhere(home, "k", SECRET);
+  await set(home, "k", `${SECRET}, changed`);
+  expect(await listHeld(home.store.reader)).toEqual([]);
+  expect(await valuesOf(home, "k")).toEqual([`${SECRET}, changed`]);
+});
+
+test("a sync that brings one secret among many saves the others", async () => {
+  const home = await openHome();
+  const memories = Array.from({ length: 50 }, (_, at) => {
+    return { key: `k${at}`, value: at === 20 ? SECRET : `v${at}` };
+  });
+  const payload = { memories, claude_md_content: "# One\n", metadata: { note: SECRET, a: 1 } };
+  const answer = await home.services.sync.apply(ME, PROJECT, payload, { createMissing: false });
+  expect(answer.memories).toHaveLength(50);
+  expect(answer.memories).toContainEqual({ key: "k20", value: SECRET });
+  expect(answer.metadata).toEqual({ a: 1 });
+  const held = await listHeld(home.store.reader);
+  expect(held.map(({ kind, key }) => [kind, key]).sort()).toEqual([
+    ["memory", "k20"],
+    ["metadata", "note"],
+  ]);
+  const again = { memories: answer.memories, claude_md_content: answer.claude_md_content };
+  await home.services.sync.apply(ME, PROJECT, again, { createMissing: false });
+  expect(await listHeld(home.store.reader)).toEqual(held);
+  expect(await updatesHold(home, PLANTED.github)).toBe(false);
+});
+
+test("a text with a secret is held; the next one counts from what its author saw", async () => {
+  const home = await openHome();
+  const put = (claude_md_content: string) =>
+    home.services.projects.put(ME, { id: PROJECT, claude_md_content });
+  const shown = async () => (await home.services.projects.get(ME, PROJECT)).claudeMdContent;
+  await put("# One\n");
+  await put(`# One\n${SECRET}\n`);
+  expect(await shown()).toBe(`# One\n${SECRET}\n`);
+  expect(await inDocument(home, ({ document }) => document.content())).toBe("# One\n");
+  await inDocument(home, ({ document }) => document.setContent("# One\nof another\n", 5));
+  await put("# One\nclean\n");
+  const content = await shown();
+  expect(content?.split("\n").sort()).toEqual(["", "# One", "clean", "of another"].sort());
+  expect(await listHeld(home.store.reader)).toEqual([]);
+});
+
+test("what was saved without a daemon is scanned when it is taken over", async () => {
+  const home = await openHome();
+  await inbox(home, memory("k", SECRET), memory("fine", "v"), memory("meant", SECRET));
+  expect((await listHeld(home.store.reader)).map(({ key }) => key)).toEqual(["k", "meant"]);
+  await inbox(home, memory("k", "clean"), memory("meant", undefined));
+  expect(await listHeld(home.store.reader)).toEqual([]);
+  expect(await listed(home)).toEqual(
+    [
+      ["k", "clean"],
+      ["fine", "v"],
+    ].sort() as never,
+  );
+});
+
+test("what a person allows is allowed from then on, here and in any other write", async () => {
+  const home = await openHome();
+  await set(home, "k", SECRET);
+  const [held] = await listHeld(home.store.reader);
+  await home.store.write(async ({ db }) => {
+    if (held) await allowHeld(db, held);
+  });
+  await drainInbox(home.store);
+  expect(await listHeld(home.store.reader)).toEqual([]);
+  expect(await valuesOf(home, "k")).toEqual([SECRET]);
+  await set(home, "other", `the same ${PLANTED.github}`);
+  await set(home, "third", PLANTED.otherGithub);
+  expect((await listHeld(home.store.reader)).map(({ key }) => key)).toEqual(["third"]);
+  await inbox(home, memory("third", PLANTED.otherGithub, { allowSecret: true }));
+  expect(await listHeld(home.store.reader)).toEqual([]);
+  expect(await valuesOf(home, "third")).toEqual([PLANTED.otherGithub]);
+});
