@@ -110,6 +110,7 @@ class Sieve {
     if (held?.value === value) return false;
     const entries = this.#open.document.memories.get(key);
     const present = entries.map((entry) => String(entry.value));
+    if (!held && present[0] === value) return true;
     const reason =
       (await secretReason(this.#db, value, present)) ??
       (await secretReason(this.#db, key, entries.length > 0 ? [key] : []));

@@ -10,6 +10,7 @@ import type { Urgency } from "./budget.ts";
 import { type Echoes, takeFrame } from "./incoming.ts";
 import { LiveLink } from "./live-link.ts";
 import { readPosition } from "./positions.ts";
+import { refusalAdvice } from "./refusal-advice.ts";
 import type { RequestBudget } from "./request-budget.ts";
 import { documentsOf, exchangeRound, unitsToSync } from "./round.ts";
 import type { RoundOptions } from "./round-options.ts";
@@ -302,7 +303,7 @@ export class SyncEngine {
     log.warn({ unit, outcome: outcome.kind, reason: outcome.message }, "a sync call failed");
     const fraction = randomFraction(world);
     if (outcome.kind === "refused") {
-      this.#refused.set(unit, outcome.message);
+      this.#refused.set(unit, `${outcome.message}; ${refusalAdvice(outcome.status)}`);
       this.#schedule.unitFailed(unit, now, fraction);
       this.#reached(outcome.message);
       return;

@@ -30,7 +30,7 @@ export async function takeAnswer(
   const save = (changes: Partial<SyncPosition>) =>
     writePosition(db, service, open.id, { ...position, refused: undefined, ...changes });
   if ("forbidden" in answer) {
-    await save({ refused: "the token does not reach it" });
+    await save({ refused: "the token does not reach it; set MEMSYNC_TOKEN to one that does" });
     return { again: false };
   }
   if ("refused" in answer) {

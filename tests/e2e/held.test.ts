@@ -1,0 +1,159 @@
+import { expect } from "bun:test";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
+import type { Machine, ServiceConfig } from "../support/machine.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
+import { holding, openRefusingService, REFUSAL } from "../support/refusing-service.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const emulator = sharedEmulator();
+const FILE = "CLAUDE.md";
+const SECRET = `token ${PLANTED.github}`;
+
+async function startTwo(lab: Lab, a: ServiceConfig, b = a): Promise<readonly [Machine, Machine]> {
+  const machines = await lab.twoMachines(a, { ".gitignore": FILE });
+  machines[1].service = b;
+  await Promise.all(machines.map((machine) => machine.up()));
+  return machines;
+}
+
+const save = (machine: Machine, text: string) => writeFile(join(machine.folder, FILE), text);
+const fileOf = (machine: Machine) => readFile(join(machine.folder, FILE), "utf8").catch(() => "");
+
+async function untilKeys(machine: Machine, ...keys: readonly string[]): Promise<void> {
+  await waitFor(`${machine.name} to have ${keys.join(", ")}`, async () => {
+    const found = (await machine.list()).map(({ key }) => key);
+    return Bun.deepEquals(found.sort(), [...keys].sort());
+  });
+}
+
+async function heldIds(machine: Machine): Promise<string[]> {
+  return (await machine.status()).held.map(({ id }) => id);
+}
+
+async function untilState(machine: Machine, state: string): Promise<void> {
+  await waitFor(`the file of ${machine.name} to be ${state}`, async () => {
+    return (await machine.fileStatus())?.state === state;
+  });
+}
+
+/** Everything that a service holds of a project, as it tells anybody. */
+async function onService({ url, token }: ServiceConfig, project: string): Promise<string> {
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(`${url}/api/projects/${project}`, { headers });
+  return await response.text();
+}
+
+scenario("a secret stays on its machine until a person says otherwise", async (lab) => {
+  const service = emulator.account("held-secret");
+  const [a, b] = await startTwo(lab, service);
+  const { id: project } = await a.projectOf();
+  const set = await a.run(["set", "deploy", SECRET]);
+  expect(set.status).toBe(0);
+  expect(set.stderr).toContain("held: looks like a GitHub token; it stays on this machine");
+  expect(set.stderr).not.toContain(PLANTED.github);
+  await a.memsync("set", "plain", "as ever");
+  await untilKeys(b, "plain");
+  expect(await a.memsync("get", "deploy")).toBe(SECRET);
+  await a.down();
+  await a.up();
+  await a.untilSynced();
+  expect(await a.memsync("status")).toContain("held: looks like a GitHub token");
+  expect(await onService(service, project)).not.toContain(PLANTED.github);
+  await untilKeys(b, "plain");
+  const [id = ""] = await heldIds(a);
+  expect(await a.memsync("held", "show", id)).toBe(SECRET);
+  await a.memsync("held", "allow", id);
+  await untilKeys(b, "deploy", "plain");
+  expect(await b.memsync("get", "deploy")).toBe(SECRET);
+  expect(await heldIds(a)).toEqual([]);
+  expect(`${a.logs()}${b.logs()}`).not.toContain(PLANTED.github);
+});
+
+scenario("what was written without a daemon is held by the next one", async (lab) => {
+  const [a, b] = await startTwo(lab, emulator.account("held-offline"));
+  await a.down();
+  await a.memsync("set", "secret", SECRET);
+  await a.memsync("set", "meant", PLANTED.slack, "--allow-secret");
+  await a.memsync("set", "plain", "as ever");
+  await a.up();
+  await untilKeys(b, "meant", "plain");
+  await untilKeys(a, "meant", "plain", "secret");
+  const [id = ""] = await heldIds(a);
+  await a.down();
+  await a.memsync("held", "drop", id);
+  await untilKeys(a, "meant", "plain");
+  await a.up();
+  await a.untilSynced();
+  await untilKeys(b, "meant", "plain");
+});
+
+scenario("a file with a held save is not written, and loses nothing in the end", async (lab) => {
+  const service = emulator.account("held-file");
+  const [a, b] = await startTwo(lab, service);
+  const { id: project } = await a.projectOf();
+  await save(a, "# One\n");
+  await waitFor("the file on b", async () => (await fileOf(b)) === "# One\n");
+  const held = `# One\n\n${SECRET}\n`;
+  await save(a, held);
+  await untilState(a, "held");
+  expect(await a.memsync("doc")).toBe(held);
+  await save(b, "# One\n\nfrom b\n");
+  await waitFor("b's line at the service", async () => {
+    return (await onService(service, project)).includes("from b");
+  });
+  await a.untilSynced();
+  await b.untilSynced();
+  expect(await fileOf(a)).toBe(held);
+  await a.down();
+  await a.up();
+  await untilState(a, "held");
+  expect(await fileOf(a)).toBe(held);
+  await save(a, "# One\n\nfrom a\n");
+  await waitFor("both lines in both files", async () => {
+    const files = [await fileOf(a), await fileOf(b)];
+    return files.every((text) => /from a/.test(text) && /from b/.test(text));
+  });
+  expect(await heldIds(a)).toEqual([]);
+  expect(await onService(service, project)).not.toContain(PLANTED.github);
+});
+
+scenario("one refused write blocks no other, over real connections", async (lab) => {
+  const service = emulator.account("held-refused");
+  const refusing = openRefusingService(service.url, holding("BAD"));
+  try {
+    const [a, b] = await startTwo(lab, { ...service, url: refusing.url }, service);
+    await save(a, "# One\n");
+    await waitFor("the file on b", async () => (await fileOf(b)) === "# One\n");
+    for (const at of [1, 2, 3]) await a.memsync("set", `k${at}`, at === 2 ? "BAD" : `v${at}`);
+    await save(a, "# One\n\nBAD line\n");
+    await waitFor("both refusals to be known", async () => {
+      await a.syncOnce();
+      const { held } = await a.status();
+      return held.length === 2 && held.every(({ reason }) => reason.includes(REFUSAL));
+    });
+    await untilKeys(b, "k1", "k3");
+    await untilKeys(a, "k1", "k2", "k3");
+    await save(b, "# One\n\nfrom b\n");
+    await b.untilSynced();
+    await waitFor("b's line in a's replica", async () => {
+      await a.syncOnce();
+      return (await onService(service, (await a.projectOf()).id)).includes("from b");
+    });
+    expect(await fileOf(a)).toBe("# One\n\nBAD line\n");
+    await untilState(a, "held");
+    await a.memsync("set", "k2", "good");
+    await save(a, "# One\n\ngood line\n");
+    await waitFor("all of it in both files", async () => {
+      await Promise.all([a.syncOnce(), b.syncOnce()]);
+      const files = [await fileOf(a), await fileOf(b)];
+      return files.every((text) => /good line/.test(text) && /from b/.test(text));
+    });
+    await untilKeys(b, "k1", "k2", "k3");
+    expect(await fileOf(a)).not.toContain("BAD");
+    expect(await heldIds(a)).toEqual([]);
+  } finally {
+    await refusing.close();
+  }
+});
