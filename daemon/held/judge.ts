@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
-import { DOCUMENT_FULL, type OpenDocument } from "../../shared/replica/open-document.ts";
+import { NO_ROOM, type OpenDocument } from "../../shared/replica/open-document.ts";
 import type { DaemonTables } from "../tables.ts";
 import type { HeldWrite } from "./held-store.ts";
 import { findSecrets, type Secret } from "./secret-scan.ts";
@@ -43,7 +43,7 @@ export async function whyHeld(
   const reason = await secretReason(db, text, present);
   if (reason !== undefined) return { cause: "secret", reason };
   if (!open.isFull || !addsLines(text, present)) return undefined;
-  return { cause: "limit", reason: DOCUMENT_FULL };
+  return { cause: "limit", reason: NO_ROOM };
 }
 
 function addsLines(text: string, present: readonly string[]): boolean {

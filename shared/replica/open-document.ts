@@ -23,11 +23,11 @@ const ROWS_KEPT = 1024;
 export const ROW_BYTES_KEPT_MIN = 128 * 1024;
 
 /** Why a document that is over its size takes nothing but deletions. */
-export const DOCUMENT_FULL = `the document is over ${LIMITS.documentBytes} bytes: delete something first`;
+export const NO_ROOM = `the document is over ${LIMITS.documentBytes} bytes: delete something first`;
 
 /** The 400 for a write that adds to a full document. */
 function documentFull(): AppError {
-  return new AppError("invalid_request", DOCUMENT_FULL);
+  return new AppError("invalid_request", NO_ROOM);
 }
 
 /** This process as a writer. */
@@ -142,7 +142,7 @@ export class OpenDocument {
   applyUpdate(update: Uint8Array): Admission {
     const admission = admitUpdate(this.document, update, this.writer.clientId);
     if (admission.kind !== "admitted") return admission;
-    if (admission.adds && this.isFull) return { kind: "refused", message: DOCUMENT_FULL };
+    if (admission.adds && this.isFull) return { kind: "refused", message: NO_ROOM };
     Y.applyUpdate(this.document.ydoc, update, "remote");
     assert(!this.document.hasPending(), "an admitted update needs nothing more");
     return admission;

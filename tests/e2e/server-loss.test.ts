@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { cp, rm } from "node:fs/promises";
 import type { EmulatorProcess } from "../support/emulator-process.ts";
-import { type Lab, replay } from "../support/lab.ts";
+import { type Lab, replay, scenario } from "../support/lab.ts";
 import { accountForLines } from "../support/line-accounts.ts";
 import type { Machine } from "../support/machine.ts";
 import { seededRandom } from "../support/random.ts";
@@ -109,6 +109,66 @@ replay("a server put back to an older copy gets everything again", async (lab) =
   const keys = (await b.list()).map(({ key }) => key);
   expect(keys.sort()).toEqual(["after", "later"]);
 });
+
+scenario(
+  "a server put back and written to until its log is as long again is found out",
+  async (lab) => {
+    const cluster = await startCluster(lab);
+    const { emulator, data, a, b } = cluster;
+    await a.memsync("set", "before", "1");
+    await saveSomehow(a.folder, "# One\n", seededRandom(1));
+    await untilAllEqual(cluster);
+    await emulator.end();
+    await cp(data, `${data}-copy`, { recursive: true });
+    await emulator.again();
+    await b.memsync("set", "after", "2");
+    await a.memsync("rm", "before");
+    await saveSomehow(b.folder, "# One\n\nfrom b\n", seededRandom(1));
+    await untilAllEqual(cluster);
+    const { id } = await a.projectOf();
+    await Promise.all([a.down(), b.down()]);
+    const reached = await seqOf(emulator, id);
+    await emulator.end();
+    await rm(data, { recursive: true });
+    await cp(`${data}-copy`, data, { recursive: true });
+    await emulator.again();
+    for (let at = 0; (await seqOf(emulator, id)) < reached + 3; at++) await write(emulator, id, at);
+    await Promise.all([a.up(), b.up()]);
+    await untilAllEqual(cluster);
+    expect(await readFollowed(a.folder)).toBe("# One\n\nfrom b\n");
+    const memories = await memoriesOf(b);
+    expect(Object.keys(memories)).toEqual(["after", "elsewhere"]);
+    await waitFor("the server to have the same", async () => {
+      const project = await ask(emulator, "GET", `/api/projects/${id}`);
+      const { memories: there } = project as { memories: { key: string; value: string }[] };
+      const all = Object.fromEntries(there.map(({ key, value }) => [key, value]).sort());
+      return Bun.deepEquals(all, memories);
+    });
+  },
+);
+
+async function ask(emulator: EmulatorProcess, method: string, path: string, body?: object) {
+  const response = await fetch(`${emulator.url}${path}`, {
+    method,
+    headers: { authorization: "Bearer mst_dev_pro" },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return await response.json();
+}
+
+/** Somebody writes through the published interface alone. */
+async function write(emulator: EmulatorProcess, project: string, at: number): Promise<void> {
+  const memories = [{ key: "elsewhere", value: `${at}` }];
+  await ask(emulator, "POST", `/api/projects/${project}/sync`, { memories });
+}
+
+/** How long the server's log of a project is. */
+async function seqOf(emulator: EmulatorProcess, project: string): Promise<number> {
+  const crdt = { encoding: "yjs-v1", documents: { project: { state_vector: "AA==" } } };
+  const answer = await ask(emulator, "POST", `/api/projects/${project}/sync`, { crdt });
+  return (answer as { crdt: { documents: { project: { seq: number } } } }).crdt.documents.project
+    .seq;
+}
 
 replay("an emptied server gets everything again from the machines", async (lab) => {
   const cluster = await startCluster(lab);

@@ -36,7 +36,7 @@ describe("a secret is found", () => {
 describe("what is no secret is left alone", () => {
   const harmless: readonly [string, string][] = [
     ["a password of a database on this machine", "postgres://shop:s3cr3tpw@localhost:5432/shop"],
-    ["a placeholder", "postgres://user:${PASSWORD}@db.shop.io/shop"],
+    ["a placeholder", "postgres://user:{{password}}@db.shop.io/shop"],
     ["an account's number", "aws_account_id: 1234-5678-9012"],
     ["a commit's hash", "see 9fceb02d0ae598e95dc970b74767f19372d61af8"],
     ["an id of ours", "proj_oq72xuufnh7fvpncagvsll6kob mem_mfks4tj3yrmhgrtvxahdhiu23n"],

@@ -1,0 +1,82 @@
+import { expect } from "bun:test";
+import { mkdir } from "node:fs/promises";
+import type { DaemonStatus } from "../../daemon/status.ts";
+import { scenario, sharedEmulator } from "../support/lab.ts";
+import type { Machine } from "../support/machine.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const emulator = sharedEmulator();
+
+/** A way to a service that answers calls about one project as `answer` says, while it says so. */
+function openGate(target: string, answer: (path: string) => number | undefined) {
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const { pathname } = new URL(request.url);
+      const status = answer(pathname);
+      if (status !== undefined) {
+        return Response.json({ error: { code: "x", message: "not for you" } }, { status });
+      }
+      const body = request.method === "POST" ? await request.text() : undefined;
+      const headers = new Headers(request.headers);
+      for (const name of ["host", "connection", "content-length"]) headers.delete(name);
+      const passed = await fetch(`${target}${pathname}`, {
+        method: request.method,
+        headers,
+        ...(body !== undefined && { body }),
+      });
+      return new Response(await passed.text(), passed);
+    },
+  });
+  return { url: `http://127.0.0.1:${server.port}`, close: () => server.stop(true) };
+}
+
+async function projectNamed(machine: Machine, id: string): Promise<DaemonStatus["projects"][0]> {
+  const { projects } = await machine.status();
+  const found = projects.find((project) => project.id === id);
+  if (found) return found;
+  throw new Error(`${id} is not linked`);
+}
+
+for (const status of [403, 404]) {
+  scenario(`a project answered with ${status} stops no other, and status says so`, async (lab) => {
+    const service = emulator.account(`refused-${status}`);
+    let isShut = true;
+    const gate = openGate(service.url, (path) => {
+      // What is gone can't be made anew either.
+      return isShut && /^\/api\/projects(\/proj_shut\/sync)?$/.test(path) ? status : undefined;
+    });
+    try {
+      const [open, shut] = [lab.git.path("open"), lab.git.path("shut")];
+      await Promise.all([mkdir(open), mkdir(shut)]);
+      await fetch(`${service.url}/api/projects`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${service.token}` },
+        body: JSON.stringify({ id: "proj_open" }),
+      });
+      const machine = lab.machine("a", open, { ...service, url: gate.url });
+      await machine.up(lab.git.folder);
+      await machine.memsync("unlink", lab.git.folder);
+      await machine.memsync("link", shut, "--id", "proj_shut");
+      await machine.memsync("link", open, "--id", "proj_open");
+      await machine.memsyncWith({ cwd: shut }, "set", "k", "of the shut one");
+      await machine.memsync("set", "k", "of the open one");
+      await machine.memsync("set", "mine", "v", "--layer", "user");
+      await waitFor("all else to be synced", async () => {
+        await machine.syncOnce();
+        const { own } = await machine.status();
+        const there = await projectNamed(machine, "proj_open");
+        return [own, there].every(({ contacted, waiting }) => contacted && waiting === 0);
+      });
+      const refused = await projectNamed(machine, "proj_shut");
+      expect(refused.refused).toContain(`it answered ${status}: not for you; `);
+      expect(await machine.memsync("status")).toContain("all else goes on");
+      isShut = false;
+      await machine.untilSynced();
+      expect((await projectNamed(machine, "proj_shut")).refused).toBeNull();
+    } finally {
+      await gate.close();
+    }
+  });
+}
