@@ -108,6 +108,10 @@ async function holdOne(
   } else {
     const reason = `refused by the service: ${message}`;
     await putHeld(db, { ...place, ...write, cause: "refused", reason, turn });
+    // The next write takes its place, and then it is in the history as any other.
+    const isLast = turn === undefined && write.kind === "memory";
+    if (isLast && write.value !== undefined)
+      gone.unshift({ value: write.value, at: write.writtenAt });
   }
   if (write.kind === "metadata") return;
   for (const { value, at } of gone) {

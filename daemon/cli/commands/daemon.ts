@@ -137,7 +137,9 @@ async function sync(env: Environment, options: JsonOption & { wait: string }): P
   };
   if (options.json) sayJson(answer.status);
   if (answer.synced) {
-    if (!options.json) say("everything is synced");
+    const { held } = answer.status;
+    const note = held.length > 0 ? `; ${held.length} held here: \`memsync held\`` : "";
+    if (!options.json) say(`everything is synced${note}`);
     return;
   }
   if (!options.json) for (const line of statusLines(answer.status)) say(line);
