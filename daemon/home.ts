@@ -30,6 +30,8 @@ export interface Home {
   readonly log: string;
   /** This machine's name, in a line of text. */
   readonly machine: string;
+  /** Whoever opens the database passes this gate, so that it is not exchanged meanwhile. */
+  readonly gate: string;
   /** A copy of the links, for when the database can't be read. */
   readonly links: string;
 }
@@ -48,6 +50,7 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>): Home 
     gateway: join(dir, "gateway.json"),
     log: join(dir, "daemon.log"),
     machine: join(dir, "machine"),
+    gate: join(dir, "memsync.db.gate"),
     links: join(dir, "links.json"),
   };
 }

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { passGate } from "../../shared/sqlite/lock.ts";
 import { writeTransaction } from "../../shared/sqlite/transaction.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { type Home, prepareHome } from "../home.ts";
@@ -38,6 +39,18 @@ export async function writeToInbox(
   work: (db: Kysely<DaemonTables>) => Promise<InboxWrite | undefined>,
 ): Promise<boolean> {
   prepareHome(home);
+  const gate = await passGate(home.gate, "shared");
+  try {
+    return await writeThroughGate(home, work);
+  } finally {
+    gate.release();
+  }
+}
+
+async function writeThroughGate(
+  home: Home,
+  work: (db: Kysely<DaemonTables>) => Promise<InboxWrite | undefined>,
+): Promise<boolean> {
   const database = await openHomeDatabase(home.database);
   try {
     const written = await writeTransaction(database.writer, async (db) => {

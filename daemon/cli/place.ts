@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import type { Kysely } from "kysely";
+import { passGate } from "../../shared/sqlite/lock.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import type { DaemonTables } from "../tables.ts";
 import type { Environment } from "./environment.ts";
@@ -55,10 +57,18 @@ export async function withLocal<Result>(
   env: Environment,
   work: (db: Kysely<DaemonTables> | undefined) => Promise<Result>,
 ): Promise<Result> {
-  const db = await openLocal(env.home);
+  const { home } = env;
+  // A home that can't be written can be read all the same, and is not exchanged either.
+  const gate = existsSync(home.database) ? passGate(home.gate, "shared") : undefined;
+  const passed = await gate?.catch(() => undefined);
   try {
-    return await work(db);
+    const db = await openLocal(home);
+    try {
+      return await work(db);
+    } finally {
+      await db?.destroy();
+    }
   } finally {
-    await db?.destroy();
+    passed?.release();
   }
 }

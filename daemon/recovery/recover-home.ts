@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import type { Log } from "../../shared/log.ts";
 import { openDatabase } from "../../shared/sqlite/database.ts";
+import { passGate } from "../../shared/sqlite/lock.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { World } from "../../shared/world.ts";
 import type { Home } from "../home.ts";
@@ -18,6 +19,15 @@ import { type DamageNote, emptyWorkshop, exchange, finishExchange } from "./set-
  * home's lock.
  */
 export async function recoverHome(home: Home, world: World, log: Log): Promise<DamageNote[]> {
+  const gate = await passGate(home.gate, "exclusive");
+  try {
+    return await recover(home, world, log);
+  } finally {
+    gate.release();
+  }
+}
+
+async function recover(home: Home, world: World, log: Log): Promise<DamageNote[]> {
   const notes: DamageNote[] = [];
   for (const path of [home.database, home.service]) await finishExchange(path);
   const reason = await findDamage(home.database, existsSync(home.links));

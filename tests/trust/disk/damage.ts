@@ -6,7 +6,7 @@ import type { Lab } from "../../support/lab.ts";
 import type { Machine } from "../../support/machine.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { anyOf, type Case } from "../cases.ts";
-import { flipBit, HARMS, type Harm } from "./harms.ts";
+import { flipBit, flipEveryRow, HARMS, type Harm } from "./harms.ts";
 
 const MEMORIES = 40;
 const TEXT = "# Project\n\nOne line.\nAnother line.\n";
@@ -111,7 +111,7 @@ const whileRunning: Case = {
     const path = join(a.home, "memsync.db");
     const unsent = await a.projectOf();
     ok(unsent.waiting > 0, "something waits");
-    flipBitOfUnsent(path, random);
+    flipEveryRow(path, random);
     await emulator.again();
     await waitFor("the daemon to say so", async () => (await a.status()).damaged.length === 1);
     ok(a.daemon?.running, "it is the same process");
@@ -120,11 +120,6 @@ const whileRunning: Case = {
     await expectRest(a, b, second, id);
   },
 };
-
-/** Rows that wait are read from the disk at each call. */
-function flipBitOfUnsent(path: string, random: () => number): void {
-  for (let times = 0; times < 200; times++) flipBit(path, random);
-}
 
 /** A crash while the databases change places leaves a home that comes up whole. */
 const halfway: Case = {

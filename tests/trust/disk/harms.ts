@@ -36,15 +36,31 @@ function pagesOf(path: string): number {
 
 /** Changes one bit of a row of the log, as a disk does: its page stays a sound one. */
 export function flipBit(path: string, random: () => number): void {
-  const database = new Database(path);
+  flipBits(path, random, (rows) => rows.slice(Math.floor(random() * rows.length)).slice(0, 1));
+}
+
+/** Changes one bit of every row. */
+export function flipEveryRow(path: string, random: () => number): void {
+  flipBits(path, random, (rows) => rows);
+}
+
+function flipBits(
+  path: string,
+  random: () => number,
+  choose: (rows: readonly Row[]) => readonly Row[],
+): void {
+  using database = new Database(path);
   database.exec("PRAGMA busy_timeout = 5000");
-  const rows = database.query("select rowid, payload from updates").all() as Row[];
-  const row = rows[Math.floor(random() * rows.length)];
-  if (!row) throw new Error("there is no row to change");
-  const at = Math.floor(random() * row.payload.length);
-  row.payload[at] = (row.payload[at] ?? 0) ^ (1 << Math.floor(random() * 8));
-  database.query("update updates set payload = ? where rowid = ?").run(row.payload, row.rowid);
-  database.close();
+  const change = database.transaction(() => {
+    using select = database.query<Row, []>("select rowid, payload from updates");
+    using update = database.query("update updates set payload = ? where rowid = ?");
+    for (const { rowid, payload } of choose(select.all())) {
+      const at = Math.floor(random() * payload.length);
+      payload[at] = (payload[at] ?? 0) ^ (1 << Math.floor(random() * 8));
+      update.run(payload, rowid);
+    }
+  });
+  change.immediate();
 }
 
 interface Row {

@@ -9,7 +9,7 @@ export const USAGE = "hostile [--inputs N] [--seed N]";
 
 const INPUTS = "1000000";
 /** Inputs of one process, which is killed when it says nothing for too long. */
-const INPUTS_PER_PROCESS = 20_000;
+const INPUTS_PER_PROCESS = { admission: 20_000, endpoint: 2000 } as const;
 const SILENCE_MS_MAX = 600_000;
 /** Of all inputs; the others are requests to a server. */
 const FOR_ADMISSION = 0.7;
@@ -37,9 +37,9 @@ export async function hostile(args: string[]): Promise<number> {
   const slowest = { admission: 0, endpoint: 0 };
   for (let next = seed; totals.admission + totals.endpoint < inputs; next++) {
     const left = inputs - totals.admission - totals.endpoint;
-    const count = Math.min(INPUTS_PER_PROCESS, left);
     const forAdmission = totals.admission <= FOR_ADMISSION * (totals.admission + totals.endpoint);
     const attack: Attack = forAdmission ? "admission" : "endpoint";
+    const count = Math.min(INPUTS_PER_PROCESS[attack], left);
     const report = await attackElsewhere(attack, next, count);
     if (!report) failed++;
     totals[attack] += report?.inputs ?? count;
@@ -74,6 +74,7 @@ async function attackElsewhere(
   });
   const printed = await new Response(child.stdout).text();
   if ((await child.exited) === 0) return JSON.parse(printed) as Report;
-  print(`${printed}  again: bun run trust ${args.join(" ")}`);
+  const how = child.signalCode === "SIGKILL" ? `killed: it took over ${SILENCE_MS_MAX} ms\n` : "";
+  print(`${how}${printed}  again: bun run trust ${args.join(" ")}`);
   return undefined;
 }
