@@ -31,6 +31,7 @@ async function findDamage(path: string): Promise<string | undefined> {
   let connection: SqliteConnection | undefined;
   try {
     connection = await openConnection(path, true);
+    connection.exec("PRAGMA busy_timeout = 5000");
     return findDamagedPage(connection, "quick") ?? findDamagedPart(connection);
   } catch (thrown) {
     if (isDamage(thrown)) return messageOf(thrown);

@@ -20,6 +20,7 @@ export async function findDamage(path: string, expected: boolean): Promise<strin
   let connection: SqliteConnection | undefined;
   try {
     connection = await openConnection(path, true);
+    connection.exec("PRAGMA busy_timeout = 5000");
     return findDamagedPage(connection, "whole") ?? findDamagedPart(connection);
   } catch (thrown) {
     if (isDamage(thrown)) return messageOf(thrown);

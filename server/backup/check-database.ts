@@ -20,6 +20,7 @@ export async function checkDatabase(path: string, name: string): Promise<void> {
     if (unknown !== undefined || !steps.includes("host-0001-accounts-and-tokens")) {
       throw refused(`${name} is not a database of a memsync server`);
     }
+    connection.exec("PRAGMA busy_timeout = 5000");
     const problem = findDamagedPage(connection, "whole");
     if (problem !== undefined) throw refused(`${name} is damaged (${problem})`);
   } finally {

@@ -17,6 +17,8 @@ import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { ReplicaDocument } from "../../shared/replica/document.ts";
 import { CorruptDocumentError, rowsBetween } from "../../shared/replica/log-rows.ts";
+import { findDamagedPage } from "../../shared/sqlite/check-file.ts";
+import { openConnection } from "../../shared/sqlite/database.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { NOW } from "../support/replicas.ts";
 
@@ -108,6 +110,15 @@ test("a home that lost its database keeps its links, by a copy that is checked",
   await store.close();
   writeFileSync(home.links, readFileSync(home.links, "utf8").replace("/somewhere", "/nowhere"));
   expect(readKeptLinks(home)).toEqual([]);
+});
+
+test("a file that is busy is no damaged one", async () => {
+  const path = join(home.dir, "busy.db");
+  using other = new Database(path);
+  other.exec("create table t (x); begin exclusive; insert into t values (1)");
+  const connection = await openConnection(path, true);
+  expect(() => findDamagedPage(connection, "whole")).toThrow("locked");
+  connection.close();
 });
 
 test("a new home is no damaged one", async () => {
