@@ -1,6 +1,7 @@
 import { replicaMigrations } from "../shared/replica/migrations.ts";
 import type { Migration } from "../shared/sqlite/migrate.ts";
 import { serviceMigrations } from "./service-schema.ts";
+import { plainMigrations } from "./sync/plain/migrations.ts";
 
 const ownMigrations: readonly Migration[] = [
   {
@@ -131,4 +132,5 @@ export const daemonMigrations: readonly Migration[] = [
   ...replicaMigrations,
   ...serviceMigrations,
   ...ownMigrations,
+  ...plainMigrations,
 ];

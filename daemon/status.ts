@@ -8,7 +8,8 @@ import type { Link } from "./links.ts";
 import { type DamageNote, readDamageNotes } from "./recovery/set-aside.ts";
 import type { FollowedFile } from "./sources/followed-file.ts";
 import type { SyncEngine } from "./sync/engine.ts";
-import { readPosition } from "./sync/positions.ts";
+import { readPlainStatus } from "./sync/plain/plain-status.ts";
+import { isPlain, readPosition } from "./sync/positions.ts";
 import type { RequestBudget } from "./sync/request-budget.ts";
 import { documentsOf } from "./sync/round.ts";
 import type { SyncUnit } from "./sync/schedule.ts";
@@ -24,6 +25,8 @@ export interface UnitStatus {
   readonly contacted: boolean;
   /** Why the service won't take it. */
   readonly refused: string | null;
+  /** What else is to be said of it, each in words of its own. */
+  readonly notes: readonly string[];
 }
 
 /** The followed file of one linked folder; `note` says why, in words that follow the path. */
@@ -58,6 +61,8 @@ export interface DaemonStatus {
     readonly name: string;
     readonly online: boolean;
     readonly live: boolean;
+    /** It implements the published interface and nothing else. */
+    readonly plain: boolean;
     readonly last_contact_at: string | null;
     readonly message: string | null;
     /** By the name of their window; empty where nothing is limited. */
@@ -99,7 +104,7 @@ export interface StatusSources {
 
 /** The state now, projects in the order of `links`. Calls no service and looks at no file. */
 export async function readStatus(sources: StatusSources): Promise<DaemonStatus> {
-  const { online, live, lastContactAt, message } = sources.engine.contact;
+  const { online, live, plain, lastContactAt, message } = sources.engine.contact;
   const projects: ProjectStatus[] = [];
   for (const { projectId, name } of uniqueProjects(sources.links)) {
     const folders = sources.files.filter((file) => file.link.projectId === projectId);
@@ -118,6 +123,7 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
       name: sources.service,
       online,
       live,
+      plain,
       last_contact_at: lastContactAt === undefined ? null : timestampOf(lastContactAt),
       message: message ?? null,
       requests: requestsLeft(sources.budget),
@@ -192,6 +198,7 @@ async function unitStatus(sources: StatusSources, unit: SyncUnit): Promise<UnitS
   let waiting = 0;
   let contacted = true;
   let refused = engine.refusal(unit) ?? null;
+  const notes: string[] = [];
   for (const name of documentsOf(unit, LOCAL_USER)) {
     const document = await store.reader
       .selectFrom("documents")
@@ -208,8 +215,12 @@ async function unitStatus(sources: StatusSources, unit: SyncUnit): Promise<UnitS
     waiting += await countUnacknowledged(sources, document.id, position.ackedSeq);
     contacted &&= position.remote !== undefined;
     refused ??= position.refused ?? null;
+    if (!isPlain(position)) continue;
+    const plain = await readPlainStatus(store.reader, document.id);
+    waiting += plain.outstanding;
+    notes.push(...plain.notes);
   }
-  return { memories, waiting, contacted, refused };
+  return { memories, waiting, contacted, refused, notes };
 }
 
 async function countMemories({ store }: StatusSources, documentId: number): Promise<number> {

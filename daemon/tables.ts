@@ -1,8 +1,9 @@
 import type { Generated } from "kysely";
 import type { ServiceTables } from "./service-schema.ts";
+import type { PlainTables } from "./sync/plain/tables.ts";
 
 /** The daemon's database. Times are milliseconds since the Unix epoch. */
-export interface DaemonTables extends ServiceTables {
+export interface DaemonTables extends ServiceTables, PlainTables {
   links: LinksTable;
   sync_positions: SyncPositionsTable;
   followed_files: FollowedFilesTable;

@@ -20,14 +20,20 @@ export function statusLines(status: DaemonStatus): string[] {
     ...(projects.length > 0 ? projects : ["project   none linked; run `memsync link` in one"]),
     ...status.unlinked.flatMap(unlinkedLines),
     `own       user and global: ${unitLine(status.own)}`,
+    ...status.own.notes.map((note) => `          ${note}`),
     ...status.damaged.flatMap(damageLines),
     ...heldLines(status.held),
   ];
 }
 
+const PLAIN_NOTE = "no replica exchange: changes of others are asked for in turn";
+
 function serviceLine({ service, home }: DaemonStatus): string {
   const name = service.name === "embedded" ? `embedded, kept in ${tilde(home)}` : service.name;
-  if (service.online) return service.message ? `${name}   (${service.message})` : name;
+  if (service.online) {
+    const said = service.message ?? (service.plain ? PLAIN_NOTE : undefined);
+    return said === undefined ? name : `${name}   (${said})`;
+  }
   const reason = service.message ?? "not reached yet";
   return `${name}   offline: ${reason}; everything is saved here and goes when it is back`;
 }
@@ -54,6 +60,7 @@ function projectLines(project: ProjectStatus): string[] {
     `project   ${project.name}   ${project.id}`,
     ...project.folders.map((folder) => `          ${folderLine(folder)}`),
     `          ${unitLine(project)}`,
+    ...project.notes.map((note) => `          ${note}`),
   ];
 }
 

@@ -12,10 +12,11 @@ import { LiveLink } from "./live-link.ts";
 import { readPosition } from "./positions.ts";
 import { refusalAdvice } from "./refusal-advice.ts";
 import type { RequestBudget } from "./request-budget.ts";
-import { documentsOf, exchangeRound, unitsToSync } from "./round.ts";
+import { documentsOf, unitsToSync } from "./round.ts";
 import type { RoundOptions } from "./round-options.ts";
 import { type NextStep, SyncSchedule, type SyncUnit } from "./schedule.ts";
 import type { Outcome } from "./service.ts";
+import { ServiceRounds } from "./service-rounds.ts";
 
 /** Without the live socket, a unit is asked about at most this often, as the budget allows. */
 const ASK_INTERVAL_MS = 10_000;
@@ -36,6 +37,8 @@ export interface EngineOptions extends RoundOptions {
 export interface Contact {
   readonly online: boolean;
   readonly live: boolean;
+  /** It implements the published interface and nothing else. */
+  readonly plain: boolean;
   /** When it last answered, in milliseconds since the Unix epoch. */
   readonly lastContactAt: number | undefined;
   /** Why it is not online, or what it refused last. */
@@ -61,7 +64,14 @@ export class SyncEngine {
   readonly #stopListening: () => void;
   readonly #refused = new Map<SyncUnit, string>();
   readonly #asking = new Asking();
-  #contact: Contact = { online: false, live: false, lastContactAt: undefined, message: undefined };
+  readonly #rounds: ServiceRounds;
+  #contact: Contact = {
+    online: false,
+    live: false,
+    plain: false,
+    lastContactAt: undefined,
+    message: undefined,
+  };
   #timer: Timer | undefined;
   #askTimer: Timer | undefined;
   #calling: Promise<void> | undefined;
@@ -76,6 +86,7 @@ export class SyncEngine {
   constructor(options: EngineOptions) {
     this.#options = options;
     const { service, world, log } = options;
+    this.#rounds = new ServiceRounds(options, world);
     this.#live = service.openLive
       ? new LiveLink({
           open: (handlers) => service.openLive?.(handlers),
@@ -177,7 +188,7 @@ export class SyncEngine {
     for (const row of rows) {
       const project = projectOf(row.address.name);
       this.#asking.active(project ?? "own", world.monotonic());
-      if (row.origin !== "local") continue;
+      if (row.origin !== "local" || this.#rounds.isTaken(row)) continue;
       if (project === undefined) this.#schedule.markDue("own");
       else if (this.#options.projects().has(project)) this.#schedule.markDue(project);
     }
@@ -290,12 +301,14 @@ export class SyncEngine {
     this.#called = units;
     for (const each of units) this.#asking.called(each, world.monotonic());
     const plan = { unit, withOwn };
-    const outcome = await exchangeRound(this.#options, plan).catch(failedHere);
+    const outcome = await this.#rounds.run(plan).catch(failedHere);
+    this.#noteKind();
     const now = world.monotonic();
     if (outcome.kind === "answered") {
       this.#refused.delete(unit);
-      const { again } = outcome.value;
+      const { again, later } = outcome.value;
       for (const each of units) this.#schedule.succeeded(each, now, again.has(each));
+      for (const each of later ?? []) this.#schedule.markDue(each);
       this.#reached(undefined);
       return;
     }
@@ -311,6 +324,15 @@ export class SyncEngine {
     const retryAfterMs = outcome.kind === "busy" ? outcome.retryAfterMs : undefined;
     this.#schedule.serviceFailed(unit, now, retryAfterMs, fraction);
     this.#setContact({ online: false, message: outcome.message });
+  }
+
+  /** A plain service has no live socket: it is not asked for one. */
+  #noteKind(): void {
+    const plain = this.#rounds.kind === "plain";
+    if (plain === this.#contact.plain) return;
+    this.#setContact({ plain });
+    if (plain) this.#live?.pause();
+    else this.#live?.resume();
   }
 
   #reached(message: string | undefined): void {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { messageOf } from "../../shared/errors.ts";
+import { type ErrorDetail, messageOf } from "../../shared/errors.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { encodeExchangeRequest, parseExchangeAnswer } from "../../shared/wire/exchange.ts";
 import { delay, type World } from "../../shared/world.ts";
@@ -99,6 +99,9 @@ export function createCalls(
       const body = JSON.stringify(encodeExchangeRequest(request));
       const outcome = await call("POST", path, body);
       if (outcome.kind !== "answered") return outcome;
+      if (isObject(outcome.value) && !("crdt" in outcome.value)) {
+        return { kind: "answered", value: "plain" };
+      }
       try {
         const value = parseExchangeAnswer(outcome.value);
         // Whoever speaks this extension tells of limits where there are any.
@@ -168,7 +171,7 @@ async function outcomeOf(response: Response, now: number): Promise<Outcome<unkno
   const text = await response.text();
   if (response.ok) {
     try {
-      return { kind: "answered", value: JSON.parse(text) };
+      return { kind: "answered", value: text === "" ? undefined : JSON.parse(text) };
     } catch {
       return { kind: "unreachable", message: "its answer is not JSON" };
     }
@@ -178,14 +181,32 @@ async function outcomeOf(response: Response, now: number): Promise<Outcome<unkno
     const retryAfterMs = parseRetryAfter(response.headers.get("retry-after"), now);
     return { kind: "busy", message, retryAfterMs };
   }
-  return { kind: "refused", status: response.status, message };
+  return { kind: "refused", status: response.status, message, details: errorDetailsIn(text) };
 }
 
 function errorMessageIn(text: string): string {
+  return String(errorIn(text)?.message ?? "no reason given");
+}
+
+function errorDetailsIn(text: string): ErrorDetail[] {
+  const details = errorIn(text)?.details;
+  if (!Array.isArray(details)) return [];
+  return details.filter((each): each is ErrorDetail => {
+    return isObject(each) && typeof each.path === "string" && typeof each.message === "string";
+  });
+}
+
+function errorIn(
+  text: string,
+): { readonly message?: unknown; readonly details?: unknown } | undefined {
   try {
-    const body = JSON.parse(text) as { error?: { message?: unknown } };
-    return String(body.error?.message ?? "no reason given");
+    const body: unknown = JSON.parse(text);
+    return isObject(body) && isObject(body.error) ? body.error : undefined;
   } catch {
-    return "no reason given";
+    return undefined;
   }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

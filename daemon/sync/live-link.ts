@@ -37,6 +37,7 @@ export class LiveLink {
   #retry: Timer | undefined;
   #stopped = false;
   #isReopening = false;
+  #paused = false;
   /** Frames are taken one after another, in the order in which they came. */
   #frames: Promise<void> = Promise.resolve();
 
@@ -45,7 +46,7 @@ export class LiveLink {
   }
 
   start(): void {
-    if (this.#stopped || this.#connection) return;
+    if (this.#stopped || this.#paused || this.#connection) return;
     this.#retry?.cancel();
     const waitMs = this.#options.mayOpenAt() - this.#options.world.monotonic();
     if (waitMs > 0) {
@@ -95,6 +96,18 @@ export class LiveLink {
     this.hurry();
   }
 
+  /** Opens no socket until `resume`. */
+  pause(): void {
+    this.#paused = true;
+    this.#retry?.cancel();
+    this.#connection?.close();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.hurry();
+  }
+
   stop(): void {
     this.#stopped = true;
     this.#retry?.cancel();
@@ -108,7 +121,7 @@ export class LiveLink {
     this.#failures += 1;
     this.#options.onState(false);
     if (!wasUp && !this.#options.isReachable()) this.#options.onUnreached();
-    if (this.#stopped || this.#isReopening) return;
+    if (this.#stopped || this.#paused || this.#isReopening) return;
     this.#options.log.info({ reason: message }, "the live socket is down");
     const fraction = randomFraction(this.#options.world);
     const delayMs = wasUp ? RETURN_MS_MAX * fraction : this.#backoffMs(fraction);

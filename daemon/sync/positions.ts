@@ -15,7 +15,14 @@ export interface SyncPosition {
   readonly refused: string | undefined;
 }
 
-const NOT_CONTACTED: SyncPosition = { remote: undefined, ackedSeq: 0, refused: undefined };
+/** Where a document stands before the service has answered for it. */
+export const NOT_CONTACTED: SyncPosition = { remote: undefined, ackedSeq: 0, refused: undefined };
+
+/**
+ * The position of a document whose service has no log, and was read; see `plain/`. No server's epoch
+ * is that short.
+ */
+export const PLAIN_POSITION: Position = { epoch: "plain", seq: 0 };
 
 /** Stands in `epoch` for a position that was lost and has to be found again; no server gives it. */
 const NO_EPOCH = "?";
@@ -33,6 +40,11 @@ export async function readPosition(
     ackedSeq: row.acked_seq,
     refused: row.refused ?? undefined,
   };
+}
+
+/** Whether the document was last in step with a service that has no log. */
+export function isPlain({ remote }: SyncPosition): boolean {
+  return remote?.epoch === PLAIN_POSITION.epoch;
 }
 
 /** Replaces where a document stands with a service; durable with its transaction's commit. */
@@ -77,6 +89,15 @@ const putPosition = compiled(
         })),
       ),
 );
+
+/** Forgets where a document stands with a service: what comes next is first contact. */
+export async function dropPosition(db: Db, service: string, documentId: number): Promise<void> {
+  await db
+    .deleteFrom("sync_positions")
+    .where("service", "=", service)
+    .where("document_id", "=", documentId)
+    .execute();
+}
 
 /** The last row of a document that some service has not to be sent any more; 0 before contact. */
 export async function lowestAcked(db: Db, documentId: number): Promise<number> {

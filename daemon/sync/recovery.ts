@@ -44,7 +44,8 @@ export async function recoverRefused(
   const request = { documents: { [layer]: { stateVector: EMPTY_STATE_VECTOR } } };
   const outcome = await service.exchange(projectOf(refusal.name) ?? null, request);
   if (outcome.kind !== "answered") return outcome;
-  const served = outcome.value.documents[layer];
+  const answer = outcome.value;
+  const served = answer === "plain" ? undefined : answer.documents[layer];
   if (!served || !("epoch" in served)) return { kind: "answered", value: false };
   const value = await store.write((context) => takeBack(context, options, refusal, served));
   return { kind: "answered", value };

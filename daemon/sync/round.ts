@@ -6,7 +6,8 @@ import type { Layer } from "../../shared/wire/layer.ts";
 import type { DaemonTables } from "../tables.ts";
 import { takeAnswer } from "./incoming.ts";
 import { type Outgoing, outgoingOf } from "./outgoing.ts";
-import { readPosition } from "./positions.ts";
+import { leavePlain } from "./plain/document-state.ts";
+import { isPlain, NOT_CONTACTED, readPosition } from "./positions.ts";
 import { hasTurns, type Refusal, recoverRefused, takeNextTurn } from "./recovery.ts";
 import type { RoundOptions } from "./round-options.ts";
 import type { SyncUnit } from "./schedule.ts";
@@ -14,7 +15,8 @@ import type { Outcome } from "./service.ts";
 
 type Context = WriteContext<DaemonTables>;
 
-const NOT_FOUND = 404;
+/** Status of an answer about what is not there. */
+export const NOT_FOUND = 404;
 
 /** The units to keep in step: every followed project, and `user` and `global` by themselves. */
 export function unitsToSync(projects: ReadonlyMap<ProjectId, string>): SyncUnit[] {
@@ -35,13 +37,18 @@ export interface RoundPlan {
 /** What a call has brought: the units about which there is more to exchange at once. */
 export interface RoundResult {
   readonly again: ReadonlySet<SyncUnit>;
+  /** Those about which there is more, which can wait for their turn. */
+  readonly later?: ReadonlySet<SyncUnit>;
 }
 
-/** One call: what it sends is prepared, and what comes back taken, in transactions. */
+/**
+ * One call: what it sends is prepared, and what comes back taken, in transactions. `plain`: the
+ * service does not know the exchange, and nothing was taken.
+ */
 export async function exchangeRound(
   options: RoundOptions,
   plan: RoundPlan,
-): Promise<Outcome<RoundResult>> {
+): Promise<Outcome<RoundResult | "plain">> {
   const { store, service, projects } = options;
   const { unit } = plan;
   const names = namesIn(plan, options.user);
@@ -57,6 +64,7 @@ export async function exchangeRound(
   }
   if (outcome.kind !== "answered") return outcome;
   const answer = outcome.value;
+  if (answer === "plain") return { kind: "answered", value: "plain" };
   const unfinished = await store.write((context) => take(context, options, names, sent, answer));
   for (const refusal of refusedAmong(names, sent, answer)) {
     const recovered = await recoverRefused(options, refusal);
@@ -83,8 +91,9 @@ async function prepare(
   for (const name of names) {
     const open = await context.open({ owner: account, name });
     const position = await readPosition(context.db, service.name, open.id);
-    if (position.remote) await takeNextTurn(context, open);
-    const outgoing = await outgoingOf(context.db, open, position);
+    const known = isPlain(position) ? NOT_CONTACTED : position;
+    if (known.remote) await takeNextTurn(context, open);
+    const outgoing = await outgoingOf(context.db, open, known);
     sent.set(layerOf(name), outgoing);
   }
   return sent;
@@ -104,6 +113,7 @@ async function take(
     const document = answer.documents[layerOf(name)];
     if (!outgoing || !document) continue;
     const open = await context.open({ owner: account, name });
+    await leavePlain(context.db, service.name, open.id);
     const taken = await takeAnswer(context, service.name, open, outgoing, document);
     const { refused } = await readPosition(context.db, service.name, open.id);
     const hasMore = taken.again || (refused === undefined && (await hasTurns(context, name)));

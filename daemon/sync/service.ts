@@ -1,3 +1,4 @@
+import type { ErrorDetail } from "../../shared/errors.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "../../shared/wire/exchange.ts";
 import type { ServerFrame } from "../../shared/wire/live.ts";
@@ -11,7 +12,13 @@ export type Outcome<Value> =
   | { readonly kind: "answered"; readonly value: Value }
   | { readonly kind: "unreachable"; readonly message: string }
   | { readonly kind: "busy"; readonly message: string; readonly retryAfterMs: number | undefined }
-  | { readonly kind: "refused"; readonly status: number; readonly message: string };
+  | {
+      readonly kind: "refused";
+      readonly status: number;
+      readonly message: string;
+      /** The places of the request that are to blame, where the service named any. */
+      readonly details?: readonly ErrorDetail[];
+    };
 
 /** What a live connection tells its owner, up to `closed`, after which nothing comes. */
 export interface LiveHandlers {
@@ -32,8 +39,11 @@ export interface LiveConnection {
 export interface Service {
   /** Names the service in tables and to people: its host's address, or `embedded`. */
   readonly name: string;
-  /** `project` null: `user` and `global` alone. */
-  exchange(project: ProjectId | null, request: ExchangeRequest): Promise<Outcome<ExchangeAnswer>>;
+  /** `project` null: `user` and `global` alone. `plain`: an answer that has no exchange in it. */
+  exchange(
+    project: ProjectId | null,
+    request: ExchangeRequest,
+  ): Promise<Outcome<ExchangeAnswer | "plain">>;
   createProject(id: ProjectId, name: string): Promise<Outcome<void>>;
   /** Any request of the interface, passed on as it is; for what only the service can do. */
   forward(method: string, path: string, body?: string): Promise<Outcome<unknown>>;

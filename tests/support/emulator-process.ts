@@ -12,7 +12,7 @@ export interface EmulatorProcessOptions {
 
 /** `memsync emulator` as a process of its own, on one port for all of its starts. */
 export class EmulatorProcess {
-  readonly #options: EmulatorProcessOptions;
+  #options: EmulatorProcessOptions;
   #process: RunningProcess;
   #url: string;
 
@@ -40,8 +40,9 @@ export class EmulatorProcess {
     return this.#process.running ? await this.#process.end(signal) : undefined;
   }
 
-  /** Starts it again on the same port. */
-  async again(): Promise<void> {
+  /** Starts it again on the same port, with other options if any are named. */
+  async again(args?: readonly string[]): Promise<void> {
+    if (args) this.#options = { ...this.#options, args };
     this.#process = spawn(this.#options, new URL(this.#url).port);
     this.#url = await readyUrl(this.#process);
   }

@@ -3,6 +3,7 @@ import { EmulatorProcess } from "./emulator-process.ts";
 import { createGitSandbox, type GitSandbox } from "./git-sandbox.ts";
 import { Machine, type ServiceConfig } from "./machine.ts";
 import { type NetworkLink, openNetworkLink } from "./network-link.ts";
+import { orNotCarried, SERVICE_ARGS } from "./plain-service.ts";
 import { HAS_REAL_DATA } from "./real-data.ts";
 
 const TEST_DEADLINE_MS = 120_000;
@@ -24,9 +25,9 @@ export class Lab {
   }
 
   /** An emulator of this test's own, to be killed. */
-  async emulator(dataDir?: string): Promise<EmulatorProcess> {
+  async emulator(dataDir?: string, args = SERVICE_ARGS): Promise<EmulatorProcess> {
     const { env, folder } = this.git;
-    const options = { env, cwd: folder, ...(dataDir !== undefined && { dataDir }) };
+    const options = { env, cwd: folder, args, ...(dataDir !== undefined && { dataDir }) };
     const emulator = await EmulatorProcess.start(options);
     this.#emulators.push(emulator);
     return emulator;
@@ -90,7 +91,7 @@ export function scenario(
     async () => {
       const lab = new Lab();
       try {
-        await body(lab);
+        await orNotCarried(name, () => body(lab));
       } catch (thrown) {
         process.stderr.write(`${lab.logs()}\n`);
         throw thrown;
@@ -103,10 +104,14 @@ export function scenario(
 }
 
 /** One emulator, in memory, for all tests of a file; each takes an account of its own. */
-export function sharedEmulator(): { account(name: string): ServiceConfig } {
+export function sharedEmulator(args = SERVICE_ARGS): { account(name: string): ServiceConfig } {
   let emulator: EmulatorProcess | undefined;
   beforeAll(async () => {
-    emulator = await EmulatorProcess.start({ env: { PATH: process.env.PATH ?? "" }, cwd: "/" });
+    emulator = await EmulatorProcess.start({
+      env: { PATH: process.env.PATH ?? "" },
+      cwd: "/",
+      args,
+    });
   });
   afterAll(async () => {
     await emulator?.end();

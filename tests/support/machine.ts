@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { homeOf } from "../../daemon/home.ts";
 import { findHolder } from "../../daemon/service/daemon-record.ts";
 import type { DaemonStatus } from "../../daemon/status.ts";
+import { keepAsking, ON_PLAIN_SERVICE } from "./plain-service.ts";
 import { type Ended, RunningProcess } from "./running-process.ts";
 import { waitFor } from "./wait-for.ts";
 
@@ -112,8 +113,10 @@ export class Machine {
 
   /** `up` without waiting for anything. */
   begin(...folders: readonly string[]): RunningProcess {
-    this.#daemon = this.spawn(["up", ...folders]);
-    return this.#daemon;
+    const daemon = this.spawn(["up", ...folders]);
+    this.#daemon = daemon;
+    if (ON_PLAIN_SERVICE) void keepAsking(() => this.syncOnce(), daemon);
+    return daemon;
   }
 
   /** Ends the daemon as a user does, or so that nothing of it can react. */

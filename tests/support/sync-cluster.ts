@@ -130,7 +130,9 @@ export class SyncCluster {
         const plan = { unit: PROJECT, withOwn: true };
         const outcome = await exchangeRound(options, plan);
         if (outcome.kind === "refused") throw new Error(`refused: ${outcome.message}`);
-        return outcome.kind === "answered" && outcome.value.again.size === 0;
+        if (outcome.kind !== "answered") return false;
+        if (outcome.value === "plain") throw new Error("the service has no exchange");
+        return outcome.value.again.size === 0;
       },
       edit: (change) => store.write(async (context) => change(await context.open(address))),
       read: (look) => store.write(async (context) => look(await context.open(address))),

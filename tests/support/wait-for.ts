@@ -5,13 +5,15 @@ const DEADLINE_MS = 30_000;
 type NotYet = false | undefined | null;
 
 /**
- * Resolves to what `condition` gives once that is neither false nor nothing; asks every few
- * milliseconds. Rejects after `deadlineMs`, saying what was waited for and how the last look ended.
+ * Resolves to what `condition` gives once that is neither false nor nothing; asks again `pollMs`
+ * after each answer. Rejects after `deadlineMs`, saying what was waited for and how the last look
+ * ended.
  */
 export async function waitFor<Found>(
   what: string,
   condition: () => Promise<Found | NotYet> | Found | NotYet,
   deadlineMs = DEADLINE_MS,
+  pollMs = POLL_MS,
 ): Promise<Found> {
   const deadline = performance.now() + deadlineMs;
   let last: unknown;
@@ -26,6 +28,6 @@ export async function waitFor<Found>(
     if (performance.now() > deadline) {
       throw new Error(`waited ${deadlineMs} ms in vain for ${what}; last: ${String(last)}`);
     }
-    await Bun.sleep(POLL_MS);
+    await Bun.sleep(pollMs);
   }
 }

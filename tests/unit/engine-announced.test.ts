@@ -75,7 +75,8 @@ function countedService(): Service {
     async exchange(project, request) {
       calls += 1;
       const outcome = await real.exchange(project, request);
-      const answered = outcome.kind === "answered" ? outcome.value.documents.project : undefined;
+      const answer = outcome.kind === "answered" ? outcome.value : "plain";
+      const answered = answer === "plain" ? undefined : answer.documents.project;
       if (answered && "seq" in answered) onAnswer({ epoch: answered.epoch, seq: answered.seq });
       await framesTaken();
       ended += 1;

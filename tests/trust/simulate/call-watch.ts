@@ -6,7 +6,7 @@ import type { Outcome } from "../../../daemon/sync/service.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "../../../shared/wire/exchange.ts";
 
 type Exchange = RoundOptions["service"]["exchange"];
-type Answer = Outcome<ExchangeAnswer>;
+type Answer = Outcome<ExchangeAnswer | "plain">;
 
 /** Arithmetic of fractions of milliseconds. */
 const ROUNDING_MS = 0.001;
@@ -63,8 +63,7 @@ export class CallWatch {
       this.#began(unit);
       this.#note(`calls about ${unit}: ${describe(request.documents)}`);
       const outcome = await exchange(project, request);
-      const said =
-        outcome.kind === "answered" ? describe(outcome.value.documents) : outcome.message;
+      const said = outcome.kind === "answered" ? describe(outcome.value) : outcome.message;
       this.#note(`is ${outcome.kind} about ${unit}: ${said}`);
       this.#ended(unit, outcome, isRecovery(request));
       return outcome;
@@ -99,13 +98,16 @@ function isRecovery({ documents }: ExchangeRequest): boolean {
   return Object.values(documents).some(({ stateVector }) => stateVector !== undefined);
 }
 
-function asksForMore({ documents }: ExchangeAnswer): boolean {
-  return Object.values(documents).some((document) => "reset" in document || "missing" in document);
+function asksForMore(answer: ExchangeAnswer | "plain"): boolean {
+  if (answer === "plain") return false;
+  return Object.values(answer.documents).some(
+    (document) => "reset" in document || "missing" in document,
+  );
 }
 
 /** In a line, with the lengths of binary fields. */
-function describe(documents: object): string {
-  return JSON.stringify(documents, (_key, value) => {
-    return value instanceof Uint8Array ? value.length : value;
+function describe(value: object | string): string {
+  return JSON.stringify(value, (_key, each) => {
+    return each instanceof Uint8Array ? each.length : each;
   });
 }

@@ -1,0 +1,81 @@
+import type { AgreedItem, TheirItem } from "./merge-items.ts";
+import type { JournalEntry } from "./plain-store.ts";
+import type { Removal } from "./refusals.ts";
+import type { ReadMemory } from "./reading.ts";
+
+/** What is known here of one layer when the service shows its memories, which have no keys there. */
+export interface OwnKnown {
+  readonly base: ReadonlyMap<string, AgreedItem>;
+  readonly journal: readonly JournalEntry[];
+  /** The service was read before. */
+  readonly contacted: boolean;
+  /** What this machine holds: key to value. */
+  readonly mine: ReadonlyMap<string, unknown>;
+}
+
+/** A layer's memories by the keys that they have here. */
+export interface OwnSides {
+  readonly theirs: ReadonlyMap<string, TheirItem>;
+  /** Memories that others of ours have taken the place of; still to be deleted there. */
+  readonly superseded: readonly Removal[];
+  /** A deletion of ours has come through. */
+  readonly hasDeleted: boolean;
+  /** What was written down and needs no more attention. */
+  readonly settled: readonly JournalEntry[];
+}
+
+/**
+ * Gives each memory that the service shows its key: the one that it was agreed under; that of a
+ * creation which was written down and may have come through; at first contact that of an equal
+ * memory here; else the id itself, for the interface carries no key.
+ */
+export function keyOwnMemories(shown: readonly ReadMemory[], known: OwnKnown): OwnSides {
+  const keys = new Map<string, string>();
+  for (const [key, { id }] of known.base) if (id !== null) keys.set(id, key);
+  const replaced = new Map<string, string>();
+  for (const entry of known.journal) {
+    if (entry.kind === "delete" && !keys.has(entry.memoryId)) {
+      replaced.set(entry.memoryId, entry.key);
+    }
+  }
+  adopt(shown, known, keys, replaced);
+  const theirs = new Map<string, TheirItem>();
+  const superseded: Removal[] = [];
+  for (const { id, content, createdAt } of shown) {
+    const former = replaced.get(id);
+    if (former !== undefined) superseded.push({ key: former, id });
+    else theirs.set(keys.get(id) ?? id, { value: content, id, createdAt });
+  }
+  const listed = new Set(shown.map(({ id }) => id));
+  const isOver = (entry: JournalEntry) => entry.kind === "create" || !listed.has(entry.memoryId);
+  const settled = known.journal.filter(isOver);
+  const hasDeleted = settled.some(({ kind }) => kind === "delete");
+  return { theirs, superseded, hasDeleted, settled };
+}
+
+/** Finds what was created without our having heard so; the oldest of equal ones is ours. */
+function adopt(
+  shown: readonly ReadMemory[],
+  { journal, contacted, mine, base }: OwnKnown,
+  keys: Map<string, string>,
+  replaced: Map<string, string>,
+): void {
+  const find = (content: unknown) =>
+    shown.find((each) => each.content === content && !keys.has(each.id) && !replaced.has(each.id));
+  for (const entry of journal) {
+    if (entry.kind !== "create") continue;
+    const found = find(entry.content);
+    if (!found) continue;
+    if (entry.replacesId !== null) {
+      keys.delete(entry.replacesId);
+      replaced.set(entry.replacesId, entry.key);
+    }
+    keys.set(found.id, entry.key);
+  }
+  if (contacted) return;
+  const listed = new Set(shown.map(({ id }) => id));
+  for (const [key, value] of mine) {
+    const found = base.has(key) || listed.has(key) ? undefined : find(value);
+    if (found && !mine.has(found.id)) keys.set(found.id, key);
+  }
+}

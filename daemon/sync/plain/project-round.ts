@@ -1,0 +1,108 @@
+import type { ProjectId } from "../../../shared/ids.ts";
+import { projectDocument } from "../../../shared/replica/address.ts";
+import { NOT_FOUND } from "../round.ts";
+import type { Outcome } from "../service.ts";
+import { deleteMemories } from "./delete-memories.ts";
+import { readState, rememberReading, writeKept } from "./document-state.ts";
+import type { PlainOptions } from "./plain-options.ts";
+import { dropItem, putItem, putRefused, readPlain, writePlain } from "./plain-store.ts";
+import { takenUnread } from "./plain-text.ts";
+import { type ProjectReading, readProject } from "./reading.ts";
+import { type Sent, sendItems } from "./send-items.ts";
+import { takeProject } from "./take-project.ts";
+
+/** What a round came to. */
+export interface PlainResult {
+  /** Something was sent: the service is to be read again. */
+  readonly sent: boolean;
+  /** The service showed more than is published. */
+  readonly showsMore: boolean;
+}
+
+/**
+ * One project kept in step: its state there is read and merged, and what the service lacks is sent.
+ * Nothing counts as agreed before a later reading shows it.
+ */
+export async function projectRound(
+  options: PlainOptions,
+  project: ProjectId,
+): Promise<Outcome<PlainResult>> {
+  const { service, store } = options;
+  const read = await readOrCreate(options, project);
+  if (read.kind !== "answered") return read;
+  const reading = read.value;
+  const { items, removals } = await store.write((context) =>
+    takeProject(context, options, project, reading),
+  );
+  const path = `/api/projects/${project}/sync`;
+  const { sent, failure } = await sendItems(items, (body) =>
+    service.forward("POST", path, JSON.stringify(body)),
+  );
+  await rememberSent(options, project, reading, sent);
+  if (failure) return failure;
+  const address = projectDocument(options.account, project);
+  const deleted = await deleteMemories(options, address, removals);
+  if (deleted.kind !== "answered") return deleted;
+  const isSent = sent.taken.length + removals.length > 0;
+  return { kind: "answered", value: { sent: isSent, showsMore: reading.showsMore } };
+}
+
+async function readOrCreate(
+  options: PlainOptions,
+  project: ProjectId,
+): Promise<Outcome<ProjectReading>> {
+  const { service, projects } = options;
+  let outcome = await service.forward("GET", `/api/projects/${project}`);
+  if (outcome.kind === "refused" && outcome.status === NOT_FOUND) {
+    await forgetAgreed(options, project);
+    const created = await service.createProject(project, projects().get(project) ?? project);
+    if (created.kind !== "answered") return created;
+    outcome = await service.forward("GET", `/api/projects/${project}`);
+  }
+  if (outcome.kind !== "answered") return outcome;
+  const reading = readProject(project, outcome.value);
+  if (reading) return { kind: "answered", value: reading };
+  return { kind: "unreachable", message: "its answer is no project" };
+}
+
+/**
+ * The project is not there. If it was before, the service has lost it: that is written down before
+ * it is made anew, for an empty one would look as if all had been deleted.
+ */
+async function forgetAgreed(options: PlainOptions, project: ProjectId): Promise<void> {
+  await options.store.write(async (context) => {
+    const open = await context.open(projectDocument(options.account, project));
+    const known = await readState(context.db, options.service.name, open.id);
+    if (known.memories.size + known.metadata.size === 0 && known.text.agreed === null) return;
+    await rememberReading(context, options, open, open.head.seq, known, {
+      text: { agreed: null, pushed: null, before: null },
+      memories: new Map(),
+      metadata: new Map(),
+      outstanding: known.memories.size + known.metadata.size,
+      lost: true,
+    });
+  });
+}
+
+/** Keeps what was refused, and what was taken of that which no reading will ever show. */
+async function rememberSent(
+  options: PlainOptions,
+  project: ProjectId,
+  reading: ProjectReading,
+  { taken, refused }: Sent,
+): Promise<void> {
+  if (taken.length + refused.length === 0) return;
+  await writeKept(options.store, projectDocument(options.account, project), async (db, id) => {
+    for (const each of refused) await putRefused(db, id, each);
+    for (const { kind, key, value } of taken) {
+      if (kind === "text" || reading[kind] !== undefined) continue;
+      if (value === null) await dropItem(db, id, kind, key);
+      else await putItem(db, id, kind, key, { value, id: null, createdAt: null, seen: false });
+    }
+    const known = await readPlain(db, id);
+    const isTextTaken = taken.some(({ kind }) => kind === "text") && reading.text === undefined;
+    if (known && isTextTaken) {
+      await writePlain(db, id, known, { ...known, text: takenUnread(known.text) });
+    }
+  });
+}

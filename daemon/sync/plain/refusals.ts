@@ -1,0 +1,72 @@
+import type { Kysely } from "kysely";
+import type { JsonValue } from "../../../shared/json.ts";
+import type { DaemonTables } from "../../tables.ts";
+import {
+  dropRefused,
+  hashOfValue,
+  type ItemKind,
+  putRefused,
+  type Refused,
+  type RefusedKind,
+} from "./plain-store.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** One part of what a service is sent. A value of null removes a key of metadata. */
+export interface SendItem {
+  readonly kind: ItemKind | "text";
+  /** Empty for the text. */
+  readonly key: string;
+  readonly value: JsonValue;
+}
+
+/** A memory to delete by the id that the service gave; null where it gave none. */
+export interface Removal {
+  readonly key: string;
+  readonly id: string | null;
+}
+
+/** What a service is to be told. */
+interface Wanted {
+  readonly items: readonly SendItem[];
+  readonly removals: readonly Removal[];
+}
+
+/** Why a memory is not deleted there. */
+export const NO_ID = "its deletion can't be sent: the service gives no id for it";
+
+/**
+ * What of `wanted` may be sent: not what the service has refused, as long as it is the same. What
+ * is another by now, or not wanted any more, is refused no longer.
+ */
+export async function keepRefused(
+  db: Db,
+  documentId: number,
+  refused: readonly Refused[],
+  wanted: Wanted,
+  noId: string,
+): Promise<Wanted> {
+  const known = new Map(refused.map((each) => [nameOf(each.kind, each.key), each]));
+  const held = new Set<string>();
+  const isHeld = (kind: RefusedKind, key: string, value: JsonValue) => {
+    const name = nameOf(kind, key);
+    const same = known.get(name)?.hash === hashOfValue(value);
+    if (same) held.add(name);
+    return same;
+  };
+  const items = wanted.items.filter(({ kind, key, value }) => !isHeld(kind, key, value));
+  const removals = wanted.removals.filter(({ key, id }) => !isHeld("deletion", key, id));
+  for (const each of refused) {
+    if (!held.has(nameOf(each.kind, each.key))) await dropRefused(db, documentId, each);
+  }
+  for (const { key, id } of removals) {
+    if (id !== null) continue;
+    const hash = hashOfValue(null);
+    await putRefused(db, documentId, { kind: "deletion", key, hash, reason: noId });
+  }
+  return { items, removals: removals.filter(({ id }) => id !== null) };
+}
+
+function nameOf(kind: RefusedKind, key: string): string {
+  return `${kind}\n${key}`;
+}
