@@ -19,8 +19,8 @@ export interface SyncPosition {
 export const NOT_CONTACTED: SyncPosition = { remote: undefined, ackedSeq: 0, refused: undefined };
 
 /**
- * The position of a document whose service has no log, and was read; see `plain/`. No server's epoch
- * is that short.
+ * The position of a document whose service has no log, and was read; see `plain/`. No server's
+ * epoch is that short.
  */
 export const PLAIN_POSITION: Position = { epoch: "plain", seq: 0 };
 

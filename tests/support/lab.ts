@@ -5,6 +5,7 @@ import { Machine, type ServiceConfig } from "./machine.ts";
 import { type NetworkLink, openNetworkLink } from "./network-link.ts";
 import { orNotCarried, SERVICE_ARGS } from "./plain-service.ts";
 import { HAS_REAL_DATA } from "./real-data.ts";
+import { PATIENCE } from "./wait-for.ts";
 
 const TEST_DEADLINE_MS = 120_000;
 
@@ -99,7 +100,7 @@ export function scenario(
         await lab.end();
       }
     },
-    deadlineMs,
+    deadlineMs * PATIENCE,
   );
 }
 

@@ -11,7 +11,7 @@ export const PUBLISHED_ONLY: readonly string[] = ["--published-only"];
 /** Options of the emulators that the suite's machines sync with. */
 export const SERVICE_ARGS: readonly string[] = ON_PLAIN_SERVICE ? PUBLISHED_ONLY : [];
 
-const ASK_MS = 100;
+const ASK_MS = 500;
 
 /**
  * A service that announces nothing is asked every half minute. Tests that wait for a machine to

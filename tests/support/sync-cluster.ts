@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/gateway/mount.ts";
 import { openReplica } from "../../daemon/open-replica.ts";
-import { createCalls } from "../../daemon/sync/http-service.ts";
-import { exchangeRound } from "../../daemon/sync/round.ts";
+import { createCalls, type Send } from "../../daemon/sync/http-service.ts";
+import { ServiceRounds } from "../../daemon/sync/service-rounds.ts";
 import type { DaemonTables } from "../../daemon/tables.ts";
 import { createEmulatorApp, type EmulatorApp } from "../../server/emulator/emulator-app.ts";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
-import { projectDocument } from "../../shared/replica/address.ts";
+import { projectDocument, userDocument } from "../../shared/replica/address.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store.ts";
 import { seededWorld } from "./random.ts";
@@ -24,10 +24,14 @@ export type Fault = "none" | "lose request" | "lose answer" | "send twice";
 /** One machine's replica and its way to the service, driven call by call. */
 export interface Machine {
   readonly store: ReplicaStore<DaemonTables>;
-  /** One exchange about the project. False: there is more to exchange. */
-  sync(fault: Fault): Promise<boolean>;
-  edit(change: (open: OpenDocument) => void): Promise<void>;
-  read<Value>(look: (open: OpenDocument) => Value): Promise<Value>;
+  /**
+   * One round about the project and all else. False: there is more to do. The fault strikes each
+   * call from `faultAt` on, the first being 0.
+   */
+  sync(fault: Fault, faultAt?: number): Promise<boolean>;
+  /** Of the project's document, or of the user's. */
+  edit(change: (open: OpenDocument) => void, layer?: "user"): Promise<void>;
+  read<Value>(look: (open: OpenDocument) => Value, layer?: "user"): Promise<Value>;
   restart(): Promise<void>;
 }
 
@@ -35,13 +39,17 @@ export interface Machine {
 export class SyncCluster {
   readonly #dir = mkdtempSync(join(tmpdir(), "memsync-cluster-"));
   readonly #random: () => number;
+  #publishedOnly: boolean;
   readonly machines: Machine[] = [];
   /** Which updates the service refuses. */
   refuses: (update: Buffer) => boolean = () => false;
+  /** Stands between the machines and the service, when there is one. */
+  intercept: ((request: Request, pass: Send) => Promise<Response>) | undefined;
   #service: EmulatorApp | undefined;
 
-  constructor(random: () => number) {
+  constructor(random: () => number, publishedOnly = false) {
     this.#random = random;
+    this.#publishedOnly = publishedOnly;
   }
 
   async start(machineCount: number): Promise<void> {
@@ -49,9 +57,17 @@ export class SyncCluster {
     for (let at = 0; at < machineCount; at++) this.machines.push(await this.#machine(at));
   }
 
-  /** The service is killed and started again. */
-  async restartService(): Promise<void> {
+  /** The service is killed and started again, perhaps as one of the other kind. */
+  async restartService(publishedOnly = this.#publishedOnly): Promise<void> {
     await this.#service?.close();
+    this.#publishedOnly = publishedOnly;
+    await this.#openService();
+  }
+
+  /** The service has lost everything. */
+  async emptyService(): Promise<void> {
+    await this.#service?.close();
+    for (const suffix of ["", "-wal", "-shm"]) rmSync(this.#servicePath + suffix, { force: true });
     await this.#openService();
   }
 
@@ -87,20 +103,28 @@ export class SyncCluster {
       world: seededWorld(this.#random),
       log: silentLog,
       loopbackOnly: true,
+      publishedOnly: this.#publishedOnly,
     });
+  }
+
+  async #ask(request: Request): Promise<Response> {
+    const service = this.#service;
+    if (!service) throw new Error("the cluster was started");
+    const pass: Send = (each) => service.app.fetch(each);
+    return this.intercept ? await this.intercept(request, pass) : await pass(request);
   }
 
   async #machine(at: number): Promise<Machine> {
     const path = join(this.#dir, `machine-${at}.db`);
     const world = seededWorld(this.#random);
     let store = await openReplica(path, world);
-    let fault: Fault = "none";
+    let [fault, calls, faultAt]: [Fault, number, number] = ["none", 0, 0];
     const send = async (request: Request): Promise<Response> => {
-      if (fault === "lose request") throw new Error("the network lost the request");
-      if (fault === "send twice")
-        await this.#service?.app.fetch(request.clone() as unknown as Request);
-      const response = await this.#service?.app.fetch(request);
-      if (!response || fault === "lose answer") throw new Error("the network lost the answer");
+      const struck = calls++ >= faultAt ? fault : "none";
+      if (struck === "lose request") throw new Error("the network lost the request");
+      if (struck === "send twice") await this.#ask(request.clone() as unknown as Request);
+      const response = await this.#ask(request);
+      if (struck === "lose answer") throw new Error("the network lost the answer");
       return response;
     };
     const service = {
@@ -113,32 +137,36 @@ export class SyncCluster {
       }),
       close: async () => {},
     };
-    const address = projectDocument(LOCAL_ACCOUNT, PROJECT);
+    const begin = () => {
+      const projects = () => new Map([[PROJECT, "cluster"]]);
+      const sides = { store, service, account: LOCAL_ACCOUNT, user: LOCAL_USER, projects };
+      return new ServiceRounds(sides, world);
+    };
+    let rounds = begin();
+    const addressOf = (layer?: "user") =>
+      layer === "user"
+        ? userDocument(LOCAL_ACCOUNT, LOCAL_USER)
+        : projectDocument(LOCAL_ACCOUNT, PROJECT);
     return {
       get store() {
         return store;
       },
-      async sync(withFault) {
-        fault = withFault;
-        const options = {
-          store,
-          service,
-          account: LOCAL_ACCOUNT,
-          user: LOCAL_USER,
-          projects: () => new Map([[PROJECT, "cluster"]]),
-        };
-        const plan = { unit: PROJECT, withOwn: true };
-        const outcome = await exchangeRound(options, plan);
+      async sync(withFault, at = 0) {
+        [fault, calls, faultAt] = [withFault, 0, at];
+        const outcome = await rounds.run({ unit: PROJECT, withOwn: true });
         if (outcome.kind === "refused") throw new Error(`refused: ${outcome.message}`);
         if (outcome.kind !== "answered") return false;
-        if (outcome.value === "plain") throw new Error("the service has no exchange");
-        return outcome.value.again.size === 0;
+        const { again, later } = outcome.value;
+        return again.size + (later?.size ?? 0) === 0;
       },
-      edit: (change) => store.write(async (context) => change(await context.open(address))),
-      read: (look) => store.write(async (context) => look(await context.open(address))),
+      edit: (change, layer) =>
+        store.write(async (context) => change(await context.open(addressOf(layer)))),
+      read: (look, layer) =>
+        store.write(async (context) => look(await context.open(addressOf(layer)))),
       async restart() {
         await store.close();
         store = await openReplica(path, world);
+        rounds = begin();
       },
     };
   }

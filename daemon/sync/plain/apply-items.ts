@@ -56,8 +56,8 @@ export function itemsOf(document: ReplicaDocument, kind: ItemKind): Map<string, 
 }
 
 /**
- * Writes the service's value. Its author saw what was agreed, and that is replaced; a value that the
- * service never held stays beside it, as a conflict.
+ * Writes the service's value. Its author saw what was agreed, and that is replaced; a value that
+ * the service never held stays beside it, as a conflict.
  */
 function takeValue(
   document: ReplicaDocument,

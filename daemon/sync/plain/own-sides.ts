@@ -3,7 +3,7 @@ import type { JournalEntry } from "./plain-store.ts";
 import type { Removal } from "./refusals.ts";
 import type { ReadMemory } from "./reading.ts";
 
-/** What is known here of one layer when the service shows its memories, which have no keys there. */
+/** What is known here of one layer, whose memories have no keys at the service. */
 export interface OwnKnown {
   readonly base: ReadonlyMap<string, AgreedItem>;
   readonly journal: readonly JournalEntry[];

@@ -116,6 +116,8 @@ export function theirBase(
   const { lines } = splitForm(content);
   if (pushed !== null && keepsChange(agreed, pushed, lines)) return pushed;
   if (before === null || Math.abs(now - before.at) > CROSSING_MS_MAX) return agreed;
+  // Who had read that would have had no reason to send it: it was meant.
+  if (contentOf(before) === content) return agreed;
   return missesChange(before, agreed, lines) ? before : agreed;
 }
 

@@ -1,0 +1,357 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { readPlainStatus } from "../../daemon/sync/plain/plain-status.ts";
+import type { Send } from "../../daemon/sync/http-service.ts";
+import { seededRandom } from "../support/random.ts";
+import { type Machine, PROJECT, SyncCluster } from "../support/sync-cluster.ts";
+
+let cluster: SyncCluster;
+let first: Machine;
+let second: Machine;
+
+beforeEach(async () => {
+  cluster = new SyncCluster(seededRandom(1), true);
+  await cluster.start(2);
+  const [one, other] = cluster.machines;
+  if (!one || !other) throw new Error("two machines were started");
+  [first, second] = [one, other];
+});
+
+afterEach(() => cluster.stop());
+
+async function set(machine: Machine, key: string, value: string, layer?: "user") {
+  await machine.edit(
+    ({ document }) => document.setEntry("memories", key, value, { now: 1 }),
+    layer,
+  );
+}
+
+async function remove(machine: Machine, ...keys: readonly string[]) {
+  await machine.edit(({ document }) => {
+    for (const key of keys) document.deleteEntry("memories", key);
+  });
+}
+
+async function write(machine: Machine, text: string) {
+  await machine.edit(({ document }) => document.setContent(text, 1));
+}
+
+/** Each round until there is nothing more to do at once. */
+async function settle(...machines: readonly Machine[]) {
+  for (const machine of machines) {
+    for (let round = 0; round < 5; round++) if (await machine.sync("none")) break;
+  }
+}
+
+async function memoriesOf(machine: Machine, layer?: "user") {
+  return await machine.read(({ document: { memories } }) => {
+    return Object.fromEntries(
+      [...memories.keys()].map((key) => [key, memories.get(key)[0]?.value]),
+    );
+  }, layer);
+}
+
+async function textOf(machine: Machine) {
+  return await machine.read(({ document }) => document.content());
+}
+
+async function statusOf(machine: Machine) {
+  const id = await machine.read((open) => open.id);
+  return await readPlainStatus(machine.store.reader, id);
+}
+
+type Body = Record<string, unknown>;
+
+/** Changes what the service answers to `GET /api/projects/:id`. */
+function showing(change: (body: Body) => Body) {
+  return async (request: Request, pass: Send) => {
+    const response = await pass(request);
+    const isProject = new URL(request.url).pathname === `/api/projects/${PROJECT}`;
+    if (request.method !== "GET" || !isProject || !response.ok) return response;
+    return Response.json(change((await response.json()) as Body));
+  };
+}
+
+/** The calls that the machines made, each as its method and path. */
+function recorded(): string[] {
+  const calls: string[] = [];
+  cluster.intercept = (request, pass) => {
+    calls.push(`${request.method} ${new URL(request.url).pathname.replace(PROJECT, ":id")}`);
+    return pass(request);
+  };
+  return calls;
+}
+
+test("a change takes one call more than the two readings around it, and nothing new takes one", async () => {
+  await settle(first);
+  const calls = recorded();
+  await set(first, "key", "value");
+  await write(first, "# Text\n");
+  await settle(first);
+  const own = "GET /v1/memories";
+  expect(calls.filter((call) => call !== own)).toEqual([
+    "GET /api/projects/:id",
+    "POST /api/projects/:id/sync",
+    "GET /api/projects/:id",
+  ]);
+  calls.length = 0;
+  await settle(first);
+  expect(calls).toEqual(["GET /api/projects/:id", own]);
+});
+
+test("a service that shows no text gets it, and is never read for it", async () => {
+  cluster.intercept = showing(({ claude_md_content: _, ...rest }) => rest);
+  await write(first, "# Of the first\n");
+  await settle(first);
+  cluster.intercept = undefined;
+  await settle(second);
+  expect(await textOf(second)).toBe("# Of the first\n");
+  await write(second, "");
+  await settle(second);
+  cluster.intercept = showing(({ claude_md_content: _, ...rest }) => rest);
+  await settle(first);
+  expect(await textOf(first)).toBe("# Of the first\n");
+  expect((await statusOf(first)).outstanding).toBe(0);
+});
+
+test("a deletion that can't be sent for want of an id is said, and nothing comes back", async () => {
+  cluster.intercept = showing((body) => ({
+    ...body,
+    memories: (body.memories as Body[]).map(({ id: _, ...memory }) => memory),
+  }));
+  await set(first, "kept", "1");
+  await set(first, "gone", "2");
+  await settle(first);
+  await remove(first, "gone");
+  await settle(first);
+  await settle(first);
+  expect(await memoriesOf(first)).toEqual({ kept: "1" });
+  const { outstanding, notes } = await statusOf(first);
+  expect(outstanding).toBe(1);
+  expect(notes.join()).toMatch(/^gone is deleted here only: .*gives no id/);
+  cluster.intercept = undefined;
+  await settle(first, second);
+  expect(await memoriesOf(second)).toEqual({ kept: "1" });
+  expect(await statusOf(first)).toEqual({ outstanding: 0, notes: [] });
+});
+
+const BASE = "http://localhost";
+const HEADERS = { authorization: "Bearer mst_dev_cluster" };
+
+/** Deletes a memory as somebody else does. */
+async function deleteElsewhere(pass: Send, ...keys: readonly string[]) {
+  const read = await pass(new Request(`${BASE}/api/projects/${PROJECT}`, { headers: HEADERS }));
+  const { memories } = (await read.json()) as { memories: { id: string; key: string }[] };
+  for (const { id } of memories.filter(({ key }) => keys.includes(key))) {
+    const request = new Request(`${BASE}/v1/memories/${id}`, {
+      method: "DELETE",
+      headers: HEADERS,
+    });
+    expect((await pass(request)).status).toBe(200);
+  }
+}
+
+test("what vanishes with a deletion is put back", async () => {
+  for (const key of ["a", "b", "c"]) await set(first, key, key);
+  await settle(first, second);
+  cluster.intercept = async (request, pass) => {
+    if (request.method === "DELETE") await deleteElsewhere(pass, "b");
+    return await pass(request);
+  };
+  await remove(first, "a");
+  await settle(first, second);
+  expect(await memoriesOf(first)).toEqual({ b: "b", c: "c" });
+  expect(await memoriesOf(second)).toEqual({ b: "b", c: "c" });
+});
+
+/** Makes the service answer differently; gives up the usual way. */
+async function elsewhere(work: (pass: Send) => Promise<void>) {
+  let done = false;
+  cluster.intercept = async (request, pass) => {
+    if (!done) await work(pass);
+    done = true;
+    return await pass(request);
+  };
+  await first.sync("none");
+  cluster.intercept = undefined;
+}
+
+test("few absent memories were deleted, many were lost by the service", async () => {
+  const keys = ["a", "b", "c", "d", "e", "f", "g"];
+  for (const key of keys) await set(first, key, key);
+  await settle(first);
+  await elsewhere((pass) => deleteElsewhere(pass, "a", "b", "c"));
+  await settle(first);
+  expect(Object.keys(await memoriesOf(first)).sort()).toEqual(["d", "e", "f", "g"]);
+  expect((await statusOf(first)).notes).toEqual([]);
+  await elsewhere((pass) => deleteElsewhere(pass, "d", "e", "f", "g"));
+  await settle(first, second);
+  expect(Object.keys(await memoriesOf(second)).sort()).toEqual(["d", "e", "f", "g"]);
+  const { outstanding, notes } = await statusOf(first);
+  expect(outstanding).toBe(0);
+  expect(notes.join()).toContain("the service had lost data");
+});
+
+test("a service that lost the project gets it again, however little it was", async () => {
+  await set(first, "only", "one");
+  await write(first, "# Text\n");
+  await settle(first);
+  await cluster.emptyService();
+  await first.sync("lose request", 1);
+  await first.restart();
+  await settle(first, second);
+  expect(await memoriesOf(second)).toEqual({ only: "one" });
+  expect(await textOf(second)).toBe("# Text\n");
+  expect((await statusOf(first)).notes.join()).toContain("the service had lost data");
+});
+
+/** Refuses a memory whose value has "bad" in it; names it, or does not. */
+function refusing(named: boolean) {
+  return async (request: Request, pass: Send) => {
+    if (request.method !== "POST" || !request.url.endsWith("/sync")) return await pass(request);
+    const body = (await request.clone().json()) as { memories?: { value: string }[] };
+    const at = (body.memories ?? []).findIndex(({ value }) => value.includes("bad"));
+    if (at < 0) return await pass(request);
+    const details = named ? [{ path: `/memories/${at}/value`, message: "is bad" }] : undefined;
+    const error = { code: "invalid_request", message: "something is bad", details };
+    return Response.json({ error }, { status: 400 });
+  };
+}
+
+for (const named of [true, false]) {
+  const how = named ? "that it names" : "without a name";
+  test(`an item that the service refuses ${how} keeps nothing else back`, async () => {
+    cluster.intercept = refusing(named);
+    await write(first, "# Text\n");
+    for (const key of ["a", "b", "c", "d", "e"]) await set(first, key, key);
+    await set(first, "f", "bad");
+    await settle(first, second);
+    expect(Object.keys(await memoriesOf(second)).sort()).toEqual(["a", "b", "c", "d", "e"]);
+    expect(await textOf(second)).toBe("# Text\n");
+    const { outstanding, notes } = await statusOf(first);
+    expect([outstanding, notes.length]).toEqual([1, 1]);
+    expect(notes[0]).toMatch(/^f is refused by the service: .*is bad$/);
+    const calls = recorded();
+    await settle(first);
+    expect(calls.filter((call) => call.startsWith("POST"))).toEqual([]);
+    await set(first, "f", "good");
+    await settle(first, second);
+    expect(await memoriesOf(second)).toMatchObject({ f: "good" });
+    expect(await statusOf(first)).toEqual({ outstanding: 0, notes: [] });
+  });
+}
+
+test("a creation whose answer was lost is found again, and done once", async () => {
+  await settle(first, second);
+  await set(first, "style", "tabs", "user");
+  cluster.intercept = async (request, pass) => {
+    const response = await pass(request);
+    if (request.method !== "POST" || !request.url.endsWith("/v1/memories")) return response;
+    throw new Error("the network lost the answer");
+  };
+  expect(await first.sync("none")).toBe(false);
+  cluster.intercept = undefined;
+  await first.restart();
+  await settle(first, second);
+  expect(await memoriesOf(first, "user")).toEqual({ style: "tabs" });
+  expect(Object.values(await memoriesOf(second, "user"))).toEqual(["tabs"]);
+});
+
+test("a list without the layers of their own deletes nothing and makes no doubles", async () => {
+  cluster.intercept = async (request, pass) => {
+    const response = await pass(request);
+    if (request.method !== "GET" || !request.url.endsWith("/v1/memories")) return response;
+    return Response.json({ memories: [], total: 0 });
+  };
+  await set(first, "style", "tabs", "user");
+  await settle(first);
+  await settle(first);
+  expect(await memoriesOf(first, "user")).toEqual({ style: "tabs" });
+  cluster.intercept = undefined;
+  await settle(second);
+  expect(Object.values(await memoriesOf(second, "user"))).toEqual(["tabs"]);
+});
+
+test("an incomplete list deletes nothing", async () => {
+  await set(first, "style", "tabs", "user");
+  await settle(first);
+  cluster.intercept = async (request, pass) => {
+    const response = await pass(request);
+    if (request.method !== "GET" || !request.url.endsWith("/v1/memories")) return response;
+    return Response.json({ memories: [], total: 1 });
+  };
+  await settle(first);
+  expect(await memoriesOf(first, "user")).toEqual({ style: "tabs" });
+});
+
+test("a service that gains the exchange is noticed, and one that loses it", async () => {
+  await set(first, "kept", "1");
+  await set(first, "style", "tabs", "user");
+  await write(first, "# Title\n\nline\n");
+  await settle(first, second);
+  await cluster.restartService(false);
+  await write(first, "# Title\n\nline\n\nmore\n");
+  await settle(first, second, first);
+  await settle(first, second, first);
+  const calls = recorded();
+  await settle(first);
+  expect(calls).toEqual(["POST /api/projects/:id/sync"]);
+  for (const machine of [first, second]) {
+    expect(await textOf(machine)).toBe("# Title\n\nline\n\nmore\n");
+    expect(await memoriesOf(machine)).toEqual({ kept: "1" });
+  }
+  cluster.intercept = undefined;
+  await cluster.restartService(true);
+  await settle(second, first);
+  await set(second, "kept", "2");
+  await settle(second, first);
+  expect(await memoriesOf(first)).toEqual({ kept: "2" });
+  expect(await textOf(first)).toBe("# Title\n\nline\n\nmore\n");
+});
+
+test("a whole text that crossed ours is merged with it", async () => {
+  await write(first, "# Title\n\nend\n");
+  await settle(first, second);
+  await write(first, "# Title\n\nof the first\n\nend\n");
+  await write(second, "# Title\n\nend\n\nof the second\n");
+  // The first machine's whole round comes between the second's reading and its text.
+  let crossed = false;
+  cluster.intercept = async (request, pass) => {
+    const isText = request.method === "POST" && request.url.endsWith("/sync");
+    if (isText && !crossed) {
+      crossed = true;
+      await settle(first);
+    }
+    return await pass(request);
+  };
+  await settle(second);
+  expect(crossed).toBe(true);
+  await settle(first, second);
+  for (const machine of [first, second]) {
+    expect(await textOf(machine)).toBe("# Title\n\nof the first\n\nend\n\nof the second\n");
+  }
+});
+
+test("of two values written at once the service's wins, and ours is a conflict here", async () => {
+  await set(first, "key", "old");
+  await settle(first, second);
+  await set(first, "key", "of the first");
+  await set(second, "key", "of the second");
+  await settle(first, second, first);
+  expect(await memoriesOf(second)).toEqual({ key: "of the first" });
+  const values = await second.read(({ document }) => {
+    return document.memories.get("key").map(({ value }) => value);
+  });
+  expect(values).toEqual(["of the first", "of the second"]);
+});
+
+test("an answer that is no project's decides nothing and deletes nothing", async () => {
+  await set(first, "kept", "1");
+  await settle(first);
+  for (const answer of [{}, { id: "proj_other", memories: [] }, [], "text", null]) {
+    cluster.intercept = () => Promise.resolve(Response.json(answer));
+    expect(await first.sync("none")).toBe(false);
+  }
+  cluster.intercept = undefined;
+  await settle(first, second);
+  expect(await memoriesOf(second)).toEqual({ kept: "1" });
+});
