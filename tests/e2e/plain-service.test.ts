@@ -54,6 +54,42 @@ scenario("texts that two machines changed offline are merged by a plain service"
   });
 });
 
+scenario("three machines that were apart meet by a plain service", async (lab) => {
+  const account = emulator.account("three");
+  const [folderA, folderB] = await lab.clones({ ".gitignore": FILE });
+  await lab.git.run(lab.git.folder, "clone", "-q", "origin.git", "c");
+  const folders = [folderA, folderB, lab.git.path("c")];
+  const machines = ["a", "b", "c"].map((name, at) => {
+    return lab.machine(name, folders[at] ?? "", account);
+  });
+  const [a] = machines as [Machine];
+  await Promise.all(machines.map((machine) => machine.up()));
+  await writeFile(`${a.folder}/${FILE}`, "# Title\n\nend\n");
+  await a.memsync("set", "gone", "soon");
+  await untilAllSynced(...machines);
+  await Promise.all(machines.map((machine) => machine.down()));
+  for (const machine of machines) {
+    const text = `# Title\n\nend\n\n## Of ${machine.name}\n\nline of ${machine.name}\n`;
+    await writeFile(`${machine.folder}/${FILE}`, text);
+    await machine.memsync("set", `of-${machine.name}`, machine.name);
+  }
+  await a.memsync("rm", "gone");
+  await Promise.all(machines.map((machine) => machine.up()));
+  const text = await waitFor("the same everywhere", async () => {
+    await untilAllSynced(...machines);
+    const texts = await Promise.all(
+      machines.map(({ folder }) => readFile(`${folder}/${FILE}`, "utf8")),
+    );
+    const memories = await Promise.all(machines.map((machine) => memoriesOf(machine)));
+    const wanted = { "of-a": "a", "of-b": "b", "of-c": "c" };
+    if (!memories.every((each) => Bun.deepEquals(each, wanted))) return false;
+    return texts.every((each) => each === texts[0]) && texts[0];
+  });
+  for (const line of ["# Title", "end", "line of a", "line of b", "line of c"]) {
+    expect([line, text.split("\n").filter((each) => each === line)]).toEqual([line, [line]]);
+  }
+});
+
 scenario("memories of the user and the account go without their keys", async (lab) => {
   const [a, b] = await lab.twoMachines(emulator.account("own"), { "README.md": "" });
   await Promise.all([a.up(), b.up()]);

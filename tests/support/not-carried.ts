@@ -1,2 +1,18 @@
+const CONFLICTS =
+  "a plain service holds one value of a key, so a losing version is known to one machine alone";
+const OWN_KEYS = "memories of the user and the account have no keys on a plain service";
+const OLDER_COPY = "without positions an older copy looks like edits that others made";
+const WRITER = "a plain service does not say which machine wrote a value";
+
 /** Tests of the daemon suite that a plain service cannot pass, each with what is not carried. */
-export const NOT_CARRIED: ReadonlyMap<string, string> = new Map([]);
+export const NOT_CARRIED: ReadonlyMap<string, string> = new Map([
+  ["the losing value of a key is shown on both machines, and restored", CONFLICTS],
+  ["both versions of a line are shown on both machines, and the lost one put back", CONFLICTS],
+  ["conflicts outlive restarts, and one that is dismissed goes everywhere", CONFLICTS],
+  ["a write without a daemon settles its key's conflict at once", CONFLICTS],
+  ["nothing of it is seen over the interface", CONFLICTS],
+  ["what is restored on one machine is restored on all", WRITER],
+  ["memories of the user layer reach every project, the project's own do not", OWN_KEYS],
+  ["moving to a service brings everything, and texts meet once", OWN_KEYS],
+  ["a server put back to an older copy gets everything again", OLDER_COPY],
+]);

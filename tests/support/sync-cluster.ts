@@ -107,7 +107,8 @@ export class SyncCluster {
     });
   }
 
-  async #ask(request: Request): Promise<Response> {
+  /** The service's answer to a request. */
+  async ask(request: Request): Promise<Response> {
     const service = this.#service;
     if (!service) throw new Error("the cluster was started");
     const pass: Send = (each) => service.app.fetch(each);
@@ -122,8 +123,8 @@ export class SyncCluster {
     const send = async (request: Request): Promise<Response> => {
       const struck = calls++ >= faultAt ? fault : "none";
       if (struck === "lose request") throw new Error("the network lost the request");
-      if (struck === "send twice") await this.#ask(request.clone() as unknown as Request);
-      const response = await this.#ask(request);
+      if (struck === "send twice") await this.ask(request.clone() as unknown as Request);
+      const response = await this.ask(request);
       if (struck === "lose answer") throw new Error("the network lost the answer");
       return response;
     };

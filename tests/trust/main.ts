@@ -4,6 +4,7 @@ import { disk, USAGE as DISK } from "./disk/disk.ts";
 import { hostile, USAGE as HOSTILE } from "./hostile/hostile.ts";
 import { kill, USAGE as KILL } from "./kill/kill.ts";
 import { merge } from "./merge.ts";
+import { plain } from "./plain.ts";
 import { USAGE as SIMULATE, simulate } from "./simulate/simulate.ts";
 
 /** The long runs behind what users trust; each tells on which figures it rests. */
@@ -13,10 +14,11 @@ const RUNS: Readonly<Record<string, (args: string[]) => Promise<number> | number
   disk,
   hostile,
   budget,
+  plain,
   merge,
 };
 
-const USAGE = [SIMULATE, KILL, DISK, HOSTILE, BUDGET, "merge"]
+const USAGE = [SIMULATE, KILL, DISK, HOSTILE, BUDGET, "plain [FILE…]", "merge"]
   .map((each) => `  bun run trust ${each}`)
   .join("\n");
 
