@@ -191,17 +191,57 @@ test("few absent memories were deleted, many were lost by the service", async ()
   expect(notes.join()).toContain("the service had lost data");
 });
 
-test("a service that lost the project gets it again, however little it was", async () => {
+for (const held of ["a memory", "a text", "both"]) {
+  test(`a service that lost a project with ${held} gets it again`, async () => {
+    if (held !== "a text") await set(first, "only", "one");
+    if (held !== "a memory") await write(first, "# Text\n");
+    await settle(first);
+    await cluster.emptyService();
+    // It is made anew, and this process ends before it hears of that.
+    await first.sync("lose answer", 1);
+    await first.restart();
+    await settle(first, second);
+    expect(await memoriesOf(second)).toEqual(held === "a text" ? {} : { only: "one" });
+    expect(await textOf(second)).toBe(held === "a memory" ? "" : "# Text\n");
+    expect((await statusOf(first)).notes.join()).toContain("the service had lost data");
+  });
+}
+
+test("a project that is empty all at once was lost, not deleted", async () => {
   await set(first, "only", "one");
   await write(first, "# Text\n");
   await settle(first);
-  await cluster.emptyService();
-  await first.sync("lose request", 1);
-  await first.restart();
+  cluster.intercept = showing((body) => ({ ...body, claude_md_content: "", memories: [] }));
+  await first.sync("none");
+  expect([await memoriesOf(first), await textOf(first)]).toEqual([{ only: "one" }, "# Text\n"]);
+  cluster.intercept = undefined;
   await settle(first, second);
   expect(await memoriesOf(second)).toEqual({ only: "one" });
   expect(await textOf(second)).toBe("# Text\n");
-  expect((await statusOf(first)).notes.join()).toContain("the service had lost data");
+});
+
+test("metadata is merged key by key, removals included", async () => {
+  const metadataOf = (machine: Machine) =>
+    machine.read(({ document: { metadata } }) => {
+      const keys = ["language", "framework", "tool"];
+      return keys.map((key) => metadata.get(key)[0]?.value);
+    });
+  const put = (machine: Machine, key: string, value: string) =>
+    machine.edit(({ document }) => document.setEntry("metadata", key, value, { now: 1 }));
+  await put(first, "language", "TypeScript");
+  await put(first, "framework", "none");
+  await settle(first, second);
+  await put(second, "tool", "bun");
+  await put(first, "language", "Zig");
+  await first.edit(({ document }) => document.deleteEntry("metadata", "framework"));
+  await settle(first, second, first);
+  for (const machine of [first, second]) {
+    expect(await metadataOf(machine)).toEqual(["Zig", undefined, "bun"]);
+  }
+  const shown = await cluster.ask(
+    new Request(`${BASE}/api/projects/${PROJECT}`, { headers: HEADERS }),
+  );
+  expect(((await shown.json()) as Body).metadata).toEqual({ language: "Zig", tool: "bun" });
 });
 
 /** Refuses a memory whose value has "bad" in it; names it, or does not. */
@@ -218,8 +258,8 @@ function refusing(named: boolean) {
 }
 
 for (const named of [true, false]) {
-  const how = named ? "that it names" : "without a name";
-  test(`an item that the service refuses ${how} keeps nothing else back`, async () => {
+  const how = named ? "by its place" : "without saying which";
+  test(`an item refused ${how} keeps nothing else back`, async () => {
     cluster.intercept = refusing(named);
     await write(first, "# Text\n");
     for (const key of ["a", "b", "c", "d", "e"]) await set(first, key, key);
