@@ -1,12 +1,12 @@
 import type { ProjectId, UserId } from "../../shared/ids.ts";
-import { layerOf, projectOf } from "../../shared/replica/address.ts";
+import { layerOf, projectDocument, projectOf } from "../../shared/replica/address.ts";
 import type { WriteContext } from "../../shared/replica/store.ts";
 import type { DocumentRequest, ExchangeAnswer } from "../../shared/wire/exchange.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import type { DaemonTables } from "../tables.ts";
 import { takeAnswer } from "./incoming.ts";
 import { type Outgoing, outgoingOf } from "./outgoing.ts";
-import { leavePlain } from "./plain/document-state.ts";
+import { forgetAgreed, leavePlain } from "./plain/document-state.ts";
 import { isPlain, NOT_CONTACTED, readPosition } from "./positions.ts";
 import { hasTurns, type Refusal, recoverRefused, takeNextTurn } from "./recovery.ts";
 import type { RoundOptions } from "./round-options.ts";
@@ -58,6 +58,8 @@ export async function exchangeRound(
   const project = unit === "own" ? null : unit;
   let outcome = await service.exchange(project, { documents });
   if (project !== null && outcome.kind === "refused" && outcome.status === NOT_FOUND) {
+    const address = projectDocument(options.account, project);
+    await store.write((context) => forgetAgreed(context, service.name, address));
     const created = await service.createProject(project, projects().get(project) ?? project);
     if (created.kind !== "answered") return created;
     outcome = await service.exchange(project, { documents });

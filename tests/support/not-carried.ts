@@ -2,6 +2,8 @@ const CONFLICTS =
   "a plain service holds one value of a key, so a losing version is known to one machine alone";
 const OWN_KEYS = "memories of the user and the account have no keys on a plain service";
 const OLDER_COPY = "without positions an older copy looks like edits that others made";
+const FIRST_CONTACT =
+  "what was deleted while on another service looks, at first contact, as if it had never been here";
 const WRITER = "a plain service does not say which machine wrote a value";
 
 /** Tests of the daemon suite that a plain service cannot pass, each with what is not carried. */
@@ -14,5 +16,6 @@ export const NOT_CARRIED: ReadonlyMap<string, string> = new Map([
   ["what is restored on one machine is restored on all", WRITER],
   ["memories of the user layer reach every project, the project's own do not", OWN_KEYS],
   ["moving to a service brings everything, and texts meet once", OWN_KEYS],
+  ["going back to the embedded service and out again loses nothing", FIRST_CONTACT],
   ["a server put back to an older copy gets everything again", OLDER_COPY],
 ]);

@@ -220,6 +220,22 @@ test("a project that is empty all at once was lost, not deleted", async () => {
   expect(await textOf(second)).toBe("# Text\n");
 });
 
+for (const held of ["a memory", "a text"]) {
+  test(`a project with ${held} that shows nothing at all is doubted at first`, async () => {
+    if (held === "a memory") await set(first, "only", "one");
+    else await write(first, "# Text\n");
+    await settle(first);
+    cluster.intercept = showing((body) => ({ ...body, claude_md_content: "", memories: [] }));
+    expect(await first.sync("none")).toBe(false);
+    expect((await statusOf(first)).outstanding).toBe(1);
+    expect(await memoriesOf(first)).toEqual(held === "a memory" ? { only: "one" } : {});
+    expect(await textOf(first)).toBe(held === "a memory" ? "" : "# Text\n");
+    cluster.intercept = undefined;
+    await settle(first);
+    expect(await statusOf(first)).toEqual({ outstanding: 0, notes: [] });
+  });
+}
+
 test("metadata is merged key by key, removals included", async () => {
   const metadataOf = (machine: Machine) =>
     machine.read(({ document: { metadata } }) => {

@@ -18,6 +18,7 @@ import {
   readPlain,
   writePlain,
 } from "./plain-store.ts";
+import { UNKNOWN_TEXT } from "./plain-text.ts";
 
 type Context = WriteContext<DaemonTables>;
 type Db = Kysely<DaemonTables>;
@@ -68,6 +69,30 @@ export async function rememberReading(
   if (isPlain(position) && position.ackedSeq === ackedSeq) return;
   const remote = PLAIN_POSITION;
   await writePosition(db, service.name, open.id, { remote, ackedSeq, refused: undefined });
+}
+
+/**
+ * The service says that the document's project is not there. If it was before, the service has lost
+ * it: that is to be written down before it is made anew, for an empty one would look as if all had
+ * been deleted.
+ */
+export async function forgetAgreed(
+  context: Context,
+  service: string,
+  address: DocumentAddress,
+): Promise<void> {
+  const open = await context.open(address);
+  const known = await readState(context.db, service, open.id);
+  const outstanding = known.memories.size + known.metadata.size;
+  if (outstanding === 0 && known.text.agreed === null) return;
+  await writePlain(context.db, open.id, known, {
+    text: UNKNOWN_TEXT,
+    memories: new Map(),
+    metadata: new Map(),
+    lostAt: context.now,
+    blankSince: null,
+    outstanding: Math.max(outstanding, 1),
+  });
 }
 
 /** The service has a log after all: what was agreed with it as a plain one counts no longer. */

@@ -48,7 +48,7 @@ export interface MergedItems {
 }
 
 /** Up to so many absent items were deleted, however few there were. */
-const DELETED_AT_ONCE = 3;
+export const DELETED_AT_ONCE = 3;
 
 /**
  * Merges item by item. A write beats a concurrent deletion; of two concurrent writes the service's

@@ -13,6 +13,7 @@ export const plainMigrations: readonly Migration[] = [
         .addColumn("text", "text", (column) => column.notNull())
         .addColumn("outstanding", "integer", (column) => column.notNull())
         .addColumn("lost_at", "integer")
+        .addColumn("blank_since", "integer")
         .execute();
       await db.schema
         .createTable("plain_items")

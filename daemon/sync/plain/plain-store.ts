@@ -38,6 +38,8 @@ export interface PlainState {
   readonly lostAt: number | null;
   /** Differences that were left after the last reading. */
   readonly outstanding: number;
+  /** Since when it shows nothing at all of what was agreed; the same clock. */
+  readonly blankSince: number | null;
   readonly journal: readonly JournalEntry[];
   readonly refused: readonly Refused[];
 }
@@ -64,6 +66,7 @@ export async function readPlain(db: Db, documentId: number): Promise<PlainState 
     metadata: await readItems(db, documentId, "metadata"),
     lostAt: row.lost_at,
     outstanding: row.outstanding,
+    blankSince: row.blank_since,
     journal: await readJournal(db, documentId),
     refused: await listRefused(db, documentId),
   };
@@ -76,6 +79,7 @@ export const NOTHING_READ: PlainState = {
   metadata: new Map(),
   lostAt: null,
   outstanding: 0,
+  blankSince: null,
   journal: [],
   refused: [],
 };
@@ -99,8 +103,8 @@ export async function writePlain(
   await writeItems(db, documentId, "metadata", known.metadata, next.metadata);
 }
 
-function documentRow({ text, outstanding, lostAt }: Remembered) {
-  return { text: JSON.stringify(text), outstanding, lost_at: lostAt };
+function documentRow({ text, outstanding, lostAt, blankSince }: Remembered) {
+  return { text: JSON.stringify(text), outstanding, lost_at: lostAt, blank_since: blankSince };
 }
 
 /** Forgets everything about a document: what comes next is first contact. */

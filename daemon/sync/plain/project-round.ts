@@ -3,7 +3,7 @@ import { projectDocument } from "../../../shared/replica/address.ts";
 import { NOT_FOUND } from "../round.ts";
 import type { Outcome } from "../service.ts";
 import { deleteMemories } from "./delete-memories.ts";
-import { readState, rememberReading, writeKept } from "./document-state.ts";
+import { forgetAgreed, writeKept } from "./document-state.ts";
 import type { PlainOptions } from "./plain-options.ts";
 import { dropItem, putItem, putRefused, readPlain, writePlain } from "./plain-store.ts";
 import { takenUnread } from "./plain-text.ts";
@@ -13,7 +13,7 @@ import { takeProject } from "./take-project.ts";
 
 /** What a round came to. */
 export interface PlainResult {
-  /** Something was sent: the service is to be read again. */
+  /** Something was sent, or is doubted: the service is to be read again. */
   readonly sent: boolean;
   /** The service showed more than is published. */
   readonly showsMore: boolean;
@@ -31,7 +31,7 @@ export async function projectRound(
   const read = await readOrCreate(options, project);
   if (read.kind !== "answered") return read;
   const reading = read.value;
-  const { items, removals } = await store.write((context) =>
+  const { items, removals, doubted } = await store.write((context) =>
     takeProject(context, options, project, reading),
   );
   const path = `/api/projects/${project}/sync`;
@@ -44,7 +44,7 @@ export async function projectRound(
   const deleted = await deleteMemories(options, address, removals);
   if (deleted.kind !== "answered") return deleted;
   const isSent = sent.taken.length + removals.length > 0;
-  return { kind: "answered", value: { sent: isSent, showsMore: reading.showsMore } };
+  return { kind: "answered", value: { sent: isSent || doubted, showsMore: reading.showsMore } };
 }
 
 async function readOrCreate(
@@ -54,7 +54,8 @@ async function readOrCreate(
   const { service, projects } = options;
   let outcome = await service.forward("GET", `/api/projects/${project}`);
   if (outcome.kind === "refused" && outcome.status === NOT_FOUND) {
-    await forgetAgreed(options, project);
+    const address = projectDocument(options.account, project);
+    await options.store.write((context) => forgetAgreed(context, service.name, address));
     const created = await service.createProject(project, projects().get(project) ?? project);
     if (created.kind !== "answered") return created;
     outcome = await service.forward("GET", `/api/projects/${project}`);
@@ -63,25 +64,6 @@ async function readOrCreate(
   const reading = readProject(project, outcome.value);
   if (reading) return { kind: "answered", value: reading };
   return { kind: "unreachable", message: "its answer is no project" };
-}
-
-/**
- * The project is not there. If it was before, the service has lost it: that is written down before
- * it is made anew, for an empty one would look as if all had been deleted.
- */
-async function forgetAgreed(options: PlainOptions, project: ProjectId): Promise<void> {
-  await options.store.write(async (context) => {
-    const open = await context.open(projectDocument(options.account, project));
-    const known = await readState(context.db, options.service.name, open.id);
-    if (known.memories.size + known.metadata.size === 0 && known.text.agreed === null) return;
-    await rememberReading(context, options, open, open.head.seq, known, {
-      text: { agreed: null, pushed: null, before: null },
-      memories: new Map(),
-      metadata: new Map(),
-      outstanding: known.memories.size + known.metadata.size,
-      lost: true,
-    });
-  });
 }
 
 /** Keeps what was refused, and what was taken of that which no reading will ever show. */

@@ -16,6 +16,8 @@ interface PlainDocumentsTable {
   outstanding: number;
   /** When the service was last found to have lost data, in milliseconds; null for never lately. */
   lost_at: number | null;
+  /** Since when it shows nothing of what was agreed, in milliseconds; null when it does. */
+  blank_since: number | null;
 }
 
 /** An item as the service was last known to hold it. */

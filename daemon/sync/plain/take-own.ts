@@ -58,6 +58,7 @@ export async function takeOwn(
     memories: merged.base,
     metadata: new Map(),
     lost: merged.lost,
+    blankSince: null,
     outstanding: wanted.items.length + wanted.removals.length,
   });
   const creations = items.map(({ key, value }) => ({

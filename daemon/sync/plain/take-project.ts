@@ -4,8 +4,9 @@ import type { WriteContext } from "../../../shared/replica/store.ts";
 import type { ProjectId } from "../../../shared/ids.ts";
 import type { DaemonTables } from "../../tables.ts";
 import type { PlainOptions } from "./plain-options.ts";
-import { takeItems } from "./apply-items.ts";
-import { dropJournal, type PlainState } from "./plain-store.ts";
+import { itemsOf, takeItems } from "./apply-items.ts";
+import { DELETED_AT_ONCE } from "./merge-items.ts";
+import { dropJournal, type ItemKind, type PlainState } from "./plain-store.ts";
 import { takeText } from "./plain-text.ts";
 import type { ProjectReading, ReadItems } from "./reading.ts";
 import { keepRefused, NO_ID, type Removal, type SendItem } from "./refusals.ts";
@@ -17,7 +18,12 @@ type Context = WriteContext<DaemonTables>;
 export interface ProjectChanges {
   readonly items: readonly SendItem[];
   readonly removals: readonly Removal[];
+  /** The reading was not believed yet, and nothing was taken. */
+  readonly doubted: boolean;
 }
+
+/** A project that shows nothing at all any more is believed after so long. */
+const BLANK_MS_MIN = 10_000;
 
 /** Takes a reading of a project into its document; durable with the transaction's commit. */
 export async function takeProject(
@@ -30,6 +36,14 @@ export async function takeProject(
   const from = open.head.seq;
   const known = await readState(context.db, options.service.name, open.id);
   const wiped = isWiped(open, known, reading);
+  const blankSince =
+    !wiped && isBlank(open, known, reading) ? (known.blankSince ?? context.now) : null;
+  if (blankSince !== null && Math.abs(context.now - blankSince) < BLANK_MS_MIN) {
+    const outstanding = Math.max(known.outstanding, 1);
+    const doubt = { ...known, blankSince, outstanding, lost: false };
+    await rememberReading(context, options, open, from, known, doubt);
+    return { items: [], removals: [], doubted: true };
+  }
   const putBack = wiped || hasDeleted(known, reading.memories);
   const { document } = open;
   const { now } = context;
@@ -53,9 +67,28 @@ export async function takeProject(
     memories: memories.base,
     metadata: metadata.base,
     lost: lost || metadata.lost,
+    blankSince: null,
     outstanding: wanted.items.length + wanted.removals.length,
   });
-  return changes;
+  return { ...changes, doubted: false };
+}
+
+/**
+ * Whether nothing is shown any more of what was agreed and is still here: all of it was deleted, or
+ * another machine has just made anew a project that the service had lost.
+ */
+function isBlank({ document }: OpenDocument, known: PlainState, reading: ProjectReading): boolean {
+  const { text, memories, metadata } = reading;
+  if (text !== "" || memories?.items.size !== 0 || metadata?.items.size !== 0) return false;
+  const hadText = (known.text.agreed?.base.text ?? "").trim() !== "";
+  const countHere = (kind: ItemKind) => {
+    const mine = itemsOf(document, kind);
+    return [...known[kind].keys()].filter((key) => mine.has(key)).length;
+  };
+  const counts = [countHere("memories"), countHere("metadata")];
+  // So many at once are lost for sure.
+  if (counts.some((count) => count > DELETED_AT_ONCE)) return false;
+  return (hadText && document.content() !== "") || counts.some((count) => count > 0);
 }
 
 /** Nobody empties the text and deletes every memory at once, so the service has lost them. */
