@@ -12,6 +12,7 @@ export const NOT_CARRIED: ReadonlyMap<string, string> = new Map([
   ["both versions of a line are shown on both machines, and the lost one put back", CONFLICTS],
   ["conflicts outlive restarts, and one that is dismissed goes everywhere", CONFLICTS],
   ["a write without a daemon settles its key's conflict at once", CONFLICTS],
+  ["a write made while another machine writes the same key ends equal", CONFLICTS],
   ["nothing of it is seen over the interface", CONFLICTS],
   ["what is restored on one machine is restored on all", WRITER],
   ["memories of the user layer reach every project, the project's own do not", OWN_KEYS],
