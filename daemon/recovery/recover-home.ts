@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import type { Log } from "../../shared/log.ts";
 import { openDatabase } from "../../shared/sqlite/database.ts";
+import { storageFailure } from "../../shared/sqlite/failures.ts";
 import { passGate } from "../../shared/sqlite/lock.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { World } from "../../shared/world.ts";
@@ -22,6 +23,10 @@ export async function recoverHome(home: Home, world: World, log: Log): Promise<D
   const gate = await passGate(home.gate, "exclusive");
   try {
     return await recover(home, world, log);
+  } catch (thrown) {
+    const sentence = storageFailure(thrown);
+    if (sentence === undefined) throw thrown;
+    throw new Error(`the home ${home.dir} can't be used: ${sentence}`, { cause: thrown });
   } finally {
     gate.release();
   }
