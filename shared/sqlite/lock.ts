@@ -30,7 +30,8 @@ const GATE_TIMEOUT_MS = 10_000;
 
 /**
  * Goes through the gate that `path` stands for: any number of processes do at once by `shared`, and
- * one alone, when all of those have left, by `exclusive`. Waits, and throws when that takes too long.
+ * one alone, when all of those have left, by `exclusive`. Waits, and throws when that takes too
+ * long.
  */
 export async function passGate(path: string, how: "shared" | "exclusive"): Promise<Lock> {
   const connection = await openConnection(path, false);

@@ -36,7 +36,7 @@ test("a plain service is asked in turn, and never again for a live socket", asyn
     store: machine.store,
     service: {
       name: "cluster",
-      ...createCalls(send, "http://localhost", "mst_dev_cluster", world),
+      ...createCalls({ send, base: "http://localhost", token: "mst_dev_cluster", world }),
       openLive,
       close: async () => {},
     },
