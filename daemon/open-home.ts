@@ -40,12 +40,17 @@ export async function openHomeReader(path: string): Promise<Kysely<DaemonTables>
 
 /**
  * Throws one sentence when a newer memsync wrote a home's database, before anything else of the
- * home is touched.
+ * home is touched. What else may be wrong with it, whoever opens it says.
  */
 export async function refuseNewerHome(path: string): Promise<void> {
-  const reader = existsSync(path) ? await openLooked(path) : undefined;
-  if (reader) await isPresent(path, reader);
-  await reader?.destroy();
+  if (!existsSync(path)) return;
+  try {
+    const reader = await openLooked(path);
+    if (reader) await isPresent(path, reader);
+    await reader?.destroy();
+  } catch (thrown) {
+    if (thrown instanceof Error && thrown.cause instanceof AppError) throw thrown;
+  }
 }
 
 async function openLooked(path: string): Promise<Kysely<DaemonTables> | undefined> {

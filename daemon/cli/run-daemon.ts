@@ -10,7 +10,6 @@ import { realWorld } from "../../shared/world-real.ts";
 import type { Daemon } from "../daemon.ts";
 import type { Home } from "../home.ts";
 import { KeptDaemon } from "../kept-daemon.ts";
-import { refuseNewerHome } from "../open-home.ts";
 import { removeRecord, writeRecord } from "../service/daemon-record.ts";
 import { introduce, type Started } from "../service/introduction.ts";
 import { openLogFile, RotatingFile } from "../service/rotating-file.ts";
@@ -87,7 +86,6 @@ class RunningDaemon {
   async #start(onEnd: (end: End) => void): Promise<void> {
     const { home, started, openService, onUp } = this.#run;
     const log = this.#log;
-    await refuseNewerHome(home.database);
     const kept = await KeptDaemon.start({
       home,
       world: realWorld,

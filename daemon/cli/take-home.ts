@@ -2,6 +2,7 @@ import { type Lock, takeLock } from "../../shared/sqlite/lock.ts";
 import { delay } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { type Home, prepareHome } from "../home.ts";
+import { refuseNewerHome } from "../open-home.ts";
 import { findHolder } from "../service/daemon-record.ts";
 import { contactDaemon } from "./daemon-contact.ts";
 import { CommandFailed } from "./errors.ts";
@@ -10,8 +11,12 @@ import { CommandFailed } from "./errors.ts";
 const TAKE_DEADLINE_MS = 10_000;
 const POLL_MS = 50;
 
-/** Makes the home and takes its lock. Undefined: a daemon of it answers. */
+/**
+ * Makes the home and takes its lock. Undefined: a daemon of it answers. Throws one sentence, with
+ * nothing touched, where a newer memsync has had the home.
+ */
 export async function takeHome(home: Home): Promise<Lock | undefined> {
+  await refuseNewerHome(home.database);
   prepareHome(home);
   const deadline = realWorld.monotonic() + TAKE_DEADLINE_MS;
   while (realWorld.monotonic() < deadline) {

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { loadDatabase } from "./database-text.ts";
 import { HomeCommands } from "./home-state.ts";
 
-/** What SQLite makes beside a database that is opened, for reading too. */
-const SIDE_FILE = /-(wal|shm)$/;
+/** What is made beside a database that is opened, for reading too. */
+const SIDE_FILE = /(-wal|-shm|\.gate)$/;
 
 /** Commands that would read, write or run a home. */
 const COMMANDS = [
