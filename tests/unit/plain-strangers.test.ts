@@ -296,6 +296,50 @@ for (const named of [true, false]) {
   });
 }
 
+test("what is written while it is sent is no conflict with what was sent", async () => {
+  const write = async (at: number) => {
+    await set(first, "key", `value ${at}`);
+    await set(first, "own", `value ${at}`, "user");
+    if (at === 2) await remove(first, "gone");
+  };
+  await set(first, "gone", "soon");
+  await write(1);
+  let sent = false;
+  cluster.intercept = async (request, pass) => {
+    const response = await pass(request);
+    if (request.method !== "POST" || sent) return response;
+    sent = true;
+    await write(2);
+    return response;
+  };
+  await first.sync("none");
+  await settle(first, second);
+  expect(sent).toBe(true);
+  expect(await memoriesOf(first)).toEqual({ key: "value 2" });
+  expect(await memoriesOf(second)).toEqual({ key: "value 2" });
+  expect(await memoriesOf(first, "user")).toEqual({ own: "value 2" });
+  expect(Object.values(await memoriesOf(second, "user"))).toEqual(["value 2"]);
+  const entries = await first.read(({ document }) => document.memories.get("key").length);
+  expect(entries).toBe(1);
+});
+
+test("a creation that was changed before its answer was lost is no conflict", async () => {
+  await settle(first, second);
+  await set(first, "style", "tabs", "user");
+  cluster.intercept = async (request, pass) => {
+    const response = await pass(request);
+    if (request.method !== "POST" || !request.url.endsWith("/v1/memories")) return response;
+    await set(first, "style", "spaces", "user");
+    throw new Error("the network lost the answer");
+  };
+  expect(await first.sync("none")).toBe(false);
+  cluster.intercept = undefined;
+  await first.restart();
+  await settle(first, second);
+  expect(await memoriesOf(first, "user")).toEqual({ style: "spaces" });
+  expect(Object.values(await memoriesOf(second, "user"))).toEqual(["spaces"]);
+});
+
 test("a creation whose answer was lost is found again, and done once", async () => {
   await settle(first, second);
   await set(first, "style", "tabs", "user");

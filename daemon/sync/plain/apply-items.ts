@@ -8,9 +8,15 @@ import {
   type MergedItems,
   mergeItems,
   type TheirItem,
+  withSent,
 } from "./merge-items.ts";
-import type { ItemKind } from "./plain-store.ts";
+import { hashOfValue, type ItemKind, itemName } from "./plain-store.ts";
 import type { ReadItems } from "./reading.ts";
+
+/** What is known of the service's items from before. */
+type Known = { readonly [kind in ItemKind]: ReadonlyMap<string, AgreedItem> } & {
+  readonly sent: ReadonlyMap<string, string>;
+};
 
 const NOT_SHOWN: ReadItems = { items: new Map<string, TheirItem>(), complete: false };
 
@@ -21,11 +27,15 @@ const NOT_SHOWN: ReadItems = { items: new Map<string, TheirItem>(), complete: fa
 export function takeItems(
   document: ReplicaDocument,
   kind: ItemKind,
-  base: ReadonlyMap<string, AgreedItem>,
+  known: Known,
   shown: ReadItems = NOT_SHOWN,
   putBack: boolean,
   now: number,
 ): MergedItems {
+  const base = withSent(known[kind], shown.items, (key, value) => {
+    const hash = known.sent.get(itemName(kind, key));
+    return hash !== undefined && hash === hashOfValue(value);
+  });
   const mine = itemsOf(document, kind);
   const sides: ItemSides = {
     base,

@@ -89,6 +89,7 @@ export async function forgetAgreed(
     text: UNKNOWN_TEXT,
     memories: new Map(),
     metadata: new Map(),
+    sent: new Map(),
     lostAt: context.now,
     blankSince: null,
     outstanding: Math.max(outstanding, 1),

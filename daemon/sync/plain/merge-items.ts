@@ -26,6 +26,23 @@ export interface ItemSides {
   readonly putBack: boolean;
 }
 
+/**
+ * What is agreed once `theirs` is read, where it shows what it was sent since the last reading: that
+ * was ours, however it was changed here since then, and is no write of anybody else's.
+ */
+export function withSent(
+  base: ReadonlyMap<string, AgreedItem>,
+  theirs: ReadonlyMap<string, TheirItem>,
+  isSent: (key: string, value: JsonValue) => boolean,
+): ReadonlyMap<string, AgreedItem> {
+  const agreed = new Map(base);
+  for (const [key, item] of theirs) {
+    if (isSent(key, item.value)) agreed.set(key, { ...item, seen: true });
+  }
+  return agreed;
+}
+
+/** A key with the value that it gets. */
 export interface Written {
   readonly key: string;
   readonly value: JsonValue;

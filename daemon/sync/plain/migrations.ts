@@ -11,6 +11,7 @@ export const plainMigrations: readonly Migration[] = [
           column.primaryKey().references("documents.id"),
         )
         .addColumn("text", "text", (column) => column.notNull())
+        .addColumn("sent", "text", (column) => column.notNull())
         .addColumn("outstanding", "integer", (column) => column.notNull())
         .addColumn("lost_at", "integer")
         .addColumn("blank_since", "integer")

@@ -34,6 +34,8 @@ export interface PlainState {
   readonly text: PlainText;
   readonly memories: ReadonlyMap<string, AgreedItem>;
   readonly metadata: ReadonlyMap<string, AgreedItem>;
+  /** What the service was sent since it was read last: hashes of the values, by `itemName`. */
+  readonly sent: ReadonlyMap<string, string>;
   /** When the service was found to have lost data, in milliseconds since the Unix epoch. */
   readonly lostAt: number | null;
   /** Differences that were left after the last reading. */
@@ -47,9 +49,20 @@ export interface PlainState {
 /** What is stored of a document after a reading. */
 export type Remembered = Omit<PlainState, "journal" | "refused">;
 
-/** Identifies what was refused, so that it is tried again once it is another. */
+/** Names an item of a document. */
+export function itemName(kind: RefusedKind, key: string): string {
+  return `${kind}\n${key}`;
+}
+
+/** Identifies a value, whatever the order of its objects' keys. */
 export function hashOfValue(value: JsonValue): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
+  const sorted = JSON.stringify(value, (_key, each: JsonValue) => {
+    if (typeof each !== "object" || each === null || Array.isArray(each)) return each;
+    return Object.fromEntries(
+      Object.entries(each).sort(([one], [other]) => (one < other ? -1 : 1)),
+    );
+  });
+  return createHash("sha256").update(sorted).digest("hex");
 }
 
 /** What is kept of a document; undefined before the service was read for the first time. */
@@ -64,6 +77,7 @@ export async function readPlain(db: Db, documentId: number): Promise<PlainState 
     text: JSON.parse(row.text) as PlainText,
     memories: await readItems(db, documentId, "memories"),
     metadata: await readItems(db, documentId, "metadata"),
+    sent: new Map(JSON.parse(row.sent) as [string, string][]),
     lostAt: row.lost_at,
     outstanding: row.outstanding,
     blankSince: row.blank_since,
@@ -77,6 +91,7 @@ export const NOTHING_READ: PlainState = {
   text: UNKNOWN_TEXT,
   memories: new Map(),
   metadata: new Map(),
+  sent: new Map(),
   lostAt: null,
   outstanding: 0,
   blankSince: null,
@@ -103,8 +118,14 @@ export async function writePlain(
   await writeItems(db, documentId, "metadata", known.metadata, next.metadata);
 }
 
-function documentRow({ text, outstanding, lostAt, blankSince }: Remembered) {
-  return { text: JSON.stringify(text), outstanding, lost_at: lostAt, blank_since: blankSince };
+function documentRow({ text, sent, outstanding, lostAt, blankSince }: Remembered) {
+  return {
+    text: JSON.stringify(text),
+    sent: JSON.stringify([...sent]),
+    outstanding,
+    lost_at: lostAt,
+    blank_since: blankSince,
+  };
 }
 
 /** Forgets everything about a document: what comes next is first contact. */

@@ -5,6 +5,7 @@ import {
   dropRefused,
   hashOfValue,
   type ItemKind,
+  itemName,
   putRefused,
   type Refused,
   type RefusedKind,
@@ -46,10 +47,10 @@ export async function keepRefused(
   wanted: Wanted,
   noId: string,
 ): Promise<Wanted> {
-  const known = new Map(refused.map((each) => [nameOf(each.kind, each.key), each]));
+  const known = new Map(refused.map((each) => [itemName(each.kind, each.key), each]));
   const held = new Set<string>();
   const isHeld = (kind: RefusedKind, key: string, value: JsonValue) => {
-    const name = nameOf(kind, key);
+    const name = itemName(kind, key);
     const same = known.get(name)?.hash === hashOfValue(value);
     if (same) held.add(name);
     return same;
@@ -57,7 +58,7 @@ export async function keepRefused(
   const items = wanted.items.filter(({ kind, key, value }) => !isHeld(kind, key, value));
   const removals = wanted.removals.filter(({ key, id }) => !isHeld("deletion", key, id));
   for (const each of refused) {
-    if (!held.has(nameOf(each.kind, each.key))) await dropRefused(db, documentId, each);
+    if (!held.has(itemName(each.kind, each.key))) await dropRefused(db, documentId, each);
   }
   for (const { key, id } of removals) {
     if (id !== null) continue;
@@ -65,8 +66,4 @@ export async function keepRefused(
     await putRefused(db, documentId, { kind: "deletion", key, hash, reason: noId });
   }
   return { items, removals: removals.filter(({ id }) => id !== null) };
-}
-
-function nameOf(kind: RefusedKind, key: string): string {
-  return `${kind}\n${key}`;
 }

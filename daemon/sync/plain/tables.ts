@@ -12,6 +12,8 @@ interface PlainDocumentsTable {
   document_id: number;
   /** `PlainText` as JSON. */
   text: string;
+  /** JSON `[[name, hash], …]`: what the service was sent since it was read last. */
+  sent: string;
   /** Differences from the service that were left after the last reading. */
   outstanding: number;
   /** When the service was last found to have lost data, in milliseconds; null for never lately. */

@@ -5,7 +5,7 @@ import { itemsOf, takeItems } from "./apply-items.ts";
 import { readState, rememberReading } from "./document-state.ts";
 import { keyOwnMemories } from "./own-sides.ts";
 import type { PlainOptions } from "./plain-options.ts";
-import { dropJournal, journalDelete, NOTHING_READ } from "./plain-store.ts";
+import { dropJournal, hashOfValue, itemName, journalDelete, NOTHING_READ } from "./plain-store.ts";
 import { UNKNOWN_TEXT } from "./plain-text.ts";
 import type { OwnReading } from "./reading.ts";
 import { keepRefused, NO_ID, type Removal } from "./refusals.ts";
@@ -44,8 +44,15 @@ export async function takeOwn(
     contacted: known !== NOTHING_READ,
     mine: itemsOf(document, "memories"),
   });
+  // What was created without our having heard so is ours, however it was changed here meanwhile.
+  const sent = new Map(
+    known.journal.flatMap((entry): [string, string][] => {
+      if (entry.kind !== "create") return [];
+      return [[itemName("memories", entry.key), hashOfValue(entry.content)]];
+    }),
+  );
   const read = { items: theirs, complete: reading.complete };
-  const merged = takeItems(document, "memories", known.memories, read, hasDeleted, now);
+  const merged = takeItems(document, "memories", { ...known, sent }, read, hasDeleted, now);
   await dropJournal(db, settled);
   for (const { key, id } of superseded) if (id !== null) await journalDelete(db, open.id, key, id);
   const wanted = {
@@ -57,6 +64,7 @@ export async function takeOwn(
     text: UNKNOWN_TEXT,
     memories: merged.base,
     metadata: new Map(),
+    sent: new Map(),
     lost: merged.lost,
     blankSince: null,
     outstanding: wanted.items.length + wanted.removals.length,

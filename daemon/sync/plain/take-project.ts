@@ -1,16 +1,22 @@
+import type { ProjectId } from "../../../shared/ids.ts";
 import { projectDocument } from "../../../shared/replica/address.ts";
 import type { OpenDocument } from "../../../shared/replica/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store.ts";
-import type { ProjectId } from "../../../shared/ids.ts";
 import type { DaemonTables } from "../../tables.ts";
-import type { PlainOptions } from "./plain-options.ts";
 import { itemsOf, takeItems } from "./apply-items.ts";
+import { readState, rememberReading } from "./document-state.ts";
 import { DELETED_AT_ONCE } from "./merge-items.ts";
-import { dropJournal, type ItemKind, type PlainState } from "./plain-store.ts";
+import type { PlainOptions } from "./plain-options.ts";
+import {
+  dropJournal,
+  hashOfValue,
+  type ItemKind,
+  itemName,
+  type PlainState,
+} from "./plain-store.ts";
 import { takeText } from "./plain-text.ts";
 import type { ProjectReading, ReadItems } from "./reading.ts";
 import { keepRefused, NO_ID, type Removal, type SendItem } from "./refusals.ts";
-import { readState, rememberReading } from "./document-state.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -47,9 +53,9 @@ export async function takeProject(
   const putBack = wiped || hasDeleted(known, reading.memories);
   const { document } = open;
   const { now } = context;
-  const memories = takeItems(document, "memories", known.memories, reading.memories, putBack, now);
+  const memories = takeItems(document, "memories", known, reading.memories, putBack, now);
   const lost = wiped || memories.lost;
-  const metadata = takeItems(document, "metadata", known.metadata, reading.metadata, lost, now);
+  const metadata = takeItems(document, "metadata", known, reading.metadata, lost, now);
   const text = await takeText(context, open, known.text, reading.text, lost);
   const wanted = {
     items: [
@@ -66,11 +72,17 @@ export async function takeProject(
     text: text.state,
     memories: memories.base,
     metadata: metadata.base,
+    sent: sentOf(changes.items),
     lost: lost || metadata.lost,
     blankSince: null,
     outstanding: wanted.items.length + wanted.removals.length,
   });
   return { ...changes, doubted: false };
+}
+
+/** What is about to be sent, by name. */
+function sentOf(items: readonly SendItem[]): Map<string, string> {
+  return new Map(items.map(({ kind, key, value }) => [itemName(kind, key), hashOfValue(value)]));
 }
 
 /**
