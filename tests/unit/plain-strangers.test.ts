@@ -302,6 +302,7 @@ test("what is written while it is sent is no conflict with what was sent", async
     await set(first, "own", `value ${at}`, "user");
     if (at === 2) await remove(first, "gone");
   };
+  await settle(first);
   await set(first, "gone", "soon");
   await write(1);
   let sent = false;
