@@ -27,8 +27,8 @@ export interface ItemSides {
 }
 
 /**
- * What is agreed once `theirs` is read, where it shows what it was sent since the last reading: that
- * was ours, however it was changed here since then, and is no write of anybody else's.
+ * What is agreed once `theirs` is read, where it shows what it was sent since the last reading:
+ * that was ours, however it was changed here since then, and is no write of anybody else's.
  */
 export function withSent(
   base: ReadonlyMap<string, AgreedItem>,
