@@ -80,7 +80,10 @@ const newer: Case = {
       const { status, stdout, stderr } = await machine.run(args);
       equal(status, 1, args.join(" "));
       equal(stdout, "");
-      match(stderr, /^memsync: the database was written by a newer memsync \(.+\): update memsync/);
+      match(
+        stderr,
+        /^memsync: \S+ can.t be opened: the database was written by a newer memsync \(.+\): update memsync/,
+      );
     }
     deepEqual(filesOf(machine.home, "memsync.db"), before);
     await using folder = await ServerFolder.create();
@@ -93,7 +96,10 @@ const newer: Case = {
     ]) {
       const { status, stderr } = await folder.run(args);
       equal(status, 1);
-      match(stderr, /^memsync: the database was written by a newer memsync \(.+\): update memsync/);
+      match(
+        stderr,
+        /^memsync: \S+ can.t be opened: the database was written by a newer memsync \(.+\): update memsync/,
+      );
     }
     deepEqual(filesOf(folder.folder, "memsync-server.db"), untouched);
   },
