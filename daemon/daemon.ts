@@ -1,25 +1,40 @@
 import { stat } from "node:fs/promises";
 import { AppError, messageOf } from "../shared/errors.ts";
-import { type ProjectId, randomProjectId } from "../shared/ids.ts";
+import { type AccountId, type ProjectId, randomProjectId } from "../shared/ids.ts";
 import type { Log } from "../shared/log.ts";
 import type { ReplicaStore } from "../shared/replica/store.ts";
 import { Sweeper } from "../shared/replica/sweeper.ts";
 import { moveKeptConflicts } from "../shared/replica/text-conflicts.ts";
 import { delay, type World } from "../shared/world.ts";
+import { drainInbox } from "./drain-inbox.ts";
 import { type Controlled, createControl } from "./gateway/control.ts";
 import { forwardConnections } from "./gateway/forwarded-connections.ts";
+import { routeServices } from "./gateway/routed-services.ts";
 import { type Gateway, openGateway } from "./gateway/gateway.ts";
-import { LOCAL_ACCOUNT, LOCAL_USER, serviceStoreOf } from "./gateway/mount.ts";
+import { serviceStoreOf } from "./gateway/mount.ts";
 import { createWithholding } from "./held/withholding.ts";
 import type { Home } from "./home.ts";
-import { drainInbox } from "./inbox.ts";
 import { type Link, listLinks, putLink, removeLink } from "./links.ts";
+import { LOCAL_ACCOUNT } from "./local-account.ts";
 import { keepMachineName, readMachineName } from "./machine-name.ts";
 import { openReplica } from "./open-replica.ts";
-import { keepLinks } from "./recovery/links-file.ts";
+import { keepLinks, readLinksToKeep } from "./recovery/links-file.ts";
 import { countSalvaged } from "./recovery/read-salvaged.ts";
 import { settleSalvaged } from "./recovery/salvaged-memories.ts";
 import { moveToProject } from "./relink.ts";
+import { bindProject } from "./remotes/bind-project.ts";
+import type { Keyring } from "./remotes/keyring.ts";
+import { OpenRemotes, serviceNameOf } from "./remotes/open-remotes.ts";
+import type { RemoteEnvironment } from "./remotes/remote.ts";
+import { type BookOptions, nameEnvironment } from "./remotes/remote-book.ts";
+import {
+  type ChangedRemote,
+  changeRemote,
+  describeRemotes,
+  type ListedRemote,
+  type RemoteChange,
+} from "./remotes/remote-change.ts";
+import { TokenStore } from "./remotes/token-store.ts";
 import type { Introduction } from "./service/introduction.ts";
 import { forgetFollowed } from "./sources/follow-store.ts";
 import { Followers } from "./sources/followers.ts";
@@ -28,22 +43,22 @@ import { createGit } from "./sources/run-git.ts";
 import { watchFolder } from "./sources/watch.ts";
 import { realPathOf } from "./sources/working-tree.ts";
 import { type DaemonStatus, isSynced, readStatus } from "./status.ts";
-import { budgetsIn } from "./sync/budget-store.ts";
-import { SyncEngine } from "./sync/engine.ts";
-import { forgetOtherServices } from "./sync/positions.ts";
 import type { Service } from "./sync/service.ts";
 import { realSigns, WakeWatch } from "./sync/wake-watch.ts";
 import type { DaemonTables } from "./tables.ts";
 
-/** What a daemon works with: one home, and the one service that it syncs with. */
+/** What a daemon works with: one home, and the services that its projects are bound to. */
 export interface DaemonOptions {
   readonly home: Home;
   readonly world: World;
   readonly log: Log;
   /** What this daemon says of itself to the command line. */
   readonly introduction: Introduction;
-  /** Closed with the daemon. */
-  readonly service: Service;
+  /** Called when something is bound to the embedded service; closed with the daemon. */
+  readonly openEmbedded: () => Promise<Service>;
+  readonly environment: RemoteEnvironment;
+  /** Where tokens may be; undefined: there is none to use. */
+  readonly keyring: Keyring | undefined;
   /** Somebody asked for the daemon's end through the gateway. */
   readonly onStopRequest: () => void;
   /** Told when the home's database turns out to be damaged; `recoverHome` mends that. */
@@ -56,6 +71,13 @@ export interface LinkOptions {
   readonly id?: ProjectId;
   /** Consent to write what git tracks, and to make a missing file; as before when left out. */
   readonly write?: boolean;
+  /** Name of the remote to bind the project to; as it is, or else the default, when left out. */
+  readonly remote?: string;
+}
+
+/** A link, with the name of the remote that its project is bound to. */
+export interface BoundLink extends Link {
+  readonly remote: string;
 }
 
 /** The answer to `sync`. */
@@ -71,13 +93,13 @@ const SYNC_HURRY_MS = 2000;
 
 /**
  * One machine's memsync: the local replica with its gateway, the followed files, and the
- * synchronisation with one service.
+ * synchronisation of each project with the one service that it is bound to.
  */
 export class Daemon implements Controlled {
   readonly #options: DaemonOptions;
   readonly #store: ReplicaStore<DaemonTables>;
   readonly #git = createGit();
-  readonly #engine: SyncEngine;
+  readonly #remotes: OpenRemotes;
   readonly #followers: Followers;
   readonly #sweeper: Sweeper;
   readonly #wakeWatch: WakeWatch;
@@ -90,7 +112,7 @@ export class Daemon implements Controlled {
   #settling: Promise<void> = Promise.resolve();
 
   private constructor(options: DaemonOptions, store: ReplicaStore<DaemonTables>) {
-    const { world, log, service } = options;
+    const { home, world, log, environment, keyring, openEmbedded } = options;
     this.#options = options;
     this.#store = store;
     this.#sweeper = new Sweeper(store, world, log);
@@ -101,20 +123,19 @@ export class Daemon implements Controlled {
       git: this.#git,
       watch: watchFolder,
       account: LOCAL_ACCOUNT,
-      service: service.name,
+      service: serviceNameOf(environment),
     });
-    this.#engine = new SyncEngine({
+    this.#remotes = new OpenRemotes({
       store,
-      service,
-      budget: service.budget,
       world,
       log,
-      account: LOCAL_ACCOUNT,
-      user: LOCAL_USER,
-      projects: () => new Map(this.#links.map((link) => [link.projectId, link.name])),
+      environment,
+      tokens: new TokenStore({ home, world, keyring }),
+      openEmbedded,
+      links: () => this.#links,
       onContact: () => this.#onContact(),
     });
-    const onWake = (stoodStillMs: number) => void this.#engine.woke(stoodStillMs);
+    const onWake = (stoodStillMs: number) => void this.#remotes.woke(stoodStillMs);
     this.#wakeWatch = new WakeWatch({ world, signs: realSigns, onWake });
   }
 
@@ -136,23 +157,23 @@ export class Daemon implements Controlled {
   async #begin(): Promise<void> {
     const options = this.#options;
     const store = this.#store;
-    await store.write(({ db }) => forgetOtherServices(db, options.service.name));
-    this.#takeLinks(await listLinks(store.reader));
+    await store.write((context) => nameEnvironment(context, this.#book));
+    await this.#takeBindings();
     this.#salvagedWait = (await countSalvaged(store.reader)) > 0;
     this.#gateway = await openGateway({
       store: serviceStoreOf(store),
       world: options.world,
       log: options.log,
       home: options.home,
-      connections: forwardConnections(options.service),
+      connections: forwardConnections(() => this.#remotes),
       withholding: createWithholding(),
+      routes: routeServices(store, () => this.#remotes.view),
       control: createControl(() => this),
     });
     await store.write(moveKeptConflicts);
     await this.drainInbox();
-    for (const link of this.#links) await this.#followers.add(link);
-    await options.service.budget?.keepIn(budgetsIn(store), options.log);
-    this.#engine.start();
+    for (const link of this.#links) await this.#follow(link);
+    this.#remotes.start();
     this.#wakeWatch.start();
     this.#sweeper.start();
   }
@@ -161,26 +182,27 @@ export class Daemon implements Controlled {
     return this.#options.introduction;
   }
 
+  get #book(): BookOptions {
+    return { world: this.#options.world, environment: this.#options.environment };
+  }
+
   async status(): Promise<DaemonStatus> {
-    const { home, service } = this.#options;
     return await readStatus({
       store: this.#store,
-      service: service.name,
-      home: home.dir,
+      home: this.#options.home.dir,
       gatewayUrl: this.#gateway?.url ?? "",
-      engine: this.#engine,
-      budget: service.budget,
+      remotes: this.#remotes,
       links: this.#links,
       files: this.#followers.files(),
     });
   }
 
   /** Follows a folder's project from now on. Refuses a folder that is not there. */
-  link(folder: string, options: LinkOptions = {}): Promise<Link> {
+  link(folder: string, options: LinkOptions = {}): Promise<BoundLink> {
     return this.#inTurn(() => this.#link(folder, options));
   }
 
-  async #link(folder: string, options: LinkOptions): Promise<Link> {
+  async #link(folder: string, options: LinkOptions): Promise<BoundLink> {
     const dir = await realPathOf(folder);
     if (!(await isFolder(dir))) {
       throw new AppError("invalid_request", `${folder} is not a folder`);
@@ -191,13 +213,17 @@ export class Daemon implements Controlled {
     const projectId = options.id ?? derived ?? randomProjectId(this.#options.world);
     const write = options.write ?? known?.write ?? false;
     const link: Link = { dir, projectId, name: identity.name, write };
-    await this.#unfollowed(dir, () =>
+    const others = this.#links.filter((each) => each.dir !== dir && each.projectId === projectId);
+    const binding = { project: projectId, remote: options.remote, former: known, others };
+    const account = await this.#unfollowed([dir], () =>
       this.#store.write(async (context) => {
+        const bound = await bindProject(context, this.#book, binding);
         await putLink(context.db, link, context.now);
-        await moveToProject(context, LOCAL_ACCOUNT, known, link);
+        await moveToProject(context, bound, known, link);
+        return bound;
       }),
     );
-    return link;
+    return { ...link, remote: this.#remotes.remoteOf(account)?.name ?? "" };
   }
 
   /** Stops following a folder; nothing is deleted anywhere. False: it was not linked. */
@@ -207,7 +233,7 @@ export class Daemon implements Controlled {
 
   async #unlink(folder: string): Promise<boolean> {
     const dir = await realPathOf(folder);
-    return await this.#unfollowed(dir, () =>
+    return await this.#unfollowed([dir], () =>
       this.#store.write(async ({ db }) => {
         await forgetFollowed(db, dir);
         return await removeLink(db, dir);
@@ -215,17 +241,40 @@ export class Daemon implements Controlled {
     );
   }
 
-  /** Changes a folder's link while nothing follows it by the former one; then follows it again. */
-  async #unfollowed<Result>(dir: string, change: () => Promise<Result>): Promise<Result> {
-    await this.#followers.remove(dir);
+  /** Adds, binds or removes remotes; what is changed counts from now on. */
+  changeRemotes(change: RemoteChange): Promise<ChangedRemote> {
+    return this.#inTurn(async () => {
+      const moved = change.op === "move" ? change.project : undefined;
+      const dirs = this.#links.filter(({ projectId }) => projectId === moved).map(({ dir }) => dir);
+      const make = () => this.#store.write((context) => changeRemote(context, this.#book, change));
+      return await this.#unfollowed(dirs, make, change.op === "token" ? change.name : undefined);
+    });
+  }
+
+  async listRemotes(): Promise<ListedRemote[]> {
+    return await describeRemotes(this.#store.reader, this.#options.environment);
+  }
+
+  /** Changes links while nothing follows their folders by the former ones; then follows again. */
+  async #unfollowed<Result>(
+    dirs: readonly string[],
+    change: () => Promise<Result>,
+    changedRemote?: string,
+  ): Promise<Result> {
+    for (const dir of dirs) await this.#followers.remove(dir);
+    keepLinks(this.#options.home, { links: this.#links, bindings: undefined }, this.#options.log);
     try {
       return await change();
     } finally {
-      this.#takeLinks(await listLinks(this.#store.reader));
-      const link = this.#links.find((each) => each.dir === dir);
-      if (link) await this.#followers.add(link);
-      this.#engine.refresh();
+      await this.#takeBindings(changedRemote);
+      for (const link of this.#links) if (dirs.includes(link.dir)) await this.#follow(link);
     }
+  }
+
+  async #follow(link: Link): Promise<void> {
+    const account = this.#remotes.bindingOf(link.projectId) ?? LOCAL_ACCOUNT;
+    const service = serviceNameOf(this.#remotes.remoteOf(account));
+    await this.#followers.add(link, { account, service });
   }
 
   /** Syncs now, and for up to `waitSeconds` until the service has acknowledged everything. */
@@ -233,7 +282,7 @@ export class Daemon implements Controlled {
     const { world } = this.#options;
     const deadline = world.monotonic() + waitSeconds * 1000;
     await this.#followers.lookAll();
-    await this.#engine.syncNow();
+    await this.#remotes.syncNow();
     let hurriedAt = world.monotonic();
     for (;;) {
       await this.#followers.lookAll();
@@ -243,14 +292,14 @@ export class Daemon implements Controlled {
       if (this.#stopping || now >= deadline) return { synced: false, status };
       await delay(world, SYNC_POLL_MS);
       if (now - hurriedAt < SYNC_HURRY_MS) continue;
-      this.#engine.hurry();
+      this.#remotes.hurry();
       hurriedAt = now;
     }
   }
 
   /** Takes over what was written while no daemon ran. */
   async drainInbox(): Promise<number> {
-    const drained = await drainInbox(this.#store);
+    const drained = await drainInbox(this.#store, this.#remotes.view.default?.account);
     // What is held of them may have been allowed.
     for (const file of this.#followers.files()) file.look();
     return drained;
@@ -264,15 +313,13 @@ export class Daemon implements Controlled {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#wakeWatch.stop();
-    this.#options.service.abandonCalls?.();
+    this.#remotes.abandonCalls();
     await this.#gateway?.close();
     await this.#followers.stop();
-    await this.#engine.stop();
+    await this.#remotes.stop();
     await this.#settling;
-    await this.#options.service.budget?.close();
     await this.#sweeper.stop();
     await this.#store.close();
-    await this.#options.service.close();
   }
 
   /** Changes of what is followed are made one after another. */
@@ -285,9 +332,13 @@ export class Daemon implements Controlled {
     return result;
   }
 
-  #takeLinks(links: Link[]): void {
-    this.#links = links;
-    keepLinks(this.#options.home, links, this.#options.log);
+  /** Works by the links and bindings as they are now, and keeps a copy of them. */
+  async #takeBindings(changedRemote?: string): Promise<void> {
+    const { home, log } = this.#options;
+    const { reader } = this.#store;
+    this.#links = await listLinks(reader);
+    keepLinks(home, await readLinksToKeep(reader), log);
+    await this.#remotes.refresh(changedRemote);
   }
 
   #onContact(): void {
@@ -297,7 +348,9 @@ export class Daemon implements Controlled {
 
   async #settleSalvaged(): Promise<void> {
     try {
-      await settleSalvaged(this.#store, this.#options.service.name);
+      await settleSalvaged(this.#store, (account) =>
+        serviceNameOf(this.#remotes.remoteOf(account as AccountId)),
+      );
       this.#salvagedWait = (await countSalvaged(this.#store.reader)) > 0;
     } catch (thrown) {
       this.#options.log.warn({ reason: messageOf(thrown) }, "what was salvaged has to wait");

@@ -28,6 +28,8 @@ export interface Home {
   /** Address and token of the gateway's port, for `memsync env`. */
   readonly gateway: string;
   readonly log: string;
+  /** Tokens of services, where the system's keyring does not take them. */
+  readonly credentials: string;
   /** This machine's name, in a line of text. */
   readonly machine: string;
   /** Whoever opens the database passes this gate, so that it is not exchanged meanwhile. */
@@ -49,6 +51,7 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>): Home 
     socket: socketPath(dir),
     gateway: join(dir, "gateway.json"),
     log: join(dir, "daemon.log"),
+    credentials: join(dir, "credentials.json"),
     machine: join(dir, "machine"),
     gate: join(dir, "memsync.db.gate"),
     links: join(dir, "links.json"),

@@ -1,27 +1,15 @@
 import { existsSync } from "node:fs";
 import { AppError, messageOf } from "../shared/errors.ts";
-import type { Log } from "../shared/log.ts";
-import type { World } from "../shared/world.ts";
-import { Daemon } from "./daemon.ts";
-import type { Home } from "./home.ts";
+import { Daemon, type DaemonOptions } from "./daemon.ts";
 import { suspect, suspicionOf } from "./recovery/find-damage.ts";
 import { keepHead } from "./recovery/head-page.ts";
 import { recoverHome } from "./recovery/recover-home.ts";
-import type { Introduction } from "./service/introduction.ts";
-import type { Service } from "./sync/service.ts";
 
 /** A disk that damages one database after another is not to be worn out with copies. */
 const REBUILDS_MAX = 3;
 
 /** What a kept daemon works with; the caller holds the home's lock. */
-export interface KeptDaemonOptions {
-  readonly home: Home;
-  readonly world: World;
-  readonly log: Log;
-  readonly introduction: Introduction;
-  readonly openService: () => Promise<Service>;
-  /** Somebody asked for the daemon's end through the gateway. */
-  readonly onStopRequest: () => void;
+export interface KeptDaemonOptions extends Omit<DaemonOptions, "onDamage"> {
   /** It can't go on; nothing of it runs any more. */
   readonly onFailure: (thrown: unknown) => void;
 }
@@ -62,12 +50,9 @@ export class KeptDaemon {
   }
 
   async #start(): Promise<void> {
-    const { home, world, log, introduction, openService, onStopRequest } = this.#options;
-    await recoverHome(home, world, log);
-    const service = await openService();
-    const onDamage = (thrown: unknown) => this.#onDamage(thrown);
-    const given = { home, world, log, introduction, onStopRequest };
-    this.#daemon = await Daemon.start({ ...given, service, onDamage });
+    const { onFailure: _, ...given } = this.#options;
+    await recoverHome(given.home, given.world, given.log);
+    this.#daemon = await Daemon.start({ ...given, onDamage: (thrown) => this.#onDamage(thrown) });
   }
 
   #onDamage(thrown: unknown): void {

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { replicaMigrations } from "../shared/replica/migrations.ts";
 import type { Migration } from "../shared/sqlite/migrate.ts";
 import { serviceMigrations } from "./service-schema.ts";
@@ -74,6 +75,7 @@ const ownMigrations: readonly Migration[] = [
       await db.schema
         .createTable("salvaged_memories")
         .addColumn("id", "integer", (column) => column.primaryKey().autoIncrement())
+        .addColumn("account", "text", (column) => column.notNull())
         .addColumn("document", "text", (column) => column.notNull())
         .addColumn("key", "text", (column) => column.notNull())
         .addColumn("value", "text", (column) => column.notNull())
@@ -100,6 +102,7 @@ const ownMigrations: readonly Migration[] = [
         .createTable("held")
         .addColumn("id", "integer", (column) => column.primaryKey().autoIncrement())
         .addColumn("kind", "text", (column) => column.notNull())
+        .addColumn("account", "text", (column) => column.notNull())
         .addColumn("document", "text", (column) => column.notNull())
         .addColumn("key", "text", (column) => column.notNull())
         .addColumn("value", "text")
@@ -112,7 +115,7 @@ const ownMigrations: readonly Migration[] = [
         .addColumn("shown", "integer", (column) => column.notNull().defaultTo(1))
         .addColumn("allowed", "integer", (column) => column.notNull().defaultTo(0))
         .addColumn("written_at", "integer", (column) => column.notNull())
-        .addUniqueConstraint("held_place", ["document", "kind", "key"])
+        .addUniqueConstraint("held_place", ["account", "document", "kind", "key"])
         .execute();
       await db.schema
         .createTable("allowed_secrets")
@@ -123,6 +126,27 @@ const ownMigrations: readonly Migration[] = [
         .alterTable("inbox")
         .addColumn("allow_secret", "integer", (column) => column.notNull().defaultTo(0))
         .execute();
+    },
+  },
+  {
+    name: "daemon-remotes",
+    async up(db) {
+      await db.schema
+        .createTable("remotes")
+        .addColumn("name", "text", (column) => column.primaryKey())
+        .addColumn("url", "text")
+        .addColumn("account", "text", (column) => column.notNull().unique())
+        .addColumn("token_place", "text")
+        .addColumn("is_default", "integer", (column) => column.notNull())
+        .addColumn("added_at", "integer", (column) => column.notNull())
+        .execute();
+      await db.schema
+        .alterTable("inbox")
+        .addColumn("account", "text", (column) => column.notNull().defaultTo("local"))
+        .execute();
+      // Whatever else goes wrong: no project is ever bound to two services.
+      await sql`create unique index documents_bound_once on documents (name)
+        where name >= 'proj_' and name < 'proj\`'`.execute(db);
     },
   },
 ];

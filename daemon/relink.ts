@@ -3,13 +3,15 @@ import { projectDocument } from "../shared/replica/address.ts";
 import type { WriteContext } from "../shared/replica/store.ts";
 import { findHeld, listHeld, putHeld } from "./held/held-store.ts";
 import type { Link } from "./links.ts";
+import { findBinding } from "./remotes/remote-store.ts";
 import { forgetFollowed } from "./sources/follow-store.ts";
 import type { DaemonTables } from "./tables.ts";
 
 /**
  * A folder whose project is another from now on brings its memories along: they are added to the
  * new project where it has none of that key, and its file meets the new document for the first
- * time. The former project stays as it is.
+ * time. The former project stays as it is; where it is bound to another remote than the new one,
+ * its memories stay there.
  */
 export async function moveToProject(
   context: WriteContext<DaemonTables>,
@@ -19,7 +21,8 @@ export async function moveToProject(
 ): Promise<void> {
   if (!former || former.projectId === link.projectId) return;
   await forgetFollowed(context.db, link.dir);
-  await moveHeld(context.db, former.projectId, link.projectId);
+  if ((await findBinding(context.db, former.projectId)) !== account) return;
+  await moveHeld(context.db, account, former.projectId, link.projectId);
   const from = await context.find(projectDocument(account, former.projectId));
   if (!from) return;
   const to = await context.open(projectDocument(account, link.projectId));
@@ -33,8 +36,13 @@ export async function moveToProject(
 }
 
 /** What is held of the former project goes along, where nothing is held of the new one's. */
-async function moveHeld(db: Kysely<DaemonTables>, from: string, to: string): Promise<void> {
-  for (const item of await listHeld(db, from)) {
+async function moveHeld(
+  db: Kysely<DaemonTables>,
+  account: string,
+  from: string,
+  to: string,
+): Promise<void> {
+  for (const item of await listHeld(db, { account, document: from })) {
     const moved = { ...item, document: to };
     if (item.kind !== "memory" || (await findHeld(db, moved))) continue;
     await putHeld(db, { ...moved, seen: [] });

@@ -1,3 +1,5 @@
+import { assert } from "../shared/errors.ts";
+import type { AccountId } from "../shared/ids.ts";
 import { projectOf } from "../shared/replica/address.ts";
 import type { ReplicaStore } from "../shared/replica/store.ts";
 import { VERSION } from "../shared/version.ts";
@@ -6,6 +8,7 @@ import { type HeldStatus, readHeldStatus } from "./held/held-status.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "./local-account.ts";
 import type { Link } from "./links.ts";
 import { type DamageNote, readDamageNotes } from "./recovery/set-aside.ts";
+import { type OpenRemote, type OpenRemotes, serviceNameOf } from "./remotes/open-remotes.ts";
 import type { FollowedFile } from "./sources/followed-file.ts";
 import type { SyncEngine } from "./sync/engine.ts";
 import { readPlainStatus } from "./sync/plain/plain-status.ts";
@@ -42,6 +45,8 @@ export interface FolderStatus {
 export interface ProjectStatus extends UnitStatus {
   readonly id: string;
   readonly name: string;
+  /** Name of the remote that it is bound to. */
+  readonly remote: string;
   readonly folders: readonly FolderStatus[];
 }
 
@@ -52,28 +57,43 @@ export interface UnlinkedProject {
   readonly waiting: number;
 }
 
+/** How it stands with a service, which is named by its address, or `embedded`. */
+export interface ServiceStatus {
+  readonly name: string;
+  readonly online: boolean;
+  readonly live: boolean;
+  /** It implements the published interface and nothing else. */
+  readonly plain: boolean;
+  readonly last_contact_at: string | null;
+  readonly message: string | null;
+  /** By the name of their window; empty where nothing is limited. */
+  readonly requests: Readonly<Record<string, RequestsLeft>>;
+  /** Calls wait for more requests since then, and until then; null when none does. */
+  readonly held_back: { readonly since: string; readonly until: string } | null;
+}
+
+/** One remote that is in use. */
+export interface RemoteStatus {
+  readonly name: string;
+  readonly default: boolean;
+  readonly service: ServiceStatus;
+  /** Its `user` and `global` layers together. */
+  readonly own: UnitStatus;
+}
+
 /** Everything that `memsync status` shows; with `--json`, as it is. */
 export interface DaemonStatus {
   readonly version: string;
   readonly home: string;
   readonly gateway: { readonly url: string };
-  readonly service: {
-    readonly name: string;
-    readonly online: boolean;
-    readonly live: boolean;
-    /** It implements the published interface and nothing else. */
-    readonly plain: boolean;
-    readonly last_contact_at: string | null;
-    readonly message: string | null;
-    /** By the name of their window; empty where nothing is limited. */
-    readonly requests: Readonly<Record<string, RequestsLeft>>;
-    /** Calls wait for more requests since then, and until then; null when none does. */
-    readonly held_back: { readonly since: string; readonly until: string } | null;
-  };
+  /** The default remote's. */
+  readonly service: ServiceStatus;
+  /** The default one, and those that something here is bound to. */
+  readonly remotes: readonly RemoteStatus[];
   readonly projects: readonly ProjectStatus[];
   /** Only those of which something waits. */
   readonly unlinked: readonly UnlinkedProject[];
-  /** The `user` and `global` layers together. */
+  /** The default remote's `user` and `global` layers together. */
   readonly own: UnitStatus;
   /** Databases that were damaged, for as long as they lie set aside. */
   readonly damaged: readonly DamageNote[];
@@ -90,60 +110,80 @@ export interface RequestsLeft {
   readonly resets_at: string;
 }
 
-/** What a status is read from; `service` is the name that positions are kept under. */
+/** What a status is read from. */
 export interface StatusSources {
   readonly store: ReplicaStore<DaemonTables>;
-  readonly service: string;
   readonly home: string;
   readonly gatewayUrl: string;
-  readonly engine: SyncEngine;
-  readonly budget: RequestBudget | undefined;
+  readonly remotes: OpenRemotes;
   readonly links: readonly Link[];
   readonly files: readonly FollowedFile[];
 }
 
 /** The state now, projects in the order of `links`. Calls no service and looks at no file. */
 export async function readStatus(sources: StatusSources): Promise<DaemonStatus> {
-  const { online, live, plain, lastContactAt, message } = sources.engine.contact;
+  const { remotes: open } = sources;
   const projects: ProjectStatus[] = [];
   for (const { projectId, name } of uniqueProjects(sources.links)) {
     const folders = sources.files.filter((file) => file.link.projectId === projectId);
+    const account = open.bindingOf(projectId) ?? LOCAL_ACCOUNT;
     projects.push({
       id: projectId,
       name,
-      ...(await unitStatus(sources, projectId)),
+      remote: open.remoteOf(account)?.name ?? "",
+      ...(await unitStatus(sources, account, projectId)),
       folders: folders.map(folderStatus),
     });
   }
+  const remotes: RemoteStatus[] = [];
+  for (const each of open.list()) {
+    const { remote } = each;
+    remotes.push({
+      name: remote.name,
+      default: remote.account === open.view.default?.account,
+      service: serviceStatus(each),
+      own: await unitStatus(sources, remote.account, "own"),
+    });
+  }
+  const usual = remotes.find((each) => each.default);
+  assert(usual, "the default remote is always open");
   return {
     version: VERSION,
     home: sources.home,
     gateway: { url: sources.gatewayUrl },
-    service: {
-      name: sources.service,
-      online,
-      live,
-      plain,
-      last_contact_at: lastContactAt === undefined ? null : timestampOf(lastContactAt),
-      message: message ?? null,
-      requests: requestsLeft(sources.budget),
-      held_back: heldBackOf(sources.engine),
-    },
+    service: usual.service,
+    remotes,
     projects,
     unlinked: await findUnlinked(sources),
-    own: await unitStatus(sources, "own"),
+    own: usual.own,
     damaged: readDamageNotes(sources.home),
-    held: await readHeldStatus(sources.store.reader),
+    held: await readHeldStatus(sources.store.reader, (account) => {
+      return open.remoteOf(account as AccountId)?.name ?? null;
+    }),
   };
 }
 
-/** Whether the service has acknowledged all that can be sent to it. */
+function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
+  const { online, live, plain, lastContactAt, message } = engine.contact;
+  return {
+    name: service.name,
+    online,
+    live,
+    plain,
+    last_contact_at: lastContactAt === undefined ? null : timestampOf(lastContactAt),
+    message: message ?? null,
+    requests: requestsLeft(service.budget),
+    held_back: heldBackOf(engine),
+  };
+}
+
+/** Whether every service has acknowledged all that can be sent to it. */
 export function isSynced(status: DaemonStatus): boolean {
   const settled = (unit: UnitStatus) => unit.contacted && unit.waiting === 0;
   const files = status.projects.flatMap((project) => project.folders);
   return (
-    status.service.online &&
-    [...status.projects, status.own].every(settled) &&
+    status.remotes.every(({ service, own }) => service.online && settled(own)) &&
+    status.projects.every(settled) &&
     files.every((file) => file.state !== "waiting")
   );
 }
@@ -169,17 +209,17 @@ function uniqueProjects(links: readonly Link[]): Link[] {
 
 /** Projects get here through the gateway, too, and stay when their folder is unlinked. */
 async function findUnlinked(sources: StatusSources): Promise<UnlinkedProject[]> {
-  const { store, service, links } = sources;
+  const { store, remotes, links } = sources;
   const linked = new Set<string>(links.map(({ projectId }) => projectId));
   const documents = await store.reader
     .selectFrom("documents")
-    .select(["id", "name"])
-    .where("owner", "=", LOCAL_ACCOUNT)
+    .select(["id", "name", "owner"])
     .orderBy("id")
     .execute();
   const unlinked: UnlinkedProject[] = [];
-  for (const { id, name } of documents) {
+  for (const { id, name, owner } of documents) {
     if (projectOf(name) === undefined || linked.has(name)) continue;
+    const service = serviceNameOf(remotes.remoteOf(owner as AccountId));
     const { ackedSeq } = await readPosition(store.reader, service, id);
     const waiting = await countUnacknowledged(sources, id, ackedSeq);
     if (waiting > 0) unlinked.push({ id: name, waiting });
@@ -192,18 +232,23 @@ function folderStatus(file: FollowedFile): FolderStatus {
   return { dir: file.link.dir, path, state, note: note ?? null };
 }
 
-async function unitStatus(sources: StatusSources, unit: SyncUnit): Promise<UnitStatus> {
-  const { store, service, engine } = sources;
+async function unitStatus(
+  sources: StatusSources,
+  account: AccountId,
+  unit: SyncUnit,
+): Promise<UnitStatus> {
+  const { store, remotes } = sources;
+  const service = serviceNameOf(remotes.remoteOf(account));
   let memories = 0;
   let waiting = 0;
   let contacted = true;
-  let refused = engine.refusal(unit) ?? null;
+  let refused = remotes.find(account)?.engine.refusal(unit) ?? null;
   const notes: string[] = [];
   for (const name of documentsOf(unit, LOCAL_USER)) {
     const document = await store.reader
       .selectFrom("documents")
       .select("id")
-      .where("owner", "=", LOCAL_ACCOUNT)
+      .where("owner", "=", account)
       .where("name", "=", name)
       .executeTakeFirst();
     if (!document) {

@@ -13,6 +13,20 @@ export interface DaemonTables extends ServiceTables, PlainTables {
   request_budgets: RequestBudgetsTable;
   held: HeldTable;
   allowed_secrets: AllowedSecretsTable;
+  remotes: RemotesTable;
+}
+
+/** A service that this home knows by name. Empty: everything follows the environment. */
+interface RemotesTable {
+  name: string;
+  /** Null for the embedded service. */
+  url: string | null;
+  /** The owner of its documents. */
+  account: string;
+  /** Where its token is kept; null when nowhere. */
+  token_place: "keyring" | "file" | null;
+  is_default: number;
+  added_at: number;
 }
 
 /** A folder whose project is followed. */
@@ -79,6 +93,8 @@ export interface InboxTable {
   kind: "memory" | "losers" | "text" | "text conflict";
   /** A project's id, `user/<user id>` or `global`. */
   document: string;
+  /** Whose `user` or `global` document; a project's is found by its id. */
+  account: Generated<string>;
   /** A memory's key, or the id of a text's conflict; empty for a text. */
   key: string;
   /** Null deletes the key. */
@@ -95,6 +111,8 @@ export interface InboxTable {
 /** A memory read from a damaged database, whose document does not hold it (any more). */
 interface SalvagedMemoriesTable {
   id: Generated<number>;
+  /** The owner of its document. */
+  account: string;
   /** A project's id, `user/<user id>` or `global`. */
   document: string;
   key: string;
@@ -110,6 +128,8 @@ export interface HeldTable {
   id: Generated<number>;
   /** Of each kind, document and key there is one. */
   kind: "memory" | "metadata" | "text" | "file";
+  /** The owner of its document. */
+  account: string;
   /** A project's id, `user/<user id>` or `global`. */
   document: string;
   /** A memory's or metadata's key; empty for a text; the folder of a followed file. */

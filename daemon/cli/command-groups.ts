@@ -27,6 +27,14 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     names: ["status", "projects", "link", "unlink", "sync", "env"],
     load: async () => (await import("./commands/daemon.ts")).addDaemonCommands,
   },
+  {
+    names: ["login", "logout"],
+    load: async () => (await import("./commands/login.ts")).addLoginCommands,
+  },
+  {
+    names: ["remote"],
+    load: async () => (await import("./commands/remotes.ts")).addRemoteCommands,
+  },
   { names: ["doctor"], load: async () => (await import("./commands/doctor.ts")).addDoctorCommand },
   {
     names: ["set", "add", "get", "list", "rm"],

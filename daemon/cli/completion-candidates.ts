@@ -51,8 +51,8 @@ async function keys(env: Environment): Promise<Candidate[]> {
     const layers = [{}, { layer: "user" }, { layer: "global" }];
     for (const options of layers) {
       const places = await placesToRead(env, db, options).catch(() => []);
-      for (const { document } of db ? places : []) {
-        for (const { key, value } of db ? await readLocalMemories(db, document) : []) {
+      for (const { document, account } of db ? places : []) {
+        for (const { key, value } of db ? await readLocalMemories(db, document, account) : []) {
           found.push({ value: key, description: short(value) });
         }
       }

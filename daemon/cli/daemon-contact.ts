@@ -10,8 +10,11 @@ export const LIVENESS_DEADLINE_MS = 3000;
 /** Calls to the running daemon through the home's socket. */
 export interface GatewayClient {
   readonly introduction: Introduction;
-  /** Resolves to the answer's body. Throws `CommandFailed` with the daemon's own sentence. */
-  call(method: string, path: string, body?: unknown): Promise<unknown>;
+  /**
+   * Resolves to the answer's body. Throws `CommandFailed` with the daemon's own sentence. With
+   * `remote` only what is bound to the remote of that name is reached.
+   */
+  call(method: string, path: string, body?: unknown, remote?: string): Promise<unknown>;
 }
 
 /** The daemon of this home, if one answers, of whatever version it is. */
@@ -20,7 +23,7 @@ export async function contactDaemon(home: Home): Promise<GatewayClient | undefin
   return (
     introduction && {
       introduction,
-      call: (method, path, body) => callOnce(home, method, path, body),
+      call: (method, path, body, remote) => callOnce(home, method, path, body, remote),
     }
   );
 }
@@ -39,12 +42,19 @@ async function askIntroduction(home: Home): Promise<Introduction | undefined> {
   }
 }
 
-async function callOnce(home: Home, method: string, path: string, body: unknown): Promise<unknown> {
+async function callOnce(
+  home: Home,
+  method: string,
+  path: string,
+  body: unknown,
+  remote: string | undefined,
+): Promise<unknown> {
   let response: Response;
   try {
     response = await fetch(`http://localhost${path}`, {
       unix: home.socket,
       method,
+      ...(remote !== undefined && { headers: { authorization: `Bearer @${remote}` } }),
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
   } catch (thrown) {

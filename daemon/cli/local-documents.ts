@@ -1,17 +1,13 @@
 import type { Kysely } from "kysely";
-import { layerOf } from "../../shared/replica/address.ts";
-import { ReplicaDocument } from "../../shared/replica/document.ts";
-import { loadDocument } from "../../shared/replica/log-rows.ts";
-import type { ReplicaTables } from "../../shared/replica/tables.ts";
+import type { AccountId } from "../../shared/ids.ts";
+import { layerOf, projectOf } from "../../shared/replica/address.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import { LOCAL_ACCOUNT } from "../local-account.ts";
 import { listLinks } from "../links.ts";
+import { listRemotes } from "../remotes/remote-store.ts";
 import type { DaemonTables } from "../tables.ts";
 
 type Db = Kysely<DaemonTables>;
-
-/** Nothing is written under it: a document loaded here is for reading. */
-const READER_CLIENT = 0;
 
 /** A document of the home's replica. */
 export interface LocalDocument {
@@ -19,6 +15,10 @@ export interface LocalDocument {
   /** A project's id, `user/<user id>` or `global`. */
   readonly name: string;
   readonly layer: Layer;
+  /** The account of the remote that it is bound to. */
+  readonly account: string;
+  /** That remote's name; undefined while none has one. */
+  readonly remote: string | undefined;
   /** The project's name, as its link says; its id where it is linked nowhere here. */
   readonly title: string;
 }
@@ -27,35 +27,37 @@ export interface LocalDocument {
 export async function listLocalDocuments(db: Db): Promise<LocalDocument[]> {
   const links = new Map<string, string>();
   for (const { projectId, name } of await listLinks(db)) links.set(projectId, name);
+  const remotes = new Map((await listRemotes(db)).map(({ account, name }) => [account, name]));
   const rows = await db
     .selectFrom("documents")
-    .select(["id", "name"])
-    .where("owner", "=", LOCAL_ACCOUNT)
+    .select(["id", "name", "owner"])
     .orderBy("id")
     .execute();
-  return rows.map(({ id, name }) => {
+  return rows.flatMap(({ id, name, owner }) => {
     const layer = layerOf(name);
-    return { id, name, layer, title: layer === "project" ? (links.get(name) ?? name) : layer };
+    const account = owner as AccountId;
+    const remote = remotes.get(account);
+    // Nobody reaches what was a removed remote's.
+    if (remote === undefined && remotes.size > 0) return [];
+    const own = remote === undefined ? layer : `${layer} of ${remote}`;
+    const title = layer === "project" ? (links.get(name) ?? name) : own;
+    return { id, name, layer, account, remote, title };
   });
 }
 
-/** The row of a document; undefined where the replica has none of that name. */
+/**
+ * The row of a document; undefined where the replica has none of that name. `account` says whose
+ * `user` or `global` document; a project's is found wherever it is bound.
+ */
 export async function findLocalDocument(
   db: Db,
   name: string,
+  account: string = LOCAL_ACCOUNT,
 ): Promise<{ readonly id: number } | undefined> {
   return await db
     .selectFrom("documents")
     .select("id")
-    .where("owner", "=", LOCAL_ACCOUNT)
+    .$if(projectOf(name) === undefined, (query) => query.where("owner", "=", account))
     .where("name", "=", name)
     .executeTakeFirst();
-}
-
-/** A document as the last commit left it, for reading; a daemon may go on writing. */
-export async function loadLocalDocument(db: Db, id: number): Promise<ReplicaDocument> {
-  const stored = await db
-    .transaction()
-    .execute((one) => loadDocument(one as unknown as Kysely<ReplicaTables>, id));
-  return new ReplicaDocument(stored.updates, READER_CLIENT);
 }

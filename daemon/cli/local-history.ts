@@ -31,6 +31,8 @@ export interface HistorySource {
   readonly db: Db;
   /** The local document's name. */
   readonly document: string;
+  /** Whose `user` or `global` document. */
+  readonly account?: string | undefined;
   /** This machine, which wrote what waits in the inbox. */
   readonly machine: string;
 }
@@ -42,16 +44,16 @@ export function revisionOf(value: string): string {
 
 /** Every version of a memory that is kept, the latest first; none for an unknown key. */
 export async function memoryHistory(source: HistorySource, key: string): Promise<Version[]> {
-  const { db, document: name, machine } = source;
-  const document = await findLocalDocument(db, name);
+  const { db, document: name, account, machine } = source;
+  const document = await findLocalDocument(db, name, account);
   const waiting: Waiting[] = [];
-  for (const write of await readInbox(db, name)) {
+  for (const write of await readInbox(db, name, account)) {
     if (write.kind !== "memory" || write.key !== key) continue;
     waiting.push({ value: write.value, writtenAt: write.writtenAt, machine });
   }
   if (!document) return overlaid(undefined, waiting);
   const current = await currentMemory(db, document.id, key);
-  const losing = current ? await listLosingVersions(db, { ...document, name }) : [];
+  const losing = current ? await listLosingVersions(db, { ...document, name, account }) : [];
   return [
     ...overlaid(current, waiting),
     ...losing.filter((each) => each.key === key).map((each) => versionOf(each, "conflict")),
@@ -61,10 +63,10 @@ export async function memoryHistory(source: HistorySource, key: string): Promise
 
 /** Every version of a project's text that is kept, the latest first. */
 export async function textHistory(source: HistorySource): Promise<Version[]> {
-  const { db, document: name, machine } = source;
-  const document = await findLocalDocument(db, name);
+  const { db, document: name, account, machine } = source;
+  const document = await findLocalDocument(db, name, account);
   const waiting: Waiting[] = [];
-  for (const write of await readInbox(db, name)) {
+  for (const write of await readInbox(db, name, account)) {
     if (write.kind !== "text") continue;
     waiting.push({ value: write.value, writtenAt: write.writtenAt, machine });
   }

@@ -15,6 +15,7 @@ import { LOCAL_ACCOUNT } from "../local-account.ts";
 import { openHomeReader } from "../open-home.ts";
 import { readSalvaged } from "../recovery/read-salvaged.ts";
 import type { DaemonTables } from "../tables.ts";
+import { findLocalDocument } from "./local-documents.ts";
 
 /** A memory as the command line shows it. */
 export interface LocalMemory {
@@ -48,20 +49,21 @@ function isThere(home: Home): boolean {
 
 /**
  * The memories of a document, oldest first: what the daemon has committed, overlaid with what is
- * held and what waits in the inbox. The same with and without a running daemon.
+ * held and what waits in the inbox. The same with and without a running daemon. `account` is what
+ * the document is bound to.
  */
 export async function readLocalMemories(
   db: Kysely<DaemonTables>,
   document: string,
+  account: string = LOCAL_ACCOUNT,
 ): Promise<LocalMemory[]> {
+  const found = await findLocalDocument(db, document, account);
   const rows = await db
     .selectFrom("memories")
-    .innerJoin("documents", "documents.id", "memories.document_id")
-    .select(["memories.key", "memories.value", "memories.updated_at", "memories.entry_ids"])
-    .where("documents.owner", "=", LOCAL_ACCOUNT)
-    .where("documents.name", "=", document)
-    .orderBy("memories.created_at")
-    .orderBy("memories.row_id")
+    .select(["key", "value", "updated_at", "entry_ids"])
+    .where("document_id", "=", found?.id ?? null)
+    .orderBy("created_at")
+    .orderBy("row_id")
     .execute();
   const layer = layerOf(document);
   const memories = new Map<string, LocalMemory>();
@@ -77,16 +79,17 @@ export async function readLocalMemories(
       seen: parseEntryIds(entry_ids),
     });
   }
-  for (const { key, value, client, clock, updated_at } of await readSalvaged(db, document)) {
+  const place = { account, document };
+  for (const { key, value, client, clock, updated_at } of await readSalvaged(db, place)) {
     const id = memoryIdOf(wireDocumentId(document), key);
     const waits = { updated_at: timestampOf(updated_at), in_inbox: true, held: undefined };
     const seen = [{ client, clock }];
     if (!memories.has(key)) memories.set(key, { id, key, value, layer, ...waits, seen });
   }
-  for (const item of await listHeld(db, document)) {
+  for (const item of await listHeld(db, place)) {
     if (item.kind === "memory") showHeld(memories, item);
   }
-  for (const write of await readInbox(db, document)) {
+  for (const write of await readInbox(db, document, account)) {
     if (write.kind === "losers") dropLosers(memories, write);
     if (write.kind !== "memory") continue;
     const { key, value, seen, writtenAt } = write;

@@ -5,7 +5,7 @@ import { type EntryId, sameId } from "../../shared/replica/entry-index.ts";
 import { machineIn } from "../../shared/replica/machines.ts";
 import { readInbox } from "../inbox.ts";
 import type { DaemonTables } from "../tables.ts";
-import { loadLocalDocument } from "./local-documents.ts";
+import { loadLocalDocument } from "./load-local-document.ts";
 
 /** A value, when it was written (milliseconds since the Unix epoch) and on which machine. */
 export interface Written {
@@ -23,18 +23,25 @@ export interface LosingVersion extends Written {
   readonly entries: readonly EntryId[];
 }
 
+interface Place {
+  readonly id: number;
+  readonly name: string;
+  /** Whose `user` or `global` document. */
+  readonly account?: string | undefined;
+}
+
 /**
  * The losing values of a document, a value once for each key, the latest first. What waits in the
  * inbox has settled its keys already.
  */
 export async function listLosingVersions(
   db: Kysely<DaemonTables>,
-  { id, name }: { readonly id: number; readonly name: string },
+  { id, name, account }: Place,
 ): Promise<LosingVersion[]> {
   const keys = await keysWithSeveralEntries(db, id);
   if (keys.length === 0) return [];
   const document = await loadLocalDocument(db, id);
-  const settled = await settledIn(db, name);
+  const settled = await settledIn(db, name, account);
   const found: LosingVersion[] = [];
   for (const key of keys) {
     const entries = document.memories.get(key).map((entry) => ({
@@ -68,8 +75,8 @@ async function keysWithSeveralEntries(db: Kysely<DaemonTables>, id: number): Pro
 }
 
 /** Which entries of a key the inbox replaces or dismisses. */
-async function settledIn(db: Kysely<DaemonTables>, name: string) {
-  const writes = await readInbox(db, name);
+async function settledIn(db: Kysely<DaemonTables>, name: string, account: string | undefined) {
+  const writes = await readInbox(db, name, account);
   return (key: string, id: EntryId) =>
     writes.some((write) => {
       if (write.kind !== "memory" && write.kind !== "losers") return false;

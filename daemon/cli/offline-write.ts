@@ -8,6 +8,7 @@ import { openHomeDatabase } from "../open-home.ts";
 import type { DaemonTables } from "../tables.ts";
 import { findDaemon } from "./gateway-client.ts";
 import { readLocalMemories } from "./local-memories.ts";
+import type { Place } from "./place.ts";
 
 /**
  * Saves a memory while no daemon runs: into the inbox, durably, with the entries that are visible
@@ -15,18 +16,18 @@ import { readLocalMemories } from "./local-memories.ts";
  */
 export async function writeOffline(
   home: Home,
-  document: string,
+  { document, account }: Pick<Place, "document" | "account">,
   key: string,
   value: string | undefined,
   allowSecret = false,
 ): Promise<boolean> {
   return await writeToInbox(home, async (db) => {
-    const memories = await readLocalMemories(db, document);
+    const memories = await readLocalMemories(db, document, account);
     const known = memories.find((memory) => memory.key === key);
     if (value === undefined && !known) return undefined;
     const writtenAt = realWorld.now();
     const seen = known?.seen ?? [];
-    return { kind: "memory", document, key, value, seen, writtenAt, allowSecret };
+    return { kind: "memory", document, account, key, value, seen, writtenAt, allowSecret };
   });
 }
 

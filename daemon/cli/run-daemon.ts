@@ -15,16 +15,18 @@ import { introduce, type Started } from "../service/introduction.ts";
 import { openLogFile, RotatingFile } from "../service/rotating-file.ts";
 import { selfCommand } from "../service/self-command.ts";
 import { killRunningGit } from "../sources/run-git.ts";
-import type { Service } from "../sync/service.ts";
+import { openEmbeddedService } from "../embedded-service.ts";
+import { openKeyring } from "../remotes/keyring.ts";
+import type { Environment } from "./environment.ts";
+import { remoteEnvironment } from "./remote-environment.ts";
 import { CommandFailed } from "./errors.ts";
 import { COULD_NOT_START } from "./log-view.ts";
 import { watchOver } from "./watch-over.ts";
 
 /** How a daemon's process is to run. */
 export interface DaemonRun {
-  readonly home: Home;
+  readonly env: Environment;
   readonly started: Started;
-  readonly openService: (log: Log) => Promise<Service>;
   /** It answers; what is done here belongs to its start. */
   readonly onUp: (daemon: Daemon) => Promise<void>;
   /** Time between two looks at itself. */
@@ -50,7 +52,8 @@ type End =
  * only a new start helps; in the background that is under way then.
  */
 export async function runDaemon(lock: Lock, run: DaemonRun): Promise<void> {
-  const { home, started } = run;
+  const { started } = run;
+  const { home } = run.env;
   heldToTheEnd.add(lock);
   writeRecord(home, { pid: process.pid, started, ready: false });
   const log = openLog(home);
@@ -84,14 +87,17 @@ class RunningDaemon {
   }
 
   async #start(onEnd: (end: End) => void): Promise<void> {
-    const { home, started, openService, onUp } = this.#run;
+    const { env, started, onUp } = this.#run;
+    const { home, variables } = env;
     const log = this.#log;
     const kept = await KeptDaemon.start({
       home,
       world: realWorld,
       log,
-      introduction: introduce(started, process.env),
-      openService: () => openService(log),
+      introduction: introduce(started, variables),
+      openEmbedded: () => openEmbeddedService(home.service, realWorld, log),
+      environment: remoteEnvironment(env),
+      keyring: openKeyring({ env: variables }),
       onStopRequest: () => onEnd({ kind: "asked", by: "a command" }),
       onFailure: (thrown) => onEnd({ kind: "failed", thrown }),
     });
@@ -116,7 +122,7 @@ class RunningDaemon {
     const inOrder = await Promise.race([stopped, late]);
     if (!inOrder) {
       this.#log.warn({}, "the daemon ends with something still under way");
-      rmSync(this.#run.home.socket, { force: true });
+      rmSync(this.#run.env.home.socket, { force: true });
     }
     killRunningGit();
   }
@@ -133,7 +139,7 @@ function logEnd(log: Log, end: End): void {
 }
 
 /** In the background nobody else would do it. */
-function startAgain({ home, started }: DaemonRun, reason: string): void {
+function startAgain({ env: { home }, started }: DaemonRun, reason: string): void {
   if (started !== "background") throw new CommandFailed(`the daemon ends, because ${reason}`);
   const log = openLogFile(home.log);
   const [program = "", ...args] = selfCommand();

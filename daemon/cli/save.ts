@@ -9,16 +9,17 @@ import type { Place } from "./place.ts";
 /** Saves a memory through the gateway, or into the inbox where no daemon runs. */
 export async function saveMemory(
   env: Environment,
-  { layer, document }: Place,
+  place: Place,
   key: string,
   value: string,
   { allowSecret = false }: { readonly allowSecret?: boolean } = {},
 ): Promise<void> {
+  const { layer, document, remote } = place;
   const well = value.toWellFormed();
   assertSavable(key, well);
   const daemon = await findDaemon(env.home);
   if (!daemon || allowSecret || (well === "" && layer !== "project")) {
-    await writeOffline(env.home, document, key, well, allowSecret);
+    await writeOffline(env.home, place, key, well, allowSecret);
     return;
   }
   if (well === "") {
@@ -27,7 +28,7 @@ export async function saveMemory(
     return;
   }
   const project = layer === "project" ? { project_id: document } : {};
-  await daemon.call("POST", "/v1/memories", { key, content: well, layer, ...project });
+  await daemon.call("POST", "/v1/memories", { key, content: well, layer, ...project }, remote);
 }
 
 /** What the interface would refuse is refused without a daemon, too. */

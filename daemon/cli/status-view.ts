@@ -3,24 +3,26 @@ import type {
   DaemonStatus,
   FolderStatus,
   ProjectStatus,
+  RemoteStatus,
+  ServiceStatus,
   UnitStatus,
   UnlinkedProject,
 } from "../status.ts";
+import { UNKNOWN_SERVICE } from "../remotes/remote.ts";
 import type { DamageNote } from "../recovery/set-aside.ts";
 import { heldLines } from "./held-view.ts";
 import { count } from "./output.ts";
 
 /** `memsync status` in a few lines. */
 export function statusLines(status: DaemonStatus): string[] {
-  const projects = status.projects.flatMap(projectLines);
+  const several = status.remotes.length > 1;
+  const projects = status.projects.flatMap((project) => projectLines(project, several));
   return [
-    `service   ${serviceLine(status)}`,
-    ...requestLines(status),
+    ...serviceLines(status, several),
     `gateway   ${status.gateway.url}   (\`memsync env\` prints its token)`,
     ...(projects.length > 0 ? projects : ["project   none linked; run `memsync link` in one"]),
     ...status.unlinked.flatMap(unlinkedLines),
-    `own       user and global: ${unitLine(status.own)}`,
-    ...status.own.notes.map((note) => `          ${note}`),
+    ...status.remotes.flatMap((remote) => ownLines(remote, several)),
     ...status.damaged.flatMap(damageLines),
     ...heldLines(status.held),
   ];
@@ -28,18 +30,26 @@ export function statusLines(status: DaemonStatus): string[] {
 
 const PLAIN_NOTE = "no replica exchange: changes of others are asked for in turn";
 
-function serviceLine({ service, home }: DaemonStatus): string {
+function serviceLines({ remotes, home }: DaemonStatus, several: boolean): string[] {
+  return remotes.flatMap(({ name, service, default: isDefault }) => {
+    const who = several ? `remote    ${name}${isDefault ? " (default)" : ""}` : "service";
+    return [`${who}   ${contactLine(service, home)}`, ...requestLines(service)];
+  });
+}
+
+function contactLine(service: ServiceStatus, home: string): string {
   const name = service.name === "embedded" ? `embedded, kept in ${tilde(home)}` : service.name;
   if (service.online) {
     const said = service.message ?? (service.plain ? PLAIN_NOTE : undefined);
     return said === undefined ? name : `${name}   (${said})`;
   }
   const reason = service.message ?? "not reached yet";
+  if (service.name === UNKNOWN_SERVICE) return `kept here alone: ${reason}`;
   return `${name}   offline: ${reason}; everything is saved here and goes when it is back`;
 }
 
 /** Nothing where nothing is limited. */
-function requestLines({ service: { requests, held_back } }: DaemonStatus): string[] {
+function requestLines({ requests, held_back }: ServiceStatus): string[] {
   const left = Object.entries(requests).map(([name, { limit, remaining, resets_at }]) => {
     const ofLimit = limit === null ? "" : ` of ${limit}`;
     return `${name}: ${remaining}${ofLimit} left, more at ${resets_at}`;
@@ -55,9 +65,15 @@ function requestLines({ service: { requests, held_back } }: DaemonStatus): strin
   ];
 }
 
-function projectLines(project: ProjectStatus): string[] {
+function ownLines({ name, own }: RemoteStatus, several: boolean): string[] {
+  const whose = several ? `at ${name}` : "user and global";
+  return [`own       ${whose}: ${unitLine(own)}`, ...own.notes.map((note) => `          ${note}`)];
+}
+
+function projectLines(project: ProjectStatus, withRemote: boolean): string[] {
+  const at = withRemote ? `   at ${project.remote}` : "";
   return [
-    `project   ${project.name}   ${project.id}`,
+    `project   ${project.name}   ${project.id}${at}`,
     ...project.folders.map((folder) => `          ${folderLine(folder)}`),
     `          ${unitLine(project)}`,
     ...project.notes.map((note) => `          ${note}`),

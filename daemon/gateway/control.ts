@@ -1,5 +1,6 @@
 import { AppError } from "../../shared/errors.ts";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
+import type { RemoteChange } from "../remotes/remote-change.ts";
 
 /** Answers one of the daemon's own calls, named by what follows `/_memsync/`. */
 export type Control = (name: string, request: Request) => Promise<Response>;
@@ -11,11 +12,13 @@ export interface Controlled {
   status(): Promise<object>;
   link(
     dir: string,
-    options: { readonly id?: ProjectId; readonly write?: boolean },
+    options: { readonly id?: ProjectId; readonly write?: boolean; readonly remote?: string },
   ): Promise<object>;
   unlink(dir: string): Promise<boolean>;
   sync(waitSeconds: number): Promise<object>;
   drainInbox(): Promise<number>;
+  listRemotes(): Promise<readonly object[]>;
+  changeRemotes(change: RemoteChange): Promise<object>;
   requestStop(): void;
 }
 
@@ -34,6 +37,7 @@ export function createControl(daemon: () => Controlled): Control {
           await daemon().link(textOf(body, "dir"), {
             ...(typeof body.id === "string" && { id: projectIdOf(body.id) }),
             ...(typeof body.write === "boolean" && { write: body.write }),
+            ...(typeof body.remote === "string" && { remote: body.remote }),
           }),
         );
       case "POST unlink":
@@ -42,6 +46,11 @@ export function createControl(daemon: () => Controlled): Control {
         return Response.json(await daemon().sync(numberOf(body, "wait_seconds")));
       case "POST inbox":
         return Response.json({ drained: await daemon().drainInbox() });
+      case "GET remotes":
+        return Response.json(await daemon().listRemotes());
+      case "POST remotes":
+        // Only the home's own command line gets here, and it made this of what was typed.
+        return Response.json(await daemon().changeRemotes(body as unknown as RemoteChange));
       case "POST stop":
         daemon().requestStop();
         return Response.json({ stopping: true });

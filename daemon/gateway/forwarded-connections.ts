@@ -1,20 +1,26 @@
 import { AppError } from "../../shared/errors.ts";
 import type { Connection, ConnectRequest } from "../../shared/wire/connection.ts";
+import type { OpenRemotes } from "../remotes/open-remotes.ts";
 import type { Outcome, Service } from "../sync/service.ts";
-import type { ConnectionService } from "./mount.ts";
+import type { Caller, ConnectionService } from "./mount.ts";
 
 const PATH = "/api/projects/connect";
 
 /**
- * Connections are the service's alone: they are asked of it as they come, and refused with a
- * sentence that says so while it can't be reached.
+ * Connections are the service's alone: they are asked of the caller's remote as they come, and
+ * refused with a sentence that says so while it can't be reached.
  */
-export function forwardConnections(service: Service): ConnectionService {
+export function forwardConnections(remotes: () => OpenRemotes): ConnectionService {
+  const serviceOf = ({ account }: Caller): Service => {
+    const open = remotes().find(account);
+    if (open) return open.service;
+    throw new AppError("not_found", "nothing that is followed is bound to this remote");
+  };
   return {
-    connect: async (_caller, request) =>
-      connectionIn(await service.forward("POST", PATH, JSON.stringify(request))),
-    disconnect: async (_caller, request) =>
-      connectionIn(await service.forward("DELETE", `${PATH}?${queryOf(request)}`)),
+    connect: async (caller, request) =>
+      connectionIn(await serviceOf(caller).forward("POST", PATH, JSON.stringify(request))),
+    disconnect: async (caller, request) =>
+      connectionIn(await serviceOf(caller).forward("DELETE", `${PATH}?${queryOf(request)}`)),
   };
 }
 

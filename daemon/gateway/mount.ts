@@ -18,6 +18,7 @@ export type { App } from "../../server/app.ts";
 export { listenBun } from "../../server/listen-bun.ts";
 export type { Listener } from "../../server/listener.ts";
 export { type ServiceStore, serviceStoreOf } from "../../server/services/service-store.ts";
+export type { Caller, Services } from "../../server/services/services.ts";
 export type { PlainWrite } from "../../server/services/plain-write.ts";
 export type { Withholding } from "../../server/services/withholding.ts";
 export { LOCAL_ACCOUNT, LOCAL_USER } from "../local-account.ts";
@@ -27,7 +28,7 @@ export type ServiceContext = WriteContext<ServiceTables>;
 export type ConnectionService = Services["connections"];
 
 /** Whoever reaches the gateway is the machine's one user. */
-const LOCAL_CALLER: Caller = {
+export const LOCAL_CALLER: Caller = {
   account: LOCAL_ACCOUNT,
   user: LOCAL_USER,
   tokenId: "local",
@@ -45,21 +46,39 @@ export interface MountOptions {
   readonly connections: ConnectionService;
   /** What keeps secrets out of the documents. */
   readonly withholding: Withholding;
+  readonly routes: {
+    /** The caller that a token names by what follows its `@`, or by nothing. */
+    callerOf(remote: string | undefined): Caller | undefined;
+    over(services: Services): Services;
+  };
 }
 
-/** The server's routes over the local replica, for those whose bearer token `accepts`. */
+/**
+ * The server's routes over the local replica, for those whose bearer token `accepts`. A token with
+ * `@NAME` behind it reaches the remote of that name alone.
+ */
 export function mountRoutes(
-  { store, world, log, connections, withholding }: MountOptions,
+  { store, world, log, connections, withholding, routes }: MountOptions,
   accepts: (token: string | undefined) => boolean,
 ): App {
   const unlimited = new RequestLimits(world);
   return createApp({
-    services: { ...createServices(store, world, unlimited, withholding), connections },
-    authenticate: (header) => (accepts(bearerToken(header)) ? LOCAL_CALLER : undefined),
+    services: routes.over({ ...createServices(store, world, unlimited, withholding), connections }),
+    authenticate: (header) => {
+      const [token, remote] = splitToken(bearerToken(header));
+      return accepts(token) ? routes.callerOf(remote) : undefined;
+    },
     quotaOf: (caller) => unlimited.quotaOf(caller),
     world,
     log,
     extraHeaders: { "X-Memsync-Gateway": VERSION },
     loopbackOnly: true,
   });
+}
+
+function splitToken(given: string | undefined): readonly [string | undefined, string | undefined] {
+  const at = given?.indexOf("@") ?? -1;
+  return given === undefined || at === -1
+    ? [given, undefined]
+    : [given.slice(0, at), given.slice(at + 1)];
 }

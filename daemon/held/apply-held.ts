@@ -1,7 +1,6 @@
 import type { JsonValue } from "../../shared/json.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store.ts";
-import { LOCAL_ACCOUNT } from "../gateway/mount.ts";
 import type { DaemonTables } from "../tables.ts";
 import { writeText } from "../text-write.ts";
 import { dropHeld, type HeldItem, listHeld } from "./held-store.ts";
@@ -20,7 +19,7 @@ async function takeOne(context: Context, item: HeldItem): Promise<void> {
   await dropHeld(db, item);
   // A file is looked at again, and taken then like any save.
   if (item.kind === "file") return;
-  const open = await context.open({ owner: LOCAL_ACCOUNT, name: item.document });
+  const open = await context.open({ owner: item.account, name: item.document });
   applyHeld(open, item);
   await context.flush(open);
 }

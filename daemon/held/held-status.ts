@@ -12,6 +12,8 @@ export interface HeldStatus {
   readonly kind: HeldItem["kind"];
   readonly layer: Layer;
   readonly project_id: string | null;
+  /** The name of the remote that its document is bound to; null where it has none. */
+  readonly remote: string | null;
   /** A memory's or metadata's key; null for a text. */
   readonly key: string | null;
   /** The folder of a followed file; null for all else. */
@@ -23,18 +25,25 @@ export interface HeldStatus {
   readonly written_at: string;
 }
 
-/** All that is held on this machine, in the order in which it was written. */
-export async function readHeldStatus(db: Kysely<DaemonTables>): Promise<HeldStatus[]> {
-  return (await listHeld(db)).map(heldStatus);
+/**
+ * All that is held on this machine, in the order in which it was written; `remoteOf` names the
+ * remote of an account.
+ */
+export async function readHeldStatus(
+  db: Kysely<DaemonTables>,
+  remoteOf: (account: string) => string | null,
+): Promise<HeldStatus[]> {
+  return (await listHeld(db)).map((item) => heldStatus(item, remoteOf(item.account)));
 }
 
-export function heldStatus(item: HeldItem): HeldStatus {
+export function heldStatus(item: HeldItem, remote: string | null): HeldStatus {
   const { id, kind, document, key, cause, reason, writtenAt } = item;
   return {
     id,
     kind,
     layer: layerOf(document),
     project_id: projectOf(document) ?? null,
+    remote,
     key: kind === "memory" || kind === "metadata" ? key : null,
     dir: kind === "file" ? key : null,
     cause,

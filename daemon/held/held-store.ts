@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Kysely, Selectable } from "kysely";
-import { base32 } from "../../shared/ids.ts";
+import { base32, type ProjectId } from "../../shared/ids.ts";
 import type { EntryId } from "../../shared/replica/entry-index.ts";
+import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import { entryIdsText, parseEntryIds } from "../entry-ids.ts";
 import type { DaemonTables, HeldTable } from "../tables.ts";
@@ -10,11 +11,17 @@ type Db = Kysely<DaemonTables>;
 
 const ID_LENGTH = 8;
 
-/** What a held write is of. There is one of each place. */
-export interface HeldPlace {
-  readonly kind: HeldTable["kind"];
+/** The document that a held write is of. */
+export interface HeldDocument {
+  /** The account of the remote that it is bound to. */
+  readonly account: string;
   /** A project's id, `user/<user id>` or `global`. */
   readonly document: string;
+}
+
+/** What a held write is of. There is one of each place. */
+export interface HeldPlace extends HeldDocument {
+  readonly kind: HeldTable["kind"];
   /** A memory's or metadata's key; empty for a text; the folder of a followed file. */
   readonly key: string;
 }
@@ -54,14 +61,14 @@ export interface HeldItem extends HeldWrite {
 }
 
 /** What names the held write of a place: eight characters of base32 of SHA-256 over the place. */
-export function heldId({ kind, document, key }: HeldPlace): string {
-  const place = JSON.stringify([kind, document, key]);
+export function heldId({ kind, account, document, key }: HeldPlace): string {
+  const place = JSON.stringify([kind, account, document, key]);
   return base32(createHash("sha256").update(place).digest()).slice(0, ID_LENGTH);
 }
 
 /** Holds a write, in the stead of what was held of its place. Durable with its transaction. */
 export async function putHeld(db: Db, write: HeldWrite): Promise<void> {
-  const { kind, document, key, cause, reason } = write;
+  const { kind, account, document, key, cause, reason } = write;
   const values = {
     value: write.value ?? null,
     base: write.base ?? null,
@@ -76,22 +83,27 @@ export async function putHeld(db: Db, write: HeldWrite): Promise<void> {
   };
   await db
     .insertInto("held")
-    .values({ kind, document, key, ...values })
-    .onConflict((conflict) => conflict.columns(["document", "kind", "key"]).doUpdateSet(values))
+    .values({ kind, account, document, key, ...values })
+    .onConflict((conflict) =>
+      conflict.columns(["account", "document", "kind", "key"]).doUpdateSet(values),
+    )
     .execute();
 }
 
 export async function findHeld(db: Db, place: HeldPlace): Promise<HeldItem | undefined> {
-  const [row] = await findByPlace(db, place.document, place.kind, place.key);
+  const { account, document, kind, key } = place;
+  const [row] = await findByPlace(db, account, document, kind, key);
   return row && toItem(row);
 }
 
 /** What is held, of one document or of all, in the order in which it was written. */
-export async function listHeld(db: Db, document?: string): Promise<HeldItem[]> {
+export async function listHeld(db: Db, of?: HeldDocument): Promise<HeldItem[]> {
   const rows = await db
     .selectFrom("held")
     .selectAll()
-    .$if(document !== undefined, (query) => query.where("document", "=", document ?? ""))
+    .$if(of !== undefined, (query) =>
+      query.where("account", "=", of?.account ?? "").where("document", "=", of?.document ?? ""),
+    )
     .orderBy("written_at")
     .orderBy("id")
     .execute();
@@ -99,9 +111,13 @@ export async function listHeld(db: Db, document?: string): Promise<HeldItem[]> {
 }
 
 /** False: nothing was held there. */
-export async function dropHeld(db: Db, { kind, document, key }: HeldPlace): Promise<boolean> {
+export async function dropHeld(
+  db: Db,
+  { kind, account, document, key }: HeldPlace,
+): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom("held")
+    .where("account", "=", account)
     .where("kind", "=", kind)
     .where("document", "=", document)
     .where("key", "=", key)
@@ -109,26 +125,39 @@ export async function dropHeld(db: Db, { kind, document, key }: HeldPlace): Prom
   return numDeletedRows > 0n;
 }
 
+/** Whose held writes are of an open document. */
+export function placeOf({ address }: OpenDocument): HeldDocument {
+  return { account: address.owner, document: address.name };
+}
+
+/** A project was bound to another account: what is held of it goes along. */
+export async function giveHeldTo(db: Db, project: ProjectId, account: string): Promise<void> {
+  await db.updateTable("held").set({ account }).where("document", "=", project).execute();
+}
+
 /** A person wants it in the document as it is; the daemon sees to it. */
 export async function allowHeld(db: Db, { rowId }: HeldItem): Promise<void> {
   await db.updateTable("held").set({ allowed: 1 }).where("id", "=", rowId).execute();
 }
 
-const findByPlace = compiled((db: Db, document: string, kind: HeldTable["kind"], key: string) =>
-  db
-    .selectFrom("held")
-    .selectAll()
-    .where("document", "=", document)
-    .where("kind", "=", kind)
-    .where("key", "=", key),
+const findByPlace = compiled(
+  (db: Db, account: string, document: string, kind: HeldTable["kind"], key: string) =>
+    db
+      .selectFrom("held")
+      .selectAll()
+      .where("account", "=", account)
+      .where("document", "=", document)
+      .where("kind", "=", kind)
+      .where("key", "=", key),
 );
 
 function toItem(row: Selectable<HeldTable>): HeldItem {
-  const { kind, document, key, cause, reason } = row;
+  const { kind, account, document, key, cause, reason } = row;
   return {
     rowId: row.id,
-    id: heldId({ kind, document, key }),
+    id: heldId({ kind, account, document, key }),
     kind,
+    account,
     document,
     key,
     value: row.value ?? undefined,

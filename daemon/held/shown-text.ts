@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { DaemonTables } from "../tables.ts";
-import type { HeldItem } from "./held-store.ts";
+import type { HeldDocument, HeldItem } from "./held-store.ts";
 
 /** A held text that is shown instead of the document's, with the text that its author saw. */
 export type ShownText = HeldItem & { readonly value: string };
@@ -18,11 +18,20 @@ export function shownText(held: readonly HeldItem[]): ShownText | undefined {
 }
 
 /** A text was written that takes the place of what is held; a file goes on having its own. */
-export async function hideHeldText(db: Kysely<DaemonTables>, document: string): Promise<void> {
-  await db.deleteFrom("held").where("document", "=", document).where("kind", "=", "text").execute();
+export async function hideHeldText(
+  db: Kysely<DaemonTables>,
+  { account, document }: HeldDocument,
+): Promise<void> {
+  await db
+    .deleteFrom("held")
+    .where("account", "=", account)
+    .where("document", "=", document)
+    .where("kind", "=", "text")
+    .execute();
   await db
     .updateTable("held")
     .set({ shown: 0 })
+    .where("account", "=", account)
     .where("document", "=", document)
     .where("kind", "=", "file")
     .execute();

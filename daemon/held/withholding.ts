@@ -7,7 +7,14 @@ import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import type { PlainWrite, ServiceContext, Withholding } from "../gateway/mount.ts";
 import type { DaemonTables } from "../tables.ts";
 import { writeText } from "../text-write.ts";
-import { dropHeld, type HeldItem, type HeldPlace, listHeld, putHeld } from "./held-store.ts";
+import {
+  dropHeld,
+  type HeldItem,
+  type HeldPlace,
+  listHeld,
+  placeOf,
+  putHeld,
+} from "./held-store.ts";
 import { secretReason } from "./judge.ts";
 import { findSecrets } from "./secret-scan.ts";
 import { hideHeldText, shownText } from "./shown-text.ts";
@@ -21,14 +28,15 @@ const FIRST_HELD_ROW = 2 ** 52;
 export function createWithholding(): Withholding {
   return {
     async sift(context, open, write) {
-      const sieve = new Sieve(context, open, await listHeld(dbOf(context), open.address.name));
+      const sieve = new Sieve(context, open, await listHeld(dbOf(context), placeOf(open)));
       return await sieve.sift(write);
     },
 
     async remove(context, account, id) {
       const db = dbOf(context);
       const held = (await listHeld(db)).find(
-        ({ kind, document, key, value }) =>
+        ({ kind, account: owner, document, key, value }) =>
+          owner === account &&
           kind === "memory" &&
           value !== undefined &&
           memoryIdOf(wireDocumentId(document), key) === id,
@@ -39,10 +47,13 @@ export function createWithholding(): Withholding {
       return await dropHeld(db, held);
     },
 
-    async memories(db, { documents }) {
+    async memories(db, { account, documents }) {
       const held = await listHeld(db as unknown as Db);
       return held
-        .filter(({ kind, document }) => kind === "memory" && documents.includes(document))
+        .filter(
+          ({ kind, account: owner, document }) =>
+            kind === "memory" && owner === account && documents.includes(document),
+        )
         .map(({ rowId, document: documentName, key, value, writtenAt }) => ({
           rowId: FIRST_HELD_ROW + rowId,
           documentName,
@@ -54,8 +65,8 @@ export function createWithholding(): Withholding {
         }));
     },
 
-    async text(db, _account, document) {
-      return shownText(await listHeld(db as unknown as Db, document))?.value;
+    async text(db, account, document) {
+      return shownText(await listHeld(db as unknown as Db, { account, document }))?.value;
     },
   };
 }
@@ -114,7 +125,7 @@ class Sieve {
     const reason =
       (await secretReason(this.#db, value, present)) ??
       (await secretReason(this.#db, key, entries.length > 0 ? [key] : []));
-    const place = { kind: "memory", document: this.#open.address.name, key } as const;
+    const place = { kind: "memory", ...placeOf(this.#open), key } as const;
     const seen = held?.seen ?? entries.map(({ id }) => id);
     if (reason !== undefined) {
       await this.#hold({ ...place, value, seen, reason });
@@ -133,7 +144,7 @@ class Sieve {
     const present = entries.map((entry) => JSON.stringify(entry.value));
     const text = JSON.stringify(value);
     const reason = await secretReason(this.#db, text, present);
-    const place = { kind: "metadata", document: this.#open.address.name, key } as const;
+    const place = { kind: "metadata", ...placeOf(this.#open), key } as const;
     if (reason === undefined) {
       if (this.#find("metadata", key)) await dropHeld(this.#db, place);
       return true;
@@ -144,13 +155,13 @@ class Sieve {
   }
 
   async #text(value: string): Promise<boolean> {
-    const { document, address } = this.#open;
+    const { document } = this.#open;
     const shown = shownText(this.#held);
     if (shown?.value === value) return false;
     const content = document.content();
     const base = shown?.base ?? content;
     const reason = await secretReason(this.#db, value, [content]);
-    const place = { kind: "text", document: address.name, key: "" } as const;
+    const place = { kind: "text", ...placeOf(this.#open), key: "" } as const;
     if (reason !== undefined) {
       await this.#hold({ ...place, value, seen: [], base, reason });
       return false;
@@ -158,7 +169,7 @@ class Sieve {
     if (!shown) return true;
     const writtenAt = this.#context.now;
     this.#open.refuseIfFull(() => writeText(document, { base, value, writtenAt }));
-    await hideHeldText(this.#db, address.name);
+    await hideHeldText(this.#db, placeOf(this.#open));
     return false;
   }
 

@@ -1,42 +1,80 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { crc32 } from "node:zlib";
+import type { Kysely } from "kysely";
 import { messageOf } from "../../shared/errors.ts";
 import { parseProjectId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Home } from "../home.ts";
-import type { Link } from "../links.ts";
+import { type Link, listLinks } from "../links.ts";
+import type { Remote } from "../remotes/remote.ts";
+import { listBindings, listRemotes } from "../remotes/remote-store.ts";
+import type { DaemonTables } from "../tables.ts";
 
 const PRIVATE_FILE = 0o600;
 
+/** To which remotes a home's projects are bound. */
+export interface KeptBindings {
+  /** None: nothing of the home was ever bound to a remote by name. */
+  readonly remotes: readonly Remote[];
+  /** The account of each project. */
+  readonly projects: Readonly<Record<string, string>>;
+}
+
+/** What the copy holds. */
+export interface KeptLinks {
+  readonly links: readonly Link[];
+  /** Undefined while they are being changed: then nobody may rely on them. */
+  readonly bindings: KeptBindings | undefined;
+}
+
 interface LinksFile {
   readonly links: readonly Link[];
-  /** CRC-32 of `links` as JSON. */
+  /** Left out by versions that knew no remotes. */
+  readonly bindings?: KeptBindings | null;
+  /** CRC-32 of what `summed` makes of them. */
   readonly checksum: number;
 }
 
+/** Everything of which a copy is kept, as it is now. */
+export async function readLinksToKeep(db: Kysely<DaemonTables>): Promise<KeptLinks> {
+  const projects = Object.fromEntries(await listBindings(db));
+  return { links: await listLinks(db), bindings: { remotes: await listRemotes(db), projects } };
+}
+
 /**
- * Keeps a copy of the links beside the database, for the day on which that can't be read: which
- * folders are followed is known to this machine alone. The database is what counts until then, so a
- * copy that can't be written is logged and no more.
+ * Keeps a copy of the links and bindings beside the database, for the day on which that can't be
+ * read: which folders are followed, and which service may have them, is known to this machine
+ * alone. The database is what counts until then, so a copy that can't be written is logged and no
+ * more.
  */
-export function keepLinks(home: Home, links: readonly Link[], log: Log): void {
-  const file: LinksFile = { links, checksum: crc32(JSON.stringify(links)) };
+export function keepLinks(home: Home, { links, bindings }: KeptLinks, log: Log): void {
+  const file = { links, bindings: bindings ?? null };
+  const checksum = crc32(summed(file));
   try {
-    writeFileSync(`${home.links}.partial`, JSON.stringify(file), { mode: PRIVATE_FILE });
+    const text = JSON.stringify({ ...file, checksum } satisfies LinksFile);
+    writeFileSync(`${home.links}.partial`, text, { mode: PRIVATE_FILE });
     renameSync(`${home.links}.partial`, home.links);
   } catch (thrown) {
     log.warn({ reason: messageOf(thrown) }, "the copy of the links could not be written");
   }
 }
 
+const NOTHING: KeptLinks = { links: [], bindings: undefined };
+
 /** The copy; empty where there is none, or where it is not what was written. */
-export function readKeptLinks(home: Home): Link[] {
-  if (!existsSync(home.links)) return [];
+export function readKeptLinks(home: Home): KeptLinks {
+  if (!existsSync(home.links)) return NOTHING;
   try {
-    const { links, checksum } = JSON.parse(readFileSync(home.links, "utf8")) as LinksFile;
-    if (crc32(JSON.stringify(links)) !== checksum) return [];
-    return links.filter(({ projectId }) => parseProjectId(projectId) !== undefined);
+    const file = JSON.parse(readFileSync(home.links, "utf8")) as LinksFile;
+    if (crc32(summed(file)) !== file.checksum) return NOTHING;
+    const { bindings = { remotes: [], projects: {} } } = file;
+    const links = file.links.filter(({ projectId }) => parseProjectId(projectId) !== undefined);
+    return { links, bindings: bindings ?? undefined };
   } catch {
-    return [];
+    return NOTHING;
   }
+}
+
+function summed({ links, bindings }: Omit<LinksFile, "checksum">): string {
+  return JSON.stringify(bindings === undefined ? links : [links, bindings]);
 }

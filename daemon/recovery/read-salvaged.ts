@@ -12,11 +12,23 @@ export interface SalvagedMemory {
   readonly updated_at: number;
 }
 
+/** The document that salvaged memories are of. */
+export interface SalvagedPlace {
+  /** The account of the remote that it is bound to. */
+  readonly account: string;
+  /** A project's id, `user/<user id>` or `global`. */
+  readonly document: string;
+}
+
 /** What waits of a document, oldest first. */
-export async function readSalvaged(db: Db, document: string): Promise<SalvagedMemory[]> {
+export async function readSalvaged(
+  db: Db,
+  { account, document }: SalvagedPlace,
+): Promise<SalvagedMemory[]> {
   return await db
     .selectFrom("salvaged_memories")
     .select(["key", "value", "client", "clock", "updated_at"])
+    .where("account", "=", account)
     .where("document", "=", document)
     .orderBy("id")
     .execute();

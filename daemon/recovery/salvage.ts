@@ -9,7 +9,9 @@ import { parseEntryIds } from "../entry-ids.ts";
 import type { Link } from "../links.ts";
 import { openReplica } from "../open-replica.ts";
 import { type DamagedDocument, readDocument } from "./damaged-document.ts";
+import type { KeptLinks } from "./links-file.ts";
 import { allowShortFile, type DamagedRow, type DamagedTable, readDamaged } from "./read-damaged.ts";
+import { type RemoteRow, SalvagedBindings } from "./salvaged-bindings.ts";
 
 /** What was brought over from a damaged database. */
 export interface Salvaged {
@@ -44,6 +46,8 @@ const TABLES = [
   "sessions",
   "connections",
   "current_projects",
+  "remotes",
+  "schema_migrations",
 ] as const;
 
 /** Those whose rows are taken as they are. */
@@ -54,36 +58,57 @@ type Tables = Readonly<Record<(typeof TABLES)[number], DamagedTable>>;
 /** A document of the damaged database, and what became of it. */
 interface Found extends DamagedDocument {
   readonly name: string;
+  /** Whose it is in the new database. */
+  readonly owner: string;
   readonly formerId: SqlValue;
 }
 
 /**
  * Makes the new database `to` of whatever can be read of `from`, which is not changed. Positions
  * are left behind: with each document the service is met anew, and both sides exchange everything.
- * `kept` are the links to fall back on.
+ * `kept` are the links and bindings to fall back on. What can't be said for sure to be bound to a
+ * service is bound to none.
  */
 export async function salvage(
   from: string,
   to: string,
-  kept: readonly Link[],
+  kept: KeptLinks,
   world: World,
 ): Promise<Salvaged> {
   const tables = await readTables(from);
-  const found = documentsIn(tables);
+  const now = world.now();
+  const read = documentsIn(tables);
+  const bindings = new SalvagedBindings({
+    remotes: tables.remotes,
+    migrations: tables.schema_migrations,
+    documents: read,
+    kept: kept.bindings,
+    world,
+  });
+  const found = read.map((each) => ({ ...each, owner: bindings.ownerOf(each) }));
+  const links = linksIn(tables.links, kept.links, now);
   const store = await openReplica(to, world);
   const ids = new Map<SqlValue, number>();
   try {
-    for (const { name, formerId, update } of found) {
+    for (const { name, owner, formerId, update } of found) {
       await store.write(async (context) => {
-        const open = await context.open({ owner: LOCAL_ACCOUNT, name });
+        const open = await context.open({ owner, name });
         Y.applyUpdate(open.document.ydoc, update, "local");
         ids.set(formerId, open.id);
       });
     }
+    const known = new Set(found.map(({ name }) => name));
+    for (const { project_id } of bindings.areNamed ? links : []) {
+      const name = `${project_id}`;
+      if (known.has(name)) continue;
+      known.add(name);
+      await store.write((context) => context.open({ owner: bindings.ownerOfLink(name), name }));
+    }
   } finally {
     await store.close();
   }
-  return await bringOver(to, tables, found, ids, kept, world.now());
+  const remotes = bindings.areNamed ? bindings.remotes() : [];
+  return await bringOver(to, tables, found, ids, links, remotes, now);
 }
 
 async function readTables(from: string): Promise<Tables> {
@@ -101,10 +126,11 @@ async function readTables(from: string): Promise<Tables> {
 function documentsIn({ documents, updates, snapshots }: Tables): Found[] {
   return documents.rows.flatMap((row) => {
     const { id, name, seq, owner } = row;
-    if (owner !== LOCAL_ACCOUNT || typeof name !== "string" || !isDocumentName(name)) return [];
+    if (typeof owner !== "string" || typeof name !== "string") return [];
+    if (!isDocumentName(name)) return [];
     const of = ({ rows }: DamagedTable) => rows.filter((each) => each.document_id === id);
     const found = readDocument(Number(seq), of(snapshots), of(updates));
-    return [{ ...found, name, formerId: id ?? null }];
+    return [{ ...found, name, owner, formerId: id ?? null }];
   });
 }
 
@@ -117,9 +143,16 @@ async function bringOver(
   tables: Tables,
   found: readonly Found[],
   ids: ReadonlyMap<SqlValue, number>,
-  kept: readonly Link[],
+  linked: readonly Row[],
+  remotes: readonly RemoteRow[],
   now: number,
 ): Promise<Salvaged> {
+  const ownerOf = new Map<SqlValue, string>();
+  for (const { name, owner } of found) if (isProjectId(name)) ownerOf.set(name, owner);
+  /** What is of a project goes with it. */
+  const owned = (row: Row): Row => {
+    return { ...row, account: ownerOf.get(row.document ?? null) ?? row.account ?? LOCAL_ACCOUNT };
+  };
   const connection = await openConnection(to, false);
   const put = (table: string, rows: readonly Row[]) => insertAll(connection, table, rows);
   const renumbered = ({ rows }: DamagedTable) => rows.flatMap((row) => withId(row, ids));
@@ -127,7 +160,11 @@ async function bringOver(
   try {
     connection.exec("PRAGMA synchronous = FULL");
     connection.exec("BEGIN IMMEDIATE");
-    const links = put("links", linksIn(tables.links, kept, now));
+    const links = put("links", linked);
+    put(
+      "remotes",
+      remotes.map((each, at) => ({ ...each, added_at: now + at })),
+    );
     const inbox = put("inbox", tables.inbox.rows.filter(isSoundWrite));
     const revisions = put("revisions", renumbered(tables.revisions));
     put(
@@ -136,7 +173,7 @@ async function bringOver(
     );
     put("text_conflicts", renumbered(tables.text_conflicts));
     const memories = partial.flatMap((each) => lostMemories(each, tables));
-    put("salvaged_memories", [...tables.salvaged_memories.rows, ...memories]);
+    put("salvaged_memories", [...tables.salvaged_memories.rows.map(owned), ...memories]);
     const followed = foldersOf(tables.links, found);
     put(
       "followed_files",
@@ -146,7 +183,7 @@ async function bringOver(
       "file_versions",
       tables.file_versions.rows.filter(({ dir }) => followed.has(dir)),
     );
-    put("held", tables.held.rows.filter(isSoundWrite));
+    put("held", tables.held.rows.filter(isSoundWrite).map(owned));
     for (const table of COPIED) {
       put(table, tables[table].rows);
     }
@@ -245,12 +282,12 @@ function textRevision(
 }
 
 /** The memories that were shown and whose entries are not in what is left of their document. */
-function lostMemories({ name, formerId, holds }: Found, { memories }: Tables): Row[] {
+function lostMemories({ name, owner, formerId, holds }: Found, { memories }: Tables): Row[] {
   return memories.rows.flatMap((row) => {
     const { key = null, value = null, updated_at = null } = row;
     const [winner] = entryIdsOf(row);
     if (row.document_id !== formerId || !winner || holds(winner.client, winner.clock)) return [];
-    return [{ document: name, key, value, ...winner, updated_at }];
+    return [{ account: owner, document: name, key, value, ...winner, updated_at }];
   });
 }
 

@@ -1,43 +1,48 @@
 import * as Y from "yjs";
 import type { ReplicaStore, WriteContext } from "../../shared/replica/store.ts";
-import { LOCAL_ACCOUNT } from "../local-account.ts";
 import { readPosition } from "../sync/positions.ts";
 import type { DaemonTables } from "../tables.ts";
-import { readSalvaged } from "./read-salvaged.ts";
+import { readSalvaged, type SalvagedPlace } from "./read-salvaged.ts";
 
 /**
  * Settles what waits of each document that the service has answered for. An entry that the service
  * held is as the service says, be it deleted; one that it never had is written anew, under this
- * process's own client id and with its former time, beside whatever else the key has.
+ * process's own client id and with its former time, beside whatever else the key has. `serviceOf`
+ * names the service that an account's documents are bound to.
  */
 export async function settleSalvaged(
   store: ReplicaStore<DaemonTables>,
-  service: string,
+  serviceOf: (account: string) => string,
 ): Promise<void> {
   await store.write(async (context) => {
     const documents = await context.db
       .selectFrom("salvaged_memories")
-      .select("document")
+      .select(["account", "document"])
       .distinct()
+      .orderBy("account")
       .orderBy("document")
       .execute();
-    for (const { document } of documents) await settle(context, service, document);
+    for (const place of documents) await settle(context, serviceOf(place.account), place);
   });
 }
 
 async function settle(
   context: WriteContext<DaemonTables>,
   service: string,
-  name: string,
+  place: SalvagedPlace,
 ): Promise<void> {
   const { db } = context;
-  const open = await context.open({ owner: LOCAL_ACCOUNT, name });
+  const open = await context.open({ owner: place.account, name: place.document });
   const { document } = open;
   if ((await readPosition(db, service, open.id)).remote === undefined) return;
-  for (const { key, value, client, clock, updated_at } of await readSalvaged(db, name)) {
+  for (const { key, value, client, clock, updated_at } of await readSalvaged(db, place)) {
     if (Y.getState(document.ydoc.store, client) > clock) continue;
     if (document.memories.get(key).some((entry) => entry.value === value)) continue;
     document.setEntry("memories", key, value, { now: updated_at, seen: [] });
   }
-  await db.deleteFrom("salvaged_memories").where("document", "=", name).execute();
+  await db
+    .deleteFrom("salvaged_memories")
+    .where("account", "=", place.account)
+    .where("document", "=", place.document)
+    .execute();
 }

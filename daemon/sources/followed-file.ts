@@ -188,7 +188,9 @@ export class FollowedFile {
 
   async #takeProblem({ path, message, overLimit }: FileProblem): Promise<Look> {
     if (!overLimit) return leftAlone(path, message);
-    await this.#options.store.write((context) => holdUnread(context, this.link, message));
+    await this.#options.store.write((context) =>
+      holdUnread(context, this.#options.account, this.link, message),
+    );
     return heldLook(path, message);
   }
 
@@ -225,7 +227,7 @@ export class FollowedFile {
     if (grace > 0) return this.#waiting(file.path, "empty or gone; waiting a moment", grace);
     const why = await holdSave(context, open, this.link, state, file);
     if (why !== undefined) return { kind: "look", look: heldLook(file.path, why) };
-    const refused = await findRefusedText(context.db, this.link);
+    const refused = await findRefusedText(context.db, open);
     const shownBase = file.hash === state?.hash ? undefined : baseOfRefused(open, state, refused);
     if (shownBase && refused) await dropHeld(context.db, refused);
     const next = shownBase
@@ -282,7 +284,7 @@ export class FollowedFile {
     const { account, store } = this.#options;
     return await store.write(async (context) => {
       const open = await context.open(projectDocument(account, this.link.projectId));
-      if (await holdLateSave(context, open, this.link, base, file)) {
+      if (await holdLateSave(context, open, base, file)) {
         return { ...base, hash: file.hash };
       }
       const seen = await this.#saveBase.findLate(context, base, file);

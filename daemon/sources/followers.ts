@@ -33,13 +33,19 @@ export class Followers {
     this.#scheduleRescan();
   }
 
-  /** Begins to follow a folder; one followed already is followed by the new terms. */
-  async add(link: Link): Promise<FollowedFile> {
+  /**
+   * Begins to follow a folder; one followed already is followed by the new terms. `bound` says
+   * whose its project is, where it is another's than the rest.
+   */
+  async add(
+    link: Link,
+    bound: Partial<Pick<FollowerOptions, "account" | "service">> = {},
+  ): Promise<FollowedFile> {
     await this.remove(link.dir);
     const { git, world, log } = this.#options;
     const tree = await findWorkingTree(git, link.dir);
     const gitDir = tree.kind === "tree" ? tree.tree.gitDir : undefined;
-    const file = new FollowedFile(link, this.#options);
+    const file = new FollowedFile(link, { ...this.#options, ...bound });
     const watch = this.#options.watch(link.dir, gitDir, world, log, () => file.look());
     this.#followers.set(link.dir, { file, watch });
     file.look();

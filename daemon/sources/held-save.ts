@@ -2,7 +2,7 @@ import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store.ts";
 import { joinForm, splitForm } from "../../shared/replica/text-form.ts";
 import { heldAdvice } from "../held/advice.ts";
-import { dropHeld, findHeld, type HeldItem, putHeld } from "../held/held-store.ts";
+import { dropHeld, findHeld, type HeldItem, placeOf, putHeld } from "../held/held-store.ts";
 import { whyHeld } from "../held/judge.ts";
 import type { Link } from "../links.ts";
 import type { DaemonTables } from "../tables.ts";
@@ -25,7 +25,7 @@ export async function holdSave(
   state: FileState | undefined,
   file: FileContent,
 ): Promise<string | undefined> {
-  const place = placeOf(link);
+  const place = fileOf(open, link);
   const held = await findHeld(db, place);
   const content = open.document.content();
   const isNew = file.hash !== state?.hash && file.hash !== ABSENT_HASH && file.content !== content;
@@ -42,8 +42,13 @@ export async function holdSave(
 }
 
 /** Holds a save of which no more is known than that it is over a limit. */
-export async function holdUnread({ db, now }: Context, link: Link, reason: string): Promise<void> {
-  const place = placeOf(link);
+export async function holdUnread(
+  { db, now }: Context,
+  account: string,
+  link: Link,
+  reason: string,
+): Promise<void> {
+  const place = { kind: "file", account, document: link.projectId, key: link.dir } as const;
   const held = await findHeld(db, place);
   if (held?.reason === reason) return;
   const write = { ...place, value: undefined, seen: [], cause: "limit", reason } as const;
@@ -57,14 +62,13 @@ export async function holdUnread({ db, now }: Context, link: Link, reason: strin
 export async function holdLateSave(
   { db, now }: Context,
   open: OpenDocument,
-  link: Link,
   base: FileState,
   file: FileContent,
 ): Promise<boolean> {
   const seen = joinForm(base.base.text, base.form);
   const why = await whyHeld(db, open, file.content, [open.document.content(), seen]);
   if (!why) return false;
-  const place = { kind: "text", document: link.projectId, key: file.hash } as const;
+  const place = { kind: "text", ...placeOf(open), key: file.hash } as const;
   await putHeld(db, {
     ...place,
     value: file.content,
@@ -77,8 +81,8 @@ export async function holdLateSave(
 }
 
 /** The project's text that the service has refused; while there is one, no file is written. */
-export async function findRefusedText(db: Db, link: Link): Promise<HeldItem | undefined> {
-  const held = await findHeld(db, { kind: "text", document: link.projectId, key: "" });
+export async function findRefusedText(db: Db, open: OpenDocument): Promise<HeldItem | undefined> {
+  const held = await findHeld(db, { kind: "text", ...placeOf(open), key: "" });
   return held?.cause === "refused" ? held : undefined;
 }
 
@@ -96,6 +100,6 @@ export function baseOfRefused(
   return { hash: "", base: document.alignText(lines), form };
 }
 
-function placeOf({ dir, projectId }: Link) {
-  return { kind: "file", document: projectId, key: dir } as const;
+function fileOf(open: OpenDocument, { dir }: Link) {
+  return { kind: "file", ...placeOf(open), key: dir } as const;
 }

@@ -10,6 +10,7 @@ import type { Urgency } from "./budget.ts";
 import { type Echoes, takeFrame } from "./incoming.ts";
 import { LiveLink } from "./live-link.ts";
 import { readPosition } from "./positions.ts";
+import { openBound } from "./open-bound.ts";
 import { refusalAdvice } from "./refusal-advice.ts";
 import type { RequestBudget } from "./request-budget.ts";
 import { documentsOf, unitsToSync } from "./round.ts";
@@ -135,6 +136,7 @@ export class SyncEngine {
 
   /** Goes at once, whatever the backoff; resolves when the calls that this brings are over. */
   async syncNow(): Promise<void> {
+    if (this.#stopped) return;
     this.#schedule.hurry();
     this.#live?.hurry();
     this.refresh("person");
@@ -183,9 +185,10 @@ export class SyncEngine {
   }
 
   #onCommit(rows: readonly CommittedRow[]): void {
-    const { world, budget } = this.#options;
-    budget?.active();
-    for (const row of rows) {
+    const { world, budget, account } = this.#options;
+    const own = rows.filter(({ address }) => address.owner === account);
+    if (own.length > 0) budget?.active();
+    for (const row of own) {
       const project = projectOf(row.address.name);
       this.#asking.active(project ?? "own", world.monotonic());
       if (row.origin !== "local" || this.#rounds.isTaken(row)) continue;
@@ -204,7 +207,7 @@ export class SyncEngine {
   }
 
   async #onFrame(frame: ServerFrame): Promise<void> {
-    const { store, service, account, user, projects } = this.#options;
+    const { store, service, user, projects } = this.#options;
     if (frame.type === "subscribed") {
       const announced = [...frame.positions].map(([name, position]): Announced => {
         const unit: SyncUnit = name === "user" || name === "global" ? "own" : name;
@@ -220,8 +223,8 @@ export class SyncEngine {
     const name = names.find((each) => layerOf(each) === frame.document);
     if (name === undefined) return;
     const taken = await store.write(async (context) => {
-      const open = await context.open({ owner: account, name });
-      return await takeFrame(context, service.name, open, frame, this.#echoes);
+      const open = await openBound(context, this.#options, name);
+      return open && (await takeFrame(context, service.name, open, frame, this.#echoes));
     });
     if (taken !== "fetch") return;
     const position = { epoch: frame.epoch, seq: frame.seq };

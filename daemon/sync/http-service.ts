@@ -87,12 +87,16 @@ export function createCalls(
   options: CallOptions,
 ): Pick<Service, "exchange" | "createProject" | "forward"> {
   const { base, token, budget } = options;
-  const call = (method: string, path: string, body?: string) =>
-    callOnce(options, base + path, {
+  const call = async (method: string, path: string, body?: string): Promise<CallOutcome> => {
+    const outcome = await callOnce(options, base + path, {
       method,
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      // What is for this service goes to no other, whatever it says.
+      redirect: "manual",
       ...(body !== undefined && { body }),
     });
+    return withoutToken(outcome, token);
+  };
   return {
     async exchange(project, request) {
       const path = project === null ? "/api/sync" : `/api/projects/${project}/sync`;
@@ -167,6 +171,16 @@ async function callOnce(
   }
 }
 
+/** Messages go into logs and to people; a service may have repeated its token in one. */
+function withoutToken(outcome: CallOutcome, token: string): CallOutcome {
+  if (outcome.kind === "answered") return outcome;
+  const hide = (text: string) => text.replaceAll(token, "(the token)");
+  const message = hide(outcome.message);
+  if (outcome.kind !== "refused" || !outcome.details) return { ...outcome, message };
+  const details = outcome.details.map((each) => ({ ...each, message: hide(each.message) }));
+  return { ...outcome, message, details };
+}
+
 async function outcomeOf(response: Response, now: number): Promise<Outcome<unknown>> {
   const text = await response.text();
   if (response.ok) {
@@ -176,7 +190,9 @@ async function outcomeOf(response: Response, now: number): Promise<Outcome<unkno
       return { kind: "unreachable", message: "its answer is not JSON" };
     }
   }
-  const message = `it answered ${response.status}: ${errorMessageIn(text)}`;
+  const isElsewhere = response.status >= 300 && response.status < 400;
+  const reason = isElsewhere ? "it is at another address" : errorMessageIn(text);
+  const message = `it answered ${response.status}: ${reason}`;
   if (response.status === 429 || response.status >= 500) {
     const retryAfterMs = parseRetryAfter(response.headers.get("retry-after"), now);
     return { kind: "busy", message, retryAfterMs };

@@ -110,15 +110,23 @@ export async function lowestAcked(db: Db, documentId: number): Promise<number> {
 }
 
 /**
- * Forgets how far documents came with any other service. What came from there was never told to
- * this one, so going back to a former service is a first contact, too.
+ * Forgets how far an account's documents came with any other service than its own. What came from
+ * there was never told to this one, so going back to a former service is a first contact, too.
  */
-export async function forgetOtherServices(db: Db, service: string): Promise<void> {
+export async function forgetOtherServices(db: Db, account: string, service: string): Promise<void> {
+  const owned = db.selectFrom("documents").select("id").where("owner", "=", account);
   const others = await db
     .selectFrom("sync_positions")
     .select("service")
     .where("service", "!=", service)
+    .where("document_id", "in", owned)
     .limit(1)
     .executeTakeFirst();
-  if (others) await db.deleteFrom("sync_positions").execute();
+  if (!others) return;
+  await db.deleteFrom("sync_positions").where("document_id", "in", owned).execute();
+}
+
+/** Forgets how far one document came with any service: its next contact is a first one. */
+export async function forgetPositions(db: Db, documentId: number): Promise<void> {
+  await db.deleteFrom("sync_positions").where("document_id", "=", documentId).execute();
 }

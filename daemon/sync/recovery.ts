@@ -9,9 +9,17 @@ import type { WriteContext } from "../../shared/replica/store.ts";
 import type { ReplicaTables } from "../../shared/replica/tables.ts";
 import type { DocumentServed } from "../../shared/wire/exchange.ts";
 import { applyHeld } from "../held/apply-held.ts";
-import { dropHeld, findHeld, type HeldItem, listHeld, putHeld } from "../held/held-store.ts";
+import {
+  dropHeld,
+  findHeld,
+  type HeldItem,
+  listHeld,
+  placeOf,
+  putHeld,
+} from "../held/held-store.ts";
 import type { DaemonTables } from "../tables.ts";
 import { applyRemote } from "./incoming.ts";
+import { openBound } from "./open-bound.ts";
 import { readPosition, writePosition } from "./positions.ts";
 import type { RoundOptions } from "./round-options.ts";
 import type { Outcome } from "./service.ts";
@@ -58,7 +66,8 @@ async function takeBack(
   { epoch, seq, update }: DocumentServed,
 ): Promise<boolean> {
   const { db, now } = context;
-  const open = await context.open({ owner: account, name });
+  const open = await openBound(context, { account }, name);
+  if (!open) return false;
   const { ackedSeq } = await readPosition(db, service.name, open.id);
   if (update && (await applyRemote(context, open, ackedSeq, update)) !== undefined) return false;
   const theirs = new ReplicaDocument(update ? [update] : [], READER_CLIENT);
@@ -84,7 +93,7 @@ async function holdUnsent(
   message: string,
 ): Promise<void> {
   const { db } = context;
-  const turns = (await listHeld(db, open.address.name)).map(({ turn }) => turn ?? 0);
+  const turns = (await listHeld(db, placeOf(open))).map(({ turn }) => turn ?? 0);
   const next = Math.max(0, ...turns) + 1;
   for (const [at, write] of writes.entries()) {
     const turn = at < writes.length / 2 ? next : next + 1;
@@ -99,7 +108,7 @@ async function holdOne(
   message: string,
   turn: number | undefined,
 ): Promise<void> {
-  const place = { kind: write.kind, document: open.address.name, key: write.key };
+  const place = { kind: write.kind, ...placeOf(open), key: write.key };
   const gone = losers.map(({ value, updated_at: at }) => ({ value: String(value), at }));
   const held = await findHeld(db, place);
   if (held) {
@@ -124,7 +133,7 @@ async function holdOne(
 
 /** Puts back what is the next to be tried of a document, so that the next call brings it. */
 export async function takeNextTurn(context: Context, open: OpenDocument): Promise<void> {
-  const next = nextTurn(await listHeld(context.db, open.address.name));
+  const next = nextTurn(await listHeld(context.db, placeOf(open)));
   for (const item of next) {
     await dropHeld(context.db, item);
     applyHeld(open, item);
@@ -133,8 +142,8 @@ export async function takeNextTurn(context: Context, open: OpenDocument): Promis
 }
 
 /** Whether there is more of a document to be tried. */
-export async function hasTurns(context: Context, name: string): Promise<boolean> {
-  return nextTurn(await listHeld(context.db, name)).length > 0;
+export async function hasTurns(context: Context, open: OpenDocument): Promise<boolean> {
+  return nextTurn(await listHeld(context.db, placeOf(open))).length > 0;
 }
 
 function nextTurn(held: readonly HeldItem[]): readonly HeldItem[] {

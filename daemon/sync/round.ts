@@ -5,6 +5,7 @@ import type { DocumentRequest, ExchangeAnswer } from "../../shared/wire/exchange
 import type { Layer } from "../../shared/wire/layer.ts";
 import type { DaemonTables } from "../tables.ts";
 import { takeAnswer } from "./incoming.ts";
+import { openBound } from "./open-bound.ts";
 import { type Outgoing, outgoingOf } from "./outgoing.ts";
 import { forgetAgreed, leavePlain } from "./plain/document-state.ts";
 import { isPlain, NOT_CONTACTED, readPosition } from "./positions.ts";
@@ -53,13 +54,15 @@ export async function exchangeRound(
   const { unit } = plan;
   const names = namesIn(plan, options.user);
   const sent = await store.write((context) => prepare(context, options, names));
+  if (unit !== "own" && !sent.has("project")) return notBound(plan);
   const documents: { [layer in Layer]?: DocumentRequest } = {};
   for (const [layer, { request }] of sent) documents[layer] = request;
   const project = unit === "own" ? null : unit;
   let outcome = await service.exchange(project, { documents });
   if (project !== null && outcome.kind === "refused" && outcome.status === NOT_FOUND) {
     const address = projectDocument(options.account, project);
-    await store.write((context) => forgetAgreed(context, service.name, address));
+    const isOurs = await store.write((context) => forgetAgreed(context, service.name, address));
+    if (!isOurs) return notBound(plan);
     const created = await service.createProject(project, projects().get(project) ?? project);
     if (created.kind !== "answered") return created;
     outcome = await service.exchange(project, { documents });
@@ -77,6 +80,11 @@ export async function exchangeRound(
   return { kind: "answered", value: { again } };
 }
 
+/** There is nothing to exchange about a project that is another service's; own documents wait. */
+function notBound({ withOwn }: RoundPlan): Outcome<RoundResult> {
+  return { kind: "answered", value: { again: new Set<SyncUnit>(withOwn ? ["own"] : []) } };
+}
+
 function namesIn({ unit, withOwn }: RoundPlan, user: UserId): string[] {
   const own = withOwn && unit !== "own" ? documentsOf("own", user) : [];
   return [...documentsOf(unit, user), ...own];
@@ -86,12 +94,14 @@ type Sent = ReadonlyMap<Layer, Outgoing>;
 
 async function prepare(
   context: Context,
-  { account, service }: RoundOptions,
+  options: RoundOptions,
   names: readonly string[],
 ): Promise<Sent> {
+  const { service } = options;
   const sent = new Map<Layer, Outgoing>();
   for (const name of names) {
-    const open = await context.open({ owner: account, name });
+    const open = await openBound(context, options, name);
+    if (!open) continue;
     const position = await readPosition(context.db, service.name, open.id);
     const known = isPlain(position) ? NOT_CONTACTED : position;
     if (known.remote) await takeNextTurn(context, open);
@@ -104,21 +114,23 @@ async function prepare(
 /** Resolves to the documents of which there is more to exchange. */
 async function take(
   context: Context,
-  { account, service }: RoundOptions,
+  options: RoundOptions,
   names: readonly string[],
   sent: Sent,
   answer: ExchangeAnswer,
 ): Promise<string[]> {
+  const { service } = options;
   const unfinished: string[] = [];
   for (const name of names) {
     const outgoing = sent.get(layerOf(name));
     const document = answer.documents[layerOf(name)];
     if (!outgoing || !document) continue;
-    const open = await context.open({ owner: account, name });
+    const open = await openBound(context, options, name);
+    if (!open) continue;
     await leavePlain(context.db, service.name, open.id);
     const taken = await takeAnswer(context, service.name, open, outgoing, document);
     const { refused } = await readPosition(context.db, service.name, open.id);
-    const hasMore = taken.again || (refused === undefined && (await hasTurns(context, name)));
+    const hasMore = taken.again || (refused === undefined && (await hasTurns(context, open)));
     if (hasMore) unfinished.push(name);
   }
   return unfinished;

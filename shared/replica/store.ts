@@ -57,6 +57,8 @@ export interface WriteContext<Tables extends ReplicaTables> {
   rebuild(document: OpenDocument, update: Uint8Array): Promise<OpenDocument>;
   /** Shortens a document's log to what is still needed of it. */
   compact(address: DocumentAddress): Promise<void>;
+  /** Gives a document to an owner that has none of its name; the former one has it no more. */
+  giveTo(document: OpenDocument, owner: string): Promise<void>;
 }
 
 type Write<Tables extends ReplicaTables> = {
@@ -322,6 +324,18 @@ class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
     await this.flush(document);
     this.#written.add(document);
     await document.compact(this.#replica, this.now, this.#droppable);
+  }
+
+  async giveTo(document: OpenDocument, owner: string): Promise<void> {
+    await this.flush(document);
+    await this.#replica
+      .updateTable("documents")
+      .set({ owner })
+      .where("id", "=", document.id)
+      .execute();
+    // By its new address it is loaded anew; by the former one nobody finds it any more.
+    this.#inHand.delete(document);
+    this.openDocuments.delete(addressKey(document.address));
   }
 
   readonly #droppable = (id: number): Promise<number> =>

@@ -103,7 +103,7 @@ scenario("a daemon that dies while it starts is a failure that says why", async 
   expect([status, stdout]).toEqual([1, ""]);
   expect(stderr).toBe(
     "memsync: the daemon did not start: MEMSYNC_URL is set without MEMSYNC_TOKEN: " +
-      "set the service's token\n",
+      "set the service's token, or `memsync login`\n",
   );
   expect((await machine.run(["start", "nowhere"])).stderr).toContain("nowhere is not a folder");
   expect(machine.holder()).toBeUndefined();

@@ -80,6 +80,8 @@ export class Machine {
     const env = {
       ...this.#env,
       MEMSYNC_HOME: this.home,
+      // The keyring of whoever runs the tests is none of theirs.
+      MEMSYNC_KEYRING: "off",
       ...(service && { MEMSYNC_URL: service.url, MEMSYNC_TOKEN: service.token }),
     };
     const all = { ...env, ...options.env };

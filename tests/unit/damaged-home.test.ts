@@ -74,7 +74,7 @@ test("what no sound row vouches for waits for the service's word, and none of it
   expect(readFileSync(note?.set_aside ?? "")).toEqual(damaged);
   const store = await openReplica(home.database, realWorld, "machine");
   expect(await countSalvaged(store.reader)).toBe(MEMORIES - 2);
-  await settleSalvaged(store, "service");
+  await settleSalvaged(store, () => "service");
   expect(await countSalvaged(store.reader)).toBe(MEMORIES - 2);
   await store.write(async (context) => {
     const open = await context.open(ADDRESS);
@@ -83,7 +83,7 @@ test("what no sound row vouches for waits for the service's word, and none of it
     const position = { remote, ackedSeq: 0, refused: undefined };
     await writePosition(context.db, "service", open.id, position);
   });
-  await settleSalvaged(store, "service");
+  await settleSalvaged(store, () => "service");
   expect(await countSalvaged(store.reader)).toBe(0);
   const expected = Array.from({ length: MEMORIES }, (_, at) => [`k${at}`, `v${at}`]);
   const kept = expected.filter(([key]) => key !== "k1");
@@ -101,7 +101,7 @@ test("a sound home is left as it is", async () => {
 
 test("a home that lost its database keeps its links, by a copy that is checked", async () => {
   await fill();
-  keepLinks(home, [LINK], silentLog);
+  keepLinks(home, { links: [LINK], bindings: undefined }, silentLog);
   rmSync(home.database);
   const [note] = await recoverHome(home, realWorld, silentLog);
   expect(note?.reason).toBe("it is missing");
@@ -109,7 +109,7 @@ test("a home that lost its database keeps its links, by a copy that is checked",
   expect(await listLinks(store.reader)).toEqual([LINK]);
   await store.close();
   writeFileSync(home.links, readFileSync(home.links, "utf8").replace("/somewhere", "/nowhere"));
-  expect(readKeptLinks(home)).toEqual([]);
+  expect(readKeptLinks(home)).toEqual({ links: [], bindings: undefined });
 });
 
 test("a file that is busy is no damaged one", async () => {

@@ -75,7 +75,8 @@ async function findAll(env: Environment, options: PlaceOptions): Promise<LocalCo
     const name = project === undefined ? undefined : await findProject(db, project, env.dir);
     const isMeant = (document: LocalDocument) =>
       (layer === undefined || document.layer === layer) &&
-      (name === undefined || document.name === name);
+      (name === undefined || document.name === name) &&
+      (options.remote === undefined || document.remote === options.remote);
     return db ? await listConflicts(db, isMeant) : [];
   });
 }
@@ -201,7 +202,9 @@ async function restore(env: Environment, id: string, options: Options): Promise<
 }
 
 async function restoreMemory(env: Environment, { document, losing }: MemoryConflict) {
-  const place = { layer: document.layer, document: document.name };
+  const { layer, name, account } = document;
+  const remote = layer === "project" ? undefined : document.remote;
+  const place = { layer, document: name, account, remote };
   await saveMemory(env, place, losing.key, losing.value);
 }
 
@@ -229,7 +232,8 @@ async function restoreLines(env: Environment, { id, document, versions, content 
 
 async function dismiss(env: Environment, id: string, options: Options): Promise<void> {
   const conflict = await find(env, id, options);
-  const written = { document: conflict.document.name, writtenAt: realWorld.now() };
+  const { name: document, account } = conflict.document;
+  const written = { document, account, writtenAt: realWorld.now() };
   await writeToInbox(env.home, async () =>
     conflict.kind === "memory"
       ? { kind: "losers", ...written, key: conflict.losing.key, seen: conflict.losing.entries }

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { parseProjectId } from "../../../shared/ids.ts";
-import type { Link } from "../../links.ts";
+import type { BoundLink } from "../../daemon.ts";
+import { noSuchRemote } from "../../remotes/remote.ts";
 import { createGit } from "../../sources/run-git.ts";
 import { projectFolder } from "../../sources/working-tree.ts";
 import type { DaemonStatus } from "../../status.ts";
@@ -22,6 +23,7 @@ interface JsonOption {
 interface LinkFlags extends JsonOption {
   readonly id?: string;
   readonly write?: boolean;
+  readonly remote?: string;
 }
 
 /** `status`, `projects`, `link`, `unlink`, `sync` and `env`: what a running daemon does. */
@@ -40,6 +42,7 @@ export function addDaemonCommands(program: Command, env: Environment): void {
     .command("link [dir]")
     .description("follow a project's folder")
     .option("--id <id>", "the project to link it to, instead of the repository's own")
+    .option("--remote <name>", "the remote to bind the project to")
     .option("--write", "also write others' changes into a file that git tracks, or that is missing")
     .option("--no-write", "take that consent back")
     .option("--json", "print the link as JSON")
@@ -57,8 +60,9 @@ export function addDaemonCommands(program: Command, env: Environment): void {
   program
     .command("env")
     .description("print the gateway's address and token for a shell")
+    .option("--remote <name>", "a token that reaches this remote's projects and memories alone")
     .option("--json", "print them as JSON")
-    .action((options: JsonOption) => printEnv(env, options));
+    .action((options: JsonOption & { remote?: string }) => printEnv(env, options));
 }
 
 /** What whoever needs a daemon is told where there is none. */
@@ -107,9 +111,11 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   const folder = await folderOf(env, dir);
   const { json, ...options } = flags;
   const daemon = await getDaemon(env);
-  const linked = (await daemon.call("POST", "/_memsync/link", { dir: folder, ...options })) as Link;
+  const body = { dir: folder, ...options };
+  const linked = (await daemon.call("POST", "/_memsync/link", body)) as BoundLink;
+  const at = flags.remote === undefined ? "" : `, bound to ${linked.remote}`;
   if (json) sayJson(linked);
-  else say(`linked ${linked.dir} to ${linked.name} (${linked.projectId})`);
+  else say(`linked ${linked.dir} to ${linked.name} (${linked.projectId})${at}`);
 }
 
 async function unlink(env: Environment, dir: string | undefined): Promise<void> {
@@ -146,12 +152,20 @@ async function sync(env: Environment, options: JsonOption & { wait: string }): P
   throw new CommandFailed("not everything is synced yet");
 }
 
-async function printEnv(env: Environment, { json }: JsonOption): Promise<void> {
-  await getDaemon(env);
-  const { url, token } = JSON.parse(await readFile(env.home.gateway, "utf8")) as {
+async function printEnv(
+  env: Environment,
+  { json, remote }: JsonOption & { remote?: string },
+): Promise<void> {
+  const { remotes } = await readStatus(env);
+  if (remote !== undefined && !remotes.some(({ name }) => name === remote)) {
+    throw noSuchRemote(remote);
+  }
+  const gateway = JSON.parse(await readFile(env.home.gateway, "utf8")) as {
     url: string;
     token: string;
   };
+  const { url } = gateway;
+  const token = remote === undefined ? gateway.token : `${gateway.token}@${remote}`;
   if (json) {
     sayJson({ MEMSYNC_GATEWAY_URL: url, MEMSYNC_GATEWAY_TOKEN: token });
     return;

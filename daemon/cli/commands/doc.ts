@@ -1,11 +1,14 @@
 import type { Command } from "commander";
 import type { Kysely } from "kysely";
+import type { ProjectId } from "../../../shared/ids.ts";
 import { diffLines } from "../../../shared/replica/line-diff.ts";
 import { splitForm } from "../../../shared/replica/text-form.ts";
 import { heldAdvice } from "../../held/advice.ts";
-import { listHeld } from "../../held/held-store.ts";
+import { type HeldDocument, listHeld } from "../../held/held-store.ts";
 import { shownText } from "../../held/shown-text.ts";
+import { LOCAL_ACCOUNT } from "../../local-account.ts";
 import { readMachineName } from "../../machine-name.ts";
+import { findBinding } from "../../remotes/remote-store.ts";
 import type { DaemonTables } from "../../tables.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed } from "../errors.ts";
@@ -95,7 +98,10 @@ function pick({ versions }: Found, revision: string): Version {
 
 async function print(env: Environment, options: Options): Promise<void> {
   const { id, content } = await find(env, options);
-  const held = await withLocal(env, async (db) => db && shownText(await listHeld(db, id)));
+  const held = await withLocal(
+    env,
+    async (db) => db && shownText(await listHeld(db, await heldOf(db, id))),
+  );
   const text = held?.value ?? content;
   if (options.json) {
     const reason = held && { held: heldAdvice(held) };
@@ -151,8 +157,15 @@ async function restore(env: Environment, revision: string, options: Options): Pr
   const version = pick(found, revision);
   const isCurrent = version.value === found.content;
   if (!isCurrent) await saveText(env, found.id, found.content, version.value);
-  await sayIfHeld(env, { kind: "text", document: found.id, key: "" });
+  await sayIfHeld(env, async (db) => {
+    return { kind: "text", ...(await heldOf(db, found.id)), key: "" };
+  });
   if (options.json) sayJson(shown(found, version));
   else if (isCurrent) say("the document has that text already");
   else say(`restored the document as it was written ${timeShown(version.writtenAt)}`);
+}
+
+async function heldOf(db: Kysely<DaemonTables>, document: string): Promise<HeldDocument> {
+  const account = await findBinding(db, document as ProjectId);
+  return { account: account ?? LOCAL_ACCOUNT, document };
 }

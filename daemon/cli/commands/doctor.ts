@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Command } from "commander";
 import { checkDaemon, checkProjects, withStatus } from "../doctor/daemon-checks.ts";
-import { type Finding, findingOf, ok } from "../doctor/finding.ts";
+import { type Finding, findingOf } from "../doctor/finding.ts";
 import { checkDatabase, checkHome, checkLog, checkPermissions } from "../doctor/home-checks.ts";
 import { checkDisk, checkGit, checkRuntime, checkWatches } from "../doctor/machine-checks.ts";
-import { checkService } from "../doctor/service-checks.ts";
+import { checkRemotes } from "../doctor/remote-checks.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed } from "../errors.ts";
 import { count, say, sayJson } from "../output.ts";
@@ -13,7 +13,7 @@ import { styled } from "../terminal.ts";
 
 const HELP = `
 Looks at everything that memsync needs and says how to mend what is not as it should be. Exit status
-1 when something does not work; a warning is no failure. A configured service is asked once.`;
+1 when something does not work; a warning is no failure. Each service in use is asked once.`;
 
 const STYLES = { ok: "green", warning: "yellow", wrong: "red" } as const;
 const STATE_WIDTH = 7;
@@ -52,17 +52,8 @@ async function examine(env: Environment): Promise<Finding[]> {
     await findingOf("watching", checkWatches),
     await findingOf("daemon", () => checkDaemon(home)),
     ...(await withStatus(home, checkProjects)),
-    ...(await serviceFindings(env)),
+    ...(await checkRemotes(env)),
   ];
-}
-
-async function serviceFindings({
-  serviceUrl,
-  serviceToken,
-  home,
-}: Environment): Promise<Finding[]> {
-  if (serviceUrl === undefined) return [ok("service", `embedded, kept in ${home.dir}`)];
-  return await checkService(serviceUrl, serviceToken);
 }
 
 function nearestFolder(path: string): string {

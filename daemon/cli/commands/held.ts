@@ -2,13 +2,13 @@ import type { Command } from "commander";
 import { timestampOf } from "../../../shared/wire/timestamp.ts";
 import { writeTransaction } from "../../../shared/sqlite/transaction.ts";
 import { allowHeld, dropHeld, type HeldItem, listHeld } from "../../held/held-store.ts";
-import { heldStatus } from "../../held/held-status.ts";
+import { type HeldStatus, heldStatus } from "../../held/held-status.ts";
 import { openHomeDatabase } from "../../open-home.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed } from "../errors.ts";
 import { findDaemon } from "../gateway-client.ts";
 import { heldName } from "../held-view.ts";
-import { listLocalDocuments } from "../local-documents.ts";
+import { listLocalDocuments, type LocalDocument } from "../local-documents.ts";
 import { printText, say, sayJson, shortName, table } from "../output.ts";
 import { withLocal } from "../place.ts";
 import { timeShown } from "../version-view.ts";
@@ -57,19 +57,14 @@ export function addHeldCommands(program: Command, env: Environment): void {
 type Act = (env: Environment, id: string, options: Options) => Promise<void>;
 
 async function list(env: Environment, { json }: Options): Promise<void> {
-  const { items, titles } = await withLocal(env, async (db) => ({
-    items: db ? await listHeld(db) : [],
-    titles: new Map(
-      (db ? await listLocalDocuments(db) : []).map((each) => [each.name, each.title]),
-    ),
-  }));
-  if (json) sayJson(items.map(heldStatus));
+  const items = await readAll(env);
+  if (json) sayJson(items.map(({ item, document }) => heldStatus(item, document?.remote ?? null)));
   else if (items.length === 0) say("nothing is held");
   else {
-    const rows = items.map((item) => [
+    const rows = items.map(({ item, document }) => [
       item.id,
       timeShown(item.writtenAt),
-      shortName(titles.get(item.document) ?? item.document),
+      shortName(document?.title ?? item.document),
       shortName(heldName(item)),
       item.reason,
     ]);
@@ -78,17 +73,35 @@ async function list(env: Environment, { json }: Options): Promise<void> {
   }
 }
 
-async function find(env: Environment, id: string): Promise<HeldItem> {
-  const items = await withLocal(env, async (db) => (db ? await listHeld(db) : []));
-  const found = items.find((item) => item.id === id);
-  if (found) return found;
+/** A held write, with the document that it is of, where that is in the replica. */
+interface Held {
+  readonly item: HeldItem;
+  readonly document: LocalDocument | undefined;
+}
+
+async function readAll(env: Environment): Promise<Held[]> {
+  return await withLocal(env, async (db) => {
+    if (!db) return [];
+    const documents = await listLocalDocuments(db);
+    return (await listHeld(db)).map((item) => {
+      const document = documents.find(
+        ({ account, name }) => account === item.account && name === item.document,
+      );
+      return { item, document };
+    });
+  });
+}
+
+async function find(env: Environment, id: string): Promise<HeldItem & Pick<HeldStatus, "remote">> {
+  const found = (await readAll(env)).find(({ item }) => item.id === id);
+  if (found) return { ...found.item, remote: found.document?.remote ?? null };
   throw new CommandFailed(`nothing is held as ${id}: \`memsync held\` lists what is`);
 }
 
 async function show(env: Environment, id: string, { json }: Options): Promise<void> {
   const item = await find(env, id);
   const { value } = item;
-  if (json) sayJson({ ...heldStatus(item), value: value ?? null });
+  if (json) sayJson({ ...heldStatus(item, item.remote), value: value ?? null });
   else if (value !== undefined) printText(value);
   else if (item.kind === "file") say(`it stands in the file in ${item.key}`);
   else say("it is a deletion");
@@ -100,7 +113,7 @@ async function allow(env: Environment, id: string, { json }: Options): Promise<v
     throw new CommandFailed(`the file in ${item.key} ${item.reason}`);
   }
   await change(env, (db) => allowHeld(db, item));
-  if (json) sayJson(heldStatus(item));
+  if (json) sayJson(heldStatus(item, item.remote));
   else say(`allowed ${heldName(item)}; the daemon syncs it`);
 }
 
@@ -112,7 +125,7 @@ async function drop(env: Environment, id: string, { json }: Options): Promise<vo
     );
   }
   await change(env, (db) => dropHeld(db, item));
-  if (json) sayJson(heldStatus(item));
+  if (json) sayJson(heldStatus(item, item.remote));
   else say(`dropped what was held of ${heldName(item)}, written ${timestampOf(item.writtenAt)}`);
 }
 

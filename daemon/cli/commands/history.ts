@@ -58,7 +58,8 @@ async function find(env: Environment, key: string, options: PlaceOptions): Promi
     const each: Found[] = [];
     for (const place of await placesToRead(env, db, options)) {
       if (!db) continue;
-      const versions = await memoryHistory({ db, document: place.document, machine }, key);
+      const { document, account } = place;
+      const versions = await memoryHistory({ db, document, account, machine }, key);
       if (versions.length > 0) each.push({ place, versions });
     }
     return each;

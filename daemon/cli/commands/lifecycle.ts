@@ -12,7 +12,7 @@ import { inStartTurn, startDaemon } from "../start-daemon.ts";
 import { findOccupant, killSilent, stopDaemon } from "../stop-daemon.ts";
 import { takeHome } from "../take-home.ts";
 import { NO_DAEMON } from "./daemon.ts";
-import { linkFolders, serviceOf, settledStatus, show } from "./up.ts";
+import { linkFolders, settledStatus, show } from "./up.ts";
 
 interface JsonOption {
   readonly json?: boolean;
@@ -120,9 +120,8 @@ async function runAsTold(env: Environment, flags: DaemonFlags): Promise<void> {
     return;
   }
   await runDaemon(lock, {
-    home: told.home,
+    env: told,
     started,
-    openService: (log) => serviceOf(told, log),
     onUp: async () => {},
     ...(seconds > 0 && { checkIntervalMs: seconds * 1000 }),
   });

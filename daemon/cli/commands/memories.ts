@@ -58,15 +58,19 @@ function withSecrets(command: Command): Command {
 async function save(env: Environment, key: string, value: string, options: WriteOptions) {
   const place = await withLocal(env, (db) => targetOf(env, db, options));
   await saveMemory(env, place, key, value, options);
-  await sayIfHeld(env, { kind: "memory", document: place.document, key });
+  // A project may have been bound by this very write.
+  await sayIfHeld(env, async (db) => {
+    const { account, document } = await targetOf(env, db, options);
+    return { kind: "memory", account, document, key };
+  });
 }
 
 async function readAll(env: Environment, options: PlaceOptions): Promise<LocalMemory[]> {
   return await withLocal(env, async (db) => {
     const places = await placesToRead(env, db, options);
     const memories: LocalMemory[] = [];
-    for (const { document } of db ? places : []) {
-      if (db) memories.push(...(await readLocalMemories(db, document)));
+    for (const { document, account } of db ? places : []) {
+      if (db) memories.push(...(await readLocalMemories(db, document, account)));
     }
     return memories;
   });
@@ -97,15 +101,17 @@ async function list(env: Environment, options: ReadOptions): Promise<void> {
 }
 
 async function remove(env: Environment, key: string, options: PlaceOptions): Promise<void> {
-  const { document } = await withLocal(env, (db) => targetOf(env, db, options));
+  const place = await withLocal(env, (db) => targetOf(env, db, options));
+  const { document, remote } = place;
   const known = await readAll(env, { layer: "project", ...options });
   if (!known.some((memory) => memory.key === key)) throw await noMemory(key, known);
   const daemon = await findDaemon(env.home);
   if (daemon) {
-    await daemon.call("DELETE", `/v1/memories/${memoryIdOf(wireDocumentId(document), key)}`);
+    const id = memoryIdOf(wireDocumentId(document), key);
+    await daemon.call("DELETE", `/v1/memories/${id}`, undefined, remote);
     return;
   }
-  if (!(await writeOffline(env.home, document, key, undefined))) throw await noMemory(key, known);
+  if (!(await writeOffline(env.home, place, key, undefined))) throw await noMemory(key, known);
 }
 
 async function noMemory(key: string, known: readonly LocalMemory[]): Promise<CommandFailed> {

@@ -1,15 +1,11 @@
 import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
-import type { Log } from "../../../shared/log.ts";
 import { delay } from "../../../shared/world.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import type { Daemon } from "../../daemon.ts";
-import { openEmbeddedService } from "../../embedded-service.ts";
 import { createGit } from "../../sources/run-git.ts";
 import { projectFolder } from "../../sources/working-tree.ts";
 import type { DaemonStatus, FolderStatus } from "../../status.ts";
-import { createHttpService } from "../../sync/http-service.ts";
-import type { Service } from "../../sync/service.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed } from "../errors.ts";
 import { findDaemon, type GatewayClient } from "../gateway-client.ts";
@@ -48,9 +44,8 @@ async function up(env: Environment, dirs: readonly string[], options: UpOptions)
     return;
   }
   await runDaemon(lock, {
-    home: env.home,
+    env,
     started: "foreground",
-    openService: (log) => serviceOf(env, log),
     onUp: (daemon) => begin(daemon, folders, options),
   });
 }
@@ -95,31 +90,17 @@ export async function linkFolders(
     : (answer as { status: DaemonStatus }).status;
 }
 
-/** The status, once it is known whether the service answers, or a moment later without that. */
+/** The status, once it is known whether the services answer, or a moment later without that. */
 export async function settledStatus(daemon: GatewayClient): Promise<DaemonStatus> {
   const deadline = realWorld.monotonic() + SETTLED_DEADLINE_MS;
   for (;;) {
     const status = (await daemon.call("GET", "/_memsync/status")) as DaemonStatus;
-    const { online, message } = status.service;
-    if (online || message !== null || realWorld.monotonic() > deadline) return status;
+    const isKnown = status.remotes.every(
+      ({ service: { online, message } }) => online || message !== null,
+    );
+    if (isKnown || realWorld.monotonic() > deadline) return status;
     await delay(realWorld, SETTLED_POLL_MS);
   }
-}
-
-/** The service that the environment names, else the embedded one. */
-export async function serviceOf({ home, serviceUrl, serviceToken }: Environment, log: Log) {
-  if (serviceUrl === undefined) return await openEmbeddedService(home.service, realWorld, log);
-  return configuredService(serviceUrl, serviceToken);
-}
-
-function configuredService(url: string, token: string | undefined): Service {
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new CommandFailed("MEMSYNC_URL is not an http or https address");
-  }
-  if (token === undefined) {
-    throw new CommandFailed("MEMSYNC_URL is set without MEMSYNC_TOKEN: set the service's token");
-  }
-  return createHttpService({ url, token, world: realWorld });
 }
 
 /** Asked once, when a folder is linked for the first time at a terminal. */

@@ -5,8 +5,8 @@ import { silentLog } from "../../../shared/log.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import { Daemon } from "../../daemon.ts";
 import { prepareHome } from "../../home.ts";
+import { LOCAL_ACCOUNT } from "../../local-account.ts";
 import { introduce } from "../../service/introduction.ts";
-import { createHttpService } from "../../sync/http-service.ts";
 import { type Environment, readEnvironment } from "../environment.ts";
 import { listConflicts } from "../local-conflicts.ts";
 import { readLocalMemories } from "../local-memories.ts";
@@ -37,7 +37,9 @@ export class DemoMachine {
       home: env.home,
       world: realWorld,
       log: silentLog,
-      service: createHttpService({ ...service, world: realWorld }),
+      openEmbedded: () => Promise.reject(new Error("the demonstration has a service of its own")),
+      environment: service,
+      keyring: undefined,
       onStopRequest: () => undefined,
       introduction: introduce("foreground", {}),
     });
@@ -61,7 +63,12 @@ export class DemoMachine {
   }
 
   async set(key: string, value: string): Promise<void> {
-    await saveMemory(this.env, { layer: "project", document: DEMO_PROJECT }, key, value);
+    await saveMemory(
+      this.env,
+      { layer: "project", document: DEMO_PROJECT, account: LOCAL_ACCOUNT, remote: undefined },
+      key,
+      value,
+    );
   }
 
   async get(key: string): Promise<string | undefined> {

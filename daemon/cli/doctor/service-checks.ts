@@ -23,7 +23,9 @@ interface Contact {
 export async function checkService(url: string, token: string | undefined): Promise<Finding[]> {
   if (token === undefined) {
     const detail = `${url} has no token here`;
-    return [wrong("token", detail, "set MEMSYNC_TOKEN to a token of the service")];
+    return [
+      wrong("token", detail, "`memsync login`, or set MEMSYNC_TOKEN to a token of the service"),
+    ];
   }
   let contact: Contact;
   try {

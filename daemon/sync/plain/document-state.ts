@@ -3,6 +3,7 @@ import type { DocumentAddress } from "../../../shared/replica/address.ts";
 import type { OpenDocument } from "../../../shared/replica/open-document.ts";
 import type { ReplicaStore, WriteContext } from "../../../shared/replica/store.ts";
 import type { DaemonTables } from "../../tables.ts";
+import { openBound } from "../open-bound.ts";
 import {
   dropPosition,
   isPlain,
@@ -74,17 +75,18 @@ export async function rememberReading(
 /**
  * The service says that the document's project is not there. If it was before, the service has lost
  * it: that is to be written down before it is made anew, for an empty one would look as if all had
- * been deleted.
+ * been deleted. False: the project is bound to another account now, and is not to be made.
  */
 export async function forgetAgreed(
   context: Context,
   service: string,
   address: DocumentAddress,
-): Promise<void> {
-  const open = await context.open(address);
+): Promise<boolean> {
+  const open = await openBound(context, { account: address.owner }, address.name);
+  if (!open) return false;
   const known = await readState(context.db, service, open.id);
   const outstanding = known.memories.size + known.metadata.size;
-  if (outstanding === 0 && known.text.agreed === null) return;
+  if (outstanding === 0 && known.text.agreed === null) return true;
   await writePlain(context.db, open.id, known, {
     text: UNKNOWN_TEXT,
     memories: new Map(),
@@ -94,6 +96,7 @@ export async function forgetAgreed(
     blankSince: null,
     outstanding: Math.max(outstanding, 1),
   });
+  return true;
 }
 
 /** The service has a log after all: what was agreed with it as a plain one counts no longer. */
@@ -103,15 +106,18 @@ export async function leavePlain(db: Db, service: string, documentId: number): P
   await forgetPlain(db, documentId);
 }
 
-/** Writes what is kept of a document, in a transaction of its own. */
+/**
+ * Writes what is kept of a document, in a transaction of its own; nothing of a project that is
+ * bound to another account.
+ */
 export async function writeKept(
   store: ReplicaStore<DaemonTables>,
   address: DocumentAddress,
   work: (db: Db, documentId: number) => Promise<void>,
 ): Promise<void> {
   await store.write(async (context) => {
-    const { id } = await context.open(address);
-    await work(context.db, id);
+    const open = await openBound(context, { account: address.owner }, address.name);
+    if (open) await work(context.db, open.id);
   });
 }
 

@@ -1,5 +1,6 @@
 import type { ProjectId } from "../../../shared/ids.ts";
 import { projectDocument } from "../../../shared/replica/address.ts";
+import { findBinding } from "../../remotes/remote-store.ts";
 import { NOT_FOUND } from "../round.ts";
 import type { Outcome } from "../service.ts";
 import { deleteMemories } from "./delete-memories.ts";
@@ -28,23 +29,40 @@ export async function projectRound(
   project: ProjectId,
 ): Promise<Outcome<PlainResult>> {
   const { service, store } = options;
+  if (await isElsewhere(options, project)) return { kind: "answered", value: NOTHING_SENT };
   const read = await readOrCreate(options, project);
+  if (read === BOUND_ANEW) return { kind: "answered", value: NOTHING_SENT };
   if (read.kind !== "answered") return read;
   const reading = read.value;
   const { items, removals, doubted } = await store.write((context) =>
     takeProject(context, options, project, reading),
   );
   const path = `/api/projects/${project}/sync`;
-  const { sent, failure } = await sendItems(items, (body) =>
-    service.forward("POST", path, JSON.stringify(body)),
-  );
+  const { sent, failure } = await sendItems(items, async (body) => {
+    if (await isElsewhere(options, project)) return BOUND_ANEW;
+    return await service.forward("POST", path, JSON.stringify(body));
+  });
   await rememberSent(options, project, reading, sent);
+  if (failure === BOUND_ANEW) return { kind: "answered", value: NOTHING_SENT };
   if (failure) return failure;
   const address = projectDocument(options.account, project);
   const deleted = await deleteMemories(options, address, removals);
   if (deleted.kind !== "answered") return deleted;
   const isSent = sent.taken.length + removals.length > 0;
   return { kind: "answered", value: { sent: isSent || doubted, showsMore: reading.showsMore } };
+}
+
+const NOTHING_SENT: PlainResult = { sent: false, showsMore: false };
+
+/** What is left of a round about a project that was bound to another account is not sent. */
+const BOUND_ANEW: Outcome<never> = {
+  kind: "unreachable",
+  message: "the project is bound to another remote now",
+};
+
+async function isElsewhere({ store, account }: PlainOptions, project: ProjectId): Promise<boolean> {
+  const bound = await findBinding(store.reader, project);
+  return bound !== undefined && bound !== account;
 }
 
 async function readOrCreate(
@@ -55,7 +73,9 @@ async function readOrCreate(
   let outcome = await service.forward("GET", `/api/projects/${project}`);
   if (outcome.kind === "refused" && outcome.status === NOT_FOUND) {
     const address = projectDocument(options.account, project);
-    await options.store.write((context) => forgetAgreed(context, service.name, address));
+    const { store } = options;
+    const isOurs = await store.write((context) => forgetAgreed(context, service.name, address));
+    if (!isOurs) return BOUND_ANEW;
     const created = await service.createProject(project, projects().get(project) ?? project);
     if (created.kind !== "answered") return created;
     outcome = await service.forward("GET", `/api/projects/${project}`);

@@ -1,8 +1,8 @@
 import type { ProjectId } from "../../../shared/ids.ts";
-import { projectDocument } from "../../../shared/replica/address.ts";
 import type { OpenDocument } from "../../../shared/replica/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store.ts";
 import type { DaemonTables } from "../../tables.ts";
+import { openBound } from "../open-bound.ts";
 import { itemsOf, takeItems } from "./apply-items.ts";
 import { readState, rememberReading } from "./document-state.ts";
 import { DELETED_AT_ONCE } from "./merge-items.ts";
@@ -31,14 +31,18 @@ export interface ProjectChanges {
 /** A project that shows nothing at all any more is believed after so long. */
 const BLANK_MS_MIN = 10_000;
 
-/** Takes a reading of a project into its document; durable with the transaction's commit. */
+/**
+ * Takes a reading of a project into its document; durable with the transaction's commit. Nothing is
+ * taken or sent of a project that was bound to another account meanwhile.
+ */
 export async function takeProject(
   context: Context,
   options: PlainOptions,
   project: ProjectId,
   reading: ProjectReading,
 ): Promise<ProjectChanges> {
-  const open = await context.open(projectDocument(options.account, project));
+  const open = await openBound(context, options, project);
+  if (!open) return { items: [], removals: [], doubted: false };
   const from = open.head.seq;
   const known = await readState(context.db, options.service.name, open.id);
   const wiped = isWiped(open, known, reading);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { LOCAL_ACCOUNT, LOCAL_USER, serviceStoreOf } from "../../../daemon/gateway/mount.ts";
-import { drainInbox } from "../../../daemon/inbox.ts";
+import { drainInbox } from "../../../daemon/drain-inbox.ts";
 import { type Link, listLinks, putLink } from "../../../daemon/links.ts";
 import { openHomeDatabase } from "../../../daemon/open-home.ts";
 import { openReplica } from "../../../daemon/open-replica.ts";
@@ -143,7 +143,7 @@ export class Machine {
     );
     const budget = new RequestBudget(SERVICE_NAME, world);
     const service = this.#service(process, calls, budget);
-    await store.write(({ db }) => forgetOtherServices(db, service.name));
+    await store.write(({ db }) => forgetOtherServices(db, LOCAL_ACCOUNT, service.name));
     const links = await this.#links(store);
     const shared = { store, world, log: silentLog, account: LOCAL_ACCOUNT };
     const watch: WatchFolder = (dir, _gitDir, _world, _log, changed) => this.#watch(dir, changed);

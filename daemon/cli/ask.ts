@@ -1,0 +1,60 @@
+import { createInterface } from "node:readline/promises";
+import { CommandFailed } from "./errors.ts";
+
+const END_OF_TEXT = "\u0003";
+const END_OF_TRANSMISSION = "\u0004";
+const DELETED = /^[\b\u007f]$/;
+
+/** Whether there is somebody to ask. */
+export function isTerminal(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
+/** Asks for a line, on standard error: what a command prints stays its own. */
+export async function ask(question: string): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return (await terminal.question(question)).trim();
+  } finally {
+    terminal.close();
+  }
+}
+
+/** Asks for a yes; anything else is a no. */
+export async function confirm(question: string): Promise<boolean> {
+  return /^y(es)?$/i.test(await ask(`${question} [y/N] `));
+}
+
+/** Asks for a line that is not shown while it is typed or pasted. */
+export async function askSecret(question: string): Promise<string> {
+  const { stdin, stderr } = process;
+  stderr.write(question);
+  stdin.setRawMode(true);
+  try {
+    return await typed();
+  } finally {
+    stdin.setRawMode(false);
+    stdin.pause();
+    stderr.write("\n");
+  }
+}
+
+function typed(): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const take = (chunk: Buffer) => {
+      for (const key of chunk.toString("utf8")) {
+        if (key === END_OF_TEXT) return finish(() => reject(new CommandFailed("interrupted")));
+        if (/^[\r\n]$/.test(key) || key === END_OF_TRANSMISSION) return finish(() => resolve(text));
+        text = DELETED.test(key) ? text.slice(0, -1) : text + key;
+      }
+    };
+    const finish = (settle: () => void) => {
+      process.stdin.off("data", take);
+      settle();
+    };
+    process.stdin.on("data", take);
+    // A question before may have paused it.
+    process.stdin.resume();
+  });
+}

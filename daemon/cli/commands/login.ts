@@ -1,0 +1,210 @@
+import type { Command } from "commander";
+import { realWorld } from "../../../shared/world-real.ts";
+import { checkToken, type TokenRights } from "../../remotes/check-token.ts";
+import { openKeyring } from "../../remotes/keyring.ts";
+import { parseToken } from "../../remotes/parse-token.ts";
+import {
+  EMBEDDED,
+  noSuchRemote,
+  parseRemoteName,
+  parseServiceUrl,
+  type TokenPlace,
+} from "../../remotes/remote.ts";
+import type { ChangedRemote, ListedRemote } from "../../remotes/remote-change.ts";
+import { TokenStore } from "../../remotes/token-store.ts";
+import { ask, askSecret, confirm, isTerminal } from "../ask.ts";
+import type { Environment } from "../environment.ts";
+import { CommandFailed, UsageError } from "../errors.ts";
+import { count, say, sayJson } from "../output.ts";
+import { changeRemotes, listRemotesOf } from "../remote-changes.ts";
+import { remoteEnvironment } from "../remote-environment.ts";
+
+interface LoginFlags {
+  readonly url?: string;
+  readonly remote?: string;
+  readonly tokenStdin?: boolean;
+  readonly default?: boolean;
+  readonly move?: boolean;
+  readonly json?: boolean;
+}
+
+interface LogoutFlags {
+  readonly remote?: string;
+  readonly json?: boolean;
+}
+
+const LOGIN_HELP = `
+The token is asked for without showing it, or read from standard input; never from the command line.
+It is tried first, then kept in the system's keyring where that works, else in a file of the home
+that only you may read. The first login's service becomes the default: what is linked from then on
+is bound to it. What is in the embedded service stays there unless you agree to move it.
+
+Examples:
+  memsync login --url https://memory.example.com
+  memsync login --url https://memory.example.com --token-stdin < token.txt
+  memsync login --remote acme --url https://acme.example.com     a second service, by a name`;
+
+/** `login` and `logout`. */
+export function addLoginCommands(program: Command, env: Environment): void {
+  program
+    .command("login")
+    .description("keep a service's token, and let projects be bound to it")
+    .option("--url <url>", "the service's address, without /v1 or /api")
+    .option("--remote <name>", "the name to know it by (the host's when left out)")
+    .option("--token-stdin", "read the token from standard input")
+    .option("--default", "bind new projects to it, even if another service is the default")
+    .option("--move", "move everything out of the embedded service into it")
+    .option("--no-move", "move nothing, and do not ask")
+    .option("--json", "print what was done as JSON")
+    .addHelpText("after", LOGIN_HELP)
+    .action((flags: LoginFlags) => login(env, flags));
+  program
+    .command("logout")
+    .description("forget a service's token; what is saved here stays")
+    .option("--remote <name>", "the remote, instead of the default one")
+    .option("--json", "print what was done as JSON")
+    .action((flags: LogoutFlags) => logout(env, flags));
+}
+
+/** What a login came to. */
+interface LoggedIn extends Required<ChangedRemote> {
+  readonly rights: TokenRights;
+}
+
+async function login(env: Environment, flags: LoginFlags): Promise<void> {
+  if (flags.remote !== undefined) parseRemoteName(flags.remote);
+  const url = await urlMeant(env, flags);
+  warnOfPlainHttp(url);
+  const token = parseToken(await readToken(flags));
+  const rights = await checkToken(url, token, realWorld);
+  const { remote, becameDefault = false } = await changeRemotes(env, {
+    op: "login",
+    name: flags.remote,
+    url,
+    makeDefault: flags.default,
+  });
+  const place = await tokensOf(env).put(remote, token);
+  await changeRemotes(env, { op: "token", name: remote.name, place });
+  if (!flags.json) {
+    say(`logged in to ${remote.name} (${url}): ${rightsLine(rights)}`);
+    say(`the token is ${placeLine(env, place)}`);
+    if (becameDefault) say("what is linked from now on is bound to it");
+  }
+  const moved = await offerToMove(env, flags, { remote, becameDefault, rights });
+  if (!flags.json) return;
+  const { plan = null, canWrite = null } = rights;
+  sayJson({ remote: remote.name, url, plan, can_write: canWrite, token: place, moved });
+}
+
+/** The address to log in to: as named, that of the named remote, or what is usual here. */
+async function urlMeant(env: Environment, { url, remote }: LoginFlags): Promise<string> {
+  if (url !== undefined) return parseServiceUrl(url, "--url");
+  const known = await listRemotesOf(env);
+  if (remote !== undefined) {
+    const found = known.find(({ name }) => name === remote);
+    if (!found) throw noSuchRemote(remote);
+    if (found.url === null) throw new CommandFailed("the embedded service needs no login");
+    return found.url;
+  }
+  const usual = remoteEnvironment(env).url ?? known.find((each) => each.default)?.url;
+  if (usual) return usual;
+  if (!isTerminal()) throw new UsageError("say which service: --url https://…");
+  return parseServiceUrl(await ask("The service's address: "), "that");
+}
+
+async function readToken({ tokenStdin }: LoginFlags): Promise<string> {
+  if (tokenStdin) return await new Response(Bun.stdin.stream()).text();
+  if (isTerminal()) return await askSecret("The token (it is not shown): ");
+  throw new UsageError("there is no terminal to ask for the token: give it by --token-stdin");
+}
+
+function warnOfPlainHttp(url: string): void {
+  const { protocol, hostname } = new URL(url);
+  if (protocol === "https:" || /^(localhost|127\.|\[::1\]$)/.test(hostname)) return;
+  process.stderr.write("memsync: this address is not https: the token goes unencrypted\n");
+}
+
+function tokensOf(env: Environment): TokenStore {
+  const keyring = openKeyring({ env: env.variables });
+  return new TokenStore({ home: env.home, world: realWorld, keyring });
+}
+
+function rightsLine({ plan, canWrite }: TokenRights): string {
+  const onPlan = plan === undefined ? "" : `plan ${plan}, `;
+  if (canWrite === false) {
+    return `${onPlan}the token may only read, so nothing that is saved here reaches the service`;
+  }
+  return `${onPlan}the token ${canWrite ? "may read and write" : "is good"}`;
+}
+
+function placeLine(env: Environment, place: TokenPlace): string {
+  if (place === "keyring") return "in the system's keyring";
+  const why = "the system has no keyring that works";
+  return `in ${env.home.credentials}, which only you may read; ${why}`;
+}
+
+/** Each move is done or not by itself; what is not moved stays where it is, and may be later. */
+async function offerToMove(
+  env: Environment,
+  { move, json }: LoginFlags,
+  { remote, becameDefault, rights }: LoggedIn,
+): Promise<string[]> {
+  const remotes = await listRemotesOf(env);
+  const embedded = remotes.find(({ name }) => name === EMBEDDED);
+  const isUsual = remotes.find(({ name }) => name === remote.name)?.default === true;
+  if (!embedded || !hasAnything(embedded) || move === false || (!move && !isUsual)) return [];
+  if (rights.canWrite === false) {
+    if (!json) say("nothing is moved out of the embedded service: this token may not write");
+    return [];
+  }
+  if (!move && !isTerminal()) {
+    if (!json) say(`${held(embedded)} stay in the embedded service; \`--move\` moves them`);
+    return [];
+  }
+  const moved: string[] = [];
+  const done = (line: string, id: string) => {
+    if (!json) say(line);
+    moved.push(id);
+  };
+  const agreed = async (what: string) =>
+    move === true || (await confirm(`${what} to ${remote.name}?`));
+  for (const { id, name } of embedded.projects) {
+    if (!(await agreed(`Move the project ${name} (${id})`))) continue;
+    await changeRemotes(env, { op: "move", project: id, to: remote.name });
+    done(`moved the project ${name} (${id})`, id);
+  }
+  const own = embedded.own_memories > 0 && (move === true || becameDefault);
+  if (own && (await agreed("Copy your user and global memories"))) {
+    await changeRemotes(env, { op: "own", from: EMBEDDED, to: remote.name });
+    done("copied your user and global memories", "own");
+  }
+  return moved;
+}
+
+function hasAnything({ projects, own_memories: own }: ListedRemote): boolean {
+  return projects.length > 0 || own > 0;
+}
+
+function held({ projects, own_memories: own }: ListedRemote): string {
+  const memories = count(own, "memory", "memories");
+  return `${count(projects.length, "project", "projects")} and ${memories} of your own`;
+}
+
+async function logout(env: Environment, { remote: named, json }: LogoutFlags): Promise<void> {
+  const remotes = await listRemotesOf(env);
+  const listed = remotes.find((each) => (named === undefined ? each.default : each.name === named));
+  if (!listed) throw noSuchRemote(named ?? "by default");
+  if (listed.url === null) throw new CommandFailed("the embedded service has no token");
+  const had = listed.logged_in;
+  if (had) {
+    const { remote } = await changeRemotes(env, { op: "find", name: listed.name });
+    await tokensOf(env).remove(remote);
+    await changeRemotes(env, { op: "token", name: listed.name, place: null });
+  }
+  if (json) sayJson({ remote: listed.name, removed: had });
+  else if (had) say(`logged out of ${listed.name}; what is saved here stays`);
+  else say(`there is no token of ${listed.name}`);
+  if (listed.token === "environment") {
+    process.stderr.write("memsync: MEMSYNC_TOKEN is set, and goes on to be used\n");
+  }
+}

@@ -1,0 +1,18 @@
+import type { Kysely } from "kysely";
+import { ReplicaDocument } from "../../shared/replica/document.ts";
+import { loadDocument } from "../../shared/replica/log-rows.ts";
+import type { ReplicaTables } from "../../shared/replica/tables.ts";
+import type { DaemonTables } from "../tables.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** Nothing is written under it: a document loaded here is for reading. */
+const READER_CLIENT = 0;
+
+/** A document as the last commit left it, for reading; a daemon may go on writing. */
+export async function loadLocalDocument(db: Db, id: number): Promise<ReplicaDocument> {
+  const stored = await db
+    .transaction()
+    .execute((one) => loadDocument(one as unknown as Kysely<ReplicaTables>, id));
+  return new ReplicaDocument(stored.updates, READER_CLIENT);
+}

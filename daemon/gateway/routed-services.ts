@@ -1,0 +1,158 @@
+import type { Kysely } from "kysely";
+import { AppError } from "../../shared/errors.ts";
+import { type AccountId, type MemoryId, memoryIdOf, type ProjectId } from "../../shared/ids.ts";
+import { projectOf, wireDocumentId } from "../../shared/replica/address.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import { listHeld } from "../held/held-store.ts";
+import { LOCAL_ACCOUNT } from "../local-account.ts";
+import { findBinding } from "../remotes/remote-store.ts";
+import { getDefault, type RemoteView } from "../remotes/remote-view.ts";
+import type { DaemonTables } from "../tables.ts";
+import { type Caller, LOCAL_CALLER, type Services } from "./mount.ts";
+
+/** Whom the gateway serves, and how it keeps the remotes apart. */
+export interface Routes {
+  /**
+   * The caller who reaches the default remote and, by their ids, every project of the home; with a
+   * remote's name, one who reaches that remote alone. Undefined for a name that none has.
+   */
+  callerOf(remote: string | undefined): Caller | undefined;
+  /** The services, each operation on the account that its project is bound to. */
+  over(services: Services): Services;
+}
+
+interface LocalCaller extends Caller {
+  /** Reaches one remote alone. */
+  readonly pinned: boolean;
+}
+
+/** Serves each request from the documents of one remote: its project's, or the caller's own. */
+export function routeServices(store: ReplicaStore<DaemonTables>, view: () => RemoteView): Routes {
+  const bindingOf = (id: ProjectId) => findBinding(store.reader, id);
+  return {
+    callerOf(remote) {
+      if (remote === undefined) return callerAt(getDefault(view()).account, false);
+      const found = view().remotes.find(({ name }) => name === remote);
+      return found && callerAt(found.account, true);
+    },
+    over: (services) => routed(services, bindingOf, store),
+  };
+}
+
+function callerAt(account: AccountId, pinned: boolean): LocalCaller {
+  // What a token did last is remembered by its id, for each account by itself.
+  const tokenId = account === LOCAL_ACCOUNT ? LOCAL_CALLER.tokenId : `local@${account}`;
+  return { ...LOCAL_CALLER, account, tokenId, pinned };
+}
+
+type BindingOf = (id: ProjectId) => Promise<AccountId | undefined>;
+
+function routed(
+  services: Services,
+  bindingOf: BindingOf,
+  store: ReplicaStore<DaemonTables>,
+): Services {
+  const { memories, projects, sync, connections, sessions } = services;
+  const at = async (caller: Caller, id: ProjectId | null | undefined): Promise<Caller> => {
+    const bound = id ? await bindingOf(id) : undefined;
+    if (bound === undefined || bound === caller.account) return caller;
+    if (isPinned(caller)) throw new AppError("not_found", "there is no such project");
+    return callerAt(bound, false);
+  };
+  /** Once more where the project was bound anew in between: what is refused has changed nothing. */
+  const on = async <Result>(
+    caller: Caller,
+    id: ProjectId | null | undefined,
+    work: (caller: Caller) => Promise<Result>,
+  ): Promise<Result> => {
+    const first = await at(caller, id);
+    try {
+      return await work(first);
+    } catch (thrown) {
+      const now = await at(caller, id);
+      if (now.account === first.account) throw thrown;
+      return await work(now);
+    }
+  };
+  return {
+    ...services,
+    memories: {
+      list: (caller, query) =>
+        on(caller, query.projectId ?? query.headerProjectId, (as) => memories.list(as, query)),
+      create: (caller, request, header, once) =>
+        on(caller, request.project_id ?? header, (as) =>
+          memories.create(as, request, header, once),
+        ),
+      remove: async (caller, id) => {
+        const project = await projectOfMemory(store, id);
+        await on(caller, project, (as) => memories.remove(as, id));
+      },
+    },
+    projects: {
+      ...projects,
+      get: (caller, id) => on(caller, id, (as) => projects.get(as, id)),
+      put: (caller, request, once) =>
+        on(caller, request.id, (as) => projects.put(as, request, once)),
+    },
+    sync: {
+      read: (caller, id, once) => on(caller, id, (as) => sync.read(as, id, once)),
+      apply: (caller, id, payload, options, once) =>
+        on(caller, id, (as) => sync.apply(as, id, payload, options, once)),
+      exchange: (caller, id, request, options) =>
+        on(caller, id, (as) => sync.exchange(as, id, request, options)),
+    },
+    connections: {
+      connect: async (caller, request, once) =>
+        connections.connect(await ofBoth(at, caller, request), request, once),
+      disconnect: async (caller, request) =>
+        connections.disconnect(await ofBoth(at, caller, request), request),
+    },
+    sessions: {
+      ...sessions,
+      list: (caller, query) => on(caller, query.projectId, (as) => sessions.list(as, query)),
+    },
+  };
+}
+
+function isPinned(caller: Caller): boolean {
+  return "pinned" in caller && caller.pinned === true;
+}
+
+/** One service connects its own projects; those of two remotes never hear of each other. */
+async function ofBoth(
+  at: (caller: Caller, id: ProjectId) => Promise<Caller>,
+  caller: Caller,
+  request: { readonly project_id: ProjectId; readonly target_project_id: ProjectId },
+): Promise<Caller> {
+  const one = await at(caller, request.project_id);
+  const other = await at(caller, request.target_project_id);
+  if (one.account === other.account) return one;
+  throw new AppError("invalid_request", "the projects are bound to different remotes");
+}
+
+/** The project whose memory this is. A `user` or `global` memory is the caller's own remote's. */
+async function projectOfMemory(
+  { reader }: ReplicaStore<DaemonTables>,
+  id: MemoryId,
+): Promise<ProjectId | undefined> {
+  const row = await reader
+    .selectFrom("memories")
+    .innerJoin("documents", "documents.id", "memories.document_id")
+    .select("documents.name")
+    .where("memories.memory_id", "=", id)
+    .where("documents.name", ">=", "proj_")
+    .where("documents.name", "<", "proj`")
+    .limit(1)
+    .executeTakeFirst();
+  return row ? projectOf(row.name) : await projectOfHeld(reader, id);
+}
+
+/** What is held alone has no row among the memories. */
+async function projectOfHeld(db: Kysely<DaemonTables>, id: MemoryId) {
+  const held = (await listHeld(db)).find(({ kind, document, key }) => {
+    return (
+      kind === "memory" && projectOf(document) && memoryIdOf(wireDocumentId(document), key) === id
+    );
+  });
+  return held && projectOf(held.document);
+}

@@ -1,0 +1,149 @@
+import { type AccountId, base32 } from "../../shared/ids.ts";
+import { projectOf } from "../../shared/replica/address.ts";
+import type { World } from "../../shared/world.ts";
+import { LOCAL_ACCOUNT } from "../local-account.ts";
+import { EMBEDDED, UNKNOWN_SERVICE } from "../remotes/remote.ts";
+import type { KeptBindings } from "./links-file.ts";
+import type { DamagedTable } from "./read-damaged.ts";
+
+const ACCOUNT_RANDOM_BYTES = 10;
+
+/** The migration that made the table. */
+const MIGRATION = "daemon-remotes";
+
+/** Name of the remote that has what nobody knows a service for. */
+const UNBOUND = "unbound";
+
+/** A row of `remotes`. */
+export interface RemoteRow {
+  readonly name: string;
+  readonly url: string | null;
+  readonly account: string;
+  readonly token_place: string | null;
+  readonly is_default: number;
+}
+
+/** A document, as the damaged database says whose it is. */
+export interface OwnedDocument {
+  readonly name: string;
+  readonly owner: string;
+}
+
+/** What can be read of whose everything is. */
+export interface BindingSources {
+  readonly remotes: DamagedTable;
+  readonly migrations: DamagedTable;
+  readonly documents: readonly OwnedDocument[];
+  readonly kept: KeptBindings | undefined;
+  readonly world: World;
+}
+
+/**
+ * Whose the documents of a damaged database are from now on. What is not known for sure belongs to
+ * a remote of its own, `unbound`, whose service can't be called: a person says where that goes.
+ */
+export class SalvagedBindings {
+  readonly #known: readonly RemoteRow[] | undefined;
+  readonly #sources: BindingSources;
+  readonly #unbound: string;
+  /** Accounts of which no service is known. */
+  readonly #orphans = new Set<string>();
+
+  constructor(sources: BindingSources) {
+    const { world, documents } = sources;
+    this.#sources = sources;
+    this.#known = knownRemotes(sources);
+    this.#unbound = this.#known ? randomAccount(world, UNBOUND) : LOCAL_ACCOUNT;
+    if (this.#known) return;
+    for (const { owner } of documents) this.#orphans.add(owner);
+    this.#orphans.add(LOCAL_ACCOUNT);
+  }
+
+  /** Whether links need a document that says whose their project is. */
+  get areNamed(): boolean {
+    return this.#known?.length !== 0;
+  }
+
+  ownerOf({ name, owner }: OwnedDocument): string {
+    if (!this.#known || !this.areNamed) return owner;
+    if (projectOf(name) === undefined) return owner;
+    const kept = this.#sources.kept?.projects[name];
+    const isSure = this.#isKnown(owner) && (kept === undefined || kept === owner);
+    return isSure ? owner : this.#orphan();
+  }
+
+  /** The account of a linked project of which there is no document. */
+  ownerOfLink(project: string): string {
+    const kept = this.#sources.kept?.projects[project];
+    return kept !== undefined && this.#isKnown(kept) ? kept : this.#orphan();
+  }
+
+  /** The remotes of the new database, once everything has an owner. */
+  remotes(): RemoteRow[] {
+    const { world } = this.#sources;
+    const fresh = { name: EMBEDDED, url: null, account: randomAccount(world, EMBEDDED) };
+    const known = this.#known ?? [{ ...fresh, token_place: null, is_default: 0 }];
+    const taken = new Set(known.map(({ name }) => name));
+    const orphans = [...this.#orphans].map((account): RemoteRow => {
+      const name = freeName(taken);
+      taken.add(name);
+      return { name, url: UNKNOWN_SERVICE, account, token_place: null, is_default: 0 };
+    });
+    return [...known, ...orphans];
+  }
+
+  #isKnown(account: string): boolean {
+    return this.#known?.some((each) => each.account === account) ?? false;
+  }
+
+  #orphan(): string {
+    this.#orphans.add(this.#unbound);
+    return this.#unbound;
+  }
+}
+
+/** Undefined where it is not known, or where what is known contradicts itself. */
+function knownRemotes(sources: BindingSources): readonly RemoteRow[] | undefined {
+  const { documents, kept } = sources;
+  const copied = kept?.remotes.map((remote) => ({
+    name: remote.name,
+    url: remote.url ?? null,
+    account: remote.account as string,
+    token_place: remote.tokenPlace ?? null,
+    is_default: remote.isDefault ? 1 : 0,
+  }));
+  const read = readRemotes(sources);
+  if (read && copied && summary(read) !== summary(copied)) return undefined;
+  const known = read ?? copied;
+  const isNamed = documents.some(({ owner }) => owner !== LOCAL_ACCOUNT);
+  return known?.length === 0 && isNamed ? undefined : known;
+}
+
+function readRemotes({ remotes, migrations }: BindingSources): RemoteRow[] | undefined {
+  const isOlder = migrations.whole && !migrations.rows.some(({ name }) => name === MIGRATION);
+  if (isOlder) return [];
+  if (!remotes.whole) return undefined;
+  return remotes.rows.map((row) => ({
+    name: `${row.name}`,
+    url: row.url === null ? null : `${row.url}`,
+    account: `${row.account}`,
+    token_place: row.token_place === null ? null : `${row.token_place}`,
+    is_default: Number(row.is_default),
+  }));
+}
+
+function summary(remotes: readonly RemoteRow[]): string {
+  return JSON.stringify(remotes.map(({ name, url, account }) => [name, url, account]).sort());
+}
+
+function freeName(taken: ReadonlySet<string>): string {
+  for (let count = 1; ; count++) {
+    const name = count === 1 ? UNBOUND : `${UNBOUND}-${count}`;
+    if (!taken.has(name)) return name;
+  }
+}
+
+function randomAccount(world: World, name: string): AccountId {
+  const random = base32(world.randomBytes(ACCOUNT_RANDOM_BYTES));
+  return `${LOCAL_ACCOUNT}/${name}/${random}` as AccountId;
+}

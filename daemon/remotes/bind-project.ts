@@ -1,0 +1,52 @@
+import { AppError } from "../../shared/errors.ts";
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
+import { projectDocument } from "../../shared/replica/address.ts";
+import type { WriteContext } from "../../shared/replica/store.ts";
+import type { Link } from "../links.ts";
+import type { DaemonTables } from "../tables.ts";
+import { type BookOptions, moveProject, nameRemotes } from "./remote-book.ts";
+import { findBinding } from "./remote-store.ts";
+import { getDefault, getRemote, readRemotes } from "./remote-view.ts";
+
+/** A folder that is linked to a project, as far as the project's remote depends on it. */
+export interface Binding {
+  readonly project: ProjectId;
+  /** The remote that the caller named. */
+  readonly remote: string | undefined;
+  /** The folder's link until now. */
+  readonly former: Link | undefined;
+  /** The project's links in other folders. */
+  readonly others: readonly Link[];
+}
+
+/**
+ * Sees to it that a project is bound to one remote: the one that is named, else the one that it is
+ * bound to already, else that of the folder's former project, else the default one. Refuses to take
+ * a project away from another folder's remote. Resolves to the account.
+ */
+export async function bindProject(
+  context: WriteContext<DaemonTables>,
+  options: BookOptions,
+  { project, remote, former, others }: Binding,
+): Promise<AccountId> {
+  const { db } = context;
+  if (remote !== undefined) await nameRemotes(context, options);
+  const bound = await findBinding(db, project);
+  const view = await readRemotes(db, options.environment);
+  const named = remote === undefined ? undefined : getRemote(view.remotes, remote).account;
+  const wanted = named ?? bound ?? (former && (await findBinding(db, former.projectId)));
+  const account = wanted ?? getDefault(view).account;
+  if (bound === undefined) await context.open(projectDocument(account, project));
+  if (bound === undefined || bound === account) return account;
+  const [other] = others;
+  if (other) {
+    const name = view.remotes.find((each) => each.account === bound)?.name ?? "another remote";
+    throw new AppError(
+      "invalid_request",
+      `${other.dir} is linked to this project, too, and the project is bound to ${name}: a ` +
+        "project has one remote, so unlink that folder first",
+    );
+  }
+  await moveProject(context, project, account);
+  return account;
+}

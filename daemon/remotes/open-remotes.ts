@@ -1,0 +1,280 @@
+import { AppError, messageOf } from "../../shared/errors.ts";
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
+import type { Log } from "../../shared/log.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { Timer, World } from "../../shared/world.ts";
+import { LOCAL_USER } from "../local-account.ts";
+import type { Link } from "../links.ts";
+import { budgetsIn } from "../sync/budget-store.ts";
+import { SyncEngine } from "../sync/engine.ts";
+import { createHttpService } from "../sync/http-service.ts";
+import { forgetOtherServices } from "../sync/positions.ts";
+import { documentsOf } from "../sync/round.ts";
+import type { Service } from "../sync/service.ts";
+import type { DaemonTables } from "../tables.ts";
+import { EMBEDDED, type Remote, type RemoteEnvironment, UNKNOWN_SERVICE } from "./remote.ts";
+import { listBindings } from "./remote-store.ts";
+import { type RemoteView, readRemotes } from "./remote-view.ts";
+import type { FoundToken, TokenStore } from "./token-store.ts";
+import { unavailableService } from "./unavailable-service.ts";
+
+/** A keyring that did not give a token is asked again after this long. */
+const LOCKED_RETRY_MS = 60_000;
+
+/** Why nothing of such a remote is sent anywhere, and what to do. */
+const NOT_KNOWN =
+  "the damaged database did not tell which service this is bound to, so nothing of it is sent: " +
+  "bind each of its projects by `memsync link DIR --remote NAME`";
+
+/** The place that has a token can't be read. */
+interface Failed {
+  readonly kind: "failed";
+  readonly message: string;
+}
+
+/** What the open remotes work with. */
+export interface OpenRemotesOptions {
+  readonly store: ReplicaStore<DaemonTables>;
+  readonly world: World;
+  readonly log: Log;
+  readonly environment: RemoteEnvironment;
+  readonly tokens: TokenStore;
+  readonly openEmbedded: () => Promise<Service>;
+  /** What is followed now. */
+  readonly links: () => readonly Link[];
+  readonly onContact: () => void;
+}
+
+/** A remote that is kept in step. */
+export interface OpenRemote {
+  readonly remote: Remote;
+  /** It was the default one when it was opened. */
+  readonly isDefault: boolean;
+  readonly service: Service;
+  readonly engine: SyncEngine;
+}
+
+/**
+ * The home's remotes while a daemon runs: the default one, and each that something is bound to, has
+ * a service and an engine of its own, which is given its own account's documents and no others.
+ */
+export class OpenRemotes {
+  readonly #options: OpenRemotesOptions;
+  readonly #open = new Map<AccountId, OpenRemote>();
+  #view: RemoteView = { remotes: [], default: undefined, follows: true };
+  #bindings: ReadonlyMap<ProjectId, AccountId> = new Map();
+  #retry: Timer | undefined;
+  #started = false;
+  #stopped = false;
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(options: OpenRemotesOptions) {
+    this.#options = options;
+  }
+
+  /** As the last `refresh` found them. */
+  get view(): RemoteView {
+    return this.#view;
+  }
+
+  /** In the order in which they came to the home. */
+  list(): OpenRemote[] {
+    return this.#view.remotes.flatMap(({ account }) => this.#open.get(account) ?? []);
+  }
+
+  /** The open remote of an account, if there is one. */
+  find(account: AccountId): OpenRemote | undefined {
+    return this.#open.get(account);
+  }
+
+  remoteOf(account: AccountId): Remote | undefined {
+    return this.#view.remotes.find((remote) => remote.account === account);
+  }
+
+  /** Which account a project is bound to; undefined for one that the home has none of. */
+  bindingOf(project: ProjectId): AccountId | undefined {
+    return this.#bindings.get(project);
+  }
+
+  /** Begins to sync. */
+  start(): void {
+    this.#started = true;
+    for (const { engine } of this.#open.values()) engine.start();
+  }
+
+  /**
+   * What is followed, bound or known has changed: opens and closes what has to be, and has the
+   * engines look again. `changed` names a remote whose token is another now.
+   */
+  refresh(changed?: string): Promise<void> {
+    const refreshed = this.#turn.then(() => this.#refresh(changed));
+    this.#turn = refreshed.then(
+      () => undefined,
+      () => undefined,
+    );
+    return refreshed;
+  }
+
+  /** Syncs all of them now; resolves when the calls that this brings are over. */
+  async syncNow(): Promise<void> {
+    await Promise.all([...this.#open.values()].map(({ engine }) => engine.syncNow()));
+  }
+
+  /** What is due goes now, should its service be back: a person still waits for it. */
+  hurry(): void {
+    for (const { engine } of this.#open.values()) engine.hurry();
+  }
+
+  /** The machine was asleep or is in another network; see `SyncEngine.woke`. */
+  async woke(stoodStillMs: number): Promise<void> {
+    await Promise.all([...this.#open.values()].map(({ engine }) => engine.woke(stoodStillMs)));
+  }
+
+  /** The daemon is ending: the calls under way are given up. */
+  abandonCalls(): void {
+    for (const { service } of this.#open.values()) service.abandonCalls?.();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.abandonCalls();
+    this.#retry?.cancel();
+    await this.#turn;
+    await Promise.all([...this.#open.values()].map(stopOne));
+  }
+
+  async #refresh(changed: string | undefined): Promise<void> {
+    if (this.#stopped) return;
+    const { reader } = this.#options.store;
+    this.#view = await readRemotes(reader, this.#options.environment);
+    this.#bindings = await listBindings(reader);
+    const needed = await this.#needed();
+    for (const [account, open] of [...this.#open]) {
+      const now = needed.find((each) => each.account === account);
+      const isSame = now && this.#describes(open, now) && now.name !== changed;
+      if (isSame) {
+        this.#open.set(account, { ...open, remote: now });
+        open.engine.refresh();
+        continue;
+      }
+      // It is known, but at rest, until the one that takes its place is open.
+      await stopOne(open);
+      if (now) await this.#add(now);
+      else this.#open.delete(account);
+    }
+    for (const remote of needed) if (!this.#open.has(remote.account)) await this.#add(remote);
+  }
+
+  /** Whether an open service is still what a remote would be given. */
+  #describes({ remote, isDefault }: OpenRemote, now: Remote): boolean {
+    const sameToken =
+      this.#options.environment.token === undefined || isDefault === this.#isDefault(now);
+    return sameToken && remote.name === now.name && remote.url === now.url;
+  }
+
+  #isDefault({ account }: Remote): boolean {
+    return account === this.#view.default?.account;
+  }
+
+  /** The default one, and those of which the home holds anything. */
+  async #needed(): Promise<Remote[]> {
+    const rows = await this.#options.store.reader
+      .selectFrom("documents")
+      .select("owner")
+      .where("seq", ">", 0)
+      .where("name", "in", documentsOf("own", LOCAL_USER))
+      .distinct()
+      .execute();
+    const inUse = new Set<string>(rows.map(({ owner }) => owner));
+    for (const { projectId } of this.#options.links()) {
+      const account = this.#bindings.get(projectId);
+      if (account !== undefined) inUse.add(account);
+    }
+    const isNeeded = (each: Remote) => this.#isDefault(each) || inUse.has(each.account);
+    return this.#view.remotes.filter(isNeeded);
+  }
+
+  async #add(remote: Remote): Promise<void> {
+    const { store, world, log, onContact } = this.#options;
+    const { account } = remote;
+    const service = await this.#serviceOf(remote);
+    await service.budget?.keepIn(budgetsIn(store), log);
+    await store.write(({ db }) => forgetOtherServices(db, account, service.name));
+    const engine = new SyncEngine({
+      store,
+      service,
+      budget: service.budget,
+      world,
+      log,
+      account,
+      user: LOCAL_USER,
+      projects: () => this.#projectsOf(account),
+      onContact,
+    });
+    this.#open.set(account, { remote, service, engine, isDefault: this.#isDefault(remote) });
+    if (this.#started) engine.start();
+  }
+
+  /** The followed projects that are bound to an account, and no others. */
+  #projectsOf(account: AccountId): ReadonlyMap<ProjectId, string> {
+    const bound = this.#options
+      .links()
+      .filter(({ projectId }) => this.#bindings.get(projectId) === account);
+    return new Map(bound.map(({ projectId, name }) => [projectId, name]));
+  }
+
+  async #serviceOf(remote: Remote): Promise<Service> {
+    const { world, openEmbedded } = this.#options;
+    if (remote.url === undefined) return await openEmbedded();
+    if (remote.url === UNKNOWN_SERVICE) return unavailableService(remote.url, NOT_KNOWN);
+    const answer = await this.#tokenOf(remote);
+    if (answer.kind === "found") {
+      return createHttpService({ url: remote.url, token: answer.token, world });
+    }
+    if (this.#view.follows) {
+      throw new AppError(
+        "invalid_request",
+        "MEMSYNC_URL is set without MEMSYNC_TOKEN: set the service's token, or `memsync login`",
+      );
+    }
+    const login = `\`memsync login --remote ${remote.name}\``;
+    if (answer.kind === "failed") return unavailableService(remote.url, answer.message);
+    if (answer.kind === "none") return unavailableService(remote.url, `no token: run ${login}`);
+    this.#retryLater(remote.name);
+    const message = `the keyring does not give its token: unlock it, or run ${login}`;
+    return unavailableService(remote.url, message);
+  }
+
+  /** The environment's token is for the service that it names, or else for the default one. */
+  async #tokenOf(remote: Remote): Promise<FoundToken | Failed> {
+    const { environment, tokens } = this.#options;
+    const { token } = environment;
+    if (token !== undefined && this.#isDefault(remote)) return { kind: "found", token };
+    try {
+      return await tokens.find(remote);
+    } catch (thrown) {
+      return { kind: "failed", message: messageOf(thrown) };
+    }
+  }
+
+  #retryLater(name: string): void {
+    this.#retry?.cancel();
+    this.#retry = this.#options.world.setTimer(LOCKED_RETRY_MS, () => {
+      void this.refresh(name).catch((thrown) => {
+        this.#options.log.error({ reason: String(thrown) }, "a remote could not be opened");
+      });
+    });
+  }
+}
+
+async function stopOne({ engine, service }: OpenRemote): Promise<void> {
+  service.abandonCalls?.();
+  await engine.stop();
+  await service.budget?.close();
+  await service.close();
+}
+
+/** The name that positions with a remote are kept under. */
+export function serviceNameOf(remote: Pick<Remote, "url"> | undefined): string {
+  return remote?.url ?? EMBEDDED;
+}

@@ -1,0 +1,278 @@
+import { AppError } from "../../shared/errors.ts";
+import { type AccountId, base32, type ProjectId } from "../../shared/ids.ts";
+import {
+  type DocumentAddress,
+  globalDocument,
+  projectDocument,
+  projectOf,
+  userDocument,
+} from "../../shared/replica/address.ts";
+import type { WriteContext } from "../../shared/replica/store.ts";
+import type { World } from "../../shared/world.ts";
+import { findHeld, giveHeldTo, listHeld, putHeld } from "../held/held-store.ts";
+import { LOCAL_ACCOUNT, LOCAL_USER } from "../local-account.ts";
+import { forgetPlain } from "../sync/plain/plain-store.ts";
+import { documentsOf } from "../sync/round.ts";
+import { forgetPositions } from "../sync/positions.ts";
+import type { DaemonTables } from "../tables.ts";
+import {
+  EMBEDDED,
+  nameOfUrl,
+  parseRemoteName,
+  type Remote,
+  type RemoteEnvironment,
+} from "./remote.ts";
+import {
+  deleteRemote,
+  findBinding,
+  insertRemote,
+  listBindings,
+  listRemotes,
+  setDefaultRemote,
+} from "./remote-store.ts";
+import { getRemote } from "./remote-view.ts";
+
+type Context = WriteContext<DaemonTables>;
+
+const ACCOUNT_RANDOM_BYTES = 10;
+
+/** What changes of the remotes are made with. Each is one transaction: it happens or does not. */
+export interface BookOptions {
+  readonly world: World;
+  readonly environment: RemoteEnvironment;
+}
+
+/**
+ * From now on every project is bound to a remote by name, and nothing follows the environment any
+ * more. What the home holds stays with the service that it was synced with last; without any, with
+ * the one that the environment names.
+ */
+export async function nameRemotes(
+  context: Context,
+  { world, environment }: BookOptions,
+): Promise<Remote[]> {
+  const { db, now } = context;
+  const known = await listRemotes(db);
+  if (known.length > 0) return known;
+  const synced = await db.selectFrom("sync_positions").select("service").limit(1).execute();
+  const url = (synced[0]?.service ?? environment.url ?? EMBEDDED) as string;
+  if (url === EMBEDDED) {
+    await insertRemote(db, { name: EMBEDDED, url: undefined, account: LOCAL_ACCOUNT }, now);
+  } else {
+    const account = newAccount(world, EMBEDDED);
+    await insertRemote(db, { name: EMBEDDED, url: undefined, account }, now);
+    const name = nameOfUrl(url, [EMBEDDED]);
+    await insertRemote(db, { name, url, account: LOCAL_ACCOUNT }, now);
+  }
+  return await listRemotes(db);
+}
+
+/** Where remotes have names, the service that `MEMSYNC_URL` names gets one, too. */
+export async function nameEnvironment(context: Context, options: BookOptions): Promise<void> {
+  const { url } = options.environment;
+  const remotes = await listRemotes(context.db);
+  if (url === undefined || remotes.length === 0) return;
+  if (remotes.some((each) => each.url === url)) return;
+  await insertNew(context, options.world, nameOfUrl(url, namesOf(remotes)), url);
+}
+
+/** Adds a remote; the same one again changes nothing. Refuses a name that another address has. */
+export async function addRemote(
+  context: Context,
+  options: BookOptions,
+  name: string,
+  url: string,
+): Promise<Remote> {
+  const remotes = await nameRemotes(context, options);
+  const known = remotes.find((each) => each.name === parseRemoteName(name));
+  if (known && known.url !== url) {
+    throw new AppError(
+      "invalid_request",
+      `there is a remote ${name} already: choose another name, or remove it first`,
+    );
+  }
+  return known ?? (await insertNew(context, options.world, name, url));
+}
+
+/** What a login is to. */
+export interface LoginTarget {
+  readonly name?: string | undefined;
+  readonly url?: string | undefined;
+  /** Makes it the default even where there is one. */
+  readonly makeDefault?: boolean | undefined;
+}
+
+/** The remote that a login is to, made if it is not there, and whether it became the default. */
+export async function openLogin(
+  context: Context,
+  options: BookOptions,
+  { name, url, makeDefault }: LoginTarget,
+): Promise<{ readonly remote: Remote; readonly becameDefault: boolean }> {
+  const remotes = await nameRemotes(context, options);
+  const known = remotes.find((each) =>
+    name === undefined ? each.url === url : each.name === name,
+  );
+  if (!known && url === undefined) getRemote(remotes, name ?? "");
+  const remote =
+    known && (url === undefined || known.url === url)
+      ? known
+      : await addRemote(
+          context,
+          options,
+          name ?? nameOfUrl(url ?? "", namesOf(remotes)),
+          url ?? "",
+        );
+  if (remote.url === undefined) {
+    throw new AppError("invalid_request", "the embedded service needs no login: name a service");
+  }
+  const becameDefault =
+    !remote.isDefault && (makeDefault === true || !remotes.some((each) => each.isDefault));
+  if (becameDefault) await setDefaultRemote(context.db, remote.name);
+  return { remote, becameDefault };
+}
+
+/** Forgets a remote to which nothing is bound and of which nothing waits. */
+export async function removeRemote(context: Context, name: string): Promise<void> {
+  const { db } = context;
+  const remote = getRemote(await listRemotes(db), name);
+  if (remote.url === undefined) {
+    throw new AppError("invalid_request", "the embedded service can't be removed");
+  }
+  const bound = [...(await listBindings(db)).values()].filter((each) => each === remote.account);
+  if (bound.length > 0) {
+    throw new AppError(
+      "invalid_request",
+      `${bound.length === 1 ? "a project is" : `${bound.length} projects are`} bound to ${name}: ` +
+        "bind each to another remote with `memsync link DIR --remote NAME` first",
+    );
+  }
+  if (await ownWait(context, remote.account)) {
+    throw new AppError(
+      "invalid_request",
+      `user or global memories of ${name} are on this machine only: \`memsync sync\` first`,
+    );
+  }
+  await deleteRemote(db, name);
+}
+
+async function ownWait({ db }: Context, account: AccountId): Promise<boolean> {
+  for (const table of ["held", "inbox", "salvaged_memories"] as const) {
+    const row = await db
+      .selectFrom(table)
+      .select("id")
+      .where("account", "=", account)
+      .where("document", "in", documentsOf("own", LOCAL_USER))
+      .limit(1)
+      .executeTakeFirst();
+    if (row) return true;
+  }
+  const waiting = await db
+    .selectFrom("updates")
+    .innerJoin("documents", "documents.id", "updates.document_id")
+    .leftJoin("sync_positions", "sync_positions.document_id", "documents.id")
+    .select("updates.seq")
+    .where("documents.owner", "=", account)
+    .where("updates.origin", "=", "local")
+    .where(({ eb, fn }) =>
+      eb("updates.seq", ">", fn.coalesce("sync_positions.acked_seq", eb.lit(0))),
+    )
+    .limit(1)
+    .executeTakeFirst();
+  return waiting !== undefined;
+}
+
+/**
+ * Binds a project to another account, with everything of it, where it is a first contact. What the
+ * former service holds stays there. False: it was bound to that one already, or is not in the home.
+ */
+export async function moveProject(
+  context: Context,
+  project: ProjectId,
+  to: AccountId,
+): Promise<boolean> {
+  const { db } = context;
+  const from = await findBinding(db, project);
+  if (from === undefined || from === to) return false;
+  const open = await context.open(projectDocument(from, project));
+  await context.giveTo(open, to);
+  await forgetPositions(db, open.id);
+  await forgetPlain(db, open.id);
+  await giveHeldTo(db, project, to);
+  await db
+    .updateTable("salvaged_memories")
+    .set({ account: to })
+    .where("document", "=", project)
+    .execute();
+  const moved = db.selectFrom("sessions").select("id").where("project_id", "=", project);
+  await db.deleteFrom("sessions").where("account", "=", to).where("id", "in", moved).execute();
+  await db
+    .updateTable("sessions")
+    .set({ account: to })
+    .where("account", "=", from)
+    .where("project_id", "=", project)
+    .execute();
+  await db.deleteFrom("current_projects").where("project_id", "=", project).execute();
+  return true;
+}
+
+/**
+ * Copies the `user` and `global` memories of one account into another's. Of a key that both have
+ * with different values the later one wins and the other is a conflict. Doing it twice is doing it
+ * once.
+ */
+export async function copyOwn(context: Context, from: AccountId, to: AccountId): Promise<void> {
+  if (from === to) return;
+  await copyMemories(context, userDocument(from, LOCAL_USER), userDocument(to, LOCAL_USER));
+  await copyMemories(context, globalDocument(from), globalDocument(to));
+  await copyHeld(context, from, to);
+}
+
+/** What is held of them is held of the copies, too; what a service refused is that one's affair. */
+async function copyHeld({ db }: Context, from: AccountId, to: AccountId): Promise<void> {
+  for (const item of await listHeld(db)) {
+    if (item.account !== from || item.kind !== "memory" || item.cause === "refused") continue;
+    const copy = { ...item, account: to, seen: [] };
+    if (projectOf(item.document) === undefined && !(await findHeld(db, copy))) {
+      await putHeld(db, copy);
+    }
+  }
+}
+
+/** Value by value: one process writes both documents under one client id, so they never merge. */
+async function copyMemories(
+  context: Context,
+  source: DocumentAddress,
+  target: DocumentAddress,
+): Promise<void> {
+  const given = await context.find(source);
+  if (!given) return;
+  const open = await context.open(target);
+  for (const key of given.document.memories.keys()) {
+    const known = open.document.memories.get(key).map(({ value }) => value);
+    for (const { value, updated_at: now } of given.document.memories.get(key)) {
+      if (known.includes(value)) continue;
+      open.document.setEntry("memories", key, value, { now, seen: [] });
+    }
+  }
+}
+
+async function insertNew(
+  context: Context,
+  world: World,
+  name: string,
+  url: string,
+): Promise<Remote> {
+  const account = newAccount(world, name);
+  await insertRemote(context.db, { name, url, account }, context.now);
+  return { name, url, account, tokenPlace: undefined, isDefault: false };
+}
+
+/** Never one that was there before, even under the same name: it would come with its documents. */
+function newAccount(world: World, name: string): AccountId {
+  const random = base32(world.randomBytes(ACCOUNT_RANDOM_BYTES));
+  return `${LOCAL_ACCOUNT}/${name}/${random}` as AccountId;
+}
+
+function namesOf(remotes: readonly Remote[]): string[] {
+  return remotes.map(({ name }) => name);
+}

@@ -1,0 +1,58 @@
+import type { Kysely } from "kysely";
+import { AppError } from "../../shared/errors.ts";
+import { LOCAL_ACCOUNT } from "../local-account.ts";
+import type { DaemonTables } from "../tables.ts";
+import {
+  EMBEDDED,
+  nameOfUrl,
+  noSuchRemote,
+  type Remote,
+  type RemoteEnvironment,
+} from "./remote.ts";
+import { listRemotes } from "./remote-store.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** The remotes as one run sees them. */
+export interface RemoteView {
+  readonly remotes: readonly Remote[];
+  /** Undefined where `MEMSYNC_URL` names a service that none of them is. */
+  readonly default: Remote | undefined;
+  /** No remote was ever named: the one there is, is whatever the environment says. */
+  readonly follows: boolean;
+}
+
+/** The home's remotes under an environment. Changes nothing. */
+export async function readRemotes(db: Db, { url }: RemoteEnvironment): Promise<RemoteView> {
+  const remotes = await listRemotes(db);
+  if (remotes.length === 0) {
+    const followed = followedRemote(url);
+    return { remotes: [followed], default: followed, follows: true };
+  }
+  const named = remotes.find((each) => each.url === url);
+  const chosen = remotes.find((each) => each.isDefault) ?? getRemote(remotes, EMBEDDED);
+  return { remotes, default: url === undefined ? chosen : named, follows: false };
+}
+
+/** What everything in a home without named remotes is bound to. */
+function followedRemote(url: string | undefined): Remote {
+  const name = url === undefined ? EMBEDDED : nameOfUrl(url, []);
+  return { name, url, account: LOCAL_ACCOUNT, tokenPlace: undefined, isDefault: true };
+}
+
+/** The remote of this name. Throws one sentence when there is none. */
+export function getRemote(remotes: readonly Remote[], name: string): Remote {
+  const found = remotes.find((each) => each.name === name);
+  if (found) return found;
+  throw noSuchRemote(name);
+}
+
+/** The default remote. Throws one sentence where the environment names an unknown service. */
+export function getDefault(view: RemoteView): Remote {
+  if (view.default) return view.default;
+  throw new AppError(
+    "invalid_request",
+    "MEMSYNC_URL names a service that is no remote of this home yet: run `memsync login`, or " +
+      "unset it",
+  );
+}

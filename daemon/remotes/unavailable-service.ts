@@ -1,0 +1,13 @@
+import type { Outcome, Service } from "../sync/service.ts";
+
+/** Stands for a service that can't be called for now, and says why to whoever asks for it. */
+export function unavailableService(name: string, message: string): Service {
+  const outcome: Outcome<never> = { kind: "unreachable", message };
+  return {
+    name,
+    exchange: async () => outcome,
+    createProject: async () => outcome,
+    forward: async () => outcome,
+    close: async () => {},
+  };
+}

@@ -1,0 +1,292 @@
+import { expect } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Lab, scenario } from "../support/lab.ts";
+import type { Machine } from "../support/machine.ts";
+import { holdsText } from "../support/service-data.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+interface ServiceFolder {
+  readonly url: string;
+  readonly data: string;
+}
+
+/** A service whose data can be looked through. */
+async function service(lab: Lab, name: string): Promise<ServiceFolder> {
+  const data = lab.git.path(`service-${name}`);
+  mkdirSync(data);
+  return { url: (await lab.emulator(data)).url, data };
+}
+
+/** A folder that is a project of its own, with a followed text. */
+async function project(lab: Lab, name: string): Promise<string> {
+  const folder = lab.git.path(name);
+  await lab.git.write(join(folder, "CLAUDE.md"), `# Text of ${name}\n`);
+  return folder;
+}
+
+async function login(machine: Machine, { url }: ServiceFolder, ...args: readonly string[]) {
+  const stdin = `mst_dev_${machine.name}\n`;
+  return await machine.memsyncWith({ stdin }, "login", "--url", url, "--token-stdin", ...args);
+}
+
+async function set(machine: Machine, cwd: string, key: string, ...args: readonly string[]) {
+  await machine.memsyncWith({ cwd }, "set", key, `value of ${key}`, ...args);
+}
+
+/** What each of two services may hold, and the other never. */
+function expectApart(
+  a: ServiceFolder,
+  b: ServiceFolder,
+  ofA: readonly string[],
+  ofB: readonly string[],
+): void {
+  const found = [...ofA, ...ofB].map((text) => [
+    text,
+    holdsText(a.data, text),
+    holdsText(b.data, text),
+  ]);
+  const wanted = [
+    ...ofA.map((text) => [text, true, false]),
+    ...ofB.map((text) => [text, false, true]),
+  ];
+  expect(found).toEqual(wanted);
+}
+
+/** A machine with two services: A is the default, `pb` is bound to B. */
+async function bothBound(lab: Lab) {
+  const [a, b] = [await service(lab, "a"), await service(lab, "b")];
+  const [pa, pb] = [await project(lab, "pa"), await project(lab, "pb")];
+  const machine = lab.machine("me", pa);
+  await login(machine, a);
+  await login(machine, b, "--remote", "client-b");
+  await machine.up();
+  await machine.memsync("link", pb, "--remote", "client-b");
+  return { a, b, pa, pb, machine };
+}
+
+scenario("what is bound to one remote never reaches the other's service", async (lab) => {
+  const { a, b, pa, pb, machine } = await bothBound(lab);
+  for (const layer of ["project", "user", "global"]) {
+    await set(machine, pa, `a-${layer}`, "--layer", layer);
+    await set(machine, pb, `b-${layer}`, "--layer", layer);
+  }
+  await set(machine, "/", "b-named", "--layer", "user", "--remote", "client-b");
+  await set(machine, "/", "a-outside", "--layer", "user");
+  await machine.memsync("sync", "--wait", "20");
+  const layers = ["project", "user", "global"];
+  const ofA = [...layers.map((layer) => `value of a-${layer}`), "Text of pa", "a-outside"];
+  const ofB = [...layers.map((layer) => `value of b-${layer}`), "Text of pb", "b-named"];
+  expectApart(a, b, ofA, ofB);
+  // Another run, whose environment names the other service; and writes without a daemon.
+  await machine.down("SIGKILL");
+  await set(machine, pb, "b-offline", "--layer", "user");
+  await set(machine, pb, "b-offline-project");
+  machine.service = { url: b.url, token: "mst_dev_me" };
+  await machine.up(pa, pb);
+  await set(machine, pa, "a-later", "--layer", "global");
+  await set(machine, pa, "a-later-project");
+  await machine.memsync("sync", "--wait", "20");
+  const later = ["a-later", "value of a-later-project"];
+  expectApart(a, b, [...ofA, ...later], [...ofB, "b-offline", "value of b-offline-project"]);
+  expect((await machine.run(["get", "b-user"], { cwd: pa })).status).toBe(1);
+  expect(await machine.memsyncWith({ cwd: pb }, "get", "b-user")).toBe("value of b-user");
+});
+
+scenario("a project has one remote, and changes it only when told to", async (lab) => {
+  const { a, b, pa, pb, machine } = await bothBound(lab);
+  const { id } = await machine.projectOf(pb);
+  const twin = await project(lab, "twin");
+  const refused = await machine.run(["link", twin, "--id", id, "--remote", "127.0.0.1"]);
+  expect([refused.status, refused.stderr]).toEqual([
+    1,
+    "memsync: there is no remote 127.0.0.1: `memsync remote list` shows those there are\n",
+  ]);
+  const name = new URL(a.url).host.replace(":", "-");
+  const elsewhere = await machine.run(["link", twin, "--id", id, "--remote", name]);
+  expect(elsewhere.status).toBe(1);
+  expect(elsewhere.stderr).toContain(
+    `${pb} is linked to this project, too, and the project is bound`,
+  );
+  // Linked again without a word, it stays where it is.
+  await machine.memsync("unlink", pb);
+  await machine.memsync("link", pb, "--id", id);
+  expect(await machine.projectOf(pb)).toMatchObject({ id, remote: "client-b" });
+  await set(machine, pb, "before");
+  await machine.untilSynced();
+  expect(await machine.memsync("link", pb, "--remote", name)).toContain(`bound to ${name}`);
+  await set(machine, pb, "after");
+  await machine.untilSynced();
+  expect([holdsText(a.data, "value of before"), holdsText(a.data, "value of after")]).toEqual([
+    true,
+    true,
+  ]);
+  expect([holdsText(b.data, "value of before"), holdsText(b.data, "value of after")]).toEqual([
+    true,
+    false,
+  ]);
+  expect(await readFile(join(pb, "CLAUDE.md"), "utf8")).toBe("# Text of pb\n");
+  expect(await machine.projectOf(pa)).toMatchObject({ remote: name });
+});
+
+scenario("a gateway token with a remote's name reaches that remote alone", async (lab) => {
+  const { pa, pb, machine } = await bothBound(lab);
+  await set(machine, pa, "of-a", "--layer", "user");
+  await set(machine, pb, "of-b", "--layer", "user");
+  const [{ id: idA }, { id: idB }] = [await machine.projectOf(pa), await machine.projectOf(pb)];
+  const env = JSON.parse(await machine.memsync("env", "--remote", "client-b", "--json"));
+  const ask = async (path: string, token: string, init: RequestInit = {}) => {
+    const headers = { authorization: `Bearer ${token}` };
+    return await fetch(`${env.MEMSYNC_GATEWAY_URL}${path}`, { headers, ...init });
+  };
+  const pinned = env.MEMSYNC_GATEWAY_TOKEN as string;
+  const usual = pinned.split("@")[0] ?? "";
+  const keysAt = async (path: string, token: string) => {
+    const { memories } = (await (await ask(path, token)).json()) as { memories: { key: string }[] };
+    return memories.map(({ key }) => key);
+  };
+  expect(await keysAt("/v1/memories?layer=user", pinned)).toEqual(["of-b"]);
+  expect(await keysAt("/v1/memories?layer=user", usual)).toEqual(["of-a"]);
+  expect(await keysAt(`/v1/memories?layer=user&project_id=${idB}`, usual)).toEqual(["of-b"]);
+  const { projects } = (await (await ask("/v1/projects", pinned)).json()) as {
+    projects: { id: string }[];
+  };
+  expect(projects.map(({ id }) => id)).toEqual([idB]);
+  expect((await ask(`/v1/projects/${idA}`, pinned)).status).toBe(404);
+  const put = { method: "POST", body: JSON.stringify({ id: idA, name: "taken" }) };
+  expect((await ask("/api/projects", pinned, put)).status).toBe(404);
+  const both = { project_id: idA, target_project_id: idB };
+  const connect = { method: "POST", body: JSON.stringify(both) };
+  expect((await ask("/api/projects/connect", usual, connect)).status).toBe(400);
+  expect((await ask("/v1/memories", `${usual}@nobody`)).status).toBe(401);
+  expect((await ask("/v1/memories", "wrong@client-b")).status).toBe(401);
+});
+
+scenario("a login that is killed at each of its steps loses nothing", async (lab) => {
+  const a = await service(lab, "a");
+  const [one, two] = [await project(lab, "one"), await project(lab, "two")];
+  const machine = lab.machine("mover", one);
+  await machine.up(one, two);
+  await set(machine, one, "of-one");
+  await set(machine, two, "of-two");
+  await set(machine, one, "own", "--layer", "user");
+  await machine.untilSynced();
+  const ids = [(await machine.projectOf(one)).id, (await machine.projectOf(two)).id];
+  const args = ["login", "--url", a.url, "--token-stdin", "--move"];
+  const steps = [/logged in/, /the token is/, /moved the project one/, /moved the project two/];
+  for (const [at, step] of steps.entries()) {
+    // With the daemon and without it: then the command makes the changes itself.
+    if (at % 2 === 0) await machine.down("SIGKILL");
+    const killed = machine.spawn(args, { stdin: "mst_dev_mover" });
+    // The one before may have come further than it had printed.
+    await waitFor(`${step}`, () => step.test(killed.stdout) || !killed.running);
+    await killed.end("SIGKILL");
+    const remotes = JSON.parse(await machine.memsync("remote", "list", "--json")) as {
+      projects: { id: string }[];
+    }[];
+    const bound = remotes.flatMap(({ projects }) => projects.map(({ id }) => id));
+    expect(bound.sort()).toEqual([...ids].sort());
+    for (const [cwd, key] of [
+      [one, "of-one"],
+      [two, "of-two"],
+    ] as const) {
+      expect(await machine.memsyncWith({ cwd }, "get", key)).toBe(`value of ${key}`);
+    }
+    if (at % 2 === 0) await machine.up();
+  }
+  await login(machine, a, "--move");
+  await machine.untilSynced();
+  for (const key of ["of-one", "of-two", "own"]) {
+    expect([key, holdsText(a.data, `value of ${key}`)]).toEqual([key, true]);
+  }
+  expect(await machine.memsync("get", "own")).toBe("value of own");
+  expect(await machine.memsync("conflicts")).toBe("no conflicts\n");
+});
+
+scenario("a running daemon takes over a login and a logout, and no write is lost", async (lab) => {
+  const a = await service(lab, "a");
+  const folder = await project(lab, "p");
+  const machine = lab.machine("taken", folder);
+  await machine.up();
+  const { id } = await machine.projectOf();
+  const written: string[] = [];
+  let over = false;
+  const writing = (async () => {
+    while (!over) {
+      const key = `written-${written.length}`;
+      const body = { key, content: `value of ${key}`, layer: "project" };
+      await machine.ask("POST", "/v1/memories", { ...body, project_id: id });
+      written.push(key);
+    }
+  })();
+  await login(machine, a, "--move");
+  await machine.memsync("logout");
+  expect(await machine.memsync("status")).toContain("offline: no token: run `memsync login");
+  await login(machine, a);
+  over = true;
+  await writing;
+  await machine.untilSynced();
+  const missing = written.filter((key) => !holdsText(a.data, `value of ${key}`));
+  expect(missing).toEqual([]);
+  expect(written.length).toBeGreaterThan(5);
+});
+
+scenario(
+  "what followed the environment stays with its service once remotes have names",
+  async (lab) => {
+    const [a, b] = [await service(lab, "a"), await service(lab, "b")];
+    const folder = await project(lab, "p");
+    const machine = lab.machine("named", folder, { url: a.url, token: "mst_dev_named" });
+    await machine.up();
+    await set(machine, folder, "before");
+    await machine.untilSynced();
+    await machine.memsync("remote", "add", "other", "--url", b.url);
+    await machine.down();
+    machine.service = { url: b.url, token: "mst_dev_named" };
+    await machine.up();
+    await set(machine, folder, "after");
+    await set(machine, folder, "own-after", "--layer", "user");
+    const { message } =
+      (await machine.status()).remotes.find(({ default: usual }) => !usual)?.service ?? {};
+    expect(message).toContain("no token: run `memsync login");
+    expect([holdsText(b.data, "value of before"), holdsText(b.data, "value of after")]).toEqual([
+      false,
+      false,
+    ]);
+    expect(holdsText(b.data, "own-after")).toBe(false);
+    await login(machine, a);
+    await waitFor("the first service to have it", () => holdsText(a.data, "value of after"));
+    await waitFor("the own memory, too", () => holdsText(a.data, "value of own-after"));
+    expect(holdsText(b.data, "value of after")).toBe(false);
+  },
+);
+
+scenario(
+  "`remote rm` keeps what is bound, and a new remote of that name starts empty",
+  async (lab) => {
+    const { a, b, pb, machine } = await bothBound(lab);
+    await set(machine, pb, "secret-of-b", "--layer", "user");
+    await machine.untilSynced();
+    const refused = await machine.run(["remote", "rm", "client-b"]);
+    expect([refused.status, refused.stderr]).toMatchObject([
+      1,
+      expect.stringContaining("a project is bound"),
+    ]);
+    const name = new URL(a.url).host.replace(":", "-");
+    await machine.memsync("link", pb, "--remote", name);
+    await machine.memsync("remote", "rm", "client-b");
+    await machine.memsync("remote", "add", "client-b", a.url);
+    expect(await machine.list("--remote", "client-b")).toEqual([]);
+    await machine.untilSynced();
+    expect([holdsText(a.data, "secret-of-b"), holdsText(b.data, "secret-of-b")]).toEqual([
+      false,
+      true,
+    ]);
+    await writeFile(join(pb, "CLAUDE.md"), "# Text of pb\n\nLater.\n");
+    await waitFor("the later text", async () => {
+      await machine.untilSynced();
+      return holdsText(a.data, "Later.");
+    });
+  },
+);

@@ -1,0 +1,288 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/gateway/mount.ts";
+import { drainInbox } from "../../daemon/drain-inbox.ts";
+import { appendToInbox } from "../../daemon/inbox.ts";
+import { openReplica } from "../../daemon/open-replica.ts";
+import { bindProject } from "../../daemon/remotes/bind-project.ts";
+import {
+  addRemote,
+  copyOwn,
+  moveProject,
+  nameEnvironment,
+  nameRemotes,
+  openLogin,
+  removeRemote,
+} from "../../daemon/remotes/remote-book.ts";
+import { findBinding, listRemotes } from "../../daemon/remotes/remote-store.ts";
+import { readRemotes } from "../../daemon/remotes/remote-view.ts";
+import { createHttpService } from "../../daemon/sync/http-service.ts";
+import { readPosition, writePosition } from "../../daemon/sync/positions.ts";
+import { exchangeRound } from "../../daemon/sync/round.ts";
+import type { Service } from "../../daemon/sync/service.ts";
+import type { DaemonTables } from "../../daemon/tables.ts";
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
+import { globalDocument, projectDocument, userDocument } from "../../shared/replica/address.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import { realWorld } from "../../shared/world-real.ts";
+
+const PROJECT = "proj_book" as ProjectId;
+const A = "https://a.example.com";
+const B = "https://b.example.com";
+const folder = mkdtempSync(join(tmpdir(), "memsync-book-"));
+const stores: ReplicaStore<DaemonTables>[] = [];
+let made = 0;
+
+afterAll(async () => {
+  for (const store of stores) await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function openStore() {
+  const store = await openReplica(join(folder, `home-${made++}.db`), realWorld);
+  stores.push(store);
+  return store;
+}
+
+function under(url?: string) {
+  return { world: realWorld, environment: { url, token: undefined } };
+}
+
+type Store = ReplicaStore<DaemonTables>;
+
+/** Writes memories as the default of the home has them. */
+async function remember(store: Store, owner: string, name: string, ...keys: readonly string[]) {
+  await store.write(async (context) => {
+    const open = await context.open({ owner, name });
+    for (const key of keys) {
+      open.document.setEntry("memories", key, `value of ${key}`, { now: context.now });
+    }
+  });
+}
+
+async function keysOf(store: Store, owner: string, name: string): Promise<string[]> {
+  return await store.write(async (context) => {
+    const open = await context.find({ owner, name });
+    return open ? [...open.document.memories.keys()].sort() : [];
+  });
+}
+
+/** A home with the projects' default in the embedded service, and two remotes. */
+async function twoRemotes() {
+  const store = await openStore();
+  const [a, b] = await store.write(async (context) => [
+    await addRemote(context, under(), "a", A),
+    await addRemote(context, under(), "b", B),
+  ]);
+  if (!a || !b) throw new Error("both were added");
+  return { store, a: a.account, b: b.account };
+}
+
+const own = (owner: AccountId) => userDocument(owner, LOCAL_USER).name;
+
+test("without named remotes everything is what the environment says", async () => {
+  const store = await openStore();
+  const embedded = await readRemotes(store.reader, { url: undefined, token: undefined });
+  expect(embedded.default).toMatchObject({ name: "embedded", account: LOCAL_ACCOUNT });
+  const named = await readRemotes(store.reader, { url: A, token: undefined });
+  expect(named.default).toMatchObject({ url: A, account: LOCAL_ACCOUNT });
+  expect(await listRemotes(store.reader)).toEqual([]);
+});
+
+test.each([
+  ["the service that it was synced with last", A, B, A],
+  ["the one that the environment names", undefined, B, B],
+  ["the embedded one", undefined, undefined, undefined],
+])("with the first name, what is in the home stays with %s", async (_, synced, named, url) => {
+  const store = await openStore();
+  await remember(store, LOCAL_ACCOUNT, PROJECT, "key");
+  await store.write(async (context) => {
+    const open = await context.open(projectDocument(LOCAL_ACCOUNT, PROJECT));
+    const position = { remote: { epoch: "e", seq: 1 }, ackedSeq: 1, refused: undefined };
+    if (synced !== undefined) await writePosition(context.db, synced, open.id, position);
+  });
+  const remotes = await store.write((context) => nameRemotes(context, under(named)));
+  const owner = remotes.find(({ account }) => account === LOCAL_ACCOUNT);
+  expect(owner?.url).toBe(url);
+  expect(remotes.map(({ name }) => name)).toContain("embedded");
+  expect(new Set(remotes.map(({ account }) => account)).size).toBe(remotes.length);
+});
+
+test("the schema itself refuses a project to a second account", async () => {
+  const { store, a } = await twoRemotes();
+  await remember(store, LOCAL_ACCOUNT, PROJECT, "key");
+  const second = store.write((context) => context.open(projectDocument(a, PROJECT)));
+  await expect(second).rejects.toThrow(/UNIQUE/);
+  expect(await findBinding(store.reader, PROJECT)).toBe(LOCAL_ACCOUNT);
+});
+
+test("a move takes everything along, forgets positions, and is done once", async () => {
+  const { store, a } = await twoRemotes();
+  await remember(store, LOCAL_ACCOUNT, PROJECT, "one", "two");
+  const id = await store.write(async (context) => {
+    const open = await context.open(projectDocument(LOCAL_ACCOUNT, PROJECT));
+    const position = { remote: { epoch: "e", seq: 1 }, ackedSeq: 1, refused: undefined };
+    await writePosition(context.db, "embedded", open.id, position);
+    return open.id;
+  });
+  const failing = store.write(async (context) => {
+    await moveProject(context, PROJECT, a);
+    throw new Error("the disk is full");
+  });
+  await expect(failing).rejects.toThrow("the disk is full");
+  expect(await keysOf(store, LOCAL_ACCOUNT, PROJECT)).toEqual(["one", "two"]);
+  expect(await store.write((context) => moveProject(context, PROJECT, a))).toBe(true);
+  expect(await store.write((context) => moveProject(context, PROJECT, a))).toBe(false);
+  expect(await keysOf(store, a, PROJECT)).toEqual(["one", "two"]);
+  expect(await keysOf(store, LOCAL_ACCOUNT, PROJECT)).toEqual([]);
+  expect((await readPosition(store.reader, "embedded", id)).remote).toBeUndefined();
+  await remember(store, a, PROJECT, "three");
+  expect(await keysOf(store, a, PROJECT)).toEqual(["one", "three", "two"]);
+});
+
+test("what waits in the inbox goes where its project is bound by then, the rest stays", async () => {
+  const { store, a, b } = await twoRemotes();
+  await remember(store, a, PROJECT, "key");
+  const item = { kind: "memory", value: "v", seen: [], writtenAt: 1 } as const;
+  await store.write(async ({ db }) => {
+    await appendToInbox(db, { ...item, document: PROJECT, account: a, key: "waiting" });
+    await appendToInbox(db, { ...item, document: own(a), account: a, key: "of-a" });
+    await appendToInbox(db, { ...item, document: "global", account: b, key: "of-b" });
+  });
+  await store.write((context) => moveProject(context, PROJECT, b));
+  expect(await drainInbox(store)).toBe(3);
+  expect(await keysOf(store, b, PROJECT)).toEqual(["key", "waiting"]);
+  expect(await keysOf(store, a, own(a))).toEqual(["of-a"]);
+  expect(await keysOf(store, b, own(b))).toEqual([]);
+  expect(await keysOf(store, b, "global")).toEqual(["of-b"]);
+});
+
+test("copied memories lose nothing on either side, however often they are copied", async () => {
+  const { store, a } = await twoRemotes();
+  await remember(store, LOCAL_ACCOUNT, own(LOCAL_ACCOUNT), "both", "mine");
+  await remember(store, LOCAL_ACCOUNT, globalDocument(LOCAL_ACCOUNT).name, "team");
+  await store.write(async (context) => {
+    const open = await context.open(userDocument(a, LOCAL_USER));
+    open.document.setEntry("memories", "both", "another value", { now: 1 });
+  });
+  for (let times = 0; times < 2; times++) {
+    await store.write((context) => copyOwn(context, LOCAL_ACCOUNT, a));
+  }
+  const values = await store.write(async (context) => {
+    const open = await context.open(userDocument(a, LOCAL_USER));
+    return open.document.memories.get("both").map(({ value }) => value);
+  });
+  expect(values).toEqual(["value of both", "another value"]);
+  expect(await keysOf(store, a, own(a))).toEqual(["both", "mine"]);
+  expect(await keysOf(store, a, "global")).toEqual(["team"]);
+  expect(await keysOf(store, LOCAL_ACCOUNT, own(LOCAL_ACCOUNT))).toEqual(["both", "mine"]);
+});
+
+test("a folder's new project is bound where its former one was, not to the default", async () => {
+  const { store, a } = await twoRemotes();
+  await remember(store, a, PROJECT, "key");
+  const former = { dir: "/f", projectId: PROJECT, name: "f", write: false };
+  const project = "proj_derived" as ProjectId;
+  const account = await store.write((context) =>
+    bindProject(context, under(), { project, remote: undefined, former, others: [] }),
+  );
+  expect(account).toBe(a);
+});
+
+test("the first login becomes the default, and later ones only when asked", async () => {
+  const store = await openStore();
+  const login = (target: Parameters<typeof openLogin>[2]) =>
+    store.write((context) => openLogin(context, under(), target));
+  expect(await login({ url: A })).toMatchObject({ becameDefault: true });
+  expect(await login({ url: B, name: "b" })).toMatchObject({ becameDefault: false });
+  expect(await login({ name: "b" })).toMatchObject({ remote: { url: B } });
+  expect(await login({ name: "b", makeDefault: true })).toMatchObject({ becameDefault: true });
+  const usual = (await listRemotes(store.reader)).filter(({ isDefault }) => isDefault);
+  expect(usual.map(({ name }) => name)).toEqual(["b"]);
+  await expect(login({ name: "embedded" })).rejects.toThrow("needs no login");
+  await expect(login({ name: "none" })).rejects.toThrow("there is no remote none");
+  await expect(login({ name: "b", url: A })).rejects.toThrow("there is a remote b already");
+  // The environment's service gets a name of its own, and is that run's default alone.
+  const c = "https://c.example.com";
+  await store.write((context) => nameEnvironment(context, under(c)));
+  const view = await readRemotes(store.reader, { url: c, token: undefined });
+  expect(view.default).toMatchObject({ name: "c.example.com", isDefault: false });
+});
+
+test("a remote of which something is here alone is not removed", async () => {
+  const { store, a, b } = await twoRemotes();
+  const remove = (name: string) => store.write((context) => removeRemote(context, name));
+  await expect(remove("embedded")).rejects.toThrow("can't be removed");
+  await remember(store, a, own(a), "unsynced");
+  await expect(remove("a")).rejects.toThrow("are on this machine only");
+  await remove("b");
+  await store.write((context) => addRemote(context, under(), "b", B));
+  const again = (await listRemotes(store.reader)).find(({ name }) => name === "b");
+  expect(again?.account).toMatch(/^local\/b\//);
+  expect(again?.account).not.toBe(b);
+});
+
+/** A service that is told of everything that reaches it. */
+function listening(heard: string[], during: () => Promise<unknown> = async () => {}): Service {
+  return {
+    name: B,
+    async exchange(project, { documents }) {
+      heard.push(`${project}: ${Object.keys(documents)}`);
+      await during();
+      const document = { epoch: "e", seq: 1 };
+      return { kind: "answered", value: { documents: { project: document } } };
+    },
+    createProject: async () => ({ kind: "answered", value: undefined }),
+    forward: async () => ({ kind: "answered", value: {} }),
+    close: async () => {},
+  };
+}
+
+test("an engine never sends a project of another account, nor takes an answer about it", async () => {
+  const { store, a, b } = await twoRemotes();
+  await remember(store, a, PROJECT, "secret");
+  const heard: string[] = [];
+  const options = (account: AccountId, service: Service) => {
+    const projects = () => new Map([[PROJECT, "book"]]);
+    return { store, service, account, user: LOCAL_USER, projects };
+  };
+  const plan = { unit: PROJECT, withOwn: true };
+  const outcome = await exchangeRound(options(b, listening(heard)), plan);
+  expect(heard).toEqual([]);
+  // Its own documents are still due.
+  expect(outcome).toMatchObject({ kind: "answered", value: { again: new Set(["own"]) } });
+  // Bound anew while the answer is on its way: the answer is nobody's any more.
+  const move = () => store.write((context) => moveProject(context, PROJECT, b));
+  await exchangeRound(options(a, listening(heard, move)), { unit: PROJECT, withOwn: false });
+  expect(heard).toEqual([`${PROJECT}: project`]);
+  const positions = await store.reader.selectFrom("sync_positions").selectAll().execute();
+  expect(positions).toEqual([]);
+  expect(await findBinding(store.reader, PROJECT)).toBe(b);
+});
+
+test("a service that sends on to another address, or repeats a token, gets neither further", async () => {
+  const token = "mst_dev_repeated";
+  let reached = 0;
+  const elsewhere = Bun.serve({ port: 0, fetch: () => new Response(`{"n":${++reached}}`) });
+  const server = Bun.serve({
+    port: 0,
+    fetch: (request) =>
+      new URL(request.url).pathname.endsWith("/sync")
+        ? Response.redirect(`${elsewhere.url}stolen`, 307)
+        : Response.json(
+            { error: { message: `no ${request.headers.get("authorization")}` } },
+            { status: 403 },
+          ),
+  });
+  const url = server.url.origin;
+  const service = createHttpService({ url, token, world: realWorld });
+  const sent = await service.exchange(PROJECT, { documents: {} });
+  expect(sent).toMatchObject({ kind: "refused", status: 307 });
+  expect(reached).toBe(0);
+  const answer = await service.forward("GET", "/api/projects/stats");
+  expect(JSON.stringify(answer)).toContain("no Bearer (the token)");
+  expect(JSON.stringify(answer)).not.toContain(token);
+  await Promise.all([server.stop(true), elsewhere.stop(true)]);
+});
