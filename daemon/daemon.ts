@@ -215,7 +215,8 @@ export class Daemon implements Controlled {
     const link: Link = { dir, projectId, name: identity.name, write };
     const others = this.#links.filter((each) => each.dir !== dir && each.projectId === projectId);
     const binding = { project: projectId, remote: options.remote, former: known, others };
-    const account = await this.#unfollowed([dir], () =>
+    const dirs = [dir, ...(options.remote === undefined ? [] : others.map((each) => each.dir))];
+    const account = await this.#unfollowed(dirs, () =>
       this.#store.write(async (context) => {
         const bound = await bindProject(context, this.#book, binding);
         await putLink(context.db, link, context.now);

@@ -5,6 +5,7 @@ import type { WriteContext } from "../../shared/replica/store.ts";
 import type { Link } from "../links.ts";
 import type { DaemonTables } from "../tables.ts";
 import { type BookOptions, moveProject, nameRemotes } from "./remote-book.ts";
+import { UNKNOWN_SERVICE } from "./remote.ts";
 import { findBinding } from "./remote-store.ts";
 import { getDefault, getRemote, readRemotes } from "./remote-view.ts";
 
@@ -22,7 +23,8 @@ export interface Binding {
 /**
  * Sees to it that a project is bound to one remote: the one that is named, else the one that it is
  * bound to already, else that of the folder's former project, else the default one. Refuses to take
- * a project away from another folder's remote. Resolves to the account.
+ * a project away from another folder's remote, unless nobody knows that one's service any more.
+ * Resolves to the account.
  */
 export async function bindProject(
   context: WriteContext<DaemonTables>,
@@ -39,8 +41,9 @@ export async function bindProject(
   if (bound === undefined) await context.open(projectDocument(account, project));
   if (bound === undefined || bound === account) return account;
   const [other] = others;
-  if (other) {
-    const name = view.remotes.find((each) => each.account === bound)?.name ?? "another remote";
+  const { name = "another remote", url } =
+    view.remotes.find((each) => each.account === bound) ?? {};
+  if (other && url !== UNKNOWN_SERVICE) {
     throw new AppError(
       "invalid_request",
       `${other.dir} is linked to this project, too, and the project is bound to ${name}: a ` +

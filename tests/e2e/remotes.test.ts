@@ -1,70 +1,10 @@
 import { expect } from "bun:test";
-import { mkdirSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Lab, scenario } from "../support/lab.ts";
-import type { Machine } from "../support/machine.ts";
+import { scenario } from "../support/lab.ts";
 import { holdsText } from "../support/service-data.ts";
+import { bothBound, expectApart, login, project, service, set } from "../support/two-services.ts";
 import { waitFor } from "../support/wait-for.ts";
-
-interface ServiceFolder {
-  readonly url: string;
-  readonly data: string;
-}
-
-/** A service whose data can be looked through. */
-async function service(lab: Lab, name: string): Promise<ServiceFolder> {
-  const data = lab.git.path(`service-${name}`);
-  mkdirSync(data);
-  return { url: (await lab.emulator(data)).url, data };
-}
-
-/** A folder that is a project of its own, with a followed text. */
-async function project(lab: Lab, name: string): Promise<string> {
-  const folder = lab.git.path(name);
-  await lab.git.write(join(folder, "CLAUDE.md"), `# Text of ${name}\n`);
-  return folder;
-}
-
-async function login(machine: Machine, { url }: ServiceFolder, ...args: readonly string[]) {
-  const stdin = `mst_dev_${machine.name}\n`;
-  return await machine.memsyncWith({ stdin }, "login", "--url", url, "--token-stdin", ...args);
-}
-
-async function set(machine: Machine, cwd: string, key: string, ...args: readonly string[]) {
-  await machine.memsyncWith({ cwd }, "set", key, `value of ${key}`, ...args);
-}
-
-/** What each of two services may hold, and the other never. */
-function expectApart(
-  a: ServiceFolder,
-  b: ServiceFolder,
-  ofA: readonly string[],
-  ofB: readonly string[],
-): void {
-  const found = [...ofA, ...ofB].map((text) => [
-    text,
-    holdsText(a.data, text),
-    holdsText(b.data, text),
-  ]);
-  const wanted = [
-    ...ofA.map((text) => [text, true, false]),
-    ...ofB.map((text) => [text, false, true]),
-  ];
-  expect(found).toEqual(wanted);
-}
-
-/** A machine with two services: A is the default, `pb` is bound to B. */
-async function bothBound(lab: Lab) {
-  const [a, b] = [await service(lab, "a"), await service(lab, "b")];
-  const [pa, pb] = [await project(lab, "pa"), await project(lab, "pb")];
-  const machine = lab.machine("me", pa);
-  await login(machine, a);
-  await login(machine, b, "--remote", "client-b");
-  await machine.up();
-  await machine.memsync("link", pb, "--remote", "client-b");
-  return { a, b, pa, pb, machine };
-}
 
 scenario("what is bound to one remote never reaches the other's service", async (lab) => {
   const { a, b, pa, pb, machine } = await bothBound(lab);
