@@ -40,6 +40,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     names: ["set", "add", "get", "list", "rm"],
     load: async () => (await import("./commands/memories.ts")).addMemoryCommands,
   },
+  { names: ["search"], load: async () => (await import("./commands/search.ts")).addSearchCommand },
   {
     names: ["history", "restore"],
     load: async () => (await import("./commands/history.ts")).addHistoryCommands,

@@ -11,8 +11,7 @@ const READER_CLIENT = 0;
 
 /** A document as the last commit left it, for reading; a daemon may go on writing. */
 export async function loadLocalDocument(db: Db, id: number): Promise<ReplicaDocument> {
-  const stored = await db
-    .transaction()
-    .execute((one) => loadDocument(one as unknown as Kysely<ReplicaTables>, id));
+  const load = (one: Db) => loadDocument(one as unknown as Kysely<ReplicaTables>, id);
+  const stored = db.isTransaction ? await load(db) : await db.transaction().execute(load);
   return new ReplicaDocument(stored.updates, READER_CLIENT);
 }

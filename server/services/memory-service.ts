@@ -9,6 +9,7 @@ import {
   userDocument,
   wireDocumentId,
 } from "../../shared/replica/address.ts";
+import { fullTextQuery } from "../../shared/replica/full-text.ts";
 import type { ReplicaStore, WriteContext } from "../../shared/replica/store.ts";
 import type { Memory, MemoryCreate } from "../../shared/wire/memory.ts";
 import type { World } from "../../shared/world.ts";
@@ -16,7 +17,6 @@ import { pageOf, parseCursor } from "../stores/cursor.ts";
 import {
   countMemories,
   findMemoriesById,
-  fullTextQuery,
   listMemories,
   type MemoryFilter,
   type MemoryRow,

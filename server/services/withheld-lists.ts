@@ -1,7 +1,7 @@
+import { fullTextQuery } from "../../shared/replica/full-text.ts";
 import type { Memory } from "../../shared/wire/memory.ts";
 import { pageOf, parseCursor } from "../stores/cursor.ts";
 import {
-  fullTextQuery,
   listMemories,
   type MemoryFilter,
   type MemoryRow,

@@ -141,17 +141,6 @@ function givenBefore(from: PageEnd | undefined): number {
   return Math.trunc(Math.min(Math.max(1, from?.sort ?? 1), OFFSET_MAX)) - 1;
 }
 
-/**
- * An FTS5 query that matches what holds every word of `text`. Each word is quoted, so that nothing
- * in it is taken for query syntax (https://www.sqlite.org/fts5.html#fts5_strings). Undefined when
- * there is no word.
- */
-export function fullTextQuery(text: string): string | undefined {
-  const words = text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word));
-  if (words.length === 0) return undefined;
-  return words.map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
-}
-
 /** In the order of their documents' names: a key has one id in every user's `user` document. */
 export async function findMemoriesById(
   db: Db,

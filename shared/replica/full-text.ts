@@ -23,3 +23,14 @@ async function totalChanges(db: Db): Promise<number> {
   const { rows } = await sql<{ total: number }>`select total_changes() as total`.execute(db);
   return rows[0]?.total ?? 0;
 }
+
+/**
+ * An FTS5 query that matches what holds every word of `text`. Each word is quoted, so that nothing
+ * in it is taken for query syntax (https://www.sqlite.org/fts5.html#fts5_strings). Undefined when
+ * there is no word.
+ */
+export function fullTextQuery(text: string): string | undefined {
+  const words = text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word));
+  if (words.length === 0) return undefined;
+  return words.map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
+}

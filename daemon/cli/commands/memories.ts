@@ -6,6 +6,7 @@ import type { Environment } from "../environment.ts";
 import { CommandFailed } from "../errors.ts";
 import { findDaemon } from "../gateway-client.ts";
 import { type LocalMemory, readLocalMemories } from "../local-memories.ts";
+import { layerShown, memoryJson } from "../memory-view.ts";
 import { writeOffline } from "../offline-write.ts";
 import { sayIfHeld } from "../say-held.ts";
 import { firstLine, say, sayJson, table } from "../output.ts";
@@ -80,23 +81,21 @@ async function get(env: Environment, key: string, options: ReadOptions): Promise
   const memories = await readAll(env, options);
   const memory = memories.find((each) => each.key === key);
   if (!memory) throw await noMemory(key, memories);
-  if (options.json) sayJson(shown(memory));
+  if (options.json) sayJson(memoryJson(memory));
   else process.stdout.write(process.stdout.isTTY ? `${memory.value}\n` : memory.value);
 }
 
 async function list(env: Environment, options: ReadOptions): Promise<void> {
   const memories = await readAll(env, options);
   if (options.json) {
-    sayJson(memories.map(shown));
+    sayJson(memories.map(memoryJson));
     return;
   }
   if (memories.length === 0) {
     say("no memories yet; save one with `memsync set KEY VALUE`");
     return;
   }
-  const rows = memories.map(({ key, layer, value, held }) => {
-    return [key, held === undefined ? layer : `${layer}, held`, firstLine(value)];
-  });
+  const rows = memories.map((each) => [each.key, layerShown(each), firstLine(each.value)]);
   for (const line of table(rows)) say(line);
 }
 
@@ -121,11 +120,6 @@ async function noMemory(key: string, known: readonly LocalMemory[]): Promise<Com
     known.map((memory) => memory.key),
   );
   return new CommandFailed(`there is no memory "${key}"${nearly}`);
-}
-
-function shown({ id, key, value, layer, updated_at, in_inbox, held }: LocalMemory) {
-  const saved = held === undefined ? (in_inbox ? "inbox" : "replica") : "held";
-  return { id, key, value, layer, updated_at, saved, ...(held !== undefined && { held }) };
 }
 
 /** Standard input, byte for byte; what is not UTF-8 is refused rather than changed. */

@@ -1,0 +1,51 @@
+import { expect } from "bun:test";
+import { PLANTED } from "../support/planted-secrets.ts";
+import { scenario, sharedEmulator } from "../support/lab.ts";
+import type { ListedMemory, Machine } from "../support/machine.ts";
+
+const emulator = sharedEmulator();
+
+async function keysFound(machine: Machine, ...query: readonly string[]): Promise<string[]> {
+  const found = JSON.parse(await machine.memsync("search", "--json", ...query)) as ListedMemory[];
+  return found.map(({ key }) => key);
+}
+
+scenario("search finds what the gateway's q finds, and what it has not seen yet", async (lab) => {
+  const folder = await lab.git.repository("a", { "README.md": "" });
+  const machine = lab.machine("a", folder, emulator.account("search"));
+  await machine.up();
+  await machine.memsync("set", "build", "npm run build, never make");
+  await machine.memsync("set", "tests", "npm test; the café is closed");
+  await machine.memsync("set", "replaced", "zebra");
+  await machine.memsync("set", "deleted", "zebra");
+  await machine.memsync("set", "mine", "npm build of my own", "--layer", "user");
+  await machine.memsync("set", "quoted", 'a "b" AND c*');
+  const { id } = await machine.projectOf();
+  for (const q of ["npm", "NPM build", "cafe", "zebra", '"b"', "AND", "c* OR", "!!!", "mine"]) {
+    const query = new URLSearchParams({ q, project_id: id });
+    const { memories } = (await machine.ask("GET", `/v1/memories?${query}`)) as {
+      memories: { key: string }[];
+    };
+    expect([q, await keysFound(machine, q)]).toEqual([q, memories.map(({ key }) => key)]);
+  }
+  await machine.down();
+  await machine.memsync("set", "replaced", "giraffe");
+  await machine.memsync("rm", "deleted");
+  await machine.memsync("set", "new", "a giraffe, and a Café");
+  expect(await keysFound(machine, "zebra")).toEqual([]);
+  expect((await keysFound(machine, "giraffe")).sort()).toEqual(["new", "replaced"]);
+  expect(await keysFound(machine, "cafe")).toEqual(["tests", "new"]);
+  expect(await keysFound(machine, "npm", "--layer", "user")).toEqual(["mine"]);
+  expect(await machine.memsync("search", "make")).toBe(
+    "build  project  npm run build, never make\n",
+  );
+  expect(await machine.memsync("search", "nothing", "so")).toContain("nothing so");
+});
+
+scenario("search finds what is held", async (lab) => {
+  const folder = await lab.git.repository("a", { "README.md": "" });
+  const machine = lab.machine("a", folder, emulator.account("search-held"));
+  await machine.up();
+  await machine.memsync("set", "deploy", `walrus ${PLANTED.github}`);
+  expect(await machine.memsync("search", "walrus")).toContain("project, held");
+});
