@@ -18,6 +18,8 @@ import { type Link, listLinks, putLink, removeLink } from "./links.ts";
 import { LOCAL_ACCOUNT } from "./local-account.ts";
 import { keepMachineName, readMachineName } from "./machine-name.ts";
 import { openReplica } from "./open-replica.ts";
+import { parsePortableHome } from "./portable/format.ts";
+import { type ImportResult, importHome } from "./portable/import-home.ts";
 import { keepLinks, readLinksToKeep } from "./recovery/links-file.ts";
 import { countSalvaged } from "./recovery/read-salvaged.ts";
 import { settleSalvaged } from "./recovery/salvaged-memories.ts";
@@ -34,6 +36,7 @@ import {
   type ListedRemote,
   type RemoteChange,
 } from "./remotes/remote-change.ts";
+import { getDefault } from "./remotes/remote-view.ts";
 import { TokenStore } from "./remotes/token-store.ts";
 import type { Introduction } from "./service/introduction.ts";
 import { forgetFollowed } from "./sources/follow-store.ts";
@@ -304,6 +307,14 @@ export class Daemon implements Controlled {
     // What is held of them may have been allowed.
     for (const file of this.#followers.files()) file.look();
     return drained;
+  }
+
+  async importHome(document: unknown): Promise<ImportResult> {
+    return await importHome(
+      this.#store,
+      parsePortableHome(document),
+      getDefault(this.#remotes.view).account,
+    );
   }
 
   requestStop(): void {

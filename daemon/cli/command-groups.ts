@@ -52,6 +52,10 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   { names: ["held"], load: async () => (await import("./commands/held.ts")).addHeldCommands },
   {
+    names: ["export", "import"],
+    load: async () => (await import("./commands/transfer.ts")).addTransferCommands,
+  },
+  {
     names: ["emulator"],
     load: async () => (await import("./commands/emulator.ts")).addEmulatorCommand,
   },

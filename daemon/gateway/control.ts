@@ -19,6 +19,8 @@ export interface Controlled {
   drainInbox(): Promise<number>;
   listRemotes(): Promise<readonly object[]>;
   changeRemotes(change: RemoteChange): Promise<object>;
+  /** Takes over what an export holds; refuses anything else. */
+  importHome(document: unknown): Promise<object>;
   requestStop(): void;
 }
 
@@ -51,6 +53,8 @@ export function createControl(daemon: () => Controlled): Control {
       case "POST remotes":
         // Only the home's own command line gets here, and it made this of what was typed.
         return Response.json(await daemon().changeRemotes(body as unknown as RemoteChange));
+      case "POST import":
+        return Response.json(await daemon().importHome(body));
       case "POST stop":
         daemon().requestStop();
         return Response.json({ stopping: true });

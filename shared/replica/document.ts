@@ -18,7 +18,8 @@ export type Place = "text" | EntryKind;
 
 /** The metadata key of the text's form. */
 export const TEXT_FORM_KEY = `${OWN_METADATA_PREFIX}text`;
-const PROJECT_NAME_KEY = `${OWN_METADATA_PREFIX}name`;
+/** The metadata key of a project's name. */
+export const PROJECT_NAME_KEY = `${OWN_METADATA_PREFIX}name`;
 
 /** What a set of transactions changed; read and forgotten by `takeChanges`. */
 export interface DocumentChanges {

@@ -12,6 +12,7 @@ import { sayIfHeld } from "../say-held.ts";
 import { firstLine, say, sayJson, table } from "../output.ts";
 import { type PlaceOptions, placesToRead, targetOf, withLocal, withPlace } from "../place.ts";
 import { saveMemory } from "../save.ts";
+import { readStdinText } from "../stdin.ts";
 
 interface ReadOptions extends PlaceOptions {
   readonly json?: boolean;
@@ -26,7 +27,7 @@ export function addMemoryCommands(program: Command, env: Environment): void {
   withSecrets(withPlace(program.command("set <key> <value>")))
     .description("save a memory; the value - is read from standard input")
     .action(async (key: string, value: string, options: WriteOptions) => {
-      const text = value === "-" ? await readStdin() : value;
+      const text = value === "-" ? await readStdinText("nothing was saved") : value;
       await save(env, key, text, options);
     });
   withSecrets(withPlace(program.command("add <text>")))
@@ -120,14 +121,4 @@ async function noMemory(key: string, known: readonly LocalMemory[]): Promise<Com
     known.map((memory) => memory.key),
   );
   return new CommandFailed(`there is no memory "${key}"${nearly}`);
-}
-
-/** Standard input, byte for byte; what is not UTF-8 is refused rather than changed. */
-async function readStdin(): Promise<string> {
-  const bytes = await new Response(Bun.stdin.stream()).bytes();
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new CommandFailed("standard input is not UTF-8; nothing was saved");
-  }
 }

@@ -1,0 +1,127 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { AppError, type ErrorDetail } from "../../shared/errors.ts";
+import type { JsonObject } from "../../shared/json.ts";
+import { LIMITS } from "../../shared/limits.ts";
+import { ProjectIdText } from "../../shared/wire/id.ts";
+import { parseMetadata } from "../../shared/wire/json.ts";
+import { MemoryKey } from "../../shared/wire/memory.ts";
+import { invalid, pointerToken, tryWith } from "../../shared/wire/parse.ts";
+import { ClaudeMd, MetadataBody } from "../../shared/wire/project.ts";
+import { refuseDoubles } from "../../shared/wire/sync.ts";
+import { text } from "../../shared/wire/text.ts";
+import { parseTimestamp, timestamp } from "../../shared/wire/timestamp.ts";
+
+/** The form of the documents that `memsync export` writes; docs/export.md describes it. */
+export const EXPORT_FORMAT = 1;
+
+const MemoryValue = text({ bytesMax: LIMITS.memoryValueBytes });
+
+const PortableMemory = Type.Object({
+  key: MemoryKey,
+  value: MemoryValue,
+  updated_at: timestamp(),
+  /** What lost against the value and is not settled, the latest first. */
+  conflicts: Type.Optional(
+    Type.Array(Type.Object({ value: MemoryValue, updated_at: timestamp() })),
+  ),
+});
+export type PortableMemory = Static<typeof PortableMemory>;
+
+const TextVersion = Type.Object({
+  text: text({ bytesMax: LIMITS.metadataBytes }),
+  cut: Type.Boolean(),
+  machine: Type.Optional(text({ nonEmpty: true, bytesMax: LIMITS.projectNameBytes })),
+});
+
+const PortableTextConflict = Type.Object({
+  id: text({ pattern: /^[a-z2-7]{8}$/, expected: "eight of [a-z2-7]" }),
+  found_at: timestamp(),
+  versions: Type.Array(TextVersion, {
+    minItems: 2,
+    maxItems: 2,
+    expected: "an array of two versions",
+  }),
+});
+export type PortableTextConflict = Static<typeof PortableTextConflict>;
+
+const Memories = Type.Array(PortableMemory);
+
+const ProjectBody = Type.Object({
+  id: ProjectIdText,
+  name: Type.Optional(text({ nonEmpty: true, bytesMax: LIMITS.projectNameBytes })),
+  claude_md_content: ClaudeMd,
+  metadata: MetadataBody,
+  memories: Memories,
+  text_conflicts: Type.Optional(Type.Array(PortableTextConflict)),
+});
+
+const Layer = Type.Object({ memories: Memories });
+
+const HomeBody = Type.Object({
+  format: Type.Integer(),
+  projects: Type.Array(ProjectBody),
+  user: Layer,
+  global: Layer,
+});
+
+/** A project with everything of it that is on a machine. */
+export interface PortableProject extends Omit<Static<typeof ProjectBody>, "metadata"> {
+  readonly metadata: JsonObject;
+}
+
+/** Everything local, as `memsync export` writes it. */
+export interface PortableHome extends Omit<Static<typeof HomeBody>, "projects"> {
+  readonly projects: readonly PortableProject[];
+}
+
+/** Throws a 400 that names every offending place, or says that the format is another one. */
+export function parsePortableHome(value: unknown): PortableHome {
+  refuseOtherFormat(value);
+  const details: ErrorDetail[] = [];
+  const body = tryWith(HomeBody, value, details);
+  if (body === undefined) throw invalid(details);
+  refuseDoubles(body.projects, ({ id }) => id, "/projects", "id", details);
+  refuseDoubleKeys(body.user.memories, "/user", details);
+  refuseDoubleKeys(body.global.memories, "/global", details);
+  const projects = body.projects.map((project, at) => {
+    const path = `/projects/${at}`;
+    refuseDoubleKeys(project.memories, path, details);
+    const conflicts = project.text_conflicts ?? [];
+    refuseDoubles(conflicts, ({ id }) => id, `${path}/text_conflicts`, "id", details);
+    return { ...project, metadata: metadataOf(project.metadata, `${path}/metadata`, details) };
+  });
+  if (details.length > 0) throw invalid(details);
+  return { ...body, projects };
+}
+
+function refuseOtherFormat(value: unknown): void {
+  const format = typeof value === "object" && value !== null && "format" in value && value.format;
+  if (format === EXPORT_FORMAT) return;
+  const newer = typeof format === "number" && format > EXPORT_FORMAT;
+  throw new AppError(
+    "invalid_request",
+    newer
+      ? `its format is ${format}, written by a newer memsync: update this one`
+      : "it is nothing that `memsync export` wrote: it has no known `format`",
+  );
+}
+
+function refuseDoubleKeys(memories: Static<typeof Memories>, path: string, details: ErrorDetail[]) {
+  refuseDoubles(memories, ({ key }) => key, `${path}/memories`, "key", details);
+}
+
+function metadataOf(value: object, path: string, details: ErrorDetail[]): JsonObject {
+  const metadata = parseMetadata(value, path, details);
+  for (const [key, item] of Object.entries(metadata)) {
+    const place = `${path}/${pointerToken(key)}`;
+    if (item === null) details.push({ path: place, message: "must not be null" });
+  }
+  return metadata;
+}
+
+/** Milliseconds since the Unix epoch of a timestamp that was checked. */
+export function timeOf(timestamp: string): number {
+  const time = parseTimestamp(timestamp);
+  if (time !== undefined) return time;
+  throw new AppError("invalid_request", "a time is no timestamp");
+}

@@ -1,0 +1,162 @@
+import { invalidAt } from "../../shared/errors.ts";
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
+import type { JsonObject } from "../../shared/json.ts";
+import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
+import {
+  type DocumentAddress,
+  globalDocument,
+  projectDocument,
+  userDocument,
+} from "../../shared/replica/address.ts";
+import type { OpenDocument } from "../../shared/replica/open-document.ts";
+import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/own-metadata.ts";
+import { isPublicKey } from "../../shared/replica/rows.ts";
+import type { ReplicaStore, WriteContext } from "../../shared/replica/store.ts";
+import { listHeld, placeOf, putHeld } from "../held/held-store.ts";
+import { whyHeld } from "../held/judge.ts";
+import { hideHeldText, shownText } from "../held/shown-text.ts";
+import { listLinks } from "../links.ts";
+import { LOCAL_USER } from "../local-account.ts";
+import { findBinding } from "../remotes/remote-store.ts";
+import type { DaemonTables } from "../tables.ts";
+import { writeText } from "../text-write.ts";
+import {
+  type PortableHome,
+  type PortableProject,
+  type PortableTextConflict,
+  timeOf,
+} from "./format.ts";
+import { importMemories, type MemoryCounts, NO_MEMORIES } from "./import-memories.ts";
+
+type Context = WriteContext<DaemonTables>;
+
+/** What became of a document that was imported. */
+export interface ImportResult extends MemoryCounts {
+  readonly projects: number;
+  /** Description documents that are another now. */
+  readonly texts: number;
+}
+
+/** Told of each memory that is through, and how many there are. */
+export type OnImported = (done: number, total: number) => void;
+
+/**
+ * Writes everything of an export into the replica, in one transaction: each value as a write of
+ * this machine's, so that what it replaces goes to the history, what equals the stored one changes
+ * nothing, and what looks like a secret is held. Nothing is deleted. Durable when it resolves. `own`
+ * is the account that gets the user and global memories, and the projects that the home has not yet.
+ */
+export async function importHome(
+  store: ReplicaStore<DaemonTables>,
+  home: PortableHome,
+  own: AccountId,
+  onImported: OnImported = () => {},
+): Promise<ImportResult> {
+  const layers = [...home.projects, home.user, home.global];
+  const total = layers.reduce((sum, { memories }) => sum + memories.length, 0);
+  let done = 0;
+  const onMemory = () => onImported(++done, total);
+  return await store.write(async (context) => {
+    const linked = new Set<string>((await listLinks(context.db)).map((link) => link.projectId));
+    let result: ImportResult = { ...NO_MEMORIES, projects: home.projects.length, texts: 0 };
+    const take = async (address: DocumentAddress, part: PortableHome["user"]) => {
+      const open = await context.open(address);
+      result = added(result, await importMemories(context, open, part.memories, onMemory));
+      return open;
+    };
+    for (const project of home.projects) {
+      const id = project.id as ProjectId;
+      const account = (await findBinding(context.db, id)) ?? own;
+      const open = await take(projectDocument(account, id), project);
+      const texts = result.texts + (await importText(context, open, project));
+      await importMetadata(context, open, project, linked.has(project.id));
+      result = { ...result, texts };
+      await context.flush(open);
+    }
+    await context.flush(await take(userDocument(own, LOCAL_USER), home.user));
+    await context.flush(await take(globalDocument(own), home.global));
+    return result;
+  });
+}
+
+function added(result: ImportResult, counts: MemoryCounts): ImportResult {
+  return {
+    ...result,
+    created: result.created + counts.created,
+    updated: result.updated + counts.updated,
+    unchanged: result.unchanged + counts.unchanged,
+    held: result.held + counts.held,
+    left_out: result.left_out + counts.left_out,
+  };
+}
+
+/** Resolves to how many texts were written. An empty one says that there was none. */
+async function importText(
+  { db, now }: Context,
+  open: OpenDocument,
+  { claude_md_content: value }: PortableProject,
+): Promise<number> {
+  const base = open.document.content();
+  const shown = shownText(await listHeld(db, placeOf(open)));
+  if (value === "" || value === (shown?.value ?? base)) return 0;
+  const why = await whyHeld(db, open, value, [base]);
+  if (why) {
+    const place = { ...placeOf(open), kind: "text", key: "" } as const;
+    await putHeld(db, { ...place, value, base, seen: [], writtenAt: now, ...why });
+    return 1;
+  }
+  await hideHeldText(db, placeOf(open));
+  writeText(open.document, { base, value, writtenAt: now });
+  return 1;
+}
+
+async function importMetadata(
+  context: Context,
+  open: OpenDocument,
+  { name, metadata, text_conflicts = [] }: PortableProject,
+  isLinked: boolean,
+): Promise<void> {
+  const { document } = open;
+  const { db, now } = context;
+  if (name !== undefined && !isLinked && document.projectName() === undefined) {
+    document.setProjectName(name, now);
+  }
+  for (const [key, value] of Object.entries(metadata)) {
+    const entries = document.metadata.get(key);
+    const text = JSON.stringify(value);
+    const present = entries.map((entry) => JSON.stringify(entry.value));
+    const why = await whyHeld(db, open, text, present);
+    if (!why) {
+      document.setEntry("metadata", key, value, { now });
+      continue;
+    }
+    const place = { ...placeOf(open), kind: "metadata", key } as const;
+    const seen = entries.map((entry) => entry.id);
+    await putHeld(db, { ...place, value: text, seen, writtenAt: now, ...why });
+  }
+  if (Object.keys(metadata).length > 0) assertMetadataFits(open);
+  for (const conflict of text_conflicts) {
+    const key = TEXT_CONFLICT_PREFIX + conflict.id;
+    if (document.metadata.get(key).length > 0) continue;
+    document.setEntry("metadata", key, storedConflict(conflict), { now });
+  }
+}
+
+/** The limit binds what comes of it, together with what was there. */
+function assertMetadataFits({ address, document: { metadata } }: OpenDocument): void {
+  const keys = [...metadata.keys()].filter(isPublicKey);
+  const merged = Object.fromEntries(keys.map((key) => [key, metadata.get(key)[0]?.value]));
+  if (!exceedsBytes(JSON.stringify(merged), LIMITS.metadataBytes)) return;
+  throw invalidAt(
+    "/metadata",
+    `the metadata of ${address.name} would take more than ${LIMITS.metadataBytes} bytes as JSON ` +
+      "together with what is there",
+  );
+}
+
+function storedConflict({ found_at, versions }: PortableTextConflict): JsonObject {
+  return {
+    found_at: timeOf(found_at),
+    versions: versions.map(({ text, cut, machine }) => ({ text, cut, machine: machine ?? null })),
+  };
+}

@@ -1,0 +1,134 @@
+import type { EntryId } from "../../shared/replica/entry-index.ts";
+import type { OpenDocument } from "../../shared/replica/open-document.ts";
+import type { WriteContext } from "../../shared/replica/store.ts";
+import { dropHeld, findHeld, placeOf, putHeld } from "../held/held-store.ts";
+import { whyHeld } from "../held/judge.ts";
+import type { DaemonTables } from "../tables.ts";
+import { type PortableMemory, timeOf } from "./format.ts";
+
+type Context = WriteContext<DaemonTables>;
+
+/** What became of memories that were imported. */
+export interface MemoryCounts {
+  readonly created: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly held: number;
+  /** Losing versions that look like secrets: nothing of them is kept. */
+  readonly left_out: number;
+}
+
+export const NO_MEMORIES: MemoryCounts = {
+  created: 0,
+  updated: 0,
+  unchanged: 0,
+  held: 0,
+  left_out: 0,
+};
+
+/** A value to be written into the document. */
+interface ValueWrite {
+  readonly key: string;
+  readonly value: string;
+  readonly now: number;
+  readonly seen: readonly EntryId[];
+}
+
+/** What is to be done to a document. `losers` are new with their memories, and come before them. */
+interface Plan {
+  readonly losers: ValueWrite[];
+  readonly values: ValueWrite[];
+  counts: MemoryCounts;
+}
+
+/**
+ * Writes memories into a document: a key that is new with the time that it was written at, any
+ * other as a write of now. Losing versions that the document has not come to be conflicts again.
+ */
+export async function importMemories(
+  context: Context,
+  open: OpenDocument,
+  memories: readonly PortableMemory[],
+  onMemory: () => void,
+): Promise<MemoryCounts> {
+  const plan: Plan = { losers: [], values: [], counts: NO_MEMORIES };
+  for (const memory of memories) {
+    await planOne(context, open, memory, plan);
+    onMemory();
+  }
+  const { document } = open;
+  // Each by itself: within one change a key may be written once.
+  for (const { key, value, ...options } of plan.losers) {
+    document.setEntry("memories", key, value, options);
+  }
+  document.change("local", () => {
+    for (const { key, value, ...options } of plan.values) {
+      document.setEntry("memories", key, value, options);
+    }
+  });
+  return plan.counts;
+}
+
+async function planOne(
+  context: Context,
+  open: OpenDocument,
+  memory: PortableMemory,
+  plan: Plan,
+): Promise<void> {
+  const { db, now } = context;
+  const { key, value } = memory;
+  const place = { ...placeOf(open), kind: "memory", key } as const;
+  const entries = open.document.memories.get(key);
+  const held = await findHeld(db, place);
+  const present = held ? held.value : entries[0]?.value;
+  if (present === value) {
+    count(plan, "unchanged");
+    if (!held) await planLosers(context, open, memory, plan);
+    return;
+  }
+  const seen = [...entries.map(({ id }) => id), ...(held?.seen ?? [])];
+  const writtenAt = entries.length > 0 ? now : timeOf(memory.updated_at);
+  const why = await whyHeld(
+    db,
+    open,
+    value,
+    entries.map((entry) => String(entry.value)),
+  );
+  if (why) {
+    await putHeld(db, { ...place, value, seen, writtenAt, ...why });
+    count(plan, "held");
+    return;
+  }
+  if (held) await dropHeld(db, place);
+  plan.values.push({ key, value, now: writtenAt, seen });
+  count(plan, entries.length > 0 ? "updated" : "created");
+  await planLosers(context, open, memory, plan, writtenAt);
+}
+
+/** `newAt`: the time of the value that is to be written; undefined where it is there already. */
+async function planLosers(
+  { db }: Context,
+  open: OpenDocument,
+  { key, value, conflicts = [] }: PortableMemory,
+  plan: Plan,
+  newAt?: number,
+): Promise<void> {
+  const entries = open.document.memories.get(key);
+  const known = new Set([value, ...entries.map((entry) => String(entry.value))]);
+  // Of two that are equally old the later written wins, and none of these may.
+  const latest = newAt ?? (entries[0]?.updated_at ?? 0) - 1;
+  for (const loser of [...conflicts].reverse()) {
+    if (known.has(loser.value)) continue;
+    known.add(loser.value);
+    if (await whyHeld(db, open, loser.value, [])) {
+      count(plan, "left_out");
+      continue;
+    }
+    const now = Math.min(timeOf(loser.updated_at), latest);
+    plan.losers.push({ key, value: loser.value, now, seen: [] });
+  }
+}
+
+function count(plan: Plan, what: keyof MemoryCounts): void {
+  plan.counts = { ...plan.counts, [what]: plan.counts[what] + 1 };
+}
