@@ -56,6 +56,10 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     load: async () => (await import("./commands/transfer.ts")).addTransferCommands,
   },
   {
+    names: ["preview"],
+    load: async () => (await import("./commands/preview.ts")).addPreviewCommand,
+  },
+  {
     names: ["emulator"],
     load: async () => (await import("./commands/emulator.ts")).addEmulatorCommand,
   },

@@ -1,0 +1,163 @@
+import type { Kysely } from "kysely";
+import { diffLines } from "../../shared/replica/line-diff.ts";
+import { splitForm } from "../../shared/replica/text-form.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
+import { listHeld } from "../held/held-store.ts";
+import { readInbox } from "../inbox.ts";
+import { listLinks } from "../links.ts";
+import { type Content, contentOf, knownState, NO_CONTENT } from "../sync/known-state.ts";
+import { NOT_CONTACTED, readPosition } from "../sync/positions.ts";
+import type { DaemonTables } from "../tables.ts";
+import { listLocalDocuments, type LocalDocument, loadLocalDocument } from "./local-documents.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** What of some keys would be sent. */
+export interface KeyChanges {
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly deleted: readonly string[];
+}
+
+/** What of a document would be sent, compared with what the service was last known to hold. */
+export interface DocumentPreview {
+  readonly name: string;
+  readonly layer: Layer;
+  /** The project's name, as its link says; its id where it is linked nowhere here. */
+  readonly title: string;
+  /** The service; undefined for a project that is linked to no folder, of which nothing is sent. */
+  readonly service: string | undefined;
+  /** The service has answered for it before. */
+  readonly contacted: boolean;
+  /** Undefined where what was sent can't be told from what was not any more. */
+  readonly changes:
+    | {
+        readonly memories: KeyChanges;
+        readonly metadata: KeyChanges;
+        readonly lines: { readonly added: number; readonly removed: number };
+      }
+    | undefined;
+  /** Local commits that are not acknowledged, and writes made while no daemon ran. */
+  readonly waiting: number;
+  /** What is held, and so not sent. */
+  readonly held: number;
+}
+
+/**
+ * What waits to be sent of each document, and where to; `fallback` is the service of documents that
+ * none has answered for yet. Asks nobody.
+ */
+export async function previewSync(db: Db, fallback: string): Promise<DocumentPreview[]> {
+  const linked = new Set<string>((await listLinks(db)).map(({ projectId }) => projectId));
+  const known = await listLocalDocuments(db);
+  const previews: DocumentPreview[] = [];
+  for (const document of [...known, ...(await unknownDocuments(db, known))]) {
+    const isSent = document.layer !== "project" || linked.has(document.name);
+    const services = await servicesOf(db, document.id);
+    for (const service of services.length > 0 ? services : [fallback]) {
+      previews.push(await previewOne(db, document, service, isSent));
+    }
+  }
+  return previews;
+}
+
+/** Those that so far only writes of the inbox are for. */
+async function unknownDocuments(db: Db, known: readonly LocalDocument[]): Promise<LocalDocument[]> {
+  const rows = await db.selectFrom("inbox").select("document").distinct().execute();
+  const links = new Map<string, string>();
+  for (const { projectId, name } of await listLinks(db)) links.set(projectId, name);
+  return rows
+    .map(({ document }) => document)
+    .filter((name) => known.every((each) => each.name !== name))
+    .map((name) => {
+      if (name === "global") return { id: NO_DOCUMENT, name, layer: "global", title: "global" };
+      if (name.startsWith("user/")) return { id: NO_DOCUMENT, name, layer: "user", title: "user" };
+      return { id: NO_DOCUMENT, name, layer: "project", title: links.get(name) ?? name };
+    });
+}
+
+/** No row has it. */
+const NO_DOCUMENT = 0;
+
+async function servicesOf(db: Db, documentId: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom("sync_positions")
+    .select("service")
+    .where("document_id", "=", documentId)
+    .orderBy("service")
+    .execute();
+  return rows.map(({ service }) => service);
+}
+
+async function previewOne(
+  db: Db,
+  { id, name, layer, title }: LocalDocument,
+  service: string,
+  isSent: boolean,
+): Promise<DocumentPreview> {
+  const isNew = id === NO_DOCUMENT;
+  const position = isNew ? NOT_CONTACTED : await readPosition(db, service, id);
+  const before = isNew ? NO_CONTENT : await knownState(db, id, position);
+  const stored = isNew ? NO_CONTENT : contentOf(await loadLocalDocument(db, id));
+  const now = await withInbox(db, name, stored);
+  const inbox = await readInbox(db, name);
+  return {
+    name,
+    layer,
+    title,
+    service: isSent ? service : undefined,
+    contacted: position.remote !== undefined,
+    changes: before && {
+      memories: keyChanges(before.memories, now.memories),
+      metadata: keyChanges(before.metadata, now.metadata),
+      lines: lineChanges(before.text, now.text),
+    },
+    waiting: (await countUnacknowledged(db, id, position.ackedSeq)) + inbox.length,
+    held: (await listHeld(db, name)).length,
+  };
+}
+
+/** A document as it will be when the next daemon has taken over the inbox. */
+async function withInbox(db: Db, name: string, stored: Content): Promise<Content> {
+  const memories = new Map(stored.memories);
+  let { text } = stored;
+  for (const write of await readInbox(db, name)) {
+    if (write.kind === "text") text = write.value;
+    if (write.kind !== "memory") continue;
+    if (write.value === undefined) memories.delete(write.key);
+    else memories.set(write.key, write.value);
+  }
+  return { ...stored, memories, text };
+}
+
+function keyChanges(
+  before: ReadonlyMap<string, string>,
+  now: ReadonlyMap<string, string>,
+): KeyChanges {
+  return {
+    added: [...now.keys()].filter((key) => !before.has(key)),
+    changed: [...now.keys()].filter((key) => before.has(key) && before.get(key) !== now.get(key)),
+    deleted: [...before.keys()].filter((key) => !now.has(key)),
+  };
+}
+
+function lineChanges(before: string, now: string) {
+  let [added, removed] = [0, 0];
+  const [old, next] = [before, now].map((text) => splitForm(text).lines.split("\n").slice(0, -1));
+  for (const hunk of diffLines(old ?? [], next ?? [])) {
+    added += hunk.added;
+    removed += hunk.removed;
+  }
+  return { added, removed };
+}
+
+async function countUnacknowledged(db: Db, documentId: number, ackedSeq: number): Promise<number> {
+  const { count } = await db
+    .selectFrom("updates")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("document_id", "=", documentId)
+    .where("origin", "=", "local")
+    .where("seq", ">", ackedSeq)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}

@@ -1,0 +1,91 @@
+import type { Kysely } from "kysely";
+import { messageOf } from "../../shared/errors.ts";
+import { ReplicaDocument } from "../../shared/replica/document.ts";
+import { isPublicKey } from "../../shared/replica/rows.ts";
+import { joinForm } from "../../shared/replica/text-form.ts";
+import type { DaemonTables } from "../tables.ts";
+import { readPlain } from "./plain/plain-store.ts";
+import { isPlain, type SyncPosition } from "./positions.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** Nothing is written under it: a document loaded here is for reading. */
+const READER_CLIENT = 0;
+
+/** What of a document can be read: values by key (metadata as JSON), and the text. */
+export interface Content {
+  readonly memories: ReadonlyMap<string, string>;
+  readonly metadata: ReadonlyMap<string, string>;
+  readonly text: string;
+}
+
+export const NO_CONTENT: Content = { memories: new Map(), metadata: new Map(), text: "" };
+
+/**
+ * A document as the service was last known to hold it, which may be older than what it holds;
+ * undefined where that can't be told any more: what was sent and what was not is in one snapshot.
+ */
+export async function knownState(
+  db: Db,
+  documentId: number,
+  position: SyncPosition,
+): Promise<Content | undefined> {
+  if (isPlain(position)) return await plainState(db, documentId);
+  if (position.ackedSeq === 0) return NO_CONTENT;
+  const snapshot = await db
+    .selectFrom("snapshots")
+    .select(["seq", "payload"])
+    .where("document_id", "=", documentId)
+    .executeTakeFirst();
+  if (snapshot && snapshot.seq > position.ackedSeq) return undefined;
+  const rows = await db
+    .selectFrom("updates")
+    .select("payload")
+    .where("document_id", "=", documentId)
+    .where("seq", ">", snapshot?.seq ?? 0)
+    .where((where) =>
+      where.or([where("seq", "<=", position.ackedSeq), where("origin", "=", "remote")]),
+    )
+    .orderBy("seq")
+    .execute();
+  const updates = [...(snapshot ? [snapshot] : []), ...rows].map(({ payload }) => payload);
+  return contentOrNone(updates);
+}
+
+/** Undefined where the rows build on some that are not among them. */
+function contentOrNone(updates: readonly Uint8Array[]): Content | undefined {
+  try {
+    return contentOf(new ReplicaDocument(updates, READER_CLIENT));
+  } catch (thrown) {
+    if (messageOf(thrown).startsWith("assertion failed")) return undefined;
+    throw thrown;
+  }
+}
+
+/** What can be read of a document; of metadata what goes over the wire. */
+export function contentOf(document: ReplicaDocument): Content {
+  const memories = new Map<string, string>();
+  for (const key of document.memories.keys()) {
+    memories.set(key, String(document.memories.get(key)[0]?.value));
+  }
+  const metadata = new Map<string, string>();
+  for (const key of [...document.metadata.keys()].filter(isPublicKey)) {
+    metadata.set(key, JSON.stringify(document.metadata.get(key)[0]?.value));
+  }
+  return { memories, metadata, text: document.content() };
+}
+
+async function plainState(db: Db, documentId: number): Promise<Content> {
+  const known = await readPlain(db, documentId);
+  if (!known) return NO_CONTENT;
+  const version = known.text.pushed ?? known.text.agreed;
+  const values = [...known.memories].map(([key, { value }]) => [key, String(value)] as const);
+  const metadata = [...known.metadata].map(([key, { value }]) => {
+    return [key, JSON.stringify(value)] as const;
+  });
+  return {
+    memories: new Map(values),
+    metadata: new Map(metadata),
+    text: version ? joinForm(version.base.text, version.form) : "",
+  };
+}
