@@ -46,7 +46,7 @@ import { createGit } from "./sources/run-git.ts";
 import { watchFolder } from "./sources/watch.ts";
 import { realPathOf } from "./sources/working-tree.ts";
 import { type DaemonStatus, isSynced, readStatus } from "./status.ts";
-import type { Service } from "./sync/service.ts";
+import type { Service, ServiceAnswer } from "./sync/service.ts";
 import { realSigns, WakeWatch } from "./sync/wake-watch.ts";
 import type { DaemonTables } from "./tables.ts";
 
@@ -315,6 +315,16 @@ export class Daemon implements Controlled {
       parsePortableHome(document),
       getDefault(this.#remotes.view).account,
     );
+  }
+
+  /** Asks the remote of the project that the path is about, else the default one. */
+  async askService(path: string): Promise<ServiceAnswer> {
+    const { searchParams } = new URL(path, "http://localhost");
+    const project = parseProjectId(searchParams.get("project_id") ?? "");
+    const bound = project && this.#remotes.bindingOf(project);
+    const open = this.#remotes.find(bound ?? getDefault(this.#remotes.view).account);
+    if (!open) throw new AppError("not_found", "no service is configured for it");
+    return { service: open.service.name, ...(await open.service.forward("GET", path)) };
   }
 
   requestStop(): void {

@@ -50,6 +50,14 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     names: ["conflicts"],
     load: async () => (await import("./commands/conflicts.ts")).addConflictCommands,
   },
+  {
+    names: ["stats", "sessions"],
+    load: async () => (await import("./commands/stats.ts")).addStatsCommands,
+  },
+  {
+    names: ["connect", "disconnect"],
+    load: async () => (await import("./commands/connect.ts")).addConnectCommands,
+  },
   { names: ["held"], load: async () => (await import("./commands/held.ts")).addHeldCommands },
   {
     names: ["export", "import"],
@@ -63,6 +71,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     names: ["emulator"],
     load: async () => (await import("./commands/emulator.ts")).addEmulatorCommand,
   },
+  { names: ["exec"], load: async () => (await import("./commands/exec.ts")).addExecCommand },
   { names: ["server"], load: async () => (await import("./commands/server.ts")).addServerCommands },
   {
     names: ["conformance"],

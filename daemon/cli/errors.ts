@@ -3,6 +3,15 @@ export class CommandFailed extends Error {
   override readonly name = "CommandFailed";
 }
 
+/** Ends a command as another one ended that it has run; nothing more is to be said. */
+export class CommandEnded extends Error {
+  override readonly name = "CommandEnded";
+
+  constructor(readonly status: number) {
+    super(`ended with ${status}`);
+  }
+}
+
 /** Ends a command with exit status 2: it was used wrongly. */
 export class UsageError extends Error {
   override readonly name = "UsageError";

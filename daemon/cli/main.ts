@@ -3,7 +3,7 @@ import { AppError, messageOf } from "../../shared/errors.ts";
 import { VERSION } from "../../shared/version.ts";
 import { addCommands } from "./command-groups.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
-import { CommandFailed, UsageError } from "./errors.ts";
+import { CommandEnded, CommandFailed, UsageError } from "./errors.ts";
 
 const DONE = 0;
 const FAILED = 1;
@@ -35,6 +35,7 @@ export async function runCommand(args: readonly string[], env: Environment): Pro
     return DONE;
   } catch (thrown) {
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? DONE : USED_WRONGLY;
+    if (thrown instanceof CommandEnded) return thrown.status;
     process.stderr.write(`memsync: ${sentence(thrown)}\n`);
     return thrown instanceof UsageError ? USED_WRONGLY : FAILED;
   }

@@ -21,6 +21,8 @@ export interface Controlled {
   changeRemotes(change: RemoteChange): Promise<object>;
   /** Takes over what an export holds; refuses anything else. */
   importHome(document: unknown): Promise<object>;
+  /** The service's own answer to a `GET`, or why there is none. */
+  askService(path: string): Promise<object>;
   requestStop(): void;
 }
 
@@ -55,6 +57,8 @@ export function createControl(daemon: () => Controlled): Control {
         return Response.json(await daemon().changeRemotes(body as unknown as RemoteChange));
       case "POST import":
         return Response.json(await daemon().importHome(body));
+      case "POST ask":
+        return Response.json(await daemon().askService(textOf(body, "path")));
       case "POST stop":
         daemon().requestStop();
         return Response.json({ stopping: true });

@@ -20,6 +20,9 @@ export type Outcome<Value> =
       readonly details?: readonly ErrorDetail[];
     };
 
+/** What became of a question that was passed on to the service of that name. */
+export type ServiceAnswer = Outcome<unknown> & { readonly service: string };
+
 /** What a live connection tells its owner, up to `closed`, after which nothing comes. */
 export interface LiveHandlers {
   /** The socket is up; now is the time to subscribe. */

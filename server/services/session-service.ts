@@ -7,7 +7,9 @@ import { assertReaches, getProject } from "./access.ts";
 import type { Services } from "./services.ts";
 
 /** Sessions over one store, read only: syncs bring them in. */
-export function createSessionService(store: ReplicaStore<ServiceTables>): Services["sessions"] {
+export function createSessionService(
+  store: Pick<ReplicaStore<ServiceTables>, "reader">,
+): Services["sessions"] {
   return {
     async list(caller, query) {
       const from = parseCursor("sessions", query.cursor);

@@ -16,7 +16,7 @@ type Db = Kysely<ServiceTables>;
 
 /** Usage over what the caller reaches; of requests, the whole account's by `usage`. */
 export function createStatsService(
-  store: ReplicaStore<ServiceTables>,
+  store: Pick<ReplicaStore<ServiceTables>, "reader">,
   usage: RequestUsage,
 ): Services["stats"] {
   return {

@@ -30,7 +30,7 @@ const LAYERS: readonly Rule[] = [
   {
     of: /^daemon\//,
     not: /^server\//,
-    but: /^daemon\/(embedded-service|service-schema|gateway\/mount)\.ts$/,
+    but: /^daemon\/(embedded-service|service-schema|local-services|gateway\/mount)\.ts$/,
   },
   { of: /^daemon\//, not: /^(tests|scripts)\// },
   { of: /^daemon\/(?!cli\/)/, not: /^daemon\/cli\// },

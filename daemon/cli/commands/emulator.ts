@@ -1,12 +1,28 @@
 import { type Command, Option } from "commander";
 import { LOG_LEVELS, type LogLevel, runEmulator } from "../../embedded-service.ts";
 import type { Environment } from "../environment.ts";
-import { UsageError } from "../errors.ts";
-import { say } from "../output.ts";
+import { CommandFailed, UsageError } from "../errors.ts";
+import { say, sayJson } from "../output.ts";
 import { resolveFolder } from "../resolve-folder.ts";
 
 const EMULATOR_PORT = "4777";
 const PORT_MAX = 65_535;
+const EMULATOR_TOKEN = "mst_dev_pro";
+const ANSWER_DEADLINE_MS = 3000;
+
+const HELP = `
+It knows the tokens mst_dev_pro, mst_dev_team and mst_dev_readonly, and mst_dev_NAME for any other
+NAME, each an empty account of its own.
+
+Examples:
+  memsync emulator                              in memory, on port 4777
+  memsync emulator --port 0 --limits off
+  memsync emulator --data-dir ./emulator-data   keeps what it is given`;
+
+const ENV_HELP = `
+Examples:
+  eval "$(memsync emulator env)"
+  memsync emulator env --port 5000 --json`;
 
 interface ListenFlags {
   readonly host: string;
@@ -24,12 +40,15 @@ interface EmulatorFlags extends ListenFlags {
 
 /** `emulator`: the service for tests, and for trying things. */
 export function addEmulatorCommand(program: Command, env: Environment): void {
-  withAddress(program.command("emulator"))
+  const emulator = program.command("emulator").enablePositionalOptions();
+  addEnvCommand(emulator);
+  withPublishedOnly(withAddress(emulator))
     .description("run the cloud service's emulator, in memory unless given a folder")
     .option("--data-dir <dir>", "keep the data in this folder")
     .option("--memory", "keep nothing (the default)")
     .option("--plan <plan>", "plan of the accounts behind mst_dev_NAME: pro or team", "pro")
     .option("--limits <on|off>", "hold requests to the plans' limits", "on")
+    .addHelpText("after", HELP)
     .addOption(
       new Option("--log-level <level>", "how much is logged to standard error")
         .choices(LOG_LEVELS)
@@ -62,8 +81,38 @@ export function addEmulatorCommand(program: Command, env: Environment): void {
 function withAddress(command: Command): Command {
   return command
     .option("--host <host>", "address to listen on", "127.0.0.1")
-    .option("--port <port>", "port to listen on; 0 takes any free one", EMULATOR_PORT)
-    .option("--published-only", "serve the published specification and nothing else");
+    .option("--port <port>", "port to listen on; 0 takes any free one", EMULATOR_PORT);
+}
+
+function withPublishedOnly(command: Command): Command {
+  const what = "serve the published specification and nothing else";
+  return command.option("--published-only", what);
+}
+
+/** `emulator env`: what a program needs to find the emulator. */
+function addEnvCommand(emulator: Command): void {
+  emulator
+    .command("env")
+    .description("print the address and token of a running emulator for a shell")
+    .option("--host <host>", "address that it listens on", "127.0.0.1")
+    .option("--port <port>", "port that it listens on", EMULATOR_PORT)
+    .option("--json", "print them as JSON")
+    .addHelpText("after", ENV_HELP)
+    .action((_: unknown, command: Command) => printEnv(command.opts()));
+}
+
+async function printEnv(flags: ListenFlags & { readonly json?: boolean }): Promise<void> {
+  const { host, port } = addressOf(flags);
+  const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const signal = AbortSignal.timeout(ANSWER_DEADLINE_MS);
+  const response = await fetch(`${url}/healthz`, { signal }).catch(() => undefined);
+  await response?.body?.cancel();
+  if (!response?.ok) {
+    throw new CommandFailed(`no emulator answers at ${url}: start one with \`memsync emulator\``);
+  }
+  const variables = { MEMSYNC_URL: url, MEMSYNC_TOKEN: EMULATOR_TOKEN };
+  if (flags.json) sayJson(variables);
+  else for (const [name, value] of Object.entries(variables)) say(`export ${name}=${value}`);
 }
 
 function addressOf({ host, port }: ListenFlags): { host: string; port: number } {

@@ -1,0 +1,147 @@
+import { expect } from "bun:test";
+import { existsSync } from "node:fs";
+import { scenario, sharedEmulator } from "../support/lab.ts";
+import { MEMSYNC } from "../support/machine.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const emulator = sharedEmulator();
+
+const SESSION = {
+  id: "sess_one",
+  title: "Make it faster",
+  source: "claude-code",
+  started_at: "2026-01-01T10:00:00.000Z",
+  last_activity_at: "2026-01-01T11:00:00.000Z",
+  message_count: 12,
+};
+
+scenario("stats and sessions are the service's, or the replica's, and say which", async (lab) => {
+  const service = emulator.account("stats");
+  const network = await lab.network(service);
+  const folder = await lab.git.repository("a", { "README.md": "" });
+  const machine = lab.machine("a", folder, network);
+  const answer = async (...args: readonly string[]) =>
+    JSON.parse(await machine.memsync(...args, "--json")) as Record<string, unknown>;
+  expect(await answer("stats")).toMatchObject({ source: "replica", memories: { total: 0 } });
+  expect(await answer("sessions")).toMatchObject({ source: "replica", sessions: [], total: 0 });
+
+  await machine.up();
+  await machine.memsync("set", "key", "value");
+  await machine.untilSynced();
+  const { id } = await machine.projectOf();
+  // Told to the service alone, so that the two answers differ.
+  await fetch(`${service.url}/api/projects/${id}/sync`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${service.token}` },
+    body: JSON.stringify({ sessions: [SESSION] }),
+  });
+  const there = { source: "service", service: network.url };
+  expect(await answer("stats")).toMatchObject({ ...there, memories: { total: 1 }, sessions: 1 });
+  expect(await answer("sessions", "--project", ".")).toMatchObject({
+    ...there,
+    sessions: [{ id: "sess_one" }],
+    total: 1,
+  });
+  expect(await machine.memsync("sessions")).toContain("Make it faster");
+  expect(await machine.memsync("stats")).toContain(`as ${network.url} says`);
+
+  network.cut();
+  const here = { source: "replica", reason: expect.stringContaining(network.url) };
+  await waitFor("the service to be missed", async () =>
+    Bun.deepEquals((await answer("stats")).source, "replica"),
+  );
+  expect(await answer("stats")).toMatchObject({ ...here, memories: { total: 1 }, sessions: 0 });
+  expect(await machine.memsync("stats")).toContain("as this machine knows");
+  await machine.down();
+  expect(await answer("stats")).toMatchObject({
+    source: "replica",
+    reason: "no daemon is running",
+    memories: { total: 1, project: 1 },
+  });
+  expect((await machine.run(["sessions", "--limit", "0"])).status).toBe(2);
+});
+
+scenario(
+  "projects are connected by folder and by id, and never in silence offline",
+  async (lab) => {
+    const service = emulator.account("connect");
+    const network = await lab.network(service);
+    const one = await lab.git.repository("one", { "README.md": "one" });
+    const other = await lab.git.repository("other", { "README.md": "other" });
+    const machine = lab.machine("a", one, network);
+    const noDaemon = await machine.run(["connect", "proj_a", "proj_b"]);
+    expect([noDaemon.status, noDaemon.stderr]).toEqual([
+      1,
+      expect.stringContaining("no daemon is running"),
+    ]);
+    await machine.up(one, other);
+    await machine.untilSynced();
+    const ids = [(await machine.projectOf(one)).id, (await machine.projectOf(other)).id];
+    const connected = async () => {
+      const response = await fetch(`${service.url}/api/projects/${ids[0]}`, {
+        headers: { authorization: `Bearer ${service.token}` },
+      });
+      return ((await response.json()) as { connected_project_ids: string[] }).connected_project_ids;
+    };
+    expect(await machine.memsync("connect", ".", "../other")).toBe("connected one and other\n");
+    expect(await connected()).toEqual([ids[1] ?? ""]);
+    await machine.memsync("disconnect", ids[0] ?? "", ids[1] ?? "", "--json");
+    expect(await connected()).toEqual([]);
+    expect((await machine.run(["connect", ".", one])).status).toBe(2);
+    expect((await machine.run(["connect", ".", "proj_unknown"])).status).toBe(1);
+    network.cut();
+    const cut = await machine.run(["connect", ".", "../other"]);
+    expect([cut.status, cut.stdout]).toEqual([1, ""]);
+    expect(cut.stderr).toContain("connections are made by the service");
+    expect(await connected()).toEqual([]);
+  },
+);
+
+scenario("exec gives a command an emulator and a home, and takes them away", async (lab) => {
+  const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+  const memsync = MEMSYNC.map((word) => `'${word}'`).join(" ");
+  const script = `
+    echo "$MEMSYNC_HOME"; ls -A "$MEMSYNC_HOME"
+    ${memsync} start . > /dev/null && ${memsync} set key "$0" && ${memsync} sync > /dev/null
+    ${memsync} stats --json; cat; exit 7`;
+  const done = await machine.run(["exec", "--limits", "off", "--", "sh", "-c", script, "a -b"], {
+    stdin: "from standard input",
+  });
+  expect(done.status).toBe(7);
+  const [home = "", ...rest] = done.stdout.split("\n");
+  expect(rest.join("\n")).toContain('"source": "service"');
+  expect(rest.join("\n")).toContain('"project": 1');
+  expect(rest.at(-1)).toBe("from standard input");
+  expect(home).not.toBe(machine.home);
+  expect(existsSync(home)).toBe(false);
+  expect((await machine.run(["exec", "--", "true"])).status).toBe(0);
+  const missing = await machine.run(["exec", "no-such-command-anywhere"]);
+  expect([missing.status, missing.stderr]).toEqual([127, expect.stringContaining("no such")]);
+  expect((await machine.run(["exec"])).status).toBe(2);
+  expect((await machine.run(["exec", "--plan", "free", "--", "true"])).status).toBe(2);
+});
+
+scenario("exec passes signals on, and ends as its command does", async (lab) => {
+  const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+  const script = 'trap "echo got it; exit 3" TERM; echo ready; while :; do sleep 0.05; done';
+  const trapping = machine.spawn(["exec", "--", "sh", "-c", script]);
+  await trapping.untilPrinted(/ready/);
+  expect(await trapping.end("SIGTERM")).toMatchObject({ status: 3, stdout: "ready\ngot it\n" });
+  const killed = await machine.run(["exec", "--", "sh", "-c", "kill -KILL $$"]);
+  expect(killed.status).toBe(128 + 9);
+});
+
+scenario("emulator env names a running emulator, and none that does not run", async (lab) => {
+  const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+  const { url } = emulator.account("env");
+  const { port } = new URL(url);
+  const variables = { MEMSYNC_URL: url, MEMSYNC_TOKEN: "mst_dev_pro" };
+  expect(JSON.parse(await machine.memsync("emulator", "env", "--port", port, "--json"))).toEqual(
+    variables,
+  );
+  expect(await machine.memsync("emulator", "env", "--port", port)).toBe(
+    `export MEMSYNC_URL=${url}\nexport MEMSYNC_TOKEN=mst_dev_pro\n`,
+  );
+  const none = await machine.run(["emulator", "env", "--port", "1"]);
+  expect([none.status, none.stdout]).toEqual([1, ""]);
+});
