@@ -4,6 +4,7 @@ import { VERSION } from "../../shared/version.ts";
 import { addCommands } from "./command-groups.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
 import { CommandEnded, CommandFailed, UsageError } from "./errors.ts";
+import { addExamples } from "./examples.ts";
 
 const DONE = 0;
 const FAILED = 1;
@@ -24,6 +25,7 @@ export async function createProgram(env: Environment, first?: string): Promise<C
       outputError: (text, write) => write(text.replace(/^error: /, "memsync: ")),
     });
   await addCommands(program, env, first);
+  addExamples(program);
   return program;
 }
 
@@ -50,15 +52,24 @@ function sentence(thrown: unknown): string {
     : messageOf(thrown);
 }
 
+/** What kept standard output from taking something; a reader that has enough, as `head`, does not. */
+let unprinted: unknown;
+
+function onOutputError(thrown: NodeJS.ErrnoException): void {
+  if (thrown.code !== "EPIPE") unprinted ??= thrown;
+}
+
 /** What goes into a pipe is on its way only when the stream has ended. False: it was not taken. */
-function printed(): Promise<boolean> {
-  return new Promise((resolve) => {
-    process.stdout.once("error", () => resolve(false));
-    process.stdout.end(() => resolve(true));
+async function printed(): Promise<boolean> {
+  await new Promise<void>((resolve) => {
+    process.stdout.once("error", () => resolve());
+    process.stdout.end(() => resolve());
   });
+  return unprinted === undefined;
 }
 
 if (import.meta.main) {
+  process.stdout.on("error", onOutputError);
   const status = await runCommand(process.argv.slice(2), readEnvironment(process.env));
   process.exit((await printed()) ? status : status || FAILED);
 }

@@ -12,7 +12,7 @@ function namesOf(program: Command): string[] {
 
 for (const { names, load } of COMMAND_GROUPS) {
   test(`what begins with ${names.join(", ")} loads just the commands of these names`, async () => {
-    const program = new Command("memsync");
+    const program = new Command("memsync").enablePositionalOptions();
     (await load())(program, ENVIRONMENT);
     expect(namesOf(program)).toEqual([...names]);
   });

@@ -16,8 +16,8 @@ interface JsonFlag {
 const PATH = "/api/projects/connect";
 
 const HELP = `
-Assistants in one of two connected projects see the other's memories, too. The service does it, so it
-has to be reachable. A and B are linked folders or projects' ids.
+Assistants in one of two connected projects see the other's memories, too. The service does it, so
+it has to be reachable. A and B are linked folders or projects' ids.
 
 Examples:
   memsync connect . ../shop-api

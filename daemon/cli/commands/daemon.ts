@@ -50,7 +50,8 @@ export function addDaemonCommands(program: Command, env: Environment): void {
   program
     .command("unlink [dir]")
     .description("follow a folder no longer; nothing is deleted")
-    .action((dir: string | undefined) => unlink(env, dir));
+    .option("--json", "print the folder as JSON")
+    .action((dir: string | undefined, options: JsonOption) => unlink(env, dir, options));
   program
     .command("sync")
     .description("sync now, and return when everything local is acknowledged")
@@ -118,14 +119,15 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   else say(`linked ${linked.dir} to ${linked.name} (${linked.projectId})${at}`);
 }
 
-async function unlink(env: Environment, dir: string | undefined): Promise<void> {
+async function unlink(env: Environment, dir: string | undefined, { json }: JsonOption) {
   const folder = await folderOf(env, dir);
   const daemon = await getDaemon(env);
   const answer = (await daemon.call("POST", "/_memsync/unlink", { dir: folder })) as {
     unlinked: boolean;
   };
   if (!answer.unlinked) throw new CommandFailed(`${folder} is not linked`);
-  say(`unlinked ${folder}; its memories stay`);
+  if (json) sayJson({ dir: folder, unlinked: true });
+  else say(`unlinked ${folder}; its memories stay`);
 }
 
 /** A named folder is meant itself; without one, the current project's is. */

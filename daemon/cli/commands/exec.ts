@@ -18,9 +18,9 @@ interface ExecFlags {
 }
 
 const HELP = `
-The command is given MEMSYNC_URL, MEMSYNC_TOKEN and an empty MEMSYNC_HOME; afterwards the emulator, the
-folder and a daemon that was started in it are gone. Ends with the command's exit status, as a shell
-has it: 127 where there is no such command, 128 and the signal's number where one ended it.
+The command is given MEMSYNC_URL, MEMSYNC_TOKEN and an empty MEMSYNC_HOME; afterwards the emulator,
+the folder and a daemon that was started in it are gone. Ends with the command's exit status, as a
+shell has it: 127 where there is no such command, 128 and the signal's number where one ended it.
 
 Examples:
   memsync exec -- npm test

@@ -77,9 +77,11 @@ function addTokenCommands(token: Command, env: Environment): void {
     });
   withDatabase(token.command("revoke <id>"))
     .description("end a token, by the id that the list shows")
-    .action(async (id: string, flags: DatabaseFlag) => {
+    .option("--json", "print the id as JSON")
+    .action(async (id: string, flags: DatabaseFlag & { readonly json?: boolean }) => {
       await administer(env, flags, (admin) => admin.revokeToken(id));
-      say(`revoked ${id}`);
+      if (flags.json) sayJson({ id, revoked: true });
+      else say(`revoked ${id}`);
     });
 }
 

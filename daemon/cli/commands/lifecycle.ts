@@ -4,7 +4,7 @@ import type { Started } from "../../service/introduction.ts";
 import { type Environment, readEnvironment } from "../environment.ts";
 import { CommandFailed, UsageError } from "../errors.ts";
 import { findDaemon } from "../gateway-client.ts";
-import { say } from "../output.ts";
+import { say, sayJson } from "../output.ts";
 import { restartDaemon } from "../replace-daemon.ts";
 import { resolveFolder } from "../resolve-folder.ts";
 import { runDaemon } from "../run-daemon.ts";
@@ -35,7 +35,8 @@ export function addLifecycleCommands(program: Command, env: Environment): void {
   program
     .command("stop")
     .description("end the daemon, and wait until it has")
-    .action(() => stop(env));
+    .option("--json", "print how it ended as JSON")
+    .action((options: JsonOption) => stop(env, options));
   program
     .command("restart")
     .description("end the daemon and start it again; starts one where none runs")
@@ -77,7 +78,7 @@ function folderAt(env: Environment, dir: string): string {
   throw new CommandFailed(`${folder} is not a folder`);
 }
 
-async function stop({ home }: Environment): Promise<void> {
+async function stop({ home }: Environment, { json }: JsonOption): Promise<void> {
   // Whoever never had a daemon is not given a home by this.
   if (!existsSync(home.lock)) throw new CommandFailed(NO_DAEMON);
   await inStartTurn(home, async () => {
@@ -85,11 +86,13 @@ async function stop({ home }: Environment): Promise<void> {
     if (occupant.kind === "nobody") throw new CommandFailed(NO_DAEMON);
     if (occupant.kind === "silent") {
       await killSilent(home, occupant.holder);
-      say("memsync did not answer and was killed; what was saved is on the disk");
+      if (json) sayJson({ stopped: true, killed: true });
+      else say("memsync did not answer and was killed; what was saved is on the disk");
       return;
     }
     await stopDaemon(home, occupant.daemon);
-    say("memsync has ended");
+    if (json) sayJson({ stopped: true, killed: false });
+    else say("memsync has ended");
   });
 }
 

@@ -60,12 +60,12 @@ function textAt(path: string): string {
   }
 }
 
-/** Prints what is added from `offset` on, without end. A log that shrank began anew. */
+/** Prints what is added from `offset` on, while somebody reads. A log that shrank began anew. */
 async function follow(path: string, offset: number, print: (line: string) => void): Promise<void> {
   const decoder = new TextDecoder();
   let at = offset;
   let begun = "";
-  for (;;) {
+  while (process.stdout.writable) {
     const added = bytesFrom(path, at);
     if (added === "shrank") {
       at = 0;

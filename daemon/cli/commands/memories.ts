@@ -32,10 +32,12 @@ export function addMemoryCommands(program: Command, env: Environment): void {
     });
   withSecrets(withPlace(program.command("add <text>")))
     .description("save a memory under a key of its own, and print the key")
-    .action(async (text: string, options: WriteOptions) => {
+    .option("--json", "print the key as JSON")
+    .action(async (text: string, options: WriteOptions & ReadOptions) => {
       const key = randomMemoryKey(realWorld);
       await save(env, key, text, options);
-      say(key);
+      if (options.json) sayJson({ key });
+      else say(key);
     });
   withPlace(program.command("get <key>"))
     .description("print a memory's value; looks in project, user and global, in that order")

@@ -30,16 +30,16 @@ interface SessionPage {
 const SESSIONS_MAX = 1000;
 
 const STATS_HELP = `
-The service is asked; where it can't be reached, this machine's replica answers, and which of the two
-it was is said. What waits in the inbox is not counted.
+The service is asked; where it can't be reached, this machine's replica answers, and which of the
+two it was is said. What waits in the inbox is not counted.
 
 Examples:
   memsync stats
   memsync stats --json | jq .requests.day.remaining`;
 
 const SESSIONS_HELP = `
-The service is asked; where it can't be reached, this machine's replica answers, and which of the two
-it was is said.
+The service is asked; where it can't be reached, this machine's replica answers, and which of the
+two it was is said.
 
 Examples:
   memsync sessions                      the latest twenty

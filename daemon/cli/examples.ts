@@ -1,0 +1,71 @@
+import type { Command } from "commander";
+
+/** Lines that a command's help ends with, by its path; those whose help has its own are not here. */
+const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  up: [
+    "memsync up                            this folder's project, until Ctrl-C",
+    "memsync up ~/src/widget ~/src/shop    two projects",
+  ],
+  start: ["memsync start                         the daemon alone", "memsync start ~/src/widget"],
+  stop: ["memsync stop"],
+  restart: ["memsync restart"],
+  install: ["memsync install", "MEMSYNC_URL=https://memory.example.com memsync install"],
+  uninstall: ["memsync uninstall"],
+  logs: ["memsync logs -n 20", "memsync logs --follow", "memsync logs --json | jq .msg"],
+  status: ["memsync status", "memsync status --json | jq .service.online"],
+  projects: ["memsync projects", "memsync projects --json | jq -r .[].id"],
+  link: [
+    "memsync link                          the current folder",
+    "memsync link ~/src/widget --write     others' changes are written into its file, too",
+    "memsync link . --id proj_k3j5h2ab     to a project of your choice",
+  ],
+  unlink: ["memsync unlink                        the current folder", "memsync unlink ~/src/old"],
+  sync: [
+    "memsync sync                          waits half a minute at most",
+    "memsync sync --wait 300 && poweroff",
+  ],
+  env: ['eval "$(memsync env)"', "memsync env --json"],
+  doctor: ["memsync doctor", "memsync doctor --json | jq '.[] | select(.state == \"wrong\")'"],
+  set: [
+    'memsync set build "npm run build, never make"',
+    'memsync set editor "vim" --layer user',
+    "git log -1 | memsync set last-commit -",
+  ],
+  add: ['memsync add "the tests need a database"', 'key=$(memsync add "a note")'],
+  get: ["memsync get build", "memsync get build | memsync set build-backup -"],
+  list: ["memsync list", "memsync list --layer user", "memsync list --json | jq -r .[].key"],
+  rm: ["memsync rm build", "memsync rm editor --layer user"],
+  doc: ["memsync doc", "memsync doc --project ~/src/widget > CLAUDE.md"],
+  server: [
+    "memsync server --port 4777",
+    "memsync server --database-url sqlite:/var/lib/memsync/server.db --host 0.0.0.0",
+  ],
+  "server config": ["memsync server config", "memsync server config --json"],
+  "server backup": ["memsync server backup /backup/memsync.db --force"],
+  "server restore": ["memsync server restore /backup/memsync.db"],
+  "server account": ["memsync server account list"],
+  "server account create": ["memsync server account create acme --plan team"],
+  "server account list": ["memsync server account list --json"],
+  "server token": ["memsync server token list"],
+  "server token create": [
+    "memsync server token create --account acme --user ann --name laptop",
+    "memsync server token create --account acme --user ci --name ci --scope read",
+  ],
+  "server token list": ["memsync server token list --json"],
+  "server token revoke": ["memsync server token revoke tok_k3j5h2ab"],
+  conformance: ["memsync conformance --url http://127.0.0.1:4777 --token mst_dev_pro"],
+  demo: ["memsync demo", "memsync demo --fast"],
+};
+
+/** Gives these commands their examples; `path` is that of the command above them. */
+export function addExamples({ commands }: Command, path = ""): void {
+  for (const command of commands) {
+    const own = path === "" ? command.name() : `${path} ${command.name()}`;
+    const lines = EXAMPLES[own];
+    if (lines) {
+      const text = ["", "Examples:", ...lines.map((line) => `  ${line}`)].join("\n");
+      command.addHelpText("after", text);
+    }
+    addExamples(command, own);
+  }
+}

@@ -1,0 +1,65 @@
+import { expect, test } from "bun:test";
+import type { Command } from "commander";
+import { readEnvironment } from "../../daemon/cli/environment.ts";
+import { createProgram } from "../../daemon/cli/main.ts";
+import { commandsOf } from "../../scripts/man-page.ts";
+
+const program = await createProgram(readEnvironment({ MEMSYNC_HOME: "/" }));
+const commands = commandsOf(program, program.createHelp());
+
+/** Those that print nothing when all is well, those whose output is others', and mere groups. */
+const WITHOUT_JSON = [
+  "set",
+  "rm",
+  "emulator",
+  "exec",
+  "server",
+  "server account",
+  "server token",
+  "demo",
+  "completion",
+];
+
+function pathOf(command: Command): string {
+  const { parent } = command;
+  return parent?.parent ? `${pathOf(parent)} ${command.name()}` : command.name();
+}
+
+function helpOf(command: Command): string {
+  let whole = "";
+  command.configureOutput({ writeOut: (text) => (whole += text) }).outputHelp();
+  return whole;
+}
+
+test("every command's help has a sentence, and examples of the command itself", () => {
+  expect(commands.length).toBeGreaterThan(50);
+  for (const command of commands) {
+    const path = pathOf(command);
+    expect([path, command.description()]).toEqual([path, expect.stringMatching(/\w+ \w+/)]);
+    const [, examples = ""] = helpOf(command).split("\nExamples:\n");
+    const [words = ""] = path.split(" ");
+    expect([path, examples]).toEqual([path, expect.stringContaining(`memsync ${words}`)]);
+    const known = commands.map(pathOf);
+    for (const [, name = ""] of examples.matchAll(/\bmemsync ([a-z]+)/g)) {
+      expect([path, known]).toEqual([path, expect.arrayContaining([name])]);
+    }
+  }
+});
+
+test("every command that prints something prints it as JSON, too", () => {
+  for (const command of commands) {
+    const hasJson = command.options.some(({ long }) => long === "--json");
+    expect([pathOf(command), hasJson]).toEqual([
+      pathOf(command),
+      !WITHOUT_JSON.includes(pathOf(command)),
+    ]);
+  }
+});
+
+test("no line of a help is wider than a terminal", () => {
+  for (const command of commands) {
+    const text = helpOf(command).slice(command.helpInformation().length);
+    const wide = text.split("\n").filter((line) => line.length > 100);
+    expect([pathOf(command), wide]).toEqual([pathOf(command), []]);
+  }
+});
