@@ -14,10 +14,16 @@ import { say, sayJson, table } from "../output.ts";
 import { withLocal } from "../place.ts";
 import { resolveFolder } from "../resolve-folder.ts";
 import { wasInStartTurn } from "../start-daemon.ts";
+import { statusOnScreen } from "../status-summary.ts";
 import { statusLines } from "../status-view.ts";
+import { watchSync } from "../sync-progress.ts";
 
 interface JsonOption {
   readonly json?: boolean;
+}
+
+interface StatusFlags extends JsonOption {
+  readonly all?: boolean;
 }
 
 interface LinkFlags extends JsonOption {
@@ -31,8 +37,9 @@ export function addDaemonCommands(program: Command, env: Environment): void {
   program
     .command("status")
     .description("show what is followed, saved and synced")
+    .option("--all", "each project, even where that takes more than a screen")
     .option("--json", "print it as JSON")
-    .action((options: JsonOption) => status(env, options));
+    .action((options: StatusFlags) => status(env, options));
   program
     .command("projects")
     .description("list the followed projects")
@@ -82,14 +89,14 @@ async function readStatus(env: Environment): Promise<DaemonStatus> {
   return (await daemon.call("GET", "/_memsync/status")) as DaemonStatus;
 }
 
-async function status(env: Environment, { json }: JsonOption): Promise<void> {
+async function status(env: Environment, { all, json }: StatusFlags): Promise<void> {
   const found = await readStatus(env);
   const conflicts = await withLocal(env, async (db) => (db ? await listConflicts(db) : []));
   if (json) {
     sayJson({ ...found, conflicts: conflicts.length });
     return;
   }
-  for (const line of statusLines(found)) say(line);
+  for (const line of all ? statusLines(found) : statusOnScreen(found)) say(line);
   if (conflicts.length > 0) {
     say(`conflicts ${conflicts.length}: \`memsync conflicts\` shows them`);
   }
@@ -139,7 +146,8 @@ async function sync(env: Environment, options: JsonOption & { wait: string }): P
   const wait = Number(options.wait);
   if (!Number.isFinite(wait) || wait < 0) throw new UsageError("--wait is a number of seconds");
   const daemon = await getDaemon(env);
-  const answer = (await daemon.call("POST", "/_memsync/sync", { wait_seconds: wait })) as {
+  const asked = daemon.call("POST", "/_memsync/sync", { wait_seconds: wait });
+  const answer = (await watchSync(daemon, asked)) as {
     synced: boolean;
     status: DaemonStatus;
   };

@@ -1,0 +1,85 @@
+import type { DaemonStatus, ProjectStatus } from "../status.ts";
+import { count } from "./output.ts";
+import { statusLines } from "./status-view.ts";
+import { hasTerminal, styled } from "./terminal.ts";
+
+/** A terminal to show something on, in characters. */
+export interface Screen {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** Below what is shown a shell writes its prompt, and the number of conflicts may come before. */
+const ROWS_FOR_OTHERS = 3;
+
+/**
+ * `memsync status` for one screen: whole where it fits, else without the projects with which all is
+ * well, and then with the first troubles only; what is left out is counted. Without a screen whole.
+ */
+export function statusOnScreen(
+  status: DaemonStatus,
+  screen: Screen | undefined = screenOf(),
+): string[] {
+  const whole = statusLines(status);
+  if (!screen || fits(whole, screen)) return whole.map(coloured);
+  const troubled = status.projects.filter(isTroubled);
+  for (let shown = troubled.length; shown >= 0; shown--) {
+    const lines = shortened(status, troubled.slice(0, shown));
+    if (fits(lines, screen)) return lines.map(coloured);
+  }
+  return shortened({ ...status, held: [], unlinked: [] }, []).map(coloured);
+}
+
+function screenOf(): Screen | undefined {
+  const { columns, rows } = process.stdout;
+  return hasTerminal() && columns > 0 && rows > 0 ? { columns, rows } : undefined;
+}
+
+function fits(lines: readonly string[], { columns, rows }: Screen): boolean {
+  const taken = lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns)), 0);
+  return taken <= rows - ROWS_FOR_OTHERS;
+}
+
+/** Whether there is more to be said of a project than that it is synced. */
+function isTroubled({ refused, waiting, contacted, notes, folders }: ProjectStatus): boolean {
+  const isOdd = folders.some(({ state }) => state === "held" || state === "waiting");
+  return refused !== null || waiting > 0 || !contacted || notes.length > 0 || isOdd;
+}
+
+/** The status with these projects alone, and how many others there are. */
+function shortened(status: DaemonStatus, projects: readonly ProjectStatus[]): string[] {
+  const troubled = status.projects.filter(isTroubled).length;
+  const well = status.projects.length - troubled;
+  const more = troubled - projects.length;
+  const lines = statusLines({ ...status, projects });
+  const others = [
+    ...(more > 0
+      ? [`${count(more, "project", "projects")} with something waiting or refused`]
+      : []),
+    ...(well > 0 ? [`${count(well, "project", "projects")}, all synced`] : []),
+  ];
+  const rest = `projects  ${projects.length > 0 ? "besides " : ""}${others.join(", ")}`;
+  // Of no project at all the view says so.
+  const shown = lines.filter((line) => !/^project {3}none linked/.test(line));
+  const found = shown.findIndex((line) => /^(unlinked|own) /.test(line));
+  const at = found === -1 ? shown.length : found;
+  return [
+    ...shown.slice(0, at),
+    `${rest}; \`memsync status --all\` shows each`,
+    ...shown.slice(at),
+  ];
+}
+
+const LABEL = /^(\w+)(?= {2,})/;
+const GOOD = /\ball synced\b/;
+const BAD = /\boffline: .*|\brefused by the service\b.*|^damaged\b.*/;
+const PENDING = /\b\d+ changes? (waiting|on this machine only)\b|^held\b/;
+
+/** A line of the status with what matters in it in colour, on a terminal that has any. */
+function coloured(line: string): string {
+  if (BAD.test(line)) return line.replace(BAD, (words) => styled("red", words));
+  return line
+    .replace(PENDING, (words) => styled("yellow", words))
+    .replace(GOOD, (words) => styled("green", words))
+    .replace(LABEL, (label) => styled("bold", label));
+}

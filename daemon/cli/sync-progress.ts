@@ -1,0 +1,41 @@
+import { delay } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import type { DaemonStatus } from "../status.ts";
+import type { GatewayClient } from "./daemon-contact.ts";
+import { Progress } from "./progress.ts";
+
+const POLL_MS = 250;
+
+/**
+ * Waits for a sync that the daemon was asked for, with a bar of the changes that the service has
+ * acknowledged meanwhile, where somebody watches. A look that fails is only not drawn.
+ */
+export async function watchSync<Answer>(
+  daemon: GatewayClient,
+  sync: Promise<Answer>,
+): Promise<Answer> {
+  if (!process.stderr.isTTY) return await sync;
+  const progress = new Progress("syncing", "changes");
+  const ended = sync.then(
+    () => true,
+    () => true,
+  );
+  let most = 0;
+  try {
+    while (!(await Promise.race([ended, delay(realWorld, POLL_MS)]))) {
+      const status = await daemon.call("GET", "/_memsync/status").catch(() => undefined);
+      if (!status) continue;
+      const waiting = waitingIn(status as DaemonStatus);
+      most = Math.max(most, waiting);
+      progress.update(most - waiting, most);
+    }
+    return await sync;
+  } finally {
+    progress.end();
+  }
+}
+
+/** Changes of all that is synced that the service has not acknowledged. */
+function waitingIn({ projects, own }: DaemonStatus): number {
+  return [...projects, own].reduce((sum, { waiting }) => sum + waiting, 0);
+}

@@ -1,0 +1,66 @@
+import { expect, test } from "bun:test";
+import { statusOnScreen } from "../../daemon/cli/status-summary.ts";
+import { statusLines } from "../../daemon/cli/status-view.ts";
+import type { DaemonStatus, ProjectStatus } from "../../daemon/status.ts";
+
+function project(at: number, fields: Partial<ProjectStatus> = {}): ProjectStatus {
+  const folder = { dir: `/src/${at}`, path: "CLAUDE.md", state: "followed", note: null } as const;
+  const rest = { memories: 3, waiting: 0, contacted: true, refused: null, notes: [] };
+  return { id: `proj_${at}`, name: `project ${at}`, folders: [folder], ...rest, ...fields };
+}
+
+function statusOf(projects: readonly ProjectStatus[]): DaemonStatus {
+  return {
+    version: "0.1.0",
+    home: "/home",
+    gateway: { url: "http://127.0.0.1:1" },
+    service: {
+      name: "https://memory.example.com",
+      online: true,
+      live: true,
+      plain: false,
+      last_contact_at: "2026-01-01T00:00:00.000Z",
+      message: null,
+      requests: {},
+      held_back: null,
+    },
+    projects,
+    unlinked: [],
+    own: { memories: 1, waiting: 0, contacted: true, refused: null, notes: [] },
+    damaged: [],
+    held: [],
+  };
+}
+
+const SCREEN = { columns: 80, rows: 24 };
+const fifty = Array.from({ length: 50 }, (_, at) => project(at));
+
+test("a status that fits its screen is whole, and so is one without a screen", () => {
+  const few = statusOf(fifty.slice(0, 3));
+  expect(statusOnScreen(few, SCREEN)).toEqual(statusLines(few));
+  expect(statusOnScreen(statusOf(fifty), { columns: 80, rows: 1000 }).length).toBe(153);
+});
+
+test("of fifty projects a screen shows those with troubles, and counts the others", () => {
+  const waiting = project(7, { waiting: 2 });
+  const refused = project(9, { refused: "it is too large" });
+  const projects = fifty.with(7, waiting).with(9, refused);
+  const lines = statusOnScreen(statusOf(projects), SCREEN);
+  const text = lines.join("\n");
+  expect(lines.length).toBeLessThanOrEqual(SCREEN.rows - 3);
+  expect(text).toContain("project 7");
+  expect(text).toContain("refused by the service: it is too large");
+  expect(text).not.toContain("project 8");
+  expect(text).toContain("besides 48 projects, all synced");
+  expect(text).toContain("service   https://memory.example.com");
+});
+
+test("more troubles than fit are counted, too", () => {
+  const projects = fifty.map((each) => ({ ...each, waiting: 1 }));
+  const lines = statusOnScreen(statusOf(projects), SCREEN);
+  expect(lines.length).toBeLessThanOrEqual(SCREEN.rows - 3);
+  expect(lines.join("\n")).toMatch(/besides \d+ projects with something waiting or refused;/);
+  const tiny = statusOnScreen(statusOf(projects), { columns: 80, rows: 5 });
+  expect(tiny.join("\n")).toContain("50 projects with something waiting or refused");
+  expect(tiny.join("\n")).not.toContain("none linked");
+});
