@@ -42,6 +42,11 @@ export async function askService<Value>(
 /** Who gave an answer, for a person. */
 export function sourceLine(answered: Answered<unknown>): string {
   return answered.source === "service"
-    ? `as ${answered.service} says`
+    ? `as ${nameOf(answered.service)} says`
     : `as this machine knows (${answered.reason})`;
+}
+
+/** A service as a sentence names it. */
+function nameOf(service: string): string {
+  return service === "embedded" ? "the embedded service" : service;
 }

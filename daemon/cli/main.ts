@@ -5,6 +5,7 @@ import { addCommands } from "./command-groups.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
 import { CommandEnded, CommandFailed, UsageError } from "./errors.ts";
 import { addExamples } from "./examples.ts";
+import { layOutHelp, writeHelp } from "./help-layout.ts";
 
 const DONE = 0;
 const FAILED = 1;
@@ -22,10 +23,12 @@ export async function createProgram(env: Environment, first?: string): Promise<C
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
+      writeOut: writeHelp,
       outputError: (text, write) => write(text.replace(/^error: /, "memsync: ")),
     });
   await addCommands(program, env, first);
   addExamples(program);
+  layOutHelp(program);
   return program;
 }
 

@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { readEnvironment } from "../../daemon/cli/environment.ts";
+import { folded } from "../../daemon/cli/help-layout.ts";
+import { createProgram } from "../../daemon/cli/main.ts";
+
+test("paragraphs fill the terminal's lines, and nothing else is touched", () => {
+  const text = [
+    "",
+    "One sentence that is long.",
+    "And another one.",
+    "",
+    "Examples:",
+    "  memsync get build       with   blanks that stay as they are, however long",
+    "",
+  ].join("\n");
+  expect(folded(text, 20).split("\n")).toEqual([
+    "",
+    "One sentence that is",
+    "long. And another",
+    "one.",
+    "",
+    "Examples:",
+    "  memsync get build       with   blanks that stay as they are, however long",
+    "",
+  ]);
+});
+
+test("the help has every command once, under its heading", async () => {
+  const program = await createProgram(readEnvironment({ MEMSYNC_HOME: "/" }));
+  const help = program.helpInformation();
+  for (const { name } of program.commands.map((command) => ({ name: command.name() }))) {
+    const shown = help.split("\n").filter((line) => new RegExp(`^  ${name}( |$)`).test(line));
+    const isHidden = ["daemon", "complete"].includes(name);
+    expect([name, shown.length]).toEqual([name, isHidden ? 0 : 1]);
+  }
+  expect(help.indexOf("Memories:")).toBeLessThan(help.indexOf("The daemon:"));
+  expect(help.indexOf("The daemon:")).toBeLessThan(help.indexOf("More:"));
+});
