@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { AppError, messageOf } from "../shared/errors.ts";
-import { type AccountId, type ProjectId, randomProjectId } from "../shared/ids.ts";
+import { type AccountId, type ProjectId, parseProjectId, randomProjectId } from "../shared/ids.ts";
 import type { Log } from "../shared/log.ts";
 import type { ReplicaStore } from "../shared/replica/store.ts";
 import { Sweeper } from "../shared/replica/sweeper.ts";
@@ -26,8 +26,8 @@ import { settleSalvaged } from "./recovery/salvaged-memories.ts";
 import { moveToProject } from "./relink.ts";
 import { bindProject } from "./remotes/bind-project.ts";
 import type { Keyring } from "./remotes/keyring.ts";
-import { OpenRemotes, serviceNameOf } from "./remotes/open-remotes.ts";
-import type { RemoteEnvironment } from "./remotes/remote.ts";
+import { OpenRemotes } from "./remotes/open-remotes.ts";
+import { type RemoteEnvironment, serviceNameOf } from "./remotes/remote.ts";
 import { type BookOptions, nameEnvironment } from "./remotes/remote-book.ts";
 import {
   type ChangedRemote,

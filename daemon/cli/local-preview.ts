@@ -1,14 +1,18 @@
 import type { Kysely } from "kysely";
+import { layerOf } from "../../shared/replica/address.ts";
 import { diffLines } from "../../shared/replica/line-diff.ts";
 import { splitForm } from "../../shared/replica/text-form.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import { listHeld } from "../held/held-store.ts";
 import { readInbox } from "../inbox.ts";
 import { listLinks } from "../links.ts";
+import { serviceNameOf } from "../remotes/remote.ts";
+import { getDefault, type RemoteView } from "../remotes/remote-view.ts";
 import { type Content, contentOf, knownState, NO_CONTENT } from "../sync/known-state.ts";
 import { NOT_CONTACTED, readPosition } from "../sync/positions.ts";
 import type { DaemonTables } from "../tables.ts";
-import { listLocalDocuments, type LocalDocument, loadLocalDocument } from "./local-documents.ts";
+import { loadLocalDocument } from "./load-local-document.ts";
+import { listLocalDocuments, type LocalDocument } from "./local-documents.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -43,64 +47,58 @@ export interface DocumentPreview {
   readonly held: number;
 }
 
-/**
- * What waits to be sent of each document, and where to; `fallback` is the service of documents that
- * none has answered for yet. Asks nobody.
- */
-export async function previewSync(db: Db, fallback: string): Promise<DocumentPreview[]> {
+/** What waits to be sent of each document, and to which remote's service. Asks nobody. */
+export async function previewSync(db: Db, view: RemoteView): Promise<DocumentPreview[]> {
   const linked = new Set<string>((await listLinks(db)).map(({ projectId }) => projectId));
   const known = await listLocalDocuments(db);
   const previews: DocumentPreview[] = [];
-  for (const document of [...known, ...(await unknownDocuments(db, known))]) {
+  for (const document of [...known, ...(await unknownDocuments(db, known, view))]) {
     const isSent = document.layer !== "project" || linked.has(document.name);
-    const services = await servicesOf(db, document.id);
-    for (const service of services.length > 0 ? services : [fallback]) {
-      previews.push(await previewOne(db, document, service, isSent));
-    }
+    const remote = view.remotes.find(({ account }) => account === document.account);
+    previews.push(await previewOne(db, document, remote && serviceNameOf(remote), isSent));
   }
   return previews;
 }
 
 /** Those that so far only writes of the inbox are for. */
-async function unknownDocuments(db: Db, known: readonly LocalDocument[]): Promise<LocalDocument[]> {
-  const rows = await db.selectFrom("inbox").select("document").distinct().execute();
+async function unknownDocuments(
+  db: Db,
+  known: readonly LocalDocument[],
+  view: RemoteView,
+): Promise<LocalDocument[]> {
+  const rows = await db.selectFrom("inbox").select(["document", "account"]).distinct().execute();
   const links = new Map<string, string>();
   for (const { projectId, name } of await listLinks(db)) links.set(projectId, name);
+  const isKnown = (row: (typeof rows)[number]) =>
+    known.some(({ name, layer, account }) => {
+      return name === row.document && (layer === "project" || account === row.account);
+    });
   return rows
-    .map(({ document }) => document)
-    .filter((name) => known.every((each) => each.name !== name))
-    .map((name) => {
-      if (name === "global") return { id: NO_DOCUMENT, name, layer: "global", title: "global" };
-      if (name.startsWith("user/")) return { id: NO_DOCUMENT, name, layer: "user", title: "user" };
-      return { id: NO_DOCUMENT, name, layer: "project", title: links.get(name) ?? name };
+    .filter((row) => !isKnown(row))
+    .map(({ document: name, account: own }): LocalDocument => {
+      const layer = layerOf(name);
+      const account = layer === "project" ? getDefault(view).account : own;
+      const title = layer === "project" ? (links.get(name) ?? name) : layer;
+      return { id: NO_DOCUMENT, name, layer, account, remote: undefined, title };
     });
 }
 
 /** No row has it. */
 const NO_DOCUMENT = 0;
 
-async function servicesOf(db: Db, documentId: number): Promise<string[]> {
-  const rows = await db
-    .selectFrom("sync_positions")
-    .select("service")
-    .where("document_id", "=", documentId)
-    .orderBy("service")
-    .execute();
-  return rows.map(({ service }) => service);
-}
-
 async function previewOne(
   db: Db,
-  { id, name, layer, title }: LocalDocument,
-  service: string,
+  { id, name, layer, title, account }: LocalDocument,
+  service: string | undefined,
   isSent: boolean,
 ): Promise<DocumentPreview> {
   const isNew = id === NO_DOCUMENT;
-  const position = isNew ? NOT_CONTACTED : await readPosition(db, service, id);
+  const position =
+    isNew || service === undefined ? NOT_CONTACTED : await readPosition(db, service, id);
   const before = isNew ? NO_CONTENT : await knownState(db, id, position);
   const stored = isNew ? NO_CONTENT : contentOf(await loadLocalDocument(db, id));
-  const now = await withInbox(db, name, stored);
-  const inbox = await readInbox(db, name);
+  const inbox = await readInbox(db, name, account);
+  const now = withInbox(inbox, stored);
   return {
     name,
     layer,
@@ -113,15 +111,15 @@ async function previewOne(
       lines: lineChanges(before.text, now.text),
     },
     waiting: (await countUnacknowledged(db, id, position.ackedSeq)) + inbox.length,
-    held: (await listHeld(db, name)).length,
+    held: (await listHeld(db, { account, document: name })).length,
   };
 }
 
 /** A document as it will be when the next daemon has taken over the inbox. */
-async function withInbox(db: Db, name: string, stored: Content): Promise<Content> {
+function withInbox(inbox: Awaited<ReturnType<typeof readInbox>>, stored: Content): Content {
   const memories = new Map(stored.memories);
   let { text } = stored;
-  for (const write of await readInbox(db, name)) {
+  for (const write of inbox) {
     if (write.kind === "text") text = write.value;
     if (write.kind !== "memory") continue;
     if (write.value === undefined) memories.delete(write.key);

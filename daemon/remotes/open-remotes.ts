@@ -12,7 +12,7 @@ import { forgetOtherServices } from "../sync/positions.ts";
 import { documentsOf } from "../sync/round.ts";
 import type { Service } from "../sync/service.ts";
 import type { DaemonTables } from "../tables.ts";
-import { EMBEDDED, type Remote, type RemoteEnvironment, UNKNOWN_SERVICE } from "./remote.ts";
+import { type Remote, type RemoteEnvironment, UNKNOWN_SERVICE } from "./remote.ts";
 import { listBindings } from "./remote-store.ts";
 import { type RemoteView, readRemotes } from "./remote-view.ts";
 import type { FoundToken, TokenStore } from "./token-store.ts";
@@ -272,9 +272,4 @@ async function stopOne({ engine, service }: OpenRemote): Promise<void> {
   await engine.stop();
   await service.budget?.close();
   await service.close();
-}
-
-/** The name that positions with a remote are kept under. */
-export function serviceNameOf(remote: Pick<Remote, "url"> | undefined): string {
-  return remote?.url ?? EMBEDDED;
 }

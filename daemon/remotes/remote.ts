@@ -78,3 +78,8 @@ export function noSuchRemote(name: string): AppError {
     `there is no remote ${name}: \`memsync remote list\` shows those there are`,
   );
 }
+
+/** The name that positions with a remote are kept under. */
+export function serviceNameOf(remote: Pick<Remote, "url"> | undefined): string {
+  return remote?.url ?? EMBEDDED;
+}

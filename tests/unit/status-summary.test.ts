@@ -6,27 +6,31 @@ import type { DaemonStatus, ProjectStatus } from "../../daemon/status.ts";
 function project(at: number, fields: Partial<ProjectStatus> = {}): ProjectStatus {
   const folder = { dir: `/src/${at}`, path: "CLAUDE.md", state: "followed", note: null } as const;
   const rest = { memories: 3, waiting: 0, contacted: true, refused: null, notes: [] };
-  return { id: `proj_${at}`, name: `project ${at}`, folders: [folder], ...rest, ...fields };
+  const names = { id: `proj_${at}`, name: `project ${at}`, remote: "work" };
+  return { ...names, folders: [folder], ...rest, ...fields };
 }
 
 function statusOf(projects: readonly ProjectStatus[]): DaemonStatus {
+  const service = {
+    name: "https://memory.example.com",
+    online: true,
+    live: true,
+    plain: false,
+    last_contact_at: "2026-01-01T00:00:00.000Z",
+    message: null,
+    requests: {},
+    held_back: null,
+  };
+  const own = { memories: 1, waiting: 0, contacted: true, refused: null, notes: [] };
   return {
     version: "0.1.0",
     home: "/home",
     gateway: { url: "http://127.0.0.1:1" },
-    service: {
-      name: "https://memory.example.com",
-      online: true,
-      live: true,
-      plain: false,
-      last_contact_at: "2026-01-01T00:00:00.000Z",
-      message: null,
-      requests: {},
-      held_back: null,
-    },
+    service,
+    remotes: [{ name: "work", default: true, service, own }],
     projects,
     unlinked: [],
-    own: { memories: 1, waiting: 0, contacted: true, refused: null, notes: [] },
+    own,
     damaged: [],
     held: [],
   };

@@ -1,8 +1,10 @@
 import type { Command } from "commander";
+import { readRemotes } from "../../remotes/remote-view.ts";
 import type { Environment } from "../environment.ts";
 import { type DocumentPreview, type KeyChanges, previewSync } from "../local-preview.ts";
 import { count, firstLine, say, sayJson } from "../output.ts";
 import { withLocal } from "../place.ts";
+import { remoteEnvironment } from "../remote-environment.ts";
 import { styled } from "../terminal.ts";
 
 const HELP = `
@@ -27,8 +29,9 @@ export function addPreviewCommand(program: Command, env: Environment): void {
 }
 
 async function preview(env: Environment, json: boolean): Promise<void> {
-  const fallback = env.serviceUrl?.replace(/\/+$/, "") ?? "embedded";
-  const previews = await withLocal(env, async (db) => (db ? await previewSync(db, fallback) : []));
+  const previews = await withLocal(env, async (db) => {
+    return db ? await previewSync(db, await readRemotes(db, remoteEnvironment(env))) : [];
+  });
   if (json) {
     sayJson(previews.map(shown));
     return;

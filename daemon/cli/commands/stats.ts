@@ -4,12 +4,15 @@ import type { Session } from "../../../shared/wire/session.ts";
 import type { Stats } from "../../../shared/wire/stats.ts";
 import type { ProjectId } from "../../../shared/ids.ts";
 import { parseTimestamp } from "../../../shared/timestamps.ts";
+import { findBinding } from "../../remotes/remote-store.ts";
+import { getDefault, readRemotes } from "../../remotes/remote-view.ts";
 import { type Answered, askService, sourceLine } from "../ask-service.ts";
 import type { Environment } from "../environment.ts";
 import { UsageError } from "../errors.ts";
 import { findProject } from "../find-project.ts";
 import { bytesShown, firstLine, say, sayJson, shortName, table } from "../output.ts";
 import { withLocal } from "../place.ts";
+import { remoteEnvironment } from "../remote-environment.ts";
 import { styled } from "../terminal.ts";
 import { timeShown } from "../version-view.ts";
 
@@ -70,7 +73,9 @@ async function stats(env: Environment, { json }: JsonFlag): Promise<void> {
     isAnswer: isStats,
     local: async (db) => {
       const { readServices } = await import("../../local-services.ts");
-      return db ? await readServices(db, realWorld).stats() : NOTHING;
+      if (!db) return NOTHING;
+      const { account } = getDefault(await readRemotes(db, remoteEnvironment(env)));
+      return await readServices(db, realWorld, account).stats();
     },
   });
   if (json) sayJson(asJson(answered, answered.value));
@@ -143,7 +148,7 @@ async function sessions(env: Environment, { project, limit, json }: SessionFlags
     project === undefined
       ? undefined
       : await withLocal(env, (db) => findProject(db, project, env.dir));
-  const answered = await askService(env, sessionQuestion(id, most));
+  const answered = await askService(env, sessionQuestion(env, id, most));
   const { sessions: found, total } = answered.value;
   if (json) {
     sayJson(asJson(answered, { sessions: found, total }));
@@ -154,7 +159,7 @@ async function sessions(env: Environment, { project, limit, json }: SessionFlags
   say(styled("dim", `${shown}, ${sourceLine(answered)}`));
 }
 
-function sessionQuestion(id: ProjectId | undefined, limit: number) {
+function sessionQuestion(env: Environment, id: ProjectId | undefined, limit: number) {
   const query = new URLSearchParams({ limit: String(limit) });
   if (id !== undefined) query.set("project_id", id);
   return {
@@ -164,7 +169,9 @@ function sessionQuestion(id: ProjectId | undefined, limit: number) {
       if (!db) return { sessions: [], total: 0 };
       const { readServices } = await import("../../local-services.ts");
       const asked = { limit, cursor: undefined, projectId: id };
-      const { items, total } = await readServices(db, realWorld).sessions(asked);
+      const bound = id && (await findBinding(db, id));
+      const account = bound ?? getDefault(await readRemotes(db, remoteEnvironment(env))).account;
+      const { items, total } = await readServices(db, realWorld, account).sessions(asked);
       return { sessions: items, total };
     },
   };
