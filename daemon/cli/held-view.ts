@@ -9,11 +9,12 @@ export function heldName({ kind, key }: Pick<HeldItem, "kind" | "key">): string 
 }
 
 /** The lines of `status` about what is held; files are with their folders. */
-export function heldLines(held: readonly HeldStatus[]): string[] {
+export function heldLines(held: readonly HeldStatus[], withRemote: boolean): string[] {
   return held
     .filter(({ kind }) => kind !== "file")
-    .flatMap(({ kind, key, layer, project_id, advice }) => [
-      `held      ${heldName({ kind, key: key ?? "" })}   ${project_id ?? layer}`,
+    .flatMap(({ kind, key, layer, project_id, remote, advice }) => [
+      `held      ${heldName({ kind, key: key ?? "" })}   ${project_id ?? layer}` +
+        (withRemote && remote !== null ? `   at ${remote}` : ""),
       `          ${advice}`,
     ]);
 }

@@ -1,5 +1,5 @@
 import { silentLog } from "../../shared/log.ts";
-import { takeLock } from "../../shared/sqlite/lock.ts";
+import { passGate, takeLock } from "../../shared/sqlite/lock.ts";
 import { delay } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { prepareHome } from "../home.ts";
@@ -71,10 +71,15 @@ export async function listRemotesOf(env: Environment): Promise<readonly ListedRe
   const daemon = await findDaemon(env.home);
   if (daemon) return (await daemon.call("GET", "/_memsync/remotes")) as ListedRemote[];
   prepareHome(env.home);
-  const database = await openHomeDatabase(env.home.database);
+  const gate = await passGate(env.home.gate, "shared");
   try {
-    return await describeRemotes(database.reader, remoteEnvironment(env));
+    const database = await openHomeDatabase(env.home.database);
+    try {
+      return await describeRemotes(database.reader, remoteEnvironment(env));
+    } finally {
+      await database.close();
+    }
   } finally {
-    await database.close();
+    gate.release();
   }
 }

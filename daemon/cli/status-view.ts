@@ -24,7 +24,7 @@ export function statusLines(status: DaemonStatus): string[] {
     ...status.unlinked.flatMap(unlinkedLines),
     ...status.remotes.flatMap((remote) => ownLines(remote, several)),
     ...status.damaged.flatMap(damageLines),
-    ...heldLines(status.held),
+    ...heldLines(status.held, several),
   ];
 }
 

@@ -22,7 +22,7 @@ export async function checkHome({ dir }: Home): Promise<Finding> {
 
 /** Nobody else may look into the home; within it the socket and its token are guarded once more. */
 export async function checkPermissions(home: Home): Promise<Finding> {
-  const guarded = [home.dir, home.gateway, home.socket];
+  const guarded = [home.dir, home.gateway, home.socket, home.credentials];
   for (const path of [...guarded, home.database, home.service, home.log].filter(existsSync)) {
     const { mode, uid } = await stat(path);
     if (uid !== userInfo().uid) {

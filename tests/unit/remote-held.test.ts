@@ -1,0 +1,166 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { drainInbox } from "../../daemon/drain-inbox.ts";
+import { findHeld, listHeld, putHeld } from "../../daemon/held/held-store.ts";
+import { appendToInbox } from "../../daemon/inbox.ts";
+import type { Link } from "../../daemon/links.ts";
+import { LOCAL_USER } from "../../daemon/local-account.ts";
+import { openReplica } from "../../daemon/open-replica.ts";
+import { settleSalvaged } from "../../daemon/recovery/salvaged-memories.ts";
+import { moveToProject } from "../../daemon/relink.ts";
+import { addRemote, copyOwn, moveProject, removeRemote } from "../../daemon/remotes/remote-book.ts";
+import { findBinding } from "../../daemon/remotes/remote-store.ts";
+import { projectRound } from "../../daemon/sync/plain/project-round.ts";
+import { writePosition } from "../../daemon/sync/positions.ts";
+import type { Service } from "../../daemon/sync/service.ts";
+import type { DaemonTables } from "../../daemon/tables.ts";
+import type { ProjectId } from "../../shared/ids.ts";
+import { projectDocument, userDocument } from "../../shared/replica/address.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
+import { NOW } from "../support/replicas.ts";
+
+const PROJECT = "proj_held" as ProjectId;
+const OWN = `user/${LOCAL_USER}`;
+const folder = mkdtempSync(join(tmpdir(), "memsync-remote-held-"));
+const stores: ReplicaStore<DaemonTables>[] = [];
+
+afterAll(async () => {
+  for (const store of stores) await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** A home with two remotes; the project is bound to the first one. */
+async function twoRemotes() {
+  const store = await openReplica(join(folder, `home-${stores.length}.db`), realWorld);
+  stores.push(store);
+  const book = { world: realWorld, environment: { url: undefined, token: undefined } };
+  const accounts = await store.write(async (context) => {
+    const a = await addRemote(context, book, "a", "https://a.example.com");
+    const b = await addRemote(context, book, "b", "https://b.example.com");
+    const { document } = await context.open(projectDocument(a.account, PROJECT));
+    document.setEntry("memories", "known", "value of known", { now: NOW });
+    return { a: a.account, b: b.account };
+  });
+  return { store, ...accounts };
+}
+
+function heldOf(account: string, document: string, key = "k") {
+  const write = { value: PLANTED.github, seen: [], reason: "looks like a token", writtenAt: NOW };
+  return { kind: "memory", account, document, key, cause: "secret", ...write } as const;
+}
+
+async function placesHeld({ reader }: ReplicaStore<DaemonTables>): Promise<string[]> {
+  return (await listHeld(reader)).map(({ account, document }) => `${account} ${document}`);
+}
+
+test("what is held of a project goes with it, and of the user stays", async () => {
+  const { store, a, b } = await twoRemotes();
+  await store.write(async (context) => {
+    await putHeld(context.db, heldOf(a, PROJECT));
+    await putHeld(context.db, heldOf(a, OWN));
+    await moveProject(context, PROJECT, b);
+  });
+  expect(await placesHeld(store)).toEqual([`${b} ${PROJECT}`, `${a} ${OWN}`]);
+  expect(await findHeld(store.reader, heldOf(b, OWN))).toBeUndefined();
+});
+
+test("a folder that is linked to another remote's project leaves behind what is held", async () => {
+  const { store, a, b } = await twoRemotes();
+  const other = "proj_other" as ProjectId;
+  const link: Link = { dir: "/d", projectId: other, name: "d", write: false };
+  await store.write(async (context) => {
+    await putHeld(context.db, heldOf(a, PROJECT));
+    await context.open(projectDocument(b, other));
+    await moveToProject(context, b, { ...link, projectId: PROJECT }, link);
+  });
+  expect(await placesHeld(store)).toEqual([`${a} ${PROJECT}`]);
+});
+
+test("a copy of user memories has its own held ones, and hinders its remote's removal", async () => {
+  const { store, a, b } = await twoRemotes();
+  const book = (name: string) => store.write((context) => removeRemote(context, name));
+  await store.write((context) => putHeld(context.db, heldOf(a, OWN)));
+  await store.write((context) => copyOwn(context, a, b));
+  await store.write((context) => copyOwn(context, a, b));
+  expect((await placesHeld(store)).sort()).toEqual([`${a} ${OWN}`, `${b} ${OWN}`].sort());
+  await expect(book("b")).rejects.toThrow("are on this machine only");
+});
+
+test("what waits in the inbox for one remote's user is held and written there alone", async () => {
+  const { store, a, b } = await twoRemotes();
+  const write = { kind: "memory", document: OWN, seen: [], writtenAt: NOW } as const;
+  await store.write(async ({ db }) => {
+    await appendToInbox(db, { ...write, account: a, key: "secret", value: PLANTED.github });
+    await appendToInbox(db, { ...write, account: a, key: "fine", value: "of a" });
+    await appendToInbox(db, { ...write, account: b, key: "fine", value: "of b" });
+    await appendToInbox(db, { ...write, document: "proj_new", key: "fine", value: "of b" });
+  });
+  await drainInbox(store, b);
+  expect(await placesHeld(store)).toEqual([`${a} ${OWN}`]);
+  expect(await findBinding(store.reader, "proj_new" as ProjectId)).toBe(b);
+  const values = await store.write(async (context) => {
+    const open = [await context.open(userDocument(a, LOCAL_USER))];
+    open.push(await context.open(userDocument(b, LOCAL_USER)));
+    return open.map(({ document }) => document.memories.get("fine").map(({ value }) => value));
+  });
+  expect(values).toEqual([["of a"], ["of b"]]);
+});
+
+test("a salvaged memory comes back at its own remote, once that has answered", async () => {
+  const { store, a, b } = await twoRemotes();
+  const serviceOf = (account: string) => (account === a ? "service-a" : "service-b");
+  await store.write(async ({ db }) => {
+    const salvaged = { key: "lost", value: "found", client: 5, clock: 0, updated_at: NOW };
+    await db
+      .insertInto("salvaged_memories")
+      .values({ ...salvaged, account: a, document: OWN })
+      .execute();
+  });
+  const answered = async (account: typeof a) => {
+    await store.write(async (context) => {
+      const { id } = await context.open(userDocument(account, LOCAL_USER));
+      const remote = { epoch: "e", seq: 1 };
+      const position = { remote, ackedSeq: 0, refused: undefined };
+      await writePosition(context.db, serviceOf(account), id, position);
+    });
+    await settleSalvaged(store, serviceOf);
+  };
+  const lost = (account: typeof a) =>
+    store.write(async (context) => {
+      const { document } = await context.open(userDocument(account, LOCAL_USER));
+      return document.memories.get("lost").length;
+    });
+  await answered(b);
+  expect([await lost(a), await lost(b)]).toEqual([0, 0]);
+  await answered(a);
+  expect([await lost(a), await lost(b)]).toEqual([1, 0]);
+});
+
+test("a plain service is sent nothing of a project that was bound anew meanwhile", async () => {
+  for (const bindAnew of [true, false]) {
+    const { store, a, b } = await twoRemotes();
+    const calls: string[] = [];
+    const service: Service = {
+      name: "plain",
+      exchange: async () => ({ kind: "answered", value: "plain" }),
+      createProject: async () => ({ kind: "answered", value: undefined }),
+      async forward(method, path) {
+        calls.push(`${method} ${path}`);
+        if (bindAnew) await store.write((context) => moveProject(context, PROJECT, b));
+        const project = { id: PROJECT, name: "p", claude_md_content: "", memories: [] };
+        return { kind: "answered", value: { project, ...project } };
+      },
+      close: async () => {},
+    };
+    const projects = () => new Map([[PROJECT, "p"]]);
+    const options = { store, service, account: a, user: LOCAL_USER, projects, taken: new Set("") };
+    const outcome = await projectRound(options, PROJECT);
+    const read = `GET /api/projects/${PROJECT}`;
+    expect(calls).toEqual(bindAnew ? [read] : [read, `POST /api/projects/${PROJECT}/sync`]);
+    expect(outcome).toMatchObject({ kind: "answered", value: { sent: !bindAnew } });
+  }
+});
