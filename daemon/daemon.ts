@@ -6,6 +6,7 @@ import type { ReplicaStore } from "../shared/replica/store.ts";
 import { Sweeper } from "../shared/replica/sweeper.ts";
 import { moveKeptConflicts } from "../shared/replica/text-conflicts.ts";
 import { delay, type World } from "../shared/world.ts";
+import { chooseProject, repositoryNote } from "./choose-project.ts";
 import { drainInbox } from "./drain-inbox.ts";
 import { type Controlled, createControl } from "./gateway/control.ts";
 import { forwardConnections } from "./gateway/forwarded-connections.ts";
@@ -14,9 +15,11 @@ import { type Gateway, openGateway } from "./gateway/gateway.ts";
 import { serviceStoreOf } from "./gateway/mount.ts";
 import { createWithholding } from "./held/withholding.ts";
 import type { Home } from "./home.ts";
+import { keepPlace, readLinkFacts } from "./link-facts.ts";
 import { type Link, listLinks, putLink, removeLink } from "./links.ts";
 import { LOCAL_ACCOUNT } from "./local-account.ts";
 import { keepMachineName, readMachineName } from "./machine-name.ts";
+import { findMovedLink, findNewFolder, moveLink } from "./move-link.ts";
 import { openReplica } from "./open-replica.ts";
 import { parsePortableHome } from "./portable/format.ts";
 import { type ImportResult, importHome } from "./portable/import-home.ts";
@@ -41,9 +44,10 @@ import { TokenStore } from "./remotes/token-store.ts";
 import type { Introduction } from "./service/introduction.ts";
 import { forgetFollowed } from "./sources/follow-store.ts";
 import { Followers } from "./sources/followers.ts";
-import { identifyProject } from "./sources/identity.ts";
+import { identifyProject, type ProjectIdentity } from "./sources/identity.ts";
+import { findKnownPlace, forgetKnownPlace } from "./sources/place-store.ts";
 import { createGit } from "./sources/run-git.ts";
-import { watchFolder } from "./sources/watch.ts";
+import { watchFolder } from "./sources/watched-folder.ts";
 import { realPathOf } from "./sources/working-tree.ts";
 import { type DaemonStatus, isSynced, readStatus } from "./status.ts";
 import type { Service, ServiceAnswer } from "./sync/service.ts";
@@ -108,6 +112,9 @@ export class Daemon implements Controlled {
   readonly #wakeWatch: WakeWatch;
   #gateway: Gateway | undefined;
   #links: Link[] = [];
+  /** By folder: what its repository says of its project that is not so. */
+  readonly #repositoryNotes = new Map<string, string>();
+  #lastNote: Promise<void> = Promise.resolve();
   #lastChange: Promise<void> = Promise.resolve();
   #stopping = false;
   /** Whether memories of a damaged database wait for the service's word. */
@@ -125,6 +132,8 @@ export class Daemon implements Controlled {
       log,
       git: this.#git,
       watch: watchFolder,
+      onGone: (link) => this.#onGone(link),
+      onRepository: (link) => this.#onRepository(link),
       account: LOCAL_ACCOUNT,
       service: serviceNameOf(environment),
     });
@@ -138,7 +147,11 @@ export class Daemon implements Controlled {
       links: () => this.#links,
       onContact: () => this.#onContact(),
     });
-    const onWake = (stoodStillMs: number) => void this.#remotes.woke(stoodStillMs);
+    const onWake = (stoodStillMs: number) => {
+      // Other systems may have written the disk meanwhile, and a network drive is another by now.
+      if (stoodStillMs > 0) this.#followers.rescan();
+      void this.#remotes.woke(stoodStillMs);
+    };
     this.#wakeWatch = new WakeWatch({ world, signs: realSigns, onWake });
   }
 
@@ -176,6 +189,7 @@ export class Daemon implements Controlled {
     await store.write(moveKeptConflicts);
     await this.drainInbox();
     for (const link of this.#links) await this.#follow(link);
+    for (const link of this.#links) this.#onRepository(link);
     this.#remotes.start();
     this.#wakeWatch.start();
     this.#sweeper.start();
@@ -197,6 +211,8 @@ export class Daemon implements Controlled {
       remotes: this.#remotes,
       links: this.#links,
       files: this.#followers.files(),
+      polled: (dir) => this.#followers.polled(dir),
+      repositoryNote: (dir) => this.#repositoryNotes.get(dir),
     });
   }
 
@@ -211,23 +227,68 @@ export class Daemon implements Controlled {
       throw new AppError("invalid_request", `${folder} is not a folder`);
     }
     const identity = await identifyProject(this.#git, dir);
-    const known = this.#links.find((link) => link.dir === dir);
-    const derived = identity.kind === "none" ? known?.projectId : identity.projectId;
-    const projectId = options.id ?? derived ?? randomProjectId(this.#options.world);
-    const write = options.write ?? known?.write ?? false;
+    await this.#bringMoved(dir, identity);
+    const former = this.#links.find((link) => link.dir === dir);
+    const facts = await readLinkFacts(this.#store.reader, this.#git, dir, identity, former);
+    const chosen = chooseProject({ ...facts, asked: options.id });
+    const projectId = chosen.projectId ?? randomProjectId(this.#options.world);
+    const write = options.write ?? former?.write ?? false;
     const link: Link = { dir, projectId, name: identity.name, write };
     const others = this.#links.filter((each) => each.dir !== dir && each.projectId === projectId);
-    const binding = { project: projectId, remote: options.remote, former: known, others };
+    const binding = { project: projectId, remote: options.remote, former, others };
     const dirs = [dir, ...(options.remote === undefined ? [] : others.map((each) => each.dir))];
     const account = await this.#unfollowed(dirs, () =>
       this.#store.write(async (context) => {
         const bound = await bindProject(context, this.#book, binding);
         await putLink(context.db, link, context.now);
-        await moveToProject(context, bound, known, link);
+        await moveToProject(context, bound, former, link, chosen.bringsMemories);
+        await keepPlace(context.db, facts, chosen);
         return bound;
       }),
     );
     return { ...link, remote: this.#remotes.remoteOf(account)?.name ?? "" };
+  }
+
+  /** A folder that was moved to `dir` brings its link along. */
+  async #bringMoved(dir: string, identity: ProjectIdentity): Promise<void> {
+    if (this.#links.some((link) => link.dir === dir)) return;
+    const derivedId = identity.kind === "none" ? undefined : identity.projectId;
+    const moved = await findMovedLink(this.#store.reader, this.#links, dir, derivedId);
+    if (moved) await this.#moveLink(moved.dir, dir);
+  }
+
+  /** Looks for a linked folder that is gone, and follows it where it is now. */
+  #onGone(link: Link): void {
+    const move = this.#inTurn(async () => {
+      if (this.#stopping || !this.#links.some(({ dir }) => dir === link.dir)) return;
+      const to = await findNewFolder(this.#store.reader, link);
+      if (to === undefined || this.#links.some(({ dir }) => dir === to)) return;
+      await this.#moveLink(link.dir, to);
+    });
+    move.catch((thrown) => {
+      this.#options.log.warn({ reason: messageOf(thrown) }, "a moved folder was not followed");
+    });
+  }
+
+  async #moveLink(from: string, to: string): Promise<void> {
+    const move = () => this.#store.write(({ db }) => moveLink(db, from, to));
+    await this.#unfollowed([from, to], move);
+    this.#options.log.info({ from, to }, "a linked folder was moved, and its link with it");
+  }
+
+  /** Finds out whether git still says that the folder is the project that it is linked to. */
+  #onRepository(link: Link): void {
+    const look = this.#lastNote.then(async () => {
+      const { dir } = link;
+      if (this.#stopping) return;
+      const known = await findKnownPlace(this.#store.reader, dir);
+      const note = repositoryNote(link, await identifyProject(this.#git, dir), known);
+      if (note === undefined) this.#repositoryNotes.delete(dir);
+      else this.#repositoryNotes.set(dir, note);
+    });
+    this.#lastNote = look.catch((thrown) => {
+      this.#options.log.warn({ reason: messageOf(thrown) }, "a repository was not looked at");
+    });
   }
 
   /** Stops following a folder; nothing is deleted anywhere. False: it was not linked. */
@@ -240,6 +301,7 @@ export class Daemon implements Controlled {
     return await this.#unfollowed([dir], () =>
       this.#store.write(async ({ db }) => {
         await forgetFollowed(db, dir);
+        await forgetKnownPlace(db, dir);
         return await removeLink(db, dir);
       }),
     );
@@ -271,7 +333,11 @@ export class Daemon implements Controlled {
       return await change();
     } finally {
       await this.#takeBindings(changedRemote);
-      for (const link of this.#links) if (dirs.includes(link.dir)) await this.#follow(link);
+      for (const dir of dirs) this.#repositoryNotes.delete(dir);
+      for (const link of this.#links.filter(({ dir }) => dirs.includes(dir))) {
+        await this.#follow(link);
+        this.#onRepository(link);
+      }
     }
   }
 
@@ -337,6 +403,8 @@ export class Daemon implements Controlled {
     this.#wakeWatch.stop();
     this.#remotes.abandonCalls();
     await this.#gateway?.close();
+    await this.#lastChange;
+    await this.#lastNote;
     await this.#followers.stop();
     await this.#remotes.stop();
     await this.#settling;

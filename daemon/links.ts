@@ -39,6 +39,16 @@ export async function putLink(db: Db, link: Link, now: number): Promise<void> {
     .execute();
 }
 
+/** Gives a link's folder another path. False: it was not linked. */
+export async function moveLinkTo(db: Db, from: string, to: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable("links")
+    .set({ dir: to })
+    .where("dir", "=", from)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
 /** False: the folder was not linked. */
 export async function removeLink(db: Db, dir: string): Promise<boolean> {
   const { numDeletedRows } = await db.deleteFrom("links").where("dir", "=", dir).executeTakeFirst();

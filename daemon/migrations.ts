@@ -149,6 +149,21 @@ const ownMigrations: readonly Migration[] = [
         where name >= 'proj_' and name < 'proj\`'`.execute(db);
     },
   },
+  {
+    name: "daemon-link-places",
+    async up(db) {
+      await db.schema
+        .createTable("link_places")
+        .addColumn("dir", "text", (column) => column.primaryKey())
+        .addColumn("device", "text", (column) => column.notNull())
+        .addColumn("inode", "text", (column) => column.notNull())
+        .addColumn("born_at", "text", (column) => column.notNull())
+        .addColumn("evidence", "text", (column) => column.notNull())
+        .addColumn("derived_id", "text")
+        .addColumn("root_commit", "text")
+        .execute();
+    },
+  },
 ];
 
 /** The whole schema of a home's database. */

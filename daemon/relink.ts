@@ -11,16 +11,18 @@ import type { DaemonTables } from "./tables.ts";
  * A folder whose project is another from now on brings its memories along: they are added to the
  * new project where it has none of that key, and its file meets the new document for the first
  * time. The former project stays as it is; where it is bound to another remote than the new one,
- * its memories stay there.
+ * its memories stay there. `bringsMemories`: not where it is another repository's.
  */
 export async function moveToProject(
   context: WriteContext<DaemonTables>,
   account: string,
   former: Link | undefined,
   link: Link,
+  bringsMemories: boolean,
 ): Promise<void> {
   if (!former || former.projectId === link.projectId) return;
   await forgetFollowed(context.db, link.dir);
+  if (!bringsMemories) return;
   if ((await findBinding(context.db, former.projectId)) !== account) return;
   await moveHeld(context.db, account, former.projectId, link.projectId);
   const from = await context.find(projectDocument(account, former.projectId));

@@ -11,6 +11,7 @@ import { type DamageNote, readDamageNotes } from "./recovery/set-aside.ts";
 import type { OpenRemote, OpenRemotes } from "./remotes/open-remotes.ts";
 import { serviceNameOf } from "./remotes/remote.ts";
 import type { FollowedFile } from "./sources/followed-file.ts";
+import type { Polled } from "./sources/watch-trouble.ts";
 import type { SyncEngine } from "./sync/engine.ts";
 import { readPlainStatus } from "./sync/plain/plain-status.ts";
 import { isPlain, readPosition } from "./sync/positions.ts";
@@ -40,6 +41,10 @@ export interface FolderStatus {
   readonly path: string;
   readonly state: "followed" | "upwards" | "waiting" | "held" | "left alone";
   readonly note: string | null;
+  /** Why its changes are looked for every few seconds; null: the system tells of them. */
+  readonly polled: Polled | null;
+  /** What its repository says of its project that is not so, and what to do about it. */
+  readonly repository: string | null;
 }
 
 /** One followed project, by the name of its first link, with its linked folders. */
@@ -119,6 +124,8 @@ export interface StatusSources {
   readonly remotes: OpenRemotes;
   readonly links: readonly Link[];
   readonly files: readonly FollowedFile[];
+  readonly polled: (dir: string) => Polled | undefined;
+  readonly repositoryNote: (dir: string) => string | undefined;
 }
 
 /** The state now, projects in the order of `links`. Calls no service and looks at no file. */
@@ -133,7 +140,7 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
       name,
       remote: open.remoteOf(account)?.name ?? "",
       ...(await unitStatus(sources, account, projectId)),
-      folders: folders.map(folderStatus),
+      folders: folders.map((file) => folderStatus(sources, file)),
     });
   }
   const remotes: RemoteStatus[] = [];
@@ -228,9 +235,12 @@ async function findUnlinked(sources: StatusSources): Promise<UnlinkedProject[]> 
   return unlinked;
 }
 
-function folderStatus(file: FollowedFile): FolderStatus {
+function folderStatus(sources: StatusSources, file: FollowedFile): FolderStatus {
   const { path, state, note } = file.status;
-  return { dir: file.link.dir, path, state, note: note ?? null };
+  const { dir } = file.link;
+  const polled = sources.polled(dir) ?? null;
+  const repository = sources.repositoryNote(dir) ?? null;
+  return { dir, path, state, note: note ?? null, polled, repository };
 }
 
 async function unitStatus(

@@ -7,6 +7,7 @@ export interface DaemonTables extends ServiceTables, PlainTables {
   links: LinksTable;
   sync_positions: SyncPositionsTable;
   followed_files: FollowedFilesTable;
+  link_places: LinkPlacesTable;
   file_versions: FileVersionsTable;
   inbox: InboxTable;
   salvaged_memories: SalvagedMemoriesTable;
@@ -50,6 +51,21 @@ interface SyncPositionsTable {
   acked_seq: number;
   /** Why the service won't take or give this document; null when it does. */
   refused: string | null;
+}
+
+/** What a linked folder was like, by which it is known again. */
+interface LinkPlacesTable {
+  dir: string;
+  /** Of the folder, in decimal: too large for a number. */
+  device: string;
+  inode: string;
+  /** When the folder was made, in nanoseconds; empty where that is not known. */
+  born_at: string;
+  /** What the link's project was derived from. */
+  evidence: "origin" | "root-commit" | "none" | "chosen";
+  /** The project that the repository said it is. */
+  derived_id: string | null;
+  root_commit: string | null;
 }
 
 /** What a service account's requests have come to. */

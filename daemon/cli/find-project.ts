@@ -2,6 +2,7 @@ import { dirname, resolve } from "node:path";
 import type { Kysely } from "kysely";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import { type Link, listLinks } from "../links.ts";
+import { findLinkAbove } from "../move-link.ts";
 import { identifyProject } from "../sources/identity.ts";
 import { createGit } from "../sources/run-git.ts";
 import { projectFolder, realPathOf } from "../sources/working-tree.ts";
@@ -11,7 +12,8 @@ import { CommandFailed } from "./errors.ts";
 /**
  * The project that a command is about: `named` is a project's id or a folder, else the current
  * folder counts. A folder's project is that of the nearest linked folder above it, or one that is
- * followed elsewhere on this machine under the same identity, as another worktree is.
+ * followed elsewhere on this machine under the same identity, as another worktree is, or was linked
+ * before it was moved.
  */
 export async function findProject(
   db: Kysely<DaemonTables> | undefined,
@@ -30,6 +32,8 @@ export async function findProject(
     return identity.kind !== "none" && each.projectId === identity.projectId;
   });
   if (known) return known.projectId;
+  const moved = db && (await findLinkAbove(db, links, folder));
+  if (moved) return moved.projectId;
   throw new CommandFailed(
     `${folder} is not linked: run \`memsync up\` or \`memsync link\` there, or say --project`,
   );

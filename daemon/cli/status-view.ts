@@ -10,6 +10,7 @@ import type {
 } from "../status.ts";
 import { UNKNOWN_SERVICE } from "../remotes/remote.ts";
 import type { DamageNote } from "../recovery/set-aside.ts";
+import { POLL_MS } from "../sources/poll-interval.ts";
 import { heldLines } from "./held-view.ts";
 import { count } from "./output.ts";
 
@@ -74,7 +75,7 @@ function projectLines(project: ProjectStatus, withRemote: boolean): string[] {
   const at = withRemote ? `   at ${project.remote}` : "";
   return [
     `project   ${project.name}   ${project.id}${at}`,
-    ...project.folders.map((folder) => `          ${folderLine(folder)}`),
+    ...project.folders.flatMap(folderLines),
     `          ${unitLine(project)}`,
     ...project.notes.map((note) => `          ${note}`),
   ];
@@ -93,6 +94,16 @@ function damageLines({ found_at, message, set_aside }: DamageNote): string[] {
     `damaged   ${found_at}: ${message}`,
     `          delete ${tilde(set_aside)}* when nothing is missed, and this is said no more`,
   ];
+}
+
+function folderLines(folder: FolderStatus): string[] {
+  const { polled, repository } = folder;
+  const lines = [
+    folderLine(folder),
+    ...(polled ? [`looked at every ${POLL_MS / 1000} s, for ${polled.why}`] : []),
+    ...(repository !== null ? [repository] : []),
+  ];
+  return lines.map((line) => `          ${line}`);
 }
 
 function folderLine({ dir, path, state, note }: FolderStatus): string {

@@ -43,8 +43,9 @@ export type OnImported = (done: number, total: number) => void;
 /**
  * Writes everything of an export into the replica, in one transaction: each value as a write of
  * this machine's, so that what it replaces goes to the history, what equals the stored one changes
- * nothing, and what looks like a secret is held. Nothing is deleted. Durable when it resolves. `own`
- * is the account that gets the user and global memories, and the projects that the home has not yet.
+ * nothing, and what looks like a secret is held. Nothing is deleted. Durable when it resolves.
+ * `own` is the account that gets the user and global memories, and the projects that the home has
+ * not yet.
  */
 export async function importHome(
   store: ReplicaStore<DaemonTables>,

@@ -3,7 +3,7 @@ import type { FileStanding } from "./git-state.ts";
 /**
  * What may be done with a followed file. `both`: its changes are taken, others' are written into
  * it, and it may be made anew if `mayCreate`. `upwards`: its changes are taken. `leave`: neither,
- * for the reason given; `again` when that may pass by itself.
+ * for the reason given; `again` when that may pass without HEAD being changed.
  */
 export type FollowPlan =
   | { readonly kind: "both"; readonly mayCreate: boolean }
@@ -26,7 +26,7 @@ export function planFollowing(standing: FileStanding, facts: FollowFacts): Follo
     case "busy":
       return leave(busyNote(standing.operation), true);
     case "tracked":
-      if (!standing.onDefaultBranch) return leave(branchNote(standing), true);
+      if (!standing.onDefaultBranch) return leave(branchNote(standing), false);
       return facts.write ? { kind: "both", mayCreate: true } : { kind: "upwards" };
     case "untracked":
       return untracked(facts, facts.write || standing.ignored);

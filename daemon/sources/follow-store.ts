@@ -65,6 +65,19 @@ export async function forgetFollowed(db: Db, dir: string): Promise<void> {
   await forgetVersions(db, dir);
 }
 
+/** A folder's path is another now, and its file is the same. */
+export async function moveFollowed(db: Db, from: string, to: string): Promise<void> {
+  await forgetFollowed(db, to);
+  await db.updateTable("followed_files").set({ dir: to }).where("dir", "=", from).execute();
+  await db.updateTable("file_versions").set({ dir: to }).where("dir", "=", from).execute();
+  await db
+    .updateTable("held")
+    .set({ key: to })
+    .where("kind", "=", "file")
+    .where("key", "=", from)
+    .execute();
+}
+
 /** The versions that stood in the file at `since` or later and were then written over, in order. */
 export async function listVersions(db: Db, dir: string, since: number): Promise<FileState[]> {
   const rows = await db

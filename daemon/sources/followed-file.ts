@@ -25,6 +25,7 @@ import { type FileStanding, fileStanding, readHeadText } from "./git-state.ts";
 import { baseOfRefused, findRefusedText, holdLateSave, holdSave, holdUnread } from "./held-save.ts";
 import { isKnownVersion } from "./known-versions.ts";
 import { LateSaves } from "./late-saves.ts";
+import { LinkedPlace } from "./linked-place.ts";
 import { ABSENT_HASH, type FileRead, hashOf, readFollowedFile, textOf } from "./read-file.ts";
 import { QUIET_MS, readTrackedText, type Sighting } from "./read-tracked-text.ts";
 import type { Git } from "./run-git.ts";
@@ -42,6 +43,8 @@ export interface FollowerOptions {
   readonly account: string;
   /** Name of the service whose first answer a file waits for. */
   readonly service: string;
+  /** Called at each look at a folder that is not where it was linked. */
+  readonly onGone?: (link: Link) => void;
 }
 
 /** What `status` shows of a followed file. */
@@ -55,8 +58,8 @@ export interface FollowStatus {
 /** What a look at the file found to do next. */
 interface Look {
   readonly status: FollowStatus;
-  /** Look again after this long, whatever happens. */
-  readonly againMs?: number;
+  /** Look again after this long, whatever happens; `later`: less and less often. */
+  readonly againMs?: number | "later";
 }
 
 /**
@@ -68,6 +71,7 @@ export class FollowedFile {
   readonly #options: FollowerOptions;
   readonly #saveBase: SaveBase;
   readonly #lateSaves: LateSaves;
+  readonly #place: LinkedPlace;
   #status: FollowStatus = { path: "CLAUDE.md", state: "waiting", note: "not looked at yet" };
   #looking: Promise<void> | undefined;
   #wanted = false;
@@ -76,12 +80,14 @@ export class FollowedFile {
   #sighting: Sighting | undefined;
   /** Since when the file is empty or gone, by the steady clock. */
   #emptySince: number | undefined;
+  #againMs = 0;
 
   constructor(link: Link, options: FollowerOptions) {
     this.link = link;
     this.#options = options;
     this.#saveBase = new SaveBase(link.dir, options.world);
     this.#lateSaves = new LateSaves(options.world, () => this.look());
+    this.#place = new LinkedPlace(link, options.store, options.git);
   }
 
   get status(): FollowStatus {
@@ -115,11 +121,19 @@ export class FollowedFile {
     while (this.#wanted && !this.#stopped) {
       this.#wanted = false;
       const { status, againMs } = await this.#lookOnce().catch((thrown) => this.#failed(thrown));
+      const afterMs = againMs === "later" ? this.#backOff(status) : againMs;
       this.#status = status;
-      if (againMs === undefined) continue;
+      if (afterMs === undefined) continue;
       this.#timer?.cancel();
-      this.#timer = this.#options.world.setTimer(againMs, () => this.look());
+      this.#timer = this.#options.world.setTimer(afterMs, () => this.look());
     }
+  }
+
+  /** What is left alone may be so for days, and nearly always somebody tells when it ends. */
+  #backOff({ note }: FollowStatus): number {
+    const isNew = note !== this.#status.note;
+    this.#againMs = isNew ? AGAIN_MS_MIN : Math.min(2 * this.#againMs, AGAIN_MS_MAX);
+    return this.#againMs;
   }
 
   #failed(thrown: unknown): Look {
@@ -135,6 +149,12 @@ export class FollowedFile {
     await this.#lateSaves.take((base, file) => this.#takeLate(base, file));
     const read = await readFollowedFile(dir);
     const { path } = read;
+    const place = await this.#place.check(read);
+    if (place.kind !== "here") {
+      this.#emptySince = undefined;
+      this.#options.onGone?.(this.link);
+      return { ...leftAlone(path, place.note), againMs: "later" };
+    }
     if (read.kind === "problem") return await this.#takeProblem(read);
     const standing = await fileStanding(git, join(dir, path));
     const known = await readFollowed(store.reader, dir);
@@ -143,7 +163,7 @@ export class FollowedFile {
     const hadText = known?.path === path && known.base.text.trim() !== "";
     const plan = planFollowing(standing, { exists, hadText, write });
     if (plan.kind === "leave") {
-      return { ...leftAlone(path, plan.note), ...(plan.again && { againMs: LEFT_AGAIN_MS }) };
+      return { ...leftAlone(path, plan.note), ...(plan.again && { againMs: "later" as const }) };
     }
     if (standing.kind !== "tracked") return await this.#take(read, plan, undefined);
     const guarded = await this.#readGuarded(standing, path);
@@ -177,7 +197,7 @@ export class FollowedFile {
     const read = await readTrackedText(git, world, standing.file, this.#sighting);
     this.#sighting = read.sighting;
     if (read.kind === "not-now") {
-      const againMs = read.reason === "not-quiet" ? QUIET_MS : LEFT_AGAIN_MS;
+      const againMs = read.reason === "not-quiet" ? QUIET_MS : "later";
       return { status: { path, state: "waiting", note: read.detail }, againMs };
     }
     if (read.head.branch !== standing.defaultBranch) return { status: this.#status, againMs: 0 };
@@ -326,7 +346,8 @@ export class FollowedFile {
 }
 
 const FAILED_AGAIN_MS = 5000;
-const LEFT_AGAIN_MS = 1000;
+const AGAIN_MS_MIN = 1000;
+const AGAIN_MS_MAX = 60_000;
 
 type Taken = { readonly kind: "done" } | { readonly kind: "look"; readonly look: Look } | ToWrite;
 

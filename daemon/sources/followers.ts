@@ -4,20 +4,24 @@ import type { CommittedRow } from "../../shared/replica/open-document.ts";
 import type { Timer } from "../../shared/world.ts";
 import type { Link } from "../links.ts";
 import { FollowedFile, type FollowerOptions } from "./followed-file.ts";
-import type { FolderWatch, WatchFolder } from "./watch.ts";
+import type { Polled } from "./watch-trouble.ts";
+import type { FolderWatch, WatchFolder } from "./watched-folder.ts";
 import { findWorkingTree } from "./working-tree.ts";
 
-/** A lost event is made up for by a look this often. */
-const RESCAN_INTERVAL_MS = 60_000;
+/** Whatever was told and overlooked, or never told at all, is made up for this often. */
+export const RESCAN_INTERVAL_MS = 60 * 60_000;
 
 /** What following works with. */
 export interface FollowersOptions extends FollowerOptions {
   readonly watch: WatchFolder;
+  /** Called when git may say of a linked folder what it did not say before. */
+  readonly onRepository?: (link: Link) => void;
 }
 
 interface Follower {
   readonly file: FollowedFile;
   readonly watch: FolderWatch;
+  readonly gitDir: string | undefined;
 }
 
 /** Follows the description documents of all linked folders. */
@@ -26,6 +30,7 @@ export class Followers {
   readonly #followers = new Map<string, Follower>();
   readonly #stopListening: () => void;
   #rescan: Timer | undefined;
+  #rescans: Promise<void> = Promise.resolve();
 
   constructor(options: FollowersOptions) {
     this.#options = options;
@@ -42,14 +47,24 @@ export class Followers {
     bound: Partial<Pick<FollowerOptions, "account" | "service">> = {},
   ): Promise<FollowedFile> {
     await this.remove(link.dir);
-    const { git, world, log } = this.#options;
-    const tree = await findWorkingTree(git, link.dir);
-    const gitDir = tree.kind === "tree" ? tree.tree.gitDir : undefined;
+    const gitDir = await this.#gitDirOf(link.dir);
     const file = new FollowedFile(link, { ...this.#options, ...bound });
-    const watch = this.#options.watch(link.dir, gitDir, world, log, () => file.look());
-    this.#followers.set(link.dir, { file, watch });
+    this.#followers.set(link.dir, { file, gitDir, watch: this.#watch(file, gitDir) });
     file.look();
     return file;
+  }
+
+  async #gitDirOf(dir: string): Promise<string | undefined> {
+    const search = await findWorkingTree(this.#options.git, dir);
+    return search.kind === "tree" ? search.tree.gitDir : undefined;
+  }
+
+  #watch(file: FollowedFile, gitDir: string | undefined): FolderWatch {
+    const { watch, world, log, onRepository } = this.#options;
+    return watch(file.link.dir, gitDir, world, log, (change = "file") => {
+      if (change === "repository") onRepository?.(file.link);
+      else file.look();
+    });
   }
 
   async remove(dir: string): Promise<void> {
@@ -64,6 +79,30 @@ export class Followers {
     return [...this.#followers.values()].map(({ file }) => file);
   }
 
+  /** Why a folder's changes are looked for and not told; undefined: they are told. */
+  polled(dir: string): Polled | undefined {
+    return this.#followers.get(dir)?.watch.polled;
+  }
+
+  /** Looks at everything anew: every hour, and when the machine was asleep. */
+  rescan(): void {
+    for (const follower of [...this.#followers.values()]) {
+      follower.file.look();
+      this.#options.onRepository?.(follower.file.link);
+      this.#rescans = this.#rescans.then(() => this.#watchAnew(follower));
+    }
+  }
+
+  /** A folder's repository may have been made, moved or removed since it is watched. */
+  async #watchAnew({ file, watch, gitDir }: Follower): Promise<void> {
+    const { dir } = file.link;
+    const gitDirNow = await this.#gitDirOf(dir);
+    if (gitDirNow === gitDir || this.#followers.get(dir)?.file !== file) return;
+    const follower = { file, gitDir: gitDirNow, watch: this.#watch(file, gitDirNow) };
+    this.#followers.set(dir, follower);
+    await watch.close();
+  }
+
   /** Looks at every file, and resolves when the looks are over. */
   async lookAll(): Promise<void> {
     const files = this.files();
@@ -74,6 +113,7 @@ export class Followers {
   async stop(): Promise<void> {
     this.#rescan?.cancel();
     this.#stopListening();
+    await this.#rescans;
     for (const dir of [...this.#followers.keys()]) await this.remove(dir);
   }
 
@@ -88,7 +128,7 @@ export class Followers {
 
   #scheduleRescan(): void {
     this.#rescan = this.#options.world.setTimer(RESCAN_INTERVAL_MS, () => {
-      for (const file of this.files()) file.look();
+      this.rescan();
       this.#scheduleRescan();
     });
   }

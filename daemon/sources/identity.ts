@@ -113,6 +113,17 @@ async function rootCommitOf(git: Git, tree: WorkingTree): Promise<string | undef
   return commit === "" ? undefined : commit;
 }
 
+/**
+ * The commit that the repository of `folder` began with: the same in all its clones and forks,
+ * whatever their URLs. Undefined where that can't be known. Never rejects for what git says.
+ */
+export async function findRootCommit(git: Git, folder: string): Promise<string | undefined> {
+  const search = await findWorkingTree(git, folder);
+  if (search.kind !== "tree" || search.tree.shallow) return undefined;
+  const found = await orUnknown(async () => ({ root: await rootCommitOf(git, search.tree) }));
+  return "root" in found ? found.root : undefined;
+}
+
 /** Hashed with what kind of evidence it is, so that no two kinds can give one id. */
 function projectIdOf(kind: string, evidence: string, pathInside: string): ProjectId {
   // macOS may hand out the same folder name in another Unicode form.

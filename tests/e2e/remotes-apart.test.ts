@@ -13,7 +13,7 @@ import { bothBound, expectApart, set } from "../support/two-services.ts";
 
 const SECRET = `token ${PLANTED.github}`;
 
-async function valueOf(machine: Machine, cwd: string, key: string, ...args: readonly string[]) {
+async function valueAt(machine: Machine, cwd: string, key: string, ...args: readonly string[]) {
   const { status, stdout } = await machine.run(["get", key, ...args], { cwd });
   return status === 0 ? stdout : undefined;
 }
@@ -33,21 +33,21 @@ scenario("what is held of one remote is neither shown nor sent at another", asyn
   expect(saved.stderr).toContain("held: looks like a GitHub token");
   const inProject = await machine.run(["set", "key", PLANTED.otherGithub], { cwd: pb });
   expect(inProject.stderr).toContain("held: looks like a GitHub token");
-  expect(await valueOf(machine, pa, "deploy", ...user)).toBe(SECRET);
-  expect(await valueOf(machine, pb, "deploy", ...user)).toBeUndefined();
-  expect(await valueOf(machine, pb, "key")).toBe(PLANTED.otherGithub);
+  expect(await valueAt(machine, pa, "deploy", ...user)).toBe(SECRET);
+  expect(await valueAt(machine, pb, "deploy", ...user)).toBeUndefined();
+  expect(await valueAt(machine, pb, "key")).toBe(PLANTED.otherGithub);
   expect(await shownBy(machine, "client-b", "/v1/memories?layer=user")).not.toContain("deploy");
   expect(await shownBy(machine, nameA, "/v1/memories?layer=user")).toContain(SECRET);
   // A write of that key at the other remote is no write over what is held here.
   await set(machine, pb, "deploy", ...user);
-  expect(await valueOf(machine, pa, "deploy", ...user)).toBe(SECRET);
+  expect(await valueAt(machine, pa, "deploy", ...user)).toBe(SECRET);
   const { held } = await machine.status();
   expect(held.map(({ layer, key, remote }) => [layer, key, remote])).toEqual([
     ["user", "deploy", nameA],
     ["project", "key", "client-b"],
   ]);
   await machine.memsyncWith({ cwd: pb }, "rm", "key");
-  expect(await valueOf(machine, pb, "key")).toBeUndefined();
+  expect(await valueAt(machine, pb, "key")).toBeUndefined();
   await machine.memsync("sync", "--wait", "20");
   expect([holdsText(a.data, PLANTED.github), holdsText(b.data, PLANTED.github)]).toEqual([
     false,
@@ -80,7 +80,7 @@ scenario("a home whose database is damaged keeps its projects' remotes", async (
     ["value of of-a", "value of after-a"],
     ["value of of-b", "value of after-b", "later"],
   );
-  expect(await valueOf(machine, pb, "of-b")).toBe("value of of-b");
+  expect(await valueAt(machine, pb, "of-b")).toBe("value of of-b");
 });
 
 scenario("a project whose remote is not known for sure any more goes nowhere", async (lab) => {

@@ -75,7 +75,7 @@ test("a folder that is linked to another remote's project leaves behind what is 
   await store.write(async (context) => {
     await putHeld(context.db, heldOf(a, PROJECT));
     await context.open(projectDocument(b, other));
-    await moveToProject(context, b, { ...link, projectId: PROJECT }, link);
+    await moveToProject(context, b, { ...link, projectId: PROJECT }, link, true);
   });
   expect(await placesHeld(store)).toEqual([`${a} ${PROJECT}`]);
 });

@@ -4,7 +4,8 @@ import { statusLines } from "../../daemon/cli/status-view.ts";
 import type { DaemonStatus, ProjectStatus } from "../../daemon/status.ts";
 
 function project(at: number, fields: Partial<ProjectStatus> = {}): ProjectStatus {
-  const folder = { dir: `/src/${at}`, path: "CLAUDE.md", state: "followed", note: null } as const;
+  const known = { state: "followed", note: null, polled: null, repository: null } as const;
+  const folder = { dir: `/src/${at}`, path: "CLAUDE.md", ...known };
   const rest = { memories: 3, waiting: 0, contacted: true, refused: null, notes: [] };
   const names = { id: `proj_${at}`, name: `project ${at}`, remote: "work" };
   return { ...names, folders: [folder], ...rest, ...fields };

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Command } from "commander";
-import { checkDaemon, checkProjects, withStatus } from "../doctor/daemon-checks.ts";
+import { checkDaemon, checkPolled, checkProjects, withStatus } from "../doctor/daemon-checks.ts";
 import { type Finding, findingOf } from "../doctor/finding.ts";
 import { checkDatabase, checkHome, checkLog, checkPermissions } from "../doctor/home-checks.ts";
 import { checkDisk, checkGit, checkRuntime, checkWatches } from "../doctor/machine-checks.ts";
@@ -52,6 +52,7 @@ async function examine(env: Environment): Promise<Finding[]> {
     await findingOf("watching", checkWatches),
     await findingOf("daemon", () => checkDaemon(home)),
     ...(await withStatus(home, checkProjects)),
+    ...(await withStatus(home, checkPolled)),
     ...(await checkRemotes(env)),
   ];
 }

@@ -7,6 +7,7 @@ import type { DaemonStatus } from "../../status.ts";
 import { findDaemon } from "../gateway-client.ts";
 import { count } from "../output.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
+import { ENOUGH } from "./inotify-limits.ts";
 
 /** The daemon's status, if one answers; what is wrong with its answer is a finding of its own. */
 export async function askDaemon(home: Home): Promise<DaemonStatus | undefined> {
@@ -48,6 +49,21 @@ export function checkProjects({ projects }: DaemonStatus): Finding {
   if (!folder) return ok("projects", `${all} followed`);
   const detail = `${folder.dir}/${folder.path} ${folder.note ?? "is left alone"}`;
   return warning("projects", detail, "nothing, if that is meant; `memsync status` shows all");
+}
+
+/** Folders whose changes the system does not tell of; which limit to raise, if that is why. */
+export function checkPolled({ projects }: DaemonStatus): Finding {
+  const folders = projects.flatMap((project) => project.folders);
+  const polled = folders.flatMap((folder) => folder.polled ?? []);
+  const [first] = polled;
+  const all = count(folders.length, "folder", "folders");
+  if (!first) return ok("watched", `${all}, by the system's events`);
+  const looked = `${polled.length} of ${all} looked at every few seconds`;
+  const limit = polled.find((each) => each.limit !== null)?.limit;
+  if (!limit) return ok("watched", `${looked}: ${first.why}`);
+  const raise = `sudo sysctl fs.inotify.${limit}=${ENOUGH[limit]}`;
+  const mend = `${raise}, keep it in /etc/sysctl.d, then \`memsync restart\``;
+  return warning("watched", `${looked}: fs.inotify.${limit} is reached`, mend);
 }
 
 /** What `check` says of the daemon's answers, or what keeps them from being read. */

@@ -3,6 +3,7 @@ import { arch, platform } from "node:os";
 import { createGit } from "../../sources/run-git.ts";
 import { bytesShown } from "../output.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
+import { ENOUGH } from "./inotify-limits.ts";
 
 const DISK_BYTES_MIN = 64 * 1024 * 1024;
 const DISK_BYTES_ENOUGH = 1024 * 1024 * 1024;
@@ -48,8 +49,10 @@ export async function checkWatches(): Promise<Finding> {
   const instances = await readLimit("max_user_instances");
   const detail = `${watches} watches and ${instances} instances allowed`;
   const short = [
-    ...(watches < INOTIFY_WATCHES_ENOUGH ? [["max_user_watches", "524288"]] : []),
-    ...(instances < INOTIFY_INSTANCES_ENOUGH ? [["max_user_instances", "512"]] : []),
+    ...(watches < INOTIFY_WATCHES_ENOUGH ? [["max_user_watches", ENOUGH.max_user_watches]] : []),
+    ...(instances < INOTIFY_INSTANCES_ENOUGH
+      ? [["max_user_instances", ENOUGH.max_user_instances]]
+      : []),
   ];
   if (short.length === 0) return ok("watching", detail);
   const settings = short.map(([name, value]) => `fs.inotify.${name}=${value}`).join(" ");

@@ -6,7 +6,7 @@ import { openHomeDatabase } from "../../../daemon/open-home.ts";
 import { openReplica } from "../../../daemon/open-replica.ts";
 import { Followers } from "../../../daemon/sources/followers.ts";
 import type { Git } from "../../../daemon/sources/run-git.ts";
-import type { WatchFolder } from "../../../daemon/sources/watch.ts";
+import { SECOND_GLANCE_MS, type WatchFolder } from "../../../daemon/sources/watched-folder.ts";
 import { budgetsIn } from "../../../daemon/sync/budget-store.ts";
 import { SyncEngine } from "../../../daemon/sync/engine.ts";
 import { createCalls } from "../../../daemon/sync/http-service.ts";
@@ -199,12 +199,14 @@ export class Machine {
     for (const wire of this.#wires) wire.cut();
   }
 
-  /** A file in the folder was saved: the operating system says so, mostly. */
+  /** A file in the folder was saved: the operating system says so, mostly, else it is seen. */
   saved(dir: string): void {
     const { network } = this.#options;
     const process = this.#process;
-    if (!process || network.dice.chance(network.weather.lostEvent)) return;
-    network.scheduler.after(network.dice.between(0, WATCH_MS_MAX), process, () => {
+    if (!process) return;
+    const isLost = network.dice.chance(network.weather.lostEvent);
+    const delayMs = network.dice.between(0, isLost ? SECOND_GLANCE_MS : WATCH_MS_MAX);
+    network.scheduler.after(delayMs, process, () => {
       this.#watched.get(dir)?.();
     });
   }

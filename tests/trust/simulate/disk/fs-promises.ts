@@ -108,6 +108,12 @@ export async function lstat(path: string): Promise<Stats> {
   return statsOf(volume.get(path));
 }
 
+/** Of a folder; when it was made is not kept. */
+export async function stat(path: string) {
+  const stats = await lstat(path);
+  return { ...stats, dev: 1n, ino: BigInt(stats.ino), birthtimeNs: 0n };
+}
+
 export async function realpath(path: string): Promise<string> {
   return path;
 }

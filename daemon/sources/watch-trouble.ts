@@ -1,0 +1,57 @@
+import { statfs } from "node:fs/promises";
+import { messageOf } from "../../shared/errors.ts";
+
+/** Linux's limits on watching, by their names below `fs.inotify`. */
+export type WatchLimit = "max_user_watches" | "max_user_instances";
+
+/** Why a folder is looked at every few seconds instead of the system telling of changes. */
+export interface Polled {
+  /** In words that stand by themselves. */
+  readonly why: string;
+  /** The limit to raise, if that is the reason. */
+  readonly limit: WatchLimit | null;
+}
+
+/** Magic numbers of file systems whose changes by other machines nobody is told (`statfs(2)`). */
+const NETWORK_TYPES: ReadonlyMap<number, string> = new Map([
+  [0x6969, "NFS"],
+  [0x517b, "SMB"],
+  [0xff534d42, "CIFS"],
+  [0xfe534d42, "SMB2"],
+  [0x65735546, "FUSE"],
+  [0x01021997, "9P"],
+  [0x786f4256, "a shared folder of VirtualBox"],
+  [0x5346414f, "AFS"],
+  [0x00c36400, "Ceph"],
+  [0x73757245, "Coda"],
+  [0x0bd00bd0, "Lustre"],
+]);
+
+const UNSIGNED = 0xffffffff;
+
+/** The type of a folder's file system, as `statfs` gives it. */
+export type ReadType = (dir: string) => Promise<number>;
+
+export const readType: ReadType = async (dir) => (await statfs(dir)).type;
+
+/** Undefined where events are to be had. A folder that can't be asked counts as such a one. */
+export async function networkTrouble(dir: string, read: ReadType): Promise<Polled | undefined> {
+  if (process.platform !== "linux") return undefined;
+  const type = await read(dir).catch(() => 0);
+  // Some runtimes give the number with a sign.
+  const name = NETWORK_TYPES.get(Number(BigInt(type) & BigInt(UNSIGNED)));
+  return name === undefined ? undefined : { why: `it is on ${name}`, limit: null };
+}
+
+/** What a failure to watch means; undefined: that the folder is gone, which is seen anyway. */
+export function watchTrouble(thrown: unknown): Polled | undefined {
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+  if (code === "ENOSPC") return limitReached("max_user_watches");
+  if (code === "EMFILE") return limitReached("max_user_instances");
+  return { why: `watching it failed (${messageOf(thrown)})`, limit: null };
+}
+
+function limitReached(limit: WatchLimit): Polled {
+  return { why: `the system's limit fs.inotify.${limit} is reached`, limit };
+}

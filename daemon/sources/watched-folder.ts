@@ -1,0 +1,252 @@
+import { lstat, realpath } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { Log } from "../../shared/log.ts";
+import type { Timer, World } from "../../shared/world.ts";
+import { POLL_MS } from "./poll-interval.ts";
+import { FOLLOWED_PATHS } from "./read-file.ts";
+import { type FolderEvents, type OpenEvents, openEvents } from "./watch.ts";
+import {
+  networkTrouble,
+  type Polled,
+  type ReadType,
+  readType,
+  watchTrouble,
+} from "./watch-trouble.ts";
+
+/** The system may tell of a change before it is there: so a second look is made. */
+const ECHO_MS = 100;
+
+/** git changes its folder many times in one command: looked is this long after the last one. */
+const GIT_ECHO_MS = 300;
+
+/** Where somebody tells: for events that got lost, and folders that were put in another's place. */
+export const SECOND_GLANCE_MS = 60_000;
+
+/** What git changes last when another branch is checked out, in either format of its refs. */
+const GIT_HEADS: ReadonlySet<string> = new Set(["HEAD", "tables.list"]);
+
+/** What shows in git's folder that an operation began or ended, or that a file became tracked. */
+const GIT_MARKS: ReadonlySet<string> = new Set([
+  "index",
+  "MERGE_HEAD",
+  "CHERRY_PICK_HEAD",
+  "REVERT_HEAD",
+  "BISECT_LOG",
+  "rebase-merge",
+  "rebase-apply",
+  "sequencer",
+]);
+const GIT_CONFIG = "config";
+
+const FOLLOWED_NAMES: ReadonlySet<string> = new Set(FOLLOWED_PATHS.map((path) => basename(path)));
+const SUB_FOLDERS = [...new Set(FOLLOWED_PATHS.map((path) => dirname(path)))].filter(
+  (path) => path !== ".",
+);
+const FOLDER_NAMES: ReadonlySet<string> = new Set([...SUB_FOLDERS, ".git"]);
+
+/** `repository`: git's configuration changed, and with it perhaps which project this is. */
+export type Change = "file" | "repository";
+
+export interface FolderWatch {
+  close(): Promise<void>;
+  /** Set while changes are looked for instead of told. */
+  readonly polled?: Polled | undefined;
+}
+
+/**
+ * Calls back whenever a folder's followed file may have changed, the folder came, went or was
+ * exchanged, or another branch was checked out in its working tree, whose git folder is `gitDir`.
+ */
+export type WatchFolder = (
+  dir: string,
+  gitDir: string | undefined,
+  world: World,
+  log: Log,
+  changed: (change?: Change) => void,
+) => FolderWatch;
+
+/** What a folder is watched with, other than the real thing. */
+export interface WatchSeams {
+  readonly open: OpenEvents;
+  readonly readType: ReadType;
+}
+
+const REAL: WatchSeams = { open: openEvents, readType };
+
+/** Watches the few folders that matter, never a tree. */
+export const watchFolder: WatchFolder = (...asked) => createWatchFolder(REAL)(...asked);
+
+export function createWatchFolder(seams: WatchSeams): WatchFolder {
+  return (dir, gitDir, world, log, changed) => {
+    const watched = new WatchedFolder({ dir, gitDir, world, log, changed, ...seams });
+    watched.begin();
+    return watched;
+  };
+}
+
+interface WatchedFolderOptions extends WatchSeams {
+  readonly dir: string;
+  readonly gitDir: string | undefined;
+  readonly world: World;
+  readonly log: Log;
+  readonly changed: (change?: Change) => void;
+}
+
+interface OpenFolder {
+  /** Inode of the folder that events come from, which may not be the one at its path any more. */
+  readonly inode: bigint;
+  readonly events: FolderEvents;
+}
+
+/**
+ * The system's events of a folder, and a cheap look at its few files behind them: every few seconds
+ * where there are no events to be had, else once a minute.
+ */
+class WatchedFolder implements FolderWatch {
+  readonly #options: WatchedFolderOptions;
+  readonly #open = new Map<string, OpenFolder>();
+  #polled: Polled | undefined;
+  #work: Promise<void> = Promise.resolve();
+  #seen: string | undefined;
+  #missing = false;
+  #glance: Timer | undefined;
+  #echo: Timer | undefined;
+  #closed = false;
+
+  constructor(options: WatchedFolderOptions) {
+    this.#options = options;
+  }
+
+  get polled(): Polled | undefined {
+    return this.#polled;
+  }
+
+  begin(): void {
+    this.#inTurn(async () => {
+      this.#polled = await networkTrouble(this.#options.dir, this.#options.readType);
+      await this.#openFolders();
+      this.#seen = await this.#signature();
+      this.#scheduleGlance();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#glance?.cancel();
+    this.#echo?.cancel();
+    await this.#work;
+    await this.#closeFolders();
+  }
+
+  #inTurn(step: () => Promise<void>): void {
+    this.#work = this.#work.then(() => (this.#closed ? undefined : step()));
+  }
+
+  #folders(): string[] {
+    const { dir, gitDir } = this.#options;
+    const below = SUB_FOLDERS.map((path) => join(dir, path));
+    return gitDir === undefined
+      ? [dir, ...below]
+      : [dir, ...below, gitDir, join(gitDir, "reftable")];
+  }
+
+  /** Listens to the folders that are at their paths now, and to no others. */
+  async #openFolders(): Promise<void> {
+    for (const folder of this.#folders()) {
+      const real = await realpath(folder).catch(() => undefined);
+      const stats = real === undefined ? undefined : await statOf(real);
+      const isFolder = stats?.isDirectory() ?? false;
+      if (folder === this.#options.dir) this.#missing = !isFolder;
+      const open = this.#open.get(folder);
+      if (open && (!isFolder || open.inode !== stats?.ino)) {
+        this.#open.delete(folder);
+        await open.events.close();
+      }
+      if (!isFolder || !stats || !real || this.#polled || this.#open.has(folder)) continue;
+      this.#open.set(folder, { inode: stats.ino, events: this.#listen(folder, real) });
+    }
+  }
+
+  async #closeFolders(): Promise<void> {
+    const open = [...this.#open.values()];
+    this.#open.clear();
+    await Promise.all(open.map(({ events }) => events.close()));
+  }
+
+  #listen(folder: string, real: string): FolderEvents {
+    return this.#options.open(
+      real,
+      (name) => this.#heard(folder, real, name),
+      (thrown) => this.#failed(thrown),
+    );
+  }
+
+  #heard(folder: string, real: string, name: string): void {
+    if (this.#closed) return;
+    const { dir, gitDir, changed } = this.#options;
+    if (name === basename(real) || (folder === dir && FOLDER_NAMES.has(name))) this.#look(true);
+    if (gitDir !== undefined && folder.startsWith(gitDir)) {
+      if (GIT_HEADS.has(name)) this.#tell();
+      else if (GIT_MARKS.has(name)) this.#echoAfter(GIT_ECHO_MS);
+      else if (name === GIT_CONFIG) changed("repository");
+    } else if (FOLLOWED_NAMES.has(name)) {
+      this.#tell();
+    }
+  }
+
+  #tell(): void {
+    this.#options.changed();
+    this.#echoAfter(ECHO_MS);
+  }
+
+  #echoAfter(delayMs: number): void {
+    this.#echo?.cancel();
+    this.#echo = this.#options.world.setTimer(delayMs, () => this.#options.changed());
+  }
+
+  /** When there are no more watches to be had, hundreds of failures come: the first one counts. */
+  #failed(thrown: unknown): void {
+    const trouble = watchTrouble(thrown);
+    if (this.#closed || this.#polled || !trouble) return;
+    this.#polled = trouble;
+    const { dir, log } = this.#options;
+    log.warn({ folder: basename(dir), reason: trouble.why }, "a folder is polled from now on");
+    this.#inTurn(() => this.#closeFolders());
+    this.#look(true);
+  }
+
+  /** A glance at what has not changed costs five system calls. */
+  #look(isSurelyNew: boolean): void {
+    this.#inTurn(async () => {
+      const seen = await this.#signature();
+      const isNew = seen !== this.#seen;
+      this.#seen = seen;
+      if (isNew || isSurelyNew) await this.#openFolders();
+      if (isNew) this.#options.changed();
+      this.#scheduleGlance();
+    });
+  }
+
+  #scheduleGlance(): void {
+    const { world } = this.#options;
+    const delayMs = this.#polled || this.#missing ? POLL_MS : SECOND_GLANCE_MS;
+    this.#glance?.cancel();
+    if (!this.#closed) this.#glance = world.setTimer(delayMs, () => this.#look(false));
+  }
+
+  /** Changes with every change that matters: each of git's shows in the time of its folder. */
+  async #signature(): Promise<string> {
+    const { dir, gitDir } = this.#options;
+    const parts: unknown[] = [(await statOf(dir))?.ino];
+    const files = [...FOLLOWED_PATHS.map((path) => join(dir, path)), ...(gitDir ? [gitDir] : [])];
+    for (const file of files) {
+      const stats = await statOf(file);
+      parts.push(stats && [stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs]);
+    }
+    return parts.join(" ");
+  }
+}
+
+function statOf(path: string) {
+  return lstat(path, { bigint: true }).catch(() => undefined);
+}

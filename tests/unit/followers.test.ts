@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { LOCAL_ACCOUNT } from "../../daemon/local-account.ts";
+import { openReplica } from "../../daemon/open-replica.ts";
+import { Followers, RESCAN_INTERVAL_MS } from "../../daemon/sources/followers.ts";
+import type { Git } from "../../daemon/sources/run-git.ts";
+import type { WatchFolder } from "../../daemon/sources/watched-folder.ts";
+import { writePosition } from "../../daemon/sync/positions.ts";
+import type { DaemonTables } from "../../daemon/tables.ts";
+import type { ProjectId } from "../../shared/ids.ts";
+import { silentLog } from "../../shared/log.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import { createDrivenWorld, type DrivenWorld } from "../support/driven-world.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const PROJECT = "proj_a" as ProjectId;
+const ADDRESS = { owner: LOCAL_ACCOUNT, name: PROJECT };
+const SERVICE = "service";
+
+const noGit: Git = async () => ({ kind: "no-program" });
+const deaf: WatchFolder = () => ({ close: async () => {} });
+
+let root = "";
+let world: DrivenWorld;
+let store: ReplicaStore<DaemonTables>;
+let followers: Followers;
+let asked: string[];
+
+beforeEach(async () => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "memsync-followers-")));
+  mkdirSync(join(root, "project"));
+  writeFileSync(join(root, "project", "CLAUDE.md"), "# One\n");
+  world = createDrivenWorld();
+  asked = [];
+  store = await openReplica(join(root, "memsync.db"), world, "machine");
+  await store.write(async (context) => {
+    const { id } = await context.open(ADDRESS);
+    await writePosition(context.db, SERVICE, id, {
+      remote: { epoch: "", seq: 0 },
+      ackedSeq: 0,
+      refused: undefined,
+    });
+  });
+  followers = new Followers({
+    store,
+    world,
+    log: silentLog,
+    git: noGit,
+    watch: deaf,
+    account: LOCAL_ACCOUNT,
+    service: SERVICE,
+    onRepository: ({ dir }) => void asked.push(dir),
+  });
+});
+
+afterEach(async () => {
+  await followers.stop();
+  await store.close();
+  rmSync(root, { recursive: true, force: true });
+});
+
+async function textOf(): Promise<string | undefined> {
+  return await store.write(async (context) => (await context.open(ADDRESS)).document.content());
+}
+
+test("what nobody told of is found by the rescan, every hour", async () => {
+  const dir = join(root, "project");
+  const file = await followers.add({ dir, projectId: PROJECT, name: "a", write: false });
+  await file.settled();
+  expect(await textOf()).toBe("# One\n");
+  for (const text of ["# Two\n", "# Three\n"]) {
+    writeFileSync(join(dir, "CLAUDE.md"), text);
+    world.advance(RESCAN_INTERVAL_MS - 1);
+    await file.settled();
+    expect(await textOf()).not.toBe(text);
+    world.advance(1);
+    await waitFor(`the rescan to find ${text}`, async () => (await textOf()) === text);
+    await file.settled();
+  }
+  expect(asked).toEqual([dir, dir]);
+});
+
+test("a file in a folder that went away is neither empty nor deleted", async () => {
+  const dir = join(root, "project");
+  const file = await followers.add({ dir, projectId: PROJECT, name: "a", write: false });
+  await file.settled();
+  rmSync(dir, { recursive: true });
+  for (let look = 0; look < 5; look++) {
+    world.advance(60_000);
+    file.look();
+    await file.settled();
+  }
+  expect(await textOf()).toBe("# One\n");
+  expect(file.status.note).toContain("folder is gone");
+  mkdirSync(dir);
+  for (let look = 0; look < 5; look++) {
+    world.advance(60_000);
+    file.look();
+    await file.settled();
+  }
+  expect(await textOf()).toBe("# One\n");
+});

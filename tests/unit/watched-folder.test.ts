@@ -1,0 +1,216 @@
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { POLL_MS } from "../../daemon/sources/poll-interval.ts";
+import { type OpenEvents, openEvents } from "../../daemon/sources/watch.ts";
+import { networkTrouble, readType, watchTrouble } from "../../daemon/sources/watch-trouble.ts";
+import {
+  type Change,
+  createWatchFolder,
+  type FolderWatch,
+  SECOND_GLANCE_MS,
+  type WatchSeams,
+} from "../../daemon/sources/watched-folder.ts";
+import { silentLog } from "../../shared/log.ts";
+import { createDrivenWorld, type DrivenWorld } from "../support/driven-world.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
+
+const SAVES = 20;
+const FILE = "CLAUDE.md";
+const REAL: WatchSeams = { open: openEvents, readType };
+
+/** As editors do: there is no moment in which the file holds half of it. */
+async function save(file: string, content: string): Promise<void> {
+  await writeFile(`${file}.new`, content);
+  await rename(`${file}.new`, file);
+}
+
+/** The system's events, as a test makes them. */
+interface Told {
+  readonly heard: (name: string) => void;
+  readonly failed: (thrown: unknown) => void;
+}
+
+class Bench {
+  readonly root = mkdtempSync(join(tmpdir(), "memsync-watch-"));
+  readonly dir = join(this.root, "project");
+  readonly file = join(this.dir, FILE);
+  readonly gitDir = join(this.dir, ".git");
+  world: DrivenWorld = createDrivenWorld();
+  changes: Change[] = [];
+  watch: FolderWatch | undefined;
+  /** By the name of the folder that is listened to. */
+  readonly told = new Map<string, Told>();
+
+  constructor() {
+    mkdirSync(this.gitDir, { recursive: true });
+  }
+
+  /** Listening that never tells anything by itself. */
+  readonly open: OpenEvents = (folder, heard, failed) => {
+    const name = folder.slice(this.root.length + 1);
+    this.told.set(name, { heard, failed });
+    return {
+      close: async () => {
+        this.told.delete(name);
+      },
+    };
+  };
+
+  /** Begins to watch, and resolves when the clock may be driven. */
+  async begin(seams: WatchSeams): Promise<void> {
+    const changed = (change: Change = "file") => void this.changes.push(change);
+    const watchFolder = createWatchFolder(seams);
+    this.watch = watchFolder(this.dir, this.gitDir, this.world, silentLog, changed);
+    await waitFor("the watch to be up", () => this.world.timers > 0);
+  }
+
+  async beginTold(): Promise<void> {
+    await this.begin({ open: this.open, readType });
+  }
+
+  /** Lets the clock come to the next glance, and resolves when that is over. */
+  async glanceAfter(delayMs: number): Promise<void> {
+    const before = this.world.timers;
+    this.world.advance(delayMs);
+    await waitFor("the glance to be over", () => this.world.timers >= before);
+  }
+
+  async untilChanged(): Promise<void> {
+    await waitFor("a change to be told", () => this.changes.length > 0);
+    this.changes = [];
+  }
+
+  async end(): Promise<void> {
+    await this.watch?.close();
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}
+
+let bench: Bench;
+beforeEach(() => {
+  bench = new Bench();
+});
+afterEach(() => bench.end());
+
+describe("watching by the system's events", () => {
+  test("hears of each save, however soon it follows the one before", async () => {
+    await save(bench.file, "");
+    await bench.begin(REAL);
+    const seen = new Set<string>();
+    const look = (content: string) => {
+      if (bench.changes.length > 0) seen.add(readFileSync(bench.file, "utf8"));
+      bench.changes = [];
+      return seen.has(content);
+    };
+    await waitFor("the first save to be heard of", async () => {
+      await save(bench.file, "up");
+      return look("up");
+    });
+    for (let at = 0; at < SAVES; at++) {
+      await save(bench.file, `save ${at}`);
+      await waitFor(`save ${at} to be heard of`, () => look(`save ${at}`));
+    }
+  });
+
+  test("listens to a folder that is made later, and to no other", async () => {
+    await bench.beginTold();
+    expect([...bench.told.keys()].sort()).toEqual(["project", "project/.git"]);
+    await mkdir(join(bench.dir, ".claude"));
+    await mkdir(join(bench.dir, "node_modules"));
+    bench.told.get("project")?.heard(".claude");
+    await waitFor("the folder", () => bench.told.has("project/.claude"));
+    expect(bench.told.size).toBe(3);
+    bench.told.get("project/.claude")?.heard(FILE);
+    await bench.untilChanged();
+  });
+
+  test("tells of git's operations once they are quiet, and of its configuration", async () => {
+    await bench.beginTold();
+    for (let at = 0; at < 5; at++) {
+      bench.told.get("project/.git")?.heard("index");
+      bench.world.advance(100);
+    }
+    expect(bench.changes).toEqual([]);
+    bench.world.advance(300);
+    expect(bench.changes).toEqual(["file"]);
+    bench.told.get("project/.git")?.heard("config");
+    bench.told.get("project/.git")?.heard("COMMIT_EDITMSG");
+    expect(bench.changes).toEqual(["file", "repository"]);
+  });
+
+  test("makes up for an event that never came within a minute", async () => {
+    await bench.beginTold();
+    writeFileSync(bench.file, "unheard of");
+    await bench.glanceAfter(SECOND_GLANCE_MS);
+    await bench.untilChanged();
+    await bench.glanceAfter(SECOND_GLANCE_MS);
+    expect(bench.changes).toEqual([]);
+  });
+
+  test("listens to the folder that takes a removed one's place", async () => {
+    await bench.begin(REAL);
+    renameSync(bench.dir, join(bench.root, "away"));
+    await bench.untilChanged();
+    mkdirSync(bench.dir);
+    await bench.glanceAfter(POLL_MS);
+    await bench.untilChanged();
+    await waitFor("a save in it to be heard of", async () => {
+      await save(bench.file, String(performance.now()));
+      return bench.changes.length > 0;
+    });
+  });
+});
+
+class SystemError extends Error {
+  constructor(readonly code: string) {
+    super(code);
+  }
+}
+
+describe("polling", () => {
+  test("begins when the system has no more watches, and finds what is saved", async () => {
+    await bench.beginTold();
+    const { failed } = bench.told.get("project") as Told;
+    for (let at = 0; at < 300; at++) failed(new SystemError("ENOSPC"));
+    await waitFor("nothing to be listened to", () => bench.told.size === 0);
+    expect(bench.watch?.polled?.limit).toBe("max_user_watches");
+    writeFileSync(bench.file, "polled");
+    await bench.glanceAfter(POLL_MS);
+    await bench.untilChanged();
+    writeFileSync(join(bench.gitDir, "MERGE_HEAD"), "");
+    await bench.glanceAfter(POLL_MS);
+    await bench.untilChanged();
+  });
+
+  test("is how network file systems are watched", async () => {
+    if (process.platform !== "linux") return;
+    await bench.begin({ open: bench.open, readType: async () => 0x6969 });
+    expect(bench.watch?.polled).toEqual({ why: "it is on NFS", limit: null });
+    expect(bench.told.size).toBe(0);
+    writeFileSync(bench.file, "by another machine");
+    await bench.glanceAfter(POLL_MS);
+    await bench.untilChanged();
+  });
+
+  test("knows file systems by their numbers, with a sign or without", async () => {
+    if (process.platform !== "linux") return;
+    for (const type of [0xff534d42, 0xff534d42 - 2 ** 32]) {
+      expect((await networkTrouble("/", async () => type))?.why).toBe("it is on CIFS");
+    }
+    const fail = () => Promise.reject(new SystemError("EACCES"));
+    expect(await networkTrouble("/", fail)).toBeUndefined();
+    expect(await networkTrouble(bench.dir, readType)).toBeUndefined();
+  });
+
+  test("names the limit, and is not begun for a folder that is gone", () => {
+    expect(watchTrouble(new SystemError("EMFILE"))?.limit).toBe("max_user_instances");
+    expect(watchTrouble(new SystemError("EIO"))?.limit).toBeNull();
+    expect(watchTrouble(new SystemError("ENOENT"))).toBeUndefined();
+  });
+});
