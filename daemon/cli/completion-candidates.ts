@@ -40,7 +40,7 @@ async function findCandidates(
 ): Promise<Candidate[]> {
   if (argument === "key") return await keys(env);
   if (argument === "id") return await conflictIds(env);
-  return /^(dirs?|file)$/.test(argument) ? await folders(env, word) : [];
+  return /^(dirs?|file|a|b)$/.test(argument) ? await folders(env, word) : [];
 }
 
 /** The keys that can be read from the current folder. */

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-/** Lines that a command's help ends with, by its path; without those whose help has its own. */
+/** What a command's help ends with, by its path; those whose help has its own are not here. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   up: [
     "memsync up                            this folder's project, until Ctrl-C",

@@ -55,7 +55,7 @@ function sentence(thrown: unknown): string {
     : messageOf(thrown);
 }
 
-/** What kept standard output from taking something; a reader that has enough, as `head`, is not. */
+/** What kept standard output from taking something; a reader that has enough is none. */
 let unprinted: unknown;
 
 function onOutputError(thrown: NodeJS.ErrnoException): void {
