@@ -140,27 +140,40 @@ test("a salvaged memory comes back at its own remote, once that has answered", a
   expect([await lost(a), await lost(b)]).toEqual([1, 0]);
 });
 
-test("a plain service is sent nothing of a project that was bound anew meanwhile", async () => {
-  for (const bindAnew of [true, false]) {
-    const { store, a, b } = await twoRemotes();
-    const calls: string[] = [];
-    const service: Service = {
-      name: "plain",
-      exchange: async () => ({ kind: "answered", value: "plain" }),
-      createProject: async () => ({ kind: "answered", value: undefined }),
-      async forward(method, path) {
-        calls.push(`${method} ${path}`);
-        if (bindAnew) await store.write((context) => moveProject(context, PROJECT, b));
-        const project = { id: PROJECT, name: "p", claude_md_content: "", memories: [] };
-        return { kind: "answered", value: { project, ...project } };
-      },
-      close: async () => {},
-    };
-    const projects = () => new Map([[PROJECT, "p"]]);
-    const options = { store, service, account: a, user: LOCAL_USER, projects, taken: new Set("") };
-    const outcome = await projectRound(options, PROJECT);
-    const read = `GET /api/projects/${PROJECT}`;
-    expect(calls).toEqual(bindAnew ? [read] : [read, `POST /api/projects/${PROJECT}/sync`]);
-    expect(outcome).toMatchObject({ kind: "answered", value: { sent: !bindAnew } });
-  }
+/** A service without the exchange, which refuses what it is sent in company; `during` each call. */
+function plainService(calls: string[], during: (method: string) => Promise<unknown>): Service {
+  return {
+    name: "plain",
+    exchange: async () => ({ kind: "answered", value: "plain" }),
+    createProject: async () => ({ kind: "answered", value: undefined }),
+    async forward(method) {
+      calls.push(method);
+      await during(method);
+      if (method === "POST") return { kind: "refused", status: 400, message: "no" };
+      const project = { id: PROJECT, name: "p", claude_md_content: "", memories: [] };
+      return { kind: "answered", value: { project, ...project } };
+    },
+    close: async () => {},
+  };
+}
+
+test.each([
+  { at: "GET", called: ["GET"] },
+  { at: "POST", called: ["GET", "POST"] },
+  { at: "never", called: ["GET", "POST", "POST", "POST"] },
+])("a plain service is sent no more of a project bound anew at its $at", async ({ at, called }) => {
+  const { store, a, b } = await twoRemotes();
+  await store.write(async (context) => {
+    const { document } = await context.open(projectDocument(a, PROJECT));
+    document.setEntry("memories", "other", "value of other", { now: NOW });
+  });
+  const calls: string[] = [];
+  const service = plainService(calls, async (method) => {
+    if (method === at) await store.write((context) => moveProject(context, PROJECT, b));
+  });
+  const projects = () => new Map([[PROJECT, "p"]]);
+  const options = { store, service, account: a, user: LOCAL_USER, projects, taken: new Set("") };
+  const outcome = await projectRound(options, PROJECT);
+  expect(calls).toEqual([...called]);
+  expect(outcome).toMatchObject({ kind: "answered", value: { sent: false } });
 });
