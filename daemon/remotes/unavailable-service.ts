@@ -7,6 +7,7 @@ export function unavailableService(name: string, message: string): Service {
     name,
     exchange: async () => outcome,
     createProject: async () => outcome,
+    request: async () => outcome,
     forward: async () => outcome,
     close: async () => {},
   };

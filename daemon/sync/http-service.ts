@@ -85,7 +85,7 @@ function digestOf(token: string): string {
 /** The calls of a `Service` over anything that answers requests. */
 export function createCalls(
   options: CallOptions,
-): Pick<Service, "exchange" | "createProject" | "forward"> {
+): Pick<Service, "exchange" | "createProject" | "request" | "forward"> {
   const { base, token, budget } = options;
   const call = async (method: string, path: string, body?: string): Promise<CallOutcome> => {
     const outcome = await callOnce(options, base + path, {
@@ -120,6 +120,7 @@ export function createCalls(
       const outcome = await call("POST", "/api/projects", JSON.stringify({ id, name }));
       return outcome.kind === "answered" ? { kind: "answered", value: undefined } : outcome;
     },
+    request: call,
     forward: async (method, path, body) => {
       const refusal = await untilRoom(options);
       return refusal ?? (await call(method, path, body));

@@ -48,7 +48,9 @@ export interface Service {
     request: ExchangeRequest,
   ): Promise<Outcome<ExchangeAnswer | "plain">>;
   createProject(id: ProjectId, name: string): Promise<Outcome<void>>;
-  /** Any request of the interface, passed on as it is; for what only the service can do. */
+  /** A request of a round that has had its turn: it waits for nobody's room. */
+  request(method: string, path: string, body?: string): Promise<Outcome<unknown>>;
+  /** Any request that a person waits for, passed on as it is. */
   forward(method: string, path: string, body?: string): Promise<Outcome<unknown>>;
   /** Undefined where nobody else can change what the service holds. */
   openLive?(handlers: LiveHandlers): LiveConnection;

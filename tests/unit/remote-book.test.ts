@@ -235,6 +235,7 @@ function listening(heard: string[], during: () => Promise<unknown> = async () =>
       return { kind: "answered", value: { documents: { project: document } } };
     },
     createProject: async () => ({ kind: "answered", value: undefined }),
+    request: async () => ({ kind: "answered", value: {} }),
     forward: async () => ({ kind: "answered", value: {} }),
     close: async () => {},
   };

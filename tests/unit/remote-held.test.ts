@@ -146,7 +146,8 @@ function plainService(calls: string[], during: (method: string) => Promise<unkno
     name: "plain",
     exchange: async () => ({ kind: "answered", value: "plain" }),
     createProject: async () => ({ kind: "answered", value: undefined }),
-    async forward(method) {
+    forward: async () => ({ kind: "answered", value: {} }),
+    async request(method) {
       calls.push(method);
       await during(method);
       if (method === "POST") return { kind: "refused", status: 400, message: "no" };

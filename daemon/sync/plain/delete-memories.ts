@@ -29,7 +29,7 @@ export async function deleteMemories(
   });
   for (const { key, id } of part) {
     if (id === null) continue;
-    const outcome = await service.forward("DELETE", `/v1/memories/${encodeURIComponent(id)}`);
+    const outcome = await service.request("DELETE", `/v1/memories/${encodeURIComponent(id)}`);
     if (outcome.kind === "answered") continue;
     if (outcome.kind !== "refused" || !OF_THE_MEMORY.has(outcome.status)) return outcome;
     const reason = `its deletion is refused: ${outcome.message}`;

@@ -26,7 +26,7 @@ const DONE: Outcome<void> = { kind: "answered", value: undefined };
 
 /** All that the service shows of the layers `user` and `global`. */
 export async function readOwnMemories({ service }: PlainOptions): Promise<Outcome<OwnReading>> {
-  const outcome = await service.forward("GET", "/v1/memories");
+  const outcome = await service.request("GET", "/v1/memories");
   if (outcome.kind !== "answered") return outcome;
   const reading = readOwn(outcome.value);
   if (reading) return { kind: "answered", value: reading };
@@ -79,7 +79,7 @@ async function createMemory(
     await journalCreate(db, id, key, content, replacesId);
   });
   const body = JSON.stringify({ content, layer: layerOf(address.name) });
-  const outcome = await service.forward("POST", "/v1/memories", body);
+  const outcome = await service.request("POST", "/v1/memories", body);
   if (outcome.kind === "refused" && outcome.status === BAD_REQUEST) {
     await writeKept(store, address, async (db, id) => {
       await dropCreate(db, id, key);

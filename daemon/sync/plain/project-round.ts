@@ -40,7 +40,7 @@ export async function projectRound(
   const path = `/api/projects/${project}/sync`;
   const { sent, failure } = await sendItems(items, async (body) => {
     if (await isElsewhere(options, project)) return BOUND_ANEW;
-    return await service.forward("POST", path, JSON.stringify(body));
+    return await service.request("POST", path, JSON.stringify(body));
   });
   await rememberSent(options, project, reading, sent);
   if (failure === BOUND_ANEW) return { kind: "answered", value: NOTHING_SENT };
@@ -70,7 +70,7 @@ async function readOrCreate(
   project: ProjectId,
 ): Promise<Outcome<ProjectReading>> {
   const { service, projects } = options;
-  let outcome = await service.forward("GET", `/api/projects/${project}`);
+  let outcome = await service.request("GET", `/api/projects/${project}`);
   if (outcome.kind === "refused" && outcome.status === NOT_FOUND) {
     const address = projectDocument(options.account, project);
     const { store } = options;
@@ -78,7 +78,7 @@ async function readOrCreate(
     if (!isOurs) return BOUND_ANEW;
     const created = await service.createProject(project, projects().get(project) ?? project);
     if (created.kind !== "answered") return created;
-    outcome = await service.forward("GET", `/api/projects/${project}`);
+    outcome = await service.request("GET", `/api/projects/${project}`);
   }
   if (outcome.kind !== "answered") return outcome;
   const reading = readProject(project, outcome.value);
