@@ -59,6 +59,7 @@ describe("a mistake is found:", () => {
             ? own
             : await firstProblem({ first: 1, count: SEEDS_MAX, mutation, show: "first" });
         expect(found.problems.length).toBeGreaterThan(0);
+        if (found !== own) process.stderr.write(`${name}: found by seed ${found.seed} now\n`);
       },
       TIMEOUT_MS,
     );
