@@ -4,6 +4,7 @@ const OWN_KEYS = "memories of the user and the account have no keys on a plain s
 const OLDER_COPY = "without positions an older copy looks like edits that others made";
 const FIRST_CONTACT =
   "what was deleted while on another service looks, at first contact, as if it had never been here";
+const UNPUBLISHED = "what a plain service is asked for there is not in the published interface";
 const WRITER = "a plain service does not say which machine wrote a value";
 
 /** Tests of the daemon suite that a plain service cannot pass, each with what is not carried. */
@@ -14,6 +15,9 @@ export const NOT_CARRIED: ReadonlyMap<string, string> = new Map([
   ["a write without a daemon settles its key's conflict at once", CONFLICTS],
   ["a write made while another machine writes the same key ends equal", CONFLICTS],
   ["nothing of it is seen over the interface", CONFLICTS],
+  ["an export comes back byte for byte from an empty home", CONFLICTS],
+  ["stats and sessions are the service's, or the replica's, and say which", UNPUBLISHED],
+  ["projects are connected by folder and by id, and never in silence offline", UNPUBLISHED],
   ["what is restored on one machine is restored on all", WRITER],
   ["memories of the user layer reach every project, the project's own do not", OWN_KEYS],
   ["moving to a service brings everything, and texts meet once", OWN_KEYS],

@@ -55,8 +55,10 @@ async function change(
   const other = await find(env, b);
   if (one.id === other.id) throw new UsageError(`${a} and ${b} are one project: name two`);
   const request = { project_id: one.id, target_project_id: other.id };
-  const answer = (await ask(env, method, request)) as { connection: Connection };
-  if (json) sayJson(answer.connection);
+  const { connection } = (await ask(env, method, request)) as { connection?: Connection };
+  // A service by others may say nothing but that it is done.
+  const done = { project_ids: [one.id, other.id], connected: method === "POST" };
+  if (json) sayJson(connection ?? done);
   else if (method === "POST") say(`connected ${one.name} and ${other.name}`);
   else say(`${one.name} and ${other.name} are connected no more`);
 }

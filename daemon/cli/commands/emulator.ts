@@ -105,7 +105,8 @@ async function printEnv(flags: ListenFlags & { readonly json?: boolean }): Promi
   const { host, port } = addressOf(flags);
   const url = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const signal = AbortSignal.timeout(ANSWER_DEADLINE_MS);
-  const response = await fetch(`${url}/healthz`, { signal }).catch(() => undefined);
+  const headers = { authorization: `Bearer ${EMULATOR_TOKEN}` };
+  const response = await fetch(`${url}/v1/projects`, { headers, signal }).catch(() => undefined);
   await response?.body?.cancel();
   if (!response?.ok) {
     throw new CommandFailed(`no emulator answers at ${url}: start one with \`memsync emulator\``);
