@@ -53,6 +53,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   "server token list": ["memsync server token list --json"],
   "server token revoke": ["memsync server token revoke tok_k3j5h2ab"],
+  logout: ["memsync logout", "memsync logout --remote acme"],
+  "remote add": ["memsync remote add acme https://acme.example.com"],
+  "remote list": ["memsync remote list", "memsync remote list --json"],
+  "remote rm": ["memsync remote rm acme"],
   conformance: ["memsync conformance --url http://127.0.0.1:4777 --token mst_dev_pro"],
   demo: ["memsync demo", "memsync demo --fast"],
 };

@@ -13,6 +13,7 @@ const WITHOUT_JSON = [
   "rm",
   "emulator",
   "exec",
+  "remote",
   "server",
   "server account",
   "server token",
