@@ -135,7 +135,7 @@ async function readMetadata(db: Db, name: string): Promise<Map<string, JsonValue
 async function exportMemories(db: Db, place: HeldDocument): Promise<PortableMemory[]> {
   const { account, document: name } = place;
   const document = await findLocalDocument(db, name, account);
-  const losing = document ? await listLosingVersions(db, { id: document.id, name }) : [];
+  const losing = document ? await listLosingVersions(db, { id: document.id, name, account }) : [];
   const memories = (await readLocalMemories(db, name, account)).map(
     ({ key, value, updated_at, held }) => {
       // What is held takes no part in a conflict yet.

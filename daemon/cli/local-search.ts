@@ -1,27 +1,33 @@
 import { Kysely, SqliteDialect, sql } from "kysely";
 import { fullTextQuery } from "../../shared/replica/full-text.ts";
 import { openConnection } from "../../shared/sqlite/database.ts";
-import { LOCAL_ACCOUNT } from "../local-account.ts";
 import type { DaemonTables } from "../tables.ts";
+import { findLocalDocument } from "./local-documents.ts";
 import { type LocalMemory, readLocalMemories } from "./local-memories.ts";
+import type { Place } from "./place.ts";
 
 type Db = Kysely<DaemonTables>;
 
 /**
- * The memories of these documents that hold every word of `text`, best match first; what is held or
+ * The memories of these places that hold every word of `text`, best match first; what is held or
  * waits in the inbox comes last. The same rules as the interface's `q`, and the same with and
  * without a running daemon.
  */
 export async function searchLocalMemories(
   db: Db,
-  documents: readonly string[],
+  places: readonly Pick<Place, "document" | "account">[],
   text: string,
 ): Promise<LocalMemory[]> {
   const query = fullTextQuery(text);
-  if (query === undefined || documents.length === 0) return [];
-  const lists = await Promise.all(documents.map((document) => readLocalMemories(db, document)));
-  const memories = new Map(lists.flat().map((memory) => [memory.id, memory]));
-  const found = await searchIndex(db, documents, query);
+  if (query === undefined) return [];
+  const memories = new Map<string, LocalMemory>();
+  const documents: number[] = [];
+  for (const { document, account } of places) {
+    for (const each of await readLocalMemories(db, document, account)) memories.set(each.id, each);
+    const found = await findLocalDocument(db, document, account);
+    if (found) documents.push(found.id);
+  }
+  const found = documents.length === 0 ? [] : await searchIndex(db, documents, query);
   const indexed = found.flatMap((id) => {
     const memory = memories.get(id);
     return memory && !isOverlaid(memory) ? [memory] : [];
@@ -35,15 +41,13 @@ function isOverlaid({ in_inbox, held }: LocalMemory): boolean {
   return in_inbox || held !== undefined;
 }
 
-async function searchIndex(db: Db, documents: readonly string[], query: string): Promise<string[]> {
+async function searchIndex(db: Db, documents: readonly number[], query: string): Promise<string[]> {
   const { rows } = await sql<{ memory_id: string }>`
     select memories.memory_id
     from memories_text
     join memories on memories.row_id = memories_text.rowid
-    join documents on documents.id = memories.document_id
     where memories_text match ${query}
-      and documents.owner = ${LOCAL_ACCOUNT}
-      and documents.name in (${sql.join([...documents])})
+      and memories.document_id in (${sql.join([...documents])})
     order by bm25(memories_text), memories.memory_id`.execute(db);
   return rows.map((row) => row.memory_id);
 }

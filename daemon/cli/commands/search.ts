@@ -35,8 +35,7 @@ async function search(env: Environment, query: string, options: Options): Promis
   }
   const found = await withLocal(env, async (db) => {
     const places = await placesToRead(env, db, options);
-    const documents = places.map(({ document }) => document);
-    return db ? await searchLocalMemories(db, documents, query) : [];
+    return db ? await searchLocalMemories(db, places, query) : [];
   });
   if (options.json) {
     sayJson(found.map(memoryJson));
