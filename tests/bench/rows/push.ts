@@ -8,6 +8,7 @@ import { mebibytes, median, times, whole } from "../sample.ts";
 const CLIENTS = 64;
 const ROUNDS = "12";
 const PUSHES = "50";
+const LOAD_DEADLINE_MS = 300_000;
 const TOKEN = "mst_dev_bench";
 const TARGET = "≥ what Hocuspocus acknowledges unstored";
 
@@ -40,7 +41,7 @@ async function besideHocuspocus(
   const database = join(await folder(), "hocuspocus.db");
   const peer = await startPeer(programs, "hocuspocus-server.mjs", [database, TOKEN]);
   const args = [url, TOKEN, String(CLIENTS), ROUNDS, PUSHES, peer.url, TOKEN];
-  const found = await programs.run<ManyPushes>("load/many-pushes.ts", args);
+  const found = await programs.run<ManyPushes>("load/many-pushes.ts", args, LOAD_DEADLINE_MS);
   const ratio = median(found.own.map((each, round) => each / (found.peer[round] ?? each)));
   const figure =
     `${whole(median(found.own))} stored a second, ${times(ratio)} what Hocuspocus acknowledges ` +
