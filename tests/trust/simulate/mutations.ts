@@ -121,25 +121,35 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "a live frame is taken although one before it has not come",
-    2,
+    6,
     "daemon/sync/incoming.ts",
     "remote.seq + 1 === seq",
     "remote.seq < seq",
   ),
   mutation(
     "a live frame of another epoch is taken for the next",
-    54,
+    26,
     "daemon/sync/incoming.ts",
     "const isNext = remote.epoch === epoch && remote.seq + 1",
     "const isNext = remote.seq + 1",
   ),
-  mutation(
-    "Retry-After is not obeyed",
-    7,
-    "daemon/sync/schedule.ts",
-    "this.#askedToWaitUntil = now + (retryAfterMs ?? 0);",
-    "this.#askedToWaitUntil = retryAfterMs === undefined ? 0 : now;",
-  ),
+  {
+    // Both obey it: one for its own backoff, one for everybody and over a restart.
+    name: "Retry-After is not obeyed",
+    seed: 2,
+    replacements: [
+      {
+        file: "daemon/sync/schedule.ts",
+        from: "this.#askedToWaitUntil = now + (retryAfterMs ?? 0);",
+        to: "this.#askedToWaitUntil = retryAfterMs === undefined ? 0 : now;",
+      },
+      {
+        file: "daemon/sync/budget.ts",
+        from: "this.#closedUntil = Math.max(this.#closedUntil, now + retryAfterMs);",
+        to: "this.#closedUntil = 0;",
+      },
+    ],
+  },
   mutation(
     "calls keep no distance",
     1,
