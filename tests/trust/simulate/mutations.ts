@@ -23,7 +23,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "a file is not flushed before it gets its name",
-    28,
+    9,
     "daemon/sources/write-file.ts",
     "await handle.writeFile(content);\n    await handle.sync();",
     "await handle.writeFile(content);",
@@ -58,7 +58,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "the epoch of a position is not looked at",
-    4,
+    14,
     "shared/replica/exchange.ts",
     "(await epochOfRow(db, open.id, seq)) === epoch",
     '(await epochOfRow(db, open.id, seq)) !== ""',
@@ -167,15 +167,15 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     "the inbox is applied again at each start",
     1,
-    "daemon/inbox.ts",
-    'if (rows.length > 0) await context.db.deleteFrom("inbox").execute();',
+    "daemon/drain-inbox.ts",
+    'if (writes.length > 0) await context.db.deleteFrom("inbox").execute();',
     "",
   ),
   mutation(
     "a save is compared with the live text instead of its base",
     3,
     "daemon/sources/file-edit.ts",
-    "document.editText(base.base, lines)",
+    "document.editText(seen, lines)",
     "document.editText(document.captureText(), lines)",
   ),
   mutation(
