@@ -11,7 +11,7 @@ import { seededRandom } from "../support/random.ts";
 import { PROJECT, SyncCluster } from "../support/sync-cluster.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-const ASK_INTERVAL_MS = 30_000;
+const ASK_INTERVAL_MS = 10_000;
 
 test("a plain service is asked in turn, and never again for a live socket", async () => {
   const cluster = new SyncCluster(seededRandom(1), true);

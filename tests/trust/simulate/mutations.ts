@@ -187,7 +187,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "what a write will leave is not stored before it",
-    3,
+    223,
     "daemon/sources/followed-file.ts",
     "{ ...next, path: file.path, next: written }",
     "{ ...next, path: file.path, next: undefined }",
