@@ -27,7 +27,7 @@ import { keepLinks, readLinksToKeep } from "./recovery/links-file.ts";
 import { countSalvaged } from "./recovery/read-salvaged.ts";
 import { settleSalvaged } from "./recovery/salvaged-memories.ts";
 import { moveToProject } from "./relink.ts";
-import { bindProject } from "./remotes/bind-project.ts";
+import { bindLinks, bindProject } from "./remotes/bind-project.ts";
 import type { Keyring } from "./remotes/keyring.ts";
 import { OpenRemotes } from "./remotes/open-remotes.ts";
 import { type RemoteEnvironment, serviceNameOf } from "./remotes/remote.ts";
@@ -173,7 +173,10 @@ export class Daemon implements Controlled {
   async #begin(): Promise<void> {
     const options = this.#options;
     const store = this.#store;
-    await store.write((context) => nameEnvironment(context, this.#book));
+    await store.write(async (context) => {
+      await bindLinks(context, this.#book);
+      await nameEnvironment(context, this.#book);
+    });
     await this.#takeBindings();
     this.#salvagedWait = (await countSalvaged(store.reader)) > 0;
     this.#gateway = await openGateway({

@@ -2,7 +2,8 @@ import { AppError } from "../../shared/errors.ts";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/address.ts";
 import type { WriteContext } from "../../shared/replica/store.ts";
-import type { Link } from "../links.ts";
+import { type Link, listLinks } from "../links.ts";
+import { LOCAL_ACCOUNT } from "../local-account.ts";
 import type { DaemonTables } from "../tables.ts";
 import { type BookOptions, moveProject, nameRemotes } from "./remote-book.ts";
 import { UNKNOWN_SERVICE } from "./remote.ts";
@@ -52,4 +53,19 @@ export async function bindProject(
   }
   await moveProject(context, project, account);
   return account;
+}
+
+/**
+ * Where no remote was ever named, what is linked is bound to the one there is: also a project of
+ * which there is no document, as in a home that lost its database.
+ */
+export async function bindLinks(
+  context: WriteContext<DaemonTables>,
+  { environment }: BookOptions,
+): Promise<void> {
+  if (!(await readRemotes(context.db, environment)).follows) return;
+  for (const { projectId } of await listLinks(context.db)) {
+    if ((await findBinding(context.db, projectId)) !== undefined) continue;
+    await context.open(projectDocument(LOCAL_ACCOUNT, projectId));
+  }
 }

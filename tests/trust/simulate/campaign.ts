@@ -6,7 +6,7 @@ import type { SeedResult } from "./run-seed.ts";
 /** A run lasts a tenth of a second; a worker that takes so much longer goes round in a circle. */
 const START_MS_MAX = 60_000;
 const SEED_MS_MAX = 3000;
-const PER_WORKER = 250;
+const PER_WORKER = 60;
 
 /** What a worker prints of one seed. */
 export type SeedLine = Pick<SeedResult, "seed" | "problems" | "lasted" | "events"> & {
