@@ -185,11 +185,4 @@ export const MUTATIONS: readonly Mutation[] = [
     "return { ...known, base: withLinesOf(known.base, current.base, lines) };",
     "return current;",
   ),
-  mutation(
-    "what a write will leave is not stored before it",
-    223,
-    "daemon/sources/followed-file.ts",
-    "{ ...next, path: file.path, next: written }",
-    "{ ...next, path: file.path, next: undefined }",
-  ),
 ];
