@@ -7,7 +7,7 @@ import { replaceOnce } from "./simulate/replacement.ts";
 import { SEAMS } from "./simulate/seams.ts";
 
 // In its full length by `bun run trust simulate --seeds 100000`.
-const SEEDS = process.env.CI ? 1000 : 100;
+const SEEDS = process.env.CI ? 500 : 100;
 /**
  * Seeds that are known to lose a line: three machines add the same lines at once, two of them clean
  * up while they are apart, and a stale buffer is saved. Not mended yet: `bun run trust
