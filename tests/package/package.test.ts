@@ -74,7 +74,7 @@ async function answerOf(url: string | undefined): Promise<number> {
 }
 
 test("the package holds what is built and its documents, and nothing else", () => {
-  const documents = /^(package\.json|(README|ARCHITECTURE|CHANGELOG)\.md|LICENSE)$/;
+  const documents = /^(package\.json|(README|ARCHITECTURE|PROTOCOL|CHANGELOG)\.md|LICENSE)$/;
   const others = packed.files.filter((path) => !path.startsWith("dist/") && !documents.test(path));
   expect(others).toEqual([]);
   expect(packed.files).toContain("dist/memsync.mjs");
