@@ -118,13 +118,16 @@ function isBlank(text: string): boolean {
   return text.trim() === "";
 }
 
-/** Whether `lines` has at least half of the lines of `text` that have a word. */
+/**
+ * Whether `lines` has at least three quarters of the lines of `text` that have a word. Two files
+ * of one template have half of them in common without either's author having seen the other's.
+ */
 function hasMostOf(text: string, lines: string): boolean {
   const words = text.split("\n").filter(hasWord);
   const deleted = lineEdits(text, lines, diffLines).flatMap(({ from, to }) => {
     return text.slice(from, to).split("\n").filter(hasWord);
   });
-  return deleted.length * 2 <= words.length;
+  return deleted.length * 4 <= words.length;
 }
 
 /**

@@ -1,5 +1,4 @@
-import { findMatch, type Match, movedPairs } from "./block-match.ts";
-import { leastDisorder } from "./least-disorder.ts";
+import { type BlockPair, findMatch, type Match, movedPairs } from "./block-match.ts";
 import { type Block, blockRuns, countWords } from "./line-blocks.ts";
 import type { MergedLine } from "./merged-lines.ts";
 
@@ -18,9 +17,11 @@ export interface Doubles {
   readonly dropped: ReadonlySet<MergedLine>;
   /** The other side's equal lines, which stay. */
   readonly kept: ReadonlySet<MergedLine>;
+  /** Lines to put before one of those, in order. They stand behind it. */
+  readonly moved: ReadonlyMap<MergedLine, readonly MergedLine[]>;
 }
 
-const NONE: Doubles = { dropped: new Set(), kept: new Set() };
+const NONE: Doubles = { dropped: new Set(), kept: new Set(), moved: new Map() };
 
 /**
  * Finds what both sides inserted at one place. Which side is mine makes no difference.
@@ -28,40 +29,44 @@ const NONE: Doubles = { dropped: new Set(), kept: new Set() };
  * The two sides of the place, or else two neighbouring runs of one side each, are doubles where
  * they are equal, or where common lines (longest common subsequence) are half of the lines of the
  * shorter. Only lines with a word count. A code block counts and goes only as a whole, and beside
- * code blocks that stay, more than two thirds must be common. Then what both have goes once, and
- * of the two copies that one stays which leaves most lines of both sides in their order.
+ * code blocks that stay, more than two thirds must be common. Then what both have goes once.
+ *
+ * Of two copies the first in the document stays, whatever is around them: machines that clean up
+ * while apart see different surroundings, but one order, so the first of any number of copies is
+ * one that none of them drops. What stood before the other copy on its side moves up to before it.
  */
 export function findDoubles(place: Place): Doubles {
-  for (const doubles of candidates(place)) {
-    const rest = place.lines.filter((line) => !doubles.dropped.has(line));
-    // A second clean-up must find nothing, for it would take away what one side wrote twice.
-    if (candidates({ ...place, lines: rest, cleaned: true }).next().done) return doubles;
-  }
-  return NONE;
+  const doubles = findAll(place);
+  const rest = withoutDoubles(place.lines, doubles);
+  // A second clean-up must find nothing, for it would take away what one side wrote twice.
+  return findAll({ ...place, lines: rest, cleaned: true }).dropped.size === 0 ? doubles : NONE;
 }
 
-/** What could be dropped, best first. */
-function* candidates({ lines, cleaned }: Place): Generator<Doubles, void> {
+/** The lines in the order in which they are to stand. */
+export function withoutDoubles(
+  lines: readonly MergedLine[],
+  { dropped, moved }: Doubles,
+): MergedLine[] {
+  const gone = new Set([...dropped, ...[...moved.values()].flat()]);
+  return lines.flatMap((line) => (gone.has(line) ? [] : [...(moved.get(line) ?? []), line]));
+}
+
+function findAll({ lines, cleaned }: Place): Doubles {
   const runs = blockRuns(lines);
   const match = findMatch(
     runs.filter((_, i) => i % 2 === 0).flat(),
     runs.filter((_, i) => i % 2 === 1).flat(),
   );
-  if (areDoubles(match, cleaned)) {
-    yield dropOf(match, leastDisorder(match));
-    yield dropOf(match, 0);
-    yield dropOf(match, 1);
-    return;
-  }
+  if (areDoubles(match, cleaned)) return dropOf(match);
   const found: Doubles[] = [];
   for (let i = 0; i + 1 < runs.length; i++) {
     const neighbours = findMatch(runs[i] as Block[], runs[i + 1] as Block[]);
     if (!areDoubles(neighbours, cleaned)) continue;
-    found.push(dropOf(neighbours, leastDisorder(neighbours)));
+    found.push(dropOf(neighbours));
     // A run serves once: what stays of it must not stand for a second copy as well.
     i++;
   }
-  if (found.length > 0) yield joinDoubles(found);
+  return joinDoubles(found);
 }
 
 function areDoubles({ sides: [one, other], pairs }: Match, cleaned: boolean): boolean {
@@ -75,22 +80,44 @@ function areDoubles({ sides: [one, other], pairs }: Match, cleaned: boolean): bo
   return fenced && !contained ? 3 * common > 2 * shorter : 2 * common >= shorter;
 }
 
-/** `choices`: of each pair, whether the first side's block stays (0) or the second's (1). */
-function dropOf(match: Match, choices: readonly number[] | 0 | 1): Doubles {
-  const kept: Block[] = [];
-  const dropped: Block[] = [];
-  for (const [k, [one, other]] of [...match.pairs, ...movedPairs(match)].entries()) {
-    const choice = typeof choices === "number" ? choices : (choices[k] ?? 0);
-    kept.push(choice === 0 ? one : other);
-    dropped.push(choice === 0 ? other : one);
+function dropOf(match: Match): Doubles {
+  const pairs = [...match.pairs, ...movedPairs(match)].map(inOrder);
+  const dropped = linesOf(pairs.map(([, second]) => second));
+  const kept = linesOf(pairs.map(([first]) => first));
+  const moved = new Map<MergedLine, MergedLine[]>();
+  for (const { stays, strays } of [0, 1].flatMap((side) => strayRuns(match, side as 0 | 1))) {
+    const late = strays.filter(({ at }) => at > stays.at).flatMap(({ lines }) => lines);
+    const lines = late.filter((line) => !dropped.has(line));
+    if (lines.length > 0) moved.set(stays.lines[0] as MergedLine, lines);
   }
-  const linesOf = (blocks: readonly Block[]) => new Set(blocks.flatMap((block) => block.lines));
-  return { dropped: linesOf(dropped), kept: linesOf(kept) };
+  return { dropped, kept, moved };
+}
+
+/** What a side has alone before each pair, and the block of the pair that stays. */
+function strayRuns({ sides, pairs }: Match, side: 0 | 1) {
+  const blocks = sides[side];
+  let from = 0;
+  return pairs.map((pair) => {
+    const to = blocks.indexOf(pair[side], from);
+    const strays = blocks.slice(from, to);
+    from = to + 1;
+    return { stays: inOrder(pair)[0], strays };
+  });
+}
+
+/** The block that is first in the document first. */
+function inOrder([one, other]: BlockPair): BlockPair {
+  return one.at < other.at ? [one, other] : [other, one];
+}
+
+function linesOf(blocks: readonly Block[]): Set<MergedLine> {
+  return new Set(blocks.flatMap((block) => block.lines));
 }
 
 function joinDoubles(doubles: readonly Doubles[]): Doubles {
   return {
     dropped: new Set(doubles.flatMap(({ dropped }) => [...dropped])),
     kept: new Set(doubles.flatMap(({ kept }) => [...kept])),
+    moved: new Map(doubles.flatMap(({ moved }) => [...moved])),
   };
 }

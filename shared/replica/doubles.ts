@@ -37,7 +37,7 @@ export function idsSince(
 
 /**
  * Removes the lines that both sides inserted at one place, where two machines made the same
- * change; see `findDoubles`. All else stays, both sides of a conflict too. To be called in the
+ * change; see `findDoubles`. All else stays, both sides of a conflict too, but may move up. To be called in the
  * transaction in which what the ranges name came together: `mine` is what one side inserted,
  * `theirs` the other's, everything else is their common base.
  *
@@ -47,18 +47,20 @@ export function idsSince(
 export function removeDoubles(ytext: Y.Text, mine: IdRanges, theirs: IdRanges): CleanUp {
   const merged = readMergedText(ytext, mine, theirs);
   const dropped = new Set<MergedLine>();
+  const moved = new Map<MergedLine, readonly MergedLine[]>();
   const conflicts: TextConflict[] = [];
   let writers: readonly TextSpan[] | undefined;
   for (const place of findPlaces(merged)) {
     const doubles = findDoubles(place);
     for (const line of doubles.dropped) dropped.add(line);
+    for (const [line, before] of doubles.moved) moved.set(line, before);
     const conflict = findConflict(place, doubles, (line) => {
       writers ??= captureText(ytext).spans;
       return clientAt(writers, line.from);
     });
     if (conflict) conflicts.push(conflict);
   }
-  apply(ytext, removal(merged, dropped));
+  apply(ytext, rearrangement(merged, dropped, moved));
   const removed = merged.lines.filter((line) => dropped.has(line));
   return { removed: removed.map((line) => line.text), conflicts };
 }
@@ -123,16 +125,23 @@ function clientAt(spans: readonly TextSpan[], index: number): number {
   return span.client;
 }
 
-function removal({ text, lines }: MergedText, dropped: ReadonlySet<MergedLine>) {
+function rearrangement(
+  { text, lines }: MergedText,
+  dropped: ReadonlySet<MergedLine>,
+  moved: ReadonlyMap<MergedLine, readonly MergedLine[]>,
+) {
   const delta = new DeltaBuilder(text);
-  const last = lines.findLastIndex((line) => !dropped.has(line));
+  const gone = new Set([...dropped, ...[...moved.values()].flat()]);
+  const last = lines.findLastIndex((line) => !gone.has(line));
   for (const [i, line] of lines.entries()) {
     const next = lines[i + 1];
-    if (dropped.has(line)) {
+    const before = moved.get(line);
+    if (before) delta.insert(line.from, textOf(before));
+    if (gone.has(line)) {
       // At the end of a text without a last line break, the one before the line goes instead.
       const lead = i === last + 1 && !text.endsWith("\n") && text[line.from - 1] === "\n" ? 1 : 0;
       delta.delete(line.from - lead, line.to - line.from + lead);
-    } else if (line.unbroken && next !== undefined && !dropped.has(next)) {
+    } else if (line.unbroken && next !== undefined && !gone.has(next)) {
       delta.insert(line.to, "\n");
     }
   }

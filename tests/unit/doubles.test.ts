@@ -32,6 +32,8 @@ function editOf(base: readonly string[], side: readonly string[]): Changes {
   };
 }
 
+type Docs = [Y.Doc, Y.Doc, Y.Doc];
+
 /** The text that two machines come to. */
 function mergedText(base: string, ours: string, theirs: string): string {
   return mergeOnTwoMachines({ name: "", base, ours, theirs }).text;
@@ -230,6 +232,50 @@ describe("last lines without a line break", () => {
   });
 });
 
+describe("machines that clean up while they are apart", () => {
+  test("do not each drop the copy that the other keeps", () => {
+    const server = documentOf(text("one", "two"));
+    const agreed = stateOf(server);
+    const [first, third, second] = [11, 22, 33].map((id) => replicaOf(server, id)) as Docs;
+    save(first, text("one", "same", "same too", "two"));
+    save(second, text("one", "same", "same too", "two"));
+    save(third, text("one", "other", "two"));
+    // The service has the first's lines from a machine that got them from there.
+    for (const doc of [first, third]) Y.applyUpdate(server, Y.encodeStateAsUpdate(doc));
+    const late = replicaOf(server, 44);
+    Y.applyUpdate(late, Y.encodeStateAsUpdate(second));
+    exchange(second, replicaOf(server, 44), agreed);
+    exchange(first, late, agreed);
+    for (const doc of [first, second]) Y.applyUpdate(server, Y.encodeStateAsUpdate(doc));
+    const lines = linesOf(textOf(server).toString());
+    expect(lines.filter((line) => line.startsWith("same"))).toEqual(["same", "same too"]);
+  });
+
+  test("leave a copy of every line, whoever heard of whom", () => {
+    const machine = fc.nat(3);
+    const pulls = fc.array(fc.record({ by: machine, of: machine }), { maxLength: 8 });
+    fc.assert(
+      fc.property(anyForks(anyTerminatedText(), 4), pulls, ({ base, edits }, steps) => {
+        const server = documentOf(base);
+        const agreed = stateOf(server);
+        const machines = edits.map((edit, i) => {
+          const doc = replicaOf(server, 11 * (i + 1));
+          save(doc, edit);
+          return doc;
+        });
+        for (const { by, of } of steps) {
+          exchange(machines[by] as Y.Doc, replicaOf(machines[of] as Y.Doc, 99), agreed);
+        }
+        for (const doc of machines) Y.applyUpdate(server, Y.encodeStateAsUpdate(doc));
+        const inserted = edits.flatMap((side) => editOf(linesOf(base), linesOf(side)).runs.flat());
+        const kept = new Set(linesOf(textOf(server).toString()));
+        expect(inserted.filter((line) => !kept.has(line))).toEqual([]);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});
+
 describe("whatever two machines do", () => {
   test("it makes no difference who cleans up, and a second clean-up changes nothing", () => {
     fc.assert(
@@ -261,7 +307,7 @@ describe("whatever two machines do", () => {
     );
   });
 
-  test("both may clean up at once", () => {
+  test("both may clean up at once, and the one that is heard second makes it one clean-up", () => {
     fc.assert(
       fc.property(anyForks(anyTerminatedText(), 2), ({ base, edits: [ours = "", theirs = ""] }) => {
         const server = documentOf(base);
@@ -271,9 +317,8 @@ describe("whatever two machines do", () => {
         save(other, theirs);
         const copy = replicaOf(one, 33);
         exchange(one, replicaOf(other, 33), agreed);
-        exchange(other, copy, agreed);
-        Y.applyUpdate(one, Y.encodeStateAsUpdate(other));
-        Y.applyUpdate(other, Y.encodeStateAsUpdate(one));
+        exchange(other, replicaOf(copy, 33), agreed);
+        exchange(other, one, stateOf(copy));
         const { text } = mergeOnTwoMachines({ name: "", base, ours, theirs });
         expect(agreedText([one, other])).toBe(text);
       }),

@@ -51,6 +51,24 @@ test("a save of a file that we made a moment ago deletes nothing that we have wr
   expect(base.base.text).toBe(first);
 });
 
+test("a file made from the template that ours is of, too, deletes nothing of ours", async () => {
+  const saveBase = new SaveBase(DIR, world);
+  const ours = "# Guide\n\n## Build\nnpm run build\n";
+  await write(saveBase, [""]);
+  const file = { content: "# Guide\n\n## Build\nmake\n", hash: "saved", savedAt: world.now() };
+  const base = await store.write((context) => saveBase.find(context, stateOf(ours), file));
+  expect(base.base.text).toBe("# Guide\n\n## Build\n");
+});
+
+test("an edit of a file that we made a moment ago deletes what it leaves out", async () => {
+  const saveBase = new SaveBase(DIR, world);
+  const ours = "one\ntwo\nthree\nfour\n";
+  await write(saveBase, [""]);
+  const file = { content: "one\nthree\nfour\n", hash: "saved", savedAt: world.now() };
+  const base = await store.write((context) => saveBase.find(context, stateOf(ours), file));
+  expect(base.base.text).toBe(ours);
+});
+
 test("a write that came to nothing does not stand before those that were made", async () => {
   const saveBase = new SaveBase(DIR, world);
   await write(saveBase, ["one\n"]);

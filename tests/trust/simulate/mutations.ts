@@ -185,4 +185,18 @@ export const MUTATIONS: readonly Mutation[] = [
     "return { ...known, base: withLinesOf(known.base, current.base, lines) };",
     "return current;",
   ),
+  mutation(
+    "what a write will leave is not stored before it",
+    3,
+    "daemon/sources/followed-file.ts",
+    "{ ...next, path: file.path, next: written }",
+    "{ ...next, path: file.path, next: undefined }",
+  ),
+  mutation(
+    "of two copies the one stays that is not this machine's",
+    223,
+    "shared/replica/doubled-lines.ts",
+    "return one.at < other.at ? [one, other] : [other, one];",
+    'return one.lines[0]?.side === "theirs" ? [one, other] : [other, one];',
+  ),
 ];
