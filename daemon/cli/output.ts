@@ -81,3 +81,18 @@ export function bytesShown(bytes: number): string {
   const digits = unit === 0 || value >= 100 ? 0 : 1;
   return `${value.toFixed(digits)} ${UNITS[unit]}`;
 }
+
+const MS_PER_S = 1000;
+const S_PER_MIN = 60;
+const S_PER_H = 3600;
+const S_PER_DAY = 86_400;
+
+/** A span of time in its two largest units: `43 s`, `2 min 5 s`, `11 h 3 min`, `4 days`. */
+export function spanShown(spanMs: number): string {
+  const seconds = Math.max(0, Math.ceil(spanMs / MS_PER_S));
+  if (seconds < S_PER_MIN) return `${seconds} s`;
+  if (seconds < S_PER_H) return `${Math.floor(seconds / S_PER_MIN)} min ${seconds % S_PER_MIN} s`;
+  const minutes = Math.floor((seconds % S_PER_H) / S_PER_MIN);
+  if (seconds < S_PER_DAY) return `${Math.floor(seconds / S_PER_H)} h ${minutes} min`;
+  return count(Math.floor(seconds / S_PER_DAY), "day", "days");
+}

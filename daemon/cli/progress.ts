@@ -1,12 +1,11 @@
 import { realWorld } from "../../shared/world-real.ts";
-import { bytesShown } from "./output.ts";
+import { bytesShown, spanShown } from "./output.ts";
 
 /** What takes less is not worth a bar. */
 const QUIET_MS = 1000;
 const REDRAW_MS = 100;
 const BAR_LENGTH = 24;
 const MS_PER_S = 1000;
-const S_PER_MIN = 60;
 
 /** Where a bar is drawn, and the time it goes by; standard error and the clock unless in a test. */
 export interface ProgressStage {
@@ -79,11 +78,5 @@ export function barLine({ done, total, unit, elapsedMs }: BarCounts): string {
   const counts = `${shown(done)} of ${shown(total)}${unit === "bytes" ? "" : ` ${unit}`}`;
   if (done === 0) return `${bar} ${counts}`;
   const rate = unit === "bytes" ? bytesShown(perSecond) : perSecond.toFixed(perSecond < 10 ? 1 : 0);
-  return `${bar} ${counts}, ${rate}/s, ${timeLeft((total - done) / perSecond)} left`;
-}
-
-function timeLeft(seconds: number): string {
-  const whole = Math.ceil(seconds);
-  if (whole < S_PER_MIN) return `${whole} s`;
-  return `${Math.floor(whole / S_PER_MIN)} min ${whole % S_PER_MIN} s`;
+  return `${bar} ${counts}, ${rate}/s, ${spanShown(((total - done) / perSecond) * MS_PER_S)} left`;
 }

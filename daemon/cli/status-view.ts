@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import { realWorld } from "../../shared/world-real.ts";
 import type {
   DaemonStatus,
   FolderStatus,
@@ -12,14 +13,14 @@ import { UNKNOWN_SERVICE } from "../remotes/remote.ts";
 import type { DamageNote } from "../recovery/set-aside.ts";
 import { POLL_MS } from "../sources/poll-interval.ts";
 import { heldLines } from "./held-view.ts";
-import { count } from "./output.ts";
+import { count, spanShown } from "./output.ts";
 
-/** `memsync status` in a few lines. */
-export function statusLines(status: DaemonStatus): string[] {
+/** `memsync status` in a few lines. `now` is in milliseconds since the Unix epoch. */
+export function statusLines(status: DaemonStatus, now = realWorld.now()): string[] {
   const several = status.remotes.length > 1;
   const projects = status.projects.flatMap((project) => projectLines(project, several));
   return [
-    ...serviceLines(status, several),
+    ...serviceLines(status, several, now),
     `gateway   ${status.gateway.url}   (\`memsync env\` prints its token)`,
     ...(projects.length > 0 ? projects : ["project   none linked; run `memsync link` in one"]),
     ...status.unlinked.flatMap(unlinkedLines),
@@ -31,29 +32,33 @@ export function statusLines(status: DaemonStatus): string[] {
 
 const PLAIN_NOTE = "no replica exchange: changes of others are asked for in turn";
 
-function serviceLines({ remotes, home }: DaemonStatus, several: boolean): string[] {
+function serviceLines({ remotes, home }: DaemonStatus, several: boolean, now: number): string[] {
   return remotes.flatMap(({ name, service, default: isDefault }) => {
     const who = several ? `remote    ${name}${isDefault ? " (default)" : ""}` : "service";
-    return [`${who}   ${contactLine(service, home)}`, ...requestLines(service)];
+    return [`${who}   ${contactLine(service, home, now)}`, ...requestLines(service, now)];
   });
 }
 
-function contactLine(service: ServiceStatus, home: string): string {
-  const name = service.name === "embedded" ? `embedded, kept in ${tilde(home)}` : service.name;
-  if (service.online) {
-    const said = service.message ?? (service.plain ? PLAIN_NOTE : undefined);
-    return said === undefined ? name : `${name}   (${said})`;
+function contactLine(service: ServiceStatus, home: string, now: number): string {
+  const { online, message, plain, last_contact_at: contact } = service;
+  if (service.name === "embedded" && online) return `embedded, kept in ${tilde(home)}`;
+  const last = contact === null ? [] : [`last contact ${spanShown(now - Date.parse(contact))} ago`];
+  if (online) {
+    const said = message ?? (plain ? PLAIN_NOTE : undefined);
+    const notes = [...last, ...(said === undefined ? [] : [said])];
+    return notes.length === 0 ? service.name : `${service.name}   (${notes.join("; ")})`;
   }
-  const reason = service.message ?? "not reached yet";
+  const reason = [message ?? "not reached yet", ...last].join("; ");
   if (service.name === UNKNOWN_SERVICE) return `kept here alone: ${reason}`;
-  return `${name}   offline: ${reason}; everything is saved here and goes when it is back`;
+  return `${service.name}   offline: ${reason}; everything is saved here and goes when it is back`;
 }
 
 /** Nothing where nothing is limited. */
-function requestLines({ requests, held_back }: ServiceStatus): string[] {
+function requestLines({ requests, held_back }: ServiceStatus, now: number): string[] {
+  const until = (timestamp: string) => spanShown(Date.parse(timestamp) - now);
   const left = Object.entries(requests).map(([name, { limit, remaining, resets_at }]) => {
     const ofLimit = limit === null ? "" : ` of ${limit}`;
-    return `${name}: ${remaining}${ofLimit} left, more at ${resets_at}`;
+    return `${name}: ${remaining}${ofLimit} left, more in ${until(resets_at)}`;
   });
   const [first, ...others] = left;
   if (first === undefined) return [];
@@ -61,7 +66,7 @@ function requestLines({ requests, held_back }: ServiceStatus): string[] {
     `requests  ${first}`,
     ...others.map((line) => `          ${line}`),
     ...(held_back
-      ? [`          calls wait since ${held_back.since} until ${held_back.until} to stay within it`]
+      ? [`          calls wait for another ${until(held_back.until)} to stay within it`]
       : []),
   ];
 }

@@ -1,17 +1,17 @@
 import { delay } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { DaemonStatus } from "../status.ts";
-import type { GatewayClient } from "./daemon-contact.ts";
 import { Progress } from "./progress.ts";
 
 const POLL_MS = 250;
 
 /**
  * Waits for a sync that the daemon was asked for, with a bar of the changes that the service has
- * acknowledged meanwhile, where somebody watches. A look that fails is only not drawn.
+ * acknowledged meanwhile, where somebody watches. `readStatus` gives the daemon's status; a look
+ * that fails is only not drawn.
  */
 export async function watchSync<Answer>(
-  daemon: GatewayClient,
+  readStatus: () => Promise<unknown>,
   sync: Promise<Answer>,
 ): Promise<Answer> {
   if (!process.stderr.isTTY) return await sync;
@@ -23,7 +23,7 @@ export async function watchSync<Answer>(
   let most = 0;
   try {
     while (!(await Promise.race([ended, delay(realWorld, POLL_MS)]))) {
-      const status = await daemon.call("GET", "/_memsync/status").catch(() => undefined);
+      const status = await readStatus().catch(() => undefined);
       if (!status) continue;
       const waiting = waitingIn(status as DaemonStatus);
       most = Math.max(most, waiting);

@@ -164,12 +164,24 @@ async function callOnce(
     return { ...outcome, tellsQuotas: quotas !== undefined };
   } catch (thrown) {
     if (!abort.signal.aborted) budget?.unsent();
-    const message = abort.signal.aborted ? "it did not answer in time" : messageOf(thrown);
-    return { kind: "unreachable", message };
+    return { kind: "unreachable", message: abort.signal.aborted ? TOO_LATE : whyUnsent(thrown) };
   } finally {
     deadline.cancel();
     underWay?.delete(abort);
   }
+}
+
+/** What went wrong before there was an answer, by the codes of the system's calls. */
+const UNSENT: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "the connection was refused",
+  ECONNRESET: "the connection was closed",
+  ENOTFOUND: "its name is not known here",
+};
+const TOO_LATE = "it did not answer in time";
+
+function whyUnsent(thrown: unknown): string {
+  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+  return UNSENT[code] ?? messageOf(thrown);
 }
 
 /** Messages go into logs and to people; a service may have repeated its token in one. */

@@ -37,9 +37,9 @@ export function idsSince(
 
 /**
  * Removes the lines that both sides inserted at one place, where two machines made the same
- * change; see `findDoubles`. All else stays, both sides of a conflict too, but may move up. To be called in the
- * transaction in which what the ranges name came together: `mine` is what one side inserted,
- * `theirs` the other's, everything else is their common base.
+ * change; see `findDoubles`. All else stays, both sides of a conflict too, but may move up. To be
+ * called in the transaction in which what the ranges name came together: `mine` is what one side
+ * inserted, `theirs` the other's, everything else is their common base.
  *
  * Either side may clean up, with the same outcome, and once cleaned a text stays as it is. Lines
  * that lost the break between them in the merge get one again.

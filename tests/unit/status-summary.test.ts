@@ -37,6 +37,29 @@ function statusOf(projects: readonly ProjectStatus[]): DaemonStatus {
   };
 }
 
+test("a status tells the last contact and what is left of the requests, as spans of time", () => {
+  const status = statusOf([]);
+  const [remote] = status.remotes;
+  const service = {
+    ...status.service,
+    online: false,
+    message: "the connection was refused",
+    requests: {
+      minute: { limit: 60, remaining: 54, resets_at: "2026-01-01T00:02:05.000Z" },
+      day: { limit: null, remaining: 12, resets_at: "2026-01-01T11:04:00.000Z" },
+    },
+    held_back: { since: "2026-01-01T00:00:30.000Z", until: "2026-01-01T00:01:43.000Z" },
+  };
+  const shown = { ...status, remotes: remote ? [{ ...remote, service }] : [] };
+  expect(statusLines(shown, Date.UTC(2026, 0, 1, 0, 1)).slice(0, 4)).toEqual([
+    "service   https://memory.example.com   offline: the connection was refused; " +
+      "last contact 1 min 0 s ago; everything is saved here and goes when it is back",
+    "requests  minute: 54 of 60 left, more in 1 min 5 s",
+    "          day: 12 left, more in 11 h 3 min",
+    "          calls wait for another 43 s to stay within it",
+  ]);
+});
+
 const SCREEN = { columns: 80, rows: 24 };
 const fifty = Array.from({ length: 50 }, (_, at) => project(at));
 

@@ -147,7 +147,8 @@ async function sync(env: Environment, options: JsonOption & { wait: string }): P
   if (!Number.isFinite(wait) || wait < 0) throw new UsageError("--wait is a number of seconds");
   const daemon = await getDaemon(env);
   const asked = daemon.call("POST", "/_memsync/sync", { wait_seconds: wait });
-  const answer = (await watchSync(daemon, asked)) as {
+  const readStatus = () => daemon.call("GET", "/_memsync/status");
+  const answer = (await watchSync(readStatus, asked)) as {
     synced: boolean;
     status: DaemonStatus;
   };

@@ -13,6 +13,7 @@ import { say, sayJson } from "../output.ts";
 import { resolveFolder } from "../resolve-folder.ts";
 import { runDaemon } from "../run-daemon.ts";
 import { statusLines } from "../status-view.ts";
+import { watchSync } from "../sync-progress.ts";
 import { takeHome } from "../take-home.ts";
 
 interface UpOptions {
@@ -57,7 +58,8 @@ async function begin(
 ): Promise<void> {
   const known = (await daemon.status()).projects.flatMap(({ folders: all }) => all);
   for (const dir of folders) await daemon.link(dir);
-  const { status } = await daemon.sync(FIRST_SYNC_SECONDS);
+  const synced = daemon.sync(FIRST_SYNC_SECONDS);
+  const { status } = await watchSync(() => daemon.status(), synced);
   show(status, "memsync is up; leave this running, or stop it with Ctrl-C", options);
   for (const dir of folders) {
     if (!known.some((folder) => folder.dir === dir)) await askForConsent(daemon, dir);
@@ -84,7 +86,8 @@ export async function linkFolders(
   const synced = daemon.call("POST", "/_memsync/sync", { wait_seconds: FIRST_SYNC_SECONDS });
   // A service that does not answer keeps the call itself waiting.
   const late = delay(realWorld, (FIRST_SYNC_SECONDS + 1) * 1000);
-  const answer = await Promise.race([synced, late]);
+  const readStatus = () => daemon.call("GET", "/_memsync/status");
+  const answer = await watchSync(readStatus, Promise.race([synced, late]));
   return answer === undefined
     ? await settledStatus(daemon)
     : (answer as { status: DaemonStatus }).status;

@@ -88,8 +88,8 @@ export const MUTATIONS: readonly Mutation[] = [
     "of two equal lines both are dropped",
     5,
     "shared/replica/doubled-lines.ts",
-    "return { dropped: linesOf(dropped), kept: linesOf(kept) };",
-    "return { dropped: linesOf([...dropped, ...kept]), kept: linesOf([]) };",
+    "const dropped = linesOf(pairs.map(([, second]) => second));",
+    "const dropped = linesOf(pairs.flat());",
   ),
   mutation(
     "a value over its limit is taken into a document",
