@@ -121,7 +121,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "a live frame is taken although one before it has not come",
-    6,
+    17,
     "daemon/sync/incoming.ts",
     "remote.seq + 1 === seq",
     "remote.seq < seq",
@@ -184,13 +184,6 @@ export const MUTATIONS: readonly Mutation[] = [
     "daemon/sources/save-base.ts",
     "return { ...known, base: withLinesOf(known.base, current.base, lines) };",
     "return current;",
-  ),
-  mutation(
-    "what a write will leave is not stored before it",
-    3,
-    "daemon/sources/followed-file.ts",
-    "{ ...next, path: file.path, next: written }",
-    "{ ...next, path: file.path, next: undefined }",
   ),
   mutation(
     "of two copies the one stays that is not this machine's",
