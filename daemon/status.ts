@@ -14,7 +14,7 @@ import type { FollowedFile } from "./sources/followed-file.ts";
 import type { Polled } from "./sources/watch-trouble.ts";
 import type { SyncEngine } from "./sync/engine.ts";
 import { readPlainStatus } from "./sync/plain/plain-status.ts";
-import { isPlain, readPosition } from "./sync/positions.ts";
+import { countUnacknowledged, isPlain, readPosition } from "./sync/positions.ts";
 import type { RequestBudget } from "./sync/request-budget.ts";
 import { documentsOf } from "./sync/round.ts";
 import type { SyncUnit } from "./sync/schedule.ts";
@@ -229,7 +229,7 @@ async function findUnlinked(sources: StatusSources): Promise<UnlinkedProject[]> 
     if (projectOf(name) === undefined || linked.has(name)) continue;
     const service = serviceNameOf(remotes.remoteOf(owner as AccountId));
     const { ackedSeq } = await readPosition(store.reader, service, id);
-    const waiting = await countUnacknowledged(sources, id, ackedSeq);
+    const waiting = await countUnacknowledged(store.reader, id, ackedSeq);
     if (waiting > 0) unlinked.push({ id: name, waiting });
   }
   return unlinked;
@@ -268,7 +268,7 @@ async function unitStatus(
     }
     const position = await readPosition(store.reader, service, document.id);
     memories += await countMemories(sources, document.id);
-    waiting += await countUnacknowledged(sources, document.id, position.ackedSeq);
+    waiting += await countUnacknowledged(store.reader, document.id, position.ackedSeq);
     contacted &&= position.remote !== undefined;
     refused ??= position.refused ?? null;
     if (!isPlain(position)) continue;
@@ -284,21 +284,6 @@ async function countMemories({ store }: StatusSources, documentId: number): Prom
     .selectFrom("memories")
     .select((select) => select.fn.countAll<number>().as("count"))
     .where("document_id", "=", documentId)
-    .executeTakeFirstOrThrow();
-  return Number(count);
-}
-
-async function countUnacknowledged(
-  { store }: StatusSources,
-  documentId: number,
-  ackedSeq: number,
-): Promise<number> {
-  const { count } = await store.reader
-    .selectFrom("updates")
-    .select((select) => select.fn.countAll<number>().as("count"))
-    .where("document_id", "=", documentId)
-    .where("origin", "=", "local")
-    .where("seq", ">", ackedSeq)
     .executeTakeFirstOrThrow();
   return Number(count);
 }

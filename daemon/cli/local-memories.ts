@@ -8,7 +8,7 @@ import type { Layer } from "../../shared/wire/layer.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
 import { parseEntryIds } from "../entry-ids.ts";
 import { heldAdvice } from "../held/advice.ts";
-import { type HeldItem, listHeld } from "../held/held-store.ts";
+import { listHeld } from "../held/held-store.ts";
 import type { Home } from "../home.ts";
 import { type LosersDismissal, readInbox } from "../inbox.ts";
 import { LOCAL_ACCOUNT } from "../local-account.ts";
@@ -65,76 +65,78 @@ export async function readLocalMemories(
     .orderBy("created_at")
     .orderBy("row_id")
     .execute();
-  const layer = layerOf(document);
-  const memories = new Map<string, LocalMemory>();
-  for (const { key, value, updated_at, entry_ids } of rows) {
-    memories.set(key, {
-      id: memoryIdOf(wireDocumentId(document), key),
-      key,
-      value,
-      layer,
-      updated_at: timestampOf(updated_at),
-      in_inbox: false,
-      held: undefined,
-      seen: parseEntryIds(entry_ids),
-    });
+  const memories = new LocalMemories(document);
+  for (const { key, value, updated_at: writtenAt, entry_ids: ids } of rows) {
+    memories.show({ key, value, writtenAt, seen: parseEntryIds(ids) });
   }
   const place = { account, document };
-  for (const { key, value, client, clock, updated_at } of await readSalvaged(db, place)) {
-    const id = memoryIdOf(wireDocumentId(document), key);
-    const waits = { updated_at: timestampOf(updated_at), in_inbox: true, held: undefined };
-    const seen = [{ client, clock }];
-    if (!memories.has(key)) memories.set(key, { id, key, value, layer, ...waits, seen });
+  for (const { key, value, client, clock, updated_at: writtenAt } of await readSalvaged(
+    db,
+    place,
+  )) {
+    if (memories.has(key)) continue;
+    memories.show({ key, value, writtenAt, seen: [{ client, clock }], in_inbox: true });
   }
   for (const item of await listHeld(db, place)) {
-    if (item.kind === "memory") showHeld(memories, item);
+    if (item.kind === "memory") memories.show({ ...item, held: heldAdvice(item) });
   }
   for (const write of await readInbox(db, document, account)) {
-    if (write.kind === "losers") dropLosers(memories, write);
+    if (write.kind === "losers") memories.dropLosers(write);
     if (write.kind !== "memory") continue;
-    const { key, value, seen, writtenAt } = write;
+    const seen = [...memories.seen(write.key), ...write.seen];
+    memories.show({ ...write, seen, in_inbox: true });
+  }
+  return memories.list();
+}
+
+/** A write to a memory, from wherever it is kept. */
+interface Shown {
+  readonly key: string;
+  /** Undefined for a deletion. */
+  readonly value: string | undefined;
+  /** Milliseconds since the Unix epoch. */
+  readonly writtenAt: number;
+  readonly seen: readonly EntryId[];
+  readonly in_inbox?: boolean;
+  readonly held?: string;
+}
+
+/** The memories of one document, of which what is shown later replaces what was shown before. */
+class LocalMemories {
+  readonly #document: string;
+  readonly #memories = new Map<string, LocalMemory>();
+
+  constructor(document: string) {
+    this.#document = document;
+  }
+
+  show({ key, value, writtenAt, seen, in_inbox = false, held }: Shown): void {
     if (value === undefined) {
-      memories.delete(key);
-      continue;
+      this.#memories.delete(key);
+      return;
     }
-    memories.set(key, {
-      id: memoryIdOf(wireDocumentId(document), key),
-      key,
-      value,
-      layer,
-      updated_at: timestampOf(writtenAt),
-      in_inbox: true,
-      held: undefined,
-      seen: [...(memories.get(key)?.seen ?? []), ...seen],
-    });
+    const id = memoryIdOf(wireDocumentId(this.#document), key);
+    const layer = layerOf(this.#document);
+    const updated_at = timestampOf(writtenAt);
+    this.#memories.set(key, { id, key, value, layer, updated_at, in_inbox, held, seen });
   }
-  return [...memories.values()];
-}
 
-function showHeld(memories: Map<string, LocalMemory>, item: HeldItem): void {
-  const { document, key, value, seen, writtenAt } = item;
-  if (value === undefined) {
-    memories.delete(key);
-    return;
+  has(key: string): boolean {
+    return this.#memories.has(key);
   }
-  memories.set(key, {
-    id: memoryIdOf(wireDocumentId(document), key),
-    key,
-    value,
-    layer: layerOf(document),
-    updated_at: timestampOf(writtenAt),
-    in_inbox: false,
-    held: heldAdvice(item),
-    seen,
-  });
-}
 
-function dropLosers(
-  memories: Map<string, LocalMemory>,
-  { key, seen: lost }: LosersDismissal,
-): void {
-  const memory = memories.get(key);
-  if (!memory) return;
-  const seen = memory.seen.filter((id) => !lost.some((each) => sameId(each, id)));
-  memories.set(key, { ...memory, seen });
+  seen(key: string): readonly EntryId[] {
+    return this.#memories.get(key)?.seen ?? [];
+  }
+
+  dropLosers({ key, seen: lost }: LosersDismissal): void {
+    const memory = this.#memories.get(key);
+    if (!memory) return;
+    const seen = memory.seen.filter((id) => !lost.some((each) => sameId(each, id)));
+    this.#memories.set(key, { ...memory, seen });
+  }
+
+  list(): LocalMemory[] {
+    return [...this.#memories.values()];
+  }
 }

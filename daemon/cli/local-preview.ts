@@ -9,7 +9,7 @@ import { listLinks } from "../links.ts";
 import { serviceNameOf } from "../remotes/remote.ts";
 import { getDefault, type RemoteView } from "../remotes/remote-view.ts";
 import { type Content, contentOf, knownState, NO_CONTENT } from "../sync/known-state.ts";
-import { NOT_CONTACTED, readPosition } from "../sync/positions.ts";
+import { countUnacknowledged, NOT_CONTACTED, readPosition } from "../sync/positions.ts";
 import type { DaemonTables } from "../tables.ts";
 import { loadLocalDocument } from "./load-local-document.ts";
 import { listLocalDocuments, type LocalDocument } from "./local-documents.ts";
@@ -147,15 +147,4 @@ function lineChanges(before: string, now: string) {
     removed += hunk.removed;
   }
   return { added, removed };
-}
-
-async function countUnacknowledged(db: Db, documentId: number, ackedSeq: number): Promise<number> {
-  const { count } = await db
-    .selectFrom("updates")
-    .select((select) => select.fn.countAll<number>().as("count"))
-    .where("document_id", "=", documentId)
-    .where("origin", "=", "local")
-    .where("seq", ">", ackedSeq)
-    .executeTakeFirstOrThrow();
-  return Number(count);
 }

@@ -47,6 +47,22 @@ export function isPlain({ remote }: SyncPosition): boolean {
   return remote?.epoch === PLAIN_POSITION.epoch;
 }
 
+/** How many of this machine's rows behind `ackedSeq` the service has not acknowledged. */
+export async function countUnacknowledged(
+  db: Db,
+  documentId: number,
+  ackedSeq: number,
+): Promise<number> {
+  const { count } = await db
+    .selectFrom("updates")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("document_id", "=", documentId)
+    .where("origin", "=", "local")
+    .where("seq", ">", ackedSeq)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
 /** Replaces where a document stands with a service; durable with its transaction's commit. */
 export async function writePosition(
   db: Db,
