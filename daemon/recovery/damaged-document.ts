@@ -2,6 +2,7 @@ import { crc32 } from "node:zlib";
 import * as Y from "yjs";
 import { admitUpdate } from "../../shared/replica/admit.ts";
 import { ReplicaDocument } from "../../shared/replica/document.ts";
+import { snapshotUpdate } from "../../shared/replica/log-rows.ts";
 import type { DamagedRow } from "./read-damaged.ts";
 
 /** Nothing is written under it. */
@@ -49,9 +50,15 @@ export function readDocument(
 }
 
 function partOf(row: DamagedRow): Part[] {
-  const { seq, payload, checksum } = row;
+  const { seq, payload, checksum, bytes = null } = row;
   if (typeof seq !== "number" || !(payload instanceof Uint8Array)) return [];
-  return crc32(payload) === checksum ? [{ seq, payload }] : [];
+  if (crc32(payload) !== checksum || (bytes !== null && typeof bytes !== "number")) return [];
+  try {
+    // A row of the log has no `bytes`, like a snapshot of 0.1.0: neither is compressed.
+    return [{ seq, payload: snapshotUpdate({ payload, bytes }) }];
+  } catch {
+    return [];
+  }
 }
 
 function allOf(parts: readonly Part[]): ReplicaDocument | undefined {

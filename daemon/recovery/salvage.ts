@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import * as Y from "yjs";
 import { assert } from "../../shared/errors.ts";
 import { parseProjectId } from "../../shared/ids.ts";
@@ -35,6 +36,7 @@ const TABLES = [
   "memories",
   "texts",
   "revisions",
+  "revision_packs",
   "text_conflicts",
   "links",
   "inbox",
@@ -166,7 +168,10 @@ async function bringOver(
       remotes.map((each, at) => ({ ...each, added_at: now + at })),
     );
     const inbox = put("inbox", tables.inbox.rows.filter(isSoundWrite));
-    const revisions = put("revisions", renumbered(tables.revisions));
+    const packs = renumbered(tables.revision_packs).filter(isSoundPack);
+    put("revision_packs", packs);
+    const packed = packs.reduce((total, { count }) => total + Number(count), 0);
+    const revisions = packed + put("revisions", renumbered(tables.revisions));
     put(
       "revisions",
       partial.flatMap((each) => textRevision(each, tables, ids, now)),
@@ -199,6 +204,11 @@ async function bringOver(
   } finally {
     connection.close();
   }
+}
+
+/** What is in a pack can be had as a whole or not at all. */
+function isSoundPack({ payload, checksum }: Row): boolean {
+  return payload instanceof Uint8Array && crc32(payload) === checksum;
 }
 
 type Row = Readonly<Record<string, SqlValue>>;

@@ -1,4 +1,6 @@
 import type { Kysely } from "kysely";
+import { isRevision } from "../../shared/replica/revisions.ts";
+import type { ReplicaTables } from "../../shared/replica/tables.ts";
 import type { DaemonTables } from "../tables.ts";
 
 /** Whether a text is one that the document had before: then it brings nothing new. */
@@ -7,14 +9,6 @@ export async function isKnownVersion(
   documentId: number,
   content: string,
 ): Promise<boolean> {
-  const row = await db
-    .selectFrom("revisions")
-    .select("id")
-    .where("document_id", "=", documentId)
-    .where("kind", "=", "text")
-    .where("key", "=", "")
-    .where("value", "=", content)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+  const replica = db as unknown as Kysely<ReplicaTables>;
+  return await isRevision(replica, documentId, { kind: "text", key: "", value: content });
 }

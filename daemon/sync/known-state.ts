@@ -1,7 +1,9 @@
 import type { Kysely } from "kysely";
 import { messageOf } from "../../shared/errors.ts";
 import { ReplicaDocument } from "../../shared/replica/document.ts";
+import { findSnapshot, snapshotUpdate } from "../../shared/replica/log-rows.ts";
 import { isPublicKey } from "../../shared/replica/rows.ts";
+import type { ReplicaTables } from "../../shared/replica/tables.ts";
 import { joinForm } from "../../shared/replica/text-form.ts";
 import type { DaemonTables } from "../tables.ts";
 import { readPlain } from "./plain/plain-store.ts";
@@ -32,11 +34,7 @@ export async function knownState(
 ): Promise<Content | undefined> {
   if (isPlain(position)) return await plainState(db, documentId);
   if (position.ackedSeq === 0) return NO_CONTENT;
-  const snapshot = await db
-    .selectFrom("snapshots")
-    .select(["seq", "payload"])
-    .where("document_id", "=", documentId)
-    .executeTakeFirst();
+  const snapshot = await findSnapshot(db as unknown as Kysely<ReplicaTables>, documentId);
   if (snapshot && snapshot.seq > position.ackedSeq) return undefined;
   const rows = await db
     .selectFrom("updates")
@@ -48,8 +46,8 @@ export async function knownState(
     )
     .orderBy("seq")
     .execute();
-  const updates = [...(snapshot ? [snapshot] : []), ...rows].map(({ payload }) => payload);
-  return contentOrNone(updates);
+  const first = snapshot ? [snapshotUpdate(snapshot)] : [];
+  return contentOrNone([...first, ...rows.map(({ payload }) => payload)]);
 }
 
 /** Undefined where the rows build on some that are not among them. */

@@ -4,17 +4,14 @@ import * as Y from "yjs";
 import { assert } from "../errors.ts";
 import { compiled } from "../sqlite/compiled.ts";
 import type { Position } from "../wire/position.ts";
+import { compress, decompress } from "./compressed.ts";
+import { CorruptDocumentError } from "./corrupt-document-error.ts";
 import type { ReplicaTables } from "./tables.ts";
 
 type Db = Kysely<ReplicaTables>;
 
 /** The position of a document that was never written. */
 export const EMPTY_POSITION: Position = { epoch: "", seq: 0 };
-
-/** A part of a stored document does not match its checksum: the disk changed it. */
-export class CorruptDocumentError extends Error {
-  override readonly name = "CorruptDocumentError";
-}
 
 /** A document as its tables hold it, every part verified against its checksum. */
 export interface StoredDocument {
@@ -28,11 +25,7 @@ export interface StoredDocument {
 
 /** Everything that makes up a document. Throws `CorruptDocumentError`. */
 export async function loadDocument(db: Db, documentId: number): Promise<StoredDocument> {
-  const snapshot = await db
-    .selectFrom("snapshots")
-    .select(["seq", "payload", "checksum"])
-    .where("document_id", "=", documentId)
-    .executeTakeFirst();
+  const snapshot = await findSnapshot(db, documentId);
   const snapshotSeq = snapshot?.seq ?? 0;
   const rows = await db
     .selectFrom("updates")
@@ -45,12 +38,32 @@ export async function loadDocument(db: Db, documentId: number): Promise<StoredDo
   const seq = await headOf(db, documentId);
   checkParts(documentId, parts, snapshotSeq, seq);
   const epoch = await epochOfRow(db, documentId, seq);
+  const updates = rows.map(({ payload }) => payload);
+  if (snapshot) updates.unshift(snapshotUpdate(snapshot));
   return {
-    updates: parts.map((part) => part.payload),
+    updates,
     snapshotSeq,
     head: epoch === undefined ? EMPTY_POSITION : { epoch, seq },
-    bytes: parts.reduce((total, part) => total + part.payload.length, 0),
+    bytes: updates.reduce((total, update) => total + update.length, 0),
   };
+}
+
+/** A document's snapshot as it is stored. */
+export function findSnapshot(db: Db, documentId: number) {
+  return db
+    .selectFrom("snapshots")
+    .select(["seq", "payload", "checksum", "bytes"])
+    .where("document_id", "=", documentId)
+    .executeTakeFirst();
+}
+
+/** The Yjs update (v1) of a stored snapshot, which is compressed unless 0.1.0 wrote it. */
+export function snapshotUpdate(snapshot: {
+  readonly payload: Uint8Array;
+  readonly bytes: number | null;
+}): Uint8Array {
+  const { payload, bytes } = snapshot;
+  return bytes === null ? payload : decompress(payload, bytes);
 }
 
 async function headOf(db: Db, documentId: number): Promise<number> {
@@ -232,10 +245,12 @@ export async function writeSnapshot(
   snapshot: { readonly seq: number; readonly payload: Uint8Array; readonly now: number },
   dropThrough: number,
 ): Promise<void> {
+  const payload = compress(snapshot.payload, "quick");
   const values = {
     seq: snapshot.seq,
-    payload: snapshot.payload,
-    checksum: crc32(snapshot.payload),
+    payload,
+    checksum: crc32(payload),
+    bytes: snapshot.payload.length,
     created_at: snapshot.now,
   };
   await db

@@ -157,4 +157,34 @@ export const replicaMigrations: readonly Migration[] = [
         .execute();
     },
   },
+  {
+    name: "replica-compressed",
+    async up(db) {
+      await db.schema.alterTable("snapshots").addColumn("bytes", "integer").execute();
+      await db.schema
+        .createTable("revision_packs")
+        .addColumn("id", "integer", (column) => column.primaryKey())
+        .addColumn("document_id", "integer", (column) =>
+          column.notNull().references("documents.id"),
+        )
+        .addColumn("kind", "text", (column) => column.notNull())
+        .addColumn("key", "text", (column) => column.notNull())
+        .addColumn("count", "integer", (column) => column.notNull())
+        .addColumn("oldest_at", "integer", (column) => column.notNull())
+        .addColumn("bytes", "integer", (column) => column.notNull())
+        .addColumn("payload", "blob", (column) => column.notNull())
+        .addColumn("checksum", "integer", (column) => column.notNull())
+        .execute();
+      await db.schema
+        .createIndex("revision_packs_by_key")
+        .on("revision_packs")
+        .columns(["document_id", "kind", "key"])
+        .execute();
+      await db.schema
+        .createIndex("revision_packs_by_age")
+        .on("revision_packs")
+        .column("oldest_at")
+        .execute();
+    },
+  },
 ];

@@ -1,5 +1,7 @@
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { compiled } from "../sqlite/compiled.ts";
+import { CorruptDocumentError } from "./corrupt-document-error.ts";
+import { type PastValue, type RevisionPack, unpackRevisions } from "./revision-pack.ts";
 import type { ReplicaTables } from "./tables.ts";
 
 type Db = Kysely<ReplicaTables>;
@@ -14,24 +16,17 @@ export const HISTORY = {
   ageMs: 90 * 24 * 60 * 60 * 1000,
 } as const;
 
-/** Revisions that one sweep's transaction deletes, so that no write waits long for it. */
-const DROPPED_AT_ONCE = 500;
-
 /** A value that was written over or deleted. Times are milliseconds since the Unix epoch. */
-export interface Revision {
+export interface Revision extends PastValue {
   readonly kind: "memory" | "text";
   /** The memory's key; empty for a text. */
   readonly key: string;
-  readonly value: string;
-  readonly writtenAt: number;
-  readonly replacedAt: number;
-  /** The machine that wrote it; undefined where that is not known. */
-  readonly machine: string | undefined;
 }
 
 /**
  * Keeps a revision, and drops the oldest of its key beyond `HISTORY.revisionsPerKey`. Belongs in
- * the transaction that writes over the value.
+ * the transaction that writes over the value. It is a row until a sweep packs it; what is beyond
+ * in a pack is shown to nobody, and leaves the file when nothing of that pack is kept any more.
  */
 export async function addRevision(db: Db, documentId: number, revision: Revision): Promise<void> {
   const { kind, key, value, writtenAt, replacedAt, machine } = revision;
@@ -39,42 +34,90 @@ export async function addRevision(db: Db, documentId: number, revision: Revision
   await dropBeyond(db, documentId, kind, key);
 }
 
-/** What is kept of a key, the latest first. */
+/**
+ * What is kept of a key, the latest first: never more than `HISTORY.revisionsPerKey`. Throws
+ * `CorruptDocumentError` where a pack is not what was written.
+ */
 export async function listRevisions(
   db: Db,
   documentId: number,
   kind: Revision["kind"],
   key: string,
 ): Promise<Revision[]> {
-  const rows = await db
-    .selectFrom("revisions")
-    .select(["value", "written_at", "replaced_at", "machine"])
-    .where("document_id", "=", documentId)
-    .where("kind", "=", kind)
-    .where("key", "=", key)
-    .orderBy("id", "desc")
-    .execute();
-  return rows.map(({ value, written_at: writtenAt, replaced_at: replacedAt, machine }) => {
-    return { kind, key, value, writtenAt, replacedAt, machine: machine ?? undefined };
-  });
+  const found: Revision[] = [];
+  for (const row of await stored(db, documentId, kind, key).execute()) {
+    if (found.length >= HISTORY.revisionsPerKey) break;
+    found.push(...pastValues(documentId, row).map((each) => ({ kind, key, ...each })));
+  }
+  return found.slice(0, HISTORY.revisionsPerKey);
+}
+
+/** Whether a value is among what is kept of its key. Throws as `listRevisions` does. */
+export async function isRevision(
+  db: Db,
+  documentId: number,
+  { kind, key, value }: Pick<Revision, "kind" | "key" | "value">,
+): Promise<boolean> {
+  const revisions = await listRevisions(db, documentId, kind, key);
+  return revisions.some((each) => each.value === value);
 }
 
 /**
- * Drops some of the revisions that were written over more than `HISTORY.ageMs` before `now`. False:
- * there are none left.
+ * A key's rows and packs, the latest first, by one statement: a sweep of another process may pack
+ * rows meanwhile. Whatever is in a pack is older than what is not, and later packs are newer.
  */
-export async function dropAged(db: Db, now: number): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom("revisions")
-    .where("id", "in", (select) =>
-      select
-        .selectFrom("revisions")
-        .select("id")
-        .where("replaced_at", "<", now - HISTORY.ageMs)
-        .limit(DROPPED_AT_ONCE),
+function stored(db: Db, documentId: number, kind: Revision["kind"], key: string) {
+  return db
+    .selectFrom("revisions")
+    .select(["id", "value", "written_at", "replaced_at", "machine"])
+    .select([
+      sql<number | null>`null`.as("count"),
+      sql<number | null>`null`.as("bytes"),
+      sql<Uint8Array | null>`null`.as("payload"),
+      sql<number | null>`null`.as("checksum"),
+      sql<number>`0`.as("is_packed"),
+    ])
+    .where("document_id", "=", documentId)
+    .where("kind", "=", kind)
+    .where("key", "=", key)
+    .unionAll(
+      db
+        .selectFrom("revision_packs")
+        .select([
+          "id",
+          sql<string>`null`.as("value"),
+          sql<number>`null`.as("written_at"),
+          sql<number>`null`.as("replaced_at"),
+          sql<string | null>`null`.as("machine"),
+        ])
+        .select(["count", "bytes", "payload", "checksum", sql<number>`1`.as("is_packed")])
+        .where("document_id", "=", documentId)
+        .where("kind", "=", kind)
+        .where("key", "=", key),
     )
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
+    .orderBy("is_packed")
+    .orderBy("id", "desc");
+}
+
+type Stored = Awaited<ReturnType<ReturnType<typeof stored>["execute"]>>[number];
+
+function pastValues(documentId: number, row: Stored): PastValue[] {
+  const { count, bytes, payload, checksum } = row;
+  if (count !== null && bytes !== null && payload !== null && checksum !== null) {
+    return readPack(documentId, { count, bytes, payload, checksum });
+  }
+  const { value, written_at: writtenAt, replaced_at: replacedAt, machine } = row;
+  return [{ value, writtenAt, replacedAt, machine: machine ?? undefined }];
+}
+
+/** The revisions of a stored pack, the latest first. Throws `CorruptDocumentError`. */
+export function readPack(documentId: number, pack: RevisionPack): PastValue[] {
+  try {
+    return unpackRevisions(pack);
+  } catch (thrown) {
+    const message = `document ${documentId} is damaged in its history`;
+    throw new CorruptDocumentError(message, { cause: thrown });
+  }
 }
 
 const insertRevision = compiled(

@@ -5,15 +5,16 @@ import { returnFreePages } from "../sqlite/free-pages.ts";
 import { savepoint, writeTransaction } from "../sqlite/transaction.ts";
 import { randomUint32, type World } from "../world.ts";
 import type { DocumentAddress } from "./address.ts";
+import { CorruptDocumentError } from "./corrupt-document-error.ts";
 import { mergeFullText } from "./full-text.ts";
-import { CorruptDocumentError, writeSnapshot } from "./log-rows.ts";
+import { writeSnapshot } from "./log-rows.ts";
 import {
   type CommittedRow,
   OpenDocument,
   ROW_BYTES_KEPT_MIN,
   type Writer,
 } from "./open-document.ts";
-import { dropAged } from "./revisions.ts";
+import { sweepHistory } from "./sweep-history.ts";
 import type { ReplicaTables } from "./tables.ts";
 
 /** Writes that share a commit; more than this wait for the next. */
@@ -69,6 +70,8 @@ type Write<Tables extends ReplicaTables> = {
 
 type Settle = () => void;
 
+type Step = Parameters<typeof sweepHistory>[0];
+
 /**
  * The durable replica: documents with their logs and derived rows in one database. Writes run one
  * after another; those that wait together share one commit, and each promise settles only after
@@ -123,14 +126,22 @@ export class ReplicaStore<Tables extends ReplicaTables> {
   }
 
   /**
-   * Drops the revisions that are too old, shortens logs that have grown large, clears the full-text
-   * index of what was overwritten, and gives the room in the file back; all of it in small steps.
-   * For quiet times; other writes go on in between.
+   * Drops the revisions that are too old and packs the others, shortens logs that have grown large,
+   * clears the full-text index of what was overwritten, and gives the room in the file back; all of
+   * it in small steps. For quiet times; other writes go on in between. Throws
+   * `CorruptDocumentError`, when all else is done, where a history is not what was written.
    */
   async sweep(): Promise<void> {
-    const step = (work: (db: Kysely<ReplicaTables>, now: number) => Promise<boolean>) =>
+    const step = <Result>(work: (db: Kysely<ReplicaTables>, now: number) => Promise<Result>) =>
       this.write(({ db, now }) => work(db as unknown as Kysely<ReplicaTables>, now));
-    while (await step(dropAged));
+    try {
+      await sweepHistory(step);
+    } finally {
+      await this.#sweepRest(step);
+    }
+  }
+
+  async #sweepRest(step: Step): Promise<void> {
     for (let at = 0; at < MERGES_PER_SWEEP_MAX; at++) {
       if (!(await step((db) => mergeFullText(db, at === 0)))) break;
     }

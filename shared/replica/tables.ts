@@ -10,6 +10,7 @@ export interface ReplicaTables {
   memories: MemoriesTable;
   metadata: MetadataTable;
   revisions: RevisionsTable;
+  revision_packs: RevisionPacksTable;
   text_conflicts: TextConflictsTable;
 }
 
@@ -46,7 +47,10 @@ interface SnapshotsTable {
   document_id: number;
   seq: number;
   payload: Uint8Array;
+  /** CRC-32 of the payload. */
   checksum: number;
+  /** Bytes before the payload was compressed; null where it was not. */
+  bytes: number | null;
   created_at: number;
 }
 
@@ -97,6 +101,23 @@ interface RevisionsTable {
   replaced_at: number;
   /** The machine that wrote it; null where that is not known. */
   machine: string | null;
+}
+
+/** Successive revisions of a key, all older than its rows and than those of its later packs. */
+interface RevisionPacksTable {
+  id: Generated<number>;
+  document_id: number;
+  kind: "memory" | "text";
+  key: string;
+  /** How many revisions it holds, the latest first; see `packRevisions`. */
+  count: number;
+  /** The first of their `replaced_at`. */
+  oldest_at: number;
+  /** Bytes before the payload was compressed. */
+  bytes: number;
+  payload: Uint8Array;
+  /** CRC-32 of the payload. */
+  checksum: number;
 }
 
 /** Conflicts of texts as 0.1.0 kept them; the daemon moves them into their documents. */

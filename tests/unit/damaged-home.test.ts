@@ -16,8 +16,10 @@ import { writePosition } from "../../daemon/sync/positions.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { ReplicaDocument } from "../../shared/replica/document.ts";
-import { CorruptDocumentError, rowsBetween } from "../../shared/replica/log-rows.ts";
+import { CorruptDocumentError } from "../../shared/replica/corrupt-document-error.ts";
+import { rowsBetween } from "../../shared/replica/log-rows.ts";
 import { findDamagedPage } from "../../shared/sqlite/check-file.ts";
+import { listRevisions } from "../../shared/replica/revisions.ts";
 import { openConnection } from "../../shared/sqlite/database.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { NOW } from "../support/replicas.ts";
@@ -42,6 +44,22 @@ function spoilRow(seq: number): void {
   database.close();
 }
 
+function spoilPack(key: string): void {
+  const database = new Database(home.database);
+  const spoiled = "update revision_packs set payload = zeroblob(length(payload)) where key = ?";
+  database.query(spoiled).run(key);
+  database.close();
+}
+
+type Replica = Awaited<ReturnType<typeof openReplica>>;
+
+function setMemory(store: Replica, key: string, value: string): Promise<boolean> {
+  return store.write(async (context) => {
+    const { document } = await context.open(ADDRESS);
+    return document.setEntry("memories", key, value, { now: context.now });
+  });
+}
+
 /** A replica with a row for each memory. Resolves to what the service had after the first ones. */
 async function fill(): Promise<Uint8Array> {
   const store = await openReplica(home.database, realWorld, "machine");
@@ -58,7 +76,7 @@ async function fill(): Promise<Uint8Array> {
   return sent;
 }
 
-async function memories(store: Awaited<ReturnType<typeof openReplica>>) {
+async function memories(store: Replica) {
   const query = store.reader.selectFrom("memories").select(["key", "value"]).orderBy("key");
   return Object.fromEntries((await query.execute()).map(({ key, value }) => [key, value]));
 }
@@ -97,6 +115,46 @@ test("a sound home is left as it is", async () => {
   const before = readFileSync(home.database);
   expect(await recoverHome(home, realWorld, silentLog)).toEqual([]);
   expect(readFileSync(home.database)).toEqual(before);
+});
+
+test("a damaged pack of a history costs that pack alone", async () => {
+  const written = await openReplica(home.database, realWorld, "machine");
+  for (let at = 0; at < 60; at++) await setMemory(written, at % 2 === 0 ? "a" : "b", `v${at}`);
+  await written.sweep();
+  await setMemory(written, "a", "last");
+  const historyOf = (store: typeof written, key: string) =>
+    listRevisions(store.reader as never, 1, "memory", key);
+  const [a, b] = [await historyOf(written, "a"), await historyOf(written, "b")];
+  expect([a.length, b.length]).toEqual([30, 29]);
+  await written.close();
+  spoilPack("b");
+  const [note] = await recoverHome(home, realWorld, silentLog);
+  expect(note?.reason).toBe("document 1 is damaged at pack of its history 2");
+  expect(note?.message).toContain(
+    "1 documents, 0 writes made without a daemon, 30 former versions",
+  );
+  const store = await openReplica(home.database, realWorld, "machine");
+  expect(await historyOf(store, "a")).toEqual(a);
+  expect(await historyOf(store, "b")).toEqual([]);
+  expect(await memories(store)).toEqual({ a: "last", b: "v59" });
+  await store.close();
+});
+
+test("what only a compressed snapshot still holds is read from it", async () => {
+  const written = await openReplica(home.database, realWorld, "machine");
+  const SEQ = 256;
+  for (let at = 0; at <= SEQ; at++) await setMemory(written, `k${at}`, `v${at}`);
+  await written.write(({ db }) => {
+    return db.deleteFrom("updates").where("seq", "<=", SEQ).execute();
+  });
+  await written.close();
+  spoilRow(SEQ + 1);
+  const [note] = await recoverHome(home, realWorld, silentLog);
+  expect(note?.message).toContain("1 of them in part");
+  const store = await openReplica(home.database, realWorld, "machine");
+  expect(Object.keys(await memories(store))).toHaveLength(SEQ);
+  expect(await countSalvaged(store.reader)).toBe(1);
+  await store.close();
 });
 
 test("a home that lost its database keeps its links, by a copy that is checked", async () => {

@@ -130,6 +130,25 @@ test("the conflicts that 0.1.0 kept on one machine go into their documents", asy
   await store.close();
 });
 
+test("a long history that 0.1.0 kept reads the same when a sweep has packed it", async () => {
+  const path = await releasedDatabase();
+  const store = await openReplica(path, createTestWorld());
+  const now = createTestWorld().now();
+  await store.write(({ db }) =>
+    sql`insert into revisions (document_id, kind, key, value, written_at, replaced_at)
+      with recursive n(i) as (select 1 union all select i + 1 from n where i < 100)
+      select 1, 'memory', 'long', 'value ' || i, ${now} + i, ${now} + i + 1 from n`.execute(db),
+  );
+  const history = () => listRevisions(store.reader as never, 1, "memory", "long");
+  const before = await history();
+  expect(before).toHaveLength(100);
+  await store.sweep();
+  const rows = store.reader.selectFrom("revisions").select("id").where("key", "=", "long");
+  expect(await rows.execute()).toEqual([]);
+  expect(await history()).toEqual(before);
+  await store.close();
+});
+
 test("a file of 0.1.0 that is mostly free is made small by a sweep, and then by each", async () => {
   const path = await releasedDatabase();
   const store = await openReplica(path, createTestWorld());

@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
+import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { sql } from "kysely";
 import { memoryIdOf } from "../../shared/ids.ts";
-import { CorruptDocumentError } from "../../shared/replica/log-rows.ts";
+import { decompress } from "../../shared/replica/compressed.ts";
+import { CorruptDocumentError } from "../../shared/replica/corrupt-document-error.ts";
 import type { CommittedRow, OpenDocument } from "../../shared/replica/open-document.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import { failureOf } from "../support/failure.ts";
@@ -294,6 +296,26 @@ describe("snapshots", () => {
     await writeMany(temp, 1536);
     expect(await payloads(temp)).toEqual({ first: 101, rows: 1436, snapshot: 1536 });
   });
+});
+
+test("a snapshot is compressed, and one of 0.1.0, which is not, is read as well", async () => {
+  const temp = await newStore();
+  const page = "a line that repeats\n".repeat(50);
+  for (let at = 0; at < 300; at++) await setMemory(temp.store, `k${at % 20}`, `${at} ${page}`);
+  const { writer } = temp.database;
+  const { payload, bytes } = await writer
+    .selectFrom("snapshots")
+    .select(["payload", "bytes"])
+    .executeTakeFirstOrThrow();
+  expect(payload.length).toBeLessThan((bytes ?? 0) / 10);
+  const { before, after } = await viewsAroundRestart(temp);
+  expect(after).toEqual(before);
+  const plain = decompress(payload, bytes ?? 0);
+  await temp.database.writer
+    .updateTable("snapshots")
+    .set({ payload: plain, checksum: crc32(plain), bytes: null })
+    .execute();
+  expect((await viewsAroundRestart(temp)).after).toEqual(before);
 });
 
 describe("damage", () => {

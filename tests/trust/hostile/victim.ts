@@ -16,6 +16,7 @@ const TABLES = [
   "memories",
   "metadata",
   "revisions",
+  "revision_packs",
   "sessions",
   "connections",
   "current_projects",
