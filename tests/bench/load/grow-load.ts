@@ -7,57 +7,60 @@ import { utf8Bytes } from "../../../shared/limits.ts";
 import { projectDocument } from "../../../shared/replica/address.ts";
 import { ReplicaDocument } from "../../../shared/replica/document.ts";
 import { realWorld } from "../../../shared/world-real.ts";
-import { pick, seededRandom } from "../../support/random.ts";
+import type { NoteValues } from "./note-values.ts";
 
 /** The document that grows. */
 export const ADDRESS = projectDocument(LOCAL_ACCOUNT, "proj_bench" as ProjectId);
 
+/** Keys that are overwritten. */
+export const KEYS = 100;
+
 const SERVICE = "bench";
 const OTHER_CLIENT = 7;
-const KEYS = 100;
 
 /** Overwrites after which the service has acknowledged everything. */
 const ACKNOWLEDGED_EVERY = 100;
-
-const WORDS =
-  "the importer reads each file once keeps its line endings and mode never build with make but " +
-  "npm run tests need a real database on port zero because decision migration schema token cache " +
-  "retry backoff queue worker socket deploy staging release branch review lint format strict null";
 
 /** Bytes of the keys and values that a home's document ends with. */
 export interface Grown {
   readonly liveBytes: number;
 }
 
-/** A value of 500 to 5,500 bytes: a number and words in random order, broken into lines. */
-function noteText(random: () => number, write: number): string {
-  const length = 500 + Math.floor(random() * 5000);
-  const words = WORDS.split(" ");
-  let text = `Note ${write}.`;
-  while (text.length < length) text += (random() < 0.1 ? "\n" : " ") + pick(random, words);
-  return text;
+/** One overwrite of a load. */
+export interface Overwrite {
+  readonly key: string;
+  readonly value: string;
+  /** Whether it is the second writer's. */
+  readonly isOther: boolean;
+}
+
+/** The overwrites of a load, in order: each key's by two writers in turn. */
+export function* overwrites(notes: NoteValues, writes: number): Generator<Overwrite> {
+  for (let write = 0; write < writes; write++) {
+    const key = Math.floor(write / 2) % KEYS;
+    const value = notes(key);
+    yield { key: `note-${key}`, value, isOther: write % 2 === 1 };
+  }
 }
 
 /**
  * Makes a home's database by `writes` overwrites of 100 keys, this machine's and another's in turn,
  * each a commit of its own, and has it compacted.
  */
-export async function growHome(path: string, writes: number, seed: number): Promise<Grown> {
-  const random = seededRandom(seed);
+export async function growHome(path: string, writes: number, notes: NoteValues): Promise<Grown> {
   const store = await openReplica(path, realWorld, "here");
   const there = new OtherMachine();
   store.onCommit((rows) => {
     for (const { origin, update } of rows) if (origin === "local") there.receive(update);
   });
-  for (let write = 0; write < writes; write++) {
-    const key = `note-${Math.floor(write / 2) % KEYS}`;
-    const value = noteText(random, write);
+  let write = 0;
+  for (const { key, value, isOther } of overwrites(notes, writes)) {
     await store.write(async (context) => {
       const open = await context.open(ADDRESS);
-      if (write % 2 === 1) open.applyUpdate(there.write(key, value, context.now));
+      if (isOther) open.applyUpdate(there.write(key, value, context.now));
       else open.document.setEntry("memories", key, value, { now: context.now });
     });
-    if (write % ACKNOWLEDGED_EVERY === 0 || write === writes - 1) await acknowledgeAll(store);
+    if (++write % ACKNOWLEDGED_EVERY === 0 || write === writes) await acknowledgeAll(store);
   }
   await store.sweep();
   const liveBytes = await store.write(async (context) => {
