@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
 import { base32 } from "../../shared/ids.ts";
+import { CorruptDocumentError } from "../../shared/replica/corrupt-document-error.ts";
 import { machineInRows } from "../../shared/replica/machines.ts";
 import { listRevisions } from "../../shared/replica/revisions.ts";
 import type { ReplicaTables } from "../../shared/replica/tables.ts";
 import { parseEntryIds } from "../entry-ids.ts";
 import { readInbox } from "../inbox.ts";
 import type { DaemonTables } from "../tables.ts";
+import { CommandFailed } from "./errors.ts";
 import { findLocalDocument } from "./local-documents.ts";
 import { listLosingVersions, type Written } from "./losing-versions.ts";
 
@@ -119,8 +121,17 @@ async function currentText(db: Db, id: number): Promise<Written | undefined> {
 }
 
 async function replaced(db: Db, id: number, kind: "memory" | "text", key: string) {
-  const revisions = await listRevisions(replicaOf(db), id, kind, key);
+  const revisions = await listRevisions(replicaOf(db), id, kind, key).catch(asFailure);
   return revisions.map((each) => versionOf(each, "replaced", each.replacedAt));
+}
+
+/** A daemon that starts looks at all of its database. */
+function asFailure(thrown: unknown): never {
+  if (!(thrown instanceof CorruptDocumentError)) throw thrown;
+  throw new CommandFailed(
+    `${thrown.message}: stop the daemon if it runs, and \`memsync up\` sets the database aside ` +
+      "and rebuilds it with whatever of the history can be read",
+  );
 }
 
 function versionOf(

@@ -4,9 +4,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as Y from "yjs";
+import { memoryHistory } from "../../daemon/cli/local-history.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/gateway/mount.ts";
 import { type Home, homeOf, prepareHome } from "../../daemon/home.ts";
 import { listLinks, putLink } from "../../daemon/links.ts";
+import { openHomeReader } from "../../daemon/open-home.ts";
 import { openReplica } from "../../daemon/open-replica.ts";
 import { keepLinks, readKeptLinks } from "../../daemon/recovery/links-file.ts";
 import { recoverHome } from "../../daemon/recovery/recover-home.ts";
@@ -22,6 +24,7 @@ import { findDamagedPage } from "../../shared/sqlite/check-file.ts";
 import { listRevisions } from "../../shared/replica/revisions.ts";
 import { openConnection } from "../../shared/sqlite/database.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import { failureOf } from "../support/failure.ts";
 import { NOW } from "../support/replicas.ts";
 
 const PROJECT = "proj_a" as ProjectId;
@@ -128,6 +131,13 @@ test("a damaged pack of a history costs that pack alone", async () => {
   expect([a.length, b.length]).toEqual([30, 29]);
   await written.close();
   spoilPack("b");
+  const reader = await openHomeReader(home.database);
+  const source = { db: reader as never, document: PROJECT, machine: "machine" };
+  expect(await memoryHistory(source, "a")).toHaveLength(1 + a.length);
+  expect(String(await failureOf(() => memoryHistory(source, "b")))).toContain(
+    "document 1 is damaged in its history: stop the daemon if it runs, and `memsync up` sets",
+  );
+  await reader?.destroy();
   const [note] = await recoverHome(home, realWorld, silentLog);
   expect(note?.reason).toBe("document 1 is damaged at pack of its history 2");
   expect(note?.message).toContain(

@@ -395,5 +395,5 @@ test("writes, deletions, sweeps and crashes leave the history that nothing packe
     for (const step of steps) await comparison.take(step);
     for (const temp of opened.splice(0)) await temp.remove();
   });
-  await fc.assert(property, { numRuns: 120 });
+  await fc.assert(property, { numRuns: 80 });
 });
