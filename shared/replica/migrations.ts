@@ -187,4 +187,13 @@ export const replicaMigrations: readonly Migration[] = [
         .execute();
     },
   },
+  {
+    // The program writes the index itself, once for all that a commit has done.
+    name: "replica-0005-full-text-by-commit",
+    async up(db) {
+      for (const event of ["insert", "delete", "update"]) {
+        await sql`drop trigger ${sql.id(`memories_text_${event}`)}`.execute(db);
+      }
+    },
+  },
 ];

@@ -7,6 +7,7 @@ import type { DocumentAddress } from "./address.ts";
 import { type Admission, admitUpdate } from "./admit.ts";
 import { type DocumentChanges, ReplicaDocument } from "./document.ts";
 import type { EntryKind } from "./entry-arrays.ts";
+import type { RowChange } from "./full-text.ts";
 import { appendRow, lastRowBeyond, loadDocument, mergeUpdates, writeSnapshot } from "./log-rows.ts";
 import { nameMachine } from "./machines.ts";
 import { writeRows } from "./rows.ts";
@@ -50,6 +51,13 @@ export interface CommittedRow {
   /** Yjs update, v1. */
   readonly update: Uint8Array;
   readonly changes: DocumentChanges;
+}
+
+/** What a flush has written. */
+export interface Flushed {
+  readonly rows: readonly CommittedRow[];
+  /** For the full-text index, which is written with the commit. */
+  readonly rowChanges: readonly RowChange[];
 }
 
 interface PendingUpdate {
@@ -153,7 +161,7 @@ export class OpenDocument {
     db: Kysely<ReplicaTables>,
     now: number,
     droppable: (documentId: number) => Promise<number>,
-  ): Promise<CommittedRow[]> {
+  ): Promise<Flushed> {
     assert(!this.#flushing, "a flush that failed ends its write");
     this.#flushing = true;
     const isLocal = this.#pending.some(({ origin }) => origin === "local");
@@ -163,7 +171,7 @@ export class OpenDocument {
     const changes = this.document.takeChanges();
     const machine = isLocal ? this.writer.machine : undefined;
     const target = { documentId: this.id, name: this.address.name, now, machine };
-    await writeRows(db, target, this.document, changes);
+    const rowChanges = await writeRows(db, target, this.document, changes);
     const rows: CommittedRow[] = [];
     for (const { origin, update } of runsOfOneOrigin(pending)) {
       rows.push(await this.#append(db, origin, update, changes, now));
@@ -173,7 +181,7 @@ export class OpenDocument {
     }
     this.#touched = false;
     this.#flushing = false;
-    return rows;
+    return { rows, rowChanges };
   }
 
   /** Brings the rows that were derived from `former` up to this document. */
@@ -181,10 +189,10 @@ export class OpenDocument {
     db: Kysely<ReplicaTables>,
     now: number,
     former: ReplicaDocument,
-  ): Promise<void> {
+  ): Promise<readonly RowChange[]> {
     const { document } = this;
     const keysOf = (kind: EntryKind) => new Set([...former[kind].keys(), ...document[kind].keys()]);
-    await writeRows(
+    return await writeRows(
       db,
       { documentId: this.id, name: this.address.name, now, machine: undefined },
       document,

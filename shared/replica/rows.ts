@@ -1,10 +1,12 @@
 import type { Kysely } from "kysely";
+import { assert } from "../errors.ts";
 import { memoryIdOf } from "../ids.ts";
 import type { JsonValue } from "../json.ts";
 import { compiled } from "../sqlite/compiled.ts";
 import { wireDocumentId } from "./address.ts";
 import type { DocumentChanges, ReplicaDocument } from "./document.ts";
 import type { Entry } from "./entry-index.ts";
+import type { RowChange } from "./full-text.ts";
 import { machineOf } from "./machines.ts";
 import { OWN_METADATA_PREFIX } from "./own-metadata.ts";
 import { addRevision, HISTORY } from "./revisions.ts";
@@ -23,23 +25,29 @@ export interface RowsTarget {
 
 /**
  * Brings the rows that are derived from a document (memories, text, metadata) up to what changed
- * in it, and keeps what was written over as revisions. Belongs in the transaction of the change.
+ * in it, and keeps what was written over as revisions. Belongs in the transaction of the change, at
+ * whose end the full-text index needs what this returns.
  */
 export async function writeRows(
   db: Db,
   target: RowsTarget,
   document: ReplicaDocument,
   changes: DocumentChanges,
-): Promise<void> {
+): Promise<RowChange[]> {
   // Before the rows of metadata forget which machines wrote what went.
   await keepReplaced(db, target, document, changes.replaced);
-  for (const key of changes.memoryKeys) await writeMemory(db, target, document, key);
+  const rowChanges: RowChange[] = [];
+  for (const key of changes.memoryKeys) {
+    const change = await writeMemory(db, target, document, key);
+    if (change) rowChanges.push(change);
+  }
   for (const key of changes.metadataKeys) {
     const winner = document.metadata.get(key)[0];
     if (winner) await putMetadata(db, target.documentId, key, JSON.stringify(winner.value));
     else await dropMetadata(db, target.documentId, key);
   }
   if (changes.text) await writeText(db, target, document, changes.textClients);
+  return rowChanges;
 }
 
 /** Keeps the entries that went as revisions, oldest first. */
@@ -81,25 +89,40 @@ async function writeMemory(
   { documentId, name }: RowsTarget,
   document: ReplicaDocument,
   key: string,
-): Promise<void> {
+): Promise<RowChange | undefined> {
   const entries = document.memories.get(key);
   const winner = entries[0];
   const [replaced] = await findMemory(db, documentId, key);
+  const before = replaced && { key, value: replaced.value };
   if (!winner) {
-    if (replaced) await dropMemory(db, documentId, key);
-    return;
+    if (!replaced) return undefined;
+    await dropMemory(db, replaced.row_id);
+    return { rowId: replaced.row_id, before, after: undefined };
   }
   const value = String(winner.value);
   const { created_at: createdAt, updated_at: updatedAt } = winner;
   const ids = JSON.stringify(entries.map(({ id }) => [id.client, id.clock]));
+  const after = { key, value };
   if (!replaced) {
     const memoryId = memoryIdOf(wireDocumentId(name), key);
-    await addMemory(db, documentId, key, memoryId, value, createdAt, updatedAt, ids);
-    return;
+    const [added] = await addMemory(
+      db,
+      documentId,
+      key,
+      memoryId,
+      value,
+      createdAt,
+      updatedAt,
+      ids,
+    );
+    assert(added, "a row that was added has an id");
+    return { rowId: added.row_id, before, after };
   }
-  await updateMemory(db, documentId, key, value, updatedAt, ids);
+  const { row_id: rowId } = replaced;
+  await updateMemory(db, value, updatedAt, ids, rowId);
   // Seldom: a column that is named is written to its index again, even where it stays the same.
-  if (replaced.created_at !== createdAt) await moveMemory(db, documentId, key, createdAt);
+  if (replaced.created_at !== createdAt) await moveMemory(db, createdAt, rowId);
+  return { rowId, before, after };
 }
 
 async function writeText(
@@ -138,7 +161,7 @@ export function isPublicKey(key: string): boolean {
 const findMemory = compiled((db: Db, documentId: number, key: string) =>
   db
     .selectFrom("memories")
-    .select("created_at")
+    .select(["row_id", "value", "created_at"])
     .where("document_id", "=", documentId)
     .where("key", "=", key),
 );
@@ -154,36 +177,34 @@ const addMemory = compiled(
     updatedAt: number,
     entryIds: string,
   ) =>
-    db.insertInto("memories").values({
-      document_id: documentId,
-      key,
-      memory_id: memoryId,
-      value,
-      created_at: createdAt,
-      updated_at: updatedAt,
-      entry_ids: entryIds,
-    }),
+    db
+      .insertInto("memories")
+      .values({
+        document_id: documentId,
+        key,
+        memory_id: memoryId,
+        value,
+        created_at: createdAt,
+        updated_at: updatedAt,
+        entry_ids: entryIds,
+      })
+      .returning("row_id"),
 );
 
 const updateMemory = compiled(
-  (db: Db, documentId: number, key: string, value: string, updatedAt: number, entryIds: string) =>
+  (db: Db, value: string, updatedAt: number, entryIds: string, rowId: number) =>
     db
       .updateTable("memories")
       .set({ value, updated_at: updatedAt, entry_ids: entryIds })
-      .where("document_id", "=", documentId)
-      .where("key", "=", key),
+      .where("row_id", "=", rowId),
 );
 
-const moveMemory = compiled((db: Db, documentId: number, key: string, createdAt: number) =>
-  db
-    .updateTable("memories")
-    .set({ created_at: createdAt })
-    .where("document_id", "=", documentId)
-    .where("key", "=", key),
+const moveMemory = compiled((db: Db, createdAt: number, rowId: number) =>
+  db.updateTable("memories").set({ created_at: createdAt }).where("row_id", "=", rowId),
 );
 
-const dropMemory = compiled((db: Db, documentId: number, key: string) =>
-  db.deleteFrom("memories").where("document_id", "=", documentId).where("key", "=", key),
+const dropMemory = compiled((db: Db, rowId: number) =>
+  db.deleteFrom("memories").where("row_id", "=", rowId),
 );
 
 const putMetadata = compiled((db: Db, documentId: number, key: string, value: string) =>

@@ -6,7 +6,7 @@ import { savepoint, writeTransaction } from "../sqlite/transaction.ts";
 import { randomUint32, type World } from "../world.ts";
 import type { DocumentAddress } from "./address.ts";
 import { CorruptDocumentError } from "./corrupt-document-error.ts";
-import { mergeFullText } from "./full-text.ts";
+import { indexChanges, mergeFullText, type RowChange } from "./full-text.ts";
 import { writeSnapshot } from "./log-rows.ts";
 import {
   type CommittedRow,
@@ -187,6 +187,9 @@ export class ReplicaStore<Tables extends ReplicaTables> {
           contexts.push(context);
           settle.push(await runOne(write, context, db, writes.length));
         }
+        const replica = db as unknown as Kysely<ReplicaTables>;
+        const changes = contexts.flatMap((context) => context.rowChanges);
+        await indexChanges(replica, changes);
       });
     } catch (thrown) {
       this.#timed(startedAt, false);
@@ -275,6 +278,7 @@ class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
   /** Documents whose rows in the database are this write's. */
   readonly #written = new Set<OpenDocument>();
   rows: CommittedRow[] = [];
+  rowChanges: RowChange[] = [];
 
   constructor(
     readonly options: StoreOptions<Tables>,
@@ -312,7 +316,9 @@ class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
   async flush(document: OpenDocument): Promise<void> {
     if (document.isClean) return;
     this.#written.add(document);
-    this.rows.push(...(await document.flush(this.#replica, this.now, this.#droppable)));
+    const { rows, rowChanges } = await document.flush(this.#replica, this.now, this.#droppable);
+    this.rows.push(...rows);
+    this.rowChanges.push(...rowChanges);
   }
 
   async rebuild(former: OpenDocument, update: Uint8Array): Promise<OpenDocument> {
@@ -325,7 +331,8 @@ class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
     this.writers.renew();
     const document = await this.#load(id, address);
     this.#written.add(document);
-    await document.rewriteRows(this.#replica, this.now, former.document);
+    const changes = await document.rewriteRows(this.#replica, this.now, former.document);
+    this.rowChanges.push(...changes);
     return document;
   }
 
@@ -368,6 +375,7 @@ class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
       this.openDocuments.delete(addressKey(document.address));
     }
     this.rows = [];
+    this.rowChanges = [];
   }
 
   async #load(id: number, address: DocumentAddress): Promise<OpenDocument> {

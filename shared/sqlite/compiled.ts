@@ -1,4 +1,5 @@
 import type { Compilable, CompiledQuery, Kysely } from "kysely";
+import { execute } from "./direct.ts";
 
 /** Stands in a compiled query for the argument of that number. */
 class Placeholder {
@@ -15,13 +16,13 @@ export function compiled<Tables, Parameters extends readonly unknown[], Row>(
   build: (db: Kysely<Tables>, ...parameters: Parameters) => Compilable<Row>,
 ): (db: Kysely<Tables>, ...parameters: Parameters) => Promise<Row[]> {
   let query: CompiledQuery<Row> | undefined;
-  return async (db, ...values) => {
+  return (db, ...values) => {
     query ??= build(db, ...placeholders<Parameters>(build.length - 1)).compile();
     const parameters = query.parameters.map((parameter) => {
       return parameter instanceof Placeholder ? values[parameter.index] : parameter;
     });
-    const { rows } = await db.executeQuery<Row>({ ...query, parameters });
-    return rows;
+    const { sql, query: node, queryId } = query;
+    return execute<Row, Tables>(db, { sql, parameters, query: node, queryId });
   };
 }
 

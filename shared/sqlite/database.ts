@@ -1,6 +1,7 @@
 import { Kysely, SqliteDialect } from "kysely";
 import { assert } from "../errors.ts";
 import type { SqliteConnection } from "./connection.ts";
+import { setDirect } from "./direct.ts";
 import { isDamage } from "./failures.ts";
 
 /**
@@ -87,18 +88,24 @@ const LOG_BYTES_KEPT = 4 * 1024 * 1024;
 /** How long another process may hold the write lock before a statement fails. */
 const BUSY_TIMEOUT_MS = 5000;
 
-function kyselyOver<Tables>(
+/** The one way to a Kysely: it knows its connection, for transactions to run on it directly. */
+export function kyselyOver<Tables>(
   connection: SqliteConnection,
   onDamage: OpenOptions["onDamage"],
 ): Kysely<Tables> {
-  return new Kysely<Tables>({
+  const onError = (thrown: unknown) => {
+    if (isDamage(thrown)) onDamage?.(thrown);
+  };
+  const kysely = new Kysely<Tables>({
     dialect: new SqliteDialect({ database: connection }),
     ...(onDamage && {
       log: (event) => {
-        if (event.level === "error" && isDamage(event.error)) onDamage(event.error);
+        if (event.level === "error") onError(event.error);
       },
     }),
   });
+  setDirect(kysely, { connection, onError });
+  return kysely;
 }
 
 /** Opens a file with the runtime's own driver, without settings. */

@@ -1,4 +1,5 @@
 import { CompiledQuery, type Kysely } from "kysely";
+import { execute, hold, release } from "./direct.ts";
 
 const BEGIN = CompiledQuery.raw("BEGIN IMMEDIATE");
 const COMMIT = CompiledQuery.raw("COMMIT");
@@ -17,32 +18,44 @@ export function writeTransaction<Tables, Result>(
   work: (db: Kysely<Tables>) => Promise<Result>,
 ): Promise<Result> {
   return writer.connection().execute(async (db) => {
-    await begin(db);
+    hold(writer, db);
     try {
-      const result = await work(db);
-      await db.executeQuery(COMMIT);
-      return result;
-    } catch (thrown) {
-      await rollback(db);
-      throw thrown;
+      return await inTransaction(db, work);
+    } finally {
+      release(db);
     }
   });
+}
+
+async function inTransaction<Tables, Result>(
+  db: Kysely<Tables>,
+  work: (db: Kysely<Tables>) => Promise<Result>,
+): Promise<Result> {
+  await begin(db);
+  try {
+    const result = await work(db);
+    await execute(db, COMMIT);
+    return result;
+  } catch (thrown) {
+    await rollback(db);
+    throw thrown;
+  }
 }
 
 /** A transaction whose rollback failed is still open, and would keep all others from beginning. */
 async function begin<Tables>(db: Kysely<Tables>): Promise<void> {
   try {
-    await db.executeQuery(BEGIN);
+    await execute(db, BEGIN);
   } catch (thrown) {
     if (!(await rollback(db))) throw thrown;
-    await db.executeQuery(BEGIN);
+    await execute(db, BEGIN);
   }
 }
 
 /** False: there was no transaction; SQLite ends one by itself, as when the disk is full. */
 async function rollback<Tables>(db: Kysely<Tables>): Promise<boolean> {
   try {
-    await db.executeQuery(ROLLBACK);
+    await execute(db, ROLLBACK);
     return true;
   } catch {
     return false;
@@ -63,10 +76,10 @@ export async function savepoint<Tables, Result>(
   db: Kysely<Tables>,
   work: () => Promise<Result>,
 ): Promise<Step<Result>> {
-  await db.executeQuery(SAVEPOINT);
+  await execute(db, SAVEPOINT);
   try {
     const result = await work();
-    await db.executeQuery(RELEASE);
+    await execute(db, RELEASE);
     return { kept: true, result };
   } catch (thrown) {
     if (!(await undoStep(db))) throw thrown;
@@ -76,8 +89,8 @@ export async function savepoint<Tables, Result>(
 
 async function undoStep<Tables>(db: Kysely<Tables>): Promise<boolean> {
   try {
-    await db.executeQuery(ROLLBACK_TO);
-    await db.executeQuery(RELEASE);
+    await execute(db, ROLLBACK_TO);
+    await execute(db, RELEASE);
     return true;
   } catch {
     return false;

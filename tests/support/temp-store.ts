@@ -1,7 +1,6 @@
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Kysely, SqliteDialect } from "kysely";
 import { serviceMigrations } from "../../server/stores/migrations.ts";
 import type { ServiceTables } from "../../server/stores/tables.ts";
 import { replicaMigrations } from "../../shared/replica/migrations.ts";
@@ -9,7 +8,7 @@ import type { Writer } from "../../shared/replica/open-document.ts";
 import { ReplicaStore, type StoreOptions } from "../../shared/replica/store.ts";
 import { connect } from "../../shared/sqlite/connect-bun.ts";
 import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
-import { openDatabase, type SqliteDatabase } from "../../shared/sqlite/database.ts";
+import { kyselyOver, openDatabase, type SqliteDatabase } from "../../shared/sqlite/database.ts";
 import { migrate } from "../../shared/sqlite/migrate.ts";
 import { createTestWorld, type TestWorld } from "./test-world.ts";
 
@@ -109,8 +108,7 @@ async function wrapWriter(
   await database.writer.destroy();
   const connection = connect(path, { readonly: false });
   connection.exec("PRAGMA foreign_keys = ON");
-  const dialect = new SqliteDialect({ database: wrap(connection) });
-  const writer = new Kysely<ServiceTables>({ dialect });
+  const writer = kyselyOver<ServiceTables>(wrap(connection), undefined);
   return {
     writer,
     reader: database.reader,
