@@ -31,7 +31,9 @@ export interface Revision extends PastValue {
 export async function addRevision(db: Db, documentId: number, revision: Revision): Promise<void> {
   const { kind, key, value, writtenAt, replacedAt, machine } = revision;
   await insertRevision(db, documentId, kind, key, value, writtenAt, replacedAt, machine ?? null);
-  await dropBeyond(db, documentId, kind, key);
+  const [kept] = await countRevisions(db, documentId, kind, key);
+  const beyond = (kept?.count ?? 0) - HISTORY.revisionsPerKey;
+  if (beyond > 0) await dropOldest(db, documentId, kind, key, beyond);
 }
 
 /**
@@ -142,21 +144,26 @@ const insertRevision = compiled(
     }),
 );
 
-const dropBeyond = compiled((db: Db, documentId: number, kind: Revision["kind"], key: string) =>
+/** Counted by itself, for most keys have few; of all ways to find that out this is the cheapest. */
+const countRevisions = compiled((db: Db, documentId: number, kind: Revision["kind"], key: string) =>
   db
-    .deleteFrom("revisions")
+    .selectFrom("revisions")
+    .select((select) => select.fn.countAll<number>().as("count"))
     .where("document_id", "=", documentId)
     .where("kind", "=", kind)
-    .where("key", "=", key)
-    .where("id", "<=", (select) =>
+    .where("key", "=", key),
+);
+
+const dropOldest = compiled(
+  (db: Db, documentId: number, kind: Revision["kind"], key: string, count: number) =>
+    db.deleteFrom("revisions").where("id", "in", (select) =>
       select
         .selectFrom("revisions")
         .select("id")
         .where("document_id", "=", documentId)
         .where("kind", "=", kind)
         .where("key", "=", key)
-        .orderBy("id", "desc")
-        .offset(HISTORY.revisionsPerKey)
-        .limit(1),
+        .orderBy("id")
+        .limit(count),
     ),
 );
