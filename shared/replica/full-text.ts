@@ -44,11 +44,11 @@ export interface RowChange {
  * whenever a savepoint or a statement that could be undone begins, and whenever row ids go down,
  * so one call for each memory would write as many segments, and merge them again later.
  */
-export async function indexChanges(db: Db, changes: readonly RowChange[]): Promise<void> {
+export function indexChanges(db: Db, changes: readonly RowChange[]): void {
   for (const { rowId, before, after } of inTotal(changes)) {
     if (before?.key === after?.key && before?.value === after?.value) continue;
-    if (before) await forgetText(db, rowId, before.key, before.value);
-    if (after) await addText(db, rowId, after.key, after.value);
+    if (before) forgetText.now(db, rowId, before.key, before.value);
+    if (after) addText.now(db, rowId, after.key, after.value);
   }
 }
 
@@ -62,7 +62,10 @@ function inTotal(changes: readonly RowChange[]): RowChange[] {
   return [...total.values()].sort((one, other) => one.rowId - other.rowId);
 }
 
-/** FTS5 needs to be told what it holds of a row: https://www.sqlite.org/fts5.html#the_delete_command. */
+/**
+ * FTS5 has to be told what it holds of a row
+ * (https://www.sqlite.org/fts5.html#the_delete_command).
+ */
 const forgetText = compiled((db: Db, rowId: number, key: string, value: string) =>
   compilable(
     db,

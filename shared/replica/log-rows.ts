@@ -169,19 +169,14 @@ export interface NewRow {
   readonly now: number;
 }
 
-/** Appends a row to a document's log and returns its `seq`. */
-export async function appendRow(db: Db, row: NewRow): Promise<number> {
+/** Appends a row to a document's log, inside a write transaction, and returns its `seq`. */
+export function appendRow(db: Db, row: NewRow): number {
   const { documentId, origin, payload, epoch, now } = row;
-  const [document] = await nextSeq(db, documentId, now);
+  const [document] = nextSeq.now(db, documentId, now);
   assert(document, "a document with a log has a row");
   const { seq } = document;
-  await addUpdate(db, documentId, seq, epoch, origin, payload, crc32(payload), now);
-  if (row.opensEpoch) {
-    await db
-      .insertInto("epochs")
-      .values({ document_id: documentId, first_seq: seq, epoch })
-      .execute();
-  }
+  addUpdate.now(db, documentId, seq, epoch, origin, payload, crc32(payload), now);
+  if (row.opensEpoch) addEpoch.now(db, documentId, seq, epoch);
   return seq;
 }
 
@@ -191,6 +186,10 @@ const nextSeq = compiled((db: Db, documentId: number, now: number) =>
     .set((update) => ({ seq: update("seq", "+", 1), updated_at: now }))
     .where("id", "=", documentId)
     .returning("seq"),
+);
+
+const addEpoch = compiled((db: Db, documentId: number, firstSeq: number, epoch: string) =>
+  db.insertInto("epochs").values({ document_id: documentId, first_seq: firstSeq, epoch }),
 );
 
 const addUpdate = compiled(

@@ -73,15 +73,18 @@ export function machineIn(document: ReplicaDocument, client: number): string | u
 
 /**
  * The machine that a client is, as the document says, or as its rows still say: an update may take
- * away what a client wrote together with its machine's name.
+ * away what a client wrote together with its machine's name. `db` is that of a write transaction.
  */
-export async function machineOf(
+export function machineOf(
   db: Db,
   documentId: number,
   document: ReplicaDocument,
   client: number,
-): Promise<string | undefined> {
-  return machineIn(document, client) ?? (await machineInRows(db, documentId, client));
+): string | undefined {
+  const known = machineIn(document, client);
+  if (known !== undefined) return known;
+  const [row] = findMetadata.now(db, documentId, machineKey(client));
+  return nameIn(row);
 }
 
 /** The machine that a client is, as the rows of a document say. */
@@ -91,6 +94,10 @@ export async function machineInRows(
   client: number,
 ): Promise<string | undefined> {
   const [row] = await findMetadata(db, documentId, machineKey(client));
+  return nameIn(row);
+}
+
+function nameIn(row: { readonly value: string } | undefined): string | undefined {
   return row && machineName(JSON.parse(row.value) as JsonValue);
 }
 

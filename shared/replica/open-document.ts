@@ -174,7 +174,7 @@ export class OpenDocument {
     const rowChanges = await writeRows(db, target, this.document, changes);
     const rows: CommittedRow[] = [];
     for (const { origin, update } of runsOfOneOrigin(pending)) {
-      rows.push(await this.#append(db, origin, update, changes, now));
+      rows.push(this.#append(db, origin, update, changes, now));
     }
     if (this.#head.seq - this.#snapshotSeq >= ROWS_PER_SNAPSHOT) {
       await this.#snapshot(db, now, await droppable(this.id));
@@ -213,16 +213,16 @@ export class OpenDocument {
     nameMachine(this.document, clientId, machine, now);
   }
 
-  async #append(
+  #append(
     db: Kysely<ReplicaTables>,
     origin: "local" | "remote",
     update: Uint8Array,
     changes: DocumentChanges,
     now: number,
-  ): Promise<CommittedRow> {
+  ): CommittedRow {
     const { epoch } = this.writer;
     const opensEpoch = this.#head.epoch !== epoch;
-    const seq = await appendRow(db, {
+    const seq = appendRow(db, {
       documentId: this.id,
       origin,
       payload: update,

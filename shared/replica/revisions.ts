@@ -30,10 +30,10 @@ export interface Revision extends PastValue {
  */
 export async function addRevision(db: Db, documentId: number, revision: Revision): Promise<void> {
   const { kind, key, value, writtenAt, replacedAt, machine } = revision;
-  await insertRevision(db, documentId, kind, key, value, writtenAt, replacedAt, machine ?? null);
-  const [kept] = await countRevisions(db, documentId, kind, key);
+  insertRevision.now(db, documentId, kind, key, value, writtenAt, replacedAt, machine ?? null);
+  const [kept] = countRevisions.now(db, documentId, kind, key);
   const beyond = (kept?.count ?? 0) - HISTORY.revisionsPerKey;
-  if (beyond > 0) await dropOldest(db, documentId, kind, key, beyond);
+  if (beyond > 0) dropOldest.now(db, documentId, kind, key, beyond);
 }
 
 /**
@@ -156,14 +156,16 @@ const countRevisions = compiled((db: Db, documentId: number, kind: Revision["kin
 
 const dropOldest = compiled(
   (db: Db, documentId: number, kind: Revision["kind"], key: string, count: number) =>
-    db.deleteFrom("revisions").where("id", "in", (select) =>
-      select
-        .selectFrom("revisions")
-        .select("id")
-        .where("document_id", "=", documentId)
-        .where("kind", "=", kind)
-        .where("key", "=", key)
-        .orderBy("id")
-        .limit(count),
-    ),
+    db
+      .deleteFrom("revisions")
+      .where("id", "in", (select) =>
+        select
+          .selectFrom("revisions")
+          .select("id")
+          .where("document_id", "=", documentId)
+          .where("kind", "=", kind)
+          .where("key", "=", key)
+          .orderBy("id")
+          .limit(count),
+      ),
 );

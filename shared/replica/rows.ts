@@ -38,13 +38,13 @@ export async function writeRows(
   await keepReplaced(db, target, document, changes.replaced);
   const rowChanges: RowChange[] = [];
   for (const key of changes.memoryKeys) {
-    const change = await writeMemory(db, target, document, key);
+    const change = writeMemory(db, target, document, key);
     if (change) rowChanges.push(change);
   }
   for (const key of changes.metadataKeys) {
     const winner = document.metadata.get(key)[0];
-    if (winner) await putMetadata(db, target.documentId, key, JSON.stringify(winner.value));
-    else await dropMetadata(db, target.documentId, key);
+    if (winner) putMetadata.now(db, target.documentId, key, JSON.stringify(winner.value));
+    else dropMetadata.now(db, target.documentId, key);
   }
   if (changes.text) await writeText(db, target, document, changes.textClients);
   return rowChanges;
@@ -61,7 +61,7 @@ async function keepReplaced(
     document,
     replaced,
   )) {
-    const machine = await machineOf(db, documentId, document, id.client);
+    const machine = machineOf(db, documentId, document, id.client);
     const value = String(stored);
     const revision = { kind: "memory", key, value, writtenAt, replacedAt, machine } as const;
     await addRevision(db, documentId, revision);
@@ -84,19 +84,19 @@ function worthKeeping(document: ReplicaDocument, replaced: readonly Entry[]): En
   return kept.reverse();
 }
 
-async function writeMemory(
+function writeMemory(
   db: Db,
   { documentId, name }: RowsTarget,
   document: ReplicaDocument,
   key: string,
-): Promise<RowChange | undefined> {
+): RowChange | undefined {
   const entries = document.memories.get(key);
   const winner = entries[0];
-  const [replaced] = await findMemory(db, documentId, key);
+  const [replaced] = findMemory.now(db, documentId, key);
   const before = replaced && { key, value: replaced.value };
   if (!winner) {
     if (!replaced) return undefined;
-    await dropMemory(db, replaced.row_id);
+    dropMemory.now(db, replaced.row_id);
     return { rowId: replaced.row_id, before, after: undefined };
   }
   const value = String(winner.value);
@@ -105,23 +105,14 @@ async function writeMemory(
   const after = { key, value };
   if (!replaced) {
     const memoryId = memoryIdOf(wireDocumentId(name), key);
-    const [added] = await addMemory(
-      db,
-      documentId,
-      key,
-      memoryId,
-      value,
-      createdAt,
-      updatedAt,
-      ids,
-    );
+    const [added] = addMemory.now(db, documentId, key, memoryId, value, createdAt, updatedAt, ids);
     assert(added, "a row that was added has an id");
     return { rowId: added.row_id, before, after };
   }
   const { row_id: rowId } = replaced;
-  await updateMemory(db, value, updatedAt, ids, rowId);
+  updateMemory.now(db, value, updatedAt, ids, rowId);
   // Seldom: a column that is named is written to its index again, even where it stays the same.
-  if (replaced.created_at !== createdAt) await moveMemory(db, createdAt, rowId);
+  if (replaced.created_at !== createdAt) moveMemory.now(db, createdAt, rowId);
   return { rowId, before, after };
 }
 
@@ -132,7 +123,7 @@ async function writeText(
   clients: ReadonlySet<number>,
 ): Promise<void> {
   const content = document.content();
-  const [replaced] = await findText(db, documentId);
+  const [replaced] = findText.now(db, documentId);
   if (replaced?.content === content) return;
   if (replaced) {
     const { content: value, updated_at: writtenAt, machine } = replaced;
@@ -146,11 +137,11 @@ async function writeText(
     });
   }
   const names = new Set<string | undefined>();
-  for (const client of clients) names.add(await machineOf(db, documentId, document, client));
+  for (const client of clients) names.add(machineOf(db, documentId, document, client));
   // What only deletes says nothing of who did it.
   if (clients.size === 0) names.add(here);
   const machines = [...names].filter((name) => name !== undefined).sort();
-  await putText(db, documentId, content, now, machines.join(", ") || null);
+  putText.now(db, documentId, content, now, machines.join(", ") || null);
 }
 
 /** Whether a metadata key is shown to anyone outside. */

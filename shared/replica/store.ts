@@ -189,7 +189,7 @@ export class ReplicaStore<Tables extends ReplicaTables> {
         }
         const replica = db as unknown as Kysely<ReplicaTables>;
         const changes = contexts.flatMap((context) => context.rowChanges);
-        await indexChanges(replica, changes);
+        indexChanges(replica, changes);
       });
     } catch (thrown) {
       this.#timed(startedAt, false);

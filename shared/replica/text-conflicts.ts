@@ -33,7 +33,7 @@ async function recordConflicts<Tables extends ReplicaTables>(
   const db = context.db as unknown as Kysely<ReplicaTables>;
   for (const { mine, theirs, theirClient } of conflicts) {
     const isHere = theirClient === writer.clientId;
-    const there = isHere ? writer.machine : await machineOf(db, id, document, theirClient);
+    const there = isHere ? writer.machine : machineOf(db, id, document, theirClient);
     const versions = [
       { text: mine, machine: writer.machine },
       { text: theirs, machine: there },

@@ -1,9 +1,16 @@
 import type { Compilable, CompiledQuery, Kysely } from "kysely";
-import { execute } from "./direct.ts";
+import { heldBy, transactionOf } from "./direct.ts";
 
 /** Stands in a compiled query for the argument of that number. */
 class Placeholder {
   constructor(readonly index: number) {}
+}
+
+/** A query that is compiled already; each call runs it with other values. */
+export interface Compiled<Tables, Parameters extends readonly unknown[], Row> {
+  (db: Kysely<Tables>, ...parameters: Parameters): Promise<Row[]>;
+  /** Runs it without a promise. `db` is that of a write transaction. */
+  now(db: Kysely<Tables>, ...parameters: Parameters): Row[];
 }
 
 /**
@@ -14,16 +21,29 @@ class Placeholder {
  */
 export function compiled<Tables, Parameters extends readonly unknown[], Row>(
   build: (db: Kysely<Tables>, ...parameters: Parameters) => Compilable<Row>,
-): (db: Kysely<Tables>, ...parameters: Parameters) => Promise<Row[]> {
-  let query: CompiledQuery<Row> | undefined;
-  return (db, ...values) => {
-    query ??= build(db, ...placeholders<Parameters>(build.length - 1)).compile();
-    const parameters = query.parameters.map((parameter) => {
-      return parameter instanceof Placeholder ? values[parameter.index] : parameter;
-    });
-    const { sql, query: node, queryId } = query;
-    return execute<Row, Tables>(db, { sql, parameters, query: node, queryId });
+): Compiled<Tables, Parameters, Row> {
+  let known: CompiledQuery<Row> | undefined;
+  const queryFor = (db: Kysely<Tables>): CompiledQuery<Row> => {
+    known ??= build(db, ...placeholders<Parameters>(build.length - 1)).compile();
+    return known;
   };
+  const now = (db: Kysely<Tables>, ...values: Parameters): Row[] => {
+    const query = queryFor(db);
+    return transactionOf(db).run(query.sql, filled(query, values)) as Row[];
+  };
+  const anywhere = async (db: Kysely<Tables>, ...values: Parameters): Promise<Row[]> => {
+    if (heldBy(db)) return now(db, ...values);
+    const query = queryFor(db);
+    const { rows } = await db.executeQuery<Row>({ ...query, parameters: filled(query, values) });
+    return rows;
+  };
+  return Object.assign(anywhere, { now });
+}
+
+function filled({ parameters }: CompiledQuery, values: readonly unknown[]): unknown[] {
+  return parameters.map((parameter) => {
+    return parameter instanceof Placeholder ? values[parameter.index] : parameter;
+  });
 }
 
 function placeholders<Parameters extends readonly unknown[]>(count: number): Parameters {

@@ -1,7 +1,7 @@
 import { Kysely, SqliteDialect } from "kysely";
 import { assert } from "../errors.ts";
 import type { SqliteConnection } from "./connection.ts";
-import { setDirect } from "./direct.ts";
+import { Direct, setDirect } from "./direct.ts";
 import { isDamage } from "./failures.ts";
 
 /**
@@ -104,7 +104,7 @@ export function kyselyOver<Tables>(
       },
     }),
   });
-  setDirect(kysely, { connection, onError });
+  setDirect(kysely, new Direct(connection, onError));
   return kysely;
 }
 

@@ -1,52 +1,66 @@
-import type { CompiledQuery, Kysely } from "kysely";
+import type { Kysely } from "kysely";
+import { assert } from "../errors.ts";
 import type { SqliteConnection } from "./connection.ts";
 
-/** The connection below a Kysely, and who is told of what it throws. */
-export interface Direct {
-  readonly connection: SqliteConnection;
-  readonly onError: (thrown: unknown) => void;
+/** Runs statements on a connection at once, past the dozen promises that Kysely makes for each. */
+export class Direct {
+  readonly #connection: SqliteConnection;
+  readonly #onError: (thrown: unknown) => void;
+
+  /** `onError` is told of what a statement throws, which it throws all the same. */
+  constructor(connection: SqliteConnection, onError: (thrown: unknown) => void) {
+    this.#connection = connection;
+    this.#onError = onError;
+  }
+
+  /** Runs one statement; its rows, if it gives any. */
+  run(sql: string, parameters: readonly unknown[] = []): unknown[] {
+    try {
+      const statement = this.#connection.prepare(sql);
+      if (statement.reader) return statement.all(parameters);
+      statement.run(parameters);
+      return [];
+    } catch (thrown) {
+      this.#onError(thrown);
+      throw thrown;
+    }
+  }
 }
 
+/** By the Kysely that has the connection. */
 const below = new WeakMap<object, Direct>();
+/** By the Kysely that a transaction is given. */
 const held = new WeakMap<object, Direct>();
 
-/** Says what `writer` runs its statements on. */
-export function setDirect<Tables>(writer: Kysely<Tables>, direct: Direct): void {
-  below.set(writer, direct);
+/** Says what `kysely` runs its statements on. */
+export function setDirect<Tables>(kysely: Kysely<Tables>, direct: Direct): void {
+  below.set(kysely, direct);
 }
 
 /**
- * From now on `db`, which `writer.connection()` has given, runs compiled statements at once, past
- * the dozen promises that Kysely makes for each: nobody else has the connection, so there is
- * nothing to wait for. Ends with `release`.
+ * From now on compiled statements run directly on `db`, which `writer.connection()` has given:
+ * nobody else has the connection, so there is nothing to wait for. Ends with `release`.
  */
-export function hold<Tables>(writer: Kysely<Tables>, db: Kysely<Tables>): void {
+export function hold<Tables>(writer: Kysely<Tables>, db: Kysely<Tables>): Direct {
   const direct = below.get(writer);
-  if (direct) held.set(db, direct);
+  assert(direct, "every Kysely is made by `kyselyOver`");
+  held.set(db, direct);
+  return direct;
 }
 
-/** The connection is given back; whoever still has `db` goes by Kysely again. */
+/** The connection is given back; whoever still has `db` goes by Kysely again, and waits. */
 export function release<Tables>(db: Kysely<Tables>): void {
   held.delete(db);
 }
 
-/** Runs a compiled statement and resolves to its rows: at once where `db` is held. */
-export async function execute<Row, Tables>(
-  db: Kysely<Tables>,
-  query: CompiledQuery<Row>,
-): Promise<Row[]> {
-  const direct = held.get(db);
-  return direct ? executeNow(direct, query) : (await db.executeQuery(query)).rows;
+/** Where the transaction runs that `db` belongs to; undefined outside of one. */
+export function heldBy<Tables>(db: Kysely<Tables>): Direct | undefined {
+  return held.get(db);
 }
 
-function executeNow<Row>({ connection, onError }: Direct, query: CompiledQuery<Row>): Row[] {
-  try {
-    const statement = connection.prepare(query.sql);
-    if (statement.reader) return statement.all(query.parameters) as Row[];
-    statement.run(query.parameters);
-    return [];
-  } catch (thrown) {
-    onError(thrown);
-    throw thrown;
-  }
+/** The same where there must be one. */
+export function transactionOf<Tables>(db: Kysely<Tables>): Direct {
+  const direct = held.get(db);
+  assert(direct, "this runs inside a write transaction only");
+  return direct;
 }

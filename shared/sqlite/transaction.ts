@@ -1,12 +1,5 @@
-import { CompiledQuery, type Kysely } from "kysely";
-import { execute, hold, release } from "./direct.ts";
-
-const BEGIN = CompiledQuery.raw("BEGIN IMMEDIATE");
-const COMMIT = CompiledQuery.raw("COMMIT");
-const ROLLBACK = CompiledQuery.raw("ROLLBACK");
-const SAVEPOINT = CompiledQuery.raw("SAVEPOINT step");
-const RELEASE = CompiledQuery.raw("RELEASE step");
-const ROLLBACK_TO = CompiledQuery.raw("ROLLBACK TO step");
+import type { Kysely } from "kysely";
+import { type Direct, hold, release, transactionOf } from "./direct.ts";
 
 /**
  * Runs `work` in one write transaction: committed when it resolves, rolled back when it throws.
@@ -18,44 +11,35 @@ export function writeTransaction<Tables, Result>(
   work: (db: Kysely<Tables>) => Promise<Result>,
 ): Promise<Result> {
   return writer.connection().execute(async (db) => {
-    hold(writer, db);
+    const direct = hold(writer, db);
+    begin(direct);
     try {
-      return await inTransaction(db, work);
+      const result = await work(db);
+      direct.run("COMMIT");
+      return result;
+    } catch (thrown) {
+      rollback(direct);
+      throw thrown;
     } finally {
       release(db);
     }
   });
 }
 
-async function inTransaction<Tables, Result>(
-  db: Kysely<Tables>,
-  work: (db: Kysely<Tables>) => Promise<Result>,
-): Promise<Result> {
-  await begin(db);
-  try {
-    const result = await work(db);
-    await execute(db, COMMIT);
-    return result;
-  } catch (thrown) {
-    await rollback(db);
-    throw thrown;
-  }
-}
-
 /** A transaction whose rollback failed is still open, and would keep all others from beginning. */
-async function begin<Tables>(db: Kysely<Tables>): Promise<void> {
+function begin(direct: Direct): void {
   try {
-    await execute(db, BEGIN);
+    direct.run("BEGIN IMMEDIATE");
   } catch (thrown) {
-    if (!(await rollback(db))) throw thrown;
-    await execute(db, BEGIN);
+    if (!rollback(direct)) throw thrown;
+    direct.run("BEGIN IMMEDIATE");
   }
 }
 
 /** False: there was no transaction; SQLite ends one by itself, as when the disk is full. */
-async function rollback<Tables>(db: Kysely<Tables>): Promise<boolean> {
+function rollback(direct: Direct): boolean {
   try {
-    await execute(db, ROLLBACK);
+    direct.run("ROLLBACK");
     return true;
   } catch {
     return false;
@@ -76,21 +60,22 @@ export async function savepoint<Tables, Result>(
   db: Kysely<Tables>,
   work: () => Promise<Result>,
 ): Promise<Step<Result>> {
-  await execute(db, SAVEPOINT);
+  const direct = transactionOf(db);
+  direct.run("SAVEPOINT step");
   try {
     const result = await work();
-    await execute(db, RELEASE);
+    direct.run("RELEASE step");
     return { kept: true, result };
   } catch (thrown) {
-    if (!(await undoStep(db))) throw thrown;
+    if (!undoStep(direct)) throw thrown;
     return { kept: false, thrown };
   }
 }
 
-async function undoStep<Tables>(db: Kysely<Tables>): Promise<boolean> {
+function undoStep(direct: Direct): boolean {
   try {
-    await execute(db, ROLLBACK_TO);
-    await execute(db, RELEASE);
+    direct.run("ROLLBACK TO step");
+    direct.run("RELEASE step");
     return true;
   } catch {
     return false;
