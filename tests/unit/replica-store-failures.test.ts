@@ -1,7 +1,13 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
 import { failureOf } from "../support/failure.ts";
-import { memoriesOf, memoryRows, setMemory, viewsAroundRestart } from "../support/stored.ts";
+import {
+  checkFullText,
+  memoriesOf,
+  memoryRows,
+  setMemory,
+  viewsAroundRestart,
+} from "../support/stored.ts";
 import { createTempStore, type Store, type TempStore } from "../support/temp-store.ts";
 import { type Watch, watched } from "../support/watched-connection.ts";
 
@@ -94,6 +100,7 @@ describe("a statement that fails", () => {
         failures += failed;
         expect(await shownBy(temp.store)).toEqual(acknowledged);
         expect(await rowsOf(temp.store)).toEqual(acknowledged);
+        await checkFullText(temp);
         await setMemory(temp.store, "after", "1");
         const { before, after } = await viewsAroundRestart(temp);
         expect(after).toEqual(before);
@@ -115,6 +122,7 @@ describe("a statement that fails", () => {
       async (temp, { acknowledged }) => {
         const shown = await shownBy(temp.store);
         expect(await rowsOf(temp.store)).toEqual(shown);
+        await checkFullText(temp);
         for (const [name, memories] of Object.entries(acknowledged)) {
           // Of a write whose commit failed after its effect nobody can tell whether it is there.
           for (const [key, value] of Object.entries(memories)) {

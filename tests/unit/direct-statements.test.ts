@@ -1,0 +1,92 @@
+import { describe, expect, test } from "bun:test";
+import type { Kysely } from "kysely";
+import { connect } from "../../shared/sqlite/connect-bun.ts";
+import { compiled } from "../../shared/sqlite/compiled.ts";
+import { kyselyOver } from "../../shared/sqlite/database.ts";
+import { savepoint, writeTransaction } from "../../shared/sqlite/transaction.ts";
+import { failureOf } from "../support/failure.ts";
+import { watched } from "../support/watched-connection.ts";
+
+interface Tables {
+  notes: { id: number; text: string };
+}
+
+type Db = Kysely<Tables>;
+
+const add = compiled((db: Db, id: number, text: string) =>
+  db.insertInto("notes").values({ id, text }),
+);
+const texts = compiled((db: Db, from: number) =>
+  db.selectFrom("notes").select("text").where("id", ">=", from).orderBy("id"),
+);
+
+function newDatabase(watch: (sql: string) => void = () => undefined) {
+  const damage: unknown[] = [];
+  const connection = watched(connect(":memory:", { readonly: false }), watch);
+  connection.exec("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)");
+  return { db: kyselyOver<Tables>(connection, (thrown) => damage.push(thrown)), damage };
+}
+
+describe("compiled statements", () => {
+  test("run at once inside a transaction, and see what it did", async () => {
+    const { db } = newDatabase();
+    await writeTransaction(db, async (inside) => {
+      add.now(inside, 1, "one");
+      await add(inside, 2, "two");
+      expect(texts.now(inside, 1)).toEqual([{ text: "one" }, { text: "two" }]);
+    });
+    expect(await texts(db, 2)).toEqual([{ text: "two" }]);
+  });
+
+  test("are refused at once outside of one", async () => {
+    const { db } = newDatabase();
+    expect(() => add.now(db, 1, "one")).toThrow("inside a write transaction only");
+    let kept: Db | undefined;
+    await writeTransaction(db, async (inside) => {
+      kept = inside;
+    });
+    expect(() => add.now(kept ?? db, 1, "one")).toThrow("inside a write transaction only");
+    expect(await texts(db, 0)).toEqual([]);
+  });
+
+  test("of others wait for the end of a transaction", async () => {
+    const { db } = newDatabase();
+    let other: Promise<unknown> | undefined;
+    await writeTransaction(db, async (inside) => {
+      add.now(inside, 1, "one");
+      other = texts(db, 0);
+      await Promise.resolve();
+      add.now(inside, 2, "two");
+    });
+    expect(await other).toEqual([{ text: "one" }, { text: "two" }]);
+  });
+
+  test("that throw leave nothing of their savepoint, or of their transaction", async () => {
+    const { db } = newDatabase();
+    const failed = await failureOf(() =>
+      writeTransaction(db, async (inside) => {
+        add.now(inside, 1, "one");
+        const step = await savepoint(inside, async () => {
+          add.now(inside, 2, "two");
+          add.now(inside, 1, "again");
+        });
+        expect(step.kept).toBeFalse();
+        expect(texts.now(inside, 0)).toEqual([{ text: "one" }]);
+        throw new Error("no");
+      }),
+    );
+    expect(failed).toEqual(new Error("no"));
+    expect(await texts(db, 0)).toEqual([]);
+  });
+
+  test("that find the file damaged say so, as others do", async () => {
+    const corrupt = Object.assign(new Error("disk image is malformed"), { code: "SQLITE_CORRUPT" });
+    const { db, damage } = newDatabase((sql) => {
+      if (sql.startsWith("select")) throw corrupt;
+    });
+    expect(await failureOf(() => writeTransaction(db, (inside) => texts(inside, 0)))).toBe(corrupt);
+    expect(damage).toEqual([corrupt]);
+    expect(await failureOf(() => texts(db, 0))).toBe(corrupt);
+    expect(damage).toEqual([corrupt, corrupt]);
+  });
+});
