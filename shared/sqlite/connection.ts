@@ -33,7 +33,10 @@ export interface ConnectionOptions {
 /** Statements kept compiled for each connection; the programs issue far fewer different ones. */
 const STATEMENTS_KEPT_MAX = 512;
 
-/** Keeps the compiled statements of a connection by their text, dropping the one unused longest. */
+/** From so many on, the order of their use is kept; until then it would only cost time. */
+const STATEMENTS_ORDERED_MIN = STATEMENTS_KEPT_MAX / 2;
+
+/** Keeps the compiled statements of a connection by their text, dropping one unused for long. */
 export class StatementCache<Statement extends SqliteStatement> {
   readonly #prepare: (sql: string) => Statement;
   readonly #drop: (statement: Statement) => void;
@@ -45,7 +48,9 @@ export class StatementCache<Statement extends SqliteStatement> {
   }
 
   get(sql: string): Statement {
-    const statement = this.#kept.get(sql) ?? this.#prepare(sql);
+    const known = this.#kept.get(sql);
+    if (known && this.#kept.size < STATEMENTS_ORDERED_MIN) return known;
+    const statement = known ?? this.#prepare(sql);
     this.#kept.delete(sql);
     this.#kept.set(sql, statement);
     if (this.#kept.size > STATEMENTS_KEPT_MAX) this.#dropOldest();
