@@ -192,7 +192,7 @@ export const replicaMigrations: readonly Migration[] = [
     name: "replica-0005-full-text-by-commit",
     async up(db) {
       for (const event of ["insert", "delete", "update"]) {
-        await sql`drop trigger ${sql.id(`memories_text_${event}`)}`.execute(db);
+        await sql`drop trigger if exists ${sql.id(`memories_text_${event}`)}`.execute(db);
       }
     },
   },
