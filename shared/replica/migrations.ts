@@ -158,7 +158,7 @@ export const replicaMigrations: readonly Migration[] = [
     },
   },
   {
-    name: "replica-compressed",
+    name: "replica-0005-compressed",
     async up(db) {
       await db.schema.alterTable("snapshots").addColumn("bytes", "integer").execute();
       await db.schema
@@ -189,7 +189,7 @@ export const replicaMigrations: readonly Migration[] = [
   },
   {
     // The program writes the index itself, once for all that a commit has done.
-    name: "replica-0005-full-text-by-commit",
+    name: "replica-0006-full-text-by-commit",
     async up(db) {
       for (const event of ["insert", "delete", "update"]) {
         await sql`drop trigger if exists ${sql.id(`memories_text_${event}`)}`.execute(db);
