@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import * as Y from "yjs";
+import { LIMITS } from "../../shared/limits.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store.ts";
 import { cleanUpText, heldClocks, textRangesOf } from "../../shared/replica/text-conflicts.ts";
@@ -97,6 +98,12 @@ export async function takeFrame(
 }
 
 /**
+ * The service's document and what waits here may each be as large as a document may be: a replica
+ * that is full of its own writes still takes everybody else's.
+ */
+const REPLICA_BYTES_MAX = 2 * LIMITS.documentBytes;
+
+/**
  * Applies an update of the service's. Where this machine has edits of the text that the service had
  * not held before, lines that both sides wrote are cleaned up in the same transaction. Resolves to
  * what is wrong with an update that can't be applied; nothing is changed then.
@@ -109,7 +116,7 @@ export async function applyRemote(
 ): Promise<string | undefined> {
   const mine = await unheardOf(context.db, open, ackedSeq);
   const held = heldClocks(open);
-  const admission = open.applyUpdate(update);
+  const admission = open.applyUpdate(update, REPLICA_BYTES_MAX);
   if (admission.kind === "missing") return "the service's update builds on what is not held here";
   if (admission.kind === "refused") {
     return `the service's update is not acceptable: ${admission.message}`;

@@ -142,15 +142,22 @@ export class OpenDocument {
 
   /** Whether it is over its size, so that it takes nothing but deletions. */
   get isFull(): boolean {
-    if (this.#bytes <= LIMITS.documentBytes) return false;
-    return Y.encodeStateAsUpdate(this.document.ydoc).length > LIMITS.documentBytes;
+    return this.#isOver(LIMITS.documentBytes);
   }
 
-  /** Applies an update from another replica if it is admitted; otherwise nothing is changed. */
-  applyUpdate(update: Uint8Array): Admission {
+  #isOver(bytesMax: number): boolean {
+    if (this.#bytes <= bytesMax) return false;
+    return Y.encodeStateAsUpdate(this.document.ydoc).length > bytesMax;
+  }
+
+  /**
+   * Applies an update from another replica if it is admitted; otherwise nothing is changed. What is
+   * over `bytesMax` takes only deletions.
+   */
+  applyUpdate(update: Uint8Array, bytesMax: number = LIMITS.documentBytes): Admission {
     const admission = admitUpdate(this.document, update, this.writer.clientId);
     if (admission.kind !== "admitted") return admission;
-    if (admission.adds && this.isFull) return { kind: "refused", message: NO_ROOM };
+    if (admission.adds && this.#isOver(bytesMax)) return { kind: "refused", message: NO_ROOM };
     Y.applyUpdate(this.document.ydoc, update, "remote");
     assert(!this.document.hasPending(), "an admitted update needs nothing more");
     return admission;

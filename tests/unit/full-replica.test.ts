@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test";
+import * as Y from "yjs";
+import { LOCAL_ACCOUNT } from "../../daemon/local-account.ts";
+import { openReplica } from "../../daemon/open-replica.ts";
+import { applyRemote } from "../../daemon/sync/incoming.ts";
+import type { ProjectId } from "../../shared/ids.ts";
+import { LIMITS } from "../../shared/limits.ts";
+import { projectDocument } from "../../shared/replica/address.ts";
+import { ReplicaDocument } from "../../shared/replica/document.ts";
+import { createTestWorld } from "../support/test-world.ts";
+
+const ADDRESS = projectDocument(LOCAL_ACCOUNT, "proj_full" as ProjectId);
+const VALUE = "x".repeat(LIMITS.memoryValueBytes);
+const COUNT = Math.ceil(LIMITS.documentBytes / LIMITS.memoryValueBytes) + 1;
+
+test("a replica that is full of its own writes takes others' but writes no more itself", async () => {
+  const store = await openReplica(":memory:", createTestWorld(), "here");
+  const there = new ReplicaDocument([], 7);
+  there.setEntry("memories", "theirs", "1", { now: 1 });
+  await store.write(async (context) => {
+    const open = await context.open(ADDRESS);
+    open.document.change("local", () => {
+      for (let at = 0; at < COUNT; at++) {
+        open.document.setEntry("memories", `key-${at}`, VALUE, { now: context.now });
+      }
+    });
+  });
+  await store.write(async (context) => {
+    const open = await context.open(ADDRESS);
+    const update = Y.encodeStateAsUpdate(there.ydoc);
+    expect(await applyRemote(context, open, 0, update)).toBeUndefined();
+    expect(open.document.memories.get("theirs")[0]?.value).toBe("1");
+  });
+  const write = store.write(async (context) => {
+    const open = await context.open(ADDRESS);
+    open.refuseIfFull(() => {
+      open.document.setEntry("memories", "ours", "1", { now: context.now });
+    });
+  });
+  await expect(write).rejects.toThrow("delete something");
+  await store.close();
+});
