@@ -102,10 +102,13 @@ async function secretsIn(scan: Scanner, piece: string, firstLine: number): Promi
 }
 
 async function loadScanner(): Promise<Scanner> {
-  const [{ lintSource }, { creator }] = await Promise.all([
+  const [{ lintSource }, { creator }, { secretLintProfiler }] = await Promise.all([
     import("@secretlint/core"),
     import("@secretlint/secretlint-rule-preset-recommend"),
+    import("@secretlint/profiler"),
   ]);
+  // It keeps some hundred marks of each scan for good, and looks through all of them at the next.
+  secretLintProfiler.mark = () => undefined;
   const config: Config = {
     rules: [
       {

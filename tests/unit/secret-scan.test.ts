@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { secretLintProfiler } from "@secretlint/profiler";
 import { ALLOW_MARK, findSecrets } from "../../daemon/held/secret-scan.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 import { fileHistories, HAS_REAL_DATA, memoryChanges } from "../support/real-data.ts";
@@ -78,4 +79,18 @@ test("a hostile text of 1 MiB comes to an end, whatever it repeats", async () =>
     const found = await findSecrets(unit.repeat(Math.floor(MIB / unit.length)));
     expect(found.length).toBeLessThan(10_000);
   }
+});
+
+test("a scan leaves nothing behind, for a daemon makes as many as there are writes", async () => {
+  await findSecrets("the first loads the scanner\n");
+  const kept = async () => [
+    (await secretLintProfiler.getEntries()).length,
+    performance.getEntriesByType("mark").length,
+    performance.getEntriesByType("measure").length,
+  ];
+  const before = await kept();
+  for (let at = 0; at < 20; at++) await findSecrets(`Decision ${at}: ${PLANTED.github}\n`);
+  // Observers are told in a turn of their own.
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(await kept()).toEqual(before);
 });
