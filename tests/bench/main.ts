@@ -13,6 +13,7 @@ import { delta } from "./rows/delta.ts";
 import { first } from "./rows/first.ts";
 import { grow } from "./rows/grow.ts";
 import { history } from "./rows/history.ts";
+import { idle } from "./rows/idle.ts";
 import { limits } from "./rows/limits.ts";
 import { live } from "./rows/live.ts";
 import { push } from "./rows/push.ts";
@@ -31,18 +32,21 @@ const ROWS: readonly Row[] = [
   delta,
   first,
   backlog,
+  idle,
   grow,
   cli,
   history,
   crowd,
 ];
 const NAMES = ROWS.map((row) => row.name).join("|");
-const USAGE = `usage: bun run bench [${NAMES}]... [--writes N] [--compiled]`;
+const USAGE = `usage: bun run bench [${NAMES}]... [--writes N] [--seconds N] [--compiled]`;
 const LIVE_WRITES = 60;
+const IDLE_SECONDS = 600;
 
 interface Options {
   readonly rows: readonly Row[];
   readonly writes: number;
+  readonly seconds: number;
   /** The compiled binary is measured instead of the sources. */
   readonly compiled: boolean;
 }
@@ -51,23 +55,25 @@ interface Options {
 function parseOptions(args: readonly string[]): Options {
   const rows: Row[] = [];
   let writes = LIVE_WRITES;
+  let seconds = IDLE_SECONDS;
   let compiled = false;
   for (let at = 0; at < args.length; at++) {
     const row = ROWS.find((each) => each.name === args[at]);
+    const isCount = /^[1-9]\d{0,3}$/.test(args[at + 1] ?? "");
     if (row) rows.push(row);
-    else if (args[at] === "--writes" && /^[1-9]\d{0,3}$/.test(args[at + 1] ?? "")) {
-      writes = Number(args[++at]);
-    } else if (args[at] === "--compiled") compiled = true;
+    else if (args[at] === "--writes" && isCount) writes = Number(args[++at]);
+    else if (args[at] === "--seconds" && isCount) seconds = Number(args[++at]);
+    else if (args[at] === "--compiled") compiled = true;
     else throw new Error(USAGE);
   }
-  return { rows: rows.length === 0 ? ROWS : rows, writes, compiled };
+  return { rows: rows.length === 0 ? ROWS : rows, writes, seconds, compiled };
 }
 
 /**
  * Runs a row in folders of its own; ends all that it started and removes all that it wrote. A row
  * that fails is missed, and the others go on.
  */
-async function runRow(row: Row, { writes, compiled }: Options): Promise<RowResult> {
+async function runRow(row: Row, { writes, seconds, compiled }: Options): Promise<RowResult> {
   const folders: string[] = [];
   const folder = async () => {
     const made = await mkdtemp(join(tmpdir(), "memsync-bench-"));
@@ -76,7 +82,7 @@ async function runRow(row: Row, { writes, compiled }: Options): Promise<RowResul
   };
   const programs = new Programs(compiled ? await compileInto(await folder()) : undefined);
   try {
-    return await row.run({ programs, folder, writes });
+    return await row.run({ programs, folder, writes, seconds });
   } catch (thrown) {
     const figure = `not finished: ${messageOf(thrown)}`;
     return { figures: [{ figure, target: "to finish", verdict: "MISSED" }], notes: [] };

@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { basename, join } from "node:path";
 import type { Subprocess } from "bun";
 import { delay } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import { residentBytesOf } from "../support/process-figures.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const MEMSYNC = join(ROOT, "daemon/cli/main.ts");
@@ -17,6 +17,7 @@ const LOOK_INTERVAL_MS = 1;
 
 /** A process of this run. */
 export interface Program {
+  readonly pid: number;
   /** The first line that it wrote, which says that it is ready. */
   readonly line: string;
   /** Memory that it holds now, in bytes. */
@@ -99,6 +100,35 @@ export class Programs {
     return this.#programOf(child, "");
   }
 
+  /** Starts a program that says nothing of use, and waits until `isReady`. */
+  async spawnUntil(
+    command: readonly string[],
+    environment: Readonly<Record<string, string>>,
+    isReady: () => Promise<boolean>,
+  ): Promise<Program> {
+    const child = this.#launch(command, environment, ROOT);
+    void drop(child.stdout);
+    const until = performance.now() + READY_DEADLINE_MS;
+    while (!(await isReady().catch(() => false))) {
+      const waits = child.exitCode === null && performance.now() < until;
+      if (!waits) throw new Error(`${nameIn(command)} was not ready by the deadline, or ended`);
+      await delay(realWorld, LOOK_INTERVAL_MS);
+    }
+    return this.#programOf(child, "");
+  }
+
+  /** Runs a program to its end. Rejects unless it ends with 0. */
+  async finish(
+    command: readonly string[],
+    environment: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    const child = this.#launch(command, environment, ROOT);
+    const said = await child.stdout.text();
+    const status = await child.exited;
+    this.#running.delete(child);
+    if (status !== 0) throw new Error(`${nameIn(command)} ended with ${status}: ${said}`);
+  }
+
   #launch(
     command: readonly string[],
     environment: Readonly<Record<string, string>>,
@@ -117,8 +147,9 @@ export class Programs {
 
   #programOf(child: Subprocess, line: string): Program {
     return {
+      pid: child.pid,
       line,
-      residentBytes: () => residentBytes(child.pid),
+      residentBytes: () => residentBytesOf(child.pid),
       stop: () => this.#end(child),
     };
   }
@@ -220,9 +251,4 @@ export async function within<Value>(
     timer = setTimeout(() => reject(new Error(`waited ${deadlineMs} ms for ${what}`)), deadlineMs);
   });
   return await Promise.race([promise, late]).finally(() => clearTimeout(timer));
-}
-
-function residentBytes(pid: number): number {
-  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-  return Number(kilobytes) * 1024;
 }

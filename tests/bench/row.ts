@@ -24,6 +24,8 @@ export interface Bench {
   folder(): Promise<string>;
   /** Writes of the row `live`. */
   readonly writes: number;
+  /** For so long the row `idle` looks. */
+  readonly seconds: number;
 }
 
 /** One row of the targets. */
