@@ -1,5 +1,6 @@
-import { type ChildProcess, execFile } from "node:child_process";
 import { messageOf } from "../../shared/errors.ts";
+import type { Timer } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
 
 /** How one run of git ended. Only `failed` may end differently when simply tried again. */
 export type GitResult =
@@ -36,68 +37,85 @@ export function createGit(options: GitOptions = {}): Git {
   const program = options.program ?? "git";
   const env = cleanEnvironment(options.env ?? process.env);
   const deadlineMs = options.deadlineMs ?? GIT_DEADLINE_MS;
+  // The folder goes by `-C`: as the child's working directory, a missing folder would be the same
+  // ENOENT as a missing program.
   return (folder, args) =>
-    new Promise<GitResult>((resolve) => {
-      // The folder goes by `-C`: as the child's working directory, a missing folder would be the
-      // same ENOENT as a missing program.
-      const all = ["--no-pager", "-C", folder, "-c", "core.fsmonitor=", ...args];
-      run(program, all, env, deadlineMs, resolve);
-    });
+    run([program, "--no-pager", "-C", folder, "-c", "core.fsmonitor=", ...args], env, deadlineMs);
 }
 
 /** What runs now, to be ended with this process. */
-const running = new Set<ChildProcess>();
+const running = new Set<GitProcess>();
 
 /** Kills every git that still runs: for a process that is about to end. */
 export function killRunningGit(): void {
   for (const child of running) child.kill("SIGKILL");
 }
 
-function run(
-  program: string,
-  args: readonly string[],
+type GitProcess = Bun.Subprocess<"ignore", "pipe", "pipe">;
+
+/** By Bun itself: `node:child_process` takes tens of kilobytes for each run, and gives few back. */
+async function run(
+  command: readonly string[],
   env: Record<string, string>,
   deadlineMs: number,
-  resolve: (result: GitResult) => void,
-): void {
+): Promise<GitResult> {
+  let child: GitProcess;
   try {
-    const child = execFile(
-      program,
-      args,
-      {
-        env,
-        encoding: "buffer",
-        // A child process lives in real time whatever clock the program is driven by.
-        timeout: deadlineMs,
-        killSignal: "SIGKILL",
-        maxBuffer: GIT_OUTPUT_BYTES_MAX,
-        windowsHide: true,
-      },
-      (error, stdout, stderr) => {
-        running.delete(child);
-        resolve(resultOf(error, stdout, stderr.toString("utf8")));
-      },
-    );
-    running.add(child);
-    child.stdin?.end();
+    const stdio = ["ignore", "pipe", "pipe"] as ["ignore", "pipe", "pipe"];
+    child = Bun.spawn([...command], { env, stdio, windowsHide: true });
   } catch (thrown) {
+    if ((thrown as { code?: unknown }).code === "ENOENT") return { kind: "no-program" };
     // An argument that no process can be given, such as one with a NUL in it.
-    resolve({ kind: "failed", message: messageOf(thrown) });
+    return { kind: "failed", message: messageOf(thrown) };
+  }
+  running.add(child);
+  try {
+    return await ending(child, deadlineMs);
+  } catch (thrown) {
+    child.kill("SIGKILL");
+    return { kind: "failed", message: messageOf(thrown) };
+  } finally {
+    running.delete(child);
   }
 }
 
-type ExecError = Error & { readonly code?: number | string | null; readonly killed?: boolean };
-
-function resultOf(error: ExecError | null, stdout: Buffer, stderr: string): GitResult {
-  if (error === null) return { kind: "done", stdout };
-  if (error.code === "ENOENT") return { kind: "no-program" };
-  if (typeof error.code === "number") {
-    // macOS ships a `git` that only offers to install the real one.
-    if (/^(xcode-select|xcrun): /.test(stderr)) return { kind: "no-program" };
-    return { kind: "refused", exitCode: error.code, message: stderr.trim() };
+/** Rejects past the deadline, though what git has started still holds its output. */
+async function ending(child: GitProcess, deadlineMs: number): Promise<GitResult> {
+  let timer: Timer | undefined;
+  const late = new Promise<never>((_, reject) => {
+    // A child process lives in real time whatever clock the program is driven by.
+    timer = realWorld.setTimer(deadlineMs, () => reject(new Error(TOO_SLOW)));
+  });
+  const ended = Promise.all([outputOf(child.stdout), outputOf(child.stderr), child.exited]);
+  ended.catch(() => undefined);
+  try {
+    const [stdout, stderr] = await Promise.race([ended, late]);
+    if (child.exitCode === null)
+      return { kind: "failed", message: `git ended by ${child.signalCode}` };
+    return resultOf(child.exitCode, stdout, stderr.toString("utf8"));
+  } finally {
+    timer?.cancel();
   }
-  if (error.killed) return { kind: "failed", message: "git took too long and was stopped" };
-  return { kind: "failed", message: error.message };
+}
+
+const TOO_SLOW = "git took too long and was stopped";
+
+async function outputOf(stream: ReadableStream<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    bytes += chunk.length;
+    if (bytes > GIT_OUTPUT_BYTES_MAX) throw new Error("git printed too much and was stopped");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function resultOf(exitCode: number, stdout: Buffer, stderr: string): GitResult {
+  if (exitCode === 0) return { kind: "done", stdout };
+  // macOS ships a `git` that only offers to install the real one.
+  if (/^(xcode-select|xcrun): /.test(stderr)) return { kind: "no-program" };
+  return { kind: "refused", exitCode, message: stderr.trim() };
 }
 
 /** The `GIT_*` settings that say where configuration is, not which repository is meant. */
