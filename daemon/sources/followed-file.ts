@@ -30,6 +30,7 @@ import { ABSENT_HASH, type FileRead, hashOf, readFollowedFile, textOf } from "./
 import { QUIET_MS, readTrackedText, type Sighting } from "./read-tracked-text.ts";
 import type { Git } from "./run-git.ts";
 import { SaveBase } from "./save-base.ts";
+import { isUnchanged } from "./unchanged-file.ts";
 import { replaceFile } from "./write-file.ts";
 
 /** An emptied or deleted file counts only when it has stayed so for this long. */
@@ -245,6 +246,9 @@ export class FollowedFile {
     }
     const grace = this.#graceLeft(state, file);
     if (grace > 0) return this.#waiting(file.path, "empty or gone; waiting a moment", grace);
+    if (state === known && (await isUnchanged(context.db, open, state, file))) {
+      return { kind: "done" };
+    }
     const why = await holdSave(context, open, this.link, state, file);
     if (why !== undefined) return { kind: "look", look: heldLook(file.path, why) };
     const refused = await findRefusedText(context.db, open);

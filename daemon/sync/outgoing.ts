@@ -30,15 +30,19 @@ export async function outgoingOf(
   open: OpenDocument,
   position: SyncPosition,
 ): Promise<Outgoing> {
-  const { ydoc } = open.document;
   const throughSeq = open.head.seq;
   const whole = { throughSeq, firstContact: false, more: false };
   if (!position.remote) {
-    return { request: { stateVector: Y.encodeStateVector(ydoc) }, ...whole, firstContact: true };
+    return {
+      request: { stateVector: Y.encodeStateVector(open.document.ydoc) },
+      ...whole,
+      firstContact: true,
+    };
   }
   const request = { position: position.remote };
   if (position.ackedSeq === 0 && throughSeq > 0) {
-    return { request: { ...request, ...unlessEmpty(Y.encodeStateAsUpdate(ydoc)) }, ...whole };
+    const update = Y.encodeStateAsUpdate(open.document.ydoc);
+    return { request: { ...request, ...unlessEmpty(update) }, ...whole };
   }
   const part = await unacknowledged(db, open.id, position.ackedSeq);
   if (!part) return { request, ...whole };
