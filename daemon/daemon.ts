@@ -21,6 +21,7 @@ import { LOCAL_ACCOUNT } from "./local-account.ts";
 import { keepMachineName, readMachineName } from "./machine-name.ts";
 import { findMovedLink, findNewFolder, moveLink } from "./move-link.ts";
 import { openReplica } from "./open-replica.ts";
+import { QuietTime } from "./quiet-time.ts";
 import { parsePortableHome } from "./portable/format.ts";
 import { type ImportResult, importHome } from "./portable/import-home.ts";
 import { keepLinks, readLinksToKeep } from "./recovery/links-file.ts";
@@ -70,6 +71,8 @@ export interface DaemonOptions {
   readonly onStopRequest: () => void;
   /** Told when the home's database turns out to be damaged; `recoverHome` mends that. */
   readonly onDamage?: (thrown: unknown) => void;
+  /** Has the runtime clean up now, as it may in a quiet time. */
+  readonly collectGarbage?: (() => void) | undefined;
 }
 
 /** Choices for one `link`; what is left out is derived from the folder or stays as it was. */
@@ -109,7 +112,9 @@ export class Daemon implements Controlled {
   readonly #remotes: OpenRemotes;
   readonly #followers: Followers;
   readonly #sweeper: Sweeper;
+  readonly #quietTime: QuietTime;
   readonly #wakeWatch: WakeWatch;
+  #stopListening = () => {};
   #gateway: Gateway | undefined;
   #links: Link[] = [];
   /** By folder: what its repository says of its project that is not so. */
@@ -126,6 +131,7 @@ export class Daemon implements Controlled {
     this.#options = options;
     this.#store = store;
     this.#sweeper = new Sweeper(store, world, log);
+    this.#quietTime = new QuietTime({ store, world, collectGarbage: options.collectGarbage });
     this.#followers = new Followers({
       store,
       world,
@@ -195,6 +201,7 @@ export class Daemon implements Controlled {
     for (const link of this.#links) this.#onRepository(link);
     this.#remotes.start();
     this.#wakeWatch.start();
+    this.#stopListening = store.onCommit(() => this.#wakeWatch.active());
     this.#sweeper.start();
   }
 
@@ -404,6 +411,8 @@ export class Daemon implements Controlled {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#wakeWatch.stop();
+    this.#stopListening();
+    this.#quietTime.stop();
     this.#remotes.abandonCalls();
     await this.#gateway?.close();
     await this.#lastChange;

@@ -99,6 +99,7 @@ class RunningDaemon {
       environment: remoteEnvironment(env),
       keyring: openKeyring({ env: variables }),
       onStopRequest: () => onEnd({ kind: "asked", by: "a command" }),
+      collectGarbage: () => Bun.shrink(),
       onFailure: (thrown) => onEnd({ kind: "failed", thrown }),
     });
     this.#kept = kept;

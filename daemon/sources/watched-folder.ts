@@ -229,7 +229,9 @@ class WatchedFolder implements FolderWatch {
 
   #scheduleGlance(): void {
     const { world } = this.#options;
-    const delayMs = this.#polled || this.#missing ? POLL_MS : SECOND_GLANCE_MS;
+    const everyMs = this.#polled || this.#missing ? POLL_MS : SECOND_GLANCE_MS;
+    // All folders are looked at in the same moments, so that they wake the processor once.
+    const delayMs = Math.ceil(everyMs - (world.monotonic() % everyMs));
     this.#glance?.cancel();
     if (!this.#closed) this.#glance = world.setTimer(delayMs, () => this.#look(false));
   }
@@ -237,13 +239,12 @@ class WatchedFolder implements FolderWatch {
   /** Changes with every change that matters: each of git's shows in the time of its folder. */
   async #signature(): Promise<string> {
     const { dir, gitDir } = this.#options;
-    const parts: unknown[] = [(await statOf(dir))?.ino];
     const files = [...FOLLOWED_PATHS.map((path) => join(dir, path)), ...(gitDir ? [gitDir] : [])];
-    for (const file of files) {
-      const stats = await statOf(file);
-      parts.push(stats && [stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs]);
-    }
-    return parts.join(" ");
+    const [folder, ...all] = await Promise.all([dir, ...files].map(statOf));
+    const parts = all.map(
+      (stats) => stats && [stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs],
+    );
+    return [folder?.ino, ...parts].join(" ");
   }
 }
 

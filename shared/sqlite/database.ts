@@ -17,6 +17,8 @@ export interface SqliteDatabase<Tables> {
    * where it is the same, `reader` sees the same. Undefined in memory, where nobody counts.
    */
   version(): number | undefined;
+  /** Gives back what memory it can; what was read before is read from the file again. */
+  rest(): void;
   close(): Promise<void>;
 }
 
@@ -44,7 +46,13 @@ export async function openDatabase<Tables>(options: OpenOptions): Promise<Sqlite
   writing.exec("PRAGMA foreign_keys = ON");
   const writer = kyselyOver<Tables>(writing, options.onDamage);
   if (options.path === ":memory:") {
-    return { writer, reader: writer, version: () => undefined, close: () => writer.destroy() };
+    return {
+      writer,
+      reader: writer,
+      version: () => undefined,
+      rest: () => writing.exec(SHRINK),
+      close: () => writer.destroy(),
+    };
   }
   const reading = await openReading(options.path);
   const reader = kyselyOver<Tables>(reading, options.onDamage);
@@ -52,12 +60,18 @@ export async function openDatabase<Tables>(options: OpenOptions): Promise<Sqlite
     writer,
     reader,
     version: () => versionOf(reading),
+    rest() {
+      for (const connection of [writing, reading]) connection.exec(SHRINK);
+    },
     async close() {
       await reader.destroy();
       await writer.destroy();
     },
   };
 }
+
+/** See https://www.sqlite.org/pragma.html#pragma_shrink_memory. */
+const SHRINK = "PRAGMA shrink_memory";
 
 function isEmpty(connection: SqliteConnection): boolean {
   const [row] = connection.prepare("PRAGMA page_count").all([]) as { page_count: number }[];

@@ -113,6 +113,7 @@ async function wrapWriter(
     writer,
     reader: database.reader,
     version: database.version,
+    rest: database.rest,
     async close() {
       await database.reader.destroy();
       await writer.destroy();
