@@ -155,7 +155,6 @@ function createRouter(deps: AppDeps, contexts: Contexts) {
       // Holds for the routes that follow; those before have no caller.
       .onBeforeHandle(({ context }) => charge(context))
       .use(serves.routes(services))
-      .compile()
   );
 }
 
