@@ -20,8 +20,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Syncthing with a home of its own, which follows each of these folders by its own defaults, and has
- * nobody to send them to. Resolves when it has begun; the first scan goes on.
+ * Syncthing with a home of its own, which follows each of these folders by its own defaults, and
+ * has nobody to send them to. Resolves when it has begun; the first scan goes on.
  */
 export async function startSyncthing(
   programs: Programs,

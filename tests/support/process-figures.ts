@@ -18,6 +18,8 @@ export interface TreeUsage {
 /** What a process has open. */
 export interface OpenThings {
   readonly descriptors: number;
+  /** What those lead to: paths, and the kinds of what has none, in order. */
+  readonly targets: readonly string[];
   /** Watches of all its inotify instances. */
   readonly watches: number;
 }
@@ -43,12 +45,15 @@ export function usageOf(pid: number): TreeUsage {
 
 export function openThingsOf(pid: number): OpenThings {
   const descriptors = entriesOf(`/proc/${pid}/fd`);
+  const targets: string[] = [];
   let watches = 0;
   for (const name of descriptors) {
-    if (targetOf(`/proc/${pid}/fd/${name}`) !== "anon_inode:inotify") continue;
+    const target = targetOf(`/proc/${pid}/fd/${name}`);
+    targets.push(target.replace(/:\[\d+\]$/, ""));
+    if (target !== "anon_inode:inotify") continue;
     watches += textOf(`/proc/${pid}/fdinfo/${name}`).match(/^inotify /gm)?.length ?? 0;
   }
-  return { descriptors: descriptors.length, watches };
+  return { descriptors: descriptors.length, targets: targets.sort(), watches };
 }
 
 /** Memory of one process alone, in bytes. */

@@ -1,5 +1,6 @@
 import { messageOf } from "../../shared/errors.ts";
 import { budget, USAGE as BUDGET } from "./budget/budget.ts";
+import { day, USAGE as DAY } from "./day/day.ts";
 import { disk, USAGE as DISK } from "./disk/disk.ts";
 import { hostile, USAGE as HOSTILE } from "./hostile/hostile.ts";
 import { kill, USAGE as KILL } from "./kill/kill.ts";
@@ -14,11 +15,12 @@ const RUNS: Readonly<Record<string, (args: string[]) => Promise<number> | number
   disk,
   hostile,
   budget,
+  day,
   plain,
   merge,
 };
 
-const USAGE = [SIMULATE, KILL, DISK, HOSTILE, BUDGET, "plain [FILE…]", "merge"]
+const USAGE = [SIMULATE, KILL, DISK, HOSTILE, BUDGET, DAY, "plain [FILE…]", "merge"]
   .map((each) => `  bun run trust ${each}`)
   .join("\n");
 

@@ -15,7 +15,7 @@ export interface IdleProject {
   readonly dir: string;
 }
 
-/** Repositories with a file to follow, and the project's memories as files for whoever syncs those. */
+/** Repositories with a file to follow, and the memories as files for whoever syncs those. */
 export async function makeProjects(sandbox: GitSandbox): Promise<IdleProject[]> {
   const projects: IdleProject[] = [];
   for (let at = 0; at < PROJECTS; at++) {

@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { anySeed, runCase } from "./cases.ts";
+import { workDay } from "./day/working-day.ts";
+
+const TIMEOUT_MS = 120_000;
+// Longer, and with what memory does meanwhile, by `bun run trust day`.
+const DAY = { steps: 60, samples: 3 };
+
+const seed = anySeed();
+test.skipIf(process.platform !== "linux")(
+  `a day of work leaves no descriptor and no watch behind, seed ${seed}`,
+  async () => {
+    await runCase(
+      {
+        name: "day",
+        run: async (lab, random) => {
+          const held = await workDay(lab, random, DAY);
+          const [first] = held;
+          for (const { descriptors, watches } of held) {
+            expect({ descriptors, watches }).toEqual({
+              descriptors: first?.descriptors ?? 0,
+              watches: first?.watches ?? 0,
+            });
+          }
+        },
+      },
+      seed,
+    );
+  },
+  TIMEOUT_MS,
+);
