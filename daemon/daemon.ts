@@ -114,7 +114,6 @@ export class Daemon implements Controlled {
   readonly #sweeper: Sweeper;
   readonly #quietTime: QuietTime;
   readonly #wakeWatch: WakeWatch;
-  #stopListening = () => {};
   #gateway: Gateway | undefined;
   #links: Link[] = [];
   /** By folder: what its repository says of its project that is not so. */
@@ -201,7 +200,6 @@ export class Daemon implements Controlled {
     for (const link of this.#links) this.#onRepository(link);
     this.#remotes.start();
     this.#wakeWatch.start();
-    this.#stopListening = store.onCommit(() => this.#wakeWatch.active());
     this.#sweeper.start();
   }
 
@@ -411,7 +409,6 @@ export class Daemon implements Controlled {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#wakeWatch.stop();
-    this.#stopListening();
     this.#quietTime.stop();
     this.#remotes.abandonCalls();
     await this.#gateway?.close();

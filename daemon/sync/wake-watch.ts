@@ -1,10 +1,11 @@
 import { networkInterfaces, uptime } from "node:os";
 import type { Timer, World } from "../../shared/world.ts";
 
-/** How often it looks by itself: each look wakes the processor for half a millisecond. */
-const LOOK_MS = 5000;
-/** Activity has it look sooner, though not for each of many things that happen at once. */
-const LOOK_MS_MIN = 1000;
+/**
+ * How often it looks: whoever is back is to be in step within two seconds, and each look wakes the
+ * processor for half a millisecond.
+ */
+const LOOK_MS = 1500;
 /** Clocks that went apart by less, or a look that came that late, mean nothing. */
 const GAP_MS_MIN = 5000;
 const MS_PER_S = 1000;
@@ -47,9 +48,7 @@ interface Look {
   readonly networks: string;
 }
 
-/**
- * Notices that connections may lead nowhere now: within five seconds, and when somebody is active.
- */
+/** Notices within two seconds that connections may lead nowhere now. */
 export class WakeWatch {
   readonly #options: WakeWatchOptions;
   #last: Look;
@@ -69,11 +68,6 @@ export class WakeWatch {
 
   stop(): void {
     this.#timer?.cancel();
-  }
-
-  /** Somebody is at work here, who should not wait for what is connected to nothing any more. */
-  active(): void {
-    if (this.#options.world.monotonic() - this.#last.steady >= LOOK_MS_MIN) this.#compare();
   }
 
   #compare(): void {

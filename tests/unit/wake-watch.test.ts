@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { realSigns, WakeWatch } from "../../daemon/sync/wake-watch.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
 
-const LOOK_MS = 5000;
+const LOOK_MS = 1500;
 const HOUR_MS = 60 * 60 * 1000;
 
 /** A machine whose clocks and networks are set one by one. */
