@@ -1,41 +1,32 @@
-import { stat } from "node:fs/promises";
 import { AppError, messageOf } from "../shared/errors.ts";
-import { type AccountId, type ProjectId, parseProjectId, randomProjectId } from "../shared/ids.ts";
+import { type AccountId, parseProjectId } from "../shared/ids.ts";
 import type { Log } from "../shared/log.ts";
 import type { ReplicaStore } from "../shared/replica/store.ts";
 import { Sweeper } from "../shared/replica/sweeper.ts";
 import { moveKeptConflicts } from "../shared/replica/text-conflicts.ts";
 import { delay, type World } from "../shared/world.ts";
-import { chooseProject, repositoryNote } from "./choose-project.ts";
 import { drainInbox } from "./drain-inbox.ts";
 import { type Controlled, createControl } from "./gateway/control.ts";
 import { forwardConnections } from "./gateway/forwarded-connections.ts";
-import { routeServices } from "./gateway/routed-services.ts";
 import { type Gateway, openGateway } from "./gateway/gateway.ts";
 import { serviceStoreOf } from "./gateway/mount.ts";
+import { routeServices } from "./gateway/routed-services.ts";
 import { createWithholding } from "./held/withholding.ts";
 import type { Home } from "./home.ts";
-import { keepPlace, readLinkFacts } from "./link-facts.ts";
-import { type Link, listLinks, putLink, removeLink } from "./links.ts";
+import { type BoundLink, LinkedFolders, type LinkOptions } from "./linked-folders.ts";
 import { LOCAL_ACCOUNT } from "./local-account.ts";
 import { keepMachineName, readMachineName } from "./machine-name.ts";
-import { findMovedLink, findNewFolder, moveLink } from "./move-link.ts";
 import { openReplica } from "./open-replica.ts";
-import { QuietTime } from "./quiet-time.ts";
 import { parsePortableHome } from "./portable/format.ts";
 import { type ImportResult, importHome } from "./portable/import-home.ts";
-import { keepLinks, readLinksToKeep } from "./recovery/links-file.ts";
+import { QuietTime } from "./quiet-time.ts";
 import { countSalvaged } from "./recovery/read-salvaged.ts";
 import { settleSalvaged } from "./recovery/salvaged-memories.ts";
-import { moveToProject } from "./relink.ts";
-import { bindLinks, bindProject } from "./remotes/bind-project.ts";
 import type { Keyring } from "./remotes/keyring.ts";
 import { OpenRemotes } from "./remotes/open-remotes.ts";
 import { type RemoteEnvironment, serviceNameOf } from "./remotes/remote.ts";
-import { type BookOptions, nameEnvironment } from "./remotes/remote-book.ts";
 import {
   type ChangedRemote,
-  changeRemote,
   describeRemotes,
   type ListedRemote,
   type RemoteChange,
@@ -43,13 +34,9 @@ import {
 import { getDefault } from "./remotes/remote-view.ts";
 import { TokenStore } from "./remotes/token-store.ts";
 import type { Introduction } from "./service/introduction.ts";
-import { forgetFollowed } from "./sources/follow-store.ts";
 import { Followers } from "./sources/followers.ts";
-import { identifyProject, type ProjectIdentity } from "./sources/identity.ts";
-import { findKnownPlace, forgetKnownPlace } from "./sources/place-store.ts";
 import { createGit } from "./sources/run-git.ts";
 import { watchFolder } from "./sources/watched-folder.ts";
-import { realPathOf } from "./sources/working-tree.ts";
 import { type DaemonStatus, isSynced, readStatus } from "./status.ts";
 import type { Service, ServiceAnswer } from "./sync/service.ts";
 import { realSigns, WakeWatch } from "./sync/wake-watch.ts";
@@ -75,21 +62,6 @@ export interface DaemonOptions {
   readonly collectGarbage?: (() => void) | undefined;
 }
 
-/** Choices for one `link`; what is left out is derived from the folder or stays as it was. */
-export interface LinkOptions {
-  /** The project to link to, instead of the one that the folder's repository says. */
-  readonly id?: ProjectId;
-  /** Consent to write what git tracks, and to make a missing file; as before when left out. */
-  readonly write?: boolean;
-  /** Name of the remote to bind the project to; as it is, or else the default, when left out. */
-  readonly remote?: string;
-}
-
-/** A link, with the name of the remote that its project is bound to. */
-export interface BoundLink extends Link {
-  readonly remote: string;
-}
-
 /** The answer to `sync`. */
 export interface SyncResult {
   readonly synced: boolean;
@@ -108,18 +80,13 @@ const SYNC_HURRY_MS = 2000;
 export class Daemon implements Controlled {
   readonly #options: DaemonOptions;
   readonly #store: ReplicaStore<DaemonTables>;
-  readonly #git = createGit();
   readonly #remotes: OpenRemotes;
   readonly #followers: Followers;
+  readonly #folders: LinkedFolders;
   readonly #sweeper: Sweeper;
   readonly #quietTime: QuietTime;
   readonly #wakeWatch: WakeWatch;
   #gateway: Gateway | undefined;
-  #links: Link[] = [];
-  /** By folder: what its repository says of its project that is not so. */
-  readonly #repositoryNotes = new Map<string, string>();
-  #lastNote: Promise<void> = Promise.resolve();
-  #lastChange: Promise<void> = Promise.resolve();
   #stopping = false;
   /** Whether memories of a damaged database wait for the service's word. */
   #salvagedWait = false;
@@ -127,6 +94,7 @@ export class Daemon implements Controlled {
 
   private constructor(options: DaemonOptions, store: ReplicaStore<DaemonTables>) {
     const { home, world, log, environment, keyring, openEmbedded } = options;
+    const git = createGit();
     this.#options = options;
     this.#store = store;
     this.#sweeper = new Sweeper(store, world, log);
@@ -135,10 +103,10 @@ export class Daemon implements Controlled {
       store,
       world,
       log,
-      git: this.#git,
+      git,
       watch: watchFolder,
-      onGone: (link) => this.#onGone(link),
-      onRepository: (link) => this.#onRepository(link),
+      onGone: (link) => this.#folders.onGone(link),
+      onRepository: (link) => this.#folders.onRepository(link),
       account: LOCAL_ACCOUNT,
       service: serviceNameOf(environment),
     });
@@ -149,8 +117,17 @@ export class Daemon implements Controlled {
       environment,
       tokens: new TokenStore({ home, world, keyring }),
       openEmbedded,
-      links: () => this.#links,
+      links: () => this.#folders.links,
       onContact: () => this.#onContact(),
+    });
+    this.#folders = new LinkedFolders({
+      home,
+      log,
+      store,
+      book: { world, environment },
+      git,
+      followers: this.#followers,
+      remotes: this.#remotes,
     });
     const onWake = (stoodStillMs: number) => {
       // Other systems may have written the disk meanwhile, and a network drive is another by now.
@@ -178,11 +155,7 @@ export class Daemon implements Controlled {
   async #begin(): Promise<void> {
     const options = this.#options;
     const store = this.#store;
-    await store.write(async (context) => {
-      await bindLinks(context, this.#book);
-      await nameEnvironment(context, this.#book);
-    });
-    await this.#takeBindings();
+    await this.#folders.load();
     this.#salvagedWait = (await countSalvaged(store.reader)) > 0;
     this.#gateway = await openGateway({
       store: serviceStoreOf(store),
@@ -196,8 +169,7 @@ export class Daemon implements Controlled {
     });
     await store.write(moveKeptConflicts);
     await this.drainInbox();
-    for (const link of this.#links) await this.#follow(link);
-    for (const link of this.#links) this.#onRepository(link);
+    await this.#folders.followAll();
     this.#remotes.start();
     this.#wakeWatch.start();
     this.#sweeper.start();
@@ -207,152 +179,36 @@ export class Daemon implements Controlled {
     return this.#options.introduction;
   }
 
-  get #book(): BookOptions {
-    return { world: this.#options.world, environment: this.#options.environment };
-  }
-
   async status(): Promise<DaemonStatus> {
     return await readStatus({
       store: this.#store,
       home: this.#options.home.dir,
       gatewayUrl: this.#gateway?.url ?? "",
       remotes: this.#remotes,
-      links: this.#links,
+      links: this.#folders.links,
       files: this.#followers.files(),
       polled: (dir) => this.#followers.polled(dir),
-      repositoryNote: (dir) => this.#repositoryNotes.get(dir),
+      repositoryNote: (dir) => this.#folders.noteOf(dir),
     });
   }
 
   /** Follows a folder's project from now on. Refuses a folder that is not there. */
   link(folder: string, options: LinkOptions = {}): Promise<BoundLink> {
-    return this.#inTurn(() => this.#link(folder, options));
-  }
-
-  async #link(folder: string, options: LinkOptions): Promise<BoundLink> {
-    const dir = await realPathOf(folder);
-    if (!(await isFolder(dir))) {
-      throw new AppError("invalid_request", `${folder} is not a folder`);
-    }
-    const identity = await identifyProject(this.#git, dir);
-    await this.#bringMoved(dir, identity);
-    const former = this.#links.find((link) => link.dir === dir);
-    const facts = await readLinkFacts(this.#store.reader, this.#git, dir, identity, former);
-    const chosen = chooseProject({ ...facts, asked: options.id });
-    const projectId = chosen.projectId ?? randomProjectId(this.#options.world);
-    const write = options.write ?? former?.write ?? false;
-    const link: Link = { dir, projectId, name: identity.name, write };
-    const others = this.#links.filter((each) => each.dir !== dir && each.projectId === projectId);
-    const binding = { project: projectId, remote: options.remote, former, others };
-    const dirs = [dir, ...(options.remote === undefined ? [] : others.map((each) => each.dir))];
-    const account = await this.#unfollowed(dirs, () =>
-      this.#store.write(async (context) => {
-        const bound = await bindProject(context, this.#book, binding);
-        await putLink(context.db, link, context.now);
-        await moveToProject(context, bound, former, link, chosen.bringsMemories);
-        await keepPlace(context.db, facts, chosen);
-        return bound;
-      }),
-    );
-    return { ...link, remote: this.#remotes.remoteOf(account)?.name ?? "" };
-  }
-
-  /** A folder that was moved to `dir` brings its link along. */
-  async #bringMoved(dir: string, identity: ProjectIdentity): Promise<void> {
-    if (this.#links.some((link) => link.dir === dir)) return;
-    const derivedId = identity.kind === "none" ? undefined : identity.projectId;
-    const moved = await findMovedLink(this.#store.reader, this.#links, dir, derivedId);
-    if (moved) await this.#moveLink(moved.dir, dir);
-  }
-
-  /** Looks for a linked folder that is gone, and follows it where it is now. */
-  #onGone(link: Link): void {
-    const move = this.#inTurn(async () => {
-      if (this.#stopping || !this.#links.some(({ dir }) => dir === link.dir)) return;
-      const to = await findNewFolder(this.#store.reader, link);
-      if (to === undefined || this.#links.some(({ dir }) => dir === to)) return;
-      await this.#moveLink(link.dir, to);
-    });
-    move.catch((thrown) => {
-      this.#options.log.warn({ reason: messageOf(thrown) }, "a moved folder was not followed");
-    });
-  }
-
-  async #moveLink(from: string, to: string): Promise<void> {
-    const move = () => this.#store.write(({ db }) => moveLink(db, from, to));
-    await this.#unfollowed([from, to], move);
-    this.#options.log.info({ from, to }, "a linked folder was moved, and its link with it");
-  }
-
-  /** Finds out whether git still says that the folder is the project that it is linked to. */
-  #onRepository(link: Link): void {
-    const look = this.#lastNote.then(async () => {
-      const { dir } = link;
-      if (this.#stopping) return;
-      const known = await findKnownPlace(this.#store.reader, dir);
-      const note = repositoryNote(link, await identifyProject(this.#git, dir), known);
-      if (note === undefined) this.#repositoryNotes.delete(dir);
-      else this.#repositoryNotes.set(dir, note);
-    });
-    this.#lastNote = look.catch((thrown) => {
-      this.#options.log.warn({ reason: messageOf(thrown) }, "a repository was not looked at");
-    });
+    return this.#folders.link(folder, options);
   }
 
   /** Stops following a folder; nothing is deleted anywhere. False: it was not linked. */
   unlink(folder: string): Promise<boolean> {
-    return this.#inTurn(() => this.#unlink(folder));
-  }
-
-  async #unlink(folder: string): Promise<boolean> {
-    const dir = await realPathOf(folder);
-    return await this.#unfollowed([dir], () =>
-      this.#store.write(async ({ db }) => {
-        await forgetFollowed(db, dir);
-        await forgetKnownPlace(db, dir);
-        return await removeLink(db, dir);
-      }),
-    );
+    return this.#folders.unlink(folder);
   }
 
   /** Adds, binds or removes remotes; what is changed counts from now on. */
   changeRemotes(change: RemoteChange): Promise<ChangedRemote> {
-    return this.#inTurn(async () => {
-      const moved = change.op === "move" ? change.project : undefined;
-      const dirs = this.#links.filter(({ projectId }) => projectId === moved).map(({ dir }) => dir);
-      const make = () => this.#store.write((context) => changeRemote(context, this.#book, change));
-      return await this.#unfollowed(dirs, make, change.op === "token" ? change.name : undefined);
-    });
+    return this.#folders.changeRemotes(change);
   }
 
   async listRemotes(): Promise<ListedRemote[]> {
     return await describeRemotes(this.#store.reader, this.#options.environment);
-  }
-
-  /** Changes links while nothing follows their folders by the former ones; then follows again. */
-  async #unfollowed<Result>(
-    dirs: readonly string[],
-    change: () => Promise<Result>,
-    changedRemote?: string,
-  ): Promise<Result> {
-    for (const dir of dirs) await this.#followers.remove(dir);
-    keepLinks(this.#options.home, { links: this.#links, bindings: undefined }, this.#options.log);
-    try {
-      return await change();
-    } finally {
-      await this.#takeBindings(changedRemote);
-      for (const dir of dirs) this.#repositoryNotes.delete(dir);
-      for (const link of this.#links.filter(({ dir }) => dirs.includes(dir))) {
-        await this.#follow(link);
-        this.#onRepository(link);
-      }
-    }
-  }
-
-  async #follow(link: Link): Promise<void> {
-    const account = this.#remotes.bindingOf(link.projectId) ?? LOCAL_ACCOUNT;
-    const service = serviceNameOf(this.#remotes.remoteOf(account));
-    await this.#followers.add(link, { account, service });
   }
 
   /** Syncs now, and for up to `waitSeconds` until the service has acknowledged everything. */
@@ -408,36 +264,17 @@ export class Daemon implements Controlled {
   /** Ends in order: what was acknowledged is on the disk, and nothing is left open. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    this.#folders.stop();
     this.#wakeWatch.stop();
     this.#quietTime.stop();
     this.#remotes.abandonCalls();
     await this.#gateway?.close();
-    await this.#lastChange;
-    await this.#lastNote;
+    await this.#folders.settled();
     await this.#followers.stop();
     await this.#remotes.stop();
     await this.#settling;
     await this.#sweeper.stop();
     await this.#store.close();
-  }
-
-  /** Changes of what is followed are made one after another. */
-  #inTurn<Result>(change: () => Promise<Result>): Promise<Result> {
-    const result = this.#lastChange.then(change);
-    this.#lastChange = result.then(
-      () => undefined,
-      () => undefined,
-    );
-    return result;
-  }
-
-  /** Works by the links and bindings as they are now, and keeps a copy of them. */
-  async #takeBindings(changedRemote?: string): Promise<void> {
-    const { home, log } = this.#options;
-    const { reader } = this.#store;
-    this.#links = await listLinks(reader);
-    keepLinks(home, await readLinksToKeep(reader), log);
-    await this.#remotes.refresh(changedRemote);
   }
 
   #onContact(): void {
@@ -458,13 +295,5 @@ export class Daemon implements Controlled {
 
   #lookAtWaiting(): void {
     for (const file of this.#followers.files()) if (file.status.state === "waiting") file.look();
-  }
-}
-
-async function isFolder(dir: string): Promise<boolean> {
-  try {
-    return (await stat(dir)).isDirectory();
-  } catch {
-    return false;
   }
 }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { parseProjectId } from "../../../shared/ids.ts";
-import type { BoundLink } from "../../daemon.ts";
+import type { BoundLink } from "../../linked-folders.ts";
 import { noSuchRemote } from "../../remotes/remote.ts";
 import { createGit } from "../../sources/run-git.ts";
 import { projectFolder } from "../../sources/working-tree.ts";
