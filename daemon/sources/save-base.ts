@@ -119,15 +119,15 @@ function isBlank(text: string): boolean {
 }
 
 /**
- * Whether `lines` has at least three quarters of the lines of `text` that have a word. Two files
- * of one template have half of them in common without either's author having seen the other's.
+ * Whether `lines` has more than half of the lines of `text` that have a word. Half of them two files
+ * of one template may have in common without either's author having seen the other's.
  */
 function hasMostOf(text: string, lines: string): boolean {
   const words = text.split("\n").filter(hasWord);
   const deleted = lineEdits(text, lines, diffLines).flatMap(({ from, to }) => {
     return text.slice(from, to).split("\n").filter(hasWord);
   });
-  return deleted.length * 4 <= words.length;
+  return deleted.length * 2 < words.length;
 }
 
 /**
