@@ -119,8 +119,8 @@ function isBlank(text: string): boolean {
 }
 
 /**
- * Whether `lines` has more than half of the lines of `text` that have a word. Half of them two files
- * of one template may have in common without either's author having seen the other's.
+ * Whether `lines` has more than half of the lines of `text` that have a word. Half of them two
+ * files of one template may have in common without either's author having seen the other's.
  */
 function hasMostOf(text: string, lines: string): boolean {
   const words = text.split("\n").filter(hasWord);
