@@ -115,6 +115,8 @@ export class FollowedFile {
     this.#stopped = true;
     this.#timer?.cancel();
     await this.#looking;
+    // What was saved into them since the last look is nowhere else.
+    await this.#takeLateSaves().catch((thrown) => this.#failed(thrown));
     await this.#lateSaves.close();
   }
 
@@ -147,7 +149,7 @@ export class FollowedFile {
   async #lookOnce(): Promise<Look> {
     const { git, store } = this.#options;
     const { dir, write } = this.link;
-    await this.#lateSaves.take((base, file) => this.#takeLate(base, file));
+    await this.#takeLateSaves();
     const read = await readFollowedFile(dir);
     const { path } = read;
     const place = await this.#place.check(read);
@@ -302,6 +304,10 @@ export class FollowedFile {
     }
     const base = await this.#saveBase.find(context, state, file);
     return await takeSave(context, open, base, file);
+  }
+
+  #takeLateSaves(): Promise<void> {
+    return this.#lateSaves.take((base, file) => this.#takeLate(base, file));
   }
 
   async #takeLate(base: FileState, file: FileContent): Promise<FileState> {

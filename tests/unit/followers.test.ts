@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LOCAL_ACCOUNT } from "../../daemon/local-account.ts";
@@ -101,4 +102,26 @@ test("a file in a folder that went away is neither empty nor deleted", async () 
     await file.settled();
   }
   expect(await textOf()).toBe("# One\n");
+});
+
+test("what was saved late is taken before a file is followed no more", async () => {
+  const dir = join(root, "project");
+  const path = join(dir, "CLAUDE.md");
+  const file = await followers.add({ dir, projectId: PROJECT, name: "a", write: false });
+  await file.settled();
+  const editor = await open(path, "r+");
+  await store.write(async (context) => {
+    (await context.open(ADDRESS)).document.setContent("# One\n\nfrom elsewhere\n", context.now);
+  });
+  await waitFor("the file to be replaced", async () => readFileSync(path, "utf8").includes("from"));
+  await file.settled();
+  file.look();
+  await file.settled();
+  await editor.truncate();
+  await editor.write("# One\n\nsaved late\n", 0);
+  await editor.close();
+  await followers.remove(dir);
+  const text = await textOf();
+  expect(text).toContain("saved late");
+  expect(text).toContain("from elsewhere");
 });
