@@ -26,7 +26,14 @@ import { baseOfRefused, findRefusedText, holdLateSave, holdSave, holdUnread } fr
 import { isKnownVersion } from "./known-versions.ts";
 import { LateSaves } from "./late-saves.ts";
 import { LinkedPlace } from "./linked-place.ts";
-import { ABSENT_HASH, type FileRead, hashOf, readFollowedFile, textOf } from "./read-file.ts";
+import {
+  ABSENT_HASH,
+  type FileRead,
+  FOLLOWED_PATHS,
+  hashOf,
+  readFollowedFile,
+  textOf,
+} from "./read-file.ts";
 import { QUIET_MS, readTrackedText, type Sighting } from "./read-tracked-text.ts";
 import type { Git } from "./run-git.ts";
 import { SaveBase } from "./save-base.ts";
@@ -150,17 +157,18 @@ export class FollowedFile {
     const { git, store } = this.#options;
     const { dir, write } = this.link;
     await this.#takeLateSaves();
-    const read = await readFollowedFile(dir);
-    const { path } = read;
-    const place = await this.#place.check(read);
+    const found = await readFollowedFile(dir);
+    const place = await this.#place.check(found);
     if (place.kind !== "here") {
       this.#emptySince = undefined;
       this.#options.onGone?.(this.link);
-      return { ...leftAlone(path, place.note), againMs: "later" };
+      return { ...leftAlone(found.path, place.note), againMs: "later" };
     }
-    if (read.kind === "problem") return await this.#takeProblem(read);
-    const standing = await fileStanding(git, join(dir, path));
+    if (found.kind === "problem") return await this.#takeProblem(found);
     const known = await readFollowed(store.reader, dir);
+    const read = missedAs(known, found);
+    const { path } = read;
+    const standing = await fileStanding(git, join(dir, path));
     if (!(await this.#isWhole(read, known))) return this.#lookAgain(path);
     const exists = read.kind === "text";
     const hadText = known?.path === path && known.base.text.trim() !== "";
@@ -246,7 +254,7 @@ export class FollowedFile {
       const { remote } = await readPosition(context.db, service, open.id);
       if (!remote) return this.#waiting(file.path, "for the service's first answer");
     }
-    const grace = this.#graceLeft(state, file);
+    const grace = this.#graceLeft(state ?? known, file);
     if (grace > 0) return this.#waiting(file.path, "empty or gone; waiting a moment", grace);
     if (state === known && (await isUnchanged(context.db, open, state, file))) {
       return { kind: "done" };
@@ -323,9 +331,11 @@ export class FollowedFile {
   }
 
   /** How long an emptied or deleted file still has to stay so before it counts. */
-  #graceLeft(state: FileState | undefined, file: FileContent): number {
-    const emptied = state && state.base.text.trim() !== "" && file.content.trim() === "";
-    if (!emptied) {
+  #graceLeft(known: FollowedState | undefined, file: FileContent & { path: string }): number {
+    const hadText = known !== undefined && known.base.text.trim() !== "";
+    const isGone = hadText && isBehind(file.path, known.path);
+    const isEmpty = hadText && file.path === known.path && file.content.trim() === "";
+    if (!isGone && !isEmpty) {
       this.#emptySince = undefined;
       return 0;
     }
@@ -373,6 +383,17 @@ type Tracked = Extract<FileStanding, { kind: "tracked" }>;
 type FileProblem = Extract<FileRead, { kind: "problem" }>;
 type Readable = Exclude<FileRead, { kind: "problem" }>;
 type Following = Exclude<FollowPlan, { kind: "leave" }>;
+
+/** Where no file is found, it is the one that was followed that is missing. */
+function missedAs(known: FollowedState | undefined, read: Readable): Readable {
+  return read.kind === "absent" && known ? { kind: "absent", path: known.path } : read;
+}
+
+/** Whether a file is followed only where the other is not there. */
+function isBehind(path: string, other: string): boolean {
+  const paths: readonly string[] = FOLLOWED_PATHS;
+  return paths.indexOf(path) > paths.indexOf(other);
+}
 
 /** An empty document never makes a file: it may have held nothing yet. */
 function isToBeWritten(plan: Following, file: FileContent, content: string): boolean {

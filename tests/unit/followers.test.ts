@@ -1,10 +1,20 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LOCAL_ACCOUNT } from "../../daemon/local-account.ts";
 import { openReplica } from "../../daemon/open-replica.ts";
+import { GRACE_MS } from "../../daemon/sources/followed-file.ts";
 import { Followers, RESCAN_INTERVAL_MS } from "../../daemon/sources/followers.ts";
 import type { Git } from "../../daemon/sources/run-git.ts";
 import type { WatchFolder } from "../../daemon/sources/watched-folder.ts";
@@ -102,6 +112,49 @@ test("a file in a folder that went away is neither empty nor deleted", async () 
     await file.settled();
   }
   expect(await textOf()).toBe("# One\n");
+});
+
+test("another file is not taken for one that is only gone for a moment", async () => {
+  const dir = join(root, "project");
+  const file = await followers.add({ dir, projectId: PROJECT, name: "a", write: false });
+  await file.settled();
+  writeFileSync(join(dir, "AGENTS.md"), "# Agents\n");
+  renameSync(join(dir, "CLAUDE.md"), join(dir, "away"));
+  file.look();
+  await file.settled();
+  expect(file.status.state).toBe("waiting");
+  renameSync(join(dir, "away"), join(dir, "CLAUDE.md"));
+  world.advance(GRACE_MS);
+  await file.settled();
+  expect(await textOf()).toBe("# One\n");
+  expect(readFileSync(join(dir, "AGENTS.md"), "utf8")).toBe("# Agents\n");
+  rmSync(join(dir, "CLAUDE.md"));
+  file.look();
+  await file.settled();
+  world.advance(GRACE_MS);
+  await waitFor("the other file to be taken", async () => (await textOf())?.includes("Agents"));
+  await file.settled();
+});
+
+test("a file of another name that is gone for a moment is not made anew by the first", async () => {
+  const dir = join(root, "project");
+  renameSync(join(dir, "CLAUDE.md"), join(dir, "AGENTS.md"));
+  const file = await followers.add({ dir, projectId: PROJECT, name: "a", write: true });
+  await file.settled();
+  renameSync(join(dir, "AGENTS.md"), join(dir, "away"));
+  file.look();
+  await file.settled();
+  expect(readdirSync(dir)).toEqual(["away"]);
+  renameSync(join(dir, "away"), join(dir, "AGENTS.md"));
+  world.advance(GRACE_MS);
+  await file.settled();
+  expect(readdirSync(dir)).toEqual(["AGENTS.md"]);
+  rmSync(join(dir, "AGENTS.md"));
+  file.look();
+  await file.settled();
+  world.advance(GRACE_MS);
+  await waitFor("the deletion to count", async () => (await textOf()) === "");
+  expect(readdirSync(dir)).toEqual([]);
 });
 
 test("what was saved late is taken before a file is followed no more", async () => {
