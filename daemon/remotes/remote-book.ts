@@ -178,7 +178,20 @@ async function ownWait({ db }: Context, account: AccountId): Promise<boolean> {
     )
     .limit(1)
     .executeTakeFirst();
-  return waiting !== undefined;
+  return waiting !== undefined || (await isOutstanding(db, account));
+}
+
+/** A service without a log acknowledges no rows: what it lacked at the last reading is counted. */
+async function isOutstanding(db: Context["db"], account: AccountId): Promise<boolean> {
+  const row = await db
+    .selectFrom("plain_documents")
+    .innerJoin("documents", "documents.id", "plain_documents.document_id")
+    .select("documents.id")
+    .where("documents.owner", "=", account)
+    .where("plain_documents.outstanding", ">", 0)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /**

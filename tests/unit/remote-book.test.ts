@@ -19,6 +19,7 @@ import {
 import { findBinding, listRemotes } from "../../daemon/remotes/remote-store.ts";
 import { readRemotes } from "../../daemon/remotes/remote-view.ts";
 import { createHttpService } from "../../daemon/sync/http-service.ts";
+import { ownRound } from "../../daemon/sync/plain/own-round.ts";
 import { readPosition, writePosition } from "../../daemon/sync/positions.ts";
 import { exchangeRound } from "../../daemon/sync/round.ts";
 import type { Service } from "../../daemon/sync/service.ts";
@@ -222,6 +223,23 @@ test("a remote of which something is here alone is not removed", async () => {
   const again = (await listRemotes(store.reader)).find(({ name }) => name === "b");
   expect(again?.account).toMatch(/^local\/b\//);
   expect(again?.account).not.toBe(b);
+});
+
+test("a remote is not removed while its service has refused a memory that is nowhere else", async () => {
+  const { store, a } = await twoRemotes();
+  await remember(store, a, own(a), "refused");
+  const refused = { kind: "refused", status: 400, message: "no" } as const;
+  const empty = { kind: "answered", value: { memories: [], total: 0 } } as const;
+  const service: Service = {
+    ...listening([]),
+    name: A,
+    request: async (method) => (method === "GET" ? empty : refused),
+  };
+  const projects = () => new Map();
+  const options = { store, service, account: a, user: LOCAL_USER, projects, taken: new Set("") };
+  for (let round = 0; round < 2; round++) await ownRound(options);
+  const removed = store.write((context) => removeRemote(context, "a"));
+  await expect(removed).rejects.toThrow("are on this machine only");
 });
 
 /** A service that is told of everything that reaches it. */
