@@ -34,9 +34,9 @@ async function importOffline(env: Environment, document: PortableHome, onImporte
   keepMachineName(home);
   const store = await openReplica(home.database, realWorld, readMachineName(home));
   try {
-    // What was written before the import comes before it.
-    await drainInbox(store);
     const { account } = getDefault(await readRemotes(store.reader, remoteEnvironment(env)));
+    // What was written before the import comes before it.
+    await drainInbox(store, account);
     return await importHome(store, document, account, onImported);
   } finally {
     await store.close();

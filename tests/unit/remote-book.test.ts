@@ -2,8 +2,11 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readEnvironment } from "../../daemon/cli/environment.ts";
+import { importInto } from "../../daemon/cli/import-into.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/gateway/mount.ts";
 import { drainInbox } from "../../daemon/drain-inbox.ts";
+import { prepareHome } from "../../daemon/home.ts";
 import { appendToInbox } from "../../daemon/inbox.ts";
 import { openReplica } from "../../daemon/open-replica.ts";
 import { bindProject } from "../../daemon/remotes/bind-project.ts";
@@ -158,6 +161,25 @@ test("what waits in the inbox goes where its project is bound by then, the rest 
   expect(await keysOf(store, a, own(a))).toEqual(["of-a"]);
   expect(await keysOf(store, b, own(b))).toEqual([]);
   expect(await keysOf(store, b, "global")).toEqual(["of-b"]);
+});
+
+test("an import without a daemon gives what waits of a new project to the default alone", async () => {
+  const env = readEnvironment({ MEMSYNC_HOME: join(folder, "imported") });
+  prepareHome(env.home);
+  const before = await openReplica(env.home.database, realWorld);
+  const b = await before.write(async (context) => {
+    // What there was before remotes had names stays with A.
+    await nameRemotes(context, under(A));
+    return await openLogin(context, under(), { name: "b", url: B, makeDefault: true });
+  });
+  const item = { kind: "memory", value: "v", seen: [], writtenAt: 1 } as const;
+  await before.write(({ db }) => appendToInbox(db, { ...item, document: PROJECT, key: "waiting" }));
+  await before.close();
+  const nothing = { format: 1, projects: [], user: { memories: [] }, global: { memories: [] } };
+  await importInto(env, nothing, () => {});
+  const after = await openReplica(env.home.database, realWorld);
+  stores.push(after);
+  expect(await findBinding(after.reader, PROJECT)).toBe(b.remote.account);
 });
 
 test("copied memories lose nothing on either side, however often they are copied", async () => {
