@@ -7,7 +7,7 @@ import { TEXT_CONFLICT_PREFIX } from "../shared/replica/own-metadata.ts";
 import type { ReplicaStore, WriteContext } from "../shared/replica/store.ts";
 import { takeAllowed } from "./held/apply-held.ts";
 import { dropHeld, placeOf, putHeld } from "./held/held-store.ts";
-import { allowSecretsIn, whyHeld } from "./held/judge.ts";
+import { allowSecretsIn, whyHeld, whyMemoryHeld } from "./held/judge.ts";
 import { hideHeldText } from "./held/shown-text.ts";
 import { type InboxWrite, type MemoryWrite, readWholeInbox, type TextWrite } from "./inbox.ts";
 import { LOCAL_ACCOUNT } from "./local-account.ts";
@@ -83,8 +83,8 @@ async function applyMemory(
   const seen = [...write.seen, ...(made.get(place) ?? [])];
   const present = document.memories.get(key).map((entry) => String(entry.value));
   if (value !== undefined) {
-    if (write.allowSecret) await allowSecretsIn(db, value, writtenAt);
-    const why = await whyHeld(db, open, value, present);
+    if (write.allowSecret) await allowSecretsIn(db, `${key}\n\n${value}`, writtenAt);
+    const why = await whyMemoryHeld(db, open, { key, value }, present);
     if (why) {
       await putHeld(db, { ...held, value, seen, writtenAt, ...why });
       return;

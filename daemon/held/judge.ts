@@ -46,6 +46,19 @@ export async function whyHeld(
   return { cause: "limit", reason: NO_ROOM };
 }
 
+/** The same for a memory, whose key is judged, too; `present` are the values that it has. */
+export async function whyMemoryHeld(
+  db: Db,
+  open: OpenDocument,
+  { key, value }: { readonly key: string; readonly value: string },
+  present: readonly string[],
+): Promise<WhyHeld | undefined> {
+  const why = await whyHeld(db, open, value, present);
+  if (why || present.length > 0) return why;
+  const reason = await secretReason(db, key, []);
+  return reason === undefined ? undefined : { cause: "secret", reason };
+}
+
 function addsLines(text: string, present: readonly string[]): boolean {
   const known = new Set(present.flatMap((each) => each.split("\n")));
   return text.split("\n").some((line) => !known.has(line));

@@ -2,7 +2,7 @@ import type { EntryId } from "../../shared/replica/entry-index.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store.ts";
 import { dropHeld, findHeld, placeOf, putHeld } from "../held/held-store.ts";
-import { whyHeld } from "../held/judge.ts";
+import { whyHeld, whyMemoryHeld } from "../held/judge.ts";
 import type { DaemonTables } from "../tables.ts";
 import { type PortableMemory, timeOf } from "./format.ts";
 
@@ -88,12 +88,8 @@ async function planOne(
   }
   const seen = [...entries.map(({ id }) => id), ...(held?.seen ?? [])];
   const writtenAt = entries.length > 0 ? now : timeOf(memory.updated_at);
-  const why = await whyHeld(
-    db,
-    open,
-    value,
-    entries.map((entry) => String(entry.value)),
-  );
+  const stored = entries.map((entry) => String(entry.value));
+  const why = await whyMemoryHeld(db, open, memory, stored);
   if (why) {
     await putHeld(db, { ...place, value, seen, writtenAt, ...why });
     count(plan, "held");

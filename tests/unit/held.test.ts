@@ -9,6 +9,7 @@ import { createWithholding } from "../../daemon/held/withholding.ts";
 import { drainInbox } from "../../daemon/drain-inbox.ts";
 import { appendToInbox, type InboxWrite } from "../../daemon/inbox.ts";
 import { openReplica } from "../../daemon/open-replica.ts";
+import { importHome } from "../../daemon/portable/import-home.ts";
 import type { DaemonTables } from "../../daemon/tables.ts";
 import { RequestLimits } from "../../server/limits/request-limits.ts";
 import { createServices } from "../../server/services/create-services.ts";
@@ -235,4 +236,19 @@ test("what a person allows is allowed from then on, here and in any other write"
   await inbox(home, memory("third", PLANTED.otherGithub, { allowSecret: true }));
   expect(await listHeld(home.store.reader)).toEqual([]);
   expect(await valuesOf(home, "third")).toEqual([PLANTED.otherGithub]);
+});
+
+test("a secret in a memory's key is held however it was written", async () => {
+  const home = await openHome();
+  const at = "2026-01-01T00:00:00.000Z";
+  await set(home, PLANTED.github, "by the gateway");
+  await inbox(home, memory(PLANTED.slack, "without a daemon"));
+  const memories = [{ key: PLANTED.npm, value: "imported", updated_at: at }];
+  const nothing = { format: 1, projects: [], user: { memories: [] } };
+  await importHome(home.store, { ...nothing, global: { memories } }, LOCAL_ACCOUNT);
+  for (const secret of [PLANTED.github, PLANTED.slack, PLANTED.npm]) {
+    expect(await updatesHold(home, secret)).toBe(false);
+  }
+  await inbox(home, memory(PLANTED.slack, "meant", { allowSecret: true }));
+  expect(await valuesOf(home, PLANTED.slack)).toEqual(["meant"]);
 });
