@@ -135,20 +135,28 @@ function bytesOf(page: Page<Memory>): number {
   return bytes;
 }
 
-/** Where the documents stand, as a text: a document is equal where its id, epoch and row are. */
+/**
+ * Where the documents stand, as a text: a document is equal where its id, epoch and row are, and
+ * what was written in full before, for one that is made anew keeps its place.
+ */
 async function marksOf(db: Db, { account, documents }: MemoryFilter): Promise<string> {
   assert(documents.length <= DOCUMENTS_MAX, "a list looks in a document of each layer at most");
   const [one = "", two = "", three = ""] = documents;
   const rows = await findMarks(db, account, one, two, three);
-  return rows.map(({ id, epoch, seq }) => `${id} ${epoch} ${seq}`).join("\n");
+  return rows
+    .map(({ id, epoch, seq, written, checksum }) => `${id} ${epoch} ${seq} ${written} ${checksum}`)
+    .join("\n");
 }
 
 const findMarks = compiled((db: Db, owner: string, one: string, two: string, three: string) =>
   db
     .selectFrom("documents")
+    .leftJoin("snapshots", "snapshots.document_id", "documents.id")
     .select((select) => [
-      "id",
-      "seq",
+      "documents.id",
+      "documents.seq",
+      "snapshots.seq as written",
+      "snapshots.checksum",
       select
         .selectFrom("epochs")
         .select("epoch")
@@ -159,5 +167,5 @@ const findMarks = compiled((db: Db, owner: string, one: string, two: string, thr
     ])
     .where("owner", "=", owner)
     .where("name", "in", [one, two, three])
-    .orderBy("id"),
+    .orderBy("documents.id"),
 );

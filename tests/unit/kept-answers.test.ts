@@ -101,6 +101,20 @@ describe("a read after an acknowledged write shows it, when the write was", () =
     expect(await contents()).toEqual(["two"]);
   });
 
+  test("taken back out of a document that is made anew", async () => {
+    await sync(A, "one");
+    const update = await temp.store.write(async (context) => {
+      const { document } = await context.open({ owner: me.account, name: A });
+      return Y.encodeStateAsUpdate(document.ydoc);
+    });
+    await sync(A, "two");
+    expect(await contents()).toEqual(["two"]);
+    await temp.store.write(async (context) => {
+      await context.rebuild(await context.open({ owner: me.account, name: A }), update);
+    });
+    expect(await contents()).toEqual(["one"]);
+  });
+
   test("one of many among as many reads", async () => {
     await sync(A, "0");
     for (let write = 1; write <= 100; write++) {
