@@ -292,7 +292,7 @@ class Writers {
 class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
   readonly now: number;
   readonly #inHand = new Set<OpenDocument>();
-  /** Documents whose rows in the database are this write's. */
+  /** Documents whose rows in the database, or whose being there at all, may be this write's. */
   readonly #written = new Set<OpenDocument>();
   rows: CommittedRow[] = [];
   rowChanges: RowChange[] = [];
@@ -325,9 +325,7 @@ class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
       .values({ ...address, created_at: this.now, updated_at: this.now, last_synced_at: null })
       .returning("id")
       .executeTakeFirstOrThrow();
-    const document = await this.#load(id, address);
-    this.#written.add(document);
-    return document;
+    return await this.#load(id, address);
   }
 
   async flush(document: OpenDocument): Promise<void> {
@@ -347,7 +345,6 @@ class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
     this.#inHand.delete(former);
     this.writers.renew();
     const document = await this.#load(id, address);
-    this.#written.add(document);
     const changes = await document.rewriteRows(this.#replica, this.now, former.document);
     this.rowChanges.push(...changes);
     return document;
@@ -397,7 +394,10 @@ class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
 
   async #load(id: number, address: DocumentAddress): Promise<OpenDocument> {
     const writer = this.writers.current;
-    return this.#take(await OpenDocument.load(this.#replica, id, address, writer));
+    const document = await OpenDocument.load(this.#replica, id, address, writer);
+    // It may have been given to that owner just before, by a write that is still to fail.
+    this.#written.add(document);
+    return this.#take(document);
   }
 
   /** Now the one used last, and this write's to flush. */

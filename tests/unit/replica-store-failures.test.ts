@@ -207,3 +207,24 @@ test("a database that is really full refuses writes, keeps what it has and recov
   expect(await memoriesOf(temp.store)).toEqual({ ...acknowledged, room: "again" });
   await temp.remove();
 });
+
+test("a document that was given away in vain is not known by its new owner's name", async () => {
+  const temp = await createTempStore();
+  try {
+    const [from, to] = ["one", "other"].map((owner) => ({ owner, name: "proj_a" }));
+    if (!from || !to) throw new Error("there are two");
+    await temp.store.write((context) => context.open(from));
+    const moved = temp.store.write(async (context) => {
+      await context.giveTo(await context.open(from), to.owner);
+      await context.open(to);
+      throw new Error("in vain");
+    });
+    await expect(moved).rejects.toThrow("in vain");
+    const found = (address: typeof from) =>
+      temp.store.write(async (context) => (await context.find(address))?.id);
+    expect(await found(to)).toBeUndefined();
+    expect(await found(from)).toBeDefined();
+  } finally {
+    await temp.remove();
+  }
+});
