@@ -206,7 +206,7 @@ export class LinkedFolders {
       const dirs = this.#links.filter(({ projectId }) => projectId === moved).map(({ dir }) => dir);
       const make = () =>
         this.#options.store.write((context) => changeRemote(context, this.#options.book, change));
-      return await this.#unfollowed(dirs, make, change.op === "token" ? change.name : undefined);
+      return await this.#unfollowed(dirs, make, change.op === "token" ? [change.name] : []);
     });
   }
 
@@ -214,14 +214,14 @@ export class LinkedFolders {
   async #unfollowed<Result>(
     dirs: readonly string[],
     change: () => Promise<Result>,
-    changedRemote?: string,
+    changedRemotes: readonly string[] = [],
   ): Promise<Result> {
     for (const dir of dirs) await this.#options.followers.remove(dir);
     keepLinks(this.#options.home, { links: this.#links, bindings: undefined }, this.#options.log);
     try {
       return await change();
     } finally {
-      await this.#takeBindings(changedRemote);
+      await this.#takeBindings(changedRemotes);
       for (const dir of dirs) this.#notes.delete(dir);
       for (const link of this.#links.filter(({ dir }) => dirs.includes(dir))) {
         await this.#follow(link);
@@ -247,12 +247,12 @@ export class LinkedFolders {
   }
 
   /** Works by the links and bindings as they are now, and keeps a copy of them. */
-  async #takeBindings(changedRemote?: string): Promise<void> {
+  async #takeBindings(changedRemotes: readonly string[] = []): Promise<void> {
     const { home, log } = this.#options;
     const { reader } = this.#options.store;
     this.#links = await listLinks(reader);
     keepLinks(home, await readLinksToKeep(reader), log);
-    await this.#options.remotes.refresh(changedRemote);
+    await this.#options.remotes.refresh(changedRemotes);
   }
 }
 

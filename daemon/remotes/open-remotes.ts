@@ -18,8 +18,8 @@ import { type RemoteView, readRemotes } from "./remote-view.ts";
 import type { FoundToken, TokenStore } from "./token-store.ts";
 import { unavailableService } from "./unavailable-service.ts";
 
-/** A keyring that did not give a token is asked again after this long. */
-const LOCKED_RETRY_MS = 60_000;
+/** A remote that could not be opened, as while the keyring is locked, is tried again after this. */
+const OPEN_AGAIN_MS = 60_000;
 
 /** Why nothing of such a remote is sent anywhere, and what to do. */
 const NOT_KNOWN =
@@ -63,6 +63,8 @@ export class OpenRemotes {
   readonly #open = new Map<AccountId, OpenRemote>();
   #view: RemoteView = { remotes: [], default: undefined, follows: true };
   #bindings: ReadonlyMap<ProjectId, AccountId> = new Map();
+  /** Names of remotes that are to be opened anew, and when. */
+  readonly #unopened = new Set<string>();
   #retry: Timer | undefined;
   #started = false;
   #stopped = false;
@@ -104,9 +106,10 @@ export class OpenRemotes {
 
   /**
    * What is followed, bound or known has changed: opens and closes what has to be, and has the
-   * engines look again. `changed` names a remote whose token is another now.
+   * engines look again. `changed` names remotes that are to be opened anew, for their token is
+   * another now.
    */
-  refresh(changed?: string): Promise<void> {
+  refresh(changed: readonly string[] = []): Promise<void> {
     const refreshed = this.#turn.then(() => this.#refresh(changed));
     this.#turn = refreshed.then(
       () => undefined,
@@ -143,7 +146,7 @@ export class OpenRemotes {
     await Promise.all([...this.#open.values()].map(stopOne));
   }
 
-  async #refresh(changed: string | undefined): Promise<void> {
+  async #refresh(changed: readonly string[]): Promise<void> {
     if (this.#stopped) return;
     const { reader } = this.#options.store;
     this.#view = await readRemotes(reader, this.#options.environment);
@@ -151,7 +154,7 @@ export class OpenRemotes {
     const needed = await this.#needed();
     for (const [account, open] of [...this.#open]) {
       const now = needed.find((each) => each.account === account);
-      const isSame = now && this.#describes(open, now) && now.name !== changed;
+      const isSame = now && this.#describes(open, now) && !changed.includes(now.name);
       if (isSame) {
         this.#open.set(account, { ...open, remote: now });
         open.engine.refresh();
@@ -195,6 +198,16 @@ export class OpenRemotes {
   }
 
   async #add(remote: Remote): Promise<void> {
+    this.#unopened.delete(remote.name);
+    try {
+      await this.#openOne(remote);
+    } catch (thrown) {
+      this.#openLater(remote.name);
+      throw thrown;
+    }
+  }
+
+  async #openOne(remote: Remote): Promise<void> {
     const { store, world, log, onContact } = this.#options;
     const { account } = remote;
     const service = await this.#serviceOf(remote);
@@ -240,7 +253,7 @@ export class OpenRemotes {
     const login = `\`memsync login --remote ${remote.name}\``;
     if (answer.kind === "failed") return unavailableService(remote.url, answer.message);
     if (answer.kind === "none") return unavailableService(remote.url, `no token: run ${login}`);
-    this.#retryLater(remote.name);
+    this.#openLater(remote.name);
     const message = `the keyring does not give its token: unlock it, or run ${login}`;
     return unavailableService(remote.url, message);
   }
@@ -257,11 +270,16 @@ export class OpenRemotes {
     }
   }
 
-  #retryLater(name: string): void {
-    this.#retry?.cancel();
-    this.#retry = this.#options.world.setTimer(LOCKED_RETRY_MS, () => {
-      void this.refresh(name).catch((thrown) => {
-        this.#options.log.error({ reason: String(thrown) }, "a remote could not be opened");
+  #openLater(name: string): void {
+    if (this.#stopped) return;
+    this.#unopened.add(name);
+    this.#retry ??= this.#options.world.setTimer(OPEN_AGAIN_MS, () => {
+      this.#retry = undefined;
+      const names = [...this.#unopened];
+      this.#unopened.clear();
+      void this.refresh(names).catch((thrown) => {
+        this.#options.log.error({ reason: messageOf(thrown) }, "a remote could not be opened");
+        for (const each of names) this.#openLater(each);
       });
     });
   }
