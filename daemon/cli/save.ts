@@ -44,20 +44,19 @@ function assertSavable(key: string, value: string): void {
 }
 
 /**
- * Replaces the text of a project's document, through the gateway or by way of the inbox. `base` is
- * the text that is replaced.
+ * Replaces the text of a project's document, by way of the inbox, to which a daemon that runs is
+ * told to look: the interface has no call that says from which text, `base`, the new one was made,
+ * and lines that came since that was read are to stay.
  */
 export async function saveText(
-  env: Environment,
+  { home }: Environment,
   document: string,
   base: string,
   value: string,
 ): Promise<void> {
-  const daemon = await findDaemon(env.home);
-  if (daemon) {
-    await daemon.call("POST", `/api/projects/${document}/sync`, { claude_md_content: value });
-    return;
+  if (exceedsBytes(value, LIMITS.claudeMdBytes)) {
+    throw new CommandFailed(`the text is over ${LIMITS.claudeMdBytes} bytes: shorten it`);
   }
   const writtenAt = realWorld.now();
-  await writeToInbox(env.home, async () => ({ kind: "text", document, base, value, writtenAt }));
+  await writeToInbox(home, async () => ({ kind: "text", document, base, value, writtenAt }));
 }

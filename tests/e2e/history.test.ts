@@ -2,6 +2,9 @@ import { expect } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { readEnvironment } from "../../daemon/cli/environment.ts";
+import { saveText } from "../../daemon/cli/save.ts";
+import { LIMITS } from "../../shared/limits.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -154,6 +157,20 @@ scenario("a restored text keeps what came from elsewhere meanwhile", async (lab)
       return (await machine.memsync("doc")) === "# T\n\none\n\nend\nof a\n";
     });
   }
+});
+
+scenario("a text saved by a command keeps what came after the command had read it", async (lab) => {
+  const machine = await makeMachine(lab, "raced");
+  await machine.up();
+  const { id } = await machine.projectOf();
+  const read = "# T\n\none\n";
+  const path = `/api/projects/${id}/sync`;
+  await machine.ask("POST", path, { claude_md_content: `${read}\ncame since\n` });
+  const env = readEnvironment({ ...process.env, MEMSYNC_HOME: machine.home });
+  await saveText(env, id, read, `put back\n${read}`);
+  expect(await machine.doc(id)).toBe(`put back\n${read}\ncame since\n`);
+  const tooLong = saveText(env, id, read, "x".repeat(LIMITS.claudeMdBytes + 1));
+  await expect(tooLong).rejects.toThrow("shorten it");
 });
 
 scenario("the layers are looked through in order, and what is unknown is said", async (lab) => {
