@@ -211,8 +211,11 @@ export class Daemon implements Controlled {
     return await describeRemotes(this.#store.reader, this.#options.environment);
   }
 
-  /** Syncs now, and for up to `waitSeconds` until the service has acknowledged everything. */
-  async sync(waitSeconds: number): Promise<SyncResult> {
+  /**
+   * Syncs now, and for up to `waitSeconds` until the service has acknowledged everything, or until
+   * `signal` is aborted: it works for whoever waits alone.
+   */
+  async sync(waitSeconds: number, signal?: AbortSignal): Promise<SyncResult> {
     const { world } = this.#options;
     const deadline = world.monotonic() + waitSeconds * 1000;
     await this.#followers.lookAll();
@@ -223,7 +226,7 @@ export class Daemon implements Controlled {
       const status = await this.status();
       if (isSynced(status)) return { synced: true, status };
       const now = world.monotonic();
-      if (this.#stopping || now >= deadline) return { synced: false, status };
+      if (this.#stopping || signal?.aborted || now >= deadline) return { synced: false, status };
       await delay(world, SYNC_POLL_MS);
       if (now - hurriedAt < SYNC_HURRY_MS) continue;
       this.#remotes.hurry();

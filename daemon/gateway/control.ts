@@ -15,7 +15,8 @@ export interface Controlled {
     options: { readonly id?: ProjectId; readonly write?: boolean; readonly remote?: string },
   ): Promise<object>;
   unlink(dir: string): Promise<boolean>;
-  sync(waitSeconds: number): Promise<object>;
+  /** `signal` is aborted when nobody waits for the answer any more. */
+  sync(waitSeconds: number, signal: AbortSignal): Promise<object>;
   drainInbox(): Promise<number>;
   listRemotes(): Promise<readonly object[]>;
   changeRemotes(change: RemoteChange): Promise<object>;
@@ -47,7 +48,7 @@ export function createControl(daemon: () => Controlled): Control {
       case "POST unlink":
         return Response.json({ unlinked: await daemon().unlink(textOf(body, "dir")) });
       case "POST sync":
-        return Response.json(await daemon().sync(numberOf(body, "wait_seconds")));
+        return Response.json(await daemon().sync(numberOf(body, "wait_seconds"), request.signal));
       case "POST inbox":
         return Response.json({ drained: await daemon().drainInbox() });
       case "GET remotes":
