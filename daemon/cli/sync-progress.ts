@@ -1,9 +1,26 @@
-import { delay } from "../../shared/world.ts";
+import { delay, type World } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { DaemonStatus } from "../status.ts";
 import { Progress } from "./progress.ts";
 
 const POLL_MS = 250;
+
+/** The daemon closes a connection that is silent for too long, so it is asked in parts. */
+const ASKED_SECONDS_MAX = 30;
+
+/** Asks for a sync until everything is synced, or for `waitSeconds`; `ask` is one call's. */
+export async function askSync<Answer extends { readonly synced: boolean }>(
+  ask: (waitSeconds: number) => Promise<Answer>,
+  waitSeconds: number,
+  world: Pick<World, "monotonic"> = realWorld,
+): Promise<Answer> {
+  const deadline = world.monotonic() + waitSeconds * 1000;
+  for (;;) {
+    const left = Math.max(0, (deadline - world.monotonic()) / 1000);
+    const answer = await ask(Math.min(left, ASKED_SECONDS_MAX));
+    if (answer.synced || left <= ASKED_SECONDS_MAX) return answer;
+  }
+}
 
 /**
  * Waits for a sync that the daemon was asked for, with a bar of the changes that the service has

@@ -5,6 +5,7 @@ import type { BoundLink } from "../../linked-folders.ts";
 import { noSuchRemote } from "../../remotes/remote.ts";
 import { createGit } from "../../sources/run-git.ts";
 import { projectFolder } from "../../sources/working-tree.ts";
+import type { SyncResult } from "../../daemon.ts";
 import type { DaemonStatus } from "../../status.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed, UsageError } from "../errors.ts";
@@ -16,7 +17,7 @@ import { resolveFolder } from "../resolve-folder.ts";
 import { wasInStartTurn } from "../start-daemon.ts";
 import { statusOnScreen } from "../status-summary.ts";
 import { statusLines } from "../status-view.ts";
-import { watchSync } from "../sync-progress.ts";
+import { askSync, watchSync } from "../sync-progress.ts";
 
 interface JsonOption {
   readonly json?: boolean;
@@ -146,12 +147,10 @@ async function sync(env: Environment, options: JsonOption & { wait: string }): P
   const wait = Number(options.wait);
   if (!Number.isFinite(wait) || wait < 0) throw new UsageError("--wait is a number of seconds");
   const daemon = await getDaemon(env);
-  const asked = daemon.call("POST", "/_memsync/sync", { wait_seconds: wait });
+  const ask = (wait_seconds: number) =>
+    daemon.call("POST", "/_memsync/sync", { wait_seconds }) as Promise<SyncResult>;
   const readStatus = () => daemon.call("GET", "/_memsync/status");
-  const answer = (await watchSync(readStatus, asked)) as {
-    synced: boolean;
-    status: DaemonStatus;
-  };
+  const answer = await watchSync(readStatus, askSync(ask, wait));
   if (options.json) sayJson(answer.status);
   if (answer.synced) {
     const { held } = answer.status;
