@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { AppError, messageOf } from "../../shared/errors.ts";
+import { storageFailure } from "../../shared/sqlite/failures.ts";
 import { VERSION } from "../../shared/version.ts";
 import { addCommands } from "./command-groups.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
@@ -50,9 +51,13 @@ export async function runCommand(args: readonly string[], env: Environment): Pro
 function sentence(thrown: unknown): string {
   if (thrown instanceof CommandFailed || thrown instanceof UsageError) return thrown.message;
   if (thrown instanceof AppError) return thrown.message;
-  return process.env.MEMSYNC_DEBUG && thrown instanceof Error
-    ? String(thrown.stack)
-    : messageOf(thrown);
+  if (process.env.MEMSYNC_DEBUG && thrown instanceof Error) return String(thrown.stack);
+  return (namesItsFile(thrown) ? undefined : storageFailure(thrown)) ?? messageOf(thrown);
+}
+
+/** What a system's call refused says which file it is about; what SQLite refused does not. */
+function namesItsFile(thrown: unknown): boolean {
+  return thrown instanceof Error && "path" in thrown;
 }
 
 /** What kept standard output from taking something; a reader that has enough is none. */
@@ -74,5 +79,8 @@ async function printed(): Promise<boolean> {
 if (import.meta.main) {
   process.stdout.on("error", onOutputError);
   const status = await runCommand(process.argv.slice(2), readEnvironment(process.env));
-  process.exit((await printed()) ? status : status || FAILED);
+  if (await printed()) process.exit(status);
+  const why = messageOf(unprinted);
+  process.stderr.write(`memsync: standard output could not be written to its end (${why})\n`);
+  process.exit(status || FAILED);
 }

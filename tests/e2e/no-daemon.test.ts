@@ -135,6 +135,20 @@ scenario("a write made while another machine writes the same key ends equal", as
   });
 });
 
+scenario("without a daemon a disk that takes nothing is told in a sentence", async (lab) => {
+  const machine = lab.machine("a", lab.git.folder);
+  await machine.memsync("set", "key", "value", "--layer", "user");
+  const memsync = MEMSYNC.map((word) => `'${word}'`).join(" ");
+  // In blocks of 512 bytes: enough to open the database, and less than the write takes.
+  const script = `ulimit -f 64; ${memsync} set key ${"x".repeat(32_000)} --layer user`;
+  const { status, stdout, stderr } = await machine.spawnOther(["sh", "-c", script]).ended();
+  expect([status, stdout]).toEqual([1, ""]);
+  expect(stderr).toMatch(
+    /^memsync: the disk (is full|failed).*: .*nothing (of this )?was saved\n$/,
+  );
+  expect(await machine.memsync("get", "key", "--layer", "user")).toBe("value");
+});
+
 scenario("a fresh home reads as empty, and says what is missing", async (lab) => {
   const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
   expect(await machine.list("--layer", "user")).toEqual([]);

@@ -26,6 +26,7 @@ scenario("whoever reads only the beginning is no failure, and a full disk is one
   }
   const full = await shell(`${memsync} export > /dev/full`).ended();
   expect(full.status).toBe(1);
+  expect(full.stderr).toMatch(/^memsync: standard output could not be written .*no space left/);
 });
 
 scenario("logs --follow ends when nobody reads any more", async (lab) => {
