@@ -7,6 +7,7 @@ import { type Environment, readEnvironment } from "./environment.ts";
 import { CommandEnded, CommandFailed, UsageError } from "./errors.ts";
 import { addExamples } from "./examples.ts";
 import { layOutHelp, writeHelp } from "./help-layout.ts";
+import { assertHelpIsThere, nameUnknownCommands } from "./unknown-command.ts";
 
 const DONE = 0;
 const FAILED = 1;
@@ -30,6 +31,7 @@ export async function createProgram(env: Environment, first?: string): Promise<C
   await addCommands(program, env, first);
   addExamples(program);
   layOutHelp(program);
+  nameUnknownCommands(program);
   return program;
 }
 
@@ -37,6 +39,7 @@ export async function createProgram(env: Environment, first?: string): Promise<C
 export async function runCommand(args: readonly string[], env: Environment): Promise<number> {
   try {
     const program = await createProgram(env, args[0]);
+    await assertHelpIsThere(program, args);
     await program.parseAsync([...args], { from: "user" });
     return DONE;
   } catch (thrown) {

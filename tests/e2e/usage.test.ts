@@ -27,6 +27,8 @@ const WRONG: readonly (readonly string[])[] = [
   ["doc", "restore"],
   ["conflicts", "nonsense"],
   ["conflicts", "show"],
+  ["help", "nonsense"],
+  ["server", "nonsense"],
   ["conflicts", "--layer", "nonsense"],
   ["emulator", "--port", "nonsense"],
   ["emulator", "--port", "65536"],
@@ -158,6 +160,20 @@ scenario("a mistyped command or key is answered with the one that was meant", as
   const machine = await makeMachine(lab);
   const { status, stderr } = await machine.run(["statsu"]);
   expect([status, stderr]).toEqual([2, expect.stringMatching(/Did you mean .*\bstatus\?/)]);
+  for (const args of [
+    ["conflicts", "shwo", "x"],
+    ["server", "tokn", "list"],
+    ["help", "lst"],
+  ]) {
+    const mistyped = await machine.run(args);
+    expect([args, mistyped.status, mistyped.stderr]).toEqual([
+      args,
+      2,
+      expect.stringMatching(
+        /^memsync: unknown command '\w+': did you mean "(show|token|list)"\?\n$/,
+      ),
+    ]);
+  }
   const own = ["--layer", "user"];
   await machine.memsync("set", "build", "x", ...own);
   await expectRefusal(machine, ["get", "buidl", ...own], /"buidl": did you mean "build"\?/);
