@@ -65,7 +65,9 @@ scenario("a folder without git is linked to a project by its id", async (lab) =>
   const { id } = await a.projectOf();
   expect((await b.projectOf()).id).not.toBe(id);
   await b.memsync("set", "kept", "of b");
-  await b.memsync("link", "--id", id);
+  const linked = JSON.parse(await b.memsync("link", "--id", id, "--json"));
+  expect(Object.keys(linked)).toEqual(["dir", "project_id", "name", "write", "remote"]);
+  expect(linked.project_id).toBe(id);
   expect((await b.projectOf()).id).toBe(id);
   await waitFor("what b brought along", async () => {
     return (await a.list()).some(({ key }) => key === "kept");

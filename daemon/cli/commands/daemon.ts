@@ -122,9 +122,10 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   const daemon = await getDaemon(env);
   const body = { dir: folder, ...options };
   const linked = (await daemon.call("POST", "/_memsync/link", body)) as BoundLink;
-  const at = flags.remote === undefined ? "" : `, bound to ${linked.remote}`;
-  if (json) sayJson(linked);
-  else say(`linked ${linked.dir} to ${linked.name} (${linked.projectId})${at}`);
+  const { projectId, name, write, remote } = linked;
+  const at = flags.remote === undefined ? "" : `, bound to ${remote}`;
+  if (json) sayJson({ dir: linked.dir, project_id: projectId, name, write, remote });
+  else say(`linked ${linked.dir} to ${name} (${projectId})${at}`);
 }
 
 async function unlink(env: Environment, dir: string | undefined, { json }: JsonOption) {
