@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { rm, stat } from "node:fs/promises";
-import { AppError, messageOf } from "../../shared/errors.ts";
+import { AppError } from "../../shared/errors.ts";
+import { fileFailure } from "../../shared/file-failures.ts";
 import { base32 } from "../../shared/ids.ts";
 import { openConnection } from "../../shared/sqlite/database.ts";
 import type { World } from "../../shared/world.ts";
@@ -42,7 +43,9 @@ export async function backUp({ database, file, force, world }: BackupOptions): P
     return size;
   } catch (thrown) {
     await rm(partial, { force: true });
-    throw thrown instanceof AppError ? thrown : refused(`no backup: ${messageOf(thrown)}`);
+    throw thrown instanceof AppError
+      ? thrown
+      : refused(`no backup at ${file}: ${fileFailure(thrown)}`);
   }
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
+import { fileFailure } from "../../shared/file-failures.ts";
 import { nearest } from "./nearest.ts";
 import {
   flagOf,
@@ -123,7 +124,7 @@ function objectIn(path: string, problems: string[]): object {
   try {
     text = readFileSync(path, "utf8");
   } catch (thrown) {
-    problems.push(`the file ${path} can't be read (${messageOf(thrown)})`);
+    problems.push(`the file ${path} can't be read: ${fileFailure(thrown)}`);
     return {};
   }
   try {

@@ -110,7 +110,9 @@ test("a backup takes no other file's place unless it is told to", async () => {
   }
   writeFileSync(folder.path("other.db-wal"), "");
   expect(await refused("backup", "other.db")).toContain("of another database");
-  expect(await refused("backup", "nowhere/copy.db")).toStartWith("memsync: no backup: ");
+  expect(await refused("backup", "nowhere/copy.db")).toEndWith(
+    "nowhere/copy.db: there is no such file or folder\n",
+  );
   expect(await refused("backup", "x", "--database-url", "sqlite:none.db")).toContain(
     "there is no database",
   );

@@ -205,5 +205,15 @@ scenario("an export to a file is private, whole, and replaces nothing unasked", 
     file,
     memories: 1,
   });
-  expect((await machine.run(["import", lab.git.path("nowhere.json")])).status).toBe(1);
+  for (const args of [
+    ["import", "nowhere.json"],
+    ["export", "nowhere/out.json"],
+  ]) {
+    const { status, stderr } = await machine.run(args);
+    expect([args, status, stderr]).toEqual([
+      args,
+      1,
+      expect.stringMatching(/^memsync: \S+\.json can't be \w+: there is no such file or folder\n$/),
+    ]);
+  }
 });

@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import type { Kysely } from "kysely";
 import { AppError, messageOf } from "../../../shared/errors.ts";
 import { renameDurably } from "../../../shared/durable-files.ts";
+import { fileFailure } from "../../../shared/file-failures.ts";
 import { utf8Bytes } from "../../../shared/limits.ts";
 import { LOCAL_ACCOUNT } from "../../local-account.ts";
 import type { ImportResult } from "../../portable/import-home.ts";
@@ -125,7 +126,7 @@ async function writeWhole(file: string, text: string): Promise<void> {
     await renameDurably(draft, file);
   } catch (thrown) {
     await rm(draft, { force: true });
-    throw new CommandFailed(`${file} can't be written: ${messageOf(thrown)}`);
+    throw new CommandFailed(`${file} can't be written: ${fileFailure(thrown)}`);
   }
 }
 
@@ -155,7 +156,7 @@ async function readDocument(env: Environment, named: string): Promise<string> {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
   } catch (thrown) {
-    throw new CommandFailed(`${file} can't be read: ${messageOf(thrown)}`);
+    throw new CommandFailed(`${file} can't be read: ${fileFailure(thrown)}`);
   }
 }
 
