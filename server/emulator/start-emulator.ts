@@ -1,5 +1,7 @@
-import { chmod, mkdir } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { AppError } from "../../shared/errors.ts";
+import { fileFailure } from "../../shared/file-failures.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
 import type { World } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
@@ -77,8 +79,13 @@ export async function startEmulator(
   }
 }
 
+/** The files are private, so a folder that was there before stays as open as its owner has it. */
 async function databaseIn(dataDir: string): Promise<string> {
-  await mkdir(dataDir, { recursive: true, mode: PRIVATE_FOLDER });
-  await chmod(dataDir, PRIVATE_FOLDER);
+  try {
+    await mkdir(dataDir, { recursive: true, mode: PRIVATE_FOLDER });
+  } catch (thrown) {
+    const why = fileFailure(thrown);
+    throw new AppError("invalid_request", `the folder ${dataDir} can't be used: ${why}`);
+  }
   return join(dataDir, "emulator.db");
 }

@@ -1,4 +1,6 @@
 import { expect } from "bun:test";
+import { mkdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -91,7 +93,14 @@ scenario(
     );
     await lab.git.write(lab.git.path("file"), "");
     const onFile = ["emulator", "--port", "0", "--data-dir", lab.git.path("file")];
-    await expectRefusal(machine, onFile, /\/file/);
+    await expectRefusal(machine, onFile, /\/file can't be used: a file stands where/);
+    const folder = lab.git.path("mine");
+    await mkdir(folder, { mode: 0o755 });
+    const running = machine.spawn(["emulator", "--port", "0", "--data-dir", folder]);
+    await running.untilPrinted(/ready/);
+    expect((await stat(folder)).mode & 0o777).toBe(0o755);
+    expect((await stat(join(folder, "emulator.db"))).mode & 0o777).toBe(0o600);
+    await running.end("SIGTERM");
   },
 );
 
