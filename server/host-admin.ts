@@ -1,4 +1,5 @@
 import { AppError } from "../shared/errors.ts";
+import { exceedsBytes, LIMITS } from "../shared/limits.ts";
 import { type AccountId, base32, type ProjectId, type UserId } from "../shared/ids.ts";
 import type { SqliteDatabase } from "../shared/sqlite/database.ts";
 import { writeTransaction } from "../shared/sqlite/transaction.ts";
@@ -45,8 +46,9 @@ export class HostAdmin {
     readonly world: World,
   ) {}
 
-  /** Refuses a name that is taken. */
+  /** Refuses a name that is taken, or that nobody could type or read. */
   async createAccount(name: string, plan: Account["plan"]): Promise<Account> {
+    assertName("an account", name);
     const id = `acct_${this.#randomPart()}` as AccountId;
     const account: Account = { id, name, plan, createdAt: this.world.now() };
     await writeTransaction(this.database.writer, async (db) => {
@@ -64,6 +66,8 @@ export class HostAdmin {
   async createToken(
     request: TokenRequest,
   ): Promise<{ readonly id: string; readonly token: string }> {
+    assertName("a user", request.user);
+    assertName("a token", request.name);
     const token = mintToken(this.world);
     const id = `tok_${this.#randomPart()}`;
     const now = this.world.now();
@@ -104,6 +108,13 @@ export class HostAdmin {
   #randomPart(): string {
     return base32(this.world.randomBytes(ID_BYTES));
   }
+}
+
+function assertName(whose: string, name: string): void {
+  const isOne = name.trim() !== "" && !/\p{Cc}/u.test(name);
+  if (isOne && !exceedsBytes(name, LIMITS.projectNameBytes)) return;
+  const rule = `1 to ${LIMITS.projectNameBytes} bytes without control characters`;
+  throw refused(`the name of ${whose} is ${rule}`);
 }
 
 function refused(message: string): AppError {

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { replicaMigrations } from "../shared/replica/migrations.ts";
 import { ReplicaStore } from "../shared/replica/store.ts";
 import { newWriter } from "../shared/replica/writer.ts";
@@ -36,6 +37,7 @@ export interface HostStore {
  * serves a file at a time: a second one is refused with a sentence.
  */
 export async function openHostStore(path: string, world: World): Promise<HostStore> {
+  assertFolderOf(path);
   const lock = path === ":memory:" ? undefined : await takeLock(`${path}.lock`);
   if (path !== ":memory:" && !lock) {
     throw new Error(`the database ${path} is served by another memsync process: stop that first`);
@@ -58,10 +60,19 @@ export async function openHostStore(path: string, world: World): Promise<HostSto
   }
 }
 
+function assertFolderOf(path: string): void {
+  const folder = dirname(path);
+  if (path === ":memory:" || existsSync(folder)) return;
+  throw new Error(`there is no folder ${folder} for the database: make it, or name another file`);
+}
+
 /** The same database for the commands beside a running server: accounts and tokens alone. */
 export async function openHostDatabase(path: string): Promise<SqliteDatabase<HostTables>> {
   // Everybody's memories: SQLite would make a file that all of the machine can read.
-  if (path !== ":memory:" && !existsSync(path)) createPrivateFile(path);
+  if (path !== ":memory:" && !existsSync(path)) {
+    assertFolderOf(path);
+    createPrivateFile(path);
+  }
   const database = await openDatabase<HostTables>({ path });
   try {
     await migrate(database.writer, hostMigrations);

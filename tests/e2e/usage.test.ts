@@ -1,4 +1,5 @@
 import { expect } from "bun:test";
+import { existsSync } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
@@ -103,6 +104,33 @@ scenario(
     await running.end("SIGTERM");
   },
 );
+
+scenario("a server's commands make a database for the first account alone", async (lab) => {
+  const machine = lab.machine("a", lab.git.folder);
+  const database = lab.git.path("memsync-server.db");
+  for (const words of [
+    "account list",
+    "token list",
+    "token revoke x",
+    "token create --account a",
+  ]) {
+    await expectRefusal(
+      machine,
+      ["server", ...words.split(" ")],
+      /there is no database at \S+\.db/,
+    );
+    expect(existsSync(database)).toBe(false);
+  }
+  const nowhere = ["--database-url", "sqlite:nowhere/server.db"];
+  await expectRefusal(machine, ["server", ...nowhere], /no folder \S+nowhere for the database/);
+  const create = ["server", "account", "create"];
+  await expectRefusal(machine, [...create, "a", ...nowhere], /no folder \S+nowhere for the/);
+  await expectRefusal(machine, [...create, ""], /the name of an account is 1 to 200 bytes/);
+  await expectRefusal(machine, [...create, "a\nb"], /without control characters/);
+  expect(await machine.memsync("server", "account", "list")).toContain("no accounts");
+  await machine.memsync(...create, "a");
+  expect(await machine.memsync("server", "token", "list")).toContain("no tokens");
+});
 
 scenario("a service is configured whole or not at all", async (lab) => {
   const machine = await makeMachine(lab);

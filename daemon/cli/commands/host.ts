@@ -1,12 +1,13 @@
+import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { type ProjectId, parseProjectId } from "../../../shared/ids.ts";
 import { parseTimestamp, timestampOf } from "../../../shared/timestamps.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import { HostAdmin, openHostDatabase, type TokenRecord } from "../../embedded-service.ts";
 import type { Environment } from "../environment.ts";
-import { UsageError } from "../errors.ts";
+import { CommandFailed, UsageError } from "../errors.ts";
 import { say, sayJson, table } from "../output.ts";
-import { databasePathOf, withDatabase } from "../server-settings.ts";
+import { databasePathOf, type SettingFlags, withDatabase } from "../server-settings.ts";
 
 interface DatabaseFlag {
   readonly databaseUrl?: string;
@@ -28,8 +29,10 @@ interface TokenFlags extends DatabaseFlag, JsonFlag {
 
 /** `server account …` and `server token …`. */
 export function addHostCommands(server: Command, env: Environment): void {
-  addAccountCommands(server.command("account").description("who may use the server"), env);
-  addTokenCommands(server.command("token").description("how they prove it"), env);
+  const accounts = server.command("account").description("who may use the server: create, list");
+  const tokens = server.command("token").description("how they prove it: create, list, revoke");
+  addAccountCommands(accounts, env);
+  addTokenCommands(tokens, env);
 }
 
 function addAccountCommands(account: Command, env: Environment): void {
@@ -38,7 +41,8 @@ function addAccountCommands(account: Command, env: Environment): void {
     .addOption(new Option("--plan <plan>").choices(["pro", "team"]).default("pro"))
     .option("--json", "print it as JSON")
     .action(async (name: string, flags: DatabaseFlag & JsonFlag & { plan: "pro" | "team" }) => {
-      const made = await administer(env, flags, (admin) => admin.createAccount(name, flags.plan));
+      const path = databasePathOf(env, placeOf(flags));
+      const made = await administer(path, (admin) => admin.createAccount(name, flags.plan));
       if (flags.json) sayJson({ id: made.id, name: made.name, plan: made.plan });
       else say(`made account ${made.name} (${made.id}) on the plan ${made.plan}`);
     });
@@ -46,11 +50,15 @@ function addAccountCommands(account: Command, env: Environment): void {
     .description("list the accounts")
     .option("--json", "print them as JSON")
     .action(async (flags: DatabaseFlag & JsonFlag) => {
-      const accounts = await administer(env, flags, (admin) => admin.listAccounts());
+      const accounts = await administer(presentDatabase(env, flags), (admin) =>
+        admin.listAccounts(),
+      );
       const shown = accounts.map(({ id, name, plan, createdAt }) => {
         return { id, name, plan, created_at: timestampOf(createdAt) };
       });
       if (flags.json) sayJson(shown);
+      else if (shown.length === 0)
+        say("no accounts; `memsync server account create NAME` makes one");
       else for (const line of table(shown.map((each) => Object.values(each)))) say(line);
     });
 }
@@ -67,19 +75,22 @@ function addTokenCommands(token: Command, env: Environment): void {
     .option("--json", "print it as JSON")
     .action((flags: TokenFlags) => createToken(env, flags));
   withDatabase(token.command("list"))
-    .description("list the tokens, never the tokens themselves")
+    .description("list what there is of tokens: ids, names and rights, never what was shown once")
     .option("--account <account>", "of this account alone")
     .option("--json", "print them as JSON")
     .action(async (flags: DatabaseFlag & JsonFlag & { account?: string }) => {
-      const tokens = await administer(env, flags, (admin) => admin.listTokens(flags.account));
+      const tokens = await administer(presentDatabase(env, flags), (admin) =>
+        admin.listTokens(flags.account),
+      );
       if (flags.json) sayJson(tokens.map(shownToken));
+      else if (tokens.length === 0) say("no tokens; `memsync server token create` makes one");
       else for (const line of table(tokens.map(tokenRow))) say(line);
     });
   withDatabase(token.command("revoke <id>"))
     .description("end a token, by the id that the list shows")
     .option("--json", "print the id as JSON")
     .action(async (id: string, flags: DatabaseFlag & { readonly json?: boolean }) => {
-      await administer(env, flags, (admin) => admin.revokeToken(id));
+      await administer(presentDatabase(env, flags), (admin) => admin.revokeToken(id));
       if (flags.json) sayJson({ id, revoked: true });
       else say(`revoked ${id}`);
     });
@@ -89,21 +100,32 @@ async function createToken(env: Environment, flags: TokenFlags): Promise<void> {
   const { account, user, name, scope } = flags;
   const projects = flags.project.length === 0 ? null : flags.project.map(parseProject);
   const expiresAt = flags.expires === undefined ? null : parseExpiry(flags.expires);
-  const made = await administer(env, flags, (admin) =>
+  const made = await administer(presentDatabase(env, flags), (admin) =>
     admin.createToken({ account, user, name, scope, projects, expiresAt }),
   );
   if (flags.json) sayJson(made);
   else say(made.token);
 }
 
+function placeOf({ databaseUrl, config }: DatabaseFlag): SettingFlags {
+  return { databaseUrl, config };
+}
+
+/** The path of the server's database; whoever stands elsewhere is not given a new one. */
+function presentDatabase(env: Environment, flags: DatabaseFlag): string {
+  const path = databasePathOf(env, placeOf(flags));
+  if (existsSync(path)) return path;
+  throw new CommandFailed(
+    `there is no database at ${path}: name the server's by --database-url, or make an account`,
+  );
+}
+
 /** Opens the server's database for one piece of work. */
 async function administer<Result>(
-  env: Environment,
-  flags: DatabaseFlag,
+  path: string,
   work: (admin: HostAdmin) => Promise<Result>,
 ): Promise<Result> {
-  const { databaseUrl, config } = flags;
-  const database = await openHostDatabase(databasePathOf(env, { databaseUrl, config }));
+  const database = await openHostDatabase(path);
   try {
     return await work(new HostAdmin(database, realWorld));
   } finally {
