@@ -1,3 +1,5 @@
+import { columnsOf, cut, padded } from "./text-width.ts";
+
 /** Writes one line for the user. */
 export function say(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -30,17 +32,19 @@ const NAME_LENGTH_MAX = 24;
 
 /**
  * Rows in aligned columns, none wider than the terminal: the last column is cut. Without a terminal
- * nothing is cut.
+ * nothing is cut. What a terminal would obey is left out.
  */
-export function table(rows: readonly (readonly string[])[]): string[] {
+export function table(given: readonly (readonly string[])[]): string[] {
+  const rows = given.map((row) => row.map(shownPlainly));
   const widths: number[] = [];
   for (const row of rows) {
-    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
+    for (const [at, cell] of row.slice(0, -1).entries())
+      widths[at] = Math.max(widths[at] ?? 0, columnsOf(cell));
   }
   const width = process.stdout.isTTY ? Math.max(process.stdout.columns, NARROWEST) : Infinity;
   return rows.map((row) => {
     const cells = row.map((cell, at) =>
-      at < row.length - 1 ? cell.padEnd(widths[at] ?? 0) : cell,
+      at < row.length - 1 ? padded(cell, widths[at] ?? 0) : cell,
     );
     return cut(cells.join(COLUMN_GAP), width);
   });
@@ -52,14 +56,14 @@ export function shortName(text: string): string {
   return process.stdout.isTTY ? cut(line, NAME_LENGTH_MAX) : line;
 }
 
-function cut(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+function shownPlainly(text: string): string {
+  return text.replace(/\p{Cc}/gu, " ");
 }
 
 /** The first line of a text, for a table; what a terminal would obey is left out of it. */
 export function firstLine(text: string): string {
   const end = text.search(/[\r\n]/);
-  const line = (end === -1 ? text : text.slice(0, end)).replace(/\p{Cc}/gu, " ");
+  const line = shownPlainly(end === -1 ? text : text.slice(0, end));
   return end === -1 ? line : `${line} …`;
 }
 

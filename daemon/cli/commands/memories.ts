@@ -9,7 +9,7 @@ import { type LocalMemory, readLocalMemories } from "../local-memories.ts";
 import { layerShown, memoryJson } from "../memory-view.ts";
 import { writeOffline } from "../offline-write.ts";
 import { sayIfHeld } from "../say-held.ts";
-import { firstLine, say, sayJson, table } from "../output.ts";
+import { firstLine, say, sayJson, shortName, table } from "../output.ts";
 import { type PlaceOptions, placesToRead, targetOf, withLocal, withPlace } from "../place.ts";
 import { saveMemory } from "../save.ts";
 import { readStdinText } from "../stdin.ts";
@@ -98,7 +98,11 @@ async function list(env: Environment, options: ReadOptions): Promise<void> {
     say("no memories yet; save one with `memsync set KEY VALUE`");
     return;
   }
-  const rows = memories.map((each) => [each.key, layerShown(each), firstLine(each.value)]);
+  const rows = memories.map((each) => [
+    shortName(each.key),
+    layerShown(each),
+    firstLine(each.value),
+  ]);
   for (const line of table(rows)) say(line);
 }
 

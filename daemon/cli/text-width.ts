@@ -1,0 +1,37 @@
+/** What a terminal shows in two columns: East Asian wide characters, and pictures. */
+const WIDE =
+  /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|[\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|\ufe0f/u;
+const NOTHING = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
+const ASCII = /^[\x20-\x7e]*$/;
+
+const characters = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+/** Columns that a line takes on a terminal. */
+export function columnsOf(line: string): number {
+  if (ASCII.test(line)) return line.length;
+  let columns = 0;
+  for (const { segment } of characters.segment(line)) columns += columnsOfOne(segment);
+  return columns;
+}
+
+function columnsOfOne(character: string): number {
+  if (NOTHING.test(character)) return 0;
+  return WIDE.test(character) ? 2 : 1;
+}
+
+/** The line, filled with spaces up to so many columns. */
+export function padded(line: string, columns: number): string {
+  return line + " ".repeat(Math.max(0, columns - columnsOf(line)));
+}
+
+/** The line's beginning where it takes more columns than that; no character is cut in two. */
+export function cut(line: string, columnsMax: number): string {
+  if (columnsMax === Infinity) return line;
+  let [columns, kept] = [0, 0];
+  for (const { segment } of characters.segment(line)) {
+    columns += columnsOfOne(segment);
+    if (columns > columnsMax) return `${line.slice(0, kept)}…`;
+    if (columns < columnsMax) kept += segment.length;
+  }
+  return line;
+}

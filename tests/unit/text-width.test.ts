@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test";
+import { columnsOf, cut, padded } from "../../daemon/cli/text-width.ts";
+
+const COLUMNS: readonly (readonly [string, number])[] = [
+  ["", 0],
+  ["plain text", 10],
+  ["Übergröße", 9],
+  ["e\u0301", 1],
+  ["ключ", 4],
+  ["日本語の値", 10],
+  ["한국어", 6],
+  ["Ａ", 2],
+  ["🎉", 2],
+  ["👩‍👩‍👧", 2],
+  ["a…b", 3],
+  ["\u200b", 0],
+];
+
+test("a line takes as many columns as a terminal gives it", () => {
+  for (const [line, columns] of COLUMNS) {
+    expect([line, columnsOf(line)]).toEqual([line, columns]);
+    expect([line, columnsOf(padded(line, 12))]).toEqual([line, 12]);
+  }
+});
+
+test("a line is cut to so many columns, and never within a character", () => {
+  expect(cut("plain text", 10)).toBe("plain text");
+  expect(cut("plain text", 9)).toBe("plain te…");
+  expect(cut("日本語の値", 10)).toBe("日本語の値");
+  expect(cut("日本語の値", 6)).toBe("日本…");
+  expect(cut("👩‍👩‍👧👩‍👩‍👧", 3)).toBe("👩‍👩‍👧…");
+  expect(cut("e\u0301e\u0301e\u0301", 2)).toBe("e\u0301…");
+});
