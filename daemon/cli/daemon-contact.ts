@@ -42,6 +42,13 @@ async function askIntroduction(home: Home): Promise<Introduction | undefined> {
   }
 }
 
+/** What else keeps a call on a socket of this machine from its answer is the daemon's end. */
+function whyUnanswered(thrown: unknown): string {
+  const isLate = thrown instanceof Error && thrown.name === "TimeoutError";
+  if (isLate) return `the daemon did not answer: ${messageOf(thrown)}`;
+  return "the daemon ended before it answered: `memsync logs` shows why";
+}
+
 async function callOnce(
   home: Home,
   method: string,
@@ -58,7 +65,7 @@ async function callOnce(
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
   } catch (thrown) {
-    throw new CommandFailed(`the daemon did not answer: ${messageOf(thrown)}`);
+    throw new CommandFailed(whyUnanswered(thrown));
   }
   const answer = (await response.json()) as { error?: { message?: string } };
   if (response.ok) return answer;

@@ -1,3 +1,6 @@
+import { messageOf } from "../../shared/errors.ts";
+import { storageFailure } from "../../shared/sqlite/failures.ts";
+
 /** Ends a command with exit status 1: it was understood and could not be done. */
 export class CommandFailed extends Error {
   override readonly name = "CommandFailed";
@@ -15,4 +18,11 @@ export class CommandEnded extends Error {
 /** Ends a command with exit status 2: it was used wrongly. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
+}
+
+/** What to say of anything that was thrown and is no refusal. */
+export function unforeseen(thrown: unknown): string {
+  // A system's call says which file it is about; SQLite does not.
+  const namesItsFile = thrown instanceof Error && "path" in thrown;
+  return (namesItsFile ? undefined : storageFailure(thrown)) ?? messageOf(thrown);
 }

@@ -1,10 +1,9 @@
 import { Command, CommanderError } from "commander";
 import { AppError, messageOf } from "../../shared/errors.ts";
-import { storageFailure } from "../../shared/sqlite/failures.ts";
 import { VERSION } from "../../shared/version.ts";
 import { addCommands } from "./command-groups.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
-import { CommandEnded, CommandFailed, UsageError } from "./errors.ts";
+import { CommandEnded, CommandFailed, UsageError, unforeseen } from "./errors.ts";
 import { addExamples } from "./examples.ts";
 import { layOutHelp, writeHelp } from "./help-layout.ts";
 import { assertHelpIsThere, nameUnknownCommands } from "./unknown-command.ts";
@@ -55,12 +54,7 @@ function sentence(thrown: unknown): string {
   if (thrown instanceof CommandFailed || thrown instanceof UsageError) return thrown.message;
   if (thrown instanceof AppError) return thrown.message;
   if (process.env.MEMSYNC_DEBUG && thrown instanceof Error) return String(thrown.stack);
-  return (namesItsFile(thrown) ? undefined : storageFailure(thrown)) ?? messageOf(thrown);
-}
-
-/** What a system's call refused says which file it is about; what SQLite refused does not. */
-function namesItsFile(thrown: unknown): boolean {
-  return thrown instanceof Error && "path" in thrown;
+  return unforeseen(thrown);
 }
 
 /** What kept standard output from taking something; a reader that has enough is none. */

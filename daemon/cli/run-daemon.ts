@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { closeSync, rmSync } from "node:fs";
 import pino from "pino";
-import { messageOf } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Lock } from "../../shared/sqlite/lock.ts";
 import { VERSION } from "../../shared/version.ts";
@@ -19,7 +18,7 @@ import { openEmbeddedService } from "../embedded-service.ts";
 import { openKeyring } from "../remotes/keyring.ts";
 import type { Environment } from "./environment.ts";
 import { remoteEnvironment } from "./remote-environment.ts";
-import { CommandFailed } from "./errors.ts";
+import { CommandFailed, unforeseen } from "./errors.ts";
 import { COULD_NOT_START } from "./log-view.ts";
 import { watchOver } from "./watch-over.ts";
 
@@ -136,7 +135,7 @@ function openLog(home: Home): Log {
 function logEnd(log: Log, end: End): void {
   if (end.kind === "asked") log.info({ by: end.by }, "the daemon ends");
   else if (end.kind === "sick") log.error({ reason: end.reason }, "the daemon starts again");
-  else log.error({ reason: messageOf(end.thrown) }, COULD_NOT_START);
+  else log.error({ reason: unforeseen(end.thrown) }, COULD_NOT_START);
 }
 
 /** In the background nobody else would do it. */

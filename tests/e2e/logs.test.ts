@@ -7,7 +7,9 @@ const TIME = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;
 
 scenario("`logs` shows what the daemon logged, and with `--follow` what it logs", async (lab) => {
   const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
-  expect(await machine.memsync("logs")).toBe("");
+  const none = await machine.run(["logs"]);
+  expect([none.status, none.stdout]).toEqual([0, ""]);
+  expect(none.stderr).toContain("no daemon has run there");
   await machine.memsync("start");
   const up = await machine.memsync("logs");
   expect(up).toMatch(new RegExp(`^${TIME}  info   the daemon is up version=\\S+ started=\\w+\n$`));

@@ -67,6 +67,16 @@ scenario("an older daemon is left alone where nobody else would start it again",
   }
 });
 
+scenario("a daemon that ends in the middle of a command is said to have", async (lab) => {
+  const { machine, introduction } = await makeMachine(lab, "dies");
+  startFakeDaemon(machine.home, introduction, "/_memsync/status");
+  expect(await machine.run(["projects"])).toMatchObject({
+    status: 1,
+    stdout: "",
+    stderr: "memsync: the daemon ended before it answered: `memsync logs` shows why\n",
+  });
+});
+
 scenario("what keeps a daemon from being replaced is said, and a write is kept", async (lab) => {
   const { machine, introduction } = await makeMachine(lab, "older-broken");
   machine.service = { url: emulator.account("x").url, token: "" };

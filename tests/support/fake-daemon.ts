@@ -12,10 +12,14 @@ export interface FakeDaemon {
   end(): void;
 }
 
-/** Holds the home's lock until it is asked to end. Without an introduction it has no such call. */
+/**
+ * Holds the home's lock until it is asked to end, or for `fatalPath`, which it never answers.
+ * Without an introduction it has no such call.
+ */
 export function startFakeDaemon(
   home: string,
   introduction: Partial<Introduction> | undefined,
+  fatalPath?: string,
 ): FakeDaemon {
   mkdirSync(home, { recursive: true, mode: 0o700 });
   const lock = new Database(join(home, "daemon.lock"));
@@ -33,6 +37,7 @@ export function startFakeDaemon(
     fetch(request) {
       const { pathname } = new URL(request.url);
       asked.push(pathname);
+      if (pathname === fatalPath) end();
       if (pathname === "/_memsync/daemon") {
         return introduction ? Response.json(introduction) : new Response("{}", { status: 404 });
       }

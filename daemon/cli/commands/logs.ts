@@ -7,7 +7,7 @@ import { logFiles } from "../../service/rotating-file.ts";
 import type { Environment } from "../environment.ts";
 import { UsageError } from "../errors.ts";
 import { logJson, logLine } from "../log-view.ts";
-import { say } from "../output.ts";
+import { say, sayAside } from "../output.ts";
 
 interface LogsOptions {
   readonly lines: string;
@@ -33,7 +33,11 @@ async function logs({ home }: Environment, options: LogsOptions): Promise<void> 
   if (!/^\d{1,7}$/.test(options.lines)) throw new UsageError("--lines is a number of lines");
   const print = (line: string) => say(options.json ? logJson(line) : logLine(line));
   const present = textAt(home.log);
-  for (const line of lastLines(home, present, number)) print(line);
+  const lines = lastLines(home, present, number);
+  for (const line of lines) print(line);
+  if (lines.length === 0 && number > 0 && !options.follow) {
+    sayAside(`nothing is logged in ${home.log}: no daemon has run there`);
+  }
   if (options.follow) await follow(home.log, Buffer.byteLength(present), print);
 }
 
