@@ -57,6 +57,7 @@ function contactLine(service: ServiceStatus, home: string, now: number): string 
 function requestLines({ requests, held_back }: ServiceStatus, now: number): string[] {
   const until = (timestamp: string) => spanShown(Date.parse(timestamp) - now);
   const left = Object.entries(requests).map(([name, { limit, remaining, resets_at }]) => {
+    if (limit === remaining) return `${name}: all ${limit} left`;
     const ofLimit = limit === null ? "" : ` of ${limit}`;
     return `${name}: ${remaining}${ofLimit} left, more in ${until(resets_at)}`;
   });

@@ -58,6 +58,12 @@ test("a status tells the last contact and what is left of the requests, as spans
     "          day: 12 left, more in 11 h 3 min",
     "          calls wait for another 43 s to stay within it",
   ]);
+  const minute = { limit: 60, remaining: 60, resets_at: "2026-01-01T00:02:00.000Z" };
+  const idle = { ...service, requests: { minute }, held_back: null };
+  const rested = { ...status, remotes: remote ? [{ ...remote, service: idle }] : [] };
+  expect(statusLines(rested, Date.UTC(2026, 0, 1, 0, 1))).toContain(
+    "requests  minute: all 60 left",
+  );
 });
 
 const SCREEN = { columns: 80, rows: 24 };
