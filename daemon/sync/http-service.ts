@@ -179,7 +179,8 @@ const UNSENT: Readonly<Record<string, string>> = {
 };
 const TOO_LATE = "it did not answer in time";
 
-function whyUnsent(thrown: unknown): string {
+/** What kept a call from its answer, in a phrase. */
+export function whyUnsent(thrown: unknown): string {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
   return UNSENT[code] ?? messageOf(thrown);
 }

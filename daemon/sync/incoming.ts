@@ -12,6 +12,10 @@ import { readPosition, type SyncPosition, writePosition } from "./positions.ts";
 
 type Context = WriteContext<DaemonTables>;
 
+const FORBIDDEN =
+  "the token may not write it, or does not reach it: give `memsync login`, or MEMSYNC_TOKEN, one " +
+  "that may";
+
 /** How the service's word on one document was taken. */
 export interface Taken {
   /** There is more to exchange at once: what was written meanwhile waits for its turn. */
@@ -31,7 +35,7 @@ export async function takeAnswer(
   const save = (changes: Partial<SyncPosition>) =>
     writePosition(db, service, open.id, { ...position, refused: undefined, ...changes });
   if ("forbidden" in answer) {
-    await save({ refused: "the token does not reach it; set MEMSYNC_TOKEN to one that does" });
+    await save({ refused: FORBIDDEN });
     return { again: false };
   }
   if ("refused" in answer) {

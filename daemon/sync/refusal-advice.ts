@@ -2,11 +2,14 @@
 export function refusalAdvice(status: number): string {
   switch (status) {
     case 401:
-      return "set MEMSYNC_TOKEN to a token of the service's, and start memsync again";
+      return (
+        "give `memsync login` a token of the service's, or set MEMSYNC_TOKEN to one and start " +
+        "memsync again"
+      );
     case 403:
       return (
-        "set MEMSYNC_TOKEN to a token that may write it, or `memsync unlink` its folder; " +
-        "all else goes on"
+        "give `memsync login`, or MEMSYNC_TOKEN, a token that may write it, or `memsync unlink` " +
+        "its folder; all else goes on"
       );
     default:
       return "it is tried again, and all else goes on";

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Finding } from "../../daemon/cli/doctor/finding.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine, ServiceConfig } from "../support/machine.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
 
@@ -81,8 +82,19 @@ scenario("a daemon that does not answer is found", async (lab) => {
 
 scenario("a service that can't be reached, or does not know the token, is found", async (lab) => {
   const machine = await makeMachine(lab, { url: "http://127.0.0.1:1", token: "mst_dev_pro" });
-  expectTrouble(await examine(machine), "service", /can't be reached/);
-  machine.service = { ...emulator.account("doctor"), token: "mst_unknown" };
+  expectTrouble(await examine(machine), "service", /can't be reached: the connection was/);
+  const { url } = emulator.account("doctor");
+  machine.service = { url, token: "mst_dev_readonly" };
+  await machine.up();
+  await machine.memsync("set", "key", "value");
+  await waitFor("the service to refuse it", async () => {
+    const { projects } = await machine.status();
+    return projects.some(({ refused }) =>
+      refused?.includes("give `memsync login`, or MEMSYNC_TOKEN,"),
+    );
+  });
+  await machine.down();
+  machine.service = { url, token: "mst_unknown" };
   expectTrouble(await examine(machine), "token", /not taken/);
 });
 

@@ -1,5 +1,5 @@
-import { messageOf } from "../../../shared/errors.ts";
 import { realWorld } from "../../../shared/world-real.ts";
+import { whyUnsent } from "../../sync/http-service.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 
 const DEADLINE_MS = 5000;
@@ -31,7 +31,7 @@ export async function checkService(url: string, token: string | undefined): Prom
   try {
     contact = await ask(url, token);
   } catch (thrown) {
-    const detail = `${url} can't be reached: ${messageOf(thrown)}`;
+    const detail = `${url} can't be reached: ${whyUnsent(thrown)}`;
     const mend = "look at the network and the address; until then everything is saved here";
     return [wrong("service", detail, mend)];
   }
