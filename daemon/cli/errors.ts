@@ -1,4 +1,4 @@
-import { messageOf } from "../../shared/errors.ts";
+import { AppError, messageOf } from "../../shared/errors.ts";
 import { storageFailure } from "../../shared/sqlite/failures.ts";
 
 /** Ends a command with exit status 1: it was understood and could not be done. */
@@ -18,6 +18,15 @@ export class CommandEnded extends Error {
 /** Ends a command with exit status 2: it was used wrongly. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
+}
+
+/** What `parse` makes of something that was typed; its refusal is wrong use. */
+export function typed<Parsed>(parse: () => Parsed): Parsed {
+  try {
+    return parse();
+  } catch (thrown) {
+    throw thrown instanceof AppError ? new UsageError(thrown.message) : thrown;
+  }
 }
 
 /** What to say of anything that was thrown and is no refusal. */

@@ -58,6 +58,12 @@ export function parseServiceUrl(text: string, what: string): string {
       `${what} holds a user name or password: take it out, and give the token to \`memsync login\``,
     );
   }
+  if (/\/(v1|api)\/*$/.test(url.pathname)) {
+    throw new AppError(
+      "invalid_request",
+      `${what} ends in /v1 or /api: leave that out, both are found from the address before it`,
+    );
+  }
   return text.replace(/\/+$/, "");
 }
 

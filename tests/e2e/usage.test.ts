@@ -38,6 +38,12 @@ const WRONG: readonly (readonly string[])[] = [
   ["emulator", "--plan", "free"],
   ["emulator", "--memory", "--data-dir", "data"],
   ["server", "--database-url", "nonsense"],
+  ["login", "--url", "nonsense"],
+  ["login", "--url", "https://memory.example.com/v1"],
+  ["login", "--remote", "No Name"],
+  ["remote", "add", "acme", "nonsense"],
+  ["remote", "add", "acme", "https://memory.example.com/api/"],
+  ["remote", "add", "No Name", "https://memory.example.com"],
 ];
 
 scenario("wrong usage ends with 2, a sentence on standard error and nothing else", async (lab) => {
@@ -137,6 +143,8 @@ scenario("a service is configured whole or not at all", async (lab) => {
   const { url } = emulator.account("half");
   machine.service = { url, token: "" };
   await expectRefusal(machine, ["up"], /MEMSYNC_URL is set without MEMSYNC_TOKEN/);
+  machine.service = { url: `${url}/v1`, token: "mst_dev_half" };
+  await expectRefusal(machine, ["up"], /MEMSYNC_URL ends in \/v1 or \/api: leave that out/);
   machine.service = { url: "nonsense", token: "mst_dev_half" };
   await expectRefusal(machine, ["up"], /MEMSYNC_URL is not an http or https address/);
 });

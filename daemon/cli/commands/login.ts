@@ -14,7 +14,7 @@ import type { ChangedRemote, ListedRemote } from "../../remotes/remote-change.ts
 import { TokenStore } from "../../remotes/token-store.ts";
 import { ask, askSecret, confirm, isTerminal } from "../ask.ts";
 import type { Environment } from "../environment.ts";
-import { CommandFailed, UsageError } from "../errors.ts";
+import { CommandFailed, typed, UsageError } from "../errors.ts";
 import { count, say, sayJson } from "../output.ts";
 import { changeRemotes, listRemotesOf } from "../remote-changes.ts";
 import { remoteEnvironment } from "../remote-environment.ts";
@@ -72,7 +72,8 @@ interface LoggedIn extends Required<ChangedRemote> {
 }
 
 async function login(env: Environment, flags: LoginFlags): Promise<void> {
-  if (flags.remote !== undefined) parseRemoteName(flags.remote);
+  const { remote: named } = flags;
+  if (named !== undefined) typed(() => parseRemoteName(named));
   const url = await urlMeant(env, flags);
   warnOfPlainHttp(url);
   const token = parseToken(await readToken(flags));
@@ -98,7 +99,7 @@ async function login(env: Environment, flags: LoginFlags): Promise<void> {
 
 /** The address to log in to: as named, that of the named remote, or what is usual here. */
 async function urlMeant(env: Environment, { url, remote }: LoginFlags): Promise<string> {
-  if (url !== undefined) return parseServiceUrl(url, "--url");
+  if (url !== undefined) return typed(() => parseServiceUrl(url, "--url"));
   const known = await listRemotesOf(env);
   if (remote !== undefined) {
     const found = known.find(({ name }) => name === remote);

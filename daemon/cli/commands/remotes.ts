@@ -5,7 +5,7 @@ import { parseRemoteName, parseServiceUrl } from "../../remotes/remote.ts";
 import type { ListedRemote } from "../../remotes/remote-change.ts";
 import { TokenStore } from "../../remotes/token-store.ts";
 import type { Environment } from "../environment.ts";
-import { UsageError } from "../errors.ts";
+import { typed, UsageError } from "../errors.ts";
 import { count, say, sayJson, table } from "../output.ts";
 import { changeRemotes, listRemotesOf } from "../remote-changes.ts";
 
@@ -56,8 +56,8 @@ async function add(
   { json }: JsonFlag,
 ): Promise<void> {
   if (given === undefined) throw new UsageError("say where it is: --url https://…");
-  const url = parseServiceUrl(given, "the address");
-  const change = { op: "add", name: parseRemoteName(name), url } as const;
+  const url = typed(() => parseServiceUrl(given, "the address"));
+  const change = { op: "add", name: typed(() => parseRemoteName(name)), url } as const;
   const { remote } = await changeRemotes(env, change);
   if (json) {
     sayJson({ name: remote.name, url });
