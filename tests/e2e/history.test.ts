@@ -78,7 +78,7 @@ for (const withDaemon of [true, false]) {
   scenario(`every version of the document is listed and restored ${how}`, async (lab) => {
     const machine = await makeMachine(lab, `texts-${withDaemon}`);
     const file = join(machine.folder, FILE);
-    const texts = ["# A\n\none\n", "# A\r\n\r\none\r\ntwo", "\uFEFF# B\n"];
+    const texts = ["one\n", "# A\r\n\r\none\r\ntwo", "\uFEFF# B\n"];
     await machine.up();
     for (const text of texts) {
       await writeFile(file, text);
@@ -88,6 +88,7 @@ for (const withDaemon of [true, false]) {
     if (!withDaemon) await machine.down();
     const versions = await textsOf(machine);
     expect(versions.map((version) => version.claude_md_content)).toEqual(texts.toReversed());
+    expect(await machine.memsync("doc", "history")).toMatch(/ replaced +1 line\n$/);
     for (const { rev, claude_md_content: text } of versions) {
       expect(await machine.memsync("doc", "history", rev)).toBe(text);
       await machine.memsync("doc", "restore", rev);

@@ -14,7 +14,7 @@ import type { Environment } from "../environment.ts";
 import { CommandFailed } from "../errors.ts";
 import { findProject } from "../find-project.ts";
 import { textHistory, type Version } from "../local-history.ts";
-import { printText, say, sayJson } from "../output.ts";
+import { count, printText, say, sayJson } from "../output.ts";
 import { withLocal } from "../place.ts";
 import { saveText } from "../save.ts";
 import { sayIfHeld } from "../say-held.ts";
@@ -144,7 +144,7 @@ function changesAmong(versions: readonly Version[]) {
       added += hunk.added;
       removed += hunk.removed;
     }
-    return before ? `+${added} -${removed} lines` : `${now?.length ?? 0} lines`;
+    return before ? `+${added} -${removed} lines` : count(now?.length ?? 0, "line", "lines");
   };
 }
 
