@@ -20,8 +20,8 @@ interface Examined {
   readonly troubles: readonly Finding[];
 }
 
-async function examine(machine: Machine): Promise<Examined> {
-  const { status, stdout } = await machine.run(["doctor", "--json"]);
+async function examine(machine: Machine, env: Record<string, string> = {}): Promise<Examined> {
+  const { status, stdout } = await machine.run(["doctor", "--json"], { env });
   const findings = JSON.parse(stdout) as Finding[];
   return { status, findings, troubles: findings.filter(({ state }) => state === "wrong") };
 }
@@ -59,6 +59,19 @@ scenario("a home that others may enter is found, and left as it is", async (lab)
   expectTrouble(await examine(machine), "permissions", /others may open/);
   expectTrouble(await examine(machine), "permissions", /others may open/);
 });
+
+scenario(
+  "a home that can't be made, and a database that can't be written, are found",
+  async (lab) => {
+    const machine = await makeMachine(lab);
+    await machine.memsync("set", "a", "1", "--layer", "user");
+    const env = { MEMSYNC_HOME: join(machine.home, "memsync.db", "home") };
+    expectTrouble(await examine(machine, env), "home", /can't be made or looked into/);
+    if (process.getuid?.() === 0) return;
+    chmodSync(join(machine.home, "memsync.db"), 0o400);
+    expectTrouble(await examine(machine), "database", /memsync\.db can't be written/);
+  },
+);
 
 scenario("a damaged database is found", async (lab) => {
   const machine = await makeMachine(lab);

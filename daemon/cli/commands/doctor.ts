@@ -1,9 +1,13 @@
-import { existsSync } from "node:fs";
-import { dirname } from "node:path";
 import type { Command } from "commander";
 import { checkDaemon, checkPolled, checkProjects, withStatus } from "../doctor/daemon-checks.ts";
 import { type Finding, findingOf } from "../doctor/finding.ts";
-import { checkDatabase, checkHome, checkLog, checkPermissions } from "../doctor/home-checks.ts";
+import {
+  checkDatabase,
+  checkHome,
+  checkLog,
+  checkPermissions,
+  nearestFolder,
+} from "../doctor/home-checks.ts";
 import { checkDisk, checkGit, checkRuntime, checkWatches } from "../doctor/machine-checks.ts";
 import { checkRemotes } from "../doctor/remote-checks.ts";
 import type { Environment } from "../environment.ts";
@@ -55,10 +59,6 @@ async function examine(env: Environment): Promise<Finding[]> {
     ...(await withStatus(home, checkPolled)),
     ...(await checkRemotes(env)),
   ];
-}
-
-function nearestFolder(path: string): string {
-  return existsSync(path) ? path : nearestFolder(dirname(path));
 }
 
 function show({ about, state, detail, mend }: Finding): void {

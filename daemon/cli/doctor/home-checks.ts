@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { access, constants, stat } from "node:fs/promises";
 import { userInfo } from "node:os";
+import { dirname } from "node:path";
 import { sql } from "kysely";
 import type { Home } from "../../home.ts";
 import { openHomeReader } from "../../open-home.ts";
@@ -8,16 +9,30 @@ import { bytesShown } from "../output.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 
 const OTHERS = 0o077;
+const ENTER_AND_WRITE = constants.W_OK | constants.X_OK;
 
 export async function checkHome({ dir }: Home): Promise<Finding> {
-  if (!existsSync(dir)) return ok("home", `${dir}, not made yet`);
-  try {
-    await access(dir, constants.W_OK | constants.X_OK);
-    return ok("home", `${dir}, can be written`);
-  } catch {
-    const mend = `chmod u+rwx '${dir}', or set MEMSYNC_HOME to another folder`;
-    return wrong("home", `${dir} can't be written`, mend);
+  if (!existsSync(dir)) {
+    const above = nearestFolder(dir);
+    if (await may(above, ENTER_AND_WRITE)) return ok("home", `${dir}, not made yet`);
+    const mend = `make it as who may write in ${above}, or set MEMSYNC_HOME to another folder`;
+    return wrong("home", `${dir} can't be made or looked into`, mend);
   }
+  if (await may(dir, ENTER_AND_WRITE)) return ok("home", `${dir}, can be written`);
+  const mend = `chmod u+rwx '${dir}', or set MEMSYNC_HOME to another folder`;
+  return wrong("home", `${dir} can't be written`, mend);
+}
+
+async function may(path: string, mode: number): Promise<boolean> {
+  return await access(path, mode).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The folder itself, or the nearest one above it that is there. */
+export function nearestFolder(path: string): string {
+  return existsSync(path) ? path : nearestFolder(dirname(path));
 }
 
 /** Nobody else may look into the home; within it the socket and its token are guarded once more. */
@@ -26,7 +41,7 @@ export async function checkPermissions(home: Home): Promise<Finding> {
   for (const path of [...guarded, home.database, home.service, home.log].filter(existsSync)) {
     const { mode, uid } = await stat(path);
     if (uid !== userInfo().uid) {
-      const mend = `sudo chown -R ${userInfo().username} '${home.dir}'`;
+      const mend = `sudo chown -R ${userInfo().uid} '${home.dir}'`;
       return wrong("permissions", `${path} belongs to another account`, mend);
     }
     if (guarded.includes(path) && (mode & OTHERS) !== 0) {
@@ -39,6 +54,9 @@ export async function checkPermissions(home: Home): Promise<Finding> {
 /** Reads every page of the database; a running daemon is not disturbed. */
 export async function checkDatabase(home: Home): Promise<Finding> {
   if (!existsSync(home.database)) return ok("database", "not made yet");
+  if (!(await may(home.database, constants.R_OK | constants.W_OK))) {
+    return wrong("database", `${home.database} can't be written`, `chmod u+rw '${home.database}'`);
+  }
   const db = await openHomeReader(home.database);
   if (!db) return ok("database", "being made");
   try {
