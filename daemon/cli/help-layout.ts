@@ -13,10 +13,14 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 
 const OTHERS = "More:";
 
+/** Descriptions are wrapped, however little room is left beside what they describe. */
+export const WRAPPED = { minWidthToWrap: 12 } as const;
+
 /** Puts the commands of a program under headings, and leaves `[options]` out of their list. */
 export function layOutHelp(program: Command): void {
   const headings = Object.keys(GROUPS);
   program.configureHelp({
+    ...WRAPPED,
     subcommandTerm: (command) => {
       const words = command.registeredArguments.map((argument) => {
         const name = `${argument.name()}${argument.variadic ? "..." : ""}`;

@@ -5,7 +5,7 @@ import { addCommands } from "./command-groups.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
 import { CommandEnded, CommandFailed, UsageError, unforeseen } from "./errors.ts";
 import { addExamples } from "./examples.ts";
-import { layOutHelp, writeHelp } from "./help-layout.ts";
+import { layOutHelp, WRAPPED, writeHelp } from "./help-layout.ts";
 import { assertHelpIsThere, nameUnknownCommands } from "./unknown-command.ts";
 
 const DONE = 0;
@@ -23,6 +23,7 @@ export async function createProgram(env: Environment, first?: string): Promise<C
     .showSuggestionAfterError()
     .enablePositionalOptions()
     .exitOverride()
+    .configureHelp(WRAPPED)
     .configureOutput({
       writeOut: writeHelp,
       outputError: (text, write) => write(text.replace(/^error: /, "memsync: ")),

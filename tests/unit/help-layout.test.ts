@@ -25,6 +25,23 @@ test("paragraphs fill the terminal's lines, and nothing else is touched", () => 
   ]);
 });
 
+test("a help fits a narrow terminal", async () => {
+  const program = await createProgram(readEnvironment({ MEMSYNC_HOME: "/" }));
+  for (const command of [program, ...program.commands]) {
+    if (command.name() === "server") continue; // Names of its variables are longer than the room.
+    const format = command.createHelp();
+    format.helpWidth = 60;
+    const wide = format
+      .formatHelp(command, format)
+      .split("\n")
+      .filter((line) => line.length > 60);
+    expect([command.name(), wide.filter((line) => /^ {3,}|^ {2}-/.test(line))]).toEqual([
+      command.name(),
+      [],
+    ]);
+  }
+});
+
 test("the help has every command once, under its heading", async () => {
   const program = await createProgram(readEnvironment({ MEMSYNC_HOME: "/" }));
   const help = program.helpInformation();
