@@ -32,6 +32,13 @@ const WRONG: readonly (readonly string[])[] = [
   ["conflicts", "show"],
   ["help", "nonsense"],
   ["server", "nonsense"],
+  // Not in this version, as docs/interface.md says.
+  ["emulator", "--seed", "file"],
+  ["emulator", "--export-on-exit", "file"],
+  ["emulator", "--cors", "https://example.com"],
+  ["emulator", "--allow-host", "example.com"],
+  ["mcp"],
+  ["open"],
   ["conflicts", "--layer", "nonsense"],
   ["emulator", "--port", "nonsense"],
   ["emulator", "--port", "65536"],
