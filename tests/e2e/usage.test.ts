@@ -156,6 +156,21 @@ scenario("a service is configured whole or not at all", async (lab) => {
   await expectRefusal(machine, ["up"], /MEMSYNC_URL is not an http or https address/);
 });
 
+scenario("a write into a project that is linked nowhere says that nothing is sent", async (lab) => {
+  const machine = await makeMachine(lab);
+  await machine.up();
+  const [project] = (await machine.status()).projects;
+  const set = (id = "") => machine.run(["set", "key", "value", "--project", id]);
+  expect(await set(project?.id)).toMatchObject({ status: 0, stderr: "" });
+  expect((await set("proj_mistyped")).status).toBe(1);
+  // Without a daemon nobody knows yet which projects there are.
+  await machine.down();
+  expect(await set(project?.id)).toMatchObject({ status: 0, stderr: "" });
+  const mistyped = await set("proj_mistyped");
+  expect([mistyped.status, mistyped.stdout]).toEqual([0, ""]);
+  expect(mistyped.stderr).toContain("proj_mistyped is linked to no folder here");
+});
+
 scenario("a folder that is not there can't be followed", async (lab) => {
   const machine = await makeMachine(lab);
   await machine.up();

@@ -5,11 +5,12 @@ import { realWorld } from "../../../shared/world-real.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed } from "../errors.ts";
 import { findDaemon } from "../gateway-client.ts";
+import { listLinks } from "../../links.ts";
 import { type LocalMemory, readLocalMemories } from "../local-memories.ts";
 import { layerShown, memoryJson } from "../memory-view.ts";
 import { writeOffline } from "../offline-write.ts";
 import { sayIfHeld } from "../say-held.ts";
-import { firstLine, say, sayJson, shortName, table } from "../output.ts";
+import { firstLine, say, sayAside, sayJson, shortName, table } from "../output.ts";
 import { type PlaceOptions, placesToRead, targetOf, withLocal, withPlace } from "../place.ts";
 import { saveMemory } from "../save.ts";
 import { readStdinText } from "../stdin.ts";
@@ -67,6 +68,18 @@ async function save(env: Environment, key: string, value: string, options: Write
     const { account, document } = await targetOf(env, db, options);
     return { kind: "memory", account, document, key };
   });
+  if (place.layer === "project") await sayIfUnlinked(env, place.document, options.project);
+}
+
+/** An id that was typed may be mistyped: nothing of a project that is linked nowhere is sent. */
+async function sayIfUnlinked(env: Environment, document: string, named: string | undefined) {
+  if (named !== document) return;
+  const links = await withLocal(env, async (db) => (db ? await listLinks(db) : []));
+  if (links.some(({ projectId }) => projectId === document)) return;
+  const link = `\`memsync link DIR --id ${document}\``;
+  sayAside(
+    `saved; ${document} is linked to no folder here, so nothing of it is sent until ${link}`,
+  );
 }
 
 async function readAll(env: Environment, options: PlaceOptions): Promise<LocalMemory[]> {
