@@ -6,6 +6,7 @@ import { delay } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { type Home, prepareHome } from "../home.ts";
 import { openLogFile } from "../service/rotating-file.ts";
+import { RUNTIME_ENVIRONMENT } from "../service/runtime-environment.ts";
 import { selfCommand } from "../service/self-command.ts";
 import { ServiceManager } from "../service/service-manager.ts";
 import { contactDaemon, type GatewayClient } from "./daemon-contact.ts";
@@ -78,7 +79,7 @@ export async function startInBackground(home: Home): Promise<GatewayClient> {
     cwd: "/",
     detached: true,
     stdio: ["ignore", log, log],
-    env: { ...process.env, MEMSYNC_HOME: home.dir },
+    env: { ...RUNTIME_ENVIRONMENT, ...process.env, MEMSYNC_HOME: home.dir },
     windowsHide: true,
   });
   closeSync(log);

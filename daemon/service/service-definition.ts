@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Home } from "../home.ts";
+import { RUNTIME_ENVIRONMENT } from "./runtime-environment.ts";
 import { selfCommand } from "./self-command.ts";
 
 /** What a service manager is told about the daemon of one home, whatever form it wants it in. */
@@ -35,6 +36,7 @@ export function defineService(
       MEMSYNC_HOME: home.dir,
       // Where git is found.
       PATH: lastingFolders(variables.PATH ?? ""),
+      ...RUNTIME_ENVIRONMENT,
       ...Object.fromEntries(carried),
     },
     log: home.log,

@@ -4,6 +4,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { homeOf } from "../../daemon/home.ts";
 import { launchdAgent } from "../../daemon/service/launchd-agent.ts";
+import { RUNTIME_ENVIRONMENT } from "../../daemon/service/runtime-environment.ts";
 import { scheduledTask } from "../../daemon/service/scheduled-task.ts";
 import {
   defineService,
@@ -249,6 +250,7 @@ test("no token and nothing but what is listed goes into a service's files", () =
     MEMSYNC_HOME: home.dir,
     MEMSYNC_URL: "https://x.y",
     PATH: "/usr/bin:/bin",
+    ...RUNTIME_ENVIRONMENT,
   });
   const texts = [
     systemdUnit(definition, { notifies: true }),

@@ -1,8 +1,11 @@
+import { join } from "node:path";
 import { homeOf } from "../../../daemon/home.ts";
+import { defineService } from "../../../daemon/service/service-definition.ts";
 import { delay } from "../../../shared/world.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import { createGitSandbox, type GitSandbox } from "../../support/git-sandbox.ts";
 import { type TreeUsage, usageOf } from "../../support/process-figures.ts";
+import { buildInto } from "../compiled.ts";
 import { type CountingProxy, startCountingProxy } from "../counting-proxy.ts";
 import { startRaisedEmulator } from "../emulator.ts";
 import { fillHome, type IdleProject, MEMORIES, makeProjects } from "../load/idle-tree.ts";
@@ -67,7 +70,7 @@ async function besideEachOther(bench: Bench, sandbox: GitSandbox): Promise<BothI
     const peer = await startSyncthing(programs, await folder(), dirs).catch((thrown) =>
       noPeer(thrown, PEER_TARGET),
     );
-    const daemon = await startInBackground(programs, home, service);
+    const daemon = await startAsService(programs, await installed(bench), home, service);
     await delay(realWorld, SETTLE_SECONDS * MS_PER_S);
     const [{ requests, ...own }, peerIdled] = await Promise.all([
       counted(proxy, () => idled(daemon, seconds)),
@@ -79,22 +82,31 @@ async function besideEachOther(bench: Bench, sandbox: GitSandbox): Promise<BothI
   }
 }
 
-/** The daemon as `memsync start` starts it, its watchdog with it. */
-async function startInBackground(
+/** The command that a package or, where one is measured, the compiled binary installs. */
+async function installed({ programs, folder }: Bench): Promise<readonly string[]> {
+  if (programs.binary !== undefined) return [programs.binary];
+  return [process.execPath, await buildInto(await folder())];
+}
+
+/** The daemon as the unit of `memsync install` has systemd start it. */
+async function startAsService(
   programs: Programs,
-  home: string,
+  command: readonly string[],
+  dir: string,
   service: Address,
 ): Promise<Program> {
-  const { socket } = homeOf({ MEMSYNC_HOME: home });
+  const home = homeOf({ MEMSYNC_HOME: dir });
+  const { environment } = defineService(home, { ...process.env, MEMSYNC_URL: service.url });
   const variables = {
-    MEMSYNC_HOME: home,
-    MEMSYNC_URL: service.url,
+    ...environment,
     MEMSYNC_TOKEN: service.token,
     MEMSYNC_KEYRING: "off",
+    // Nobody listens there; what is sent is lost at once, as fast as it would be taken.
+    NOTIFY_SOCKET: join(dir, "notify"),
   };
-  const command = [...programs.memsync(), "daemon", "--started", "background"];
-  return await programs.spawnUntil(command, variables, async () => {
-    const answer = await fetch("http://localhost/_memsync/status", { unix: socket });
+  const whole = [...command, "daemon", "--started", "service"];
+  return await programs.spawnUntil(whole, variables, async () => {
+    const answer = await fetch("http://localhost/_memsync/status", { unix: home.socket });
     const { remotes } = (await answer.json()) as { remotes: { service: { online: boolean } }[] };
     return remotes.every((remote) => remote.service.online);
   });
@@ -137,7 +149,8 @@ function report({ seconds }: Bench, { projects, own, requests, peer }: BothIdled
     ],
     notes: [
       `${projects.length} git projects with a \`CLAUDE.md\`, ${MEMORIES} memories each, the live ` +
-        `socket up; a daemon as \`memsync start\` starts it, on a home that was filled before. ` +
+        "socket up; the package's daemon as `memsync install` has systemd start it, on a home " +
+        "that was filled before. " +
         `${whole(seconds)} s, from ${SETTLE_SECONDS} s after the start, when the first sweep ` +
         "of the database is over. Processor time and voluntary context switches are those of " +
         "all threads and children, and what is shared between processes counts for each in what " +
