@@ -14,6 +14,8 @@ const SILENCE_MS_MAX = 600_000;
 /** Of all inputs; the others are requests to a server. */
 const FOR_ADMISSION = 0.7;
 const HANG_MS = 1000;
+/** Their processes do little but wait: answers to whoever guesses tokens are held back. */
+const ENDPOINTS_AT_ONCE = 8;
 
 const ATTACKS = { admission: attackAdmission, endpoint: attackEndpoint } as const;
 
@@ -32,25 +34,55 @@ export async function hostile(args: string[]): Promise<number> {
   const seed = wholeNumber(values.seed ?? `${anySeed()}`);
   const inputs = wholeNumber(values.inputs ?? INPUTS);
   if (values.attack !== undefined) return await attackHere(values.attack as Attack, seed, inputs);
-  let failed = 0;
-  const totals = { admission: 0, endpoint: 0 };
-  const slowest = { admission: 0, endpoint: 0 };
-  for (let next = seed; totals.admission + totals.endpoint < inputs; next++) {
-    const left = inputs - totals.admission - totals.endpoint;
-    const forAdmission = totals.admission <= FOR_ADMISSION * (totals.admission + totals.endpoint);
-    const attack: Attack = forAdmission ? "admission" : "endpoint";
-    const count = Math.min(INPUTS_PER_PROCESS[attack], left);
-    const report = await attackElsewhere(attack, next, count);
-    if (!report) failed++;
-    totals[attack] += report?.inputs ?? count;
-    slowest[attack] = Math.max(slowest[attack], report?.slowestMs ?? 0);
+  const campaign = new Campaign(seed);
+  const forAdmission = Math.ceil(inputs * FOR_ADMISSION);
+  const lane = (attack: Attack, share: number) => campaign.attackWith(attack, share);
+  await Promise.all([
+    lane("admission", forAdmission),
+    ...Array.from({ length: ENDPOINTS_AT_ONCE }, (_, at) => {
+      return lane("endpoint", partOf(inputs - forAdmission, ENDPOINTS_AT_ONCE, at));
+    }),
+  ]);
+  return campaign.failed === 0 ? 0 : 1;
+}
+
+/** Whole parts that make up the whole. */
+function partOf(whole: number, parts: number, at: number): number {
+  return Math.floor((whole * (at + 1)) / parts) - Math.floor((whole * at) / parts);
+}
+
+/** What all the processes have found so far. */
+class Campaign {
+  failed = 0;
+  readonly #totals = { admission: 0, endpoint: 0 };
+  readonly #slowest = { admission: 0, endpoint: 0 };
+  #seed: number;
+
+  constructor(seed: number) {
+    this.#seed = seed;
+  }
+
+  /** Attacks in one process after the other until `inputs` were sent. */
+  async attackWith(attack: Attack, inputs: number): Promise<void> {
+    for (let sent = 0; sent < inputs; ) {
+      const count = Math.min(INPUTS_PER_PROCESS[attack], inputs - sent);
+      const report = await attackElsewhere(attack, this.#seed++, count);
+      sent += report?.inputs ?? count;
+      this.#note(attack, report ?? { inputs: count, slowestMs: 0 }, report !== undefined);
+    }
+  }
+
+  #note(attack: Attack, { inputs, slowestMs }: Report, stood: boolean): void {
+    const [totals, slowest] = [this.#totals, this.#slowest];
+    if (!stood) this.failed++;
+    totals[attack] += inputs;
+    slowest[attack] = Math.max(slowest[attack], slowestMs);
     print(
       `${totals.admission} updates (slowest ${Math.round(slowest.admission)} ms), ` +
         `${totals.endpoint} requests and frames (slowest ${Math.round(slowest.endpoint)} ms); ` +
-        `target ${HANG_MS} ms; ${failed} runs failed`,
+        `target ${HANG_MS} ms; ${this.failed} runs failed`,
     );
   }
-  return failed === 0 ? 0 : 1;
 }
 
 async function attackHere(attack: Attack, seed: number, inputs: number): Promise<number> {

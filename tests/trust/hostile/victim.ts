@@ -1,5 +1,8 @@
 import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
+import type { Selectable } from "kysely";
+import { type PastValue, unpackRevisions } from "../../../shared/replica/revision-pack.ts";
+import type { ReplicaTables } from "../../../shared/replica/tables.ts";
 import { pick } from "../../support/random.ts";
 import { type RunningServer, ServerFolder } from "../../support/server-process.ts";
 import { OWN_PROJECT, TARGET } from "./requests.ts";
@@ -15,8 +18,6 @@ const TABLES = [
   "texts",
   "memories",
   "metadata",
-  "revisions",
-  "revision_packs",
   "sessions",
   "connections",
   "current_projects",
@@ -24,6 +25,9 @@ const TABLES = [
   "accounts",
   "users",
 ] as const;
+
+type Revision = Selectable<ReplicaTables["revisions"]>;
+type Pack = Selectable<ReplicaTables["revision_packs"]>;
 
 /** Who sends a request: with which header, and whether that is a good token of the attacker's. */
 export interface Sender {
@@ -85,7 +89,25 @@ export class Victim implements AsyncDisposable {
         hash.update(JSON.stringify(row, asText));
       }
     }
+    for (const revision of this.#history()) hash.update(revision);
     return hash.digest("hex");
+  }
+
+  /** All that was written over; the server packs it when it is a while old. */
+  #history(): string[] {
+    const loose = this.database.query("select * from revisions").all() as Revision[];
+    const packs = this.database.query("select * from revision_packs").all() as Pack[];
+    const packed = packs.flatMap(({ document_id, kind, key, ...pack }) =>
+      unpackRevisions(pack).map((each) => JSON.stringify([document_id, kind, key, each])),
+    );
+    return loose
+      .map(({ document_id, kind, key, value, machine, ...times }) => {
+        const { written_at: writtenAt, replaced_at: replacedAt } = times;
+        const each: PastValue = { value, writtenAt, replacedAt, machine: machine ?? undefined };
+        return JSON.stringify([document_id, kind, key, each]);
+      })
+      .concat(packed)
+      .sort();
   }
 
   /** What changes with each change of what is stored, and is cheap to read. */
