@@ -17,12 +17,10 @@ export async function secretReason(
   text: string,
   present: readonly string[],
 ): Promise<string | undefined> {
-  const found = await findSecrets(text);
-  if (found.length === 0) return undefined;
-  const allowed = await allowedAmong(db, found);
-  const secrets = found.filter(
-    (secret) => !allowed.has(secret) && !present.some((each) => each.includes(secret.text)),
-  );
+  const secrets = await findSecrets(text, async (found) => {
+    const unknown = await notAllowedAmong(db, found);
+    return unknown.filter((secret) => !present.some((each) => each.includes(secret.text)));
+  });
   const [first] = secrets;
   if (!first) return undefined;
   const place = text.trimEnd().includes("\n") ? ` in line ${first.line}` : "";
@@ -66,16 +64,21 @@ function addsLines(text: string, present: readonly string[]): boolean {
 
 /** From now on nothing that is in this text counts as a secret on this machine. */
 export async function allowSecretsIn(db: Db, text: string, now: number): Promise<void> {
-  for (const secret of await findSecrets(text)) {
-    await db
-      .insertInto("allowed_secrets")
-      .values({ hash: hashOf(secret), allowed_at: now })
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
+  for (;;) {
+    const secrets = await findSecrets(text, (found) => notAllowedAmong(db, found));
+    if (secrets.length === 0) return;
+    for (const secret of secrets) {
+      await db
+        .insertInto("allowed_secrets")
+        .values({ hash: hashOf(secret), allowed_at: now })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    }
   }
 }
 
-async function allowedAmong(db: Db, secrets: readonly Secret[]): Promise<Set<Secret>> {
+async function notAllowedAmong(db: Db, secrets: readonly Secret[]): Promise<Secret[]> {
+  if (secrets.length === 0) return [];
   const hashes = new Map(secrets.map((secret) => [secret, hashOf(secret)]));
   const rows = await db
     .selectFrom("allowed_secrets")
@@ -83,8 +86,8 @@ async function allowedAmong(db: Db, secrets: readonly Secret[]): Promise<Set<Sec
     .where("hash", "in", [...new Set(hashes.values())])
     .orderBy("hash")
     .execute();
-  const known = new Set(rows.map(({ hash }) => hash));
-  return new Set(secrets.filter((secret) => known.has(hashes.get(secret) ?? "")));
+  const allowed = new Set(rows.map(({ hash }) => hash));
+  return secrets.filter((secret) => !allowed.has(hashes.get(secret) ?? ""));
 }
 
 function hashOf({ text }: Secret): string {

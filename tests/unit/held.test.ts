@@ -252,3 +252,20 @@ test("a secret in a memory's key is held however it was written", async () => {
   await inbox(home, memory(PLANTED.slack, "meant", { allowSecret: true }));
   expect(await valuesOf(home, PLANTED.slack)).toEqual(["meant"]);
 });
+
+test("many secrets are allowed all, and hide no other one behind them", async () => {
+  const home = await openHome();
+  const piece = (from: number) =>
+    Array.from({ length: 400 }, (_, at) => {
+      const digits = `${from + at}`.padStart(6, "0");
+      return `${PLANTED.github.slice(0, -6)}${digits} ${"of no use ".repeat(40)}\n`;
+    }).join("");
+  const many = piece(0) + piece(400);
+  await inbox(home, memory("many", many, { allowSecret: true }));
+  expect(await valuesOf(home, "many")).toEqual([many]);
+  await inbox(home, memory("more", `${many}${PLANTED.slack}\n`));
+  expect(await valuesOf(home, "more")).toEqual([]);
+  expect(await listHeld(home.store.reader)).toMatchObject([
+    { key: "more", reason: "looks like a Slack token in line 801" },
+  ]);
+});
