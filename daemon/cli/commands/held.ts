@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { timestampOf } from "../../../shared/wire/timestamp.ts";
 import { writeTransaction } from "../../../shared/sqlite/transaction.ts";
-import { allowHeld, dropHeld, type HeldItem, listHeld } from "../../held/held-store.ts";
+import { allowHeld, dropHeld, findHeld, type HeldItem, listHeld } from "../../held/held-store.ts";
 import { type HeldStatus, heldStatus } from "../../held/held-status.ts";
 import { openHomeDatabase } from "../../open-home.ts";
 import type { Environment } from "../environment.ts";
@@ -124,7 +124,11 @@ async function drop(env: Environment, id: string, { json }: Options): Promise<vo
       `it stands in the file in ${item.key}: change that file, and nothing is held any more`,
     );
   }
-  await change(env, (db) => dropHeld(db, item));
+  await change(env, async (db) => {
+    // The id is the place's, and the daemon may have held a newer write of it since.
+    if ((await findHeld(db, item))?.writtenAt === item.writtenAt) return await dropHeld(db, item);
+    throw new CommandFailed(`it was written again just now: \`memsync held show ${id}\` prints it`);
+  });
   if (json) sayJson(heldStatus(item, item.remote));
   else say(`dropped what was held of ${heldName(item)}, written ${timestampOf(item.writtenAt)}`);
 }
