@@ -46,17 +46,13 @@ async function findCandidates(
 /** The keys that can be read from the current folder. */
 async function keys(env: Environment): Promise<Candidate[]> {
   return await withLocal(env, async (db) => {
+    if (!db) return [];
     const found: Candidate[] = [];
-    // Outside a project there are still the user's and the account's.
-    const layers = [{}, { layer: "user" }, { layer: "global" }];
-    for (const options of layers) {
-      const places = await placesToRead(env, db, options).catch(() => []);
-      for (const { document, account } of db ? places : []) {
-        for (const { key, value } of db ? await readLocalMemories(db, document, account) : []) {
-          found.push({ value: key, description: short(value) });
-        }
+    const { places } = await placesToRead(env, db, {});
+    for (const { document, account } of places) {
+      for (const { key, value } of await readLocalMemories(db, document, account)) {
+        found.push({ value: key, description: short(value) });
       }
-      if (places.length > 1) break;
     }
     return found;
   });

@@ -60,16 +60,32 @@ export async function targetOf(
 }
 
 /** The places that a read looks in, in order. */
+export interface ReadPlaces {
+  readonly places: readonly Place[];
+  /** Why no project's is among them, where nobody named one: what to say if nothing is found. */
+  readonly unlinked: CommandFailed | undefined;
+}
+
+/** The user's and the account's memories can be read outside of all projects, too. */
 export async function placesToRead(
   env: Environment,
   db: Kysely<DaemonTables> | undefined,
   options: PlaceOptions,
-): Promise<Place[]> {
+): Promise<ReadPlaces> {
   const all = options.remote === undefined ? LAYER_ORDER : LAYER_ORDER.slice(1);
   const wanted = options.layer === undefined ? all : [parseLayer(options.layer)];
+  const isNamed = options.layer !== undefined || options.project !== undefined;
   const places: Place[] = [];
-  for (const layer of wanted) places.push(await targetOf(env, db, { ...options, layer }));
-  return places;
+  let unlinked: CommandFailed | undefined;
+  for (const layer of wanted) {
+    try {
+      places.push(await targetOf(env, db, { ...options, layer }));
+    } catch (thrown) {
+      if (isNamed || layer !== "project" || !(thrown instanceof CommandFailed)) throw thrown;
+      unlinked = thrown;
+    }
+  }
+  return { places, unlinked };
 }
 
 /** Whose user and global memories are meant: the named remote's, the project's, the default's. */

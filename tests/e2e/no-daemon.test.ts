@@ -164,6 +164,28 @@ scenario("a fresh home reads as empty, and says what is missing", async (lab) =>
   expect(await machine.memsync("get", "key", "--layer", "user")).toBe("value");
 });
 
+scenario("outside of all projects the user's and the account's memories are read", async (lab) => {
+  const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+  await machine.memsync("set", "mine", "one", "--layer", "user");
+  await machine.memsync("set", "ours", "two", "--layer", "global");
+  expect(await machine.memsync("get", "mine")).toBe("one");
+  expect(await machine.memsync("get", "ours")).toBe("two");
+  expect(await machine.list()).toMatchObject([{ key: "mine" }, { key: "ours" }]);
+  expect(await machine.memsync("search", "two")).toContain("ours");
+  expect(await machine.memsync("history", "mine")).toContain("one");
+  for (const [command = "", ...words] of [
+    ["get", "other"],
+    ["search", "three"],
+    ["history", "x"],
+  ]) {
+    const { status, stdout, stderr } = await machine.run([command, ...words]);
+    expect([command, status, stdout]).toEqual([command, 1, ""]);
+    expect(stderr).toContain("is not linked: run `memsync up`");
+  }
+  const named = await machine.run(["get", "mine", "--layer", "project"]);
+  expect([named.status, named.stdout]).toEqual([1, ""]);
+});
+
 scenario("a long list or text comes out whole through a pipe", async (lab) => {
   const machine = await linkedMachine(lab, "long");
   const value = "long ".repeat(6000);

@@ -53,21 +53,20 @@ interface Found {
 
 /** The versions of a key in each place that has any. Throws when none has. */
 async function find(env: Environment, key: string, options: PlaceOptions): Promise<Found[]> {
-  const found = await withLocal(env, async (db) => {
+  return await withLocal(env, async (db) => {
     const machine = readMachineName(env.home);
-    const each: Found[] = [];
-    for (const place of await placesToRead(env, db, options)) {
-      if (!db) continue;
+    const { places, unlinked } = await placesToRead(env, db, options);
+    const found: Found[] = [];
+    for (const place of places) {
+      if (!db) break;
       const { document, account } = place;
       const versions = await memoryHistory({ db, document, account, machine }, key);
-      if (versions.length > 0) each.push({ place, versions });
+      if (versions.length > 0) found.push({ place, versions });
     }
-    return each;
+    if (found.length > 0) return found;
+    const message = `there is no memory "${key}" and no history of one`;
+    throw unlinked ?? new CommandFailed(`${message}: \`memsync list\` shows the keys`);
   });
-  if (found.length > 0) return found;
-  throw new CommandFailed(
-    `there is no memory "${key}" and no history of one: \`memsync list\` shows the keys`,
-  );
 }
 
 /** The version that is meant, in the first place that has it. */

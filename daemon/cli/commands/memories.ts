@@ -82,27 +82,29 @@ async function sayIfUnlinked(env: Environment, document: string, named: string |
   );
 }
 
-async function readAll(env: Environment, options: PlaceOptions): Promise<LocalMemory[]> {
+/** All that can be read there. `unlinked` is why no project's memories are among them. */
+async function readAll(env: Environment, options: PlaceOptions) {
   return await withLocal(env, async (db) => {
-    const places = await placesToRead(env, db, options);
+    const { places, unlinked } = await placesToRead(env, db, options);
     const memories: LocalMemory[] = [];
-    for (const { document, account } of db ? places : []) {
+    for (const { document, account } of places) {
       if (db) memories.push(...(await readLocalMemories(db, document, account)));
     }
-    return memories;
+    return { memories, unlinked };
   });
 }
 
 async function get(env: Environment, key: string, options: ReadOptions): Promise<void> {
-  const memories = await readAll(env, options);
+  const { memories, unlinked } = await readAll(env, options);
   const memory = memories.find((each) => each.key === key);
-  if (!memory) throw await noMemory(key, memories);
+  if (!memory) throw unlinked ?? (await noMemory(key, memories));
   if (options.json) sayJson(memoryJson(memory));
   else process.stdout.write(process.stdout.isTTY ? `${memory.value}\n` : memory.value);
 }
 
 async function list(env: Environment, options: ReadOptions): Promise<void> {
-  const memories = await readAll(env, options);
+  const { memories, unlinked } = await readAll(env, options);
+  if (unlinked && memories.length === 0) throw unlinked;
   if (options.json) {
     sayJson(memories.map(memoryJson));
     return;
@@ -122,7 +124,7 @@ async function list(env: Environment, options: ReadOptions): Promise<void> {
 async function remove(env: Environment, key: string, options: PlaceOptions): Promise<void> {
   const place = await withLocal(env, (db) => targetOf(env, db, options));
   const { document, remote } = place;
-  const known = await readAll(env, { layer: "project", ...options });
+  const { memories: known } = await readAll(env, { layer: "project", ...options });
   if (!known.some((memory) => memory.key === key)) throw await noMemory(key, known);
   const daemon = await findDaemon(env.home);
   if (daemon) {

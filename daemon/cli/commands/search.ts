@@ -33,10 +33,11 @@ async function search(env: Environment, query: string, options: Options): Promis
   if (exceedsBytes(query, LIMITS.queryBytes)) {
     throw new UsageError(`the query is over ${LIMITS.queryBytes} bytes: search for fewer words`);
   }
-  const found = await withLocal(env, async (db) => {
-    const places = await placesToRead(env, db, options);
-    return db ? await searchLocalMemories(db, places, query) : [];
+  const { found, unlinked } = await withLocal(env, async (db) => {
+    const { places, unlinked: why } = await placesToRead(env, db, options);
+    return { found: db ? await searchLocalMemories(db, places, query) : [], unlinked: why };
   });
+  if (unlinked && found.length === 0) throw unlinked;
   if (options.json) {
     sayJson(found.map(memoryJson));
     return;
