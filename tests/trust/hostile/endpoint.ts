@@ -37,7 +37,9 @@ export async function attackEndpoint(
       const before = victim.mark();
       const { status, refused } = await attackOnce(victim, victim.attacker, request);
       slowestMs = Math.max(slowestMs, performance.now() - startedAt);
-      if (refused) equal(victim.mark(), before, `${status} changed what is stored`);
+      const after = victim.mark();
+      if (refused === "whole") equal(after.made, before.made, `${status} made something`);
+      if (refused) equal(after.stored, before.stored, `${status} changed what is stored`);
       statuses[status] = (statuses[status] ?? 0) + 1;
     }
     const strangers = await attackAsStrangers(victim, random);
@@ -73,7 +75,7 @@ async function attackOnce(
   victim: Victim,
   { authorization, known }: Sender,
   { method, path, body, headers }: HostileRequest,
-): Promise<{ readonly status: number; readonly refused: boolean }> {
+): Promise<{ readonly status: number; readonly refused: Refused }> {
   const told = () => `${method} ${path} by ${known ? "a token" : authorization}: ${body ?? ""}`;
   const response = await fetch(`${victim.server.url}${path}`, {
     method,
@@ -87,14 +89,18 @@ async function attackOnce(
   ok(!text.includes(SECRET), `another account's byte in the answer to ${told()}`);
   const open = /^\/(healthz|readyz|openapi\.json|docs)/.test(path);
   ok(known || open || status === 401, `${status} without a good token for ${told()}`);
-  return { status, refused: isRefused(status, text) };
+  return { status, refused: whatWasRefused(status, text) };
 }
 
+/** The whole request, or all of its updates: a call that makes a project may bring bad ones. */
+type Refused = "whole" | "updates" | undefined;
+
 /** In an exchange each document is refused by itself. */
-function isRefused(status: number, text: string): boolean {
-  if (status !== 200) return true;
-  if (!text.startsWith('{"') || !text.includes('"crdt"')) return false;
+function whatWasRefused(status: number, text: string): Refused {
+  if (status !== 200) return "whole";
+  if (!text.startsWith('{"') || !text.includes('"crdt"')) return undefined;
   const { crdt } = JSON.parse(text) as { crdt?: { documents: Record<string, object> } };
   const answers = Object.values(crdt?.documents ?? {});
-  return answers.length > 0 && answers.every((each) => "refused" in each || "forbidden" in each);
+  const isNothingTaken = answers.every((each) => "refused" in each || "forbidden" in each);
+  return answers.length > 0 && isNothingTaken ? "updates" : undefined;
 }

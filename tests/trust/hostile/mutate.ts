@@ -84,7 +84,7 @@ function changeInside(random: Random, value: unknown): void {
   }
   const changes = [
     () => Reflect.deleteProperty(inside, key),
-    () => Reflect.set(inside, key, pick(random, ODD)),
+    () => Reflect.set(inside, key, structuredClone(pick(random, ODD))),
     () => Reflect.set(inside, key, [deeper, deeper]),
     () => Reflect.set(inside, `${key}x`, deeper),
     () => Reflect.set(inside, key, { [key]: deeper }),

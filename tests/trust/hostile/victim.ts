@@ -110,10 +110,14 @@ export class Victim implements AsyncDisposable {
       .sort();
   }
 
-  /** What changes with each change of what is stored, and is cheap to read. */
-  mark(): string {
+  /** What changes with each change of what is stored, or of what is there, and is cheap to read. */
+  mark(): { readonly stored: string; readonly made: string } {
     const counts = COUNTED.map((count) => `(${count})`).join(", ");
-    return JSON.stringify(this.database.query(`select ${counts}`).values());
+    const read = (sql: string) => JSON.stringify(this.database.query(sql).values());
+    return {
+      stored: read(`select ${counts}`),
+      made: read("select count(*), total(updated_at) from documents"),
+    };
   }
 
   /** Everything of the attacked account. */
@@ -139,9 +143,9 @@ export class Victim implements AsyncDisposable {
 }
 
 const COUNTED = [
-  "select count(*) from documents",
+  "select count(*) from documents where seq > 0",
   "select total(seq) from documents",
-  "select total(updated_at) from documents",
+  "select total(updated_at) from documents where seq > 0",
   // When a project was last synced is left out: an exchange is one even if its update is refused.
   "select count(*) from memories",
   "select count(*) from sessions",
