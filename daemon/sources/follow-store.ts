@@ -23,7 +23,7 @@ export interface FollowedState extends FileState {
  * Versions that we wrote over are kept for saves from a buffer that has not seen our writes: for
  * this long, and no two that were written over closer to each other than this.
  */
-const VERSION_AGE_MS_MAX = 10 * 60_000;
+export const VERSION_AGE_MS_MAX = 10 * 60_000;
 export const VERSION_DISTANCE_MS = 5000;
 
 export async function readFollowed(db: Db, dir: string): Promise<FollowedState | undefined> {

@@ -7,7 +7,12 @@ import { SpanList, SpanReader, type TextSpan } from "../../shared/replica/text-s
 import type { World } from "../../shared/world.ts";
 import type { DaemonTables } from "../tables.ts";
 import type { FileContent } from "./file-edit.ts";
-import { type FileState, listVersions, VERSION_DISTANCE_MS } from "./follow-store.ts";
+import {
+  type FileState,
+  listVersions,
+  VERSION_AGE_MS_MAX,
+  VERSION_DISTANCE_MS,
+} from "./follow-store.ts";
 
 type Context = WriteContext<DaemonTables>;
 type Db = Context["db"];
@@ -54,12 +59,18 @@ export class SaveBase {
   /** We are about to write over `state`, which may come to nothing. */
   replaces(state: FileState): void {
     const at = this.#world.monotonic();
+    this.#forgetAsked(at - VERSION_AGE_MS_MAX);
     this.#asked.set(state.hash, at);
     const last = this.#replaced.at(-1);
     const isNear = last && at - last.at < VERSION_DISTANCE_MS && !isBlank(last.state.base.text);
     if (isNear) return;
     const kept = this.#replaced.filter((each) => at - each.at <= KEPT_MS_MAX);
     this.#replaced = [...kept, { state, at, behind: this.#behind() }];
+  }
+
+  /** A machine where nobody saves would remember all that ever came from others. */
+  #forgetAsked(before: number): void {
+    for (const [hash, at] of this.#asked) if (at < before) this.#asked.delete(hash);
   }
 
   /** The file was written by us. */
