@@ -11,6 +11,7 @@ import { dropHeld } from "../held/held-store.ts";
 import type { Link } from "../links.ts";
 import { readPosition } from "../sync/positions.ts";
 import type { DaemonTables } from "../tables.ts";
+import { clearBegunWrite } from "./begun-write.ts";
 import { type FileContent, takeFirst, takeSave } from "./file-edit.ts";
 import { type FollowPlan, planFollowing } from "./follow-plan.ts";
 import {
@@ -170,6 +171,10 @@ export class FollowedFile {
     const { path } = read;
     const standing = await fileStanding(git, join(dir, path));
     if (!(await this.#isWhole(read, known))) return this.#lookAgain(path);
+    if (known?.next) {
+      const takeLate = this.#takeLate.bind(this);
+      await clearBegunWrite({ dir, known, found: read, takeLate });
+    }
     const exists = read.kind === "text";
     const hadText = known?.path === path && known.base.text.trim() !== "";
     const plan = planFollowing(standing, { exists, hadText, write });

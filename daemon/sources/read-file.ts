@@ -37,13 +37,14 @@ type FileProblem = Extract<FileRead, { kind: "problem" }>;
 /** Finds and reads a folder's followed file. Symbolic links are not followed. */
 export async function readFollowedFile(dir: string): Promise<FileRead> {
   for (const path of FOLLOWED_PATHS) {
-    const read = await readText(dir, path);
+    const read = await readFileAt(dir, path);
     if (read.kind !== "absent") return read;
   }
   return { kind: "absent", path: FOLLOWED_PATHS[0] };
 }
 
-async function readText(dir: string, path: string): Promise<FileRead> {
+/** The same for the one at a path from the folder. */
+export async function readFileAt(dir: string, path: string): Promise<FileRead> {
   const problem = (message: string): FileProblem => ({ kind: "problem", path, message });
   try {
     const stats = await lstat(join(dir, path));

@@ -39,14 +39,24 @@ export async function replaceFile(
   world: World,
 ): Promise<WriteOutcome> {
   await mkdir(dirname(path), { recursive: true });
-  const name = `.${basename(path)}.${base32(world.randomBytes(5))}.memsync`;
-  const temporary = join(dirname(path), name);
+  const temporary = join(dirname(path), temporaryName(basename(path), world));
   try {
     await writeDurably(temporary, content, await modeOf(path));
     return await putInPlace(temporary, path, expectedHash);
   } finally {
     await rm(temporary, { force: true });
   }
+}
+
+function temporaryName(name: string, world: World): string {
+  return `.${name}.${base32(world.randomBytes(5))}.memsync`;
+}
+
+/** Whether a file was made to take the name of another one in its folder. */
+export function isTemporaryOf(name: string, other: string): boolean {
+  return (
+    other.startsWith(`.${name}.`) && /^[a-z2-7]{8}\.memsync$/.test(other.slice(name.length + 2))
+  );
 }
 
 async function putInPlace(

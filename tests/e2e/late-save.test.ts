@@ -1,5 +1,6 @@
+import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
-import { type FileHandle, open, readFile, stat, writeFile } from "node:fs/promises";
+import { type FileHandle, open, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -72,4 +73,51 @@ scenario("a save made in steps, with a write of ours in between, ends whole", as
     "second of a",
     "third of a",
   ]);
+});
+
+/** What a crash leaves between the swap of the names and what follows on it. */
+function asBeforeTheEnd(machine: Machine, change: () => Promise<void>) {
+  const read = `select hash, base, form from followed_files`;
+  const [before] = inHome(machine, (home) => home.query<FollowedRow, []>(read).all());
+  return async () => {
+    await change();
+    await machine.down("SIGKILL");
+    if (!before) throw new Error("nothing is followed");
+    inHome(machine, (home) => {
+      const { hash, base, form } = before;
+      // Unless the crash has left it so by itself.
+      home.run(
+        `update followed_files set next_hash = hash, next_base = base, next_form = form,
+          hash = ?, base = ?, form = ? where next_hash is null`,
+        [hash, base, form],
+      );
+    });
+  };
+}
+
+interface FollowedRow {
+  readonly hash: string;
+  readonly base: string;
+  readonly form: string;
+}
+
+function inHome<Result>({ home }: Machine, work: (database: Database) => Result): Result {
+  using database = new Database(`${home}/memsync.db`);
+  return work(database);
+}
+
+scenario("a save whose name a crash has cost it is taken at the next start", async (lab) => {
+  const { a, b, handle } = await startWithOpenFile(lab, "crashed");
+  await handle.close();
+  const crash = asBeforeTheEnd(a, async () => {
+    await writeFile(pathOn(b), `${START}\nof b\n`);
+    await untilFiles([a, b], (text) => text.includes("of b"));
+  });
+  await crash();
+  await writeFile(`${a.folder}/.${FILE}.abcdefg2.memsync`, `${START}\nof a\n`);
+  await writeFile(`${a.folder}/.${FILE}.abcdefg3.memsync`, START);
+  await a.up();
+  const text = await untilFiles([a, b], (each) => each.includes("of a"));
+  expect(text.split("\n").filter(Boolean).sort()).toEqual(["# Start", "first", "of a", "of b"]);
+  expect((await readdir(a.folder)).filter((name) => name.endsWith(".memsync"))).toEqual([]);
 });
