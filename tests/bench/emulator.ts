@@ -21,7 +21,9 @@ export async function startRaisedEmulator(
   dataDir: string,
   limits: "on" | "off" = "on",
 ): Promise<EmulatorProgram> {
-  const program = await programs.start("load/emulator-program.ts", [dataDir, limits]);
+  const uncounted = limits === "off" ? ["--uncounted"] : [];
+  const args = ["--data-dir", dataDir, ...uncounted];
+  const program = await programs.start("../support/raised-emulator.ts", args);
   return { ...program, url: urlIn(program.line) };
 }
 

@@ -94,7 +94,7 @@ scenario("a file that can't be followed is left alone, and all else goes on", as
     await waitFor("the text on b", async () => (await b.memsync("doc")) === text);
     await b.memsync("set", what, "saved");
     await waitFor("the memory on a", async () => (await a.run(["get", what])).status === 0);
-    await b.memsync("sync", "--wait", "10");
+    await b.sync();
     expect(await Array.fromAsync(await readdir(b.folder))).toEqual(before);
     await rm(path, { recursive: true });
     await writeFile(path, text);

@@ -85,7 +85,7 @@ async function killServiceOnce(lab: Lab): Promise<void> {
     await waitFor("some writes", () => load.confirmed.size >= enough);
     await load.stop();
     const synced = new Map(load.confirmed);
-    await machine.memsync("sync", "--wait", "20");
+    await machine.sync();
     load.start(WRITERS);
     await service.end("SIGKILL");
     await service.again();
@@ -93,7 +93,7 @@ async function killServiceOnce(lab: Lab): Promise<void> {
     expect([...synced].filter(([key, value]) => held.get(key) !== value)).toEqual([]);
     await load.stop();
   }
-  await machine.memsync("sync", "--wait", "20");
+  await machine.sync();
   const held = await memoriesAt(service.url, id);
   expect([...load.confirmed].filter(([key, value]) => held.get(key) !== value)).toEqual([]);
 }

@@ -86,7 +86,7 @@ scenario("a folder that takes the place of a linked one is no part of its projec
   await mkdir(a.folder);
   await untilNoted(a, /another folder was put in place/);
   await writeFile(`${a.folder}/${FILE}`, "# A stranger's\n");
-  await a.memsync("sync", "--wait", "10");
+  await a.sync();
   expect(await b.doc(id)).toBe(START);
   await writeFile(`${b.folder}/${FILE}`, `${START}\nof b\n`);
   await untilDoc(a, id, `${START}\nof b\n`);

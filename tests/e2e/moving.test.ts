@@ -24,7 +24,7 @@ async function twoAlone(lab: Lab, textA: string, textB: string) {
   for (const [machine, text] of [[a, textA] as const, [b, textB] as const]) {
     await writeFile(`${machine.folder}/${FILE}`, text);
     await machine.up();
-    await machine.memsync("sync", "--wait", "10");
+    await machine.sync();
     await machine.memsync("set", `of-${machine.name}`, machine.name);
     await machine.memsync("set", "mine", machine.name, "--layer", "user");
   }
@@ -43,7 +43,7 @@ scenario("moving to a service brings everything, and texts meet once", async (la
   const [a, b] = await twoAlone(lab, `${shared}\nOf a.\n`, `Of b.\n\n${shared}`);
   const account = emulator.account("moving");
   await restart(a, account);
-  await a.memsync("sync", "--wait", "20");
+  await a.sync();
   await restart(b, account);
   const merged = await untilSameFiles(a, b, (text) => text.includes("Of b."));
   expect(merged).toBe(`Of b.\n\n${shared}\nOf a.\n`);
@@ -91,7 +91,7 @@ scenario("going back to the embedded service and out again loses nothing", async
   await a.memsync("set", "alone", "again");
   await a.memsync("rm", "of-b");
   await writeFile(`${a.folder}/${FILE}`, "# Project\n\nalone\n");
-  await a.memsync("sync", "--wait", "10");
+  await a.sync();
   await b.memsync("set", "meanwhile", "of b");
   await restart(a, account);
   await untilSameFiles(a, b, (text) => text === "# Project\n\nalone\n");

@@ -48,13 +48,13 @@ scenario("what is held of one remote is neither shown nor sent at another", asyn
   ]);
   await machine.memsyncWith({ cwd: pb }, "rm", "key");
   expect(await valueAt(machine, pb, "key")).toBeUndefined();
-  await machine.memsync("sync", "--wait", "20");
+  await machine.sync();
   expect([holdsText(a.data, PLANTED.github), holdsText(b.data, PLANTED.github)]).toEqual([
     false,
     false,
   ]);
   await machine.memsync("held", "allow", held[0]?.id ?? "");
-  await machine.memsync("sync", "--wait", "20");
+  await machine.sync();
   expectApart(a, b, [PLANTED.github], ["value of deploy"]);
 });
 
@@ -62,7 +62,7 @@ scenario("a home whose database is damaged keeps its projects' remotes", async (
   const { a, b, pa, pb, machine } = await bothBound(lab);
   await set(machine, pa, "of-a");
   await set(machine, pb, "of-b");
-  await machine.memsync("sync", "--wait", "20");
+  await machine.sync();
   await machine.down();
   const home = homeOf({ MEMSYNC_HOME: machine.home });
   for (const end of ["", "-wal", "-shm"]) rmSync(`${home.database}${end}`, { force: true });
@@ -73,7 +73,7 @@ scenario("a home whose database is damaged keeps its projects' remotes", async (
   expect(await machine.projectOf(pb)).toMatchObject({ remote: "client-b" });
   await set(machine, pb, "after-b");
   await set(machine, pa, "after-a");
-  await machine.memsync("sync", "--wait", "20");
+  await machine.sync();
   expectApart(
     a,
     b,

@@ -14,7 +14,7 @@ scenario("what is bound to one remote never reaches the other's service", async 
   }
   await set(machine, "/", "b-named", "--layer", "user", "--remote", "client-b");
   await set(machine, "/", "a-outside", "--layer", "user");
-  await machine.memsync("sync", "--wait", "20");
+  await machine.sync();
   const layers = ["project", "user", "global"];
   const ofA = [...layers.map((layer) => `value of a-${layer}`), "Text of pa", "a-outside"];
   const ofB = [...layers.map((layer) => `value of b-${layer}`), "Text of pb", "b-named"];
@@ -27,7 +27,7 @@ scenario("what is bound to one remote never reaches the other's service", async 
   await machine.up(pa, pb);
   await set(machine, pa, "a-later", "--layer", "global");
   await set(machine, pa, "a-later-project");
-  await machine.memsync("sync", "--wait", "20");
+  await machine.sync();
   const later = ["a-later", "value of a-later-project"];
   expectApart(a, b, [...ofA, ...later], [...ofB, "b-offline", "value of b-offline-project"]);
   expect((await machine.run(["get", "b-user"], { cwd: pa })).status).toBe(1);

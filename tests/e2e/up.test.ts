@@ -78,7 +78,7 @@ scenario("without a service configured everything is kept under the home", async
   await lab.git.write(`${machine.folder}/CLAUDE.md`, "# Text\n");
   await machine.up();
   await machine.memsync("set", "key", "value");
-  await machine.memsync("sync", "--wait", "10");
+  await machine.sync();
   expect(await machine.memsync("status")).toContain("embedded, kept in");
   await machine.down("SIGKILL");
   await machine.up();

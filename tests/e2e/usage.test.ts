@@ -219,7 +219,7 @@ scenario("a token that the service does not know is said, and nothing is lost", 
   await machine.down();
   machine.service = right;
   await machine.up();
-  await machine.memsync("sync", "--wait", "20");
+  await machine.sync();
   expect(await machine.memsync("get", "key")).toBe("value");
 });
 

@@ -1,5 +1,12 @@
+import { join } from "node:path";
 import { MEMSYNC, type ServiceConfig } from "./machine.ts";
+import { ON_PLAIN_SERVICE } from "./plain-service.ts";
 import { type Ended, RunningProcess } from "./running-process.ts";
+
+/** A plain service is asked all the time, which no plan allows. */
+const EMULATOR: readonly string[] = ON_PLAIN_SERVICE
+  ? [process.execPath, join(import.meta.dir, "raised-emulator.ts")]
+  : [...MEMSYNC, "emulator", "--limits", "off"];
 
 export interface EmulatorProcessOptions {
   readonly env: Readonly<Record<string, string>>;
@@ -55,8 +62,7 @@ export class EmulatorProcess {
 function spawn(options: EmulatorProcessOptions, port: string): RunningProcess {
   const { env, cwd, dataDir, args = [] } = options;
   const place = dataDir === undefined ? [] : ["--data-dir", dataDir];
-  const command = ["emulator", "--port", port, "--limits", "off", ...place, ...args];
-  return new RunningProcess([...MEMSYNC, ...command], { env, cwd });
+  return new RunningProcess([...EMULATOR, "--port", port, ...place, ...args], { env, cwd });
 }
 
 async function readyUrl(started: RunningProcess): Promise<string> {

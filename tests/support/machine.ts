@@ -5,7 +5,7 @@ import { findHolder } from "../../daemon/service/daemon-record.ts";
 import type { DaemonStatus } from "../../daemon/status.ts";
 import { keepAsking, ON_PLAIN_SERVICE } from "./plain-service.ts";
 import { type Ended, RunningProcess } from "./running-process.ts";
-import { waitFor } from "./wait-for.ts";
+import { PATIENCE, waitFor } from "./wait-for.ts";
 
 const PROGRAM = join(import.meta.dir, "..", "..", "daemon", "cli", "main.ts");
 
@@ -45,6 +45,8 @@ export interface ListedMemory {
   readonly layer: string;
   readonly saved: "inbox" | "replica";
 }
+
+const SYNC_SECONDS = 20;
 
 /** One developer's machine: a home, a folder to work in, and a daemon that may run or not. */
 export class Machine {
@@ -163,6 +165,11 @@ export class Machine {
   async syncOnce(): Promise<boolean> {
     const answer = await this.ask("POST", "/_memsync/sync", { wait_seconds: 0 });
     return (answer as { synced: boolean }).synced;
+  }
+
+  /** Syncs as a user does, and waits for it. Rejects when that takes too long. */
+  async sync(): Promise<void> {
+    await this.memsync("sync", "--wait", `${SYNC_SECONDS * PATIENCE}`);
   }
 
   /** The project that a folder is linked to. */
