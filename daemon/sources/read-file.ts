@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { lstat, open } from "node:fs/promises";
+import { type FileHandle, lstat, open } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
 import { LIMITS } from "../../shared/limits.ts";
@@ -60,14 +60,26 @@ export async function readFileAt(dir: string, path: string): Promise<FileRead> {
   }
 }
 
-/** The bytes of a file of its own; throws for a link that took its place meanwhile. */
+/** The bytes of a file of its own; throws for a link or a pipe that took its place meanwhile. */
 async function readBytes(path: string): Promise<Buffer> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const handle = await openFile(path);
   try {
     return await handle.readFile();
   } finally {
     await handle.close();
   }
+}
+
+/**
+ * Opens a file to be read; throws for what is none, even if it took the file's place just now. To
+ * open a pipe would wait for somebody to write into it, for good.
+ */
+export async function openFile(path: string): Promise<FileHandle> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if ((await handle.stat()).isFile()) return handle;
+  await handle.close();
+  throw new Error("is not a file");
 }
 
 /** Takes bytes for a description document, or says why they are none. */

@@ -1,17 +1,9 @@
-import {
-  constants,
-  fstatSync,
-  linkSync,
-  lstatSync,
-  readFileSync,
-  renameSync,
-  unlinkSync,
-} from "node:fs";
+import { fstatSync, linkSync, lstatSync, readFileSync, renameSync, unlinkSync } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { base32 } from "../../shared/ids.ts";
 import type { World } from "../../shared/world.ts";
-import { ABSENT_HASH, hashOf, isMissing } from "./read-file.ts";
+import { ABSENT_HASH, hashOf, isMissing, openFile } from "./read-file.ts";
 import { loadSwapNames, type SwapNames } from "./swap-names.ts";
 
 const PERMISSIONS = 0o777;
@@ -160,6 +152,5 @@ async function flushFolder(path: string): Promise<void> {
 }
 
 async function openIfPossible(path: string): Promise<FileHandle | undefined> {
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW;
-  return await open(path, flags).catch(() => undefined);
+  return await openFile(path).catch(() => undefined);
 }
