@@ -70,13 +70,12 @@ async function readBytes(path: string): Promise<Buffer> {
   }
 }
 
-/**
- * Opens a file to be read; throws for what is none, even if it took the file's place just now. To
- * open a pipe would wait for somebody to write into it, for good.
- */
+/** Without the last of them to open a pipe waits for somebody to write into it, for good. */
+export const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Opens a file to be read; throws for what is none, even if it took the file's place just now. */
 export async function openFile(path: string): Promise<FileHandle> {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const handle = await open(path, READ_FLAGS);
   if ((await handle.stat()).isFile()) return handle;
   await handle.close();
   throw new Error("is not a file");

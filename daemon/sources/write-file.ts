@@ -1,9 +1,18 @@
-import { fstatSync, linkSync, lstatSync, readFileSync, renameSync, unlinkSync } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+} from "node:fs";
 import { type FileHandle, lstat, mkdir, open, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { base32 } from "../../shared/ids.ts";
 import type { World } from "../../shared/world.ts";
-import { ABSENT_HASH, hashOf, isMissing, openFile } from "./read-file.ts";
+import { ABSENT_HASH, hashOf, isMissing, openFile, READ_FLAGS } from "./read-file.ts";
 import { loadSwapNames, type SwapNames } from "./swap-names.ts";
 
 const PERMISSIONS = 0o777;
@@ -134,12 +143,21 @@ async function modeOf(path: string): Promise<number | undefined> {
 
 function hashAt(path: string): string {
   try {
-    return lstatSync(path).isFile() ? hashOf(readFileSync(path)) : "not a file";
+    if (!lstatSync(path).isFile()) return NOT_A_FILE;
+    const descriptor = openSync(path, READ_FLAGS);
+    try {
+      return fstatSync(descriptor).isFile() ? hashOf(readFileSync(descriptor)) : NOT_A_FILE;
+    } finally {
+      closeSync(descriptor);
+    }
   } catch (thrown) {
     if (isMissing(thrown)) return ABSENT_HASH;
     throw thrown;
   }
 }
+
+/** Stands for the hash of what is none; no hash is the same. */
+const NOT_A_FILE = "not a file";
 
 /** The new name itself is on the disk only once the folder is. */
 async function flushFolder(path: string): Promise<void> {

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { chmod, open, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ABSENT_HASH, hashOf } from "../../daemon/sources/read-file.ts";
+import { ABSENT_HASH, hashOf, openFile } from "../../daemon/sources/read-file.ts";
 import { loadSwapNames } from "../../daemon/sources/swap-names.ts";
 import { replaceFile } from "../../daemon/sources/write-file.ts";
 import { createTestWorld } from "../support/test-world.ts";
@@ -76,4 +76,11 @@ test("two names are swapped in one step, or nothing is changed", async () => {
   expect(await readFile(path("two"), "utf8")).toBe("1");
   expect(swapNames(path("one"), path("missing"))).toBe(false);
   expect(await readFile(path("one"), "utf8")).toBe("2");
+});
+
+test("a pipe is no file, and nobody waits for what is written into it", async () => {
+  await Bun.spawn(["mkfifo", path("pipe")]).exited;
+  await expect(openFile(path("pipe"))).rejects.toThrow("is not a file");
+  const outcome = await replaceFile(path("pipe"), "after", hashOf(""), world);
+  expect(outcome).toEqual({ kind: "changed" });
 });
