@@ -10,6 +10,7 @@ function importedFrom(file: string, from: string, to: string): Replacement {
 /** Where the program reaches for the operating system, and what it gets instead. */
 export const SEAMS: readonly Replacement[] = [
   importedFrom("shared/sqlite/database.ts", "./connect-bun.ts", "connect.ts"),
+  importedFrom("daemon/sources/begun-write.ts", "node:fs/promises", "fs-promises.ts"),
   importedFrom("daemon/sources/folder-place.ts", "node:fs/promises", "fs-promises.ts"),
   importedFrom("daemon/sources/read-file.ts", "node:fs/promises", "fs-promises.ts"),
   importedFrom("daemon/sources/working-tree.ts", "node:fs/promises", "fs-promises.ts"),

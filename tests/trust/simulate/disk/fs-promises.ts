@@ -45,6 +45,11 @@ export function inodeOf(descriptor: number): Inode {
   return inode;
 }
 
+/** A descriptor of its own for a file. */
+export function openedAs(inode: Inode): number {
+  return opened.push(inode) - 1;
+}
+
 /** An open file. */
 export class FileHandle {
   readonly fd: number;
@@ -52,7 +57,7 @@ export class FileHandle {
   readonly #inode: Inode;
 
   constructor(volume: Volume, inode: Inode) {
-    this.fd = opened.push(inode) - 1;
+    this.fd = openedAs(inode);
     this.#volume = volume;
     this.#inode = inode;
   }
@@ -122,6 +127,13 @@ export async function mkdir(path: string): Promise<void> {
   const volume = volumeOf(path);
   await volume.pause();
   for (let at = path; volume.holds(at); at = dirname(at)) volume.makeFolder(at);
+}
+
+/** The names in a folder. */
+export async function readdir(path: string): Promise<string[]> {
+  const volume = volumeOf(path);
+  await volume.pause();
+  return volume.namesIn(path);
 }
 
 export async function rm(path: string): Promise<void> {

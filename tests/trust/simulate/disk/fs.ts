@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import type { SwapNames } from "../../../../daemon/sources/swap-names.ts";
-import { type FileHandle, inodeOf, type Stats, statsOf } from "./fs-promises.ts";
+import { type FileHandle, inodeOf, openedAs, type Stats, statsOf } from "./fs-promises.ts";
 import { volumeOf } from "./mounted.ts";
 
 export type { FileHandle };
@@ -15,8 +15,17 @@ export function fstatSync(descriptor: number): Stats {
   return statsOf(inodeOf(descriptor));
 }
 
-export function readFileSync(path: string): Buffer {
-  return volumeOf(path).get(path).bytes;
+export function openSync(path: string): number {
+  return openedAs(volumeOf(path).get(path));
+}
+
+export function readFileSync(descriptor: number): Buffer {
+  return inodeOf(descriptor).bytes;
+}
+
+/** Descriptors are never used again, so none is lost by an open one. */
+export function closeSync(): void {
+  // Nothing to do.
 }
 
 export function linkSync(from: string, to: string): void {

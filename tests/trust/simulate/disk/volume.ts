@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import type { Dice } from "../dice.ts";
 
 /** A file or folder, apart from its names. */
@@ -68,6 +68,12 @@ export class Volume {
     const inode = this.#names.get(path);
     if (!inode) throw new DiskError("ENOENT", path);
     return inode;
+  }
+
+  namesIn(folder: string): string[] {
+    return [...this.#names.keys()]
+      .filter((path) => dirname(path) === folder)
+      .map((path) => basename(path));
   }
 
   makeFolder(path: string): void {
