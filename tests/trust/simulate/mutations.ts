@@ -23,7 +23,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "a file is not flushed before it gets its name",
-    9,
+    83,
     "daemon/sources/write-file.ts",
     "await handle.writeFile(content);\n    await handle.sync();",
     "await handle.writeFile(content);",
@@ -37,7 +37,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "what was rolled back stays in memory",
-    7,
+    61,
     "shared/replica/store.ts",
     "this.openDocuments.delete(addressKey(document.address));\n    }\n    this.rows = [];",
     "}\n    this.rows = [];",
@@ -58,7 +58,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "the epoch of a position is not looked at",
-    14,
+    4,
     "shared/replica/exchange.ts",
     "(await epochOfRow(db, open.id, seq)) === epoch",
     '(await epochOfRow(db, open.id, seq)) !== ""',
@@ -121,14 +121,14 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "a live frame is taken although one before it has not come",
-    17,
+    13,
     "daemon/sync/incoming.ts",
     "remote.seq + 1 === seq",
     "remote.seq < seq",
   ),
   mutation(
     "a live frame of another epoch is taken for the next",
-    26,
+    265,
     "daemon/sync/incoming.ts",
     "const isNext = remote.epoch === epoch && remote.seq + 1",
     "const isNext = remote.seq + 1",
@@ -187,7 +187,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "of two copies the one stays that is not this machine's",
-    223,
+    151,
     "shared/replica/doubled-lines.ts",
     "return one.at < other.at ? [one, other] : [other, one];",
     'return one.lines[0]?.side === "theirs" ? [one, other] : [other, one];',
