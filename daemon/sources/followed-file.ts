@@ -24,17 +24,11 @@ import {
 } from "./follow-store.ts";
 import { type FileStanding, fileStanding, readHeadText } from "./git-state.ts";
 import { baseOfRefused, findRefusedText, holdLateSave, holdSave, holdUnread } from "./held-save.ts";
+import { Grace } from "./grace.ts";
 import { isKnownVersion } from "./known-versions.ts";
 import { LateSaves } from "./late-saves.ts";
 import { LinkedPlace } from "./linked-place.ts";
-import {
-  ABSENT_HASH,
-  type FileRead,
-  FOLLOWED_PATHS,
-  hashOf,
-  readFollowedFile,
-  textOf,
-} from "./read-file.ts";
+import { ABSENT_HASH, type FileRead, hashOf, readFollowedFile, textOf } from "./read-file.ts";
 import { QUIET_MS, readTrackedText, type Sighting } from "./read-tracked-text.ts";
 import type { Git } from "./run-git.ts";
 import { SaveBase } from "./save-base.ts";
@@ -42,7 +36,6 @@ import { isUnchanged } from "./unchanged-file.ts";
 import { replaceFile } from "./write-file.ts";
 
 /** An emptied or deleted file counts only when it has stayed so for this long. */
-export const GRACE_MS = 10_000;
 
 export interface FollowerOptions {
   readonly store: ReplicaStore<DaemonTables>;
@@ -81,14 +74,13 @@ export class FollowedFile {
   readonly #saveBase: SaveBase;
   readonly #lateSaves: LateSaves;
   readonly #place: LinkedPlace;
+  readonly #grace: Grace;
   #status: FollowStatus = { path: "CLAUDE.md", state: "waiting", note: "not looked at yet" };
   #looking: Promise<void> | undefined;
   #wanted = false;
   #timer: Timer | undefined;
   #stopped = false;
   #sighting: Sighting | undefined;
-  /** Since when the file is empty or gone, by the steady clock. */
-  #emptySince: number | undefined;
   #againMs = 0;
 
   constructor(link: Link, options: FollowerOptions) {
@@ -96,6 +88,7 @@ export class FollowedFile {
     this.#options = options;
     this.#saveBase = new SaveBase(link.dir, options.world);
     this.#lateSaves = new LateSaves(options.world, () => this.look());
+    this.#grace = new Grace(options.world);
     this.#place = new LinkedPlace(link, options.store, options.git);
   }
 
@@ -161,7 +154,7 @@ export class FollowedFile {
     const found = await readFollowedFile(dir);
     const place = await this.#place.check(found);
     if (place.kind !== "here") {
-      this.#emptySince = undefined;
+      this.#grace.end();
       this.#options.onGone?.(this.link);
       return { ...leftAlone(found.path, place.note), againMs: "later" };
     }
@@ -173,7 +166,7 @@ export class FollowedFile {
     if (!(await this.#isWhole(read, known))) return this.#lookAgain(path);
     if (known?.next) {
       const takeLate = this.#takeLate.bind(this);
-      await clearBegunWrite({ dir, known, found: read, takeLate });
+      await clearBegunWrite({ dir, known, next: known.next, takeLate });
     }
     const exists = read.kind === "text";
     const hadText = known?.path === path && known.base.text.trim() !== "";
@@ -259,7 +252,7 @@ export class FollowedFile {
       const { remote } = await readPosition(context.db, service, open.id);
       if (!remote) return this.#waiting(file.path, "for the service's first answer");
     }
-    const grace = this.#graceLeft(state ?? known, file);
+    const grace = this.#grace.left(state ?? known, file);
     if (grace > 0) return this.#waiting(file.path, "empty or gone; waiting a moment", grace);
     if (state === known && (await isUnchanged(context.db, open, state, file))) {
       return { kind: "done" };
@@ -335,20 +328,6 @@ export class FollowedFile {
     });
   }
 
-  /** How long an emptied or deleted file still has to stay so before it counts. */
-  #graceLeft(known: FollowedState | undefined, file: FileContent & { path: string }): number {
-    const hadText = known !== undefined && known.base.text.trim() !== "";
-    const isGone = hadText && isBehind(file.path, known.path);
-    const isEmpty = hadText && file.path === known.path && file.content.trim() === "";
-    if (!isGone && !isEmpty) {
-      this.#emptySince = undefined;
-      return 0;
-    }
-    const now = this.#options.world.monotonic();
-    this.#emptySince ??= now;
-    return this.#emptySince + GRACE_MS - now;
-  }
-
   #waiting(path: string, note: string, againMs?: number): Taken {
     const status: FollowStatus = { path, state: "waiting", note };
     return { kind: "look", look: { status, ...(againMs !== undefined && { againMs }) } };
@@ -392,12 +371,6 @@ type Following = Exclude<FollowPlan, { kind: "leave" }>;
 /** Where no file is found, it is the one that was followed that is missing. */
 function missedAs(known: FollowedState | undefined, read: Readable): Readable {
   return read.kind === "absent" && known ? { kind: "absent", path: known.path } : read;
-}
-
-/** Whether a file is followed only where the other is not there. */
-function isBehind(path: string, other: string): boolean {
-  const paths: readonly string[] = FOLLOWED_PATHS;
-  return paths.indexOf(path) > paths.indexOf(other);
 }
 
 /** An empty document never makes a file: it may have held nothing yet. */

@@ -61,7 +61,7 @@ export async function readFileAt(dir: string, path: string): Promise<FileRead> {
 }
 
 /** The bytes of a file of its own; throws for a link or a pipe that took its place meanwhile. */
-async function readBytes(path: string): Promise<Buffer> {
+export async function readBytes(path: string): Promise<Buffer> {
   const handle = await openFile(path);
   try {
     return await handle.readFile();

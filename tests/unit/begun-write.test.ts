@@ -5,11 +5,11 @@ import { dirname, join } from "node:path";
 import { clearBegunWrite } from "../../daemon/sources/begun-write.ts";
 import type { FileContent } from "../../daemon/sources/file-edit.ts";
 import type { FileState } from "../../daemon/sources/follow-store.ts";
-import { hashOf, readFileAt } from "../../daemon/sources/read-file.ts";
+import { hashOf } from "../../daemon/sources/read-file.ts";
 import { splitForm } from "../../shared/replica/text-form.ts";
 
 const BEFORE = "# Rules\n\nTests come first.\n";
-const NEXT = "# Rules\n\nTests come first.\nSmall commits.\n";
+const NEXT = "# Rules\n\nTests come first.\nSmall commits, naïve or not.\n";
 const SAVED = "# Rules\n\nTests come first.\nNo sleeps.\n";
 const LEFT = ".CLAUDE.md.abcdefg2.memsync";
 
@@ -29,7 +29,11 @@ function stateOf(content: string): FileState {
 }
 
 /** What is taken, and what lies there after it. */
-async function clear(stands: string, left: Readonly<Record<string, string>>, path = "CLAUDE.md") {
+async function clear(
+  stands: string,
+  left: Readonly<Record<string, string | Buffer>>,
+  path = "CLAUDE.md",
+) {
   const file = join(dir, path);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, stands);
@@ -38,7 +42,7 @@ async function clear(stands: string, left: Readonly<Record<string, string>>, pat
   await clearBegunWrite({
     dir,
     known: { ...stateOf(BEFORE), path, next: stateOf(NEXT) },
-    found: await readFileAt(dir, path),
+    next: stateOf(NEXT),
     takeLate: async (base: FileState, { content }: FileContent) => {
       taken.push([base.base.text, content]);
     },
@@ -47,24 +51,31 @@ async function clear(stands: string, left: Readonly<Record<string, string>>, pat
   return { taken, left: names };
 }
 
-test("what was to be written and never was is removed, whole or in part", async () => {
-  for (const content of [NEXT, NEXT.slice(0, 30), "", "\0"]) {
-    expect(await clear(BEFORE, { [LEFT]: content })).toEqual({ taken: [], left: [] });
+test("what was to be written is removed, whole or in part, even within a character", async () => {
+  const cut = Buffer.from(NEXT).subarray(0, Buffer.from(NEXT).indexOf(0xc3) + 1);
+  for (const stands of [BEFORE, NEXT, SAVED]) {
+    for (const content of [NEXT, NEXT.slice(0, 30), "", cut]) {
+      expect(await clear(stands, { [LEFT]: content })).toEqual({ taken: [], left: [] });
+    }
   }
 });
 
-test("what the file held before the names were swapped is removed", async () => {
-  expect(await clear(NEXT, { [LEFT]: BEFORE })).toEqual({ taken: [], left: [] });
-  expect(await clear(SAVED, { [LEFT]: BEFORE })).toEqual({ taken: [], left: [] });
+test("what the file was known to hold is removed", async () => {
+  for (const stands of [NEXT, SAVED]) {
+    expect(await clear(stands, { [LEFT]: BEFORE })).toEqual({ taken: [], left: [] });
+  }
 });
 
 test("a save of the last moment, which lost its name, is taken before it is removed", async () => {
-  expect(await clear(NEXT, { [LEFT]: SAVED })).toEqual({ taken: [[BEFORE, SAVED]], left: [] });
+  for (const stands of [NEXT, BEFORE, "# Something else\n"]) {
+    expect(await clear(stands, { [LEFT]: SAVED })).toEqual({ taken: [[BEFORE, SAVED]], left: [] });
+  }
 });
 
-test("what may be somebody's save or a part of ours stays, and so does what can't be read", async () => {
-  expect(await clear(SAVED, { [LEFT]: "# Rules\n" })).toEqual({ taken: [], left: [LEFT] });
-  expect(await clear(NEXT, { [LEFT]: "\0" })).toEqual({ taken: [], left: [LEFT] });
+test("what is no text stays", async () => {
+  for (const content of ["\0", Buffer.from([0xff, 0xfe]), NEXT.padEnd(2 ** 21)]) {
+    expect(await clear(NEXT, { [LEFT]: content })).toEqual({ taken: [], left: [LEFT] });
+  }
 });
 
 test("nothing else in the folder is touched", async () => {

@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LOCAL_ACCOUNT } from "../../daemon/local-account.ts";
 import { openReplica } from "../../daemon/open-replica.ts";
-import { GRACE_MS } from "../../daemon/sources/followed-file.ts";
+import { GRACE_MS } from "../../daemon/sources/grace.ts";
 import { Followers, RESCAN_INTERVAL_MS } from "../../daemon/sources/followers.ts";
 import type { Git } from "../../daemon/sources/run-git.ts";
 import type { WatchFolder } from "../../daemon/sources/watched-folder.ts";
