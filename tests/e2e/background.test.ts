@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { RUNTIME_ENVIRONMENT } from "../../daemon/service/runtime-environment.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import { type Machine, MEMSYNC } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -57,6 +58,9 @@ scenario(
     const shell = ["sh", "-c", `exec 9<'${lab.git.path("nine")}'; exec ${quoted}`];
     expect((await machine.spawnOther(shell).ended()).status).toBe(0);
     const pid = await pidOf(machine);
+    const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+    const told = Object.entries(RUNTIME_ENVIRONMENT).map((each) => each.join("="));
+    expect(environment).toEqual(expect.arrayContaining(told));
     const [, , session] = readFileSync(`/proc/${pid}/stat`, "utf8")
       .replace(/^.*\) . /, "")
       .split(" ");
