@@ -8,7 +8,7 @@ import { waitFor } from "../support/wait-for.ts";
 import { WriteLoad } from "../support/write-load.ts";
 
 const emulator = sharedEmulator();
-const ROUNDS = 3;
+const ROUNDS = 5;
 const WRITERS = 3;
 
 function randomSeed(): number {

@@ -7,7 +7,7 @@ import { replaceOnce } from "./simulate/replacement.ts";
 import { SEAMS } from "./simulate/seams.ts";
 
 // In its full length by `bun run trust simulate --seeds 100000`.
-const SEEDS = process.env.CI ? 700 : 100;
+const SEEDS = process.env.CI ? 1000 : 100;
 /** A mistake is found by one of so many seeds, should its own no longer do. */
 const SEEDS_MAX = 400;
 const TIMEOUT_MS = 600_000;
