@@ -15,35 +15,38 @@ interface Outcome extends Counts {
 
 /** Scripts of the package; those of `TESTS` print what they ran. */
 const CHECKS = ["format", "types", "lint"];
-const TESTS = ["test", "test:node", "test:package"];
+const TESTS = ["test"];
+/** These build `dist`, so one after the other, but beside `TESTS`, which mostly wait. */
+const TESTS_OF_BUILDS = ["test:node", "test:package"];
 
 const ROOT = join(import.meta.dir, "..");
 const MS_PER_S = 1000;
 /** Of what a failed step or test said, the end is told again. */
 const FAILURE_LINES = 40;
 
-/** Runs a script of the package, its output passed on; resolves to its status and what it said. */
-async function run(script: string): Promise<{ readonly status: number; readonly output: string }> {
+/** Takes what a script says, as it says it. */
+type Listener = (text: string) => void;
+
+/** Runs a script of the package; resolves to its status and what it said. */
+async function run(
+  script: string,
+  hear: Listener,
+): Promise<{ readonly status: number; readonly output: string }> {
   const child = Bun.spawn([process.execPath, "run", "--silent", script], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const outputs = await Promise.all([
-    passOn(child.stdout, process.stdout),
-    passOn(child.stderr, process.stderr),
-  ]);
+  const outputs = await Promise.all([textOf(child.stdout, hear), textOf(child.stderr, hear)]);
   return { status: await child.exited, output: outputs.join("\n") };
 }
 
-async function passOn(
-  output: ReadableStream<Uint8Array>,
-  to: NodeJS.WritableStream,
-): Promise<string> {
+async function textOf(output: ReadableStream<Uint8Array>, hear: Listener): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   for await (const chunk of output) {
-    to.write(chunk);
-    text += decoder.decode(chunk, { stream: true });
+    const said = decoder.decode(chunk, { stream: true });
+    hear(said);
+    text += said;
   }
   return text;
 }
@@ -57,27 +60,31 @@ function countsIn(output: string): Counts {
   return { passed: sum("pass"), failed: sum("fail") };
 }
 
-/** What the runner said of each failed test: its error, and below it the test's name. */
+/**
+ * What the runner said of each failed test: its error, and below it the test's name. After many
+ * tests it says the same again by itself.
+ */
 function failuresIn(output: string): string[] {
-  const failures: string[] = [];
+  const failures = new Map<string, string>();
   let said: string[] = [];
   for (const line of output.split("\n")) {
     said.push(line);
-    if (line.startsWith("(fail) ")) failures.push(said.slice(-FAILURE_LINES).join("\n"));
+    if (line.startsWith("(fail) ")) failures.set(line, said.slice(-FAILURE_LINES).join("\n"));
     if (/^\((pass|fail|skip|todo)\) /.test(line)) said = [];
   }
-  return failures;
+  return [...failures.values()];
 }
 
 /** One step. A step that failed without a failed test, or ran no test, counts as one failed. */
-async function check(script: string): Promise<Outcome> {
+async function check(script: string, hear: Listener): Promise<Outcome> {
   const startedAt = performance.now();
-  process.stdout.write(`\n== ${script}\n`);
-  const { status, output } = await run(script);
-  const { passed, failed } = TESTS.includes(script) ? countsIn(output) : { passed: 0, failed: 0 };
-  const inVain = status !== 0 || (TESTS.includes(script) && passed === 0);
+  hear(`\n== ${script}\n`);
+  const { status, output } = await run(script, hear);
+  const runsTests = !CHECKS.includes(script);
+  const { passed, failed } = runsTests ? countsIn(output) : { passed: 0, failed: 0 };
+  const inVain = status !== 0 || (runsTests && passed === 0);
   const seconds = ((performance.now() - startedAt) / MS_PER_S).toFixed(1);
-  process.stdout.write(`== ${script}: ${inVain ? "failed" : "done"} after ${seconds} s\n`);
+  hear(`== ${script}: ${inVain ? "failed" : "done"} after ${seconds} s\n`);
   const failures = inVain ? failuresIn(output) : [];
   if (inVain && failures.length === 0) {
     failures.push([`${script}:`, ...output.split("\n").slice(-FAILURE_LINES)].join("\n"));
@@ -85,15 +92,28 @@ async function check(script: string): Promise<Outcome> {
   return { passed, failed: inVain ? Math.max(failed, 1) : failed, failures };
 }
 
-let passed = 0;
-let failed = 0;
-const failures: string[] = [];
-for (const script of [...CHECKS, ...TESTS]) {
-  const outcome = await check(script);
-  passed += outcome.passed;
-  failed += outcome.failed;
-  failures.push(...outcome.failures);
+const say: Listener = (text) => void process.stdout.write(text);
+
+async function checkAll(scripts: readonly string[], hear: Listener): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const script of scripts) outcomes.push(await check(script, hear));
+  return outcomes;
 }
-for (const failure of failures) process.stdout.write(`\n== failed\n${failure.trim()}\n`);
-process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+
+/** What these say is told when the others have said all of theirs. */
+let saidBeside = "";
+const beside = (text: string) => {
+  saidBeside += text;
+};
+
+const checked = await checkAll(CHECKS, say);
+const tested = await Promise.all([checkAll(TESTS, say), checkAll(TESTS_OF_BUILDS, beside)]);
+say(saidBeside);
+const outcomes = [...checked, ...tested.flat()];
+const total = (of: (each: Outcome) => number) => outcomes.reduce((sum, each) => sum + of(each), 0);
+const failed = total((each) => each.failed);
+for (const failure of outcomes.flatMap(({ failures }) => failures)) {
+  say(`\n== failed\n${failure.trim()}\n`);
+}
+say(`\n${total((each) => each.passed)} passed, ${failed} failed\n`);
 process.exitCode = failed === 0 ? 0 : 1;
