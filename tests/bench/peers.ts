@@ -13,6 +13,9 @@ const PACKAGES = join(FOLDER, "node_modules");
 /** Holds the hash of the lock file that was installed. */
 const STAMP = join(PACKAGES, ".memsync-installed");
 
+/** What is compiled after that. */
+const COMPILED = join(PACKAGES, "better-sqlite3/build/Release/better_sqlite3.node");
+
 const INSTALL_DEADLINE_MS = 600_000;
 const ENVIRONMENT = { NODE_ENV: "production", NODE_NO_WARNINGS: "1" };
 
@@ -106,10 +109,12 @@ async function installPeers(): Promise<string> {
   if (node === null || npm === null) throw new PeerMissing("Node and npm are needed to run them");
   const lock = createHash("sha256").update(readFileSync(join(FOLDER, "package-lock.json")));
   const stamp = `${lock.digest("hex")} ${process.platform} ${process.arch}`;
-  if (existsSync(STAMP) && readFileSync(STAMP, "utf8") === stamp) return node;
+  const isInstalled = existsSync(STAMP) && readFileSync(STAMP, "utf8") === stamp;
+  if (isInstalled && existsSync(COMPILED)) return node;
   process.stderr.write("installing the peers, which takes a minute or two …\n");
   await run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
   await run([npm, "rebuild", "better-sqlite3"], compilerSettings(node));
+  if (!existsSync(COMPILED)) throw new PeerMissing("`npm rebuild better-sqlite3` made nothing");
   writeFileSync(STAMP, stamp);
   return node;
 }
