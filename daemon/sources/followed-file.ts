@@ -35,8 +35,6 @@ import { SaveBase } from "./save-base.ts";
 import { isUnchanged } from "./unchanged-file.ts";
 import { replaceFile } from "./write-file.ts";
 
-/** An emptied or deleted file counts only when it has stayed so for this long. */
-
 export interface FollowerOptions {
   readonly store: ReplicaStore<DaemonTables>;
   readonly world: World;

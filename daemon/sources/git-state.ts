@@ -43,9 +43,9 @@ export type FileStanding =
  * To act on an `untracked` file's bytes, read them first and ask afterwards: then no checkout can
  * have put a tracked file there meanwhile. A `tracked` file's are read by `readTrackedText`.
  *
- * Three git processes for a file in the index, five or six for another; a few more where the
- * default branch has no usual name or refs are in the reftable format. Never rejects for what git
- * or the file system says.
+ * No git process without a repository, three for a file in the index, five or six for another; a
+ * few more where the default branch has no usual name or refs are in the reftable format. Never
+ * rejects for what git or the file system says.
  */
 export async function fileStanding(git: Git, path: string): Promise<FileStanding> {
   return orUnknown(async () => {

@@ -1,5 +1,6 @@
 import { lstat, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { isMissing } from "./read-file.ts";
 import { type Git, GitTrouble, troubleOf } from "./run-git.ts";
 
 /** One working tree: the main checkout, a linked worktree or a submodule. Paths are real. */
@@ -42,14 +43,14 @@ const ASKED = [
 /**
  * The working tree that contains `folder`. A bare repository, or the inside of a `.git`, is no
  * working tree. Without git on the machine a folder under a `.git` is `unknown`, not `no-git`:
- * its files may be tracked. One git process.
+ * its files may be tracked. One git process; none where no `.git` is above.
  */
 export async function findWorkingTree(git: Git, folder: string): Promise<TreeSearch> {
   const real = await realPathOf(folder);
+  if (!(await isUnderDotGit(real))) return { kind: "no-git" };
   const result = await git(real, ["rev-parse", ...ASKED]);
   if (result.kind === "done") return treeOf(real, result.stdout.toString("utf8"));
   if (result.kind === "refused" && saysNoTree(result.message)) return { kind: "no-git" };
-  if (result.kind === "no-program" && !(await isUnderDotGit(real))) return { kind: "no-git" };
   return { kind: "unknown", reason: troubleOf(result) };
 }
 
@@ -77,10 +78,12 @@ async function treeOf(folder: string, printed: string): Promise<TreeSearch> {
   return { kind: "tree", tree };
 }
 
+/** Whether there may be a `.git` in the folder or in one above: what can't be looked at may be. */
 async function isUnderDotGit(folder: string): Promise<boolean> {
+  const looked: Promise<boolean>[] = [];
   for (let at = folder; ; at = dirname(at)) {
-    if (await exists(join(at, ".git"))) return true;
-    if (dirname(at) === at) return false;
+    looked.push(mayExist(join(at, ".git")));
+    if (dirname(at) === at) return (await Promise.all(looked)).includes(true);
   }
 }
 
@@ -142,10 +145,10 @@ async function nearestFolder(folder: string): Promise<string> {
   return nearestFolder(dirname(folder));
 }
 
-async function exists(path: string): Promise<boolean> {
+async function mayExist(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,
-    () => false,
+    (thrown) => !isMissing(thrown),
   );
 }
 

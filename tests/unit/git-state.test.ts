@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { chmod, link, mkdir, rm, stat, symlink, utimes } from "node:fs/promises";
 import { type FileStanding, fileStanding, readHeadText } from "../../daemon/sources/git-state.ts";
-import { createGit } from "../../daemon/sources/run-git.ts";
+import { createGit, type Git } from "../../daemon/sources/run-git.ts";
 import { createGitSandbox } from "../support/git-sandbox.ts";
 
 const sandbox = createGitSandbox();
@@ -31,6 +31,12 @@ describe("which files are tracked", () => {
     await sandbox.write(sandbox.path("nothing", NAME), "text");
     expect(await standing(sandbox.path("nothing"))).toEqual({ kind: "no-git" });
     expect(await standing(sandbox.path("nothing/not/yet/there"))).toEqual({ kind: "no-git" });
+  });
+
+  test("where no folder above has a repository, git is not even started", async () => {
+    await sandbox.write(sandbox.path("bare-folder", NAME), "text");
+    const none: Git = () => Promise.reject(new Error("git was started"));
+    expect(await fileStanding(none, sandbox.path("bare-folder", NAME))).toEqual({ kind: "no-git" });
   });
 
   test("a committed file on the default branch", async () => {
