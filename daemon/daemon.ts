@@ -58,8 +58,8 @@ export interface DaemonOptions {
   readonly onStopRequest: () => void;
   /** Told when the home's database turns out to be damaged; `recoverHome` mends that. */
   readonly onDamage?: (thrown: unknown) => void;
-  /** Has the runtime clean up now, as it may in a quiet time. */
-  readonly collectGarbage?: (() => void) | undefined;
+  /** Has the runtime give back what memory it can, as it may in a quiet time. */
+  readonly shrinkRuntime?: (() => void) | undefined;
 }
 
 /** The answer to `sync`. */
@@ -98,7 +98,7 @@ export class Daemon implements Controlled {
     this.#options = options;
     this.#store = store;
     this.#sweeper = new Sweeper(store, world, log);
-    this.#quietTime = new QuietTime({ store, world, collectGarbage: options.collectGarbage });
+    this.#quietTime = new QuietTime({ store, world, shrinkRuntime: options.shrinkRuntime });
     this.#followers = new Followers({
       store,
       world,

@@ -14,7 +14,7 @@ export interface QuietTimeOptions {
   readonly store: Resting;
   readonly world: Pick<World, "monotonic" | "setTimer">;
   /** Takes a few hundredths of a second. Undefined where the runtime does it by itself alone. */
-  readonly collectGarbage?: (() => void) | undefined;
+  readonly shrinkRuntime?: (() => void) | undefined;
 }
 
 /**
@@ -48,7 +48,7 @@ export class QuietTime {
   }
 
   #look(): void {
-    const { store, world, collectGarbage } = this.#options;
+    const { store, world, shrinkRuntime } = this.#options;
     this.#timer = undefined;
     const leftMs = this.#busyAt + QUIET_MS - world.monotonic();
     if (leftMs > 0) {
@@ -56,6 +56,6 @@ export class QuietTime {
       return;
     }
     store.rest();
-    collectGarbage?.();
+    shrinkRuntime?.();
   }
 }

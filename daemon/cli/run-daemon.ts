@@ -11,6 +11,7 @@ import type { Home } from "../home.ts";
 import { KeptDaemon } from "../kept-daemon.ts";
 import { removeRecord, writeRecord } from "../service/daemon-record.ts";
 import { introduce, type Started } from "../service/introduction.ts";
+import { loadReleaseCode } from "../service/program-code.ts";
 import { openLogFile, RotatingFile } from "../service/rotating-file.ts";
 import { selfCommand } from "../service/self-command.ts";
 import { killRunningGit } from "../sources/run-git.ts";
@@ -89,6 +90,7 @@ class RunningDaemon {
     const { env, started, onUp } = this.#run;
     const { home, variables } = env;
     const log = this.#log;
+    const releaseCode = await loadReleaseCode();
     const kept = await KeptDaemon.start({
       home,
       world: realWorld,
@@ -98,7 +100,10 @@ class RunningDaemon {
       environment: remoteEnvironment(env),
       keyring: openKeyring({ env: variables }),
       onStopRequest: () => onEnd({ kind: "asked", by: "a command" }),
-      collectGarbage: () => Bun.shrink(),
+      shrinkRuntime() {
+        Bun.shrink();
+        releaseCode?.();
+      },
       onFailure: (thrown) => onEnd({ kind: "failed", thrown }),
     });
     this.#kept = kept;

@@ -20,7 +20,7 @@ function quietTime() {
         state.rests++;
       },
     },
-    collectGarbage: () => {
+    shrinkRuntime: () => {
       state.collections++;
     },
   });
