@@ -5,6 +5,8 @@ const OLDER_COPY = "without positions an older copy looks like edits that others
 const FIRST_CONTACT =
   "what was deleted while on another service looks, at first contact, as if it had never been here";
 const UNPUBLISHED = "what a plain service is asked for there is not in the published interface";
+const UPDATES =
+  "a plain service is sent items, never an update: tests/unit/plain-strangers.test.ts refuses those";
 const WRITER = "a plain service does not say which machine wrote a value";
 
 /** Tests of the daemon suite that a plain service cannot pass, each with what is not carried. */
@@ -23,4 +25,6 @@ export const NOT_CARRIED: ReadonlyMap<string, string> = new Map([
   ["moving to a service brings everything, and texts meet once", OWN_KEYS],
   ["going back to the embedded service and out again loses nothing", FIRST_CONTACT],
   ["a server put back to an older copy gets everything again", OLDER_COPY],
+  ["a server put back and written to until its log is as long again is found out", OLDER_COPY],
+  ["one refused write blocks no other, over real connections", UPDATES],
 ]);

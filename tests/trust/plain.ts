@@ -1,29 +1,19 @@
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The daemon's suite: what runs machines against a service. */
-const SUITE = [
-  "bad-file",
-  "conflicts",
-  "crash",
-  "followed-file",
-  "gateway",
-  "history",
-  "identity",
-  "late-save",
-  "layers",
-  "moving",
-  "no-daemon",
-  "offline",
-  "plain-crash",
-  "plain-service",
-  "replay",
-  "replay-memories",
-  "server-loss",
-  "tracked-file",
-  "up",
-] as const;
-
 const ROOT = join(import.meta.dir, "..", "..");
+const SUITE = join(ROOT, "tests", "e2e");
+const ENDING = ".test.ts";
+
+/** What of the suite runs no daemon that syncs with anything. */
+const WITHOUT_SERVICE: ReadonlySet<string> = new Set([
+  "completion",
+  "conformance",
+  "demo",
+  "hostile-sockets",
+  "server-backup",
+  "server-shutdown",
+]);
 
 /** How long a test may take, and how much longer than usual its conditions are waited for. */
 const TEST_DEADLINE_MS = 600_000;
@@ -35,7 +25,8 @@ const PATIENCE = 4;
  * fail: `tests/support/not-carried.ts` names them, each with the reason.
  */
 export async function plain(names: readonly string[]): Promise<number> {
-  const files = (names.length > 0 ? names : SUITE).map((name) => `./tests/e2e/${name}.test.ts`);
+  const suite = names.length > 0 ? names : await readSuite();
+  const files = suite.map((name) => `./tests/e2e/${name}.test.ts`);
   const flags = ["--timeout", `${TEST_DEADLINE_MS}`, "--max-concurrency", "2"];
   const child = Bun.spawn([process.execPath, "test", ...flags, ...files], {
     cwd: ROOT,
@@ -47,4 +38,11 @@ export async function plain(names: readonly string[]): Promise<number> {
     stdio: ["ignore", "inherit", "inherit"],
   });
   return await child.exited;
+}
+
+/** The names of its files, in order. */
+async function readSuite(): Promise<string[]> {
+  const files = (await readdir(SUITE)).filter((file) => file.endsWith(ENDING)).sort();
+  const names = files.map((file) => file.slice(0, -ENDING.length));
+  return names.filter((name) => !WITHOUT_SERVICE.has(name));
 }
