@@ -64,6 +64,13 @@ export async function takeText(
   return { state: { ...agreed, pushed }, send };
 }
 
+/** The service's text can't be taken and is not to be written over: what is known of it stays. */
+export function leaveText({ document }: OpenDocument, known: PlainText): TakenText {
+  const mine = document.content();
+  const isSent = mine === contentOf(known.agreed ?? EMPTY_VERSION);
+  return { state: known, send: isSent ? undefined : mine };
+}
+
 /** The service answered that it took `pushed`, and will never show it. */
 export function takenUnread(state: PlainText): PlainText {
   return { ...UNKNOWN_TEXT, agreed: state.pushed ?? state.agreed };

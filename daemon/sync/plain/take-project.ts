@@ -14,7 +14,7 @@ import {
   itemName,
   type PlainState,
 } from "./plain-store.ts";
-import { takeText } from "./plain-text.ts";
+import { leaveText, takeText } from "./plain-text.ts";
 import type { ProjectReading, ReadItems } from "./reading.ts";
 import { keepRefused, NO_ID, type Removal, type SendItem } from "./refusals.ts";
 
@@ -60,7 +60,10 @@ export async function takeProject(
   const memories = takeItems(document, "memories", known, reading.memories, putBack, now);
   const lost = wiped || memories.lost;
   const metadata = takeItems(document, "metadata", known, reading.metadata, lost, now);
-  const text = await takeText(context, open, known.text, reading.text, lost);
+  const isUntakable = reading.untakable.some(({ kind }) => kind === "text");
+  const text = isUntakable
+    ? leaveText(open, known.text)
+    : await takeText(context, open, known.text, reading.text, lost);
   const wanted = {
     items: [
       ...(text.send === undefined ? [] : [{ kind: "text", key: "", value: text.send } as const]),
@@ -69,6 +72,7 @@ export async function takeProject(
       ...metadata.remove.map(({ key }) => ({ kind: "metadata", key, value: null }) as const),
     ],
     removals: memories.remove,
+    untakable: reading.untakable,
   };
   const changes = await keepRefused(context.db, open.id, known.refused, wanted, NO_ID);
   await settleJournal(context, known, wanted.removals);
