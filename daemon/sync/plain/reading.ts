@@ -77,7 +77,7 @@ export function readOwn(answer: unknown): OwnReading | undefined {
 /** What `POST /v1/memories` answered: the id and the time that the service gave, if it did. */
 export function readCreated(answer: unknown): Pick<ReadMemory, "id" | "createdAt"> | undefined {
   if (!isObject(answer) || typeof answer.id !== "string") return undefined;
-  return { id: answer.id, createdAt: textOrNull(answer.created_at) };
+  return { id: wellFormed(answer.id), createdAt: textOrNull(answer.created_at) };
 }
 
 /** Null: it holds none yet. */
@@ -125,7 +125,8 @@ function readMemory(shown: JsonValue): ReadMemory | "of a project" | undefined {
   if (!isObject(shown)) return undefined;
   const { id, content, layer, created_at: createdAt } = shown;
   if (layer === "project") return "of a project";
-  if (typeof id !== "string" || (layer !== "user" && layer !== "global")) return undefined;
+  if (typeof id !== "string" || id !== wellFormed(id)) return undefined;
+  if (layer !== "user" && layer !== "global") return undefined;
   const [taken] = acceptable({ memories: [{ key: id, value: content }] })?.memories ?? [];
   return taken && { id, content: taken.value, layer, createdAt: textOrNull(createdAt) };
 }

@@ -42,6 +42,7 @@ export async function takeOwn(
     base: known.memories,
     journal: known.journal,
     contacted: known !== NOTHING_READ,
+    complete: reading.complete,
     mine: itemsOf(document, "memories"),
   });
   // What was created without our having heard so is ours, however it was changed here meanwhile.
