@@ -40,7 +40,12 @@ export interface RoundResult {
   readonly again: ReadonlySet<SyncUnit>;
   /** Those about which there is more, which can wait for their turn. */
   readonly later?: ReadonlySet<SyncUnit>;
+  /** `user` and `global` went along by a call of their own, which was refused. */
+  readonly ownRefused?: Refused;
 }
+
+/** A call that was turned down. */
+export type Refused = Extract<Outcome<never>, { readonly kind: "refused" }>;
 
 /**
  * One call: what it sends is prepared, and what comes back taken, in transactions. `plain`: the
