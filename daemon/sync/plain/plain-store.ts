@@ -42,6 +42,8 @@ export interface PlainState {
   readonly outstanding: number;
   /** Since when it shows nothing at all of what was agreed; the same clock. */
   readonly blankSince: number | null;
+  /** It said that the project is not there; what it holds since may be another. */
+  readonly missing: boolean;
   readonly journal: readonly JournalEntry[];
   readonly refused: readonly Refused[];
 }
@@ -81,6 +83,7 @@ export async function readPlain(db: Db, documentId: number): Promise<PlainState 
     lostAt: row.lost_at,
     outstanding: row.outstanding,
     blankSince: row.blank_since,
+    missing: row.missing === 1,
     journal: await readJournal(db, documentId),
     refused: await listRefused(db, documentId),
   };
@@ -95,6 +98,7 @@ export const NOTHING_READ: PlainState = {
   lostAt: null,
   outstanding: 0,
   blankSince: null,
+  missing: false,
   journal: [],
   refused: [],
 };
@@ -118,13 +122,14 @@ export async function writePlain(
   await writeItems(db, documentId, "metadata", known.metadata, next.metadata);
 }
 
-function documentRow({ text, sent, outstanding, lostAt, blankSince }: Remembered) {
+function documentRow({ text, sent, outstanding, lostAt, blankSince, missing }: Remembered) {
   return {
     text: JSON.stringify(text),
     sent: JSON.stringify([...sent]),
     outstanding,
     lost_at: lostAt,
     blank_since: blankSince,
+    missing: missing ? 1 : 0,
   };
 }
 

@@ -154,6 +154,11 @@ function wordLines({ base }: TextVersion): Set<string> {
   return new Set(base.text.split("\n").filter(hasWord));
 }
 
+/** Whether a content is a version that the service was known or sent to hold. */
+export function isKnownText({ agreed, pushed }: PlainText, content: string | undefined): boolean {
+  return [agreed, pushed].some((version) => version !== null && contentOf(version) === content);
+}
+
 function captureVersion({ document }: OpenDocument): TextVersion {
   return { base: document.captureText(), form: document.textForm() };
 }

@@ -4,7 +4,7 @@ import { findBinding } from "../../remotes/remote-store.ts";
 import { NOT_FOUND } from "../round.ts";
 import type { Outcome } from "../service.ts";
 import { deleteMemories } from "./delete-memories.ts";
-import { forgetAgreed, writeKept } from "./document-state.ts";
+import { noteMissing, writeKept } from "./document-state.ts";
 import type { PlainOptions } from "./plain-options.ts";
 import { dropItem, putItem, putRefused, readPlain, writePlain } from "./plain-store.ts";
 import { takenUnread } from "./plain-text.ts";
@@ -74,7 +74,7 @@ async function readOrCreate(
   if (outcome.kind === "refused" && outcome.status === NOT_FOUND) {
     const address = projectDocument(options.account, project);
     const { store } = options;
-    const isOurs = await store.write((context) => forgetAgreed(context, service.name, address));
+    const isOurs = await store.write((context) => noteMissing(context, service.name, address));
     if (!isOurs) return BOUND_ANEW;
     const created = await service.createProject(project, projects().get(project) ?? project);
     if (created.kind !== "answered") return created;

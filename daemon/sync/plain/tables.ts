@@ -20,6 +20,8 @@ interface PlainDocumentsTable {
   lost_at: number | null;
   /** Since when it shows nothing of what was agreed, in milliseconds; null when it does. */
   blank_since: number | null;
+  /** 1: it said that the project is not there, and was not read since. */
+  missing: Generated<number>;
 }
 
 /** An item as the service was last known to hold it. */
