@@ -87,3 +87,27 @@ test("ids that no key can be made of make no memories again and again", async ()
   const list = await cluster.ask(new Request(`${BASE}/v1/memories`, { headers: HEADERS }));
   expect(((await list.json()) as Body).total).toBe(1);
 });
+
+test("two machines that change different memories at once bring back no old value", async () => {
+  await set(first, "style", "tabs");
+  await set(first, "tone", "dry");
+  await settle(first, second);
+  const [tone = ""] =
+    Object.entries(await memoriesOf(second)).find((each) => each[1] === "dry") ?? [];
+  await set(first, "style", "spaces");
+  await set(second, tone, "kind");
+  // The second's whole round comes before the first's last reading.
+  let crossed = false;
+  cluster.intercept = async (request, pass) => {
+    const response = await pass(request);
+    if (request.method !== "DELETE" || crossed) return response;
+    crossed = true;
+    await second.sync("none");
+    return response;
+  };
+  await settle(first, second, first);
+  expect(crossed).toBe(true);
+  for (const machine of [first, second]) {
+    expect(Object.values(await memoriesOf(machine)).sort()).toEqual(["kind", "spaces"]);
+  }
+});

@@ -20,8 +20,6 @@ export interface OwnSides {
   readonly theirs: ReadonlyMap<string, TheirItem>;
   /** Memories that others of ours have taken the place of; still to be deleted there. */
   readonly superseded: readonly Removal[];
-  /** A deletion of ours has come through. */
-  readonly hasDeleted: boolean;
   /** What was written down and needs no more attention. */
   readonly settled: readonly JournalEntry[];
 }
@@ -52,8 +50,7 @@ export function keyOwnMemories(shown: readonly ReadMemory[], known: OwnKnown): O
   const listed = new Set(shown.map(({ id }) => id));
   const isOver = (entry: JournalEntry) => entry.kind === "create" || !listed.has(entry.memoryId);
   const settled = known.journal.filter(isOver);
-  const hasDeleted = settled.some(({ kind }) => kind === "delete");
-  return { theirs, superseded, hasDeleted, settled };
+  return { theirs, superseded, settled };
 }
 
 /**

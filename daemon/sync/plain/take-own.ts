@@ -38,7 +38,7 @@ export async function takeOwn(
   const known = await readState(db, options.service.name, open.id);
   const { document } = open;
   const shown = reading.memories.filter(({ layer }) => layer === layerOf(name));
-  const { theirs, superseded, hasDeleted, settled } = keyOwnMemories(shown, {
+  const { theirs, superseded, settled } = keyOwnMemories(shown, {
     base: known.memories,
     journal: known.journal,
     contacted: known !== NOTHING_READ,
@@ -53,7 +53,8 @@ export async function takeOwn(
     }),
   );
   const read = { items: theirs, complete: reading.complete };
-  const merged = takeItems(document, "memories", { ...known, sent }, read, hasDeleted, now);
+  // Here an id is all that a memory is, and deletes no other: what vanished was deleted by others.
+  const merged = takeItems(document, "memories", { ...known, sent }, read, false, now);
   await dropJournal(db, settled);
   for (const { key, id } of superseded) if (id !== null) await journalDelete(db, open.id, key, id);
   const wanted = {
