@@ -23,6 +23,16 @@ export interface Refused {
   readonly reason: string;
 }
 
+/** What a service was sent. */
+export interface SentValue {
+  /** See `itemName`. */
+  readonly name: string;
+  /** See `hashOfValue`. */
+  readonly hash: string;
+  /** In milliseconds since the Unix epoch, while it is not answered; 0 once it is. */
+  readonly at: number;
+}
+
 /** A call that is not idempotent, written down before it is made. */
 export type JournalEntry = { readonly id: number; readonly key: string } & (
   | { readonly kind: "create"; readonly content: string; readonly replacesId: string | null }
@@ -34,8 +44,8 @@ export interface PlainState {
   readonly text: PlainText;
   readonly memories: ReadonlyMap<string, AgreedItem>;
   readonly metadata: ReadonlyMap<string, AgreedItem>;
-  /** What the service was sent since it was read last: hashes of the values, by `itemName`. */
-  readonly sent: ReadonlyMap<string, string>;
+  /** What the service was sent since it was read last, and before that what it may do yet. */
+  readonly sent: readonly SentValue[];
   /** When the service was found to have lost data, in milliseconds since the Unix epoch. */
   readonly lostAt: number | null;
   /** Differences that were left after the last reading. */
@@ -79,7 +89,7 @@ export async function readPlain(db: Db, documentId: number): Promise<PlainState 
     text: JSON.parse(row.text) as PlainText,
     memories: await readItems(db, documentId, "memories"),
     metadata: await readItems(db, documentId, "metadata"),
-    sent: new Map(JSON.parse(row.sent) as [string, string][]),
+    sent: (JSON.parse(row.sent) as SentRow[]).map(([name, hash, at = 0]) => ({ name, hash, at })),
     lostAt: row.lost_at,
     outstanding: row.outstanding,
     blankSince: row.blank_since,
@@ -94,7 +104,7 @@ export const NOTHING_READ: PlainState = {
   text: UNKNOWN_TEXT,
   memories: new Map(),
   metadata: new Map(),
-  sent: new Map(),
+  sent: [],
   lostAt: null,
   outstanding: 0,
   blankSince: null,
@@ -122,10 +132,13 @@ export async function writePlain(
   await writeItems(db, documentId, "metadata", known.metadata, next.metadata);
 }
 
+/** Without the time it is of before there was one. */
+type SentRow = readonly [name: string, hash: string, at?: number];
+
 function documentRow({ text, sent, outstanding, lostAt, blankSince, missing }: Remembered) {
   return {
     text: JSON.stringify(text),
-    sent: JSON.stringify([...sent]),
+    sent: JSON.stringify(sent.map(({ name, hash, at }): SentRow => [name, hash, at])),
     outstanding,
     lost_at: lostAt,
     blank_since: blankSince,

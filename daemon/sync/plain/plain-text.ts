@@ -44,20 +44,28 @@ export interface TakenText {
   readonly send: string | undefined;
 }
 
+/** How it comes that the service shows a text. */
+export interface Circumstances {
+  /** It holds none, and nobody meant that. */
+  readonly lost: boolean;
+  /** It is one that the service was sent some time ago. */
+  readonly late: boolean;
+}
+
 /**
  * Takes the service's text as a save is taken from a file: what it changed since the version last
  * agreed goes into the document by whole lines. A service that shows no text (undefined) is sent
- * ours and never asked. `lost`: it holds none, and nobody meant that.
+ * ours and never asked.
  */
 export async function takeText(
   context: Context,
   open: OpenDocument,
   known: PlainText,
   content: string | undefined,
-  lost: boolean,
+  { lost, late }: Circumstances,
 ): Promise<TakenText> {
   if (content === undefined) return unread(open, known);
-  const agreed = await takeContent(context, open, lost ? UNKNOWN_TEXT : known, content);
+  const agreed = await takeContent(context, open, lost ? UNKNOWN_TEXT : known, content, late);
   const { document } = open;
   const send = document.content() === content ? undefined : document.content();
   const pushed = send === undefined ? null : captureVersion(open);
@@ -91,13 +99,15 @@ async function takeContent(
   open: OpenDocument,
   known: PlainText,
   content: string,
+  late: boolean,
 ): Promise<Held> {
   const { agreed, pushed, before } = known;
   if (pushed !== null && contentOf(pushed) === content) {
     return { agreed: pushed, before: agreed && { ...agreed, at: context.now } };
   }
   if (open.document.content() === content) return { agreed: captureVersion(open), before };
-  if (agreed !== null && contentOf(agreed) === content) return { agreed, before };
+  // What was sent before what is agreed brings nothing, and took nothing away.
+  if (agreed !== null && (late || contentOf(agreed) === content)) return { agreed, before };
   const file = { content, hash: "", savedAt: context.now };
   if (agreed === null) {
     const isSeed = content !== "";

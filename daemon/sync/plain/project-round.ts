@@ -10,6 +10,7 @@ import { dropItem, putItem, putRefused, readPlain, writePlain } from "./plain-st
 import { takenUnread } from "./plain-text.ts";
 import { type ProjectReading, readProject } from "./reading.ts";
 import { type Sent, sendItems } from "./send-items.ts";
+import { withAnswered } from "./sent-values.ts";
 import { takeProject } from "./take-project.ts";
 
 /** What a round came to. */
@@ -102,9 +103,10 @@ async function rememberSent(
       else await putItem(db, id, kind, key, { value, id: null, createdAt: null, seen: false });
     }
     const known = await readPlain(db, id);
+    if (!known) return;
     const isTextTaken = taken.some(({ kind }) => kind === "text") && reading.text === undefined;
-    if (known && isTextTaken) {
-      await writePlain(db, id, known, { ...known, text: takenUnread(known.text) });
-    }
+    const text = isTextTaken ? takenUnread(known.text) : known.text;
+    const sent = withAnswered(known.sent, [...taken, ...refused]);
+    await writePlain(db, id, known, { ...known, text, sent });
   });
 }

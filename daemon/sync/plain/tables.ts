@@ -12,7 +12,7 @@ interface PlainDocumentsTable {
   document_id: number;
   /** `PlainText` as JSON. */
   text: string;
-  /** JSON `[[name, hash], …]`: what the service was sent since it was read last. */
+  /** JSON `[[name, hash, at], …]`, which `SentValue` explains. */
   sent: string;
   /** Differences from the service that were left after the last reading. */
   outstanding: number;

@@ -14,9 +14,11 @@ import {
   type ItemKind,
   itemName,
   type PlainState,
+  type SentValue,
 } from "./plain-store.ts";
 import { isKnownText, leaveText, takeText, UNKNOWN_TEXT } from "./plain-text.ts";
 import type { ProjectReading, ReadItems } from "./reading.ts";
+import { sentIndex, sentWith } from "./sent-values.ts";
 import { keepRefused, NO_ID, type Removal, type SendItem } from "./refusals.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -65,7 +67,10 @@ export async function takeProject(
   const isUntakable = reading.untakable.some(({ kind }) => kind === "text");
   const text = isUntakable
     ? leaveText(open, known.text)
-    : await takeText(context, open, known.text, reading.text, lost);
+    : await takeText(context, open, known.text, reading.text, {
+        lost,
+        late: isLate(known, reading),
+      });
   const wanted = {
     items: [
       ...(text.send === undefined ? [] : [{ kind: "text", key: "", value: text.send } as const]),
@@ -82,7 +87,7 @@ export async function takeProject(
     text: text.state,
     memories: memories.base,
     metadata: metadata.base,
-    sent: sentOf(changes.items),
+    sent: sentWith(known.sent, changes.items, now, (sent) => isShown(sent, reading)),
     lost: lost || metadata.lost || (stored.missing && lacksAny(stored, reading)),
     blankSince: null,
     outstanding: wanted.items.length + wanted.removals.length,
@@ -115,9 +120,17 @@ function lacksAny({ text, memories, metadata }: PlainState, reading: ProjectRead
   return lacks(memories, reading.memories) || lacks(metadata, reading.metadata);
 }
 
-/** What is about to be sent, by name. */
-function sentOf(items: readonly SendItem[]): Map<string, string> {
-  return new Map(items.map(({ kind, key, value }) => [itemName(kind, key), hashOfValue(value)]));
+/** Whether it shows a text of ours, from however long ago, that it was not known to hold. */
+function isLate({ sent }: PlainState, { text }: ProjectReading): boolean {
+  return text !== undefined && sentIndex(sent)(itemName("text", ""), text);
+}
+
+function isShown({ name, hash }: SentValue, { text, memories, metadata }: ProjectReading): boolean {
+  const [kind = ""] = name.split("\n", 1);
+  const key = name.slice(kind.length + 1);
+  const items = kind === "memories" ? memories : metadata;
+  const shown = kind === "text" ? text : items?.items.get(key)?.value;
+  return shown !== undefined && hashOfValue(shown) === hash;
 }
 
 /**
