@@ -135,9 +135,25 @@ export async function giveHeldTo(db: Db, project: ProjectId, account: string): P
   await db.updateTable("held").set({ account }).where("document", "=", project).execute();
 }
 
-/** A person wants it in the document as it is; the daemon sees to it. */
-export async function allowHeld(db: Db, { rowId }: HeldItem): Promise<void> {
-  await db.updateTable("held").set({ allowed: 1 }).where("id", "=", rowId).execute();
+/**
+ * A person wants it in the document as it is; the daemon sees to it. False: another write is held
+ * of its place by now, or none, and nobody has said that of that one.
+ */
+export async function allowHeld(db: Db, item: HeldItem): Promise<boolean> {
+  if (!(await isStillHeld(db, item))) return false;
+  await db.updateTable("held").set({ allowed: 1 }).where("id", "=", item.rowId).execute();
+  return true;
+}
+
+/** Deletes it. False: another write is held of its place by now, or none; that stays. */
+export async function dropJust(db: Db, item: HeldItem): Promise<boolean> {
+  return (await isStillHeld(db, item)) && (await dropHeld(db, item));
+}
+
+/** A row is its place's, whatever is written there. */
+async function isStillHeld(db: Db, item: HeldItem): Promise<boolean> {
+  const held = await findHeld(db, item);
+  return held?.writtenAt === item.writtenAt && held.value === item.value;
 }
 
 const findByPlace = compiled(

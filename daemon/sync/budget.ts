@@ -1,6 +1,7 @@
 import type { Quota } from "./quota-headers.ts";
 import {
   isLong,
+  isSpent,
   moreAt,
   pacePerMs,
   type QuotaWindow,
@@ -229,7 +230,9 @@ export class Budget {
   /** What is told of the quotas, or is reckoned from own requests. */
   #known(now: number): readonly QuotaWindow[] {
     if (this.#limits === "none") return [];
-    if (this.#limits === "told") return this.#windows;
+    const told = this.#limits === "told" ? this.#windows : [];
+    const known = told.filter((window) => !isSpent(window, now));
+    if (known.length > 0) return known;
     const inMinute = this.#times.filter((time) => time > now - MINUTE_MS);
     const first = inMinute[0];
     return [
@@ -314,9 +317,12 @@ export class Budget {
     return Math.min(now + (1 - this.#savedAsks) / this.#asksPerMs(now), this.#nextResetAt(now));
   }
 
-  /** When a long window begins anew, and all wait for it. */
+  /** When a long window begins anew, or one whose limit is not known, and all wait for it. */
   #nextResetAt(now: number): number {
-    const resets = this.#known(now).filter(isLong).map(moreAt);
+    const awaited = this.#known(now).filter((window) => {
+      return isLong(window) || window.quota.limit === undefined;
+    });
+    const resets = awaited.map(moreAt);
     const next = Math.min(...resets.filter((at) => at > now));
     return next + MINUTE_MS * this.#jitter;
   }

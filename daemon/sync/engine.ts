@@ -13,7 +13,7 @@ import { readPosition } from "./positions.ts";
 import { openBound } from "./open-bound.ts";
 import { refusalAdvice } from "./refusal-advice.ts";
 import type { RequestBudget } from "./request-budget.ts";
-import { documentsOf, unitsToSync } from "./round.ts";
+import { documentsOf, type Refused, unitsToSync } from "./round.ts";
 import type { RoundOptions } from "./round-options.ts";
 import { type NextStep, SyncSchedule, type SyncUnit } from "./schedule.ts";
 import type { Outcome } from "./service.ts";
@@ -308,25 +308,36 @@ export class SyncEngine {
     this.#noteKind();
     const now = world.monotonic();
     if (outcome.kind === "answered") {
-      this.#refused.delete(unit);
-      const { again, later } = outcome.value;
-      for (const each of units) this.#schedule.succeeded(each, now, again.has(each));
+      const { again, later, ownRefused } = outcome.value;
+      for (const each of units) {
+        if (each === "own" && ownRefused) this.#turnedDown(each, ownRefused);
+        else {
+          this.#refused.delete(each);
+          this.#schedule.succeeded(each, now, again.has(each));
+        }
+      }
       for (const each of later ?? []) this.#schedule.markDue(each);
       this.#reached(undefined);
       return;
     }
     if (withOwn) this.#schedule.markDue("own");
-    log.warn({ unit, outcome: outcome.kind, reason: outcome.message }, "a sync call failed");
-    const fraction = randomFraction(world);
     if (outcome.kind === "refused") {
-      this.#refused.set(unit, `${outcome.message}; ${refusalAdvice(outcome.status)}`);
-      this.#schedule.unitFailed(unit, now, fraction);
+      this.#turnedDown(unit, outcome);
       this.#reached(outcome.message);
       return;
     }
+    log.warn({ unit, outcome: outcome.kind, reason: outcome.message }, "a sync call failed");
+    const fraction = randomFraction(world);
     const retryAfterMs = outcome.kind === "busy" ? outcome.retryAfterMs : undefined;
     this.#schedule.serviceFailed(unit, now, retryAfterMs, fraction);
     this.#setContact({ online: false, message: outcome.message });
+  }
+
+  #turnedDown(unit: SyncUnit, { kind, status, message }: Refused): void {
+    const { world, log } = this.#options;
+    log.warn({ unit, outcome: kind, reason: message }, "a sync call failed");
+    this.#refused.set(unit, `${message}; ${refusalAdvice(status)}`);
+    this.#schedule.unitFailed(unit, world.monotonic(), randomFraction(world));
   }
 
   /** A plain service has no live socket: it is not asked for one. */

@@ -208,7 +208,7 @@ async function outcomeOf(response: Response, now: number): Promise<Outcome<unkno
   const reason = isElsewhere ? "it is at another address" : errorMessageIn(text);
   const message = `it answered ${response.status}: ${reason}`;
   if (response.status === 429 || response.status >= 500) {
-    const retryAfterMs = parseRetryAfter(response.headers.get("retry-after"), now);
+    const retryAfterMs = parseRetryAfter(response.headers, now);
     return { kind: "busy", message, retryAfterMs };
   }
   return { kind: "refused", status: response.status, message, details: errorDetailsIn(text) };

@@ -79,12 +79,14 @@ function wholeNumber(value: unknown, max: number): number | undefined {
 }
 
 /**
- * `Retry-After` in milliseconds, of whole seconds or a date; undefined where it is neither. `now`
- * is the wall clock's. Never more than a day: quotas are a day's at most.
+ * `Retry-After` in milliseconds, of whole seconds or a date; undefined where it is neither. A date
+ * counts from the answer's own `Date`, for this machine's clock, `now`, may be wrong. Never more
+ * than a day: quotas are a day's at most.
  */
-export function parseRetryAfter(header: string | null, now: number): number | undefined {
-  const text = header?.trim() ?? "";
-  const ms = /^\d+$/.test(text) ? Number(text) * MS_PER_S : dateOf(text) - now;
+export function parseRetryAfter(headers: Headers, now: number): number | undefined {
+  const text = headers.get("retry-after")?.trim() ?? "";
+  const answeredAt = dateOf(headers.get("date") ?? "") || now;
+  const ms = /^\d+$/.test(text) ? Number(text) * MS_PER_S : dateOf(text) - answeredAt;
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), RETRY_AFTER_MS_MAX);
 }
 

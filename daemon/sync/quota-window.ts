@@ -30,6 +30,11 @@ export function moreAt({ quota, toldAt }: QuotaWindow): number {
   return toldAt + (quota.moreInMs ?? quota.windowMs ?? MINUTE_MS);
 }
 
+/** Whether it says nothing any more: its time is over, and how much there is now was never said. */
+export function isSpent(window: QuotaWindow, now: number): boolean {
+  return window.quota.limit === undefined && now >= moreAt(window);
+}
+
 /** What is left of it now, as far as that is known. */
 export function remainingAt(window: QuotaWindow, now: number, ownTimes: readonly number[]): number {
   const { quota, toldAt, sent, othersPerMs } = window;

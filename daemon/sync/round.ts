@@ -7,7 +7,7 @@ import type { DaemonTables } from "../tables.ts";
 import { takeAnswer } from "./incoming.ts";
 import { openBound } from "./open-bound.ts";
 import { type Outgoing, outgoingOf } from "./outgoing.ts";
-import { forgetAgreed, leavePlain } from "./plain/document-state.ts";
+import { noteMissing, leavePlain } from "./plain/document-state.ts";
 import { isPlain, NOT_CONTACTED, readPosition } from "./positions.ts";
 import { hasTurns, type Refusal, recoverRefused, takeNextTurn } from "./recovery.ts";
 import type { RoundOptions } from "./round-options.ts";
@@ -40,7 +40,12 @@ export interface RoundResult {
   readonly again: ReadonlySet<SyncUnit>;
   /** Those about which there is more, which can wait for their turn. */
   readonly later?: ReadonlySet<SyncUnit>;
+  /** `user` and `global` went along by a call of their own, which was refused. */
+  readonly ownRefused?: Refused;
 }
+
+/** A call that was turned down. */
+export type Refused = Extract<Outcome<never>, { readonly kind: "refused" }>;
 
 /**
  * One call: what it sends is prepared, and what comes back taken, in transactions. `plain`: the
@@ -61,7 +66,7 @@ export async function exchangeRound(
   let outcome = await service.exchange(project, { documents });
   if (project !== null && outcome.kind === "refused" && outcome.status === NOT_FOUND) {
     const address = projectDocument(options.account, project);
-    const isOurs = await store.write((context) => forgetAgreed(context, service.name, address));
+    const isOurs = await store.write((context) => noteMissing(context, service.name, address));
     if (!isOurs) return notBound(plan);
     const created = await service.createProject(project, projects().get(project) ?? project);
     if (created.kind !== "answered") return created;

@@ -101,6 +101,9 @@ export class ServiceRounds {
     for (const each of units) {
       const outcome =
         each === "own" ? await ownRound(this.#options) : await projectRound(this.#options, each);
+      if (outcome.kind === "refused" && each !== unit) {
+        return { kind: "answered", value: { again, later, ownRefused: outcome } };
+      }
       if (outcome.kind !== "answered") return outcome;
       const { sent } = this.#noted(outcome.value);
       if (sent) (this.#unread.has(each) ? later : again).add(each);

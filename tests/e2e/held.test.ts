@@ -157,3 +157,18 @@ scenario("one refused write blocks no other, over real connections", async (lab)
     await refusing.close();
   }
 });
+
+scenario("what is allowed in one place is taken from a file that holds it, too", async (lab) => {
+  const [a, b] = await startTwo(lab, emulator.account("held-elsewhere"));
+  await save(a, "# One\n");
+  await waitFor("the file on b", async () => (await fileOf(b)) === "# One\n");
+  await save(a, `# One\n\n${SECRET}\n`);
+  await untilState(a, "held");
+  await a.memsync("set", "deploy", SECRET);
+  const { held } = await a.status();
+  const memory = held.find(({ kind }) => kind === "memory");
+  expect(held.length).toBe(2);
+  await a.memsync("held", "allow", memory?.id ?? "");
+  await waitFor("the line on b", async () => (await fileOf(b)).includes(SECRET));
+  expect(await heldIds(a)).toEqual([]);
+});

@@ -81,6 +81,19 @@ describe("where an answer tells what is left", () => {
     expect(budget.notBefore("change", end + MINUTE_MS)).toBeLessThanOrEqual(end + MINUTE_MS);
   });
 
+  for (const moreInMs of [30 * SECOND_MS, 12 * HOUR_MS, undefined]) {
+    test(`what is used up, of a limit that is never told, stops nothing for ever (${moreInMs})`, () => {
+      const budget = new Budget(undefined, START);
+      spend(budget, "change", START, START + 2 * HOUR_MS);
+      const now = START + 2 * HOUR_MS;
+      const quota = { name: "some", limit: undefined, windowMs: undefined, remaining: 0, moreInMs };
+      budget.answered([quota], now, 0);
+      const more = now + (moreInMs ?? MINUTE_MS);
+      expect(spend(budget, "change", now, more).length).toBe(0);
+      expect(spend(budget, "change", more, more + HOUR_MS).length).toBeGreaterThan(10);
+    });
+  }
+
   test("what others use counts: a share falls while all use too much, and rises again", () => {
     const budget = told();
     const before = budget.share;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readLocalMemories } from "../../daemon/cli/local-memories.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER, serviceStoreOf } from "../../daemon/gateway/mount.ts";
-import { allowHeld, listHeld } from "../../daemon/held/held-store.ts";
+import { allowHeld, dropJust, listHeld } from "../../daemon/held/held-store.ts";
 import { createWithholding } from "../../daemon/held/withholding.ts";
 import { drainInbox } from "../../daemon/drain-inbox.ts";
 import { appendToInbox, type InboxWrite } from "../../daemon/inbox.ts";
@@ -236,6 +236,27 @@ test("what a person allows is allowed from then on, here and in any other write"
   await inbox(home, memory("third", PLANTED.otherGithub, { allowSecret: true }));
   expect(await listHeld(home.store.reader)).toEqual([]);
   expect(await valuesOf(home, "third")).toEqual([PLANTED.otherGithub]);
+});
+
+test("what is written anew meanwhile is neither dropped nor allowed in its stead", async () => {
+  const home = await openHome();
+  await set(home, "k", SECRET);
+  const [first] = await listHeld(home.store.reader);
+  if (!first) throw new Error("it is held");
+  await set(home, "k", `another ${PLANTED.slack}`);
+  await home.store.write(async ({ db }) => {
+    expect(await dropJust(db, first)).toBe(false);
+    expect(await allowHeld(db, first)).toBe(false);
+  });
+  await drainInbox(home.store);
+  expect(await listed(home)).toEqual([["k", `another ${PLANTED.slack}`]]);
+  expect(await updatesHold(home, PLANTED.slack)).toBe(false);
+  const [second] = await listHeld(home.store.reader);
+  await home.store.write(async ({ db }) => {
+    expect(second && (await dropJust(db, second))).toBe(true);
+    expect(await allowHeld(db, first)).toBe(false);
+  });
+  expect(await listed(home)).toEqual([]);
 });
 
 test("a secret in a memory's key is held however it was written", async () => {

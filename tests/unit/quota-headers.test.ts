@@ -100,20 +100,32 @@ describe("RateLimit", () => {
 
 describe("Retry-After", () => {
   const now = Date.UTC(2026, 0, 1);
+  const parseAfter = (said: string | null, date?: string) =>
+    parseRetryAfter(
+      new Headers({ ...(said !== null && { "retry-after": said }), ...(date && { date }) }),
+      now,
+    );
 
   test("is of seconds, or a date", () => {
-    expect(parseRetryAfter("7", now)).toBe(7000);
-    expect(parseRetryAfter("Thu, 01 Jan 2026 00:01:30 GMT", now)).toBe(90_000);
-    expect(parseRetryAfter("Wed, 31 Dec 2025 00:00:00 GMT", now)).toBe(0);
+    expect(parseAfter("7")).toBe(7000);
+    expect(parseAfter("Thu, 01 Jan 2026 00:01:30 GMT")).toBe(90_000);
+    expect(parseAfter("Wed, 31 Dec 2025 00:00:00 GMT")).toBe(0);
+  });
+
+  test("of a date counts from when the answer says it was given, whatever the clock here", () => {
+    const until = "Thu, 01 Jan 2026 00:01:30 GMT";
+    expect(parseAfter(until, "Thu, 01 Jan 2026 00:01:00 GMT")).toBe(30_000);
+    expect(parseAfter(until, "Wed, 31 Dec 2025 23:59:30 GMT")).toBe(120_000);
+    expect(parseAfter(until, "some day")).toBe(90_000);
   });
 
   test("is none where it is anything else", () => {
     for (const text of [null, "", "soon", "-1", "1.5", "1e3", "2026-01-01", "0x10"]) {
-      expect([text, parseRetryAfter(text, now)]).toEqual([text, undefined]);
+      expect([text, parseAfter(text)]).toEqual([text, undefined]);
     }
   });
 
   test("is a day at most", () => {
-    expect(parseRetryAfter("9".repeat(400), now)).toBe(24 * 60 * 60 * 1000);
+    expect(parseAfter("9".repeat(400))).toBe(24 * 60 * 60 * 1000);
   });
 });

@@ -3,7 +3,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openReplica } from "../../daemon/open-replica.ts";
-import { addVersion, type FileState } from "../../daemon/sources/follow-store.ts";
+import {
+  addVersion,
+  type FileState,
+  VERSION_AGE_MS_MAX,
+} from "../../daemon/sources/follow-store.ts";
 import { SaveBase } from "../../daemon/sources/save-base.ts";
 import type { DaemonTables } from "../../daemon/tables.ts";
 import type { ReplicaStore } from "../../shared/replica/store.ts";
@@ -123,4 +127,16 @@ test("a save into a file that we replaced may come from a buffer older than that
     store.write((context) => saveBase.findLate(context, stateOf(replaced), file));
   expect((await late("one\ntwo\n")).base.text).toBe("one\n");
   expect((await late("never ours\n")).base.text).toBe("never ours\n");
+});
+
+test("what we set out to write over long ago counts again as it is stored", async () => {
+  const saveBase = new SaveBase(DIR, world);
+  const savedAt = world.now() + 3000;
+  await write(saveBase, ["one\n"]);
+  const file = { content: "mine\none\n", hash: "saved", savedAt };
+  const [second, third] = [stateOf("one\ntwo\n"), stateOf("one\ntwo\nthree\n")];
+  world.advance(VERSION_AGE_MS_MAX + 1);
+  saveBase.replaces(second);
+  const base = await store.write((context) => saveBase.find(context, third, file));
+  expect(base.base.text).toBe("one\n");
 });

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { timestampOf } from "../../../shared/wire/timestamp.ts";
 import { writeTransaction } from "../../../shared/sqlite/transaction.ts";
-import { allowHeld, dropHeld, findHeld, type HeldItem, listHeld } from "../../held/held-store.ts";
+import { allowHeld, dropJust, type HeldItem, listHeld } from "../../held/held-store.ts";
 import { type HeldStatus, heldStatus } from "../../held/held-status.ts";
 import { openHomeDatabase } from "../../open-home.ts";
 import type { Environment } from "../environment.ts";
@@ -112,7 +112,7 @@ async function allow(env: Environment, id: string, { json }: Options): Promise<v
   if (item.kind === "file" && item.cause === "limit") {
     throw new CommandFailed(`the file in ${item.key} ${item.reason}`);
   }
-  await change(env, (db) => allowHeld(db, item));
+  await change(env, async (db) => assertSame(await allowHeld(db, item), id));
   if (json) sayJson(heldStatus(item, item.remote));
   else say(`allowed ${heldName(item)}; the daemon syncs it`);
 }
@@ -124,19 +124,21 @@ async function drop(env: Environment, id: string, { json }: Options): Promise<vo
       `it stands in the file in ${item.key}: change that file, and nothing is held any more`,
     );
   }
-  await change(env, async (db) => {
-    // The id is the place's, and the daemon may have held a newer write of it since.
-    if ((await findHeld(db, item))?.writtenAt === item.writtenAt) return await dropHeld(db, item);
-    throw new CommandFailed(`it was written again just now: \`memsync held show ${id}\` prints it`);
-  });
+  await change(env, async (db) => assertSame(await dropJust(db, item), id));
   if (json) sayJson(heldStatus(item, item.remote));
   else say(`dropped what was held of ${heldName(item)}, written ${timestampOf(item.writtenAt)}`);
+}
+
+/** The id is the place's, and the daemon may have held a newer write of it since. */
+function assertSame(isSame: boolean, id: string): void {
+  if (isSame) return;
+  throw new CommandFailed(`it was written again just now: \`memsync held show ${id}\` prints it`);
 }
 
 /** Changes what is held, durably; a daemon that runs is told to look. */
 async function change(
   { home }: Environment,
-  work: (db: Parameters<typeof dropHeld>[0]) => Promise<unknown>,
+  work: (db: Parameters<typeof dropJust>[0]) => Promise<unknown>,
 ): Promise<void> {
   const database = await openHomeDatabase(home.database);
   try {

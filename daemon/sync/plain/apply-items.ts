@@ -10,12 +10,13 @@ import {
   type TheirItem,
   withSent,
 } from "./merge-items.ts";
-import { hashOfValue, type ItemKind, itemName } from "./plain-store.ts";
+import { type ItemKind, itemName, type SentValue } from "./plain-store.ts";
 import type { ReadItems } from "./reading.ts";
+import { sentIndex } from "./sent-values.ts";
 
 /** What is known of the service's items from before. */
 type Known = { readonly [kind in ItemKind]: ReadonlyMap<string, AgreedItem> } & {
-  readonly sent: ReadonlyMap<string, string>;
+  readonly sent: readonly SentValue[];
 };
 
 const NOT_SHOWN: ReadItems = { items: new Map<string, TheirItem>(), complete: false };
@@ -32,9 +33,9 @@ export function takeItems(
   putBack: boolean,
   now: number,
 ): MergedItems {
+  const isSent = sentIndex(known.sent);
   const base = withSent(known[kind], shown.items, (key, value) => {
-    const hash = known.sent.get(itemName(kind, key));
-    return hash !== undefined && hash === hashOfValue(value);
+    return isSent(itemName(kind, key), value);
   });
   const mine = itemsOf(document, kind);
   const sides: ItemSides = {

@@ -1,7 +1,7 @@
 import type { DocumentAddress } from "../../../shared/replica/address.ts";
 import type { Outcome } from "../service.ts";
 import { writeKept } from "./document-state.ts";
-import type { PlainOptions } from "./plain-options.ts";
+import { hasRoom, type PlainOptions } from "./plain-options.ts";
 import { hashOfValue, journalDelete, putRefused } from "./plain-store.ts";
 import type { Removal } from "./refusals.ts";
 
@@ -27,8 +27,9 @@ export async function deleteMemories(
   await writeKept(store, address, async (db, documentId) => {
     for (const { key, id } of part) if (id !== null) await journalDelete(db, documentId, key, id);
   });
-  for (const { key, id } of part) {
+  for (const [at, { key, id }] of part.entries()) {
     if (id === null) continue;
+    if (at > 0 && !hasRoom({ service })) break;
     const outcome = await service.request("DELETE", `/v1/memories/${encodeURIComponent(id)}`);
     if (outcome.kind === "answered") continue;
     if (outcome.kind !== "refused" || !OF_THE_MEMORY.has(outcome.status)) return outcome;

@@ -19,7 +19,6 @@ import {
   readPlain,
   writePlain,
 } from "./plain-store.ts";
-import { UNKNOWN_TEXT } from "./plain-text.ts";
 
 type Context = WriteContext<DaemonTables>;
 type Db = Kysely<DaemonTables>;
@@ -37,7 +36,7 @@ export async function readState(db: Db, service: string, documentId: number): Pr
 }
 
 /** What a reading of a document came to. */
-export interface TakenReading extends Omit<Remembered, "lostAt"> {
+export interface TakenReading extends Omit<Remembered, "lostAt" | "missing"> {
   readonly lost: boolean;
 }
 
@@ -64,7 +63,7 @@ export async function rememberReading(
   for (let seq = from + 1; seq <= open.head.seq; seq++) taken.add(rowName(open.id, seq));
   const isRecent = known.lostAt !== null && now - known.lostAt < LOSS_TOLD_MS;
   const lostAt = lost ? now : isRecent ? known.lostAt : null;
-  await writePlain(db, open.id, known, { ...state, lostAt });
+  await writePlain(db, open.id, known, { ...state, lostAt, missing: false });
   const position = await readPosition(db, service.name, open.id);
   const ackedSeq = open.head.seq;
   if (isPlain(position) && position.ackedSeq === ackedSeq) return;
@@ -73,11 +72,11 @@ export async function rememberReading(
 }
 
 /**
- * The service says that the document's project is not there. If it was before, the service has lost
- * it: that is to be written down before it is made anew, for an empty one would look as if all had
- * been deleted. False: the project is bound to another account now, and is not to be made.
+ * The service says that the document's project is not there. If it was before, the service may have
+ * lost it: that is to be written down before it is made anew, for an empty one would look as if all
+ * had been deleted. False: the project is bound to another account now, and is not to be made.
  */
-export async function forgetAgreed(
+export async function noteMissing(
   context: Context,
   service: string,
   address: DocumentAddress,
@@ -87,15 +86,9 @@ export async function forgetAgreed(
   const known = await readState(context.db, service, open.id);
   const outstanding = known.memories.size + known.metadata.size;
   if (outstanding === 0 && known.text.agreed === null) return true;
-  await writePlain(context.db, open.id, known, {
-    text: UNKNOWN_TEXT,
-    memories: new Map(),
-    metadata: new Map(),
-    sent: new Map(),
-    lostAt: context.now,
-    blankSince: null,
-    outstanding: Math.max(outstanding, 1),
-  });
+  const waiting = Math.max(outstanding, 1);
+  const next = { ...known, missing: true, outstanding: waiting };
+  await writePlain(context.db, open.id, known, next);
   return true;
 }
 

@@ -27,8 +27,9 @@ export interface ItemSides {
 }
 
 /**
- * What is agreed once `theirs` is read, where it shows what it was sent since the last reading:
- * that was ours, however it was changed here since then, and is no write of anybody else's.
+ * What is agreed once `theirs` is read, where it shows what it was sent, however late:
+ * that was ours, however it was changed here since then, and is no write of anybody else's. So it
+ * is with a removal, which is sent as null.
  */
 export function withSent(
   base: ReadonlyMap<string, AgreedItem>,
@@ -36,6 +37,7 @@ export function withSent(
   isSent: (key: string, value: JsonValue) => boolean,
 ): ReadonlyMap<string, AgreedItem> {
   const agreed = new Map(base);
+  for (const key of base.keys()) if (!theirs.has(key) && isSent(key, null)) agreed.delete(key);
   for (const [key, item] of theirs) {
     if (isSent(key, item.value)) agreed.set(key, { ...item, seen: true });
   }

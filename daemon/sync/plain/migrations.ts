@@ -53,4 +53,13 @@ export const plainMigrations: readonly Migration[] = [
         .execute();
     },
   },
+  {
+    name: "daemon-plain-missing",
+    async up(db) {
+      await db.schema
+        .alterTable("plain_documents")
+        .addColumn("missing", "integer", (column) => column.notNull().defaultTo(0))
+        .execute();
+    },
+  },
 ];

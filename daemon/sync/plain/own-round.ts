@@ -4,7 +4,7 @@ import { documentsOf } from "../round.ts";
 import type { Outcome } from "../service.ts";
 import { deleteMemories } from "./delete-memories.ts";
 import { writeKept } from "./document-state.ts";
-import type { PlainOptions } from "./plain-options.ts";
+import { hasRoom, type PlainOptions } from "./plain-options.ts";
 import {
   dropCreate,
   hashOfValue,
@@ -58,7 +58,8 @@ async function createMemories(
   address: DocumentAddress,
   creations: readonly Creation[],
 ): Promise<Outcome<void>> {
-  for (const creation of creations.slice(0, CREATIONS_MAX)) {
+  for (const [at, creation] of creations.slice(0, CREATIONS_MAX).entries()) {
+    if (at > 0 && !hasRoom(options)) break;
     const outcome = await createMemory(options, address, creation);
     if (outcome.kind !== "answered") return outcome;
   }

@@ -9,6 +9,8 @@ export interface OwnKnown {
   readonly journal: readonly JournalEntry[];
   /** The service was read before. */
   readonly contacted: boolean;
+  /** It shows all that it holds. */
+  readonly complete: boolean;
   /** What this machine holds: key to value. */
   readonly mine: ReadonlyMap<string, unknown>;
 }
@@ -18,16 +20,15 @@ export interface OwnSides {
   readonly theirs: ReadonlyMap<string, TheirItem>;
   /** Memories that others of ours have taken the place of; still to be deleted there. */
   readonly superseded: readonly Removal[];
-  /** A deletion of ours has come through. */
-  readonly hasDeleted: boolean;
   /** What was written down and needs no more attention. */
   readonly settled: readonly JournalEntry[];
 }
 
 /**
  * Gives each memory that the service shows its key: the one that it was agreed under; that of a
- * creation which was written down and may have come through; at first contact that of an equal
- * memory here; else the id itself, for the interface carries no key.
+ * creation which was written down and may have come through; that of an equal one which is not
+ * there any more under the id that it had; at first contact that of an equal memory here; else the
+ * id itself, for the interface carries no key.
  */
 export function keyOwnMemories(shown: readonly ReadMemory[], known: OwnKnown): OwnSides {
   const keys = new Map<string, string>();
@@ -49,14 +50,16 @@ export function keyOwnMemories(shown: readonly ReadMemory[], known: OwnKnown): O
   const listed = new Set(shown.map(({ id }) => id));
   const isOver = (entry: JournalEntry) => entry.kind === "create" || !listed.has(entry.memoryId);
   const settled = known.journal.filter(isOver);
-  const hasDeleted = settled.some(({ kind }) => kind === "delete");
-  return { theirs, superseded, hasDeleted, settled };
+  return { theirs, superseded, settled };
 }
 
-/** Finds what was created without our having heard so; the oldest of equal ones is ours. */
+/**
+ * Finds what was created without our having heard so, and what has other ids now; the oldest of
+ * equal ones is ours.
+ */
 function adopt(
   shown: readonly ReadMemory[],
-  { journal, contacted, mine, base }: OwnKnown,
+  { journal, contacted, complete, mine, base }: OwnKnown,
   keys: Map<string, string>,
   replaced: Map<string, string>,
 ): void {
@@ -71,6 +74,11 @@ function adopt(
       replaced.set(entry.replacesId, entry.key);
     }
     keys.set(found.id, entry.key);
+  }
+  const placed = new Set(shown.map(({ id }) => keys.get(id)));
+  for (const [key, { value }] of complete ? base : []) {
+    const found = !placed.has(key) && mine.has(key) ? find(value) : undefined;
+    if (found) keys.set(found.id, key);
   }
   if (contacted) return;
   const listed = new Set(shown.map(({ id }) => id));

@@ -1,7 +1,8 @@
 import type { Kysely } from "kysely";
 import { timestampOf } from "../../../shared/wire/timestamp.ts";
 import type { DaemonTables } from "../../tables.ts";
-import { listRefused, type Refused } from "./plain-store.ts";
+import { listRefused, type Refused, type RefusedKind } from "./plain-store.ts";
+import { UNTAKABLE } from "./refusals.ts";
 
 /** What `status` says of a document on a service without a log. */
 export interface PlainStatus {
@@ -42,14 +43,13 @@ function lossNote(at: number): string {
 }
 
 function refusedNote({ kind, key, reason }: Refused): string {
-  switch (kind) {
-    case "deletion":
-      return `${key} is deleted here only: ${reason}`;
-    case "text":
-      return `the description document is refused by the service: ${reason}`;
-    case "memories":
-      return `${key} is refused by the service: ${reason}`;
-    case "metadata":
-      return `metadata ${key} is refused by the service: ${reason}`;
-  }
+  if (reason === UNTAKABLE)
+    return `${nameOf(kind, key)} can't be taken from the service: ${reason}`;
+  if (kind === "deletion") return `${key} is deleted here only: ${reason}`;
+  return `${nameOf(kind, key)} is refused by the service: ${reason}`;
+}
+
+function nameOf(kind: RefusedKind, key: string): string {
+  if (kind === "text") return "the description document";
+  return kind === "metadata" ? `metadata ${key}` : key;
 }

@@ -23,6 +23,16 @@ export interface Refused {
   readonly reason: string;
 }
 
+/** What a service was sent. */
+export interface SentValue {
+  /** See `itemName`. */
+  readonly name: string;
+  /** See `hashOfValue`. */
+  readonly hash: string;
+  /** In milliseconds since the Unix epoch, while it is not answered; 0 once it is. */
+  readonly at: number;
+}
+
 /** A call that is not idempotent, written down before it is made. */
 export type JournalEntry = { readonly id: number; readonly key: string } & (
   | { readonly kind: "create"; readonly content: string; readonly replacesId: string | null }
@@ -34,14 +44,16 @@ export interface PlainState {
   readonly text: PlainText;
   readonly memories: ReadonlyMap<string, AgreedItem>;
   readonly metadata: ReadonlyMap<string, AgreedItem>;
-  /** What the service was sent since it was read last: hashes of the values, by `itemName`. */
-  readonly sent: ReadonlyMap<string, string>;
+  /** What the service was sent since it was read last, and before that what it may do yet. */
+  readonly sent: readonly SentValue[];
   /** When the service was found to have lost data, in milliseconds since the Unix epoch. */
   readonly lostAt: number | null;
   /** Differences that were left after the last reading. */
   readonly outstanding: number;
   /** Since when it shows nothing at all of what was agreed; the same clock. */
   readonly blankSince: number | null;
+  /** It said that the project is not there; what it holds since may be another. */
+  readonly missing: boolean;
   readonly journal: readonly JournalEntry[];
   readonly refused: readonly Refused[];
 }
@@ -77,10 +89,11 @@ export async function readPlain(db: Db, documentId: number): Promise<PlainState 
     text: JSON.parse(row.text) as PlainText,
     memories: await readItems(db, documentId, "memories"),
     metadata: await readItems(db, documentId, "metadata"),
-    sent: new Map(JSON.parse(row.sent) as [string, string][]),
+    sent: (JSON.parse(row.sent) as SentRow[]).map(([name, hash, at = 0]) => ({ name, hash, at })),
     lostAt: row.lost_at,
     outstanding: row.outstanding,
     blankSince: row.blank_since,
+    missing: row.missing === 1,
     journal: await readJournal(db, documentId),
     refused: await listRefused(db, documentId),
   };
@@ -91,10 +104,11 @@ export const NOTHING_READ: PlainState = {
   text: UNKNOWN_TEXT,
   memories: new Map(),
   metadata: new Map(),
-  sent: new Map(),
+  sent: [],
   lostAt: null,
   outstanding: 0,
   blankSince: null,
+  missing: false,
   journal: [],
   refused: [],
 };
@@ -118,13 +132,17 @@ export async function writePlain(
   await writeItems(db, documentId, "metadata", known.metadata, next.metadata);
 }
 
-function documentRow({ text, sent, outstanding, lostAt, blankSince }: Remembered) {
+/** Without the time it is of before there was one. */
+type SentRow = readonly [name: string, hash: string, at?: number];
+
+function documentRow({ text, sent, outstanding, lostAt, blankSince, missing }: Remembered) {
   return {
     text: JSON.stringify(text),
-    sent: JSON.stringify([...sent]),
+    sent: JSON.stringify(sent.map(({ name, hash, at }): SentRow => [name, hash, at])),
     outstanding,
     lost_at: lostAt,
     blank_since: blankSince,
+    missing: missing ? 1 : 0,
   };
 }
 

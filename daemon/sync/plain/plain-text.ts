@@ -44,24 +44,39 @@ export interface TakenText {
   readonly send: string | undefined;
 }
 
+/** How it comes that the service shows a text. */
+export interface Circumstances {
+  /** It holds none, and nobody meant that. */
+  readonly lost: boolean;
+  /** It is one that the service was sent some time ago. */
+  readonly late: boolean;
+}
+
 /**
  * Takes the service's text as a save is taken from a file: what it changed since the version last
  * agreed goes into the document by whole lines. A service that shows no text (undefined) is sent
- * ours and never asked. `lost`: it holds none, and nobody meant that.
+ * ours and never asked.
  */
 export async function takeText(
   context: Context,
   open: OpenDocument,
   known: PlainText,
   content: string | undefined,
-  lost: boolean,
+  { lost, late }: Circumstances,
 ): Promise<TakenText> {
   if (content === undefined) return unread(open, known);
-  const agreed = await takeContent(context, open, lost ? UNKNOWN_TEXT : known, content);
+  const agreed = await takeContent(context, open, lost ? UNKNOWN_TEXT : known, content, late);
   const { document } = open;
   const send = document.content() === content ? undefined : document.content();
   const pushed = send === undefined ? null : captureVersion(open);
   return { state: { ...agreed, pushed }, send };
+}
+
+/** The service's text can't be taken and is not to be written over: what is known of it stays. */
+export function leaveText({ document }: OpenDocument, known: PlainText): TakenText {
+  const mine = document.content();
+  const isSent = mine === contentOf(known.agreed ?? EMPTY_VERSION);
+  return { state: known, send: isSent ? undefined : mine };
 }
 
 /** The service answered that it took `pushed`, and will never show it. */
@@ -84,13 +99,15 @@ async function takeContent(
   open: OpenDocument,
   known: PlainText,
   content: string,
+  late: boolean,
 ): Promise<Held> {
   const { agreed, pushed, before } = known;
   if (pushed !== null && contentOf(pushed) === content) {
     return { agreed: pushed, before: agreed && { ...agreed, at: context.now } };
   }
   if (open.document.content() === content) return { agreed: captureVersion(open), before };
-  if (agreed !== null && contentOf(agreed) === content) return { agreed, before };
+  // What was sent before what is agreed brings nothing, and took nothing away.
+  if (agreed !== null && (late || contentOf(agreed) === content)) return { agreed, before };
   const file = { content, hash: "", savedAt: context.now };
   if (agreed === null) {
     const isSeed = content !== "";
@@ -145,6 +162,11 @@ function changeOf(from: TextVersion, to: TextVersion) {
 
 function wordLines({ base }: TextVersion): Set<string> {
   return new Set(base.text.split("\n").filter(hasWord));
+}
+
+/** Whether a content is a version that the service was known or sent to hold. */
+export function isKnownText({ agreed, pushed }: PlainText, content: string | undefined): boolean {
+  return [agreed, pushed].some((version) => version !== null && contentOf(version) === content);
 }
 
 function captureVersion({ document }: OpenDocument): TextVersion {

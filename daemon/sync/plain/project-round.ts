@@ -4,12 +4,13 @@ import { findBinding } from "../../remotes/remote-store.ts";
 import { NOT_FOUND } from "../round.ts";
 import type { Outcome } from "../service.ts";
 import { deleteMemories } from "./delete-memories.ts";
-import { forgetAgreed, writeKept } from "./document-state.ts";
+import { noteMissing, writeKept } from "./document-state.ts";
 import type { PlainOptions } from "./plain-options.ts";
 import { dropItem, putItem, putRefused, readPlain, writePlain } from "./plain-store.ts";
 import { takenUnread } from "./plain-text.ts";
 import { type ProjectReading, readProject } from "./reading.ts";
 import { type Sent, sendItems } from "./send-items.ts";
+import { withAnswered } from "./sent-values.ts";
 import { takeProject } from "./take-project.ts";
 
 /** What a round came to. */
@@ -74,7 +75,7 @@ async function readOrCreate(
   if (outcome.kind === "refused" && outcome.status === NOT_FOUND) {
     const address = projectDocument(options.account, project);
     const { store } = options;
-    const isOurs = await store.write((context) => forgetAgreed(context, service.name, address));
+    const isOurs = await store.write((context) => noteMissing(context, service.name, address));
     if (!isOurs) return BOUND_ANEW;
     const created = await service.createProject(project, projects().get(project) ?? project);
     if (created.kind !== "answered") return created;
@@ -102,9 +103,10 @@ async function rememberSent(
       else await putItem(db, id, kind, key, { value, id: null, createdAt: null, seen: false });
     }
     const known = await readPlain(db, id);
+    if (!known) return;
     const isTextTaken = taken.some(({ kind }) => kind === "text") && reading.text === undefined;
-    if (known && isTextTaken) {
-      await writePlain(db, id, known, { ...known, text: takenUnread(known.text) });
-    }
+    const text = isTextTaken ? takenUnread(known.text) : known.text;
+    const sent = withAnswered(known.sent, [...taken, ...refused]);
+    await writePlain(db, id, known, { ...known, text, sent });
   });
 }

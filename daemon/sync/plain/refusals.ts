@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { JsonValue } from "../../../shared/json.ts";
 import type { DaemonTables } from "../../tables.ts";
+import type { Untakable } from "./reading.ts";
 import {
   dropRefused,
   hashOfValue,
@@ -31,7 +32,12 @@ export interface Removal {
 interface Wanted {
   readonly items: readonly SendItem[];
   readonly removals: readonly Removal[];
+  /** What is not to be written over, whatever is wanted. */
+  readonly untakable?: readonly Untakable[];
 }
+
+/** Why what stands at the service is neither taken nor written over. */
+export const UNTAKABLE = "what it holds is too large, or no text, and stays there as it is";
 
 /** Why a memory is not deleted there. */
 export const NO_ID = "its deletion can't be sent: the service gives no id for it";
@@ -47,18 +53,31 @@ export async function keepRefused(
   wanted: Wanted,
   noId: string,
 ): Promise<Wanted> {
+  const { untakable = [] } = wanted;
   const known = new Map(refused.map((each) => [itemName(each.kind, each.key), each]));
-  const held = new Set<string>();
+  const left = new Set(untakable.map(({ kind, key }) => itemName(kind, key)));
+  const isLeft = (kind: RefusedKind, key: string) => left.has(itemName(kind, key));
+  const held = new Set(left);
   const isHeld = (kind: RefusedKind, key: string, value: JsonValue) => {
     const name = itemName(kind, key);
-    const same = known.get(name)?.hash === hashOfValue(value);
+    const { hash, reason } = known.get(name) ?? {};
+    const same = hash === hashOfValue(value) && reason !== UNTAKABLE;
     if (same) held.add(name);
     return same;
   };
-  const items = wanted.items.filter(({ kind, key, value }) => !isHeld(kind, key, value));
-  const removals = wanted.removals.filter(({ key, id }) => !isHeld("deletion", key, id));
+  const items = wanted.items.filter(
+    ({ kind, key, value }) => !isLeft(kind, key) && !isHeld(kind, key, value),
+  );
+  const removals = wanted.removals.filter(
+    ({ key, id }) => !isLeft("memories", key) && !isHeld("deletion", key, id),
+  );
   for (const each of refused) {
     if (!held.has(itemName(each.kind, each.key))) await dropRefused(db, documentId, each);
+  }
+  for (const { kind, key } of untakable) {
+    if (known.get(itemName(kind, key))?.reason === UNTAKABLE) continue;
+    const hash = hashOfValue(null);
+    await putRefused(db, documentId, { kind, key, hash, reason: UNTAKABLE });
   }
   for (const { key, id } of removals) {
     if (id !== null) continue;

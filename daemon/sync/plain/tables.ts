@@ -12,7 +12,7 @@ interface PlainDocumentsTable {
   document_id: number;
   /** `PlainText` as JSON. */
   text: string;
-  /** JSON `[[name, hash], …]`: what the service was sent since it was read last. */
+  /** JSON `[[name, hash, at], …]`, which `SentValue` explains. */
   sent: string;
   /** Differences from the service that were left after the last reading. */
   outstanding: number;
@@ -20,6 +20,8 @@ interface PlainDocumentsTable {
   lost_at: number | null;
   /** Since when it shows nothing of what was agreed, in milliseconds; null when it does. */
   blank_since: number | null;
+  /** 1: it said that the project is not there, and was not read since. */
+  missing: Generated<number>;
 }
 
 /** An item as the service was last known to hold it. */

@@ -5,7 +5,15 @@ import { itemsOf, takeItems } from "./apply-items.ts";
 import { readState, rememberReading } from "./document-state.ts";
 import { keyOwnMemories } from "./own-sides.ts";
 import type { PlainOptions } from "./plain-options.ts";
-import { dropJournal, hashOfValue, itemName, journalDelete, NOTHING_READ } from "./plain-store.ts";
+import {
+  dropJournal,
+  hashOfValue,
+  itemName,
+  type JournalEntry,
+  journalDelete,
+  NOTHING_READ,
+  type PlainState,
+} from "./plain-store.ts";
 import { UNKNOWN_TEXT } from "./plain-text.ts";
 import type { OwnReading } from "./reading.ts";
 import { keepRefused, NO_ID, type Removal } from "./refusals.ts";
@@ -38,21 +46,23 @@ export async function takeOwn(
   const known = await readState(db, options.service.name, open.id);
   const { document } = open;
   const shown = reading.memories.filter(({ layer }) => layer === layerOf(name));
-  const { theirs, superseded, hasDeleted, settled } = keyOwnMemories(shown, {
+  const { theirs, superseded, settled } = keyOwnMemories(shown, {
     base: known.memories,
     journal: known.journal,
     contacted: known !== NOTHING_READ,
+    complete: reading.complete,
     mine: itemsOf(document, "memories"),
   });
   // What was created without our having heard so is ours, however it was changed here meanwhile.
-  const sent = new Map(
-    known.journal.flatMap((entry): [string, string][] => {
-      if (entry.kind !== "create") return [];
-      return [[itemName("memories", entry.key), hashOfValue(entry.content)]];
-    }),
-  );
+  const sent = known.journal.flatMap((entry) => {
+    if (entry.kind !== "create") return [];
+    const [name, hash] = [itemName("memories", entry.key), hashOfValue(entry.content)];
+    return [{ name, hash, at: 0 }];
+  });
+  const memories = reading.complete ? withoutDeleted(known.memories, settled) : known.memories;
+  // Here an id is all that a memory is, and deletes no other: what vanished was deleted by others.
   const read = { items: theirs, complete: reading.complete };
-  const merged = takeItems(document, "memories", { ...known, sent }, read, hasDeleted, now);
+  const merged = takeItems(document, "memories", { ...known, memories, sent }, read, false, now);
   await dropJournal(db, settled);
   for (const { key, id } of superseded) if (id !== null) await journalDelete(db, open.id, key, id);
   const wanted = {
@@ -64,7 +74,7 @@ export async function takeOwn(
     text: UNKNOWN_TEXT,
     memories: merged.base,
     metadata: new Map(),
-    sent: new Map(),
+    sent: [],
     lost: merged.lost,
     blankSince: null,
     outstanding: wanted.items.length + wanted.removals.length,
@@ -75,4 +85,14 @@ export async function takeOwn(
     replacesId: merged.base.get(key)?.id ?? null,
   }));
   return { creations, removals };
+}
+
+/** What we have deleted ourselves nobody else has: if it is here, it was written anew since. */
+function withoutDeleted(
+  known: PlainState["memories"],
+  settled: readonly JournalEntry[],
+): PlainState["memories"] {
+  const deleted = new Set<string | null>();
+  for (const entry of settled) if (entry.kind === "delete") deleted.add(entry.memoryId);
+  return new Map([...known].filter(([, { id }]) => !deleted.has(id)));
 }

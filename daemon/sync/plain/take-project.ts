@@ -1,3 +1,4 @@
+import { equalJson } from "../../../shared/json.ts";
 import type { ProjectId } from "../../../shared/ids.ts";
 import type { OpenDocument } from "../../../shared/replica/open-document.ts";
 import type { WriteContext } from "../../../shared/replica/store.ts";
@@ -5,7 +6,7 @@ import type { DaemonTables } from "../../tables.ts";
 import { openBound } from "../open-bound.ts";
 import { itemsOf, takeItems } from "./apply-items.ts";
 import { readState, rememberReading } from "./document-state.ts";
-import { DELETED_AT_ONCE } from "./merge-items.ts";
+import { type AgreedItem, DELETED_AT_ONCE } from "./merge-items.ts";
 import type { PlainOptions } from "./plain-options.ts";
 import {
   dropJournal,
@@ -13,9 +14,11 @@ import {
   type ItemKind,
   itemName,
   type PlainState,
+  type SentValue,
 } from "./plain-store.ts";
-import { takeText } from "./plain-text.ts";
+import { isKnownText, leaveText, takeText, UNKNOWN_TEXT } from "./plain-text.ts";
 import type { ProjectReading, ReadItems } from "./reading.ts";
+import { sentIndex, sentWith } from "./sent-values.ts";
 import { keepRefused, NO_ID, type Removal, type SendItem } from "./refusals.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -44,14 +47,15 @@ export async function takeProject(
   const open = await openBound(context, options, project);
   if (!open) return { items: [], removals: [], doubted: false };
   const from = open.head.seq;
-  const known = await readState(context.db, options.service.name, open.id);
+  const stored = await readState(context.db, options.service.name, open.id);
+  const known = stored.missing ? stillAgreed(stored, reading) : stored;
   const wiped = isWiped(open, known, reading);
   const blankSince =
     !wiped && isBlank(open, known, reading) ? (known.blankSince ?? context.now) : null;
   if (blankSince !== null && Math.abs(context.now - blankSince) < BLANK_MS_MIN) {
     const outstanding = Math.max(known.outstanding, 1);
     const doubt = { ...known, blankSince, outstanding, lost: false };
-    await rememberReading(context, options, open, from, known, doubt);
+    await rememberReading(context, options, open, from, stored, doubt);
     return { items: [], removals: [], doubted: true };
   }
   const putBack = wiped || hasDeleted(known, reading.memories);
@@ -60,7 +64,13 @@ export async function takeProject(
   const memories = takeItems(document, "memories", known, reading.memories, putBack, now);
   const lost = wiped || memories.lost;
   const metadata = takeItems(document, "metadata", known, reading.metadata, lost, now);
-  const text = await takeText(context, open, known.text, reading.text, lost);
+  const isUntakable = reading.untakable.some(({ kind }) => kind === "text");
+  const text = isUntakable
+    ? leaveText(open, known.text)
+    : await takeText(context, open, known.text, reading.text, {
+        lost,
+        late: isLate(known, reading),
+      });
   const wanted = {
     items: [
       ...(text.send === undefined ? [] : [{ kind: "text", key: "", value: text.send } as const]),
@@ -69,24 +79,58 @@ export async function takeProject(
       ...metadata.remove.map(({ key }) => ({ kind: "metadata", key, value: null }) as const),
     ],
     removals: memories.remove,
+    untakable: reading.untakable,
   };
   const changes = await keepRefused(context.db, open.id, known.refused, wanted, NO_ID);
   await settleJournal(context, known, wanted.removals);
-  await rememberReading(context, options, open, from, known, {
+  await rememberReading(context, options, open, from, stored, {
     text: text.state,
     memories: memories.base,
     metadata: metadata.base,
-    sent: sentOf(changes.items),
-    lost: lost || metadata.lost,
+    sent: sentWith(known.sent, changes.items, now, (sent) => isShown(sent, reading)),
+    lost: lost || metadata.lost || (stored.missing && lacksAny(stored, reading)),
     blankSince: null,
     outstanding: wanted.items.length + wanted.removals.length,
   });
   return { ...changes, doubted: false };
 }
 
-/** What is about to be sent, by name. */
-function sentOf(items: readonly SendItem[]): Map<string, string> {
-  return new Map(items.map(({ kind, key, value }) => [itemName(kind, key), hashOfValue(value)]));
+/**
+ * What is sure of the state once the service has said that the project is not there, for it may be
+ * another one by now, made of anything: what it shows just as it was.
+ */
+function stillAgreed(known: PlainState, reading: ProjectReading): PlainState {
+  const ofKind = (kind: ItemKind) => {
+    const isSame = ([key, { value }]: [string, AgreedItem]) => {
+      const shown = reading[kind]?.items.get(key);
+      return shown !== undefined && equalJson(shown.value, value);
+    };
+    return new Map([...known[kind]].filter(isSame));
+  };
+  const text = isKnownText(known.text, reading.text) ? known.text : UNKNOWN_TEXT;
+  return { ...known, text, memories: ofKind("memories"), metadata: ofKind("metadata") };
+}
+
+/** Whether it does not show everything any more that it is known to have held. */
+function lacksAny({ text, memories, metadata }: PlainState, reading: ProjectReading): boolean {
+  const lacks = (items: PlainState[ItemKind], shown: ReadItems | undefined) =>
+    [...items.keys()].some((key) => !shown?.items.has(key));
+  const hadText = (text.agreed?.base.text ?? "").trim() !== "";
+  if (hadText && !reading.text) return true;
+  return lacks(memories, reading.memories) || lacks(metadata, reading.metadata);
+}
+
+/** Whether it shows a text of ours, from however long ago, that it was not known to hold. */
+function isLate({ sent }: PlainState, { text }: ProjectReading): boolean {
+  return text !== undefined && sentIndex(sent)(itemName("text", ""), text);
+}
+
+function isShown({ name, hash }: SentValue, { text, memories, metadata }: ProjectReading): boolean {
+  const [kind = ""] = name.split("\n", 1);
+  const key = name.slice(kind.length + 1);
+  const items = kind === "memories" ? memories : metadata;
+  const shown = kind === "text" ? text : items?.items.get(key)?.value;
+  return shown !== undefined && hashOfValue(shown) === hash;
 }
 
 /**

@@ -128,7 +128,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "a live frame of another epoch is taken for the next",
-    265,
+    728,
     "daemon/sync/incoming.ts",
     "const isNext = remote.epoch === epoch && remote.seq + 1",
     "const isNext = remote.seq + 1",
