@@ -23,7 +23,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "a file is not flushed before it gets its name",
-    83,
+    28,
     "daemon/sources/write-file.ts",
     "await handle.writeFile(content);\n    await handle.sync();",
     "await handle.writeFile(content);",
@@ -37,7 +37,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "what was rolled back stays in memory",
-    61,
+    7,
     "shared/replica/store.ts",
     "this.openDocuments.delete(addressKey(document.address));\n    }\n    this.rows = [];",
     "}\n    this.rows = [];",
@@ -121,7 +121,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "a live frame is taken although one before it has not come",
-    13,
+    6,
     "daemon/sync/incoming.ts",
     "remote.seq + 1 === seq",
     "remote.seq < seq",
@@ -136,7 +136,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     // Both obey it: one for its own backoff, one for everybody and over a restart.
     name: "Retry-After is not obeyed",
-    seed: 2,
+    seed: 5,
     replacements: [
       {
         file: "daemon/sync/schedule.ts",
@@ -187,7 +187,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ),
   mutation(
     "of two copies the one stays that is not this machine's",
-    151,
+    5,
     "shared/replica/doubled-lines.ts",
     "return one.at < other.at ? [one, other] : [other, one];",
     'return one.lines[0]?.side === "theirs" ? [one, other] : [other, one];',
