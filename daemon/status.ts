@@ -14,7 +14,8 @@ import type { FollowedFile } from "./sources/followed-file.ts";
 import type { Polled } from "./sources/watch-trouble.ts";
 import type { SyncEngine } from "./sync/engine.ts";
 import { readPlainStatus } from "./sync/plain/plain-status.ts";
-import { countUnacknowledged, isPlain, readPosition } from "./sync/positions.ts";
+import { FORBIDDEN } from "./sync/incoming.ts";
+import { countUnacknowledged, isPlain, readPosition, type SyncPosition } from "./sync/positions.ts";
 import type { RequestBudget } from "./sync/request-budget.ts";
 import { documentsOf } from "./sync/round.ts";
 import type { SyncUnit } from "./sync/schedule.ts";
@@ -269,7 +270,7 @@ async function unitStatus(
     const position = await readPosition(store.reader, service, document.id);
     memories += await countMemories(sources, document.id);
     waiting += await countUnacknowledged(store.reader, document.id, position.ackedSeq);
-    contacted &&= position.remote !== undefined;
+    contacted &&= position.remote !== undefined || isForbiddenOwn(unit, position);
     refused ??= position.refused ?? null;
     if (!isPlain(position)) continue;
     const plain = await readPlainStatus(store.reader, document.id);
@@ -277,6 +278,11 @@ async function unitStatus(
     notes.push(...plain.notes);
   }
   return { memories, waiting, contacted, refused, notes };
+}
+
+/** A token bound to projects reaches no others' documents, and the service has said so. */
+function isForbiddenOwn(unit: SyncUnit, { refused }: SyncPosition): boolean {
+  return unit === "own" && refused === FORBIDDEN;
 }
 
 async function countMemories({ store }: StatusSources, documentId: number): Promise<number> {

@@ -156,6 +156,22 @@ scenario("a service is configured whole or not at all", async (lab) => {
   await expectRefusal(machine, ["up"], /MEMSYNC_URL is not an http or https address/);
 });
 
+scenario("a token without an address is said to be of no use", async (lab) => {
+  const machine = await makeMachine(lab);
+  const env = { MEMSYNC_TOKEN: "mst_dev_alone" };
+  const started = await machine.run(["start"], { env });
+  expect([started.status, started.stderr]).toEqual([
+    0,
+    expect.stringContaining("MEMSYNC_TOKEN is set without MEMSYNC_URL"),
+  ]);
+  const examined = await machine.run(["doctor"], { env });
+  expect([examined.status, examined.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^warning +token +MEMSYNC_TOKEN is set without MEMSYNC_URL.*\n +set /m),
+  ]);
+  expect((await machine.run(["status"])).stderr).toBe("");
+});
+
 scenario("a write into a project that is linked nowhere says that nothing is sent", async (lab) => {
   const machine = await makeMachine(lab);
   await machine.up();
