@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { existsSync } from "node:fs";
-import { mkdir, stat } from "node:fs/promises";
+import { mkdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
@@ -185,6 +185,30 @@ scenario("a write into a project that is linked nowhere says that nothing is sen
   const mistyped = await set("proj_mistyped");
   expect([mistyped.status, mistyped.stdout]).toEqual([0, ""]);
   expect(mistyped.stderr).toContain("proj_mistyped is linked to no folder here");
+});
+
+scenario("a mistyped folder is not taken for the project around it", async (lab) => {
+  const machine = await makeMachine(lab);
+  await machine.up();
+  const nowhere = /there is no folder \S+nowhere, and nowhere is no project's id/;
+  await expectRefusal(machine, ["set", "k", "v", "--project", "nowhere"], nowhere);
+  await expectRefusal(machine, ["doc", "--project", "nowhere"], nowhere);
+  await expectRefusal(machine, ["connect", ".", "nowhere"], nowhere);
+  await machine.memsync("set", "k", "v");
+  await machine.down();
+  // One that is linked may be on a disk that is not there at the moment.
+  const folder = machine.folder;
+  await rename(folder, `${folder}-away`);
+  const away = await machine.run(["get", "k", "--project", `${folder}/docs`], {
+    cwd: lab.git.folder,
+  });
+  await rename(`${folder}-away`, folder);
+  expect(away).toMatchObject({ status: 0, stdout: "v" });
+});
+
+scenario("the embedded service is no remote to be removed", async (lab) => {
+  const machine = await makeMachine(lab);
+  await expectRefusal(machine, ["remote", "rm", "embedded"], /part of the home/);
 });
 
 scenario("a folder that is not there can't be followed", async (lab) => {
