@@ -1,6 +1,5 @@
 import { assert } from "../shared/errors.ts";
 import type { AccountId } from "../shared/ids.ts";
-import { projectOf } from "../shared/replica/address.ts";
 import type { ReplicaStore } from "../shared/replica/store.ts";
 import { VERSION } from "../shared/version.ts";
 import { timestampOf } from "../shared/timestamps.ts";
@@ -20,6 +19,7 @@ import type { RequestBudget } from "./sync/request-budget.ts";
 import { documentsOf } from "./sync/round.ts";
 import type { SyncUnit } from "./sync/schedule.ts";
 import type { DaemonTables } from "./tables.ts";
+import { findUnlinked, type UnlinkedProject } from "./unlinked-projects.ts";
 
 /** How far a unit's documents are: what is durable here, and what the service has acknowledged. */
 export interface UnitStatus {
@@ -55,13 +55,6 @@ export interface ProjectStatus extends UnitStatus {
   /** Name of the remote that it is bound to. */
   readonly remote: string;
   readonly folders: readonly FolderStatus[];
-}
-
-/** A project that is written to here but linked to no folder, so that nothing of it is sent. */
-export interface UnlinkedProject {
-  readonly id: string;
-  /** Changes that are on this machine alone. */
-  readonly waiting: number;
 }
 
 /** How it stands with a service, which is named by its address, or `embedded`. */
@@ -163,7 +156,7 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
     service: usual.service,
     remotes,
     projects,
-    unlinked: await findUnlinked(sources),
+    unlinked: await findUnlinked(sources.store.reader, open, sources.links),
     own: usual.own,
     damaged: readDamageNotes(sources.home),
     held: await readHeldStatus(sources.store.reader, (account) => {
@@ -214,26 +207,6 @@ function heldBackOf({ heldBack }: SyncEngine) {
 function uniqueProjects(links: readonly Link[]): Link[] {
   const seen = new Set<string>();
   return links.filter(({ projectId }) => !seen.has(projectId) && seen.add(projectId));
-}
-
-/** Projects get here through the gateway, too, and stay when their folder is unlinked. */
-async function findUnlinked(sources: StatusSources): Promise<UnlinkedProject[]> {
-  const { store, remotes, links } = sources;
-  const linked = new Set<string>(links.map(({ projectId }) => projectId));
-  const documents = await store.reader
-    .selectFrom("documents")
-    .select(["id", "name", "owner"])
-    .orderBy("id")
-    .execute();
-  const unlinked: UnlinkedProject[] = [];
-  for (const { id, name, owner } of documents) {
-    if (projectOf(name) === undefined || linked.has(name)) continue;
-    const service = serviceNameOf(remotes.remoteOf(owner as AccountId));
-    const { ackedSeq } = await readPosition(store.reader, service, id);
-    const waiting = await countUnacknowledged(store.reader, id, ackedSeq);
-    if (waiting > 0) unlinked.push({ id: name, waiting });
-  }
-  return unlinked;
 }
 
 function folderStatus(sources: StatusSources, file: FollowedFile): FolderStatus {

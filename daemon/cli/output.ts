@@ -11,7 +11,12 @@ const said = new Set<string>();
 export function sayAside(sentence: string): void {
   if (said.has(sentence)) return;
   said.add(sentence);
-  process.stderr.write(`memsync: ${sentence}\n`);
+  complain(sentence);
+}
+
+/** Says on standard error what went wrong; a service that it quotes does not reach the terminal. */
+export function complain(sentence: string): void {
+  process.stderr.write(`memsync: ${sentence.replace(CONTROL_IN_LINES, " ")}\n`);
 }
 
 /** Writes what `--json` asks for. */
@@ -56,9 +61,13 @@ export function shortName(text: string): string {
   return process.stdout.isTTY ? cut(line, NAME_LENGTH_MAX) : line;
 }
 
-function shownPlainly(text: string): string {
+/** The line without what a terminal would obey. */
+export function shownPlainly(text: string): string {
   return text.replace(/\p{Cc}/gu, " ");
 }
+
+/** All but line breaks and tabs. */
+const CONTROL_IN_LINES = /[^\P{Cc}\n\t]/gu;
 
 /** The first line of a text, for a table; what a terminal would obey is left out of it. */
 export function firstLine(text: string): string {

@@ -8,7 +8,7 @@ const POLL_MS = 250;
 /** The daemon closes a connection that is silent for too long, so it is asked in parts. */
 const ASKED_SECONDS_MAX = 30;
 
-/** What tells whether asking again would bring anything; an older daemon says nothing of refusal. */
+/** Whether asking again would bring anything; an older daemon says nothing of refusal. */
 interface Ending {
   readonly synced: boolean;
   readonly refused?: boolean;

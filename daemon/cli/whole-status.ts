@@ -3,7 +3,7 @@ import type { Environment } from "./environment.ts";
 import { listConflicts } from "./local-conflicts.ts";
 import { withLocal } from "./place.ts";
 
-/** The daemon's status with what the replica says besides; what `--json` prints wherever it does. */
+/** The daemon's status with what the replica says besides: what `--json` prints. */
 export interface WholeStatus extends DaemonStatus {
   /** How many losing versions there are. */
   readonly conflicts: number;

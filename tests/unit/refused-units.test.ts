@@ -24,7 +24,10 @@ function statusOf({ units, own = SYNCED, online = true, heldBack, fileState }: G
   const held_back = heldBack ? { since: "", until: "" } : null;
   const folders = [{ dir: "/a", path: "CLAUDE.md", state: fileState ?? "followed", note: null }];
   const projects = units.map((unit, at) => ({ ...unit, name: `p${at}`, folders }));
-  return { projects, remotes: [{ own, service: { online, held_back } }] } as unknown as DaemonStatus;
+  return {
+    projects,
+    remotes: [{ own, service: { online, held_back } }],
+  } as unknown as DaemonStatus;
 }
 
 test("a sync is refused when waiting would bring nothing more", () => {

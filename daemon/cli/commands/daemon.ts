@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { parseProjectId } from "../../../shared/ids.ts";
 import type { BoundLink } from "../../linked-folders.ts";
+import { readWholeInbox } from "../../inbox.ts";
 import { noSuchRemote } from "../../remotes/remote.ts";
 import { createGit } from "../../sources/run-git.ts";
 import { projectFolder } from "../../sources/working-tree.ts";
@@ -9,13 +10,13 @@ import type { SyncResult } from "../../daemon.ts";
 import { listRefused } from "../../refused-units.ts";
 import type { DaemonStatus } from "../../status.ts";
 import type { Environment } from "../environment.ts";
-import { CommandFailed, UsageError } from "../errors.ts";
+import { CommandFailed, UsageError, unforeseen } from "../errors.ts";
 import { findDaemon, type GatewayClient } from "../gateway-client.ts";
-import { say, sayJson, table } from "../output.ts";
+import { count, say, sayJson, table } from "../output.ts";
+import { withLocal } from "../place.ts";
 import { resolveFolder } from "../resolve-folder.ts";
 import { wasInStartTurn } from "../start-daemon.ts";
-import { statusOnScreen } from "../status-summary.ts";
-import { statusLines } from "../status-view.ts";
+import { statusOnScreen, wholeOnScreen } from "../status-summary.ts";
 import { askSync, watchSync } from "../sync-progress.ts";
 import { conflictLines, wholeStatus } from "../whole-status.ts";
 
@@ -82,7 +83,20 @@ async function getDaemon(env: Environment): Promise<GatewayClient> {
   if (daemon) return daemon;
   const started = (await wasInStartTurn(env.home)) && (await findDaemon(env.home));
   if (started) return started;
-  throw new CommandFailed(NO_DAEMON);
+  throw new CommandFailed(`${NO_DAEMON}${await whatWaits(env)}`);
+}
+
+/** What was saved since the last daemon ended: it is safe, and nobody sends it. */
+async function whatWaits(env: Environment): Promise<string> {
+  try {
+    const writes = await withLocal(env, async (db) => (db ? await readWholeInbox(db) : []));
+    if (writes.length === 0) return "";
+    const wait = writes.length === 1 ? "waits" : "wait";
+    const saved = count(writes.length, "write", "writes");
+    return `; ${saved} saved meanwhile ${wait} for it: \`memsync preview\` shows what`;
+  } catch (thrown) {
+    return `; ${unforeseen(thrown)}`;
+  }
 }
 
 async function readStatus(env: Environment): Promise<DaemonStatus> {
@@ -96,7 +110,7 @@ async function status(env: Environment, { all, json }: StatusFlags): Promise<voi
     sayJson(found);
     return;
   }
-  for (const line of all ? statusLines(found) : statusOnScreen(found)) say(line);
+  for (const line of all ? wholeOnScreen(found) : statusOnScreen(found)) say(line);
   for (const line of conflictLines(found)) say(line);
 }
 
@@ -106,6 +120,7 @@ async function projects(env: Environment, { json }: JsonOption): Promise<void> {
     sayJson(found);
     return;
   }
+  if (found.length === 0) say("no projects yet; follow one with `memsync link DIR`");
   const rows = found.flatMap(({ id, name, folders }) => folders.map(({ dir }) => [name, id, dir]));
   for (const line of table(rows)) say(line);
 }
@@ -158,7 +173,7 @@ async function sync(env: Environment, options: JsonOption & { wait: string }): P
     return;
   }
   if (!options.json) {
-    for (const line of statusLines(status)) say(line);
+    for (const line of wholeOnScreen(status)) say(line);
     for (const line of conflictLines(status)) say(line);
   }
   throw new CommandFailed(unsynced(status));

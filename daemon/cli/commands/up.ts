@@ -12,7 +12,7 @@ import { findDaemon, type GatewayClient } from "../gateway-client.ts";
 import { say, sayAside, sayJson } from "../output.ts";
 import { resolveFolder } from "../resolve-folder.ts";
 import { runDaemon } from "../run-daemon.ts";
-import { statusLines } from "../status-view.ts";
+import { wholeOnScreen } from "../status-summary.ts";
 import { watchSync } from "../sync-progress.ts";
 import { takeHome } from "../take-home.ts";
 import { isTokenUnused, UNUSED_TOKEN, UNUSED_TOKEN_MEND } from "../unused-token.ts";
@@ -135,6 +135,6 @@ export async function show(
 ): Promise<void> {
   const status = await wholeStatus(env, found);
   if (json) sayJson(status);
-  else for (const line of [headline, ...statusLines(status), ...conflictLines(status)]) say(line);
+  else for (const line of [headline, ...wholeOnScreen(status), ...conflictLines(status)]) say(line);
   if (isTokenUnused(env, status)) sayAside(`${UNUSED_TOKEN}: ${UNUSED_TOKEN_MEND}`);
 }

@@ -42,7 +42,11 @@ export function checkProjects({ projects }: DaemonStatus): Finding {
   const [project] = refused;
   if (project) {
     const detail = `${project.name} is refused by the service: ${project.refused}`;
-    return wrong("projects", detail, "`memsync status` says what waits, `memsync sync` tries again");
+    return wrong(
+      "projects",
+      detail,
+      "`memsync status` says what waits, `memsync sync` tries again",
+    );
   }
   const [folder] = left;
   const all = count(projects.length, "project", "projects");
@@ -81,8 +85,6 @@ export async function withStatus(
     const status = await askDaemon(home);
     return status ? [check(status)] : [];
   } catch (thrown) {
-    return [
-      wrong("daemon", `answers badly: ${messageOf(thrown)}`, "memsync restart"),
-    ];
+    return [wrong("daemon", `answers badly: ${messageOf(thrown)}`, "memsync restart")];
   }
 }
