@@ -1,4 +1,4 @@
-import { columnsOf, cut, padded } from "./text-width.ts";
+import { columnsOf, cut, padded, wrapped } from "./text-width.ts";
 
 /** Writes one line for the user. */
 export function say(line: string): void {
@@ -16,7 +16,11 @@ export function sayAside(sentence: string): void {
 
 /** Says on standard error what went wrong; a service that it quotes does not reach the terminal. */
 export function complain(sentence: string): void {
-  process.stderr.write(`memsync: ${sentence.replace(CONTROL_IN_LINES, " ")}\n`);
+  const { isTTY, columns } = process.stderr;
+  const width = isTTY && columns > NARROWEST ? columns : Infinity;
+  const lines = `memsync: ${sentence.replace(CONTROL_IN_LINES, " ")}`.split("\n");
+  const shown = lines.flatMap((line) => wrapped(line, width, SENTENCE_INDENT));
+  process.stderr.write(`${shown.join("\n")}\n`);
 }
 
 /** Writes what `--json` asks for. */
@@ -28,6 +32,9 @@ export function sayJson(value: unknown): void {
 export function printText(text: string): void {
   process.stdout.write(process.stdout.isTTY && !text.endsWith("\n") ? `${text}\n` : text);
 }
+
+/** What follows the first line of a long sentence stands below it so. */
+const SENTENCE_INDENT = 2;
 
 const COLUMN_GAP = "  ";
 const NARROWEST = 40;

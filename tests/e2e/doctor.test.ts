@@ -127,3 +127,22 @@ scenario("a clock that differs from the service's is a warning", async (lab) => 
   expect(clock?.state).toBe("warning");
   expect(clock?.detail).toMatch(/^36\d\d s ahead/);
 });
+
+scenario("a shell that names another service than the daemon is told", async (lab) => {
+  const service = emulator.account("doctor-shell");
+  const machine = await makeMachine(lab, service);
+  await machine.up();
+  machine.service = undefined;
+  const { findings } = await examine(machine);
+  expect(findings.find(({ about }) => about === "daemon")).toMatchObject({
+    state: "warning",
+    detail: `running with MEMSYNC_URL ${service.url}, which is unset here`,
+    mend: expect.stringContaining("memsync stop"),
+  });
+  const other = await machine.run(["doctor"], { env: { MEMSYNC_URL: "http://a:secret@host" } });
+  expect(other.stdout).toContain("which is another here");
+  expect(other.stdout + other.stderr).not.toContain("secret");
+  // What would be sent is sent by the daemon, wherever it is asked about.
+  const previews = JSON.parse(await machine.memsync("preview", "--json")) as object[];
+  expect(previews).toContainEqual(expect.objectContaining({ service: service.url }));
+});

@@ -56,7 +56,7 @@ async function examine(env: Environment): Promise<Finding[]> {
     await findingOf("database", () => checkDatabase(home)),
     await findingOf("log", () => checkLog(home)),
     await findingOf("watching", checkWatches),
-    await findingOf("daemon", () => checkDaemon(home)),
+    await findingOf("daemon", () => checkDaemon(env)),
     ...(await withStatus(home, checkProjects)),
     ...(await withStatus(home, checkPolled)),
     ...(await checkRemotes(env)),

@@ -4,6 +4,8 @@ import { takeLock } from "../../../shared/sqlite/lock.ts";
 import { VERSION } from "../../../shared/version.ts";
 import type { Home } from "../../home.ts";
 import type { DaemonStatus, FolderStatus } from "../../status.ts";
+import { contactDaemon } from "../daemon-contact.ts";
+import type { Environment } from "../environment.ts";
 import { findDaemon } from "../gateway-client.ts";
 import { count } from "../output.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
@@ -15,9 +17,9 @@ export async function askDaemon(home: Home): Promise<DaemonStatus | undefined> {
   return daemon && ((await daemon.call("GET", "/_memsync/status")) as DaemonStatus);
 }
 
-export async function checkDaemon(home: Home): Promise<Finding> {
+export async function checkDaemon({ home, serviceUrl }: Environment): Promise<Finding> {
   const status = await askDaemon(home);
-  if (status) return versionFinding(status);
+  if (status) return (await serviceFinding(home, serviceUrl)) ?? versionFinding(status);
   if (!existsSync(home.lock)) return ok("daemon", "never started here; `memsync start` does");
   const lock = await takeLock(home.lock);
   if (lock) {
@@ -26,6 +28,19 @@ export async function checkDaemon(home: Home): Promise<Finding> {
   }
   const mend = "end the process that holds the home, then `memsync start`";
   return wrong("daemon", "a process holds the home and does not answer", mend);
+}
+
+/** What a daemon was started with decides, and may be another service than this shell's. */
+async function serviceFinding(home: Home, url: string | undefined): Promise<Finding | undefined> {
+  const daemon = await contactDaemon(home);
+  const its = daemon?.introduction.environment.url ?? undefined;
+  if (!daemon || its === url) return undefined;
+  // What is set here may hold a password.
+  const here = url === undefined ? "unset" : "another";
+  const detail = `running with MEMSYNC_URL ${its ?? "unset"}, which is ${here} here`;
+  const mend =
+    "set it here as there, or run `memsync stop` and `memsync start` to change its service";
+  return warning("daemon", detail, mend);
 }
 
 function versionFinding({ version }: DaemonStatus): Finding {
