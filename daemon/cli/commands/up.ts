@@ -1,4 +1,3 @@
-import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { delay } from "../../../shared/world.ts";
 import { realWorld } from "../../../shared/world-real.ts";
@@ -6,6 +5,7 @@ import type { Daemon } from "../../daemon.ts";
 import { createGit } from "../../sources/run-git.ts";
 import { projectFolder } from "../../sources/working-tree.ts";
 import type { DaemonStatus, FolderStatus } from "../../status.ts";
+import { confirm, Interrupted, isTerminal } from "../ask.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed, unforeseen } from "../errors.ts";
 import { findDaemon, type GatewayClient } from "../gateway-client.ts";
@@ -67,7 +67,8 @@ async function begin(
   // What can't be shown is no reason to end.
   await show(env, status, headline, options).catch((thrown) => sayAside(unforeseen(thrown)));
   for (const dir of folders) {
-    if (!known.some((folder) => folder.dir === dir)) await askForConsent(daemon, dir);
+    if (known.some((folder) => folder.dir === dir)) continue;
+    await askForConsent(daemon, dir).catch(endIfInterrupted);
   }
 }
 
@@ -115,11 +116,15 @@ export async function settledStatus(daemon: GatewayClient): Promise<DaemonStatus
 async function askForConsent(daemon: Daemon, dir: string): Promise<void> {
   const { projects } = await daemon.status();
   const folder = projects.flatMap(({ folders }) => folders).find((each) => each.dir === dir);
-  if (!folder || !wantsConsent(folder) || !process.stdin.isTTY || !process.stdout.isTTY) return;
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const question = `May memsync write others' changes into ${folder.path} here? [y/N] `;
-  const answer = await terminal.question(question).finally(() => terminal.close());
-  if (/^y(es)?$/i.test(answer.trim())) await daemon.link(dir, { write: true });
+  if (!folder || !wantsConsent(folder) || !isTerminal() || !process.stdout.isTTY) return;
+  const question = `May memsync write others' changes into ${folder.path} here?`;
+  if (await confirm(question)) await daemon.link(dir, { write: true });
+}
+
+/** Nothing of what is typed there reaches the process as a signal while it is asked. */
+function endIfInterrupted(thrown: unknown): void {
+  if (!(thrown instanceof Interrupted)) throw thrown;
+  process.kill(process.pid, "SIGINT");
 }
 
 function wantsConsent({ state, note }: FolderStatus): boolean {
