@@ -19,7 +19,7 @@ import type { RequestBudget } from "./sync/request-budget.ts";
 import { documentsOf } from "./sync/round.ts";
 import type { SyncUnit } from "./sync/schedule.ts";
 import type { DaemonTables } from "./tables.ts";
-import { findUnlinked, type UnlinkedProject } from "./unlinked-projects.ts";
+import { countMemories, findUnlinked, type UnlinkedProject } from "./unlinked-projects.ts";
 
 /** How far a unit's documents are: what is durable here, and what the service has acknowledged. */
 export interface UnitStatus {
@@ -241,7 +241,7 @@ async function unitStatus(
       continue;
     }
     const position = await readPosition(store.reader, service, document.id);
-    memories += await countMemories(sources, document.id);
+    memories += await countMemories(store.reader, document.id);
     waiting += await countUnacknowledged(store.reader, document.id, position.ackedSeq);
     contacted &&= position.remote !== undefined || isForbiddenOwn(unit, position);
     refused ??= position.refused ?? null;
@@ -256,13 +256,4 @@ async function unitStatus(
 /** A token bound to projects reaches no others' documents, and the service has said so. */
 function isForbiddenOwn(unit: SyncUnit, { refused }: SyncPosition): boolean {
   return unit === "own" && refused === FORBIDDEN;
-}
-
-async function countMemories({ store }: StatusSources, documentId: number): Promise<number> {
-  const { count } = await store.reader
-    .selectFrom("memories")
-    .select((select) => select.fn.countAll<number>().as("count"))
-    .where("document_id", "=", documentId)
-    .executeTakeFirstOrThrow();
-  return Number(count);
 }

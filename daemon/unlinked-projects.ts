@@ -17,6 +17,7 @@ export interface UnlinkedProject {
   readonly name: string | null;
   /** Name of the remote that it is bound to. */
   readonly remote: string;
+  readonly memories: number;
   /** Changes that are on this machine alone. */
   readonly waiting: number;
 }
@@ -40,7 +41,13 @@ export async function findUnlinked(
     const { ackedSeq } = await readPosition(db, serviceNameOf(remote), id);
     const waiting = await countUnacknowledged(db, id, ackedSeq);
     if (waiting === 0) continue;
-    unlinked.push({ id: project, name: await nameOf(db, id), remote: remote?.name ?? "", waiting });
+    unlinked.push({
+      id: project,
+      name: await nameOf(db, id),
+      remote: remote?.name ?? "",
+      memories: await countMemories(db, id),
+      waiting,
+    });
   }
   return unlinked;
 }
@@ -54,4 +61,14 @@ async function nameOf(db: Db, documentId: number): Promise<string | null> {
     .executeTakeFirst();
   const name: unknown = row && JSON.parse(row.value);
   return typeof name === "string" && name !== "" ? name : null;
+}
+
+/** Memories of a document that are saved here. */
+export async function countMemories(db: Db, documentId: number): Promise<number> {
+  const { count } = await db
+    .selectFrom("memories")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("document_id", "=", documentId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }

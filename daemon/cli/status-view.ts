@@ -88,12 +88,13 @@ function projectLines(project: ProjectStatus, withRemote: boolean): string[] {
 }
 
 function unlinkedLines(project: UnlinkedProject, withRemote: boolean): string[] {
-  const { id, name, remote, waiting } = project;
+  const { id, name, remote, memories, waiting } = project;
+  const saved = `${count(memories, "memory", "memories")} saved`;
   const changes = `${count(waiting, "change", "changes")} on this machine only`;
   const at = withRemote && remote !== "" ? `   at ${remote}` : "";
   return [
     `unlinked  ${name === null ? "" : `${name}   `}${id}${at}`,
-    `          linked to no folder: ${changes}, until \`memsync link DIR --id ${id}\``,
+    `          ${saved}, linked to no folder: ${changes}, until \`memsync link DIR --id ${id}\``,
   ];
 }
 

@@ -36,8 +36,8 @@ scenario("a project that only the gateway was told of is said to be here alone",
   await machine.gateway("POST", "/v1/projects/proj_alone/sync", { memories });
   await machine.gateway("POST", "/api/projects", { id: "proj_named", name: "Named\x1b[2J" });
   expect((await machine.status()).unlinked).toEqual([
-    { id: "proj_alone", name: null, remote: "embedded", waiting: 1 },
-    { id: "proj_named", name: "Named\x1b[2J", remote: "embedded", waiting: 1 },
+    { id: "proj_alone", name: null, remote: "embedded", memories: 1, waiting: 1 },
+    { id: "proj_named", name: "Named\x1b[2J", remote: "embedded", memories: 0, waiting: 1 },
   ]);
   const shown = await machine.memsync("status");
   expect(shown).toContain("memsync link DIR --id proj_alone");

@@ -87,6 +87,15 @@ scenario("a home that can't be written is said in one sentence", async (lab) => 
   await expectRefusal(machine, ["status"], /no daemon is running/);
 });
 
+scenario(
+  "a log that can't be written keeps the daemon from starting, and is named",
+  async (lab) => {
+    const machine = await makeMachine(lab);
+    await mkdir(join(machine.home, "daemon.log"), { recursive: true });
+    await expectRefusal(machine, ["start"], /log \S+daemon\.log can't be written: it is a folder/);
+  },
+);
+
 scenario("what is no database is said in one sentence, and set aside by `up`", async (lab) => {
   const machine = await makeMachine(lab);
   await lab.git.write(`${machine.home}/memsync.db`, "this is no database, whatever it is called");

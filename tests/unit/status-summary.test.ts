@@ -102,7 +102,13 @@ test("more troubles than fit are counted, too", () => {
 test("no line is wider than the screen, and what is left out of a full one is counted", () => {
   const refused =
     "it answered 403: the token does not reach this project, which is somebody else's";
-  const unlinked = fifty.map(({ id }) => ({ id, name: null, remote: "work", waiting: 1 }));
+  const unlinked = fifty.map(({ id }) => ({
+    id,
+    name: null,
+    remote: "work",
+    memories: 1,
+    waiting: 1,
+  }));
   const held = fifty.map(({ id }) => ({
     id,
     kind: "memory",

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import type { Command } from "commander";
 import { realWorld } from "../../../shared/world-real.ts";
 import { openKeyring } from "../../remotes/keyring.ts";
@@ -89,7 +90,7 @@ function tokenShown({ home }: Environment, { url, token }: ListedRemote): string
   if (url === null) return "needs none";
   if (token === "environment") return "MEMSYNC_TOKEN";
   if (token === "keyring") return "keyring";
-  return token === "file" ? home.credentials : "none";
+  return token === "file" ? basename(home.credentials) : "none";
 }
 
 async function remove(env: Environment, name: string, { json }: JsonFlag): Promise<void> {
