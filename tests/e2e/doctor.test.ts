@@ -91,6 +91,9 @@ scenario("a daemon that does not answer is found", async (lab) => {
   await machine.up();
   machine.daemon?.freeze();
   expectTrouble(await examine(machine), "daemon", /does not answer/);
+  const { status, stderr } = await machine.run(["status"]);
+  expect(status).toBe(1);
+  expect(stderr).toContain("the daemon does not answer: `memsync restart`");
 });
 
 scenario("a service that can't be reached, or does not know the token, is found", async (lab) => {

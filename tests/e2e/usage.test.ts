@@ -92,7 +92,13 @@ scenario(
   async (lab) => {
     const machine = await makeMachine(lab);
     await mkdir(join(machine.home, "daemon.log"), { recursive: true });
-    await expectRefusal(machine, ["start"], /log \S+daemon\.log can't be written: it is a folder/);
+    for (const command of ["start", "up"]) {
+      await expectRefusal(
+        machine,
+        [command],
+        /log \S+daemon\.log can't be written: it is a folder/,
+      );
+    }
   },
 );
 

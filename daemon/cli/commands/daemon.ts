@@ -2,7 +2,6 @@ import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { parseProjectId } from "../../../shared/ids.ts";
 import type { BoundLink } from "../../linked-folders.ts";
-import { readWholeInbox } from "../../inbox.ts";
 import { noSuchRemote } from "../../remotes/remote.ts";
 import { createGit } from "../../sources/run-git.ts";
 import { projectFolder } from "../../sources/working-tree.ts";
@@ -10,12 +9,10 @@ import type { SyncResult } from "../../daemon.ts";
 import { listRefused } from "../../refused-units.ts";
 import type { DaemonStatus } from "../../status.ts";
 import type { Environment } from "../environment.ts";
-import { CommandFailed, UsageError, unforeseen } from "../errors.ts";
-import { findDaemon, type GatewayClient } from "../gateway-client.ts";
-import { count, say, sayJson, table } from "../output.ts";
-import { withLocal } from "../place.ts";
+import { CommandFailed, UsageError } from "../errors.ts";
+import { getDaemon } from "../get-daemon.ts";
+import { say, sayJson, table } from "../output.ts";
 import { resolveFolder } from "../resolve-folder.ts";
-import { wasInStartTurn } from "../start-daemon.ts";
 import { statusOnScreen, wholeOnScreen } from "../status-summary.ts";
 import { askSync, watchSync } from "../sync-progress.ts";
 import { conflictLines, wholeStatus } from "../whole-status.ts";
@@ -73,30 +70,6 @@ export function addDaemonCommands(program: Command, env: Environment): void {
     .option("--remote <name>", "a token that reaches this remote's projects and memories alone")
     .option("--json", "print them as JSON")
     .action((options: JsonOption & { remote?: string }) => printEnv(env, options));
-}
-
-/** What whoever needs a daemon is told where there is none. */
-export const NO_DAEMON = "no daemon is running: start it with `memsync start`";
-
-async function getDaemon(env: Environment): Promise<GatewayClient> {
-  const daemon = await findDaemon(env.home);
-  if (daemon) return daemon;
-  const started = (await wasInStartTurn(env.home)) && (await findDaemon(env.home));
-  if (started) return started;
-  throw new CommandFailed(`${NO_DAEMON}${await whatWaits(env)}`);
-}
-
-/** What was saved since the last daemon ended: it is safe, and nobody sends it. */
-async function whatWaits(env: Environment): Promise<string> {
-  try {
-    const writes = await withLocal(env, async (db) => (db ? await readWholeInbox(db) : []));
-    if (writes.length === 0) return "";
-    const wait = writes.length === 1 ? "waits" : "wait";
-    const saved = count(writes.length, "write", "writes");
-    return `; ${saved} saved meanwhile ${wait} for it: \`memsync preview\` shows what`;
-  } catch (thrown) {
-    return `; ${unforeseen(thrown)}`;
-  }
 }
 
 async function readStatus(env: Environment): Promise<DaemonStatus> {

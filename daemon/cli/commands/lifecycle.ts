@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import type { Started } from "../../service/introduction.ts";
 import { type Environment, readEnvironment } from "../environment.ts";
 import { CommandFailed, UsageError } from "../errors.ts";
+import { NO_DAEMON } from "../get-daemon.ts";
 import { findDaemon } from "../gateway-client.ts";
 import { say, sayJson } from "../output.ts";
 import { restartDaemon } from "../replace-daemon.ts";
@@ -11,7 +12,6 @@ import { runDaemon } from "../run-daemon.ts";
 import { inStartTurn, startDaemon } from "../start-daemon.ts";
 import { findOccupant, killSilent, stopDaemon } from "../stop-daemon.ts";
 import { takeHome } from "../take-home.ts";
-import { NO_DAEMON } from "./daemon.ts";
 import { linkFolders, settledStatus, show } from "./up.ts";
 
 interface JsonOption {

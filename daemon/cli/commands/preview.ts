@@ -10,8 +10,8 @@ import { remoteEnvironment } from "../remote-environment.ts";
 import { styled } from "../terminal.ts";
 
 const HELP = `
-Compares what is on this machine with what the service was last known to hold; asks no service and sends
-nothing. What is held is named by \`memsync held\`, and is sent nowhere.
+Compares what is on this machine with what the service was last known to hold; asks no service and
+sends nothing. What is held is named by \`memsync held\`, and is sent nowhere.
 
 Examples:
   memsync preview               what would be sent, and to which service

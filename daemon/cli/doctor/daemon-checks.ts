@@ -26,7 +26,7 @@ export async function checkDaemon({ home, serviceUrl }: Environment): Promise<Fi
     lock.release();
     return warning("daemon", "not running; nothing is synced", "memsync start");
   }
-  const mend = "end the process that holds the home, then `memsync start`";
+  const mend = "`memsync restart`; one that runs at a terminal has to be ended there";
   return wrong("daemon", "a process holds the home and does not answer", mend);
 }
 
