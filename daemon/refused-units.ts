@@ -1,40 +1,43 @@
-import type { DaemonStatus, UnitStatus } from "./status.ts";
+import type { DaemonStatus, RemoteStatus, UnitStatus } from "./status.ts";
 
-/** Something that the service won't take, and why. */
-export interface RefusedUnit {
-  /** A project's name, or `user and global`. */
-  readonly name: string;
-  readonly why: string;
-}
-
-/** What the services refuse of all that is not synced. */
-export function listRefused({ projects, remotes }: DaemonStatus): RefusedUnit[] {
+/** Why what is not synced will not be by waiting, each in a sentence. */
+export function listRefusals({ projects, remotes }: DaemonStatus): string[] {
+  const blocked = remotes.filter(({ service }) => service.blocked);
   const own = remotes.map((remote) => {
     const name = remotes.length > 1 ? `user and global at ${remote.name}` : "user and global";
-    return { name, ...remote.own };
+    return { ...remote.own, name, remote: remote.name };
   });
-  return [...projects, ...own].flatMap((unit) => {
-    const { name, refused: why } = unit;
-    return why !== null && isUnsettled(unit) ? [{ name, why }] : [];
+  const refused = [...projects, ...own].filter((unit) => {
+    return unit.refused !== null && isUnsettled(unit) && !isAt(blocked, unit);
   });
+  return [
+    ...blocked.map(({ name, service }) => `${name} can't be called: ${service.message}`),
+    ...refused.map(({ name, refused: why }) => `the service refuses ${name}: ${why}`),
+  ];
 }
 
 /**
- * Whether all that is not synced has just been refused, so that waiting brings nothing. Not so
- * while a service can't be reached, or calls wait for more requests.
+ * Whether all that is not synced has just been refused, or is for a service that can't be called
+ * until a person does something: waiting brings nothing. Not so while another service does not
+ * answer, or calls wait for more requests.
  */
-export function isRefused(status: DaemonStatus): boolean {
-  const { projects, remotes } = status;
-  const refuses = ({ refused }: UnitStatus) => refused !== null;
-  const left = [...projects, ...remotes.map(({ own }) => own)].filter(isUnsettled);
+export function isRefused({ projects, remotes }: DaemonStatus): boolean {
+  const blocked = remotes.filter(({ service }) => service.blocked);
+  const open = remotes.filter(({ service }) => !service.blocked);
+  const openProjects = projects.filter((project) => !isAt(blocked, project));
+  const left = [...openProjects, ...open.map(({ own }) => own)].filter(isUnsettled);
   return (
-    remotes.every(({ service }) => service.online && service.held_back === null) &&
-    left.length > 0 &&
-    left.every(refuses) &&
-    projects.every((project) => {
-      return refuses(project) || project.folders.every(({ state }) => state !== "waiting");
+    open.every(({ service }) => service.online && service.held_back === null) &&
+    left.length + blocked.length > 0 &&
+    left.every(({ refused }) => refused !== null) &&
+    openProjects.every(({ refused, folders }) => {
+      return refused !== null || folders.every(({ state }) => state !== "waiting");
     })
   );
+}
+
+function isAt(remotes: readonly RemoteStatus[], { remote }: { readonly remote: string }): boolean {
+  return remotes.some(({ name }) => name === remote);
 }
 
 function isUnsettled({ contacted, waiting }: UnitStatus): boolean {

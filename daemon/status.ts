@@ -66,6 +66,8 @@ export interface ServiceStatus {
   readonly plain: boolean;
   readonly last_contact_at: string | null;
   readonly message: string | null;
+  /** No call is made until a person has done what `message` says. */
+  readonly blocked: boolean;
   /** By the name of their window; empty where nothing is limited. */
   readonly requests: Readonly<Record<string, RequestsLeft>>;
   /** Calls wait for more requests since then, and until then; null when none does. */
@@ -174,6 +176,7 @@ function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
     plain,
     last_contact_at: lastContactAt === undefined ? null : timestampOf(lastContactAt),
     message: message ?? null,
+    blocked: service.isBlocked === true,
     requests: requestsLeft(service.budget),
     held_back: heldBackOf(engine),
   };

@@ -106,3 +106,23 @@ scenario("with a token bound to a project, that project is all there is to sync"
   expect(told.status).toBe(1);
   expect(told.stderr).toContain("the service refuses user and global: the token may not write it");
 });
+
+scenario("a sync does not wait for a remote that nobody has logged in to", async (lab) => {
+  const { url, token } = emulator.account("no-login");
+  const folder = await lab.git.repository("a", { "README.md": "" });
+  const machine = lab.machine("a", folder);
+  await machine.run(["login", "--url", url, "--token-stdin"], { stdin: token });
+  await machine.memsync("remote", "add", "acme", "http://127.0.0.1:1");
+  await machine.memsync("start");
+  await machine.memsync("link", "--remote", "acme");
+  const told = await machine.run(["sync", "--wait", "3600"]);
+  expect(told.status).toBe(1);
+  expect(told.stderr).toContain(
+    "acme can't be called: no token: run `memsync login --remote acme`",
+  );
+  const { stdout } = await machine.run(["doctor"]);
+  expect(stdout).toMatch(/no token here\n +memsync login --remote acme$/m);
+  const [project] = (await machine.status()).projects;
+  const removed = await machine.run(["remote", "rm", "acme"]);
+  expect(removed.stderr).toContain(`a project is bound to acme (${project?.id}): bind each`);
+});

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isRefused, listRefused } from "../../daemon/refused-units.ts";
+import { isRefused, listRefusals } from "../../daemon/refused-units.ts";
 import type { DaemonStatus, UnitStatus } from "../../daemon/status.ts";
 
 const SYNCED: UnitStatus = {
@@ -18,16 +18,21 @@ interface Given {
   readonly online?: boolean;
   readonly heldBack?: boolean;
   readonly fileState?: "followed" | "waiting";
+  /** The second remote, to which the last unit is bound, has no token. */
+  readonly blocked?: boolean;
 }
 
-function statusOf({ units, own = SYNCED, online = true, heldBack, fileState }: Given) {
+function statusOf({ units, own = SYNCED, online = true, heldBack, fileState, blocked }: Given) {
   const held_back = heldBack ? { since: "", until: "" } : null;
   const folders = [{ dir: "/a", path: "CLAUDE.md", state: fileState ?? "followed", note: null }];
-  const projects = units.map((unit, at) => ({ ...unit, name: `p${at}`, folders }));
-  return {
-    projects,
-    remotes: [{ own, service: { online, held_back } }],
-  } as unknown as DaemonStatus;
+  const projects = units.map((unit, at) => {
+    const remote = blocked && at === units.length - 1 ? "acme" : "work";
+    return { ...unit, name: `p${at}`, remote, folders };
+  });
+  const work = { name: "work", own, service: { online, held_back, blocked: false } };
+  const service = { online: false, held_back: null, blocked: true, message: "no token" };
+  const acme = { name: "acme", own: SYNCED, service };
+  return { projects, remotes: blocked ? [work, acme] : [work] } as unknown as DaemonStatus;
 }
 
 test("a sync is refused when waiting would bring nothing more", () => {
@@ -36,6 +41,9 @@ test("a sync is refused when waiting would bring nothing more", () => {
   expect(isSo({ units: [{ ...REFUSED, waiting: 0, contacted: false }] })).toBe(true);
   expect(isSo({ units: [SYNCED], own: REFUSED })).toBe(true);
   expect(isSo({ units: [REFUSED], fileState: "waiting" })).toBe(true);
+  expect(isSo({ units: [SYNCED, WAITING], blocked: true })).toBe(true);
+  expect(isSo({ units: [SYNCED, SYNCED], blocked: true })).toBe(true);
+  expect(isSo({ units: [WAITING, WAITING], blocked: true })).toBe(false);
   expect(isSo({ units: [SYNCED] })).toBe(false);
   expect(isSo({ units: [REFUSED, WAITING] })).toBe(false);
   expect(isSo({ units: [REFUSED], own: WAITING })).toBe(false);
@@ -46,8 +54,12 @@ test("a sync is refused when waiting would bring nothing more", () => {
 
 test("what is refused is named, where something of it is not synced", () => {
   const status = statusOf({ units: [SYNCED, REFUSED, { ...REFUSED, waiting: 0 }], own: REFUSED });
-  expect(listRefused(status)).toEqual([
-    { name: "p1", why: "it answered 403" },
-    { name: "user and global", why: "it answered 403" },
+  expect(listRefusals(status)).toEqual([
+    "the service refuses p1: it answered 403",
+    "the service refuses user and global: it answered 403",
+  ]);
+  expect(listRefusals(statusOf({ units: [REFUSED, REFUSED], blocked: true }))).toEqual([
+    "acme can't be called: no token",
+    "the service refuses p0: it answered 403",
   ]);
 });

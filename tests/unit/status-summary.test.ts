@@ -19,6 +19,7 @@ function statusOf(projects: readonly ProjectStatus[]): DaemonStatus {
     plain: false,
     last_contact_at: "2026-01-01T00:00:00.000Z",
     message: null,
+    blocked: false,
     requests: {},
     held_back: null,
   };

@@ -6,7 +6,7 @@ import { noSuchRemote } from "../../remotes/remote.ts";
 import { createGit } from "../../sources/run-git.ts";
 import { projectFolder } from "../../sources/working-tree.ts";
 import type { SyncResult } from "../../daemon.ts";
-import { listRefused } from "../../refused-units.ts";
+import { listRefusals } from "../../refused-units.ts";
 import type { DaemonStatus } from "../../status.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed, UsageError } from "../errors.ts";
@@ -154,10 +154,10 @@ async function sync(env: Environment, options: JsonOption & { wait: string }): P
 
 /** Why a sync did not come to its end: what is refused is named, for waiting does not help it. */
 function unsynced(status: DaemonStatus): string {
-  const [first, ...others] = listRefused(status);
-  if (!first) return "not everything is synced yet";
-  const more = others.length > 0 ? `, and ${others.length} more` : "";
-  return `not everything is synced: the service refuses ${first.name}${more}: ${first.why}`;
+  const [first, ...others] = listRefusals(status);
+  if (first === undefined) return "not everything is synced yet";
+  const more = others.length > 0 ? `; and ${others.length} more, see above` : "";
+  return `not everything is synced: ${first}${more}`;
 }
 
 async function printEnv(

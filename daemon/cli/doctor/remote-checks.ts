@@ -88,7 +88,8 @@ async function checkRemote(env: Environment, { remote, token }: Asked): Promise<
   const keyring = openKeyring({ env: env.variables });
   const found = await new TokenStore({ home: env.home, world: realWorld, keyring }).find(remote);
   if (found.kind !== "locked") {
-    return await checkService(url, found.kind === "found" ? found.token : undefined);
+    const login = remote.isDefault ? undefined : `memsync login --remote ${name}`;
+    return await checkService(url, found.kind === "found" ? found.token : undefined, login);
   }
   const mend = `unlock it, or run \`memsync login --remote ${name}\``;
   return [wrong("token", `the keyring does not give the token of ${url}`, mend)];
