@@ -3,6 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { listHeld } from "../held/held-store.ts";
 import { listRemotes } from "../remotes/remote-store.ts";
 import type { Environment } from "./environment.ts";
+import { LAYER_ORDER } from "./layer-option.ts";
 import { heldName } from "./held-view.ts";
 import { listConflicts, timeOf } from "./local-conflicts.ts";
 import { readLocalMemories } from "./local-memories.ts";
@@ -35,6 +36,22 @@ export async function candidatesFor(
 ): Promise<Candidate[]> {
   const found = await findCandidates(command, argument, word, env);
   return found.filter(({ value }) => HARMLESS.test(value));
+}
+
+/** What the value of an option of this name may be; otherwise the same. */
+export async function valuesFor(
+  option: string,
+  word: string,
+  env: Environment,
+): Promise<Candidate[]> {
+  const found = await findValues(option, word, env);
+  return found.filter(({ value }) => HARMLESS.test(value));
+}
+
+async function findValues(option: string, word: string, env: Environment): Promise<Candidate[]> {
+  if (option === "layer") return LAYER_ORDER.map((value) => ({ value, description: "layer" }));
+  if (option === "remote") return await remoteNames(env);
+  return option === "project" ? await folders(env, word) : [];
 }
 
 async function findCandidates(

@@ -52,6 +52,9 @@ scenario("ids and names are completed where they are meant", async (lab) => {
   expect(await offeredByBash(machine, "conflicts", "show", "")).toEqual([]);
   expect(await offeredByBash(machine, "remote", "rm", "")).toEqual(["work"]);
   expect(await offeredByBash(machine, "server", "token", "revoke", "")).toEqual([]);
+  expect(await offeredByBash(machine, "list", "--layer", "u")).toEqual(["user"]);
+  expect(await offeredByBash(machine, "link", "--remote", "")).toEqual(["work"]);
+  expect(await offeredByBash(machine, "list", "--project", "b")).toEqual(["bin"]);
 });
 
 scenario("nothing that is typed or offered is evaluated by the shell", async (lab) => {
