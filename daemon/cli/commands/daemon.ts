@@ -11,7 +11,7 @@ import type { DaemonStatus } from "../../status.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed, UsageError } from "../errors.ts";
 import { getDaemon } from "../get-daemon.ts";
-import { say, sayJson, table } from "../output.ts";
+import { say, sayAside, sayJson, table } from "../output.ts";
 import { resolveFolder } from "../resolve-folder.ts";
 import { statusOnScreen, wholeOnScreen } from "../status-summary.ts";
 import { askSync, watchSync } from "../sync-progress.ts";
@@ -93,7 +93,7 @@ async function projects(env: Environment, { json }: JsonOption): Promise<void> {
     sayJson(found);
     return;
   }
-  if (found.length === 0) say("no projects yet; follow one with `memsync link DIR`");
+  if (found.length === 0) sayAside("no project is followed yet: `memsync link DIR` follows one");
   const rows = found.flatMap(({ id, name, folders }) => folders.map(({ dir }) => [name, id, dir]));
   for (const line of table(rows)) say(line);
 }
