@@ -37,6 +37,7 @@ import type { Introduction } from "./service/introduction.ts";
 import { Followers } from "./sources/followers.ts";
 import { createGit } from "./sources/run-git.ts";
 import { watchFolder } from "./sources/watched-folder.ts";
+import { isRefused } from "./refused-units.ts";
 import { type DaemonStatus, isSynced, readStatus } from "./status.ts";
 import type { Service, ServiceAnswer } from "./sync/service.ts";
 import { realSigns, WakeWatch } from "./sync/wake-watch.ts";
@@ -65,6 +66,8 @@ export interface DaemonOptions {
 /** The answer to `sync`. */
 export interface SyncResult {
   readonly synced: boolean;
+  /** What is left the services refuse, so that waiting for it brings nothing. */
+  readonly refused: boolean;
   readonly status: DaemonStatus;
 }
 
@@ -212,8 +215,8 @@ export class Daemon implements Controlled {
   }
 
   /**
-   * Syncs now, and for up to `waitSeconds` until the service has acknowledged everything, or until
-   * `signal` is aborted: it works for whoever waits alone.
+   * Syncs now, and for up to `waitSeconds` until the service has acknowledged everything or refuses
+   * what is left, or until `signal` is aborted: it works for whoever waits alone.
    */
   async sync(waitSeconds: number, signal?: AbortSignal): Promise<SyncResult> {
     const { world } = this.#options;
@@ -224,9 +227,12 @@ export class Daemon implements Controlled {
     for (;;) {
       await this.#followers.lookAll();
       const status = await this.status();
-      if (isSynced(status)) return { synced: true, status };
+      if (isSynced(status)) return { synced: true, refused: false, status };
       const now = world.monotonic();
-      if (this.#stopping || signal?.aborted || now >= deadline) return { synced: false, status };
+      const refused = isRefused(status);
+      if (refused || this.#stopping || signal?.aborted || now >= deadline) {
+        return { synced: false, refused, status };
+      }
       await delay(world, SYNC_POLL_MS);
       if (now - hurriedAt < SYNC_HURRY_MS) continue;
       this.#remotes.hurry();

@@ -1,6 +1,5 @@
 import { assert } from "../shared/errors.ts";
 import type { AccountId } from "../shared/ids.ts";
-import { projectOf } from "../shared/replica/address.ts";
 import type { ReplicaStore } from "../shared/replica/store.ts";
 import { VERSION } from "../shared/version.ts";
 import { timestampOf } from "../shared/timestamps.ts";
@@ -14,11 +13,13 @@ import type { FollowedFile } from "./sources/followed-file.ts";
 import type { Polled } from "./sources/watch-trouble.ts";
 import type { SyncEngine } from "./sync/engine.ts";
 import { readPlainStatus } from "./sync/plain/plain-status.ts";
-import { countUnacknowledged, isPlain, readPosition } from "./sync/positions.ts";
+import { FORBIDDEN } from "./sync/incoming.ts";
+import { countUnacknowledged, isPlain, readPosition, type SyncPosition } from "./sync/positions.ts";
 import type { RequestBudget } from "./sync/request-budget.ts";
 import { documentsOf } from "./sync/round.ts";
 import type { SyncUnit } from "./sync/schedule.ts";
 import type { DaemonTables } from "./tables.ts";
+import { countMemories, findUnlinked, type UnlinkedProject } from "./unlinked-projects.ts";
 
 /** How far a unit's documents are: what is durable here, and what the service has acknowledged. */
 export interface UnitStatus {
@@ -56,13 +57,6 @@ export interface ProjectStatus extends UnitStatus {
   readonly folders: readonly FolderStatus[];
 }
 
-/** A project that is written to here but linked to no folder, so that nothing of it is sent. */
-export interface UnlinkedProject {
-  readonly id: string;
-  /** Changes that are on this machine alone. */
-  readonly waiting: number;
-}
-
 /** How it stands with a service, which is named by its address, or `embedded`. */
 export interface ServiceStatus {
   readonly name: string;
@@ -72,6 +66,8 @@ export interface ServiceStatus {
   readonly plain: boolean;
   readonly last_contact_at: string | null;
   readonly message: string | null;
+  /** No call is made until a person has done what `message` says. */
+  readonly blocked: boolean;
   /** By the name of their window; empty where nothing is limited. */
   readonly requests: Readonly<Record<string, RequestsLeft>>;
   /** Calls wait for more requests since then, and until then; null when none does. */
@@ -162,7 +158,7 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
     service: usual.service,
     remotes,
     projects,
-    unlinked: await findUnlinked(sources),
+    unlinked: await findUnlinked(sources.store.reader, open, sources.links),
     own: usual.own,
     damaged: readDamageNotes(sources.home),
     held: await readHeldStatus(sources.store.reader, (account) => {
@@ -180,6 +176,7 @@ function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
     plain,
     last_contact_at: lastContactAt === undefined ? null : timestampOf(lastContactAt),
     message: message ?? null,
+    blocked: service.isBlocked === true,
     requests: requestsLeft(service.budget),
     held_back: heldBackOf(engine),
   };
@@ -215,26 +212,6 @@ function uniqueProjects(links: readonly Link[]): Link[] {
   return links.filter(({ projectId }) => !seen.has(projectId) && seen.add(projectId));
 }
 
-/** Projects get here through the gateway, too, and stay when their folder is unlinked. */
-async function findUnlinked(sources: StatusSources): Promise<UnlinkedProject[]> {
-  const { store, remotes, links } = sources;
-  const linked = new Set<string>(links.map(({ projectId }) => projectId));
-  const documents = await store.reader
-    .selectFrom("documents")
-    .select(["id", "name", "owner"])
-    .orderBy("id")
-    .execute();
-  const unlinked: UnlinkedProject[] = [];
-  for (const { id, name, owner } of documents) {
-    if (projectOf(name) === undefined || linked.has(name)) continue;
-    const service = serviceNameOf(remotes.remoteOf(owner as AccountId));
-    const { ackedSeq } = await readPosition(store.reader, service, id);
-    const waiting = await countUnacknowledged(store.reader, id, ackedSeq);
-    if (waiting > 0) unlinked.push({ id: name, waiting });
-  }
-  return unlinked;
-}
-
 function folderStatus(sources: StatusSources, file: FollowedFile): FolderStatus {
   const { path, state, note } = file.status;
   const { dir } = file.link;
@@ -267,9 +244,9 @@ async function unitStatus(
       continue;
     }
     const position = await readPosition(store.reader, service, document.id);
-    memories += await countMemories(sources, document.id);
+    memories += await countMemories(store.reader, document.id);
     waiting += await countUnacknowledged(store.reader, document.id, position.ackedSeq);
-    contacted &&= position.remote !== undefined;
+    contacted &&= position.remote !== undefined || isForbiddenOwn(unit, position);
     refused ??= position.refused ?? null;
     if (!isPlain(position)) continue;
     const plain = await readPlainStatus(store.reader, document.id);
@@ -279,11 +256,7 @@ async function unitStatus(
   return { memories, waiting, contacted, refused, notes };
 }
 
-async function countMemories({ store }: StatusSources, documentId: number): Promise<number> {
-  const { count } = await store.reader
-    .selectFrom("memories")
-    .select((select) => select.fn.countAll<number>().as("count"))
-    .where("document_id", "=", documentId)
-    .executeTakeFirstOrThrow();
-  return Number(count);
+/** A token bound to projects reaches no others' documents, and the service has said so. */
+function isForbiddenOwn(unit: SyncUnit, { refused }: SyncPosition): boolean {
+  return unit === "own" && refused === FORBIDDEN;
 }

@@ -10,11 +10,28 @@ export function isTerminal(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
-/** Asks for a line, on standard error: what a command prints stays its own. */
+/** Somebody ended a question by Ctrl-C. */
+export class Interrupted extends CommandFailed {
+  constructor() {
+    super("interrupted");
+  }
+}
+
+/**
+ * Asks for a line, on standard error: what a command prints stays its own. Where the input ends, it
+ * is empty. Throws `Interrupted`.
+ */
 export async function ask(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const ended = new Promise<string>((resolve, reject) => {
+    terminal.once("close", () => resolve(""));
+    terminal.once("SIGINT", () => reject(new Interrupted()));
+  });
   try {
-    return (await terminal.question(question)).trim();
+    return (await Promise.race([terminal.question(question), ended])).trim();
+  } catch (thrown) {
+    process.stderr.write("\n");
+    throw thrown;
   } finally {
     terminal.close();
   }
@@ -44,7 +61,7 @@ function typed(): Promise<string> {
     let text = "";
     const take = (chunk: Buffer) => {
       for (const key of chunk.toString("utf8")) {
-        if (key === END_OF_TEXT) return finish(() => reject(new CommandFailed("interrupted")));
+        if (key === END_OF_TEXT) return finish(() => reject(new Interrupted()));
         if (/^[\r\n]$/.test(key) || key === END_OF_TRANSMISSION) return finish(() => resolve(text));
         text = DELETED.test(key) ? text.slice(0, -1) : text + key;
       }

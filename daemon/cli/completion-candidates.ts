@@ -1,6 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { listHeld } from "../held/held-store.ts";
+import { listRemotes } from "../remotes/remote-store.ts";
 import type { Environment } from "./environment.ts";
+import { LAYER_ORDER } from "./layer-option.ts";
+import { heldName } from "./held-view.ts";
 import { listConflicts, timeOf } from "./local-conflicts.ts";
 import { readLocalMemories } from "./local-memories.ts";
 import { firstLine } from "./output.ts";
@@ -21,25 +25,45 @@ const DESCRIPTION_LENGTH_MAX = 50;
 const HARMLESS = /^[\p{L}\p{N}_./@%+,][\p{L}\p{N}_./@%+,-]*$/u;
 
 /**
- * What an argument of this name may be, as far as this machine knows; `word` is its beginning.
- * Nothing that a shell might take for anything but a word.
+ * What an argument of this name of `command` may be, as far as this machine knows; `word` is its
+ * beginning. Nothing that a shell might take for anything but a word.
  */
 export async function candidatesFor(
+  command: string,
   argument: string,
   word: string,
   env: Environment,
 ): Promise<Candidate[]> {
-  const found = await findCandidates(argument, word, env);
+  const found = await findCandidates(command, argument, word, env);
   return found.filter(({ value }) => HARMLESS.test(value));
 }
 
+/** What the value of an option of this name may be; otherwise the same. */
+export async function valuesFor(
+  option: string,
+  word: string,
+  env: Environment,
+): Promise<Candidate[]> {
+  const found = await findValues(option, word, env);
+  return found.filter(({ value }) => HARMLESS.test(value));
+}
+
+async function findValues(option: string, word: string, env: Environment): Promise<Candidate[]> {
+  if (option === "layer") return LAYER_ORDER.map((value) => ({ value, description: "layer" }));
+  if (option === "remote") return await remoteNames(env);
+  return option === "project" ? await folders(env, word) : [];
+}
+
 async function findCandidates(
+  command: string,
   argument: string,
   word: string,
   env: Environment,
 ): Promise<Candidate[]> {
   if (argument === "key") return await keys(env);
-  if (argument === "id") return await conflictIds(env);
+  if (/^conflicts .*id$/.test(`${command} ${argument}`)) return await conflictIds(env);
+  if (/^held .*id$/.test(`${command} ${argument}`)) return await heldIds(env);
+  if (`${command} ${argument}` === "remote rm name") return await remoteNames(env);
   return /^(dirs?|file|a|b)$/.test(argument) ? await folders(env, word) : [];
 }
 
@@ -67,6 +91,22 @@ async function conflictIds(env: Environment): Promise<Candidate[]> {
         conflict.kind === "memory" ? conflict.losing.key : new Date(timeOf(conflict)).toISOString(),
       ),
     }));
+  });
+}
+
+async function heldIds(env: Environment): Promise<Candidate[]> {
+  return await withLocal(env, async (db) => {
+    const held = db ? await listHeld(db) : [];
+    return held.map((item) => ({ value: item.id, description: short(heldName(item)) }));
+  });
+}
+
+async function remoteNames(env: Environment): Promise<Candidate[]> {
+  return await withLocal(env, async (db) => {
+    const remotes = db ? await listRemotes(db) : [];
+    return remotes.flatMap(({ name, url }) => {
+      return url === undefined ? [] : [{ value: name, description: short(url) }];
+    });
   });
 }
 

@@ -57,6 +57,7 @@ async function callOnce(
   remote: string | undefined,
 ): Promise<unknown> {
   let response: Response;
+  let answer: { error?: { message?: string } };
   try {
     response = await fetch(`http://localhost${path}`, {
       unix: home.socket,
@@ -64,10 +65,10 @@ async function callOnce(
       ...(remote !== undefined && { headers: { authorization: `Bearer @${remote}` } }),
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
+    answer = (await response.json()) as typeof answer;
   } catch (thrown) {
     throw new CommandFailed(whyUnanswered(thrown));
   }
-  const answer = (await response.json()) as { error?: { message?: string } };
   if (response.ok) return answer;
   throw new CommandFailed(answer.error?.message ?? `the daemon answered ${response.status}`);
 }

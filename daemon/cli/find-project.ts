@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Kysely } from "kysely";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
@@ -13,7 +14,7 @@ import { CommandFailed } from "./errors.ts";
  * The project that a command is about: `named` is a project's id or a folder, else the current
  * folder counts. A folder's project is that of the nearest linked folder above it, or one that is
  * followed elsewhere on this machine under the same identity, as another worktree is, or was linked
- * before it was moved.
+ * before it was moved. Refuses a named folder that is not there.
  */
 export async function findProject(
   db: Kysely<DaemonTables> | undefined,
@@ -25,6 +26,10 @@ export async function findProject(
   const folder = await realPathOf(resolve(dir, named ?? "."));
   const links = db ? await listLinks(db) : [];
   const link = nearestLink(links, folder);
+  // Nobody means the project around a folder whose name was mistyped; a linked one may be away.
+  if (named !== undefined && !existsSync(folder) && (!link || existsSync(link.dir))) {
+    throw new CommandFailed(`there is no folder ${folder}, and ${named} is no project's id`);
+  }
   if (link) return link.projectId;
   const git = createGit();
   const identity = await identifyProject(git, await projectFolder(git, folder));

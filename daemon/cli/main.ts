@@ -6,6 +6,7 @@ import { type Environment, readEnvironment } from "./environment.ts";
 import { CommandEnded, CommandFailed, UsageError, unforeseen } from "./errors.ts";
 import { addExamples } from "./examples.ts";
 import { layOutHelp, WRAPPED, writeHelp } from "./help-layout.ts";
+import { complain } from "./output.ts";
 import { assertHelpIsThere, nameUnknownCommands } from "./unknown-command.ts";
 
 const DONE = 0;
@@ -45,7 +46,7 @@ export async function runCommand(args: readonly string[], env: Environment): Pro
   } catch (thrown) {
     if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? DONE : USED_WRONGLY;
     if (thrown instanceof CommandEnded) return thrown.status;
-    process.stderr.write(`memsync: ${sentence(thrown)}\n`);
+    complain(sentence(thrown));
     return thrown instanceof UsageError ? USED_WRONGLY : FAILED;
   }
 }

@@ -39,31 +39,35 @@ export async function writeToInbox(
   home: Home,
   work: (db: Kysely<DaemonTables>) => Promise<InboxWrite | undefined>,
 ): Promise<boolean> {
+  return await changeHome(home, async (db) => {
+    const write = await work(db);
+    if (write) await appendToInbox(db, write);
+    return write !== undefined;
+  });
+}
+
+/**
+ * Changes the home's database beside the daemon, in one transaction and durably, while nobody
+ * exchanges the file. A daemon that runs, or has started meanwhile, is told to look.
+ */
+export async function changeHome<Result>(
+  home: Home,
+  work: (db: Kysely<DaemonTables>) => Promise<Result>,
+): Promise<Result> {
   prepareHome(home);
   const gate = await passGate(home.gate, "shared");
   try {
-    return await writeThroughGate(home, work);
+    const database = await openHomeDatabase(home.database);
+    try {
+      const result = await writeTransaction(database.writer, work);
+      const daemon = await findDaemon(home);
+      // It is saved either way: a daemon that can't be told now looks when it starts.
+      await daemon?.call("POST", "/_memsync/inbox", {}).catch(() => undefined);
+      return result;
+    } finally {
+      await database.close();
+    }
   } finally {
     gate.release();
-  }
-}
-
-async function writeThroughGate(
-  home: Home,
-  work: (db: Kysely<DaemonTables>) => Promise<InboxWrite | undefined>,
-): Promise<boolean> {
-  const database = await openHomeDatabase(home.database);
-  try {
-    const written = await writeTransaction(database.writer, async (db) => {
-      const write = await work(db);
-      if (write) await appendToInbox(db, write);
-      return write !== undefined;
-    });
-    const daemon = await findDaemon(home);
-    // It is saved either way: a daemon that can't be told now looks when it starts.
-    await daemon?.call("POST", "/_memsync/inbox", {}).catch(() => undefined);
-    return written;
-  } finally {
-    await database.close();
   }
 }

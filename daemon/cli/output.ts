@@ -1,4 +1,4 @@
-import { columnsOf, cut, padded } from "./text-width.ts";
+import { columnsOf, cut, padded, wrapped } from "./text-width.ts";
 
 /** Writes one line for the user. */
 export function say(line: string): void {
@@ -11,7 +11,16 @@ const said = new Set<string>();
 export function sayAside(sentence: string): void {
   if (said.has(sentence)) return;
   said.add(sentence);
-  process.stderr.write(`memsync: ${sentence}\n`);
+  complain(sentence);
+}
+
+/** Says on standard error what went wrong; a service that it quotes does not reach the terminal. */
+export function complain(sentence: string): void {
+  const { isTTY, columns } = process.stderr;
+  const width = isTTY && columns > NARROWEST ? columns : Infinity;
+  const lines = `memsync: ${sentence.replace(CONTROL_IN_LINES, " ")}`.split("\n");
+  const shown = lines.flatMap((line) => wrapped(line, width, SENTENCE_INDENT));
+  process.stderr.write(`${shown.join("\n")}\n`);
 }
 
 /** Writes what `--json` asks for. */
@@ -23,6 +32,9 @@ export function sayJson(value: unknown): void {
 export function printText(text: string): void {
   process.stdout.write(process.stdout.isTTY && !text.endsWith("\n") ? `${text}\n` : text);
 }
+
+/** What follows the first line of a long sentence stands below it so. */
+const SENTENCE_INDENT = 2;
 
 const COLUMN_GAP = "  ";
 const NARROWEST = 40;
@@ -56,9 +68,13 @@ export function shortName(text: string): string {
   return process.stdout.isTTY ? cut(line, NAME_LENGTH_MAX) : line;
 }
 
-function shownPlainly(text: string): string {
+/** The line without what a terminal would obey. */
+export function shownPlainly(text: string): string {
   return text.replace(/\p{Cc}/gu, " ");
 }
+
+/** All but line breaks and tabs. */
+const CONTROL_IN_LINES = /[^\P{Cc}\n\t]/gu;
 
 /** The first line of a text, for a table; what a terminal would obey is left out of it. */
 export function firstLine(text: string): string {

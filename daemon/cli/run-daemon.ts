@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { closeSync, rmSync } from "node:fs";
 import pino from "pino";
+import { fileFailure } from "../../shared/file-failures.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Lock } from "../../shared/sqlite/lock.ts";
 import { VERSION } from "../../shared/version.ts";
@@ -133,8 +134,12 @@ class RunningDaemon {
   }
 }
 
-function openLog(home: Home): Log {
-  return pino({ base: null }, new RotatingFile(home.log));
+function openLog({ log }: Home): Log {
+  try {
+    return pino({ base: null }, new RotatingFile(log));
+  } catch (thrown) {
+    throw new CommandFailed(`the daemon's log ${log} can't be written: ${fileFailure(thrown)}`);
+  }
 }
 
 function logEnd(log: Log, end: End): void {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, readFileSync, statSync } from "node:fs";
+import { fileFailure } from "../../shared/file-failures.ts";
 import { type Lock, takeLock } from "../../shared/sqlite/lock.ts";
 import { delay } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
@@ -72,7 +73,7 @@ export async function startDaemon(home: Home): Promise<GatewayClient> {
 
 /** Starts a process of its own session that outlives this one and has nothing of it open. */
 export async function startInBackground(home: Home): Promise<GatewayClient> {
-  const log = openLogFile(home.log);
+  const log = openLog(home);
   const said = statSync(home.log).size;
   const [program = "", ...args] = selfCommand();
   const child = spawn(program, [...args, "daemon", "--started", "background"], {
@@ -90,6 +91,14 @@ export async function startInBackground(home: Home): Promise<GatewayClient> {
     if (child.exitCode === 0 || (child.exitCode ?? child.signalCode) === null) return;
     throw new CommandFailed(`the daemon did not start: ${reasonIn(home, said)}`);
   });
+}
+
+function openLog({ log }: Home): number {
+  try {
+    return openLogFile(log);
+  } catch (thrown) {
+    throw new CommandFailed(`the daemon's log ${log} can't be written: ${fileFailure(thrown)}`);
+  }
 }
 
 async function failure(child: ChildProcess): Promise<never> {

@@ -2,6 +2,7 @@ import type { DaemonStatus, ProjectStatus } from "../status.ts";
 import { count } from "./output.ts";
 import { statusLines } from "./status-view.ts";
 import { hasTerminal, styled } from "./terminal.ts";
+import { wrapped } from "./text-width.ts";
 
 /** A terminal to show something on, in characters. */
 export interface Screen {
@@ -20,14 +21,20 @@ export function statusOnScreen(
   status: DaemonStatus,
   screen: Screen | undefined = screenOf(),
 ): string[] {
-  const whole = statusLines(status);
-  if (!screen || fits(whole, screen)) return whole.map(coloured);
+  const whole = laidOut(statusLines(status), screen);
+  if (!screen || fits(whole, screen)) return whole;
   const troubled = status.projects.filter(isTroubled);
   for (let shown = troubled.length; shown >= 0; shown--) {
-    const lines = shortened(status, troubled.slice(0, shown));
-    if (fits(lines, screen)) return lines.map(coloured);
+    const lines = laidOut(shortened(status, troubled.slice(0, shown)), screen);
+    if (fits(lines, screen)) return lines;
   }
-  return shortened({ ...status, held: [], unlinked: [] }, []).map(coloured);
+  const bare = { ...status, held: [], unlinked: [] };
+  return laidOut([...shortened(bare, []), ...countedLines(status)], screen);
+}
+
+/** The whole of a status, in lines that are no wider than the screen, if there is one. */
+export function wholeOnScreen(status: DaemonStatus): string[] {
+  return laidOut(statusLines(status), screenOf());
 }
 
 function screenOf(): Screen | undefined {
@@ -35,9 +42,20 @@ function screenOf(): Screen | undefined {
   return hasTerminal() && columns > 0 && rows > 0 ? { columns, rows } : undefined;
 }
 
-function fits(lines: readonly string[], { columns, rows }: Screen): boolean {
-  const taken = lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns)), 0);
-  return taken <= rows - ROWS_FOR_OTHERS;
+function fits(lines: readonly string[], { rows }: Screen): boolean {
+  return lines.length <= rows - ROWS_FOR_OTHERS;
+}
+
+/** What there is too much of to be shown. */
+function countedLines({ held, unlinked }: DaemonStatus): string[] {
+  const kept = held.filter(({ kind }) => kind !== "file");
+  const projects = count(unlinked.length, "project", "projects");
+  return [
+    ...(unlinked.length > 0
+      ? [`unlinked  ${projects} on this machine only; \`memsync status --all\` shows each`]
+      : []),
+    ...(kept.length > 0 ? [`held      ${kept.length} here: \`memsync held\` lists them`] : []),
+  ];
 }
 
 /** Whether there is more to be said of a project than that it is synced. */
@@ -74,6 +92,18 @@ const LABEL = /^(\w+)(?= {2,})/;
 const GOOD = /\ball synced\b/;
 const BAD = /\boffline: .*|\brefused by the service\b.*|^damaged\b.*/;
 const PENDING = /\b\d+ changes? (waiting|on this machine only)\b|^held\b/;
+
+/** Lines that follow one are indented further than what stands below a label. */
+const INDENT = 12;
+
+/** Lines no wider than the screen, with what matters in them in colour, on a terminal with any. */
+function laidOut(lines: readonly string[], screen: Screen | undefined): string[] {
+  return lines.flatMap((line) => {
+    const [first = "", ...others] = screen ? wrapped(line, screen.columns, INDENT) : [line];
+    const isBad = BAD.test(line);
+    return [coloured(first), ...others.map((each) => (isBad ? styled("red", each) : each))];
+  });
+}
 
 /** A line of the status with what matters in it in colour, on a terminal that has any. */
 function coloured(line: string): string {

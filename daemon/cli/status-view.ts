@@ -7,13 +7,13 @@ import type {
   RemoteStatus,
   ServiceStatus,
   UnitStatus,
-  UnlinkedProject,
 } from "../status.ts";
+import type { UnlinkedProject } from "../unlinked-projects.ts";
 import { UNKNOWN_SERVICE } from "../remotes/remote.ts";
 import type { DamageNote } from "../recovery/set-aside.ts";
 import { POLL_MS } from "../sources/poll-interval.ts";
 import { heldLines } from "./held-view.ts";
-import { count, spanShown } from "./output.ts";
+import { count, shownPlainly, spanShown } from "./output.ts";
 
 /** `memsync status` in a few lines. `now` is in milliseconds since the Unix epoch. */
 export function statusLines(status: DaemonStatus, now = realWorld.now()): string[] {
@@ -23,11 +23,11 @@ export function statusLines(status: DaemonStatus, now = realWorld.now()): string
     ...serviceLines(status, several, now),
     `gateway   ${status.gateway.url}   (\`memsync env\` prints its token)`,
     ...(projects.length > 0 ? projects : ["project   none linked; run `memsync link` in one"]),
-    ...status.unlinked.flatMap(unlinkedLines),
+    ...status.unlinked.flatMap((project) => unlinkedLines(project, several)),
     ...status.remotes.flatMap((remote) => ownLines(remote, several)),
     ...status.damaged.flatMap(damageLines),
     ...heldLines(status.held, several),
-  ];
+  ].map(shownPlainly);
 }
 
 const PLAIN_NOTE = "no replica exchange: changes of others are asked for in turn";
@@ -87,11 +87,14 @@ function projectLines(project: ProjectStatus, withRemote: boolean): string[] {
   ];
 }
 
-function unlinkedLines({ id, waiting }: UnlinkedProject): string[] {
+function unlinkedLines(project: UnlinkedProject, withRemote: boolean): string[] {
+  const { id, name, remote, memories, waiting } = project;
+  const saved = `${count(memories, "memory", "memories")} saved`;
   const changes = `${count(waiting, "change", "changes")} on this machine only`;
+  const at = withRemote && remote !== "" ? `   at ${remote}` : "";
   return [
-    `unlinked  ${id}`,
-    `          ${changes}; \`memsync link DIR --id ${id}\` lets the service have them`,
+    `unlinked  ${name === null ? "" : `${name}   `}${id}${at}`,
+    `          ${saved}, linked to no folder: ${changes}, until \`memsync link DIR --id ${id}\``,
   ];
 }
 

@@ -8,8 +8,17 @@ const POLL_MS = 250;
 /** The daemon closes a connection that is silent for too long, so it is asked in parts. */
 const ASKED_SECONDS_MAX = 30;
 
-/** Asks for a sync until everything is synced, or for `waitSeconds`; `ask` is one call's. */
-export async function askSync<Answer extends { readonly synced: boolean }>(
+/** Whether asking again would bring anything; an older daemon says nothing of refusal. */
+interface Ending {
+  readonly synced: boolean;
+  readonly refused?: boolean;
+}
+
+/**
+ * Asks for a sync until everything is synced or what is left is refused, or for `waitSeconds`;
+ * `ask` is one call's.
+ */
+export async function askSync<Answer extends Ending>(
   ask: (waitSeconds: number) => Promise<Answer>,
   waitSeconds: number,
   world: Pick<World, "monotonic"> = realWorld,
@@ -18,7 +27,7 @@ export async function askSync<Answer extends { readonly synced: boolean }>(
   for (;;) {
     const left = Math.max(0, (deadline - world.monotonic()) / 1000);
     const answer = await ask(Math.min(left, ASKED_SECONDS_MAX));
-    if (answer.synced || left <= ASKED_SECONDS_MAX) return answer;
+    if (answer.synced || answer.refused || left <= ASKED_SECONDS_MAX) return answer;
   }
 }
 

@@ -35,3 +35,22 @@ export function cut(line: string, columnsMax: number): string {
   }
   return line;
 }
+
+/**
+ * The line in as many as it takes to be no wider than so many columns, broken at spaces; those that
+ * follow the first are indented. A word that is wider stays whole.
+ */
+export function wrapped(line: string, columnsMax: number, indent: number): string[] {
+  if (columnsOf(line) <= columnsMax) return [line];
+  const lines: string[] = [];
+  let current = "";
+  for (const word of line.match(/ *[^ ]+/g) ?? []) {
+    if (current !== "" && columnsOf(current + word) > columnsMax) {
+      lines.push(current);
+      current = " ".repeat(indent) + word.trimStart();
+    } else {
+      current += word;
+    }
+  }
+  return [...lines, current];
+}

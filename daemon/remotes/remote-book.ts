@@ -131,6 +131,9 @@ export async function openLogin(
   return { remote, becameDefault };
 }
 
+/** Of projects that stand in the way so many are named. */
+const NAMED_MAX = 3;
+
 /** Forgets a remote to which nothing is bound and of which nothing waits. */
 export async function removeRemote(context: Context, name: string): Promise<void> {
   const { db } = context;
@@ -138,12 +141,14 @@ export async function removeRemote(context: Context, name: string): Promise<void
   if (remote.url === undefined) {
     throw new AppError("invalid_request", "the embedded service can't be removed");
   }
-  const bound = [...(await listBindings(db)).values()].filter((each) => each === remote.account);
+  const bound = [...(await listBindings(db))].filter(([, account]) => account === remote.account);
   if (bound.length > 0) {
+    const ids = bound.slice(0, NAMED_MAX).map(([project]) => project);
+    const named = `${ids.join(", ")}${bound.length > ids.length ? ", …" : ""}`;
     throw new AppError(
       "invalid_request",
-      `${bound.length === 1 ? "a project is" : `${bound.length} projects are`} bound to ${name}: ` +
-        "bind each to another remote with `memsync link DIR --remote NAME` first",
+      `${bound.length === 1 ? "a project is" : `${bound.length} projects are`} bound to ${name} ` +
+        `(${named}): bind each to another remote with \`memsync link DIR --remote NAME\` first`,
     );
   }
   if (await ownWait(context, remote.account)) {

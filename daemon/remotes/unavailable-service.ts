@@ -5,6 +5,7 @@ export function unavailableService(name: string, message: string): Service {
   const outcome: Outcome<never> = { kind: "unreachable", message };
   return {
     name,
+    isBlocked: true,
     exchange: async () => outcome,
     createProject: async () => outcome,
     request: async () => outcome,

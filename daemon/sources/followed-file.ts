@@ -248,10 +248,10 @@ export class FollowedFile {
     const state = known?.path === file.path ? settleNext(known, file.hash) : undefined;
     if (!state) {
       const { remote } = await readPosition(context.db, service, open.id);
-      if (!remote) return this.#waiting(file.path, "for the service's first answer");
+      if (!remote) return this.#waiting(file.path, "waits for the service's first answer");
     }
     const grace = this.#grace.left(state ?? known, file);
-    if (grace > 0) return this.#waiting(file.path, "empty or gone; waiting a moment", grace);
+    if (grace > 0) return this.#waiting(file.path, "is empty or gone; waits a moment", grace);
     if (state === known && (await isUnchanged(context.db, open, state, file))) {
       return { kind: "done" };
     }

@@ -12,7 +12,8 @@ import { readPosition, type SyncPosition, writePosition } from "./positions.ts";
 
 type Context = WriteContext<DaemonTables>;
 
-const FORBIDDEN =
+/** Why a document is refused that the token does not reach, or may not write. */
+export const FORBIDDEN =
   "the token may not write it, or does not reach it: give `memsync login`, or MEMSYNC_TOKEN, one " +
   "that may";
 

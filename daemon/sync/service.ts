@@ -42,6 +42,8 @@ export interface LiveConnection {
 export interface Service {
   /** Names the service in tables and to people: its host's address, or `embedded`. */
   readonly name: string;
+  /** No call is made until a person has done something, such as to log in. */
+  readonly isBlocked?: boolean;
   /** `project` null: `user` and `global` alone. `plain`: an answer that has no exchange in it. */
   exchange(
     project: ProjectId | null,

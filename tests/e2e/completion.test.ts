@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Lab, scenario } from "../support/lab.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
 import { MEMSYNC, type Machine } from "../support/machine.ts";
 
 /** A machine on which `memsync` is a command like any other. */
@@ -38,6 +39,22 @@ scenario("bash completes commands, options, keys and folders", async (lab) => {
   expect(await offeredByBash(machine, "set", "--lay")).toEqual(["--layer"]);
   expect(await offeredByBash(machine, "get", "bu")).toEqual(["build", "bundle"]);
   expect(await offeredByBash(machine, "link", "b")).toEqual(["bin"]);
+});
+
+scenario("ids and names are completed where they are meant", async (lab) => {
+  const machine = await makeMachine(lab);
+  await machine.memsync("start");
+  await machine.memsync("set", "secret", PLANTED.github, "--layer", "user");
+  await machine.memsync("remote", "add", "work", "https://memory.example.com");
+  const [held] = (await machine.status()).held;
+  expect(held).toBeDefined();
+  expect(await offeredByBash(machine, "held", "allow", "")).toEqual([held?.id ?? ""]);
+  expect(await offeredByBash(machine, "conflicts", "show", "")).toEqual([]);
+  expect(await offeredByBash(machine, "remote", "rm", "")).toEqual(["work"]);
+  expect(await offeredByBash(machine, "server", "token", "revoke", "")).toEqual([]);
+  expect(await offeredByBash(machine, "list", "--layer", "u")).toEqual(["user"]);
+  expect(await offeredByBash(machine, "link", "--remote", "")).toEqual(["work"]);
+  expect(await offeredByBash(machine, "list", "--project", "b")).toEqual(["bin"]);
 });
 
 scenario("nothing that is typed or offered is evaluated by the shell", async (lab) => {

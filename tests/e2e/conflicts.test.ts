@@ -89,6 +89,9 @@ scenario("the losing value of a key is shown on both machines, and restored", as
     const shown = await machine.memsync("conflicts", "show", conflict.id);
     expect(shown).toMatch(/lost, written .* on laptop\n {4}npm run build,\n {6}never make\n/);
     expect(await machine.memsync("status")).toContain("conflicts 1: `memsync conflicts`");
+    for (const command of ["status", "sync", "up"]) {
+      expect(JSON.parse(await machine.memsync(command, "--json"))).toMatchObject({ conflicts: 1 });
+    }
   }
   const [id] = (await conflictsOf(desktop)).map((conflict) => conflict.id);
   await desktop.memsync("conflicts", "restore", id ?? "");

@@ -17,7 +17,7 @@ test("the demonstration brings two machines together and leaves nothing behind",
     expect(stderr).toBe("");
     expect(status).toBe(0);
     const [, , scene = ""] = stdout.split(/^[123] {2}/m).slice(1);
-    expect(scene.match(/- Deploy on Mondays, never on Fridays\./g)).toHaveLength(2);
+    expect(scene.match(/- Deploy on Mondays, not on Fridays\./g)).toHaveLength(2);
     expect(scene.match(/- Tests need Redis on port 6380\./g)).toHaveLength(2);
     expect(scene).toContain("`make deploy`, is kept");
     expect(readdirSync(temporary)).toEqual([]);

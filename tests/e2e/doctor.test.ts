@@ -91,6 +91,9 @@ scenario("a daemon that does not answer is found", async (lab) => {
   await machine.up();
   machine.daemon?.freeze();
   expectTrouble(await examine(machine), "daemon", /does not answer/);
+  const { status, stderr } = await machine.run(["status"]);
+  expect(status).toBe(1);
+  expect(stderr).toContain("the daemon does not answer: `memsync restart`");
 });
 
 scenario("a service that can't be reached, or does not know the token, is found", async (lab) => {
@@ -126,4 +129,23 @@ scenario("a clock that differs from the service's is a warning", async (lab) => 
   expect(status).toBe(0);
   expect(clock?.state).toBe("warning");
   expect(clock?.detail).toMatch(/^36\d\d s ahead/);
+});
+
+scenario("a shell that names another service than the daemon is told", async (lab) => {
+  const service = emulator.account("doctor-shell");
+  const machine = await makeMachine(lab, service);
+  await machine.up();
+  machine.service = undefined;
+  const { findings } = await examine(machine);
+  expect(findings.find(({ about }) => about === "daemon")).toMatchObject({
+    state: "warning",
+    detail: `running with MEMSYNC_URL ${service.url}, which is unset here`,
+    mend: expect.stringContaining("memsync stop"),
+  });
+  const other = await machine.run(["doctor"], { env: { MEMSYNC_URL: "http://a:secret@host" } });
+  expect(other.stdout).toContain("which is another here");
+  expect(other.stdout + other.stderr).not.toContain("secret");
+  // What would be sent is sent by the daemon, wherever it is asked about.
+  const previews = JSON.parse(await machine.memsync("preview", "--json")) as object[];
+  expect(previews).toContainEqual(expect.objectContaining({ service: service.url }));
 });

@@ -34,12 +34,18 @@ scenario("a project that only the gateway was told of is said to be here alone",
   expect((await machine.status()).unlinked).toEqual([]);
   const memories = [{ key: "a", value: "1" }];
   await machine.gateway("POST", "/v1/projects/proj_alone/sync", { memories });
-  expect((await machine.status()).unlinked).toEqual([{ id: "proj_alone", waiting: 1 }]);
-  expect(await machine.memsync("status")).toContain("memsync link DIR --id proj_alone");
+  await machine.gateway("POST", "/api/projects", { id: "proj_named", name: "Named\x1b[2J" });
+  expect((await machine.status()).unlinked).toEqual([
+    { id: "proj_alone", name: null, remote: "embedded", memories: 1, waiting: 1 },
+    { id: "proj_named", name: "Named\x1b[2J", remote: "embedded", memories: 0, waiting: 1 },
+  ]);
+  const shown = await machine.memsync("status");
+  expect(shown).toContain("memsync link DIR --id proj_alone");
+  expect(shown).toMatch(/^unlinked {2}Named \[2J {3}proj_named$/m);
   await lab.git.repository("linked", IGNORED);
   await machine.memsync("link", lab.git.path("linked"), "--id", "proj_alone");
   await machine.untilSynced();
   const { unlinked, projects } = await machine.status();
-  expect(unlinked).toEqual([]);
+  expect(unlinked.map(({ id }) => id)).toEqual(["proj_named"]);
   expect(projects.find(({ id }) => id === "proj_alone")).toMatchObject({ memories: 1, waiting: 0 });
 });

@@ -1,6 +1,8 @@
 import { expect } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { homeOf } from "../../daemon/home.ts";
+import { passGate } from "../../shared/sqlite/lock.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine, ServiceConfig } from "../support/machine.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
@@ -171,4 +173,21 @@ scenario("what is allowed in one place is taken from a file that holds it, too",
   await a.memsync("held", "allow", memory?.id ?? "");
   await waitFor("the line on b", async () => (await fileOf(b)).includes(SECRET));
   expect(await heldIds(a)).toEqual([]);
+});
+
+scenario("what is held is not changed while the database is exchanged", async (lab) => {
+  const folder = await lab.git.repository("a", { "README.md": "" });
+  const machine = lab.machine("a", folder, emulator.account("held-gate"));
+  await machine.memsync("start");
+  await machine.memsync("set", "deploy", SECRET, "--layer", "user");
+  const [id = ""] = await heldIds(machine);
+  await machine.memsync("stop");
+  const gate = await passGate(homeOf({ MEMSYNC_HOME: machine.home }).gate, "exclusive");
+  try {
+    const { status } = await machine.run(["held", "drop", id]);
+    expect(status).toBe(1);
+  } finally {
+    gate.release();
+  }
+  await machine.memsync("held", "drop", id);
 });

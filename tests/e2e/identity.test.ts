@@ -80,7 +80,11 @@ scenario("a folder that was unlinked is not followed, and its memories stay", as
   await a.memsync("set", "key", "value");
   await b.untilSynced();
   await b.memsync("unlink");
-  expect(await b.memsync("projects")).toBe("");
+  expect(await b.run(["projects"])).toMatchObject({
+    status: 0,
+    stdout: "",
+    stderr: expect.stringContaining("no project is followed yet"),
+  });
   await lab.git.write(`${a.folder}/CLAUDE.md`, "# Text\n");
   await a.untilSynced();
   await b.memsync("link");

@@ -1,11 +1,15 @@
 import { expect } from "bun:test";
 import { mkdir } from "node:fs/promises";
 import type { DaemonStatus } from "../../daemon/status.ts";
+import type { ProjectId } from "../../shared/ids.ts";
+import { startHost } from "../support/host-server.ts";
 import { scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
+
+const BOUND = "proj_bound" as ProjectId;
 
 /** A way to a service that answers calls about one project as `answer` says, while it says so. */
 function openGate(target: string, answer: (path: string) => number | undefined) {
@@ -72,6 +76,11 @@ for (const status of [403, 404]) {
       const refused = await projectNamed(machine, "proj_shut");
       expect(refused.refused).toContain(`it answered ${status}: not for you; `);
       expect(await machine.memsync("status")).toContain("all else goes on");
+      // Whoever waits is told at once: this one would wait for longer than the test may take.
+      const told = await machine.run(["sync", "--wait", "3600"]);
+      expect(told.status).toBe(1);
+      expect(told.stderr).toContain("the service refuses shut: it answered");
+      expect(told.stdout).toContain("all synced");
       isShut = false;
       await machine.untilSynced();
       expect((await projectNamed(machine, "proj_shut")).refused).toBeNull();
@@ -80,3 +89,40 @@ for (const status of [403, 404]) {
     }
   });
 }
+
+scenario("with a token bound to a project, that project is all there is to sync", async (lab) => {
+  await using host = await startHost();
+  await host.admin.createAccount("bound", "pro");
+  const { token } = await host.token({ account: "bound", projects: [BOUND] });
+  const folder = lab.git.path("bound");
+  await mkdir(folder);
+  const machine = lab.machine("a", folder, { url: host.url, token });
+  await machine.memsync("start");
+  await machine.memsync("link", "--id", BOUND);
+  await machine.memsync("set", "key", "value");
+  expect(await machine.memsync("sync", "--wait", "3600")).toContain("everything is synced");
+  await machine.memsync("set", "mine", "value", "--layer", "user");
+  const told = await machine.run(["sync", "--wait", "3600"]);
+  expect(told.status).toBe(1);
+  expect(told.stderr).toContain("the service refuses user and global: the token may not write it");
+});
+
+scenario("a sync does not wait for a remote that nobody has logged in to", async (lab) => {
+  const { url, token } = emulator.account("no-login");
+  const folder = await lab.git.repository("a", { "README.md": "" });
+  const machine = lab.machine("a", folder);
+  await machine.run(["login", "--url", url, "--token-stdin"], { stdin: token });
+  await machine.memsync("remote", "add", "acme", "http://127.0.0.1:1");
+  await machine.memsync("start");
+  await machine.memsync("link", "--remote", "acme");
+  const told = await machine.run(["sync", "--wait", "3600"]);
+  expect(told.status).toBe(1);
+  expect(told.stderr).toContain(
+    "acme can't be called: no token: run `memsync login --remote acme`",
+  );
+  const { stdout } = await machine.run(["doctor"]);
+  expect(stdout).toMatch(/no token here\n +memsync login --remote acme$/m);
+  const [project] = (await machine.status()).projects;
+  const removed = await machine.run(["remote", "rm", "acme"]);
+  expect(removed.stderr).toContain(`a project is bound to acme (${project?.id}): bind each`);
+});

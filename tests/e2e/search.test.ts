@@ -49,3 +49,12 @@ scenario("search finds what is held", async (lab) => {
   await machine.memsync("set", "deploy", `walrus ${PLANTED.github}`);
   expect(await machine.memsync("search", "walrus")).toContain("project, held");
 });
+
+scenario("a search for nothing is wrong use", async (lab) => {
+  const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+  for (const query of [[""], ["  "], ["", "--json"]]) {
+    const { status, stdout, stderr } = await machine.run(["search", ...query]);
+    expect([status, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("say what to search for");
+  }
+});

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { existsSync } from "node:fs";
 import { scenario, sharedEmulator } from "../support/lab.ts";
-import { MEMSYNC } from "../support/machine.ts";
+import { MEMSYNC, type Machine } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
@@ -57,9 +57,38 @@ scenario("stats and sessions are the service's, or the replica's, and say which"
     source: "replica",
     reason: "no daemon is running",
     memories: { total: 1, project: 1 },
+    in_inbox: 0,
   });
+  await expectInboxCounted(machine);
   expect((await machine.run(["sessions", "--limit", "0"])).status).toBe(2);
 });
+
+/** What was saved without a daemon counts as it does with the next one. */
+async function expectInboxCounted(machine: Machine): Promise<void> {
+  const figures = async () => {
+    const stats = JSON.parse(await machine.memsync("stats", "--json")) as Record<string, unknown>;
+    const { projects, memories, storage_bytes, in_inbox } = stats;
+    return [{ projects, memories, storage_bytes }, in_inbox];
+  };
+  await machine.memsync("set", "new", "ä");
+  await machine.memsync("set", "key", "a longer value");
+  await machine.memsync("set", "mine", "v", "--layer", "user");
+  await machine.memsync("set", "gone", "v", "--layer", "user");
+  await machine.memsync("rm", "gone", "--layer", "user");
+  await machine.memsync("set", "k", "v", "--project", "proj_elsewhere");
+  expect(await machine.memsync("stats")).toContain("6 writes among it wait for the next daemon");
+  const [counted, waiting] = await figures();
+  expect([counted, waiting]).toEqual([
+    expect.objectContaining({ memories: { total: 4, project: 3, user: 1, global: 0 } }),
+    6,
+  ]);
+  const alone = await machine.run(["status"]);
+  expect(alone.stderr).toContain("6 writes saved meanwhile wait for it: `memsync preview`");
+  await machine.memsync("start");
+  await machine.down();
+  await machine.memsync("stop");
+  expect(await figures()).toEqual([counted, 0]);
+}
 
 scenario(
   "projects are connected by folder and by id, and never in silence offline",

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { existsSync } from "node:fs";
-import { mkdir, stat } from "node:fs/promises";
+import { mkdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
@@ -87,6 +87,21 @@ scenario("a home that can't be written is said in one sentence", async (lab) => 
   await expectRefusal(machine, ["status"], /no daemon is running/);
 });
 
+scenario(
+  "a log that can't be written keeps the daemon from starting, and is named",
+  async (lab) => {
+    const machine = await makeMachine(lab);
+    await mkdir(join(machine.home, "daemon.log"), { recursive: true });
+    for (const command of ["start", "up"]) {
+      await expectRefusal(
+        machine,
+        [command],
+        /log \S+daemon\.log can't be written: it is a folder/,
+      );
+    }
+  },
+);
+
 scenario("what is no database is said in one sentence, and set aside by `up`", async (lab) => {
   const machine = await makeMachine(lab);
   await lab.git.write(`${machine.home}/memsync.db`, "this is no database, whatever it is called");
@@ -156,6 +171,22 @@ scenario("a service is configured whole or not at all", async (lab) => {
   await expectRefusal(machine, ["up"], /MEMSYNC_URL is not an http or https address/);
 });
 
+scenario("a token without an address is said to be of no use", async (lab) => {
+  const machine = await makeMachine(lab);
+  const env = { MEMSYNC_TOKEN: "mst_dev_alone" };
+  const started = await machine.run(["start"], { env });
+  expect([started.status, started.stderr]).toEqual([
+    0,
+    expect.stringContaining("MEMSYNC_TOKEN is set without MEMSYNC_URL"),
+  ]);
+  const examined = await machine.run(["doctor"], { env });
+  expect([examined.status, examined.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^warning +token +MEMSYNC_TOKEN is set without MEMSYNC_URL.*\n +set /m),
+  ]);
+  expect((await machine.run(["status"])).stderr).toBe("");
+});
+
 scenario("a write into a project that is linked nowhere says that nothing is sent", async (lab) => {
   const machine = await makeMachine(lab);
   await machine.up();
@@ -169,6 +200,30 @@ scenario("a write into a project that is linked nowhere says that nothing is sen
   const mistyped = await set("proj_mistyped");
   expect([mistyped.status, mistyped.stdout]).toEqual([0, ""]);
   expect(mistyped.stderr).toContain("proj_mistyped is linked to no folder here");
+});
+
+scenario("a mistyped folder is not taken for the project around it", async (lab) => {
+  const machine = await makeMachine(lab);
+  await machine.up();
+  const nowhere = /there is no folder \S+nowhere, and nowhere is no project's id/;
+  await expectRefusal(machine, ["set", "k", "v", "--project", "nowhere"], nowhere);
+  await expectRefusal(machine, ["doc", "--project", "nowhere"], nowhere);
+  await expectRefusal(machine, ["connect", ".", "nowhere"], nowhere);
+  await machine.memsync("set", "k", "v");
+  await machine.down();
+  // One that is linked may be on a disk that is not there at the moment.
+  const folder = machine.folder;
+  await rename(folder, `${folder}-away`);
+  const away = await machine.run(["get", "k", "--project", `${folder}/docs`], {
+    cwd: lab.git.folder,
+  });
+  await rename(`${folder}-away`, folder);
+  expect(away).toMatchObject({ status: 0, stdout: "v" });
+});
+
+scenario("the embedded service is no remote to be removed", async (lab) => {
+  const machine = await makeMachine(lab);
+  await expectRefusal(machine, ["remote", "rm", "embedded"], /part of the home/);
 });
 
 scenario("a folder that is not there can't be followed", async (lab) => {

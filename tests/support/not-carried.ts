@@ -6,7 +6,7 @@ const FIRST_CONTACT =
   "what was deleted while on another service looks, at first contact, as if it had never been here";
 const UNPUBLISHED = "what a plain service is asked for there is not in the published interface";
 const UPDATES =
-  "a plain service is sent items, never an update: tests/unit/plain-strangers.test.ts refuses those";
+  "a plain service is sent items, no updates: tests/unit/plain-strangers.test.ts has some refused";
 const WRITER = "a plain service does not say which machine wrote a value";
 
 /** Tests of the daemon suite that a plain service cannot pass, each with what is not carried. */

@@ -19,6 +19,7 @@ function statusOf(projects: readonly ProjectStatus[]): DaemonStatus {
     plain: false,
     last_contact_at: "2026-01-01T00:00:00.000Z",
     message: null,
+    blocked: false,
     requests: {},
     held_back: null,
   };
@@ -97,4 +98,34 @@ test("more troubles than fit are counted, too", () => {
   const tiny = statusOnScreen(statusOf(projects), { columns: 80, rows: 5 });
   expect(tiny.join("\n")).toContain("50 projects with something waiting or refused");
   expect(tiny.join("\n")).not.toContain("none linked");
+});
+
+test("no line is wider than the screen, and what is left out of a full one is counted", () => {
+  const refused =
+    "it answered 403: the token does not reach this project, which is somebody else's";
+  const unlinked = fifty.map(({ id }) => ({
+    id,
+    name: null,
+    remote: "work",
+    memories: 1,
+    waiting: 1,
+  }));
+  const held = fifty.map(({ id }) => ({
+    id,
+    kind: "memory",
+    key: "a key",
+    layer: "project",
+    project_id: id,
+    remote: "work",
+    advice: "held: it looks like a token; it stays on this machine",
+  }));
+  const full = { ...statusOf([project(0, { refused }), ...fifty.slice(1)]), unlinked };
+  const lines = statusOnScreen({ ...full, held: held as never }, { columns: 60, rows: 16 });
+  expect(lines.every((line) => line.length <= 60)).toBe(true);
+  const text = lines.map((line) => line.trim()).join(" ");
+  expect(text).toContain("unlinked  50 projects on this machine only; `memsync status --all`");
+  expect(text).toContain("held      50 here: `memsync held` lists them");
+  const one = statusOnScreen(statusOf([project(0, { refused })]), { columns: 60, rows: 24 });
+  expect(one.every((line) => line.length <= 60)).toBe(true);
+  expect(one.join(" ").replaceAll(/ +/g, " ")).toContain(`refused by the service: ${refused}`);
 });

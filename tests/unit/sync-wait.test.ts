@@ -2,19 +2,21 @@ import { expect, test } from "bun:test";
 import { askSync } from "../../daemon/cli/sync-progress.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
-test("a long wait is asked for in parts, which end with its time or when all is synced", async () => {
-  const waited = async (seconds: number, syncedAfter = Number.POSITIVE_INFINITY) => {
+test("a long wait is asked for in parts, which end with its time or when all is decided", async () => {
+  const never = Number.POSITIVE_INFINITY;
+  const waited = async (seconds: number, syncedAfter = never, refusedAfter = never) => {
     const world = createTestWorld();
     const asked: number[] = [];
     const ask = async (part: number) => {
       asked.push(part);
       world.advance(part * 1000);
-      return { synced: asked.length > syncedAfter };
+      return { synced: asked.length > syncedAfter, refused: asked.length > refusedAfter };
     };
     const { synced } = await askSync(ask, seconds, world);
     return { asked, synced };
   };
   expect(await waited(200)).toEqual({ asked: [30, 30, 30, 30, 30, 30, 20], synced: false });
   expect(await waited(200, 1)).toEqual({ asked: [30, 30], synced: true });
+  expect(await waited(200, never, 1)).toEqual({ asked: [30, 30], synced: false });
   expect(await waited(0)).toEqual({ asked: [0], synced: false });
 });

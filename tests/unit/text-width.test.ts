@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { columnsOf, cut, padded } from "../../daemon/cli/text-width.ts";
+import { columnsOf, cut, padded, wrapped } from "../../daemon/cli/text-width.ts";
 
 const COLUMNS: readonly (readonly [string, number])[] = [
   ["", 0],
@@ -30,4 +30,15 @@ test("a line is cut to so many columns, and never within a character", () => {
   expect(cut("日本語の値", 6)).toBe("日本…");
   expect(cut("👩‍👩‍👧👩‍👩‍👧", 3)).toBe("👩‍👩‍👧…");
   expect(cut("e\u0301e\u0301e\u0301", 2)).toBe("e\u0301…");
+});
+
+test("a line is broken at spaces, and no word of it is lost or cut", () => {
+  expect(wrapped("held      short", 20, 4)).toEqual(["held      short"]);
+  expect(wrapped("held      a line of words", 20, 4)).toEqual(["held      a line of", "    words"]);
+  expect(wrapped("a /long/path/that/fits/nowhere  b", 10, 2)).toEqual([
+    "a",
+    "  /long/path/that/fits/nowhere",
+    "  b",
+  ]);
+  expect(wrapped("記憶 記憶 記憶", 10, 1)).toEqual(["記憶 記憶", " 記憶"]);
 });

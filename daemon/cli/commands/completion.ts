@@ -1,7 +1,7 @@
 import { script } from "@bomb.sh/tab";
 import tab from "@bomb.sh/tab/commander";
 import type { Command } from "commander";
-import { type Candidate, candidatesFor } from "../completion-candidates.ts";
+import { type Candidate, candidatesFor, valuesFor } from "../completion-candidates.ts";
 import type { Environment } from "../environment.ts";
 import { say } from "../output.ts";
 
@@ -58,9 +58,12 @@ async function fillIn(completions: Completions, words: readonly string[], env: E
   });
   for (const command of named) {
     for (const argument of command.arguments.values()) {
-      const candidates = await candidatesFor(argument.name, word, env);
+      const candidates = await candidatesFor(command.value, argument.name, word, env);
       if (candidates.length > 0) argument.handler = (complete) => offer(complete, candidates);
     }
+    const option = command.options.get(words.at(-2)?.replace(/^--/, "") ?? "");
+    const values = option ? await valuesFor(option.value, word, env) : [];
+    if (option && values.length > 0) option.handler = (complete) => offer(complete, values);
   }
 }
 

@@ -6,18 +6,16 @@ import { noSuchRemote } from "../../remotes/remote.ts";
 import { createGit } from "../../sources/run-git.ts";
 import { projectFolder } from "../../sources/working-tree.ts";
 import type { SyncResult } from "../../daemon.ts";
+import { listRefusals } from "../../refused-units.ts";
 import type { DaemonStatus } from "../../status.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed, UsageError } from "../errors.ts";
-import { findDaemon, type GatewayClient } from "../gateway-client.ts";
-import { listConflicts } from "../local-conflicts.ts";
-import { say, sayJson, table } from "../output.ts";
-import { withLocal } from "../place.ts";
+import { getDaemon } from "../get-daemon.ts";
+import { say, sayAside, sayJson, table } from "../output.ts";
 import { resolveFolder } from "../resolve-folder.ts";
-import { wasInStartTurn } from "../start-daemon.ts";
-import { statusOnScreen } from "../status-summary.ts";
-import { statusLines } from "../status-view.ts";
+import { statusOnScreen, wholeOnScreen } from "../status-summary.ts";
 import { askSync, watchSync } from "../sync-progress.ts";
+import { conflictLines, wholeStatus } from "../whole-status.ts";
 
 interface JsonOption {
   readonly json?: boolean;
@@ -62,7 +60,7 @@ export function addDaemonCommands(program: Command, env: Environment): void {
     .action((dir: string | undefined, options: JsonOption) => unlink(env, dir, options));
   program
     .command("sync")
-    .description("sync now, and return when everything local is acknowledged")
+    .description("sync now, and return when everything local is acknowledged or refused")
     .option("--wait <seconds>", "give up after this long", "30")
     .option("--json", "print the status as JSON")
     .action((options: JsonOption & { wait: string }) => sync(env, options));
@@ -74,33 +72,19 @@ export function addDaemonCommands(program: Command, env: Environment): void {
     .action((options: JsonOption & { remote?: string }) => printEnv(env, options));
 }
 
-/** What whoever needs a daemon is told where there is none. */
-export const NO_DAEMON = "no daemon is running: start it with `memsync start`";
-
-async function getDaemon(env: Environment): Promise<GatewayClient> {
-  const daemon = await findDaemon(env.home);
-  if (daemon) return daemon;
-  const started = (await wasInStartTurn(env.home)) && (await findDaemon(env.home));
-  if (started) return started;
-  throw new CommandFailed(NO_DAEMON);
-}
-
 async function readStatus(env: Environment): Promise<DaemonStatus> {
   const daemon = await getDaemon(env);
   return (await daemon.call("GET", "/_memsync/status")) as DaemonStatus;
 }
 
 async function status(env: Environment, { all, json }: StatusFlags): Promise<void> {
-  const found = await readStatus(env);
-  const conflicts = await withLocal(env, async (db) => (db ? await listConflicts(db) : []));
+  const found = await wholeStatus(env, await readStatus(env));
   if (json) {
-    sayJson({ ...found, conflicts: conflicts.length });
+    sayJson(found);
     return;
   }
-  for (const line of all ? statusLines(found) : statusOnScreen(found)) say(line);
-  if (conflicts.length > 0) {
-    say(`conflicts ${conflicts.length}: \`memsync conflicts\` shows them`);
-  }
+  for (const line of all ? wholeOnScreen(found) : statusOnScreen(found)) say(line);
+  for (const line of conflictLines(found)) say(line);
 }
 
 async function projects(env: Environment, { json }: JsonOption): Promise<void> {
@@ -109,6 +93,7 @@ async function projects(env: Environment, { json }: JsonOption): Promise<void> {
     sayJson(found);
     return;
   }
+  if (found.length === 0) sayAside("no project is followed yet: `memsync link DIR` follows one");
   const rows = found.flatMap(({ id, name, folders }) => folders.map(({ dir }) => [name, id, dir]));
   for (const line of table(rows)) say(line);
 }
@@ -152,15 +137,27 @@ async function sync(env: Environment, options: JsonOption & { wait: string }): P
     daemon.call("POST", "/_memsync/sync", { wait_seconds }) as Promise<SyncResult>;
   const readStatus = () => daemon.call("GET", "/_memsync/status");
   const answer = await watchSync(readStatus, askSync(ask, wait));
-  if (options.json) sayJson(answer.status);
+  const status = await wholeStatus(env, answer.status);
+  if (options.json) sayJson(status);
   if (answer.synced) {
     const { held } = answer.status;
     const note = held.length > 0 ? `; ${held.length} held here: \`memsync held\`` : "";
     if (!options.json) say(`everything is synced${note}`);
     return;
   }
-  if (!options.json) for (const line of statusLines(answer.status)) say(line);
-  throw new CommandFailed("not everything is synced yet");
+  if (!options.json) {
+    for (const line of wholeOnScreen(status)) say(line);
+    for (const line of conflictLines(status)) say(line);
+  }
+  throw new CommandFailed(unsynced(status));
+}
+
+/** Why a sync did not come to its end: what is refused is named, for waiting does not help it. */
+function unsynced(status: DaemonStatus): string {
+  const [first, ...others] = listRefusals(status);
+  if (first === undefined) return "not everything is synced yet";
+  const more = others.length > 0 ? `; and ${others.length} more, see above` : "";
+  return `not everything is synced: ${first}${more}`;
 }
 
 async function printEnv(

@@ -12,8 +12,9 @@ import { checkDisk, checkGit, checkRuntime, checkWatches } from "../doctor/machi
 import { checkRemotes } from "../doctor/remote-checks.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed } from "../errors.ts";
-import { count, say, sayJson } from "../output.ts";
-import { styled } from "../terminal.ts";
+import { count, say, sayJson, shownPlainly } from "../output.ts";
+import { hasTerminal, styled } from "../terminal.ts";
+import { wrapped } from "../text-width.ts";
 
 const HELP = `
 Looks at everything that memsync needs and says how to mend what is not as it should be. Exit status
@@ -22,6 +23,7 @@ Looks at everything that memsync needs and says how to mend what is not as it sh
 const STYLES = { ok: "green", warning: "yellow", wrong: "red" } as const;
 const STATE_WIDTH = 7;
 const ABOUT_WIDTH = 11;
+const INDENT = " ".repeat(STATE_WIDTH + ABOUT_WIDTH + 4);
 
 /** `doctor`: what is wrong, and how to mend it. */
 export function addDoctorCommand(program: Command, env: Environment): void {
@@ -54,15 +56,23 @@ async function examine(env: Environment): Promise<Finding[]> {
     await findingOf("database", () => checkDatabase(home)),
     await findingOf("log", () => checkLog(home)),
     await findingOf("watching", checkWatches),
-    await findingOf("daemon", () => checkDaemon(home)),
+    await findingOf("daemon", () => checkDaemon(env)),
     ...(await withStatus(home, checkProjects)),
     ...(await withStatus(home, checkPolled)),
     ...(await checkRemotes(env)),
   ];
 }
 
+/** A text in lines that fit beside what was looked at, on a terminal. */
+function inColumn(text: string): string[] {
+  const columns = hasTerminal() ? process.stdout.columns : 0;
+  return columns > 2 * INDENT.length ? wrapped(text, columns - INDENT.length, 0) : [text];
+}
+
 function show({ about, state, detail, mend }: Finding): void {
   const word = styled(STYLES[state], state.padEnd(STATE_WIDTH));
-  say(`${word}  ${about.padEnd(ABOUT_WIDTH)}  ${detail}`);
-  if (mend !== null) say(`${" ".repeat(STATE_WIDTH + ABOUT_WIDTH + 4)}${styled("bold", mend)}`);
+  const [first = "", ...others] = inColumn(shownPlainly(detail));
+  say(`${word}  ${about.padEnd(ABOUT_WIDTH)}  ${first}`);
+  for (const line of others) say(INDENT + line);
+  for (const line of mend === null ? [] : inColumn(mend)) say(INDENT + styled("bold", line));
 }

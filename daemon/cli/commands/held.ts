@@ -1,14 +1,12 @@
 import type { Command } from "commander";
 import { timestampOf } from "../../../shared/wire/timestamp.ts";
-import { writeTransaction } from "../../../shared/sqlite/transaction.ts";
 import { allowHeld, dropJust, type HeldItem, listHeld } from "../../held/held-store.ts";
 import { type HeldStatus, heldStatus } from "../../held/held-status.ts";
-import { openHomeDatabase } from "../../open-home.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed } from "../errors.ts";
-import { findDaemon } from "../gateway-client.ts";
 import { heldName } from "../held-view.ts";
 import { listLocalDocuments, type LocalDocument } from "../local-documents.ts";
+import { changeHome } from "../offline-write.ts";
 import { printText, say, sayJson, shortName, table } from "../output.ts";
 import { withLocal } from "../place.ts";
 import { timeShown } from "../version-view.ts";
@@ -112,7 +110,7 @@ async function allow(env: Environment, id: string, { json }: Options): Promise<v
   if (item.kind === "file" && item.cause === "limit") {
     throw new CommandFailed(`the file in ${item.key} ${item.reason}`);
   }
-  await change(env, async (db) => assertSame(await allowHeld(db, item), id));
+  await changeHome(env.home, async (db) => assertSame(await allowHeld(db, item), id));
   if (json) sayJson(heldStatus(item, item.remote));
   else say(`allowed ${heldName(item)}; the daemon syncs it`);
 }
@@ -124,7 +122,7 @@ async function drop(env: Environment, id: string, { json }: Options): Promise<vo
       `it stands in the file in ${item.key}: change that file, and nothing is held any more`,
     );
   }
-  await change(env, async (db) => assertSame(await dropJust(db, item), id));
+  await changeHome(env.home, async (db) => assertSame(await dropJust(db, item), id));
   if (json) sayJson(heldStatus(item, item.remote));
   else say(`dropped what was held of ${heldName(item)}, written ${timestampOf(item.writtenAt)}`);
 }
@@ -133,19 +131,4 @@ async function drop(env: Environment, id: string, { json }: Options): Promise<vo
 function assertSame(isSame: boolean, id: string): void {
   if (isSame) return;
   throw new CommandFailed(`it was written again just now: \`memsync held show ${id}\` prints it`);
-}
-
-/** Changes what is held, durably; a daemon that runs is told to look. */
-async function change(
-  { home }: Environment,
-  work: (db: Parameters<typeof dropJust>[0]) => Promise<unknown>,
-): Promise<void> {
-  const database = await openHomeDatabase(home.database);
-  try {
-    await writeTransaction(database.writer, work);
-  } finally {
-    await database.close();
-  }
-  const daemon = await findDaemon(home);
-  await daemon?.call("POST", "/_memsync/inbox", {}).catch(() => undefined);
 }

@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import type { Started } from "../../service/introduction.ts";
 import { type Environment, readEnvironment } from "../environment.ts";
 import { CommandFailed, UsageError } from "../errors.ts";
+import { NO_DAEMON } from "../get-daemon.ts";
 import { findDaemon } from "../gateway-client.ts";
 import { say, sayJson } from "../output.ts";
 import { restartDaemon } from "../replace-daemon.ts";
@@ -11,7 +12,6 @@ import { runDaemon } from "../run-daemon.ts";
 import { inStartTurn, startDaemon } from "../start-daemon.ts";
 import { findOccupant, killSilent, stopDaemon } from "../stop-daemon.ts";
 import { takeHome } from "../take-home.ts";
-import { NO_DAEMON } from "./daemon.ts";
 import { linkFolders, settledStatus, show } from "./up.ts";
 
 interface JsonOption {
@@ -65,10 +65,11 @@ async function start(env: Environment, dirs: string[], options: JsonOption): Pro
   const running = ran ? ((await findDaemon(home)) ?? daemon) : daemon;
   const headline = ran ? "memsync is running already" : "memsync runs in the background";
   if (folders.length === 0) {
-    show(await settledStatus(running), headline, options);
+    await show(env, await settledStatus(running), headline, options);
     return;
   }
-  show(await linkFolders(running, folders), ran ? `${headline}; linked there` : headline, options);
+  const linked = await linkFolders(running, folders);
+  await show(env, linked, ran ? `${headline}; linked there` : headline, options);
 }
 
 /** Looked at before anything is started. */
@@ -96,14 +97,15 @@ async function stop({ home }: Environment, { json }: JsonOption): Promise<void> 
   });
 }
 
-async function restart({ home }: Environment, options: JsonOption): Promise<void> {
+async function restart(env: Environment, options: JsonOption): Promise<void> {
+  const { home } = env;
   const daemon = await inStartTurn(home, async () => {
     const occupant = await findOccupant(home);
     if (occupant.kind === "daemon") return await restartDaemon(home, occupant.daemon);
     if (occupant.kind === "silent") await killSilent(home, occupant.holder);
     return await startDaemon(home);
   });
-  show(await settledStatus(daemon), "memsync has started again", options);
+  await show(env, await settledStatus(daemon), "memsync has started again", options);
 }
 
 async function runAsTold(env: Environment, flags: DaemonFlags): Promise<void> {

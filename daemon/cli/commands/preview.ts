@@ -1,5 +1,7 @@
 import type { Command } from "commander";
+import type { RemoteEnvironment } from "../../remotes/remote.ts";
 import { readRemotes } from "../../remotes/remote-view.ts";
+import { contactDaemon } from "../daemon-contact.ts";
 import type { Environment } from "../environment.ts";
 import { type DocumentPreview, type KeyChanges, previewSync } from "../local-preview.ts";
 import { count, firstLine, say, sayJson } from "../output.ts";
@@ -8,8 +10,8 @@ import { remoteEnvironment } from "../remote-environment.ts";
 import { styled } from "../terminal.ts";
 
 const HELP = `
-Compares what is on this machine with what the service was last known to hold; asks nobody and sends
-nothing. What is held is named by \`memsync held\`, and is sent nowhere.
+Compares what is on this machine with what the service was last known to hold; asks no service and
+sends nothing. What is held is named by \`memsync held\`, and is sent nowhere.
 
 Examples:
   memsync preview               what would be sent, and to which service
@@ -29,8 +31,9 @@ export function addPreviewCommand(program: Command, env: Environment): void {
 }
 
 async function preview(env: Environment, json: boolean): Promise<void> {
+  const environment = await sendersEnvironment(env);
   const previews = await withLocal(env, async (db) => {
-    return db ? await previewSync(db, await readRemotes(db, remoteEnvironment(env))) : [];
+    return db ? await previewSync(db, await readRemotes(db, environment)) : [];
   });
   if (json) {
     sayJson(previews.map(shown));
@@ -41,6 +44,14 @@ async function preview(env: Environment, json: boolean): Promise<void> {
   const rest = previews.length - changed.length;
   if (changed.length === 0) say("nothing waits to be sent");
   else if (rest > 0) say(`${count(rest, "other place has", "other places have")} nothing to send`);
+}
+
+/** A daemon that runs sends what is to be sent, to the service that it was started with. */
+async function sendersEnvironment(env: Environment): Promise<RemoteEnvironment> {
+  const daemon = await contactDaemon(env.home);
+  if (!daemon) return remoteEnvironment(env);
+  const { url } = daemon.introduction.environment;
+  return remoteEnvironment({ ...env, serviceUrl: url ?? undefined });
 }
 
 function isWaiting({ waiting, held, changes }: DocumentPreview): boolean {

@@ -1,11 +1,12 @@
+import { basename } from "node:path";
 import type { Command } from "commander";
 import { realWorld } from "../../../shared/world-real.ts";
 import { openKeyring } from "../../remotes/keyring.ts";
-import { parseRemoteName, parseServiceUrl } from "../../remotes/remote.ts";
+import { EMBEDDED, parseRemoteName, parseServiceUrl } from "../../remotes/remote.ts";
 import type { ListedRemote } from "../../remotes/remote-change.ts";
 import { TokenStore } from "../../remotes/token-store.ts";
 import type { Environment } from "../environment.ts";
-import { typed, UsageError } from "../errors.ts";
+import { CommandFailed, typed, UsageError } from "../errors.ts";
 import { count, say, sayJson, table } from "../output.ts";
 import { changeRemotes, listRemotesOf } from "../remote-changes.ts";
 
@@ -89,10 +90,13 @@ function tokenShown({ home }: Environment, { url, token }: ListedRemote): string
   if (url === null) return "needs none";
   if (token === "environment") return "MEMSYNC_TOKEN";
   if (token === "keyring") return "keyring";
-  return token === "file" ? home.credentials : "none";
+  return token === "file" ? basename(home.credentials) : "none";
 }
 
 async function remove(env: Environment, name: string, { json }: JsonFlag): Promise<void> {
+  if (name === EMBEDDED) {
+    throw new CommandFailed("the embedded service is part of the home and can't be removed");
+  }
   const { remote } = await changeRemotes(env, { op: "remove", name });
   const keyring = openKeyring({ env: env.variables });
   await new TokenStore({ home: env.home, world: realWorld, keyring }).remove(remote);

@@ -33,6 +33,7 @@ async function search(env: Environment, query: string, options: Options): Promis
   if (exceedsBytes(query, LIMITS.queryBytes)) {
     throw new UsageError(`the query is over ${LIMITS.queryBytes} bytes: search for fewer words`);
   }
+  if (query.trim() === "") throw new UsageError("the query is empty: say what to search for");
   const { found, unlinked } = await withLocal(env, async (db) => {
     const { places, unlinked: why } = await placesToRead(env, db, options);
     return { found: db ? await searchLocalMemories(db, places, query) : [], unlinked: why };

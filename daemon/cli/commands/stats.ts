@@ -10,8 +10,9 @@ import { type Answered, askService, sourceLine } from "../ask-service.ts";
 import type { Environment } from "../environment.ts";
 import { UsageError } from "../errors.ts";
 import { findProject } from "../find-project.ts";
-import { bytesShown, firstLine, say, sayJson, shortName, table } from "../output.ts";
+import { bytesShown, count, firstLine, say, sayJson, shortName, table } from "../output.ts";
 import { withLocal } from "../place.ts";
+import { withInbox } from "../stats-with-inbox.ts";
 import { remoteEnvironment } from "../remote-environment.ts";
 import { styled } from "../terminal.ts";
 import { timeShown } from "../version-view.ts";
@@ -34,7 +35,7 @@ const SESSIONS_MAX = 1000;
 
 const STATS_HELP = `
 The service is asked; where it can't be reached, this machine's replica answers, and which of the
-two it was is said. What waits in the inbox is not counted.
+two it was is said. What was saved while no daemon ran counts there, as it will with the next one.
 
 Examples:
   memsync stats
@@ -68,6 +69,7 @@ export function addStatsCommands(program: Command, env: Environment): void {
 }
 
 async function stats(env: Environment, { json }: JsonFlag): Promise<void> {
+  let inInbox = 0;
   const answered = await askService(env, {
     path: "/api/projects/stats",
     isAnswer: isStats,
@@ -75,11 +77,21 @@ async function stats(env: Environment, { json }: JsonFlag): Promise<void> {
       const { readServices } = await import("../../local-services.ts");
       if (!db) return NOTHING;
       const { account } = getDefault(await readRemotes(db, remoteEnvironment(env)));
-      return await readServices(db, realWorld, account).stats();
+      const known = await readServices(db, realWorld, account).stats();
+      const { stats: counted, inbox } = await withInbox(db, account, known);
+      inInbox = inbox;
+      return counted;
     },
   });
-  if (json) sayJson(asJson(answered, answered.value));
-  else for (const line of statsLines(answered)) say(line);
+  if (json) {
+    sayJson({ ...asJson(answered, answered.value), in_inbox: inInbox });
+    return;
+  }
+  for (const line of statsLines(answered)) say(line);
+  if (inInbox > 0) {
+    const wait = inInbox === 1 ? "waits" : "wait";
+    say(styled("dim", `${count(inInbox, "write", "writes")} among it ${wait} for the next daemon`));
+  }
 }
 
 function asJson<Value extends object>(answered: Answered<unknown>, value: Value) {

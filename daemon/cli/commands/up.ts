@@ -1,4 +1,3 @@
-import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import { delay } from "../../../shared/world.ts";
 import { realWorld } from "../../../shared/world-real.ts";
@@ -6,15 +5,18 @@ import type { Daemon } from "../../daemon.ts";
 import { createGit } from "../../sources/run-git.ts";
 import { projectFolder } from "../../sources/working-tree.ts";
 import type { DaemonStatus, FolderStatus } from "../../status.ts";
+import { confirm, Interrupted, isTerminal } from "../ask.ts";
 import type { Environment } from "../environment.ts";
-import { CommandFailed } from "../errors.ts";
+import { CommandFailed, unforeseen } from "../errors.ts";
 import { findDaemon, type GatewayClient } from "../gateway-client.ts";
-import { say, sayJson } from "../output.ts";
+import { say, sayAside, sayJson } from "../output.ts";
 import { resolveFolder } from "../resolve-folder.ts";
 import { runDaemon } from "../run-daemon.ts";
-import { statusLines } from "../status-view.ts";
+import { wholeOnScreen } from "../status-summary.ts";
 import { watchSync } from "../sync-progress.ts";
 import { takeHome } from "../take-home.ts";
+import { isTokenUnused, UNUSED_TOKEN, UNUSED_TOKEN_MEND } from "../unused-token.ts";
+import { conflictLines, wholeStatus } from "../whole-status.ts";
 
 interface UpOptions {
   readonly json?: boolean;
@@ -41,17 +43,18 @@ async function up(env: Environment, dirs: readonly string[], options: UpOptions)
   const lock = await takeHome(env.home);
   if (!lock) {
     const status = await joinRunning(env, folders);
-    show(status, "memsync is running already; linked there", options);
+    await show(env, status, "memsync is running already; linked there", options);
     return;
   }
   await runDaemon(lock, {
     env,
     started: "foreground",
-    onUp: (daemon) => begin(daemon, folders, options),
+    onUp: (daemon) => begin(env, daemon, folders, options),
   });
 }
 
 async function begin(
+  env: Environment,
   daemon: Daemon,
   folders: readonly string[],
   options: UpOptions,
@@ -60,9 +63,12 @@ async function begin(
   for (const dir of folders) await daemon.link(dir);
   const synced = daemon.sync(FIRST_SYNC_SECONDS);
   const { status } = await watchSync(() => daemon.status(), synced);
-  show(status, "memsync is up; leave this running, or stop it with Ctrl-C", options);
+  const headline = "memsync is up; leave this running, or stop it with Ctrl-C";
+  // What can't be shown is no reason to end.
+  await show(env, status, headline, options).catch((thrown) => sayAside(unforeseen(thrown)));
   for (const dir of folders) {
-    if (!known.some((folder) => folder.dir === dir)) await askForConsent(daemon, dir);
+    if (known.some((folder) => folder.dir === dir)) continue;
+    await askForConsent(daemon, dir).catch(endIfInterrupted);
   }
 }
 
@@ -110,11 +116,15 @@ export async function settledStatus(daemon: GatewayClient): Promise<DaemonStatus
 async function askForConsent(daemon: Daemon, dir: string): Promise<void> {
   const { projects } = await daemon.status();
   const folder = projects.flatMap(({ folders }) => folders).find((each) => each.dir === dir);
-  if (!folder || !wantsConsent(folder) || !process.stdin.isTTY || !process.stdout.isTTY) return;
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const question = `May memsync write others' changes into ${folder.path} here? [y/N] `;
-  const answer = await terminal.question(question).finally(() => terminal.close());
-  if (/^y(es)?$/i.test(answer.trim())) await daemon.link(dir, { write: true });
+  if (!folder || !wantsConsent(folder) || !isTerminal() || !process.stdout.isTTY) return;
+  const question = `May memsync write others' changes into ${folder.path} here?`;
+  if (await confirm(question)) await daemon.link(dir, { write: true });
+}
+
+/** Nothing of what is typed there reaches the process as a signal while it is asked. */
+function endIfInterrupted(thrown: unknown): void {
+  if (!(thrown instanceof Interrupted)) throw thrown;
+  process.kill(process.pid, "SIGINT");
 }
 
 function wantsConsent({ state, note }: FolderStatus): boolean {
@@ -122,11 +132,14 @@ function wantsConsent({ state, note }: FolderStatus): boolean {
 }
 
 /** Prints a headline and the status, or the status as JSON. */
-export function show(status: DaemonStatus, headline: string, { json }: UpOptions): void {
-  if (json) {
-    sayJson(status);
-    return;
-  }
-  say(headline);
-  for (const line of statusLines(status)) say(line);
+export async function show(
+  env: Environment,
+  found: DaemonStatus,
+  headline: string,
+  { json }: UpOptions,
+): Promise<void> {
+  const status = await wholeStatus(env, found);
+  if (json) sayJson(status);
+  else for (const line of [headline, ...wholeOnScreen(status), ...conflictLines(status)]) say(line);
+  if (isTokenUnused(env, status)) sayAside(`${UNUSED_TOKEN}: ${UNUSED_TOKEN_MEND}`);
 }

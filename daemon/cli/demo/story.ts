@@ -21,7 +21,7 @@ const PATIENCE_MS = 20_000;
 const MEMORY = "deploy";
 
 const FIRST = ["# Shop", "", "- Build with `npm run build`.", "- Deploy on Fridays."];
-const OF_LAPTOP = "- Deploy on Mondays, never on Fridays.";
+const OF_LAPTOP = "- Deploy on Mondays, not on Fridays.";
 const OF_DESKTOP = "- Tests need Redis on port 6380.";
 const LAPTOP_VALUE = "make deploy";
 const DESKTOP_VALUE = "npm run deploy";

@@ -3,7 +3,9 @@ import { messageOf } from "../../../shared/errors.ts";
 import { takeLock } from "../../../shared/sqlite/lock.ts";
 import { VERSION } from "../../../shared/version.ts";
 import type { Home } from "../../home.ts";
-import type { DaemonStatus } from "../../status.ts";
+import type { DaemonStatus, FolderStatus } from "../../status.ts";
+import { contactDaemon } from "../daemon-contact.ts";
+import type { Environment } from "../environment.ts";
 import { findDaemon } from "../gateway-client.ts";
 import { count } from "../output.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
@@ -15,23 +17,36 @@ export async function askDaemon(home: Home): Promise<DaemonStatus | undefined> {
   return daemon && ((await daemon.call("GET", "/_memsync/status")) as DaemonStatus);
 }
 
-export async function checkDaemon(home: Home): Promise<Finding> {
+export async function checkDaemon({ home, serviceUrl }: Environment): Promise<Finding> {
   const status = await askDaemon(home);
-  if (status) return versionFinding(status);
-  if (!existsSync(home.lock)) return ok("daemon", "never started here; `memsync up` does");
+  if (status) return (await serviceFinding(home, serviceUrl)) ?? versionFinding(status);
+  if (!existsSync(home.lock)) return ok("daemon", "never started here; `memsync start` does");
   const lock = await takeLock(home.lock);
   if (lock) {
     lock.release();
-    return warning("daemon", "not running; nothing is synced", "memsync up");
+    return warning("daemon", "not running; nothing is synced", "memsync start");
   }
-  const mend = "end the process that holds the home, then `memsync up`";
+  const mend = "`memsync restart`; one that runs at a terminal has to be ended there";
   return wrong("daemon", "a process holds the home and does not answer", mend);
+}
+
+/** What a daemon was started with decides, and may be another service than this shell's. */
+async function serviceFinding(home: Home, url: string | undefined): Promise<Finding | undefined> {
+  const daemon = await contactDaemon(home);
+  const its = daemon?.introduction.environment.url ?? undefined;
+  if (!daemon || its === url) return undefined;
+  // What is set here may hold a password.
+  const here = url === undefined ? "unset" : "another";
+  const detail = `running with MEMSYNC_URL ${its ?? "unset"}, which is ${here} here`;
+  const mend =
+    "set it here as there, or run `memsync stop` and `memsync start` to change its service";
+  return warning("daemon", detail, mend);
 }
 
 function versionFinding({ version }: DaemonStatus): Finding {
   if (version === VERSION) return ok("daemon", `running, ${version}`);
   const detail = `running, of version ${version}; this is ${VERSION}`;
-  return warning("daemon", detail, "memsync stop, then `memsync up`");
+  return warning("daemon", detail, "memsync restart");
 }
 
 /** Files that are left alone, and projects that the service refuses. */
@@ -42,13 +57,23 @@ export function checkProjects({ projects }: DaemonStatus): Finding {
   const [project] = refused;
   if (project) {
     const detail = `${project.name} is refused by the service: ${project.refused}`;
-    return wrong("projects", detail, "`memsync status` says what waits; ask who runs the service");
+    return wrong(
+      "projects",
+      detail,
+      "`memsync status` says what waits, `memsync sync` tries again",
+    );
   }
   const [folder] = left;
   const all = count(projects.length, "project", "projects");
   if (!folder) return ok("projects", `${all} followed`);
   const detail = `${folder.dir}/${folder.path} ${folder.note ?? "is left alone"}`;
-  return warning("projects", detail, "nothing, if that is meant; `memsync status` shows all");
+  return warning("projects", detail, mendOf(folder));
+}
+
+function mendOf({ dir, note }: FolderStatus): string {
+  return note?.includes("its folder is gone")
+    ? `bring the folder back, or \`memsync unlink '${dir}'\``
+    : "nothing, if that is meant; `memsync status` shows all";
 }
 
 /** Folders whose changes the system does not tell of; which limit to raise, if that is why. */
@@ -75,8 +100,6 @@ export async function withStatus(
     const status = await askDaemon(home);
     return status ? [check(status)] : [];
   } catch (thrown) {
-    return [
-      wrong("daemon", `answers badly: ${messageOf(thrown)}`, "memsync stop, then `memsync up`"),
-    ];
+    return [wrong("daemon", `answers badly: ${messageOf(thrown)}`, "memsync restart")];
   }
 }

@@ -13,7 +13,8 @@ import { TokenStore } from "../../remotes/token-store.ts";
 import type { Environment } from "../environment.ts";
 import { withLocal } from "../place.ts";
 import { remoteEnvironment } from "../remote-environment.ts";
-import { type Finding, ok, wrong } from "./finding.ts";
+import { UNUSED_TOKEN, UNUSED_TOKEN_MEND } from "../unused-token.ts";
+import { type Finding, ok, warning, wrong } from "./finding.ts";
 import { checkService } from "./service-checks.ts";
 
 /** A remote to look at, with the token that the environment has for it. */
@@ -71,9 +72,14 @@ function unnamed(url: string | undefined): Remote {
   return { name, url, account: "" as Remote["account"], tokenPlace: undefined, isDefault: true };
 }
 
+function embeddedFindings({ home }: Environment, token: string | undefined): Finding[] {
+  const found = ok("service", `embedded, kept in ${home.dir}`);
+  return token === undefined ? [found] : [found, warning("token", UNUSED_TOKEN, UNUSED_TOKEN_MEND)];
+}
+
 async function checkRemote(env: Environment, { remote, token }: Asked): Promise<Finding[]> {
   const { url, name } = remote;
-  if (url === undefined) return [ok("service", `embedded, kept in ${env.home.dir}`)];
+  if (url === undefined) return embeddedFindings(env, token);
   if (url === UNKNOWN_SERVICE) {
     const detail = "a damaged database did not tell the service of what is bound to this";
     return [wrong("service", detail, "memsync link DIR --remote NAME, for each of its projects")];
@@ -82,7 +88,8 @@ async function checkRemote(env: Environment, { remote, token }: Asked): Promise<
   const keyring = openKeyring({ env: env.variables });
   const found = await new TokenStore({ home: env.home, world: realWorld, keyring }).find(remote);
   if (found.kind !== "locked") {
-    return await checkService(url, found.kind === "found" ? found.token : undefined);
+    const login = remote.isDefault ? undefined : `memsync login --remote ${name}`;
+    return await checkService(url, found.kind === "found" ? found.token : undefined, login);
   }
   const mend = `unlock it, or run \`memsync login --remote ${name}\``;
   return [wrong("token", `the keyring does not give the token of ${url}`, mend)];

@@ -18,15 +18,14 @@ interface Contact {
 
 /**
  * A service by one authenticated request of the published interface, which is charged like any:
- * whether it can be reached, takes the token, and has the same time.
+ * whether it can be reached, takes the token, and has the same time. `login` mends its lack.
  */
-export async function checkService(url: string, token: string | undefined): Promise<Finding[]> {
-  if (token === undefined) {
-    const detail = `${url} has no token here`;
-    return [
-      wrong("token", detail, "`memsync login`, or set MEMSYNC_TOKEN to a token of the service"),
-    ];
-  }
+export async function checkService(
+  url: string,
+  token: string | undefined,
+  login = "`memsync login`, or set MEMSYNC_TOKEN to a token of the service",
+): Promise<Finding[]> {
+  if (token === undefined) return [wrong("token", `${url} has no token here`, login)];
   let contact: Contact;
   try {
     contact = await ask(url, token);

@@ -1,0 +1,48 @@
+import { existsSync } from "node:fs";
+import { takeLock } from "../../shared/sqlite/lock.ts";
+import type { Home } from "../home.ts";
+import { readWholeInbox } from "../inbox.ts";
+import { findHolder } from "../service/daemon-record.ts";
+import type { Environment } from "./environment.ts";
+import { CommandFailed, unforeseen } from "./errors.ts";
+import { findDaemon, type GatewayClient } from "./gateway-client.ts";
+import { count } from "./output.ts";
+import { withLocal } from "./place.ts";
+import { wasInStartTurn } from "./start-daemon.ts";
+
+/** What whoever needs a daemon is told where there is none. */
+export const NO_DAEMON = "no daemon is running: start it with `memsync start`";
+
+/** The home's daemon, once one that is just starting answers. Throws why there is none. */
+export async function getDaemon(env: Environment): Promise<GatewayClient> {
+  const daemon = await findDaemon(env.home);
+  if (daemon) return daemon;
+  const started = (await wasInStartTurn(env.home)) && (await findDaemon(env.home));
+  if (started) return started;
+  throw new CommandFailed(`${await whyNone(env.home)}${await whatWaits(env)}`);
+}
+
+/** Why no daemon answers: a process may have the home all the same. */
+async function whyNone(home: Home): Promise<string> {
+  if (!existsSync(home.lock)) return NO_DAEMON;
+  // Whoever may not look at the lock has nobody who answers either.
+  const lock = await takeLock(home.lock).catch(() => "unknown" as const);
+  if (typeof lock === "object") lock.release();
+  if (lock !== undefined) return NO_DAEMON;
+  return findHolder(home)?.ready === false
+    ? "the daemon is starting and does not answer yet: try again in a moment"
+    : "the daemon does not answer: `memsync restart` starts another in its place";
+}
+
+/** What was saved since the last daemon ended: it is safe, and nobody sends it. */
+async function whatWaits(env: Environment): Promise<string> {
+  try {
+    const writes = await withLocal(env, async (db) => (db ? await readWholeInbox(db) : []));
+    if (writes.length === 0) return "";
+    const wait = writes.length === 1 ? "waits" : "wait";
+    const saved = count(writes.length, "write", "writes");
+    return `; ${saved} saved meanwhile ${wait} for it: \`memsync preview\` shows what`;
+  } catch (thrown) {
+    return `; ${unforeseen(thrown)}`;
+  }
+}

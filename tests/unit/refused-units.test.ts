@@ -1,0 +1,65 @@
+import { expect, test } from "bun:test";
+import { isRefused, listRefusals } from "../../daemon/refused-units.ts";
+import type { DaemonStatus, UnitStatus } from "../../daemon/status.ts";
+
+const SYNCED: UnitStatus = {
+  memories: 1,
+  waiting: 0,
+  contacted: true,
+  refused: null,
+  notes: [],
+};
+const REFUSED: UnitStatus = { ...SYNCED, waiting: 1, refused: "it answered 403" };
+const WAITING: UnitStatus = { ...SYNCED, waiting: 1 };
+
+interface Given {
+  readonly units: readonly UnitStatus[];
+  readonly own?: UnitStatus;
+  readonly online?: boolean;
+  readonly heldBack?: boolean;
+  readonly fileState?: "followed" | "waiting";
+  /** The second remote, to which the last unit is bound, has no token. */
+  readonly blocked?: boolean;
+}
+
+function statusOf({ units, own = SYNCED, online = true, heldBack, fileState, blocked }: Given) {
+  const held_back = heldBack ? { since: "", until: "" } : null;
+  const folders = [{ dir: "/a", path: "CLAUDE.md", state: fileState ?? "followed", note: null }];
+  const projects = units.map((unit, at) => {
+    const remote = blocked && at === units.length - 1 ? "acme" : "work";
+    return { ...unit, name: `p${at}`, remote, folders };
+  });
+  const work = { name: "work", own, service: { online, held_back, blocked: false } };
+  const service = { online: false, held_back: null, blocked: true, message: "no token" };
+  const acme = { name: "acme", own: SYNCED, service };
+  return { projects, remotes: blocked ? [work, acme] : [work] } as unknown as DaemonStatus;
+}
+
+test("a sync is refused when waiting would bring nothing more", () => {
+  const isSo = (given: Given) => isRefused(statusOf(given));
+  expect(isSo({ units: [REFUSED, SYNCED] })).toBe(true);
+  expect(isSo({ units: [{ ...REFUSED, waiting: 0, contacted: false }] })).toBe(true);
+  expect(isSo({ units: [SYNCED], own: REFUSED })).toBe(true);
+  expect(isSo({ units: [REFUSED], fileState: "waiting" })).toBe(true);
+  expect(isSo({ units: [SYNCED, WAITING], blocked: true })).toBe(true);
+  expect(isSo({ units: [SYNCED, SYNCED], blocked: true })).toBe(true);
+  expect(isSo({ units: [WAITING, WAITING], blocked: true })).toBe(false);
+  expect(isSo({ units: [SYNCED] })).toBe(false);
+  expect(isSo({ units: [REFUSED, WAITING] })).toBe(false);
+  expect(isSo({ units: [REFUSED], own: WAITING })).toBe(false);
+  expect(isSo({ units: [REFUSED], online: false })).toBe(false);
+  expect(isSo({ units: [REFUSED], heldBack: true })).toBe(false);
+  expect(isSo({ units: [REFUSED, SYNCED], fileState: "waiting" })).toBe(false);
+});
+
+test("what is refused is named, where something of it is not synced", () => {
+  const status = statusOf({ units: [SYNCED, REFUSED, { ...REFUSED, waiting: 0 }], own: REFUSED });
+  expect(listRefusals(status)).toEqual([
+    "the service refuses p1: it answered 403",
+    "the service refuses user and global: it answered 403",
+  ]);
+  expect(listRefusals(statusOf({ units: [REFUSED, REFUSED], blocked: true }))).toEqual([
+    "acme can't be called: no token",
+    "the service refuses p0: it answered 403",
+  ]);
+});
