@@ -65,8 +65,13 @@ export interface Campaign {
   readonly cpuMs: number;
 }
 
-/** Runs `count` seeds from `first` on, in `jobs` processes at a time. */
-export async function runSeeds(first: number, count: number, jobs: number): Promise<Campaign> {
+/** Runs `count` seeds from `first` on, in `jobs` processes at a time; `onLine` is told of each. */
+export async function runSeeds(
+  first: number,
+  count: number,
+  jobs: number,
+  onLine?: (line: SeedLine) => void,
+): Promise<Campaign> {
   const failed: SeedLine[] = [];
   let [seeds, cpuMs, next] = [0, 0, first];
   const end = first + count;
@@ -79,6 +84,7 @@ export async function runSeeds(first: number, count: number, jobs: number): Prom
         seeds += 1;
         cpuMs += line.cpuMs;
         if (line.problems.length > 0) failed.push(line);
+        onLine?.(line);
       }
     }
   };

@@ -5,6 +5,8 @@ import { MUTATIONS } from "./mutations.ts";
 
 const SEEDS = 1000;
 const MS_PER_S = 1000;
+/** A long run that is broken off has told how far it came. */
+const TOLD_EVERY = 1000;
 
 export const USAGE =
   "simulate [--seeds N] [--from N] [--jobs N], or --seed N [--mutation NAME] for one's story";
@@ -29,12 +31,15 @@ export async function simulate(args: string[]): Promise<number> {
 
 async function run(from: number, count: number, jobs: number): Promise<number> {
   const startedAt = performance.now();
-  const { seeds, failed, cpuMs } = await runSeeds(from, count, jobs);
+  let done = 0;
+  const { seeds, failed, cpuMs } = await runSeeds(from, count, jobs, ({ seed, problems }) => {
+    if (problems.length > 0) {
+      print(`seed ${seed}: ${problems[0]}`);
+      print(`  replay it: bun run trust simulate --seed ${seed}`);
+    }
+    if (++done % TOLD_EVERY === 0) print(`${done} of ${count} seeds done`);
+  });
   const seconds = (performance.now() - startedAt) / MS_PER_S;
-  for (const { seed, problems } of failed) {
-    print(`seed ${seed}: ${problems[0]}`);
-    print(`  replay it: bun run trust simulate --seed ${seed}`);
-  }
   const each = seeds === 0 ? 0 : Math.round(cpuMs / seeds);
   print(
     `${seeds} seeds, ${failed.length} failed, ${seconds.toFixed(1)} s in ${jobs} processes, ` +
