@@ -196,4 +196,16 @@ export const replicaMigrations: readonly Migration[] = [
       }
     },
   },
+  {
+    name: "replica-0007-history-clock",
+    async up(db) {
+      await db.schema
+        .createTable("history_clock")
+        .addColumn("id", "integer", (column) => column.primaryKey())
+        .addColumn("trusted_at", "integer", (column) => column.notNull())
+        .addColumn("doubted_at", "integer")
+        .addColumn("last_revision", "integer", (column) => column.notNull())
+        .execute();
+    },
+  },
 ];

@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import { CorruptDocumentError } from "./corrupt-document-error.ts";
+import { beginSweep, notePacked } from "./history-clock.ts";
 import { packRevisions } from "./revision-pack.ts";
 import { HISTORY, type Revision, readPack } from "./revisions.ts";
 import type { ReplicaTables } from "./tables.ts";
@@ -31,16 +32,18 @@ type Step = <Result>(work: (db: Db, now: number) => Promise<Result>) => Promise<
  * where a pack is not what was written; that one stays as it is.
  */
 export async function sweepHistory(step: Step): Promise<void> {
-  while (await step(dropAgedRows));
+  const { time, isDoubted } = await step(beginSweep);
+  while (await step((db) => dropAgedRows(db, time)));
   const damages: CorruptDocumentError[] = [];
-  for (const id of await step(agedPacks)) {
-    await reporting(damages, () => step((db, now) => dropAgedOf(db, id, now)));
+  for (const id of await step((db) => agedPacks(db, time))) {
+    await reporting(damages, () => step((db) => dropAgedOf(db, id, time)));
   }
-  for (const key of await step(longHistories)) {
+  for (const key of isDoubted ? [] : await step(longHistories)) {
     await reporting(damages, async () => {
       while (await step((db) => packOldest(db, key)));
     });
   }
+  if (!isDoubted) await step(notePacked);
   const [damage] = damages;
   if (damage) throw damage;
 }
@@ -55,32 +58,32 @@ async function reporting(damages: Error[], work: () => Promise<void>): Promise<v
 }
 
 /** False: there are none left. */
-async function dropAgedRows(db: Db, now: number): Promise<boolean> {
+async function dropAgedRows(db: Db, time: number): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom("revisions")
     .where("id", "in", (select) =>
       select
         .selectFrom("revisions")
         .select("id")
-        .where("replaced_at", "<", now - HISTORY.ageMs)
+        .where("replaced_at", "<", time - HISTORY.ageMs)
         .limit(DROPPED_AT_ONCE),
     )
     .executeTakeFirst();
   return numDeletedRows > 0n;
 }
 
-async function agedPacks(db: Db, now: number): Promise<number[]> {
+async function agedPacks(db: Db, time: number): Promise<number[]> {
   const packs = await db
     .selectFrom("revision_packs")
     .select("id")
-    .where("oldest_at", "<", now - HISTORY.ageMs)
+    .where("oldest_at", "<", time - HISTORY.ageMs)
     .orderBy("id")
     .execute();
   return packs.map(({ id }) => id);
 }
 
 /** The pack keeps its place among those of its key. */
-async function dropAgedOf(db: Db, id: number, now: number): Promise<void> {
+async function dropAgedOf(db: Db, id: number, time: number): Promise<void> {
   const pack = await db
     .selectFrom("revision_packs")
     .selectAll()
@@ -88,7 +91,7 @@ async function dropAgedOf(db: Db, id: number, now: number): Promise<void> {
     .executeTakeFirst();
   if (!pack) return;
   const kept = readPack(pack.document_id, pack).filter(({ replacedAt }) => {
-    return replacedAt >= now - HISTORY.ageMs;
+    return replacedAt >= time - HISTORY.ageMs;
   });
   if (kept.length === 0) await db.deleteFrom("revision_packs").where("id", "=", id).execute();
   else await db.updateTable("revision_packs").set(columnsOf(kept)).where("id", "=", id).execute();

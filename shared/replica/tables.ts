@@ -11,6 +11,7 @@ export interface ReplicaTables {
   metadata: MetadataTable;
   revisions: RevisionsTable;
   revision_packs: RevisionPacksTable;
+  history_clock: HistoryClockTable;
   text_conflicts: TextConflictsTable;
 }
 
@@ -87,6 +88,16 @@ interface MetadataTable {
   key: string;
   /** JSON. */
   value: string;
+}
+
+/** One row: what sweeps have seen of the wall clock, in milliseconds since the Unix epoch. */
+interface HistoryClockTable {
+  id: number;
+  trusted_at: number;
+  /** Since when it says something quite different; null when it does not. */
+  doubted_at: number | null;
+  /** Id of the newest revision that the last sweep has seen. */
+  last_revision: number;
 }
 
 /** A value that was written over or deleted. */

@@ -34,13 +34,15 @@ export interface TextConflictRecord {
 }
 
 /**
- * Records a conflict, unless its document does already, and forgets those that are too many or too
- * old. Whichever machine finds it, its id and its order of versions are the same.
+ * Records a conflict, unless its document does already, and forgets those that are too many, or too
+ * old at `time` (see `historyTime`). Whichever machine finds it, its id and its order of versions
+ * are the same.
  */
 export function recordTextConflict(
   document: ReplicaDocument,
   versions: readonly [Omit<TextVersion, "cut">, Omit<TextVersion, "cut">],
   now: number,
+  time: number = now,
 ): void {
   const ordered = [...versions].sort((one, other) => (one.text < other.text ? -1 : 1));
   const id = textConflictId(ordered.map(({ text }) => text));
@@ -48,7 +50,7 @@ export function recordTextConflict(
   if (document.metadata.get(key).length === 0) {
     document.setEntry("metadata", key, storedRecord(ordered, now), { now });
   }
-  forgetSurplus(document, now);
+  forgetSurplus(document, time);
 }
 
 /** Eight characters that say which two versions met. */
@@ -71,13 +73,13 @@ function storedRecord(versions: readonly Omit<TextVersion, "cut">[], now: number
   return isLong ? stored(CUT_LENGTH) : whole;
 }
 
-function forgetSurplus(document: ReplicaDocument, now: number): void {
+function forgetSurplus(document: ReplicaDocument, time: number): void {
   const records = [...document.metadata.keys()]
     .filter((key) => key.startsWith(TEXT_CONFLICT_PREFIX))
     .map((key) => ({ key, foundAt: foundAt(document.metadata.get(key)[0]?.value) }))
     .sort((one, other) => other.foundAt - one.foundAt);
   for (const [at, record] of records.entries()) {
-    const isKept = at < HISTORY.conflictsPerDocument && now - record.foundAt <= HISTORY.ageMs;
+    const isKept = at < HISTORY.conflictsPerDocument && time - record.foundAt <= HISTORY.ageMs;
     if (!isKept) document.deleteEntry("metadata", record.key);
   }
 }

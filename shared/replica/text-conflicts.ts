@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import * as Y from "yjs";
 import { type CleanUp, type IdRanges, removeDoubles } from "./doubles.ts";
+import { historyTime } from "./history-clock.ts";
 import { machineOf } from "./machines.ts";
 import type { OpenDocument } from "./open-document.ts";
 import type { WriteContext } from "./store.ts";
@@ -30,7 +31,9 @@ async function recordConflicts<Tables extends ReplicaTables>(
   { id, document, writer }: OpenDocument,
   conflicts: CleanUp["conflicts"],
 ): Promise<void> {
+  if (conflicts.length === 0) return;
   const db = context.db as unknown as Kysely<ReplicaTables>;
+  const time = await historyTime(db, context.now);
   for (const { mine, theirs, theirClient } of conflicts) {
     const isHere = theirClient === writer.clientId;
     const there = isHere ? writer.machine : machineOf(db, id, document, theirClient);
@@ -38,7 +41,7 @@ async function recordConflicts<Tables extends ReplicaTables>(
       { text: mine, machine: writer.machine },
       { text: theirs, machine: there },
     ] as const;
-    recordTextConflict(document, versions, context.now);
+    recordTextConflict(document, versions, context.now, time);
   }
 }
 
