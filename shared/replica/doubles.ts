@@ -2,6 +2,7 @@ import type * as Y from "yjs";
 import { assert } from "../errors.ts";
 import { type Doubles, findDoubles, type Place } from "./doubled-lines.ts";
 import { type IdRanges, type MergedLine, type MergedText, readMergedText } from "./merged-lines.ts";
+import { findRepeatedMoves, madeOnce } from "./repeated-moves.ts";
 import { captureText, type TextSpan } from "./text.ts";
 import { DeltaBuilder, type DeltaStep } from "./text-delta.ts";
 
@@ -46,6 +47,33 @@ export function idsSince(
  */
 export function removeDoubles(ytext: Y.Text, mine: IdRanges, theirs: IdRanges): CleanUp {
   const merged = readMergedText(ytext, mine, theirs);
+  const { dropped, moved, conflicts } = cleanOf(ytext, merged, [mine, theirs]);
+  apply(ytext, rearrangement(merged, dropped, moved));
+  const removed = merged.lines.filter((line) => dropped.has(line));
+  return { removed: removed.map((line) => line.text), conflicts };
+}
+
+/** What is to be done to a text. */
+interface Plan {
+  readonly dropped: ReadonlySet<MergedLine>;
+  readonly moved: ReadonlyMap<MergedLine, readonly MergedLine[]>;
+  readonly conflicts: readonly TextConflict[];
+}
+
+/** Moves that were made twice are doubles of their own, and go before others would tear them. */
+function cleanOf(ytext: Y.Text, merged: MergedText, sides: readonly [IdRanges, IdRanges]): Plan {
+  const plan = planOf(ytext, merged);
+  const isDropped = (line: MergedLine) => plan.dropped.has(line);
+  const moves = findRepeatedMoves(ytext, merged, sides);
+  const left = moves.filter((copies) => !copies.some((lines) => lines.every(isDropped)));
+  const isTorn = left.some((copies) => copies.flat().some(isDropped));
+  const { lines } = merged;
+  const rest = isTorn ? planOf(ytext, { ...merged, lines: madeOnce(lines, moves) }) : plan;
+  const again = (isTorn ? moves : left).flatMap(([, copy]) => copy);
+  return { ...rest, dropped: new Set([...rest.dropped, ...again]) };
+}
+
+function planOf(ytext: Y.Text, merged: MergedText): Plan {
   const dropped = new Set<MergedLine>();
   const moved = new Map<MergedLine, readonly MergedLine[]>();
   const conflicts: TextConflict[] = [];
@@ -60,9 +88,7 @@ export function removeDoubles(ytext: Y.Text, mine: IdRanges, theirs: IdRanges): 
     });
     if (conflict) conflicts.push(conflict);
   }
-  apply(ytext, rearrangement(merged, dropped, moved));
-  const removed = merged.lines.filter((line) => dropped.has(line));
-  return { removed: removed.map((line) => line.text), conflicts };
+  return { dropped, moved, conflicts };
 }
 
 function apply(ytext: Y.Text, steps: readonly DeltaStep[]): void {

@@ -82,7 +82,7 @@ function readStretches(ytext: Y.Text, mine: IdRanges, theirs: IdRanges) {
 }
 
 /** The side that inserted the character, and the clock until which that is so. */
-function writerOf(client: number, clock: number, mine: IdRanges, theirs: IdRanges) {
+export function writerOf(client: number, clock: number, mine: IdRanges, theirs: IdRanges) {
   let until = Number.POSITIVE_INFINITY;
   for (const [side, ranges] of [["mine", mine] as const, ["theirs", theirs] as const]) {
     const ofClient = ranges.get(client) ?? [];

@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test";
+import {
+  agreedText,
+  documentOf,
+  exchange,
+  mergeOnTwoMachines,
+  replicaOf,
+  save,
+  stateOf,
+} from "../trust/merge-replicas.ts";
+
+/** What two machines come to that hear of each other at once, and then of each other's clean-up. */
+function cleanedByBoth(base: string, ours: string, theirs: string): string {
+  const server = documentOf(base);
+  const agreed = stateOf(server);
+  const [one, other] = [replicaOf(server, 11), replicaOf(server, 22)];
+  save(one, ours);
+  save(other, theirs);
+  const copy = replicaOf(one, 33);
+  exchange(one, replicaOf(other, 33), agreed);
+  exchange(other, replicaOf(copy, 33), agreed);
+  exchange(other, one, stateOf(copy));
+  return agreedText([one, other]);
+}
+
+for (const [what, base, ours, theirs] of [
+  ["a fence without its other one", "\n", "\n```\na\n", "a\n```ts\n"],
+  [
+    "a blank line",
+    "b\n\n- e\n\nb\nb\n---\n",
+    "b\n\n- e\nb\n- e\n---\nb\n---\n\na\n---\n",
+    "b\n\n- e\n\nb\na\n- e\n",
+  ],
+  [
+    "lines with such a fence",
+    "---\n\n\n",
+    "---\n\n\nb\n- e\n```\n# f\n",
+    "---\n\n}\n}\n# f\n```ts\n",
+  ],
+  [
+    "a fence that other lines could be taken for",
+    "c d\n```ts\n\n---\n- e\n}\n\n```ts\n---\nb\n",
+    "c d\n```ts\n\n---\n- e\n}\n\n```ts\n# f\n",
+    "c d\n```ts\n\n---\n\na\nc d\nb\n```ts\n```\n}\na\n# f\n",
+  ],
+] as const) {
+  test(`what both machines moved at once stands once: ${what}`, () => {
+    const { text } = mergeOnTwoMachines({ name: "", base, ours, theirs });
+    expect(cleanedByBoth(base, ours, theirs)).toBe(text);
+  });
+}
