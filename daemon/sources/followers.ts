@@ -49,7 +49,10 @@ export class Followers {
     await this.remove(link.dir);
     const gitDir = await this.#gitDirOf(link.dir);
     const file = new FollowedFile(link, { ...this.#options, ...bound });
-    this.#followers.set(link.dir, { file, gitDir, watch: this.#watch(file, gitDir) });
+    const watch = this.#watch(file, gitDir);
+    this.#followers.set(link.dir, { file, gitDir, watch });
+    // What is saved after the first look is told of then.
+    await watch.begun;
     file.look();
     return file;
   }
@@ -100,6 +103,7 @@ export class Followers {
     if (gitDirNow === gitDir || this.#followers.get(dir)?.file !== file) return;
     const follower = { file, gitDir: gitDirNow, watch: this.#watch(file, gitDirNow) };
     this.#followers.set(dir, follower);
+    await follower.watch.begun;
     await watch.close();
   }
 

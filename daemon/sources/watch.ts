@@ -7,12 +7,14 @@ export interface FolderEvents {
 
 /**
  * Listens to one existing folder, without what lies below it. `heard` is given the name inside the
- * folder that something happened to, or the folder's own name; `failed` may be called often.
+ * folder that something happened to, or the folder's own name; `failed` may be called often. What
+ * happened before `ready` was called may be told of or not.
  */
 export type OpenEvents = (
   folder: string,
   heard: (name: string) => void,
   failed: (thrown: unknown) => void,
+  ready: () => void,
 ) => FolderEvents;
 
 /**
@@ -20,7 +22,7 @@ export type OpenEvents = (
  * told of the folder, too, and of two saves within 50 ms chokidar passes on the first alone, but
  * each as a raw event.
  */
-export const openEvents: OpenEvents = (folder, heard, failed) => {
+export const openEvents: OpenEvents = (folder, heard, failed, ready) => {
   const watcher = watch(folder, {
     depth: 0,
     ignoreInitial: true,
@@ -28,5 +30,6 @@ export const openEvents: OpenEvents = (folder, heard, failed) => {
   });
   watcher.on("raw", (_event, name: string | null) => heard(name ?? ""));
   watcher.on("error", failed);
+  watcher.on("ready", ready);
   return { close: () => watcher.close() };
 };

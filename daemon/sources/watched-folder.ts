@@ -48,6 +48,8 @@ const FOLDER_NAMES: ReadonlySet<string> = new Set([...SUB_FOLDERS, ".git"]);
 export type Change = "file" | "repository";
 
 export interface FolderWatch {
+  /** Changes made after this has resolved are told of. */
+  readonly begun?: Promise<void> | undefined;
   close(): Promise<void>;
   /** Set while changes are looked for instead of told. */
   readonly polled?: Polled | undefined;
@@ -107,6 +109,7 @@ class WatchedFolder implements FolderWatch {
   readonly #open = new Map<string, OpenFolder>();
   #polled: Polled | undefined;
   #work: Promise<void> = Promise.resolve();
+  #begun: Promise<void> = this.#work;
   #seen: string | undefined;
   #missing = false;
   #glance: Timer | undefined;
@@ -121,11 +124,19 @@ class WatchedFolder implements FolderWatch {
     return this.#polled;
   }
 
+  get begun(): Promise<void> {
+    return this.#begun;
+  }
+
+  /** What changes until the events come shows in a glance when they do. */
   begin(): void {
+    this.#inTurn(async () => {
+      this.#seen = await this.#signature();
+    });
+    this.#begun = this.#work;
     this.#inTurn(async () => {
       this.#polled = await networkTrouble(this.#options.dir, this.#options.readType);
       await this.#openFolders();
-      this.#seen = await this.#signature();
       this.#scheduleGlance();
     });
   }
@@ -178,6 +189,7 @@ class WatchedFolder implements FolderWatch {
       real,
       (name) => this.#heard(folder, real, name),
       (thrown) => this.#failed(thrown),
+      () => this.#look(false),
     );
   }
 

@@ -31,13 +31,16 @@ const ADDRESS = { owner: LOCAL_ACCOUNT, name: PROJECT };
 const SERVICE = "service";
 
 const noGit: Git = async () => ({ kind: "no-program" });
-const deaf: WatchFolder = () => ({ close: async () => {} });
+/** Tells of nothing. */
+const deaf: WatchFolder = () => ({ begun: watched, close: async () => {} });
 
 let root = "";
 let world: DrivenWorld;
 let store: ReplicaStore<DaemonTables>;
 let followers: Followers;
 let asked: string[];
+/** When the watches have begun. */
+let watched: Promise<void> | undefined;
 
 beforeEach(async () => {
   root = realpathSync(mkdtempSync(join(tmpdir(), "memsync-followers-")));
@@ -45,6 +48,7 @@ beforeEach(async () => {
   writeFileSync(join(root, "project", "CLAUDE.md"), "# One\n");
   world = createDrivenWorld();
   asked = [];
+  watched = undefined;
   store = await openReplica(join(root, "memsync.db"), world, "machine");
   await store.write(async (context) => {
     const { id } = await context.open(ADDRESS);
@@ -91,6 +95,19 @@ test("what nobody told of is found by the rescan, every hour", async () => {
     await file.settled();
   }
   expect(asked).toEqual([dir, dir]);
+});
+
+test("a file is looked at for the first time when what is saved later is told of", async () => {
+  const dir = join(root, "project");
+  const begun = Promise.withResolvers<void>();
+  watched = begun.promise;
+  const adding = followers.add({ dir, projectId: PROJECT, name: "a", write: false });
+  await waitFor("the folder to be followed", () => followers.files().length === 1);
+  await followers.files()[0]?.settled();
+  writeFileSync(join(dir, "CLAUDE.md"), "# Saved meanwhile\n");
+  begun.resolve();
+  await (await adding).settled();
+  expect(await textOf()).toBe("# Saved meanwhile\n");
 });
 
 test("a file in a folder that went away is neither empty nor deleted", async () => {

@@ -34,6 +34,7 @@ async function save(file: string, content: string): Promise<void> {
 interface Told {
   readonly heard: (name: string) => void;
   readonly failed: (thrown: unknown) => void;
+  readonly ready: () => void;
 }
 
 class Bench {
@@ -52,9 +53,9 @@ class Bench {
   }
 
   /** Listening that never tells anything by itself. */
-  readonly open: OpenEvents = (folder, heard, failed) => {
+  readonly open: OpenEvents = (folder, heard, failed, ready) => {
     const name = folder.slice(this.root.length + 1);
-    this.told.set(name, { heard, failed });
+    this.told.set(name, { heard, failed, ready });
     return {
       close: async () => {
         this.told.delete(name);
@@ -142,6 +143,32 @@ describe("watching by the system's events", () => {
     bench.told.get("project/.git")?.heard("config");
     bench.told.get("project/.git")?.heard("COMMIT_EDITMSG");
     expect(bench.changes).toEqual(["file", "repository"]);
+  });
+
+  test("tells of what was saved before the system's events came", async () => {
+    const asked = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const changed = (change: Change = "file") => void bench.changes.push(change);
+    const watchFolder = createWatchFolder({
+      open: bench.open,
+      readType: async () => {
+        asked.resolve();
+        await held.promise;
+        return 0;
+      },
+    });
+    bench.watch = watchFolder(bench.dir, bench.gitDir, bench.world, silentLog, changed);
+    await bench.watch.begun;
+    await asked.promise;
+    writeFileSync(bench.file, "too early to be heard of");
+    held.resolve();
+    await waitFor("the folder to be listened to", () => bench.told.has("project"));
+    expect(bench.changes).toEqual([]);
+    bench.told.get("project")?.ready();
+    await bench.untilChanged();
+    bench.told.get("project/.git")?.ready();
+    await bench.glanceAfter(SECOND_GLANCE_MS);
+    expect(bench.changes).toEqual([]);
   });
 
   test("makes up for an event that never came within a minute", async () => {
