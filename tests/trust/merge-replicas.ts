@@ -82,6 +82,20 @@ export function mergeOnTwoMachines(fork: Fork, ids = [11, 22], order = [0, 1]): 
   return { ...cleanUp, text, textCleanedAgain: textOf(last).toString() };
 }
 
+/** What two machines come to that hear of each other at once, and then of each other's clean-up. */
+export function cleanedByBoth({ base, ours, theirs }: Fork): string {
+  const server = documentOf(base);
+  const agreed = stateOf(server);
+  const [one, other] = [replicaOf(server, 11), replicaOf(server, 22)];
+  save(one, ours);
+  save(other, theirs);
+  const copy = replicaOf(one, 33);
+  exchange(one, replicaOf(other, 33), agreed);
+  exchange(other, replicaOf(copy, 33), agreed);
+  exchange(other, one, stateOf(copy));
+  return agreedText([one, other]);
+}
+
 /** The text that all of them hold. Throws if they do not agree. */
 export function agreedText(docs: readonly Y.Doc[]): string {
   const texts = new Set(docs.map((doc) => textOf(doc).toString()));

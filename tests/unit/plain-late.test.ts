@@ -1,27 +1,16 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { seededRandom } from "../support/random.ts";
-import { type Machine, SyncCluster } from "../support/sync-cluster.ts";
+import { settle, startPlain } from "../support/plain-cluster.ts";
+import type { Machine, SyncCluster } from "../support/sync-cluster.ts";
 
 let cluster: SyncCluster;
 let first: Machine;
 let second: Machine;
 
 beforeEach(async () => {
-  cluster = new SyncCluster(seededRandom(1), true);
-  await cluster.start(2);
-  const [one, other] = cluster.machines;
-  if (!one || !other) throw new Error("two machines were started");
-  [first, second] = [one, other];
+  [cluster, first, second] = await startPlain();
 });
 
 afterEach(() => cluster.stop());
-
-/** Each round until there is nothing more to do at once. */
-async function settle(...machines: readonly Machine[]) {
-  for (const machine of machines) {
-    for (let round = 0; round < 5; round++) if (await machine.sync("none")) break;
-  }
-}
 
 async function write(machine: Machine, value: string) {
   await machine.edit(({ document }) => {
@@ -91,6 +80,24 @@ test("who writes again what once did not get an answer, and was seen, is heard",
   expect((await shown(first)).text).toBe("# Title\n\nslow\n");
 });
 
+/** Does something once, right after the first such call. Returns whether it was done. */
+function afterCall(
+  isMeant: (call: { readonly method: string; readonly body: string }) => boolean,
+  act: () => Promise<void>,
+): () => boolean {
+  let isDone = false;
+  cluster.intercept = async (request, pass) => {
+    const body = await request.clone().text();
+    const response = await pass(request);
+    if (!isDone && isMeant({ method: request.method, body })) {
+      isDone = true;
+      await act();
+    }
+    return response;
+  };
+  return () => isDone;
+}
+
 for (const layer of ["project", "user"] as const) {
   test(`what is deleted and made again before the next reading stays (${layer})`, async () => {
     const of = layer === "user" ? layer : undefined;
@@ -106,17 +113,9 @@ for (const layer of ["project", "user"] as const) {
       document.deleteEntry("memories", "key");
       document.deleteEntry("metadata", "language");
     }, of);
-    let isMade = false;
-    cluster.intercept = async (request, pass) => {
-      const response = await pass(request);
-      if (request.method === "DELETE" && !isMade) {
-        isMade = true;
-        await put();
-      }
-      return response;
-    };
+    const isMade = afterCall(({ method }) => method === "DELETE", put);
     await settle(first, second, first);
-    expect(isMade).toBe(true);
+    expect(isMade()).toBe(true);
     for (const machine of [first, second]) {
       const values = await machine.read(({ document: { memories, metadata } }) => {
         return [...memories.keys()]
@@ -139,18 +138,9 @@ test("metadata that is removed and set again before the next reading stays", asy
   await first.edit(({ document }) => {
     document.deleteEntry("metadata", "language");
   });
-  let isMade = false;
-  cluster.intercept = async (request, pass) => {
-    const isRemoval = request.method === "POST" && (await request.clone().text()).includes("null");
-    const response = await pass(request);
-    if (isRemoval && !isMade) {
-      isMade = true;
-      await put();
-    }
-    return response;
-  };
+  const isMade = afterCall(({ method, body }) => method === "POST" && body.includes("null"), put);
   await settle(first, second, first);
-  expect(isMade).toBe(true);
+  expect(isMade()).toBe(true);
   for (const machine of [first, second]) {
     const values = await machine.read(({ document: { metadata } }) => {
       return metadata.get("language").map(({ value }) => value);

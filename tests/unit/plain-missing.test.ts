@@ -1,28 +1,17 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
-import { seededRandom } from "../support/random.ts";
-import { type Machine, SyncCluster } from "../support/sync-cluster.ts";
+import { settle, startPlain } from "../support/plain-cluster.ts";
+import type { Machine, SyncCluster } from "../support/sync-cluster.ts";
 
 let cluster: SyncCluster;
 let first: Machine;
 let second: Machine;
 
 beforeEach(async () => {
-  cluster = new SyncCluster(seededRandom(1), true);
-  await cluster.start(2);
-  const [one, other] = cluster.machines;
-  if (!one || !other) throw new Error("two machines were started");
-  [first, second] = [one, other];
+  [cluster, first, second] = await startPlain();
 });
 
 afterEach(() => cluster.stop());
-
-/** Each round until there is nothing more to do at once. */
-async function settle(...machines: readonly Machine[]) {
-  for (const machine of machines) {
-    for (let round = 0; round < 5; round++) if (await machine.sync("none")) break;
-  }
-}
 
 function view({ document: { memories }, document }: OpenDocument) {
   const values = [...memories.keys()].map((key) => [key, memories.get(key).map((e) => e.value)]);

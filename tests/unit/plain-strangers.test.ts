@@ -1,29 +1,17 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { readPlainStatus } from "../../daemon/sync/plain/plain-status.ts";
 import type { Send } from "../../daemon/sync/http-service.ts";
-import { seededRandom } from "../support/random.ts";
-import { type Machine, PROJECT, SyncCluster } from "../support/sync-cluster.ts";
+import { memoriesOf, set, settle, startPlain, statusOf, write } from "../support/plain-cluster.ts";
+import { type Machine, PROJECT, type SyncCluster } from "../support/sync-cluster.ts";
 
 let cluster: SyncCluster;
 let first: Machine;
 let second: Machine;
 
 beforeEach(async () => {
-  cluster = new SyncCluster(seededRandom(1), true);
-  await cluster.start(2);
-  const [one, other] = cluster.machines;
-  if (!one || !other) throw new Error("two machines were started");
-  [first, second] = [one, other];
+  [cluster, first, second] = await startPlain();
 });
 
 afterEach(() => cluster.stop());
-
-async function set(machine: Machine, key: string, value: string, layer?: "user") {
-  await machine.edit(
-    ({ document }) => document.setEntry("memories", key, value, { now: 1 }),
-    layer,
-  );
-}
 
 async function remove(machine: Machine, ...keys: readonly string[]) {
   await machine.edit(({ document }) => {
@@ -31,32 +19,8 @@ async function remove(machine: Machine, ...keys: readonly string[]) {
   });
 }
 
-async function write(machine: Machine, text: string) {
-  await machine.edit(({ document }) => document.setContent(text, 1));
-}
-
-/** Each round until there is nothing more to do at once. */
-async function settle(...machines: readonly Machine[]) {
-  for (const machine of machines) {
-    for (let round = 0; round < 5; round++) if (await machine.sync("none")) break;
-  }
-}
-
-async function memoriesOf(machine: Machine, layer?: "user") {
-  return await machine.read(({ document: { memories } }) => {
-    return Object.fromEntries(
-      [...memories.keys()].map((key) => [key, memories.get(key)[0]?.value]),
-    );
-  }, layer);
-}
-
 async function textOf(machine: Machine) {
   return await machine.read(({ document }) => document.content());
-}
-
-async function statusOf(machine: Machine) {
-  const id = await machine.read((open) => open.id);
-  return await readPlainStatus(machine.store.reader, id);
 }
 
 type Body = Record<string, unknown>;

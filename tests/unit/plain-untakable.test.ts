@@ -1,18 +1,13 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { readPlainStatus } from "../../daemon/sync/plain/plain-status.ts";
 import type { Send } from "../../daemon/sync/http-service.ts";
-import { seededRandom } from "../support/random.ts";
-import { type Machine, PROJECT, SyncCluster } from "../support/sync-cluster.ts";
+import { set, settle, startPlain, statusOf, write } from "../support/plain-cluster.ts";
+import { type Machine, PROJECT, type SyncCluster } from "../support/sync-cluster.ts";
 
 let cluster: SyncCluster;
 let machine: Machine;
 
 beforeEach(async () => {
-  cluster = new SyncCluster(seededRandom(1), true);
-  await cluster.start(1);
-  const [one] = cluster.machines;
-  if (!one) throw new Error("a machine was started");
-  machine = one;
+  [cluster, machine] = await startPlain();
 });
 
 afterEach(() => cluster.stop());
@@ -33,23 +28,6 @@ function showing(change: (body: Body) => Body): Body[] {
   return sent;
 }
 
-async function settle() {
-  for (let round = 0; round < 5; round++) if (await machine.sync("none")) break;
-}
-
-async function statusOf() {
-  const id = await machine.read((open) => open.id);
-  return await readPlainStatus(machine.store.reader, id);
-}
-
-async function write(text: string) {
-  await machine.edit(({ document }) => document.setContent(text, 1));
-}
-
-async function set(key: string, value: string) {
-  await machine.edit(({ document }) => document.setEntry("memories", key, value, { now: 1 }));
-}
-
 const LARGE = "a line of somebody else's\n".repeat(50_000);
 
 for (const [what, text] of [
@@ -58,45 +36,66 @@ for (const [what, text] of [
   ["is none", ["lines", "of text"]],
 ] as const) {
   test(`a text of the service's that ${what} is not written over, and that is said`, async () => {
-    await write("# Ours\n");
+    await write(machine, "# Ours\n");
     const sent = showing((body) => ({ ...body, claude_md_content: text }));
-    await set("key", "value");
-    await settle();
+    await set(machine, "key", "value");
+    await settle(machine);
     expect(sent.filter((body) => "claude_md_content" in body)).toEqual([]);
     expect(sent.some((body) => "memories" in body)).toBe(true);
-    const { outstanding, notes } = await statusOf();
+    const { outstanding, notes } = await statusOf(machine);
     expect([outstanding, notes.length]).toEqual([1, 1]);
     expect(notes[0]).toMatch(/^the description document can't be taken from the service/);
     cluster.intercept = undefined;
-    await settle();
-    expect(await statusOf()).toEqual({ outstanding: 0, notes: [] });
+    await settle(machine);
+    expect(await statusOf(machine)).toEqual({ outstanding: 0, notes: [] });
   });
 }
 
 test("a memory of the service's that can't be taken is not written over", async () => {
-  await set("key", "ours");
-  await set("other", "value");
+  await set(machine, "key", "ours");
+  await set(machine, "other", "value");
   const value = "x".repeat(33 * 1024);
-  await settle();
+  await settle(machine);
   const sent = showing((body) => ({
     ...body,
     memories: (body.memories as { key: string }[]).map((each) => {
       return each.key === "key" ? { ...each, value } : each;
     }),
   }));
-  await set("key", "ours, changed");
-  await set("other", "changed");
-  await settle();
+  await set(machine, "key", "ours, changed");
+  await set(machine, "other", "changed");
+  await settle(machine);
   const keys = sent.flatMap((body) => (body.memories ?? []) as { key: string }[]);
   expect(keys.map(({ key }) => key)).toEqual(["other"]);
-  const { outstanding, notes } = await statusOf();
+  const { outstanding, notes } = await statusOf(machine);
   expect([outstanding, notes.join()]).toEqual([1, expect.stringMatching(/^key can't be taken/)]);
   await machine.edit(({ document }) => document.deleteEntry("memories", "key"));
   const calls = sent.length;
-  await settle();
+  await settle(machine);
   expect(sent.length).toBe(calls);
   cluster.intercept = undefined;
-  await settle();
-  await settle();
-  expect(await statusOf()).toEqual({ outstanding: 0, notes: [] });
+  await settle(machine);
+  await settle(machine);
+  expect(await statusOf(machine)).toEqual({ outstanding: 0, notes: [] });
+});
+
+test("metadata of the service's that can't be taken is not written over", async () => {
+  const change = (value: string) =>
+    machine.edit(({ document }) => document.setEntry("metadata", "team", value, { now: 1 }));
+  await change("ours");
+  await settle(machine);
+  const metadata = { team: "x".repeat(64 * 1024 + 1) };
+  const sent = showing((body) => ({ ...body, metadata }));
+  await change("ours, changed");
+  await settle(machine);
+  expect(sent.filter((body) => "metadata" in body)).toEqual([]);
+  const { outstanding, notes } = await statusOf(machine);
+  expect([outstanding, notes.join()]).toEqual([
+    1,
+    expect.stringMatching(/^metadata team can't be taken/),
+  ]);
+  cluster.intercept = undefined;
+  await settle(machine);
+  await settle(machine);
+  expect(await statusOf(machine)).toEqual({ outstanding: 0, notes: [] });
 });

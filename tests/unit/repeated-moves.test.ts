@@ -1,27 +1,5 @@
 import { expect, test } from "bun:test";
-import {
-  agreedText,
-  documentOf,
-  exchange,
-  mergeOnTwoMachines,
-  replicaOf,
-  save,
-  stateOf,
-} from "../trust/merge-replicas.ts";
-
-/** What two machines come to that hear of each other at once, and then of each other's clean-up. */
-function cleanedByBoth(base: string, ours: string, theirs: string): string {
-  const server = documentOf(base);
-  const agreed = stateOf(server);
-  const [one, other] = [replicaOf(server, 11), replicaOf(server, 22)];
-  save(one, ours);
-  save(other, theirs);
-  const copy = replicaOf(one, 33);
-  exchange(one, replicaOf(other, 33), agreed);
-  exchange(other, replicaOf(copy, 33), agreed);
-  exchange(other, one, stateOf(copy));
-  return agreedText([one, other]);
-}
+import { cleanedByBoth, mergeOnTwoMachines } from "../trust/merge-replicas.ts";
 
 for (const [what, base, ours, theirs] of [
   ["a fence without its other one", "\n", "\n```\na\n", "a\n```ts\n"],
@@ -45,7 +23,7 @@ for (const [what, base, ours, theirs] of [
   ],
 ] as const) {
   test(`what both machines moved at once stands once: ${what}`, () => {
-    const { text } = mergeOnTwoMachines({ name: "", base, ours, theirs });
-    expect(cleanedByBoth(base, ours, theirs)).toBe(text);
+    const fork = { name: "", base, ours, theirs };
+    expect(cleanedByBoth(fork)).toBe(mergeOnTwoMachines(fork).text);
   });
 }

@@ -138,8 +138,9 @@ function isShown({ name, hash }: SentValue, { text, memories, metadata }: Projec
  * another machine has just made anew a project that the service had lost.
  */
 function isBlank({ document }: OpenDocument, known: PlainState, reading: ProjectReading): boolean {
-  const { text, memories, metadata } = reading;
+  const { text, memories, metadata, untakable } = reading;
   if (text !== "" || memories?.items.size !== 0 || metadata?.items.size !== 0) return false;
+  if (untakable.length > 0) return false;
   const hadText = (known.text.agreed?.base.text ?? "").trim() !== "";
   const countHere = (kind: ItemKind) => {
     const mine = itemsOf(document, kind);
