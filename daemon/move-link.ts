@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { AppError } from "../shared/errors.ts";
-import type { WriteContext } from "../shared/replica/store.ts";
+import type { WriteContext } from "../shared/replica/write-context.ts";
 import { type Link, moveLinkTo } from "./links.ts";
 import { findMoved } from "./sources/find-moved.ts";
 import { type FolderPlace, isSamePlace, readPlace } from "./sources/folder-place.ts";

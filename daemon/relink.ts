@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import { projectDocument } from "../shared/replica/address.ts";
-import type { WriteContext } from "../shared/replica/store.ts";
+import type { WriteContext } from "../shared/replica/write-context.ts";
 import { findHeld, listHeld, putHeld } from "./held/held-store.ts";
 import type { Link } from "./links.ts";
 import { findBinding } from "./remotes/remote-store.ts";

@@ -7,7 +7,7 @@ import type { Caller, Services } from "../../server/services/services.ts";
 import type { Withholding } from "../../server/services/withholding.ts";
 import type { ServiceTables } from "../../server/stores/tables.ts";
 import type { Log } from "../../shared/log.ts";
-import type { WriteContext } from "../../shared/replica/store.ts";
+import type { WriteContext } from "../../shared/replica/write-context.ts";
 import { VERSION } from "../../shared/version.ts";
 import type { World } from "../../shared/world.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../local-account.ts";

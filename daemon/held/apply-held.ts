@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../shared/json.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
-import type { WriteContext } from "../../shared/replica/store.ts";
+import type { WriteContext } from "../../shared/replica/write-context.ts";
 import type { DaemonTables } from "../tables.ts";
 import { writeText } from "../text-write.ts";
 import { dropHeld, type HeldItem, listHeld } from "./held-store.ts";

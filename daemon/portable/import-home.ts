@@ -11,7 +11,8 @@ import {
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/own-metadata.ts";
 import { isPublicKey } from "../../shared/replica/rows.ts";
-import type { ReplicaStore, WriteContext } from "../../shared/replica/store.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { WriteContext } from "../../shared/replica/write-context.ts";
 import { listHeld, placeOf, putHeld } from "../held/held-store.ts";
 import { whyHeld } from "../held/judge.ts";
 import { hideHeldText, shownText } from "../held/shown-text.ts";

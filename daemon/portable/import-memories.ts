@@ -1,6 +1,6 @@
 import type { EntryId } from "../../shared/replica/entry-index.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
-import type { WriteContext } from "../../shared/replica/store.ts";
+import type { WriteContext } from "../../shared/replica/write-context.ts";
 import { dropHeld, findHeld, placeOf, putHeld } from "../held/held-store.ts";
 import { whyHeld, whyMemoryHeld } from "../held/judge.ts";
 import type { DaemonTables } from "../tables.ts";

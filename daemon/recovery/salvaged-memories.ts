@@ -1,5 +1,6 @@
 import * as Y from "yjs";
-import type { ReplicaStore, WriteContext } from "../../shared/replica/store.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { WriteContext } from "../../shared/replica/write-context.ts";
 import { readPosition } from "../sync/positions.ts";
 import type { DaemonTables } from "../tables.ts";
 import { readSalvaged, type SalvagedPlace } from "./read-salvaged.ts";

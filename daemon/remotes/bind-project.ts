@@ -1,7 +1,7 @@
 import { AppError } from "../../shared/errors.ts";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/address.ts";
-import type { WriteContext } from "../../shared/replica/store.ts";
+import type { WriteContext } from "../../shared/replica/write-context.ts";
 import { type Link, listLinks } from "../links.ts";
 import { LOCAL_ACCOUNT } from "../local-account.ts";
 import type { DaemonTables } from "../tables.ts";

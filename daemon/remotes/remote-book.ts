@@ -7,7 +7,7 @@ import {
   projectOf,
   userDocument,
 } from "../../shared/replica/address.ts";
-import type { WriteContext } from "../../shared/replica/store.ts";
+import type { WriteContext } from "../../shared/replica/write-context.ts";
 import type { World } from "../../shared/world.ts";
 import { findHeld, giveHeldTo, listHeld, putHeld } from "../held/held-store.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../local-account.ts";

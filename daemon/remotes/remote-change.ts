@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { AppError } from "../../shared/errors.ts";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
-import type { WriteContext } from "../../shared/replica/store.ts";
+import type { WriteContext } from "../../shared/replica/write-context.ts";
 import { LOCAL_USER } from "../local-account.ts";
 import { listLinks } from "../links.ts";
 import type { DaemonTables } from "../tables.ts";

@@ -3,7 +3,7 @@ import type { IdRanges } from "../../shared/replica/doubles.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import { nameMachine } from "../../shared/replica/machines.ts";
 import { seedText } from "../../shared/replica/seed.ts";
-import type { WriteContext } from "../../shared/replica/store.ts";
+import type { WriteContext } from "../../shared/replica/write-context.ts";
 import { alignBase, type CapturedText, mergeIntoText } from "../../shared/replica/text.ts";
 import { cleanUpText } from "../../shared/replica/text-conflicts.ts";
 import { equalForms, splitForm } from "../../shared/replica/text-form.ts";

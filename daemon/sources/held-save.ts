@@ -1,5 +1,5 @@
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
-import type { WriteContext } from "../../shared/replica/store.ts";
+import type { WriteContext } from "../../shared/replica/write-context.ts";
 import { joinForm, splitForm } from "../../shared/replica/text-form.ts";
 import { heldAdvice } from "../held/advice.ts";
 import { dropHeld, findHeld, type HeldItem, placeOf, putHeld } from "../held/held-store.ts";

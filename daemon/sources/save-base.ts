@@ -1,5 +1,5 @@
 import { commonLines, diffLines, hasWord } from "../../shared/replica/line-diff.ts";
-import type { WriteContext } from "../../shared/replica/store.ts";
+import type { WriteContext } from "../../shared/replica/write-context.ts";
 import type { CapturedText } from "../../shared/replica/text.ts";
 import { lineEdits } from "../../shared/replica/text-edits.ts";
 import { splitForm } from "../../shared/replica/text-form.ts";

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import * as Y from "yjs";
 import { LIMITS } from "../../shared/limits.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
-import type { WriteContext } from "../../shared/replica/store.ts";
+import type { WriteContext } from "../../shared/replica/write-context.ts";
 import { cleanUpText, heldClocks, textRangesOf } from "../../shared/replica/text-conflicts.ts";
 import type { DocumentAnswer } from "../../shared/wire/exchange.ts";
 import type { Position } from "../../shared/wire/position.ts";

@@ -1,6 +1,6 @@
 import { projectOf } from "../../shared/replica/address.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
-import type { WriteContext } from "../../shared/replica/store.ts";
+import type { WriteContext } from "../../shared/replica/write-context.ts";
 import { findBinding } from "../remotes/remote-store.ts";
 import type { DaemonTables } from "../tables.ts";
 

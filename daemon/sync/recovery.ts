@@ -5,7 +5,7 @@ import { ReplicaDocument } from "../../shared/replica/document.ts";
 import { EMPTY_STATE_VECTOR } from "../../shared/replica/exchange.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import { addRevision } from "../../shared/replica/revisions.ts";
-import type { WriteContext } from "../../shared/replica/store.ts";
+import type { WriteContext } from "../../shared/replica/write-context.ts";
 import type { ReplicaTables } from "../../shared/replica/tables.ts";
 import type { DocumentServed } from "../../shared/wire/exchange.ts";
 import { applyHeld } from "../held/apply-held.ts";

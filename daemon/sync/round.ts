@@ -1,6 +1,6 @@
 import type { ProjectId, UserId } from "../../shared/ids.ts";
 import { layerOf, projectDocument, projectOf } from "../../shared/replica/address.ts";
-import type { WriteContext } from "../../shared/replica/store.ts";
+import type { WriteContext } from "../../shared/replica/write-context.ts";
 import type { DocumentRequest, ExchangeAnswer } from "../../shared/wire/exchange.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import type { DaemonTables } from "../tables.ts";

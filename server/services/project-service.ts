@@ -1,7 +1,8 @@
 import { AppError, invalidAt } from "../../shared/errors.ts";
 import { type ProjectId, randomProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/address.ts";
-import type { ReplicaStore, WriteContext } from "../../shared/replica/store.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { WriteContext } from "../../shared/replica/write-context.ts";
 import type { Project, ProjectPut } from "../../shared/wire/project.ts";
 import type { World } from "../../shared/world.ts";
 import { connectedTo, listConnections } from "../stores/connection-store.ts";

@@ -7,7 +7,8 @@ import {
   userDocument,
 } from "../../shared/replica/address.ts";
 import { serveExchange } from "../../shared/replica/exchange.ts";
-import type { ReplicaStore, WriteContext } from "../../shared/replica/store.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { WriteContext } from "../../shared/replica/write-context.ts";
 import type {
   DocumentAnswer,
   DocumentForbidden,

@@ -6,7 +6,7 @@ import type { Position } from "../wire/position.ts";
 import { type DocumentAddress, layerOf } from "./address.ts";
 import { EMPTY_POSITION, epochOfRow, rowsBetween } from "./log-rows.ts";
 import type { OpenDocument } from "./open-document.ts";
-import type { WriteContext } from "./store.ts";
+import type { WriteContext } from "./write-context.ts";
 import type { ReplicaTables } from "./tables.ts";
 
 /** State vector of a document that holds nothing. */

@@ -4,7 +4,7 @@ import { type CleanUp, type IdRanges, removeDoubles } from "./doubles.ts";
 import { historyTime } from "./history-clock.ts";
 import { machineOf } from "./machines.ts";
 import type { OpenDocument } from "./open-document.ts";
-import type { WriteContext } from "./store.ts";
+import type { WriteContext } from "./write-context.ts";
 import type { ReplicaTables } from "./tables.ts";
 import { recordTextConflict } from "./text-conflict-record.ts";
 

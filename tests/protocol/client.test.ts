@@ -8,7 +8,8 @@ import { readPosition } from "../../daemon/sync/positions.ts";
 import type { DaemonTables } from "../../daemon/tables.ts";
 import { ReplicaDocument } from "../../shared/replica/document.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
-import type { ReplicaStore, WriteContext } from "../../shared/replica/store.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { WriteContext } from "../../shared/replica/write-context.ts";
 import type { DocumentAnswer } from "../../shared/wire/exchange.ts";
 import { createTestWorld } from "../support/test-world.ts";
 

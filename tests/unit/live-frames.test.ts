@@ -6,7 +6,8 @@ import { readPosition, writePosition } from "../../daemon/sync/positions.ts";
 import type { DaemonTables } from "../../daemon/tables.ts";
 import { ReplicaDocument } from "../../shared/replica/document.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
-import type { ReplicaStore, WriteContext } from "../../shared/replica/store.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { WriteContext } from "../../shared/replica/write-context.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
 const SERVICE = "service";

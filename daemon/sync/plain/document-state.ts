@@ -1,7 +1,8 @@
 import type { Kysely } from "kysely";
 import type { DocumentAddress } from "../../../shared/replica/address.ts";
 import type { OpenDocument } from "../../../shared/replica/open-document.ts";
-import type { ReplicaStore, WriteContext } from "../../../shared/replica/store.ts";
+import type { ReplicaStore } from "../../../shared/replica/store.ts";
+import type { WriteContext } from "../../../shared/replica/write-context.ts";
 import type { DaemonTables } from "../../tables.ts";
 import { openBound } from "../open-bound.ts";
 import {

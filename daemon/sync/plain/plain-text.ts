@@ -1,6 +1,6 @@
 import type { OpenDocument } from "../../../shared/replica/open-document.ts";
 import { hasWord } from "../../../shared/replica/line-diff.ts";
-import type { WriteContext } from "../../../shared/replica/store.ts";
+import type { WriteContext } from "../../../shared/replica/write-context.ts";
 import type { CapturedText } from "../../../shared/replica/text.ts";
 import {
   joinForm,

@@ -1,5 +1,5 @@
 import { layerOf } from "../../../shared/replica/address.ts";
-import type { WriteContext } from "../../../shared/replica/store.ts";
+import type { WriteContext } from "../../../shared/replica/write-context.ts";
 import type { DaemonTables } from "../../tables.ts";
 import { itemsOf, takeItems } from "./apply-items.ts";
 import { readState, rememberReading } from "./document-state.ts";

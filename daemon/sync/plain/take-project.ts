@@ -1,7 +1,7 @@
 import { equalJson } from "../../../shared/json.ts";
 import type { ProjectId } from "../../../shared/ids.ts";
 import type { OpenDocument } from "../../../shared/replica/open-document.ts";
-import type { WriteContext } from "../../../shared/replica/store.ts";
+import type { WriteContext } from "../../../shared/replica/write-context.ts";
 import type { DaemonTables } from "../../tables.ts";
 import { openBound } from "../open-bound.ts";
 import { itemsOf, takeItems } from "./apply-items.ts";

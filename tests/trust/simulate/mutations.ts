@@ -38,7 +38,7 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     "what was rolled back stays in memory",
     7,
-    "shared/replica/store.ts",
+    "shared/replica/write-context.ts",
     "this.openDocuments.delete(addressKey(document.address));\n    }\n    this.rows = [];",
     "}\n    this.rows = [];",
   ),
