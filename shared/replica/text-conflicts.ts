@@ -41,7 +41,7 @@ async function recordConflicts<Tables extends ReplicaTables>(
       { text: mine, machine: writer.machine },
       { text: theirs, machine: there },
     ] as const;
-    recordTextConflict(document, versions, context.now, time);
+    recordTextConflict(document, { kind: "both", versions }, context.now, time);
   }
 }
 
@@ -65,7 +65,7 @@ export async function moveKeptConflicts<Tables extends ReplicaTables>(
       { text: mine, machine: undefined },
       { text: theirs, machine: undefined },
     ] as const;
-    recordTextConflict(document, versions, foundAt);
+    recordTextConflict(document, { kind: "both", versions }, foundAt);
   }
   if (rows.length > 0) await db.deleteFrom("text_conflicts").execute();
 }
