@@ -9,3 +9,6 @@ export const TEXT_CONFLICT_PREFIX = `${OWN_METADATA_PREFIX}conflict/`;
  * deletions alone: no character of such a change tells whose it is.
  */
 export const TRIMMED_PREFIX = `${OWN_METADATA_PREFIX}trimmed/`;
+
+/** Metadata whose keys begin so names commits whose change of the followed file is in the text. */
+export const COMMIT_PREFIX = `${OWN_METADATA_PREFIX}commit/`;

@@ -151,6 +151,11 @@ export function storedText(db: Db, documentId: number): string | undefined {
   return findText.now(db, documentId)[0]?.content;
 }
 
+/** Which machines changed a document's text last, as its rows say. */
+export function storedTextMachine(db: Db, documentId: number): string | undefined {
+  return findText.now(db, documentId)[0]?.machine ?? undefined;
+}
+
 /** Whether a metadata key is shown to anyone outside. */
 export function isPublicKey(key: string): boolean {
   return !key.startsWith(OWN_METADATA_PREFIX);
