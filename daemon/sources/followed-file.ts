@@ -12,7 +12,7 @@ import { dropHeld } from "../held/held-store.ts";
 import type { Link } from "../links.ts";
 import { readPosition } from "../sync/positions.ts";
 import type { DaemonTables } from "../tables.ts";
-import { clearBegunWrite } from "./begun-write.ts";
+import { clearBegunWrite, finishBegunWrite } from "./begun-write.ts";
 import { type FileContent, takeFirst, takeSave } from "./file-edit.ts";
 import { type FollowPlan, planFollowing } from "./follow-plan.ts";
 import {
@@ -29,6 +29,7 @@ import { Grace } from "./grace.ts";
 import { isKnownVersion } from "./known-versions.ts";
 import { LateSaves } from "./late-saves.ts";
 import { LinkedPlace } from "./linked-place.ts";
+import { type NotKept, notKeptNote } from "./not-kept.ts";
 import { ABSENT_HASH, type FileRead, hashOf, readFollowedFile, textOf } from "./read-file.ts";
 import { QUIET_MS, readTrackedText, type Sighting } from "./read-tracked-text.ts";
 import type { Git } from "./run-git.ts";
@@ -81,6 +82,7 @@ export class FollowedFile {
   #stopped = false;
   #sighting: Sighting | undefined;
   #againMs = 0;
+  #notKept: readonly NotKept[] = [];
 
   constructor(link: Link, options: FollowerOptions) {
     this.link = link;
@@ -157,8 +159,11 @@ export class FollowedFile {
       this.#options.onGone?.(this.link);
       return { ...leftAlone(found.path, place.note), againMs: "later" };
     }
-    if (found.kind === "problem") return await this.#takeProblem(found);
     const known = await readFollowed(store.reader, dir);
+    if (known?.next && (await finishBegunWrite({ dir, known, next: known.next }))) {
+      return this.#lookAgain(known.path);
+    }
+    if (found.kind === "problem") return await this.#takeProblem(found);
     const read = missedAs(known, found);
     const { path } = read;
     const standing = await fileStanding(git, join(dir, path));
@@ -233,7 +238,7 @@ export class FollowedFile {
     if (taken.kind === "look") return taken.look;
     if (taken.kind === "write") return await this.#writeBack(path, taken);
     const state = plan.kind === "both" ? "followed" : "upwards";
-    return { status: { path, state, note: undefined } };
+    return { status: { path, state, note: notKeptNote(this.#notKept) } };
   }
 
   async #takeInto(
@@ -340,6 +345,7 @@ export class FollowedFile {
     const state = outcome.kind === "written" ? to : from;
     await store.write(({ db }) => writeFollowed(db, dir, { ...state, path, next: undefined }));
     if (outcome.kind === "written") {
+      this.#notKept = outcome.notKept;
       this.#saveBase.wrote();
       if (outcome.replaced) await this.#lateSaves.add(outcome.replaced, from);
     }
