@@ -31,7 +31,13 @@ export async function writeInPlace(
   try {
     await rename(whole, journal);
     await flushFolder(dirname(path));
-    const step = await overwriteDurably(handle, path, Buffer.from(content), expectedHash, holdAlone);
+    const step = await overwriteDurably(
+      handle,
+      path,
+      Buffer.from(content),
+      expectedHash,
+      holdAlone,
+    );
     await rm(journal, { force: true });
     await flushFolder(dirname(path));
     return step;
