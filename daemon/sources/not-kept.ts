@@ -16,5 +16,5 @@ export function notKeptNote(codes: readonly NotKept[]): string | undefined {
   const last = words.pop();
   if (last === undefined) return undefined;
   const all = words.length === 0 ? last : `${words.join(", ")} and ${last}`;
-  return `was written, but the system did not let it keep its ${all}`;
+  return `is followed; the system did not let a write keep its ${all}`;
 }

@@ -9,7 +9,9 @@ import type { FileState } from "../../daemon/sources/follow-store.ts";
 import { hashOf } from "../../daemon/sources/read-file.ts";
 import { splitForm } from "../../shared/replica/text-form.ts";
 
-const PROGRAM = join(import.meta.dir, "..", "support", "replace-file-program.ts");
+const SUPPORT = join(import.meta.dir, "..", "support");
+const PROGRAM = join(SUPPORT, "replace-file-program.ts");
+const KILL = join(SUPPORT, "kill-in-write.ts");
 const PAGE = 4096;
 const FILE = "CLAUDE.md";
 
@@ -36,7 +38,7 @@ function stateOf(content: string): FileState {
 async function killAfter(bytes: number, before: string, next: string): Promise<void> {
   writeFileSync(file, before);
   await link(file, join(dir, "second-name"));
-  const command = [process.execPath, PROGRAM, file, next, hashOf(before)];
+  const command = [process.execPath, "--preload", KILL, PROGRAM, file, next, hashOf(before)];
   const env = { ...process.env, KILLED_AFTER_BYTES: String(bytes) };
   const program = Bun.spawn(command, { env, stdout: "ignore", stderr: "inherit" });
   await program.exited;
