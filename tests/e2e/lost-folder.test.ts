@@ -191,7 +191,7 @@ async function untilLookedAt(machine: Machine, note: RegExp | null): Promise<voi
 }
 
 scenario(
-  "a folder whose file system is unmounted deletes nothing, and is followed when it is mounted again",
+  "an unmounted folder deletes nothing, and is followed when it is mounted again",
   async (lab) => {
     using mounts = new Mounts();
     const [disk, folder] = [lab.git.path("elsewhere", "disk"), lab.git.path("x", "notes")];

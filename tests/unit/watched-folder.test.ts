@@ -238,9 +238,10 @@ describe.skipIf(!MAY_MOUNT)("a file system that is unmounted", () => {
     mounts.mount(bench.dir);
     await bench.begin(REAL);
     await bench.watch?.begun;
-    using used = { fd: openSync(bench.dir, "r"), [Symbol.dispose]: () => closeSync(used.fd) };
+    const used = openSync(bench.dir, "r");
     mounts.unmount(bench.dir);
     await bench.untilGlanceTells(SECOND_GLANCE_MS);
+    closeSync(used);
   });
 
   test("is not taken for another one, whose first folder has the same inode", async () => {
