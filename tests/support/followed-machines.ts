@@ -14,10 +14,9 @@ import { writePosition } from "../../daemon/sync/positions.ts";
 import type { DaemonTables } from "../../daemon/tables.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
-import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/own-metadata.ts";
 import type { ReplicaStore } from "../../shared/replica/store.ts";
 import {
-  parseTextConflict,
+  listTextConflicts,
   type TextConflictRecord,
 } from "../../shared/replica/text-conflict-record.ts";
 import * as Y from "yjs";
@@ -141,12 +140,7 @@ export class FollowedMachine {
 
   async conflicts(): Promise<TextConflictRecord[]> {
     return await this.#store.write(async (context) => {
-      const { metadata } = (await context.open(ADDRESS)).document;
-      return [...metadata.keys()].flatMap((key) => {
-        if (!key.startsWith(TEXT_CONFLICT_PREFIX)) return [];
-        const id = key.slice(TEXT_CONFLICT_PREFIX.length);
-        return parseTextConflict(id, metadata.get(key)[0]?.value) ?? [];
-      });
+      return listTextConflicts((await context.open(ADDRESS)).document);
     });
   }
 
