@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -84,6 +85,27 @@ scenario("a damaged database is found", async (lab) => {
   const examined = await examine(machine);
   expect(examined.status).toBe(1);
   expect(examined.troubles.map(({ about }) => about)).toEqual(["database"]);
+});
+
+scenario("a database that is not as memsync made it is found, told and set aside", async (lab) => {
+  const machine = await makeMachine(lab);
+  await machine.up();
+  await machine.memsync("set", "key", "value");
+  await machine.down();
+  const database = new Database(join(machine.home, "memsync.db"));
+  database.exec("alter table followed_files rename column form to other");
+  database.close();
+  expectTrouble(await examine(machine), "database", /it has no column form of followed_files/);
+  for (const command of ["list", "doc", "status", "sync"]) {
+    const { status, stderr } = await machine.run([command]);
+    expect([command, status]).toEqual([command, 1]);
+    expect(stderr).toContain("it has no column form of followed_files");
+  }
+  await machine.up();
+  const { status, findings } = await examine(machine);
+  expect(status).toBe(0);
+  expect(findings.find(({ about }) => about === "set aside")?.state).toBe("warning");
+  expect((await machine.list()).map(({ value }) => value)).toEqual(["value"]);
 });
 
 scenario("a daemon that does not answer is found", async (lab) => {

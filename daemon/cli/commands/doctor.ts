@@ -6,6 +6,7 @@ import {
   checkHome,
   checkLog,
   checkPermissions,
+  checkSetAside,
   nearestFolder,
 } from "../doctor/home-checks.ts";
 import { checkDisk, checkGit, checkRuntime, checkWatches } from "../doctor/machine-checks.ts";
@@ -54,6 +55,7 @@ async function examine(env: Environment): Promise<Finding[]> {
     await findingOf("permissions", () => checkPermissions(home)),
     await findingOf("disk", () => checkDisk(nearestFolder(home.dir))),
     await findingOf("database", () => checkDatabase(home)),
+    ...checkSetAside(home),
     await findingOf("log", () => checkLog(home)),
     await findingOf("watching", checkWatches),
     await findingOf("daemon", () => checkDaemon(env)),
