@@ -51,7 +51,8 @@ export interface FollowerOptions {
 /** What `status` shows of a followed file. */
 export interface FollowStatus {
   readonly path: string;
-  readonly state: "followed" | "upwards" | "waiting" | "held" | "left alone";
+  /** `failing`: nobody can say how its text stands to what is synced. */
+  readonly state: "followed" | "upwards" | "waiting" | "held" | "left alone" | "failing";
   /** Why, in words that follow the path. */
   readonly note: string | undefined;
 }
@@ -143,7 +144,7 @@ export class FollowedFile {
     const reason = messageOf(thrown);
     this.#options.log.error({ dir: this.link.dir, reason }, "a followed file was not taken");
     const { path } = this.#status;
-    return { status: { path, state: "left alone", note: reason }, againMs: FAILED_AGAIN_MS };
+    return { ...failing(path, reason), againMs: FAILED_AGAIN_MS };
   }
 
   async #lookOnce(): Promise<Look> {
@@ -155,7 +156,8 @@ export class FollowedFile {
     if (place.kind !== "here") {
       this.#grace.end();
       this.#options.onGone?.(this.link);
-      return { ...leftAlone(found.path, place.note), againMs: "later" };
+      const look = place.kind === "unknown" ? failing : leftAlone;
+      return { ...look(found.path, place.note), againMs: "later" };
     }
     if (found.kind === "problem") return await this.#takeProblem(found);
     const known = await readFollowed(store.reader, dir);
@@ -171,7 +173,8 @@ export class FollowedFile {
     const hadText = known?.path === path && known.base.text.trim() !== "";
     const plan = planFollowing(standing, { exists, hadText, write });
     if (plan.kind === "leave") {
-      return { ...leftAlone(path, plan.note), ...(plan.again && { againMs: "later" as const }) };
+      const look = standing.kind === "unknown" ? failing : leftAlone;
+      return { ...look(path, plan.note), ...(plan.again && { againMs: "later" as const }) };
     }
     if (standing.kind !== "tracked") return await this.#take(read, plan, undefined);
     const guarded = await this.#readGuarded(standing, path);
@@ -214,7 +217,8 @@ export class FollowedFile {
     return text ?? { kind: "absent", path };
   }
 
-  async #takeProblem({ path, message, overLimit }: FileProblem): Promise<Look> {
+  async #takeProblem({ path, message, overLimit, unread }: FileProblem): Promise<Look> {
+    if (unread) return { ...failing(path, message), againMs: "later" };
     if (!overLimit) return leftAlone(path, message);
     await this.#options.store.write((context) =>
       holdUnread(context, this.#options.account, this.link, message),
@@ -384,6 +388,10 @@ function heldLook(path: string, note: string): Look {
 
 function leftAlone(path: string, note: string): Look {
   return { status: { path, state: "left alone", note } };
+}
+
+function failing(path: string, note: string): Look {
+  return { status: { path, state: "failing", note } };
 }
 
 /** After a crash in the middle of a write, the file shows whether the write came through. */

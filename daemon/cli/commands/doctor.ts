@@ -1,5 +1,12 @@
 import type { Command } from "commander";
-import { checkDaemon, checkPolled, checkProjects, withStatus } from "../doctor/daemon-checks.ts";
+import {
+  checkDaemon,
+  checkFailing,
+  checkOwn,
+  checkPolled,
+  checkProjects,
+  withStatus,
+} from "../doctor/daemon-checks.ts";
 import { type Finding, findingOf } from "../doctor/finding.ts";
 import {
   checkDatabase,
@@ -59,8 +66,12 @@ async function examine(env: Environment): Promise<Finding[]> {
     await findingOf("log", () => checkLog(home)),
     await findingOf("watching", checkWatches),
     await findingOf("daemon", () => checkDaemon(env)),
-    ...(await withStatus(home, checkProjects)),
-    ...(await withStatus(home, checkPolled)),
+    ...(await withStatus(home, (status) => [
+      checkProjects(status),
+      ...checkFailing(status),
+      ...checkOwn(status),
+      checkPolled(status),
+    ])),
     ...(await checkRemotes(env)),
   ];
 }
