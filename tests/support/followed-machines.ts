@@ -37,6 +37,8 @@ export class FollowedMachine {
   readonly #store: ReplicaStore<DaemonTables>;
   readonly #followers: Followers;
   #file: FollowedFile | undefined;
+  /** What of its log the others have. */
+  #ackedSeq = 0;
 
   private constructor(
     readonly name: string,
@@ -162,10 +164,17 @@ export class FollowedMachine {
       return Y.encodeStateAsUpdate((await context.open(ADDRESS)).document.ydoc);
     });
     await this.#store.write(async (context) => {
-      const problem = await applyRemote(context, await context.open(ADDRESS), 0, update);
+      const problem = await applyRemote(context, await context.open(ADDRESS), this.#ackedSeq, update);
       if (problem !== undefined) throw new Error(problem);
     });
     await this.settle();
+  }
+
+  /** All others have all that is here. */
+  async acknowledge(): Promise<void> {
+    this.#ackedSeq = await this.#store.write(async (context) => {
+      return (await context.open(ADDRESS)).head.seq;
+    });
   }
 
   async stop(): Promise<void> {
@@ -185,4 +194,5 @@ export async function exchange(machines: readonly FollowedMachine[]): Promise<vo
     const texts = await Promise.all(machines.map((machine) => machine.doc()));
     return texts.every((each) => each === text);
   });
+  for (const machine of machines) await machine.acknowledge();
 }
