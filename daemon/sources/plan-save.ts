@@ -70,6 +70,8 @@ class Planner {
   readonly #added = new Map<string, number[]>();
   readonly #leftOut = new Set<number>();
   readonly #moved = new Map<number, Arrival>();
+  /** Indices of the base's lines that stay where others moved them, which is told by itself. */
+  readonly #putByOthers = new Set<number>();
   /** Lines of the document that a former save left out and the file does not show yet. */
   readonly #joined: CapturedLine[] = [];
   readonly #undone = new Map<Arrival, number[]>();
@@ -171,6 +173,7 @@ class Planner {
       if (twin === undefined) hunk.kept.push(at);
       else if (this.#wasMoved(text)) {
         hunk.kept.push(at);
+        this.#putByOthers.add(at);
         this.#leaveOut(twin, arrival);
       } else this.#moved.set(twin, arrival);
     }
@@ -225,9 +228,10 @@ class Planner {
 
   #conflictOf(hunk: Hunk): NewTextConflict[] {
     const { unseen, machine, savedAt } = this.#facts;
-    const kept = hunk.kept.map((at) => this.#before[at] as CapturedLine);
-    // Lines that stay where others moved them are told of by themselves.
-    const [first] = kept.filter(({ text }) => !isBlank(text) && !this.#wasMoved(text));
+    const kept = hunk.kept
+      .filter((at) => !this.#putByOthers.has(at))
+      .map((at) => this.#before[at] as CapturedLine);
+    const [first] = kept.filter(({ text }) => !isBlank(text));
     if (first) {
       const by = this.#broughtBy(first.spans);
       const added = this.#addedIn(hunk);

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Link } from "../../daemon/links.ts";
+import { type Link, putLink } from "../../daemon/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/local-account.ts";
 import { openReplica } from "../../daemon/open-replica.ts";
 import type { FollowedFile } from "../../daemon/sources/followed-file.ts";
@@ -81,6 +81,7 @@ export class FollowedMachine {
 
   async follow(options: Partial<Pick<Link, "write">> = {}): Promise<void> {
     const link = { dir: this.dir, projectId: PROJECT, name: this.name, write: false, ...options };
+    await this.#store.write(({ db, now }) => putLink(db, link, now));
     this.#file = await this.#followers.add(link);
     await this.settle();
   }
@@ -164,7 +165,12 @@ export class FollowedMachine {
       return Y.encodeStateAsUpdate((await context.open(ADDRESS)).document.ydoc);
     });
     await this.#store.write(async (context) => {
-      const problem = await applyRemote(context, await context.open(ADDRESS), this.#ackedSeq, update);
+      const problem = await applyRemote(
+        context,
+        await context.open(ADDRESS),
+        this.#ackedSeq,
+        update,
+      );
       if (problem !== undefined) throw new Error(problem);
     });
     await this.settle();
@@ -186,7 +192,9 @@ export class FollowedMachine {
 /** Exchanges until all have all. */
 export async function exchange(machines: readonly FollowedMachine[]): Promise<void> {
   for (let round = 0; round < 2; round++) {
-    for (const to of machines) for (const from of machines) if (to !== from) await to.receive(from);
+    for (const to of machines) {
+      for (const from of machines) if (to !== from) await to.receive(from);
+    }
   }
   const [first] = machines;
   const text = await first?.doc();
