@@ -1,5 +1,6 @@
 import { print } from "../cases.ts";
 import { type Judgement, judge } from "./judge.ts";
+import { countNamed } from "./lines.ts";
 import type { Lived } from "./live.ts";
 import type { Project } from "./project.ts";
 import { seconds, storyOf, writeLog } from "./story.ts";
@@ -9,6 +10,8 @@ const STORIES_MAX = 8;
 
 interface Judged {
   readonly project: Project;
+  /** The document at rest. */
+  readonly text: string;
   readonly found: Judgement;
 }
 
@@ -31,7 +34,7 @@ export async function report(lived: Lived): Promise<Report> {
   for (const project of lived.town.projects) {
     const text = await textOf(project);
     const found = judge(project.ledger, text, (line) => lived.conflicts.shows(line));
-    judged.push({ project, found });
+    judged.push({ project, text, found });
   }
   for (const each of judged) await tellStories(each, lived);
   for (const each of [...lived.unequal, ...lived.mishaps]) print(`! ${each}`);
@@ -83,7 +86,7 @@ function upTo(what: string, count: number, max: number, target: string): Row {
   return { what, count: `${count}`, target: `target ${target}`, met: count <= max };
 }
 
-async function tellStories({ project, found }: Judged, lived: Lived): Promise<void> {
+async function tellStories({ project, text, found }: Judged, lived: Lived): Promise<void> {
   const { name, kind, ledger } = project;
   const missing = lived.historian.missing.filter(({ place }) => project.places.includes(place));
   const bad = [
@@ -97,6 +100,7 @@ async function tellStories({ project, found }: Judged, lived: Lived): Promise<vo
   for (const [what, line] of bad.slice(0, STORIES_MAX)) {
     print(`  ${what}: ${JSON.stringify(line)}`);
     for (const told of storyOf(line, ledger)) print(`    ${told}`);
+    print(`    at rest the document has it ${countNamed(text).get(line) ?? 0} times`);
   }
   if (bad.length > STORIES_MAX) print(`  and ${bad.length - STORIES_MAX} more lines`);
   for (const { place, save, stoodMs } of missing.slice(0, STORIES_MAX)) {
