@@ -142,8 +142,10 @@ export class GitPerson {
     await this.#read();
   }
 
+  /** The first commit is left alone: clones have it in common. */
   async #amend(): Promise<void> {
     await this.#commit();
+    if ((await this.#commits()) < 2) return;
     await this.#read();
     this.person.quickEdit();
     if (this.dice.chance(0.7)) await this.#read();
@@ -188,8 +190,12 @@ export class GitPerson {
   }
 
   async #back(): Promise<string> {
-    const commits = Number(await this.#run("rev-list", "--count", "--first-parent", "HEAD"));
-    return `HEAD~${Math.min(commits - 1, this.dice.below(COMMITS_BACK_MAX) + 1)}`;
+    const back = Math.min((await this.#commits()) - 1, this.dice.below(COMMITS_BACK_MAX) + 1);
+    return `HEAD~${back}`;
+  }
+
+  async #commits(): Promise<number> {
+    return Number(await this.#run("rev-list", "--count", "--first-parent", "HEAD"));
   }
 
   async #git(what: string, run: () => Promise<unknown>): Promise<void> {

@@ -11,7 +11,7 @@ export const USAGE = "people [--saves N] [--seed N] [--machines 2|3]";
 const SAVES = "2000";
 const SAVES_PER_PROJECT = 160;
 const FOR_MS_MAX = 14 * 60_000;
-const THINKS = 0.15;
+const THINKS = 0.08;
 
 /** The command `people`. Resolves to the exit status: 1 when a target is missed. */
 export async function people(args: string[]): Promise<number> {
