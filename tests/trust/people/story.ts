@@ -28,7 +28,8 @@ export function writeLog(
   appendix: Readonly<Record<string, string>>,
 ): string {
   const told = entries.map(({ at, place, what, text }, record) => {
-    return `=== #${record} ${seconds(at - startedAt)} ${place}: ${what}\n${JSON.stringify(text)}\n${text}`;
+    const title = `=== #${record} ${seconds(at - startedAt)} ${place}: ${what}`;
+    return [title, JSON.stringify(text), text].join("\n");
   });
   const rest = Object.entries(appendix).map(([title, text]) => `=== ${title}\n${text}`);
   const path = join(mkdtempSync(join(tmpdir(), "memsync-people-")), `${name}.txt`);
