@@ -34,6 +34,8 @@ export interface Lived {
 
 const LOOK_MS = 150;
 const BOOK_MS = 20_000;
+/** How often somebody begins by fetching what others have pushed. */
+const PULLS = 0.6;
 
 type Session = (people: { person: Person; git: GitPerson }) => Promise<void>;
 
@@ -95,9 +97,12 @@ interface Inhabitant {
 }
 
 async function liveAt(each: Inhabitant, isOver: () => boolean, mishaps: string[]): Promise<void> {
+  const { place } = each.person;
   while (!isOver()) {
     await each.person.pause(0, 5000);
-    await orMishap(each.person.place, mishaps, () => each.dice.pick(SESSIONS)(each));
+    const pulls = place.kind === "tracked" && each.dice.chance(PULLS);
+    if (pulls) await orMishap(place, mishaps, () => each.git.exchange());
+    await orMishap(place, mishaps, () => each.dice.pick(SESSIONS)(each));
   }
 }
 
