@@ -65,6 +65,8 @@ export interface ServiceStatus {
   /** It implements the published interface and nothing else. */
   readonly plain: boolean;
   readonly last_contact_at: string | null;
+  /** Since when a call waits for its answer; null while none does. */
+  readonly unanswered_since: string | null;
   readonly message: string | null;
   /** No call is made until a person has done what `message` says. */
   readonly blocked: boolean;
@@ -168,18 +170,23 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
 }
 
 function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
-  const { online, live, plain, lastContactAt, message } = engine.contact;
+  const { online, live, plain, lastContactAt, unansweredSince, message } = engine.contact;
   return {
     name: service.name,
     online,
     live,
     plain,
-    last_contact_at: lastContactAt === undefined ? null : timestampOf(lastContactAt),
+    last_contact_at: timeOf(lastContactAt),
+    unanswered_since: timeOf(unansweredSince),
     message: message ?? null,
     blocked: service.isBlocked === true,
     requests: requestsLeft(service.budget),
     held_back: heldBackOf(engine),
   };
+}
+
+function timeOf(time: number | undefined): string | null {
+  return time === undefined ? null : timestampOf(time);
 }
 
 /** Whether every service has acknowledged all that can be sent to it. */

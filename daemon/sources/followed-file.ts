@@ -7,7 +7,7 @@ import type { Link } from "../links.ts";
 import type { DaemonTables } from "../tables.ts";
 import { ArrivalClock } from "./arrival-clock.ts";
 import { dropArrival } from "./arrival-store.ts";
-import { clearBegunWrite } from "./begun-write.ts";
+import { clearBegunWrite, finishBegunWrite } from "./begun-write.ts";
 import type { FileContent } from "./file-edit.ts";
 import { isWithoutText, type Readable, type Sight } from "./follow-facts.ts";
 import { type Unfollowed, unfollowedNote } from "./follow-notes.ts";
@@ -25,6 +25,7 @@ import { Grace } from "./grace.ts";
 import { holdUnread } from "./held-save.ts";
 import { LateSaves } from "./late-saves.ts";
 import { LinkedPlace } from "./linked-place.ts";
+import { type NotKept, notKeptNote } from "./not-kept.ts";
 import {
   FOLLOWED_PATHS,
   type FileRead,
@@ -83,6 +84,7 @@ export class FollowedFile {
   #stopped = false;
   #sighting: Sighting | undefined;
   #againMs = 0;
+  #notKept: readonly NotKept[] = [];
 
   constructor(link: Link, options: FollowerOptions) {
     this.link = link;
@@ -159,7 +161,11 @@ export class FollowedFile {
       this.#options.onGone?.(this.link);
       return { ...leftAlone(found.path, place.note), againMs: "later" };
     }
-    const known = await this.#knownFor(await readFollowed(store.reader, dir), found);
+    const stored = await readFollowed(store.reader, dir);
+    if (stored?.next && (await finishBegunWrite({ dir, known: stored, next: stored.next }))) {
+      return this.#lookAgain(stored.path);
+    }
+    const known = await this.#knownFor(stored, found);
     const read = missedAs(known, found);
     if (read.kind === "problem") return await this.#takeProblem(read);
     const { path } = read;
@@ -266,7 +272,7 @@ export class FollowedFile {
       case "write":
         return await this.#writeBack(path, taken);
       case "done":
-        return { status: { path, state: this.#stateOf(sight), note: undefined } };
+        return { status: { path, state: this.#stateOf(sight), note: notKeptNote(this.#notKept) } };
     }
   }
 
@@ -302,7 +308,10 @@ export class FollowedFile {
       await writeFollowed(db, dir, { ...from, ...(isWritten && to), next: undefined });
       if (!isWritten && arrival !== undefined) await dropArrival(db, arrival);
     });
-    if (isWritten && outcome.replaced) await this.#lateSaves.add(outcome.replaced, from);
+    if (isWritten) {
+      this.#notKept = outcome.notKept;
+      if (outcome.replaced) await this.#lateSaves.add(outcome.replaced, from);
+    }
     this.#wanted = true;
     return { status: { path, state: "followed", note: undefined } };
   }

@@ -50,11 +50,13 @@ export class LinkedPlace {
       if (!isEqual(this.#known.place, found.place)) await this.#keep(found.place);
       return HERE;
     }
-    if (await this.#isSameProject(this.#known, read)) {
+    if (await this.#isSameProject(this.#known, found.place, read)) {
       await this.#adopt(found.place, read);
       return HERE;
     }
-    const note = "is left alone: another folder was put in place of the linked one";
+    const isElsewhere = this.#known.place.device !== found.place.device;
+    const where = isElsewhere ? ", or the linked one is not mounted" : "";
+    const note = `is left alone: another folder was put in place of the linked one${where}`;
     return { kind: "another", note: `${note}; \`memsync link\` there goes on with it` };
   }
 
@@ -71,12 +73,16 @@ export class LinkedPlace {
     return HERE;
   }
 
-  /** A new clone has the old one's identity; a folder without git has its file's bytes. */
-  async #isSameProject(known: KnownPlace, read: FileRead): Promise<boolean> {
+  /**
+   * A new clone has the old one's identity; a folder without git has its file's bytes. On another
+   * file system these may be an old copy, which the linked folder covers while it is mounted.
+   */
+  async #isSameProject(known: KnownPlace, found: FolderPlace, read: FileRead): Promise<boolean> {
     const { dir } = this.#link;
     const identity = await identifyProject(this.#git, dir);
     if (identity.kind !== "none") return identity.projectId === known.derivedId;
     if (known.derivedId !== undefined || read.kind !== "text") return false;
+    if (known.place.device !== found.device) return false;
     const followed = await readFollowed(this.#store.reader, dir);
     return followed?.path === read.path && followed.hash === read.hash;
   }

@@ -18,6 +18,7 @@ function statusOf(projects: readonly ProjectStatus[]): DaemonStatus {
     live: true,
     plain: false,
     last_contact_at: "2026-01-01T00:00:00.000Z",
+    unanswered_since: null,
     message: null,
     blocked: false,
     requests: {},

@@ -12,7 +12,7 @@ import { SyncEngine } from "../../../daemon/sync/engine.ts";
 import { createCalls } from "../../../daemon/sync/http-service.ts";
 import { forgetOtherServices } from "../../../daemon/sync/positions.ts";
 import { RequestBudget } from "../../../daemon/sync/request-budget.ts";
-import type { Service } from "../../../daemon/sync/service.ts";
+import type { LiveHandlers, Service } from "../../../daemon/sync/service.ts";
 import type { DaemonTables } from "../../../daemon/tables.ts";
 import { RequestLimits } from "../../../server/limits/request-limits.ts";
 import { createServices } from "../../../server/services/create-services.ts";
@@ -231,11 +231,13 @@ export class Machine {
       exchange: calls.watch(made.exchange),
       openLive: (handlers) => {
         budget.sent();
-        const opened = () => {
-          calls.hurried();
-          handlers.opened();
+        let isLive = false;
+        const frame: LiveHandlers["frame"] = (each) => {
+          if (each.type === "subscribed" && !isLive) calls.hurried();
+          isLive ||= each.type === "subscribed";
+          handlers.frame(each);
         };
-        const wire = new LiveWire(network, this.name, process, TOKEN, { ...handlers, opened });
+        const wire = new LiveWire(network, this.name, process, TOKEN, { ...handlers, frame });
         this.#wires.push(wire);
         return wire;
       },

@@ -24,9 +24,9 @@ export const MUTATIONS: readonly Mutation[] = [
   mutation(
     "a file is not flushed before it gets its name",
     28,
-    "daemon/sources/write-file.ts",
-    "await handle.writeFile(content);\n    await handle.sync();",
-    "await handle.writeFile(content);",
+    "daemon/sources/twin-file.ts",
+    "await handle.sync();",
+    "",
   ),
   mutation(
     "a write is answered before its commit",

@@ -11,10 +11,18 @@ function importedFrom(file: string, from: string, to: string): Replacement {
 export const SEAMS: readonly Replacement[] = [
   importedFrom("shared/sqlite/database.ts", "./connect-bun.ts", "connect.ts"),
   importedFrom("daemon/sources/begun-write.ts", "node:fs/promises", "fs-promises.ts"),
+  importedFrom("daemon/sources/begun-write.ts", "./hold-alone.ts", "fs.ts"),
+  importedFrom("daemon/sources/flush-folder.ts", "node:fs/promises", "fs-promises.ts"),
   importedFrom("daemon/sources/folder-place.ts", "node:fs/promises", "fs-promises.ts"),
   importedFrom("daemon/sources/read-file.ts", "node:fs/promises", "fs-promises.ts"),
+  importedFrom("daemon/sources/twin-file.ts", "node:fs/promises", "fs-promises.ts"),
+  importedFrom("daemon/sources/twin-file.ts", "node:fs", "fs.ts"),
+  importedFrom("daemon/sources/twin-file.ts", "./file-attributes.ts", "fs.ts"),
   importedFrom("daemon/sources/working-tree.ts", "node:fs/promises", "fs-promises.ts"),
   importedFrom("daemon/sources/write-file.ts", "node:fs/promises", "fs-promises.ts"),
   importedFrom("daemon/sources/write-file.ts", "node:fs", "fs.ts"),
   importedFrom("daemon/sources/write-file.ts", "./swap-names.ts", "fs.ts"),
+  importedFrom("daemon/sources/write-in-place.ts", "node:fs/promises", "fs-promises.ts"),
+  importedFrom("daemon/sources/write-in-place.ts", "node:fs", "fs.ts"),
+  importedFrom("daemon/sources/write-in-place.ts", "./hold-alone.ts", "fs.ts"),
 ];

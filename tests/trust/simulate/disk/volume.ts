@@ -5,6 +5,8 @@ import type { Dice } from "../dice.ts";
 export interface Inode {
   readonly number: number;
   readonly folder: boolean;
+  /** How many names lead to it, those that are on no volume of ours counted. */
+  links: number;
   bytes: Buffer;
   /** What a power cut leaves. */
   flushed: Buffer;
@@ -23,6 +25,8 @@ export class DiskError extends Error {
 }
 
 const FILE_MODE = 0o644;
+/** One in so many of the files that people make has a second name elsewhere. */
+const LINKED_EVERY = 4;
 
 /**
  * One machine's folders, in memory: what was written is lost in a power cut until it is flushed,
@@ -95,6 +99,18 @@ export class Volume {
     inode.modifiedAt = this.#now();
   }
 
+  /** What stood behind it stays. */
+  writeAt(inode: Inode, bytes: Buffer, at: number): void {
+    const size = Math.max(inode.bytes.length, at + bytes.length);
+    const written = Buffer.concat([inode.bytes], size);
+    bytes.copy(written, at);
+    this.write(inode, written);
+  }
+
+  truncate(inode: Inode, length: number): void {
+    this.write(inode, Buffer.concat([inode.bytes], length));
+  }
+
   /** A person's program saves into a file that it has opened; that is flushed, and never fails. */
   writeByPerson(inode: Inode, bytes: Buffer): void {
     inode.bytes = bytes;
@@ -105,6 +121,7 @@ export class Volume {
   /** The same into a new file that takes the name. */
   putByPerson(path: string, bytes: Buffer): void {
     const inode = this.#inode(false);
+    if (inode.number % LINKED_EVERY === 0) inode.links = 2;
     this.writeByPerson(inode, bytes);
     this.#names.set(path, inode);
   }
@@ -157,8 +174,16 @@ export class Volume {
     this.#names = new Map(this.#flushedNames);
     for (const inode of this.#names.values()) {
       if (this.#dice.chance(0.5)) inode.flushed = inode.bytes;
+      else if (inode.links > 1) this.#mix(inode);
       else inode.bytes = inode.flushed;
     }
+  }
+
+  /** A file that was written in its place has its bytes on the disk or its length, or neither. */
+  #mix(inode: Inode): void {
+    const [length, hasBytes] = [inode.flushed.length, this.#dice.chance(0.5)];
+    if (hasBytes) inode.flushed = Buffer.concat([inode.bytes], length);
+    inode.bytes = inode.flushed;
   }
 
   #put(path: string, inode: Inode): void {
@@ -177,6 +202,7 @@ export class Volume {
     return {
       number: ++this.#inodes,
       folder,
+      links: 1,
       bytes: empty,
       flushed: empty,
       mode: FILE_MODE,
