@@ -1,9 +1,10 @@
+import { PATIENCE } from "../../support/wait-for.ts";
 import type { Place, Save } from "./place.ts";
 import { READ_MS } from "./place.ts";
 import type { Project } from "./project.ts";
 
 /** A text that stood for less may be gone before anybody can read it. */
-const STOOD_MS = 1000;
+const STOOD_MS = 1000 * PATIENCE;
 /** What was saved so long ago is in the history by now. */
 const SETTLED_MS = 3000;
 const BATCH = 5;
@@ -62,7 +63,7 @@ export class Historian {
       this.looked++;
       if (texts.has(save.text)) continue;
       const stoodMs = (save.until ?? performance.now()) - save.at;
-      const stood = stoodMs >= (place.kind === "tracked" ? READ_MS : STOOD_MS);
+      const stood = stoodMs >= (place.kind === "tracked" ? READ_MS * PATIENCE : STOOD_MS);
       (stood ? this.missing : this.overtaken).push({ place, save, stoodMs });
     }
   }

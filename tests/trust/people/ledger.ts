@@ -79,12 +79,18 @@ export class Ledger {
     return event;
   }
 
-  /** When a line was brought to a place, or taken from it, by others. */
-  timesOf(line: string, place: string, change: "came" | "went"): number[] {
+  /** The last time that one of these happened to a line at a place. */
+  lastOf(line: string, place: string, changes: readonly Change[]): LineEvent | undefined {
     const events = this.lines.get(line) ?? [];
-    return events.flatMap((each) =>
-      each.place === place && each.change === change ? [each.at] : [],
-    );
+    return events.findLast((each) => each.place === place && changes.includes(each.change));
+  }
+
+  /** The first time that this happened to a line at a place, after a record if one is given. */
+  firstOf(line: string, place: string, change: Change, after = -1): LineEvent | undefined {
+    const events = this.lines.get(line) ?? [];
+    return events.find((each) => {
+      return each.place === place && each.change === change && each.record > after;
+    });
   }
 }
 

@@ -81,7 +81,7 @@ export async function live(town: Town, lab: Lab, dice: Dice, options: PeopleOpti
     return { person, git: new GitPerson(person, lab.git, dice.fork()), dice: dice.fork() };
   });
   await Promise.all(people.map((each) => liveAt(each, isOver, mishaps)));
-  await exchangeAll(people, mishaps);
+  await exchangeAll(town, people, mishaps);
   const { restMs, unequal } = await comeToRest(town, places);
   left = true;
   await Promise.all(watching);
@@ -107,14 +107,17 @@ async function liveAt(each: Inhabitant, isOver: () => boolean, mishaps: string[]
 }
 
 /** What is tracked is brought together in the end, so that each clone has every commit. */
-async function exchangeAll(people: readonly Inhabitant[], mishaps: string[]): Promise<void> {
-  const tracked = people.filter(({ person }) => person.place.kind === "tracked");
-  for (let round = 0; round < 2; round++) {
-    for (const { git, person } of tracked) {
-      await orMishap(person.place, mishaps, () => git.exchange());
-    }
-  }
-  await tracked[0]?.git.settle();
+async function exchangeAll(town: Town, people: readonly Inhabitant[], mishaps: string[]) {
+  const tracked = town.projects.filter(({ kind }) => kind === "tracked");
+  await Promise.all(
+    tracked.map(async ({ places }) => {
+      const here = people.filter(({ person }) => places.includes(person.place));
+      for (const { git, person } of [...here, ...here]) {
+        await orMishap(person.place, mishaps, () => git.exchange());
+        await git.settle();
+      }
+    }),
+  );
 }
 
 async function orMishap(place: Place, mishaps: string[], run: () => Promise<void>) {

@@ -11,8 +11,8 @@ export const FILE = "CLAUDE.md";
 /** What git knows of a project's file. */
 export type Kind = "ignored" | "untracked" | "tracked";
 
-/** By the rules it is a minute; what is between these two may go either way. */
-const YOUNG_MS = 55_000;
+/** By the rules it is a minute. A busy daemon writes a change some seconds after it notes it. */
+const YOUNG_MS = 50_000;
 
 /** A tracked text that stands so long has been read, whatever git does next. */
 export const READ_MS = 6000;
@@ -38,6 +38,8 @@ export class Place {
   #stamp = "";
   #busy = false;
   #unsettled: LineEvent[] = [];
+  /** Lines that a save has undone others' change of, and what that is once the minute is over. */
+  readonly #pending = new Map<string, { readonly since: number; readonly then: Change }>();
   #movedAt = Number.NEGATIVE_INFINITY;
   #changedAt = Number.NEGATIVE_INFINITY;
 
@@ -74,6 +76,7 @@ export class Place {
     this.ledger.enter(this.name, "the daemon wrote", text);
     compare(before, countNamed(text), (line, more) => {
       this.ledger.tell(line, more > 0 ? "came" : "went");
+      this.#pending.delete(line);
     });
   }
 
@@ -94,9 +97,11 @@ export class Place {
       return;
     }
     compare(before, after, (line, more) => {
+      this.#pending.delete(line);
       const meant = (draft.seen.get(line) ?? 0) > (after.get(line) ?? 0);
       this.#tell(line, more > 0 ? this.#return(line) : this.#removal(line, meant));
     });
+    this.#age(after);
     for (const line of draft.moved) if (after.has(line)) this.#tell(line, "moved");
     draft.saved();
   }
@@ -168,16 +173,33 @@ export class Place {
     this.#unsettled.push(this.ledger.tell(line, change, unsure));
   }
 
-  #return(line: string): Change {
-    const wentAt = this.ledger.timesOf(line, this.name, "went").at(-1);
-    return wentAt !== undefined && performance.now() - wentAt < YOUNG_MS ? "returned" : "put";
+  /** Where the daemon has not read a save before the next one, the next one's time counts. */
+  #age(after: ReadonlyMap<string, number>): void {
+    const now = performance.now();
+    for (const [line, { since, then }] of this.#pending) {
+      if (now - since < YOUNG_MS) continue;
+      this.#pending.delete(line);
+      if (after.has(line) === (then === "put")) this.#tell(line, then);
+    }
   }
 
+  #return(line: string): Change {
+    const wentAt = this.ledger.lastOf(line, this.name, ["went"])?.at;
+    return this.#isYoung(line, wentAt, "put") ? "returned" : "put";
+  }
+
+  /** What somebody here has typed or brought back is this machine's own again. */
   #removal(line: string, meant: boolean): Change {
     if (meant) return "meant";
-    const [cameAt] = this.ledger.timesOf(line, this.name, "came");
-    const isYoung = cameAt !== undefined && performance.now() - cameAt < YOUNG_MS;
-    return isYoung ? "protected" : "overwritten";
+    const own = this.ledger.lastOf(line, this.name, ["put", "returned", "git put"]);
+    const cameAt = this.ledger.firstOf(line, this.name, "came", own?.record)?.at;
+    return this.#isYoung(line, cameAt, "overwritten") ? "protected" : "overwritten";
+  }
+
+  #isYoung(line: string, since: number | undefined, then: Change): boolean {
+    if (since === undefined || performance.now() - since >= YOUNG_MS) return false;
+    this.#pending.set(line, { since, then });
+    return true;
   }
 }
 

@@ -88,7 +88,9 @@ function upTo(what: string, count: number, max: number, target: string): Row {
 
 async function tellStories({ project, text, found }: Judged, lived: Lived): Promise<void> {
   const { name, kind, ledger } = project;
-  const missing = lived.historian.missing.filter(({ place }) => project.places.includes(place));
+  const missing = lived.historian.missing
+    .filter(({ place }) => project.places.includes(place))
+    .sort((one, other) => other.stoodMs - one.stoodMs);
   const bad = [
     ...found.lost.map((line) => ["lost", line] as const),
     ...found.back.map((line) => ["come back without a conflict", line] as const),
