@@ -67,7 +67,7 @@ export interface DaemonOptions {
 /** The answer to `sync`. */
 export interface SyncResult {
   readonly synced: boolean;
-  /** What is left the services refuse, so that waiting for it brings nothing. */
+  /** What is left the services refuse, or can't be looked at: waiting for it brings nothing. */
   readonly refused: boolean;
   readonly status: DaemonStatus;
 }

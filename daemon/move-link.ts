@@ -68,7 +68,7 @@ export async function findNewFolder(db: Db, link: Link): Promise<string | undefi
 /** Its path leads nowhere, or to a folder that was put there meanwhile. */
 async function isGone(dir: string, place: FolderPlace): Promise<boolean> {
   const found = await readPlace(dir);
-  return found.kind === "away" || !isSamePlace(found.place, place);
+  return found.kind !== "folder" || !isSamePlace(found.place, place);
 }
 
 function isSurelySame(one: FolderPlace, other: FolderPlace): boolean {

@@ -9,7 +9,7 @@ import type { Link } from "./links.ts";
 import { type DamageNote, readDamageNotes } from "./recovery/set-aside.ts";
 import type { OpenRemote, OpenRemotes } from "./remotes/open-remotes.ts";
 import { serviceNameOf } from "./remotes/remote.ts";
-import type { FollowedFile } from "./sources/followed-file.ts";
+import type { FollowedFile, FollowStatus } from "./sources/followed-file.ts";
 import type { Polled } from "./sources/watch-trouble.ts";
 import type { SyncEngine } from "./sync/engine.ts";
 import { readPlainStatus } from "./sync/plain/plain-status.ts";
@@ -40,7 +40,7 @@ export interface FolderStatus {
   readonly dir: string;
   /** The followed file, from the folder. */
   readonly path: string;
-  readonly state: "followed" | "upwards" | "waiting" | "held" | "left alone";
+  readonly state: FollowStatus["state"];
   readonly note: string | null;
   /** Why its changes are looked for every few seconds; null: the system tells of them. */
   readonly polled: Polled | null;
@@ -189,15 +189,20 @@ function timeOf(time: number | undefined): string | null {
   return time === undefined ? null : timestampOf(time);
 }
 
-/** Whether every service has acknowledged all that can be sent to it. */
+/** Whether every service has acknowledged all that can be sent to it, and no file is unknown. */
 export function isSynced(status: DaemonStatus): boolean {
   const settled = (unit: UnitStatus) => unit.contacted && unit.waiting === 0;
   const files = status.projects.flatMap((project) => project.folders);
   return (
     status.remotes.every(({ service, own }) => service.online && settled(own)) &&
-    status.projects.every(settled) &&
-    files.every((file) => file.state !== "waiting")
+    status.projects.every((project) => settled(project) && isOpen(status, project)) &&
+    files.every(({ state }) => state !== "waiting" && state !== "failing")
   );
+}
+
+/** A remote that could not be opened says nothing of its projects. */
+function isOpen({ remotes }: DaemonStatus, { remote }: ProjectStatus): boolean {
+  return remotes.some(({ name }) => name === remote);
 }
 
 function requestsLeft(budget: RequestBudget | undefined): Record<string, RequestsLeft> {

@@ -54,7 +54,8 @@ export interface FollowerOptions {
 /** What `status` shows of a followed file. */
 export interface FollowStatus {
   readonly path: string;
-  readonly state: "followed" | "upwards" | "waiting" | "held" | "left alone";
+  /** `failing`: nobody can say how its text stands to what is synced. */
+  readonly state: "followed" | "upwards" | "waiting" | "held" | "left alone" | "failing";
   /** Why, in words that follow the path. */
   readonly note: string | undefined;
 }
@@ -147,7 +148,7 @@ export class FollowedFile {
     const reason = messageOf(thrown);
     this.#options.log.error({ dir: this.link.dir, reason }, "a followed file was not taken");
     const { path } = this.#status;
-    return { status: { path, state: "left alone", note: reason }, againMs: FAILED_AGAIN_MS };
+    return { ...failing(path, reason), againMs: FAILED_AGAIN_MS };
   }
 
   async #lookOnce(): Promise<Look> {
@@ -159,7 +160,8 @@ export class FollowedFile {
     if (place.kind !== "here") {
       this.#grace.end();
       this.#options.onGone?.(this.link);
-      return { ...leftAlone(found.path, place.note), againMs: "later" };
+      const look = place.kind === "unknown" ? failing : leftAlone;
+      return { ...look(found.path, place.note), againMs: "later" };
     }
     const stored = await readFollowed(store.reader, dir);
     if (stored?.next && (await finishBegunWrite({ dir, known: stored, next: stored.next }))) {
@@ -249,7 +251,8 @@ export class FollowedFile {
     return { file: text ?? { kind: "absent", path }, head };
   }
 
-  async #takeProblem({ path, message, overLimit }: FileProblem): Promise<Look> {
+  async #takeProblem({ path, message, overLimit, unread }: FileProblem): Promise<Look> {
+    if (unread) return { ...failing(path, message), againMs: "later" };
     if (!overLimit) return leftAlone(path, message);
     await this.#options.store.write((context) =>
       holdUnread(context, this.#options.account, this.link, message),
@@ -280,8 +283,8 @@ export class FollowedFile {
     const note = unfollowedNote(why, standing);
     if (why === "wait-service") return { status: { path, state: "waiting", note } };
     if (why === "wait-grace") return { status: { path, state: "waiting", note }, againMs: graceMs };
-    const mayPass = why === "leave-unknown" || why === "leave-busy";
-    return { ...leftAlone(path, note), ...(mayPass && { againMs: "later" as const }) };
+    if (why === "leave-unknown") return { ...failing(path, note), againMs: "later" };
+    return { ...leftAlone(path, note), ...(why === "leave-busy" && { againMs: "later" as const }) };
   }
 
   #stateOf({ standing }: Sight): FollowStatus["state"] {
@@ -359,4 +362,8 @@ function heldLook(path: string, note: string): Look {
 
 function leftAlone(path: string, note: string): Look {
   return { status: { path, state: "left alone", note } };
+}
+
+function failing(path: string, note: string): Look {
+  return { status: { path, state: "failing", note } };
 }

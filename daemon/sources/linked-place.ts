@@ -10,12 +10,12 @@ import type { FileRead } from "./read-file.ts";
 import type { Git } from "./run-git.ts";
 
 /**
- * `here`: what was read counts. `gone`: the folder is not there, so that nothing read of it does.
- * `another`: what is there now is not known to be this project.
+ * `here`: what was read counts. `gone`: the folder is not there, so that nothing read of it does;
+ * `unknown`: it may be. `another`: what is there now is not known to be this project.
  */
 export type PlaceStanding =
   | { readonly kind: "here" }
-  | { readonly kind: "gone" | "another"; readonly note: string };
+  | { readonly kind: "gone" | "unknown" | "another"; readonly note: string };
 
 const HERE: PlaceStanding = { kind: "here" };
 
@@ -40,9 +40,9 @@ export class LinkedPlace {
   async check(read: FileRead): Promise<PlaceStanding> {
     const { dir } = this.#link;
     const found = await readPlace(dir);
-    if (found.kind === "away") {
+    if (found.kind !== "folder") {
       const note = `is left alone: its folder ${found.why}, which deletes nothing`;
-      return { kind: "gone", note };
+      return { kind: found.kind === "away" ? "gone" : "unknown", note };
     }
     this.#known ??= await findKnownPlace(this.#store.reader, dir);
     if (!this.#known) return await this.#keepFirst(found.place);

@@ -3,16 +3,14 @@ import type { Dice } from "./dice.ts";
 
 const LINE_LENGTH_MAX = 120;
 const PARAGRAPH_LINES_MAX = 4;
-const FALLBACK = ["# Notes", "- one thing to know", "```sh", "npm test", "```", "Use tabs."];
 
 let lines: readonly string[] | undefined;
 
-/** Lines of real instruction files; a few made-up ones where those are not beside this checkout. */
+/** Lines of instruction files. */
 function realLines(): readonly string[] {
   if (lines) return lines;
   const found = fileHistories().flatMap(({ versions }) => (versions.at(-1) ?? "").split("\n"));
-  const usable = found.filter((line) => line.trim() !== "" && line.length <= LINE_LENGTH_MAX);
-  lines = usable.length === 0 ? FALLBACK : usable;
+  lines = found.filter((line) => line.trim() !== "" && line.length <= LINE_LENGTH_MAX);
   return lines;
 }
 
