@@ -61,6 +61,13 @@ test("what git takes away is gone, and what it leaves out is not", () => {
   expect(judged([...PUT_ON_A, ["b", "git left"]], 0)).toEqual(["lost"]);
 });
 
+test("what was deleted and comes with others' commits may stay deleted, or come", () => {
+  const steps: Step[] = [...PUT_ON_A, ["b", "meant"], ["b", "git brought"]];
+  expect(judged(steps, 0)).toEqual([]);
+  expect(judged(steps, 1)).toEqual([]);
+  expect(judged([["a", "git brought"]], 0)).toEqual(["lost"]);
+});
+
 test("more copies than anybody saved are doubled", () => {
   expect(judged(PUT_ON_A, 2)).toEqual(["doubled"]);
 });

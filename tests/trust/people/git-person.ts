@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { GitSandbox } from "../../support/git-sandbox.ts";
 import type { Dice } from "../simulate/dice.ts";
 import type { Person } from "./person.ts";
-import { FILE, type Place, READ_MS } from "./place.ts";
+import { type ByGit, FILE, type Place, READ_MS } from "./place.ts";
 
 /** How long a branch is left, or a stash kept. */
 const AWAY_MS = 6000;
@@ -33,7 +33,8 @@ export class GitPerson {
   async exchange(): Promise<void> {
     await this.#commit();
     for (let tries = 0; tries < 5; tries++) {
-      await this.#git("pulls", () => this.#run("pull", "-q", "--no-rebase", "--no-edit"));
+      const pull = () => this.#run("pull", "-q", "--no-rebase", "--no-edit");
+      await this.#git("pulls", pull, "git brought");
       const pushed = this.#run("push", "-q", "origin", "main");
       if (
         await pushed.then(
@@ -125,7 +126,8 @@ export class GitPerson {
     await this.#home();
     await this.person.pause(0, AWAY_MS);
     const merge = this.dice.chance(0.5) ? ["merge", "-q", "--no-ff"] : ["merge", "-q"];
-    await this.#git(`merges ${branch}`, () => this.#run(...merge, "--no-edit", branch));
+    const run = () => this.#run(...merge, "--no-edit", branch);
+    await this.#git(`merges ${branch}`, run, "git brought");
     await this.#read();
   }
 
@@ -181,7 +183,7 @@ export class GitPerson {
 
   async #leave(run: () => Promise<unknown>, what: string): Promise<void> {
     this.#place.unsettle();
-    await this.#place.git(`${what} by git`, run, false);
+    await this.#place.git(`${what} by git`, run, "git left");
   }
 
   /** Most people give a tool the seconds that it needs. */
@@ -198,8 +200,8 @@ export class GitPerson {
     return Number(await this.#run("rev-list", "--count", "--first-parent", "HEAD"));
   }
 
-  async #git(what: string, run: () => Promise<unknown>): Promise<void> {
-    await this.#place.git(`git: ${what}`, run);
+  async #git(what: string, run: () => Promise<unknown>, more?: ByGit): Promise<void> {
+    await this.#place.git(`git: ${what}`, run, more);
   }
 
   async #run(...args: readonly string[]): Promise<string> {

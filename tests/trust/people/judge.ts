@@ -54,7 +54,7 @@ interface Fate {
   readonly present: boolean;
 }
 
-const PUTS = new Set<LineEvent["change"]>(["put", "returned", "git put"]);
+const PUTS = new Set<LineEvent["change"]>(["put", "returned", "git put", "git brought"]);
 const TAKES = new Set<LineEvent["change"]>(["meant", "overwritten", "git took"]);
 
 function isPut({ change }: LineEvent): boolean {
@@ -76,14 +76,15 @@ function verdictOf({ events, present }: Fate): Verdict {
 /** Whether whoever took it away has put it back since. */
 function isPutBack({ record, place }: LineEvent, events: readonly LineEvent[]): boolean {
   return events.some((each) => {
-    return isPut(each) && each.place === place && each.record > record;
+    const isOwn = isPut(each) && each.change !== "git brought";
+    return isOwn && each.place === place && each.record > record;
   });
 }
 
 /** Whether a line that somebody took away on purpose is there though nobody put it there. */
 function isUndone(take: LineEvent, events: readonly LineEvent[]): boolean {
   if (take.change !== "meant" || take.unsure) return false;
-  const puts = events.filter(({ change }) => change === "put" || change === "git put");
+  const puts = events.filter((each) => isPut(each) && each.change !== "returned");
   const many = new Set(puts.map(({ place }) => place)).size > 1;
   const moves = events.filter(({ change }) => change === "moved");
   const isLater = (each: LineEvent, slackMs: number) => {

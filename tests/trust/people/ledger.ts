@@ -9,8 +9,9 @@ import { countNamed } from "./lines.ts";
  * - `protected`: a buffer that had never shown it was saved over it, less than a minute after it
  *   had come from others.
  * - `overwritten`: the same, later, or after it was saved into the same file by somebody else.
- * - `git put`, `git took`: a command of git, which counts like an edit; `git left`: one that
- *   changes nothing by itself.
+ * - `git put`, `git took`: a command of git, which counts like an edit; `git brought`: it came with
+ *   others' commits, which their daemons have told of, so that what was deleted since may stay so;
+ *   `git left`: a command that changes nothing by itself.
  * - `came`, `went`: what the daemon wrote.
  */
 export type Change =
@@ -21,6 +22,7 @@ export type Change =
   | "protected"
   | "overwritten"
   | "git put"
+  | "git brought"
   | "git took"
   | "git left"
   | "came"

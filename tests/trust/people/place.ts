@@ -17,6 +17,11 @@ const YOUNG_MS = 50_000;
 /** A tracked text that stands so long has been read, whatever git does next. */
 export const READ_MS = 6000;
 
+/** What a line is that a command of git puts into the file. */
+export type ByGit = "git put" | "git brought" | "git left";
+
+const OWN: readonly Change[] = ["put", "returned", "git put", "git brought"];
+
 /** A save, to be looked for in the history. */
 export interface Save {
   readonly entry: number;
@@ -106,15 +111,15 @@ export class Place {
     draft.saved();
   }
 
-  /** Runs git, which may change the file; what it does to lines `counts` or changes nothing. */
-  async git(what: string, run: () => Promise<unknown>, counts = true): Promise<void> {
+  /** Runs git, which may change the file; `more`: what lines are that come by it. */
+  async git(what: string, run: () => Promise<unknown>, more: ByGit = "git put"): Promise<void> {
     this.look();
     this.#busy = true;
     try {
       await run();
     } finally {
       this.#busy = false;
-      if (this.kind === "tracked") this.#afterGit(what, counts && this.onMain);
+      if (this.kind === "tracked") this.#afterGit(what, this.onMain ? more : "git left");
       else this.ledger.enter(this.name, what, this.#text);
     }
   }
@@ -130,7 +135,7 @@ export class Place {
     this.#movedAt = now;
   }
 
-  #afterGit(what: string, counts: boolean): void {
+  #afterGit(what: string, come: ByGit): void {
     const text = find(this.path);
     if (text === undefined || text === this.#text) return;
     const before = countNamed(this.#text);
@@ -141,8 +146,8 @@ export class Place {
     this.ledger.enter(this.name, what, text);
     this.ledger.allow(text);
     compare(before, countNamed(text), (line, more) => {
-      if (!counts) this.ledger.tell(line, "git left");
-      else this.#tell(line, more > 0 ? "git put" : "git took");
+      if (come === "git left") this.ledger.tell(line, come);
+      else this.#tell(line, more > 0 ? come : "git took");
     });
   }
 
@@ -191,7 +196,7 @@ export class Place {
   /** What somebody here has typed or brought back is this machine's own again. */
   #removal(line: string, meant: boolean): Change {
     if (meant) return "meant";
-    const own = this.ledger.lastOf(line, this.name, ["put", "returned", "git put"]);
+    const own = this.ledger.lastOf(line, this.name, OWN);
     const cameAt = this.ledger.firstOf(line, this.name, "came", own?.record)?.at;
     return this.#isYoung(line, cameAt, "overwritten") ? "protected" : "overwritten";
   }
