@@ -4,7 +4,8 @@ import { liveFor } from "./people/people.ts";
 
 const TIMEOUT_MS = 120_000;
 // With people who think for minutes, and many more saves, by `bun run trust people`.
-const SHORT = { saves: 60, machines: 2, projects: 4, forMsMax: 20_000, thinks: 0 };
+const HABITS = { thinks: 0, breakMsMax: 1000 };
+const SHORT = { saves: 60, machines: 2, projects: 4, forMsMax: 12_000, ...HABITS };
 
 const seed = anySeed();
 test(

@@ -18,6 +18,8 @@ export class GitPerson {
     readonly person: Person,
     readonly sandbox: GitSandbox,
     readonly dice: Dice,
+    /** Whether everybody is going home: then nobody waits for a tool. */
+    readonly isLate: () => boolean,
   ) {
     this.#place = person.place;
   }
@@ -48,7 +50,7 @@ export class GitPerson {
 
   /** Waits until what git has brought must have been read. */
   async settle(): Promise<void> {
-    await this.#read();
+    await this.person.pause(READ_MS, READ_MS + 1000);
   }
 
   readonly #tracked = [
@@ -188,7 +190,7 @@ export class GitPerson {
 
   /** Most people give a tool the seconds that it needs. */
   async #read(): Promise<void> {
-    if (this.#place.kind === "tracked") await this.person.pause(READ_MS, READ_MS + 1000);
+    if (this.#place.kind === "tracked" && !this.isLate()) await this.settle();
   }
 
   async #back(): Promise<string> {

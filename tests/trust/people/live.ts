@@ -78,7 +78,7 @@ export async function live(town: Town, lab: Lab, dice: Dice, options: PeopleOpti
   ];
   const people = places.map((place) => {
     const person = new Person(place, dice.fork(), options);
-    return { person, git: new GitPerson(person, lab.git, dice.fork()), dice: dice.fork() };
+    return { person, git: new GitPerson(person, lab.git, dice.fork(), isOver), dice: dice.fork() };
   });
   await Promise.all(people.map((each) => liveAt(each, isOver, mishaps)));
   await exchangeAll(town, people, mishaps);
@@ -99,7 +99,7 @@ interface Inhabitant {
 async function liveAt(each: Inhabitant, isOver: () => boolean, mishaps: string[]): Promise<void> {
   const { place } = each.person;
   while (!isOver()) {
-    await each.person.pause(0, 5000);
+    await each.person.pause(0, each.person.habits.breakMsMax);
     const pulls = place.kind === "tracked" && each.dice.chance(PULLS);
     if (pulls) await orMishap(place, mishaps, () => each.git.exchange());
     await orMishap(place, mishaps, () => each.dice.pick(SESSIONS)(each));
@@ -112,7 +112,8 @@ async function exchangeAll(town: Town, people: readonly Inhabitant[], mishaps: s
   await Promise.all(
     tracked.map(async ({ places }) => {
       const here = people.filter(({ person }) => places.includes(person.place));
-      for (const { git, person } of [...here, ...here]) {
+      // The last one has everything already, and the others fetch what it has added.
+      for (const { git, person } of [...here, ...here.slice(0, -1)]) {
         await orMishap(person.place, mishaps, () => git.exchange());
         await git.settle();
       }

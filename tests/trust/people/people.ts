@@ -11,7 +11,7 @@ export const USAGE = "people [--saves N] [--seed N] [--machines 2|3]";
 const SAVES = "2000";
 const SAVES_PER_PROJECT = 160;
 const FOR_MS_MAX = 14 * 60_000;
-const THINKS = 0.08;
+const HABITS = { thinks: 0.08, breakMsMax: 5000 };
 
 /** The command `people`. Resolves to the exit status: 1 when a target is missed. */
 export async function people(args: string[]): Promise<number> {
@@ -24,7 +24,7 @@ export async function people(args: string[]): Promise<number> {
   const projects = Math.max(4, Math.ceil(saves / SAVES_PER_PROJECT));
   const again = `bun run trust people --seed ${seed} --saves ${saves} --machines ${machines}`;
   print(`seed ${seed}: ${machines} machines, ${projects} projects; again: ${again}`);
-  const options = { saves, machines, projects, forMsMax: FOR_MS_MAX, thinks: THINKS };
+  const options = { saves, machines, projects, forMsMax: FOR_MS_MAX, ...HABITS };
   const { met } = await liveFor(options, seed);
   if (!met) print(`  again: ${again}`);
   return met ? 0 : 1;

@@ -13,6 +13,8 @@ const THINKING_MS = [61_000, 75_000] as const;
 export interface Habits {
   /** How likely it is that somebody thinks for over a minute before a save. */
   readonly thinks: number;
+  /** How long somebody does something else in between, at most. */
+  readonly breakMsMax: number;
 }
 
 /** Everybody who writes at one place: a person with an editor, and two kinds of assistants. */
