@@ -15,9 +15,9 @@ import type { ReplicaStore } from "../../../shared/replica/store.ts";
 import { Dice } from "../simulate/dice.ts";
 import { SimProcess, WallClock } from "../simulate/process.ts";
 import { type Owner, Scheduler } from "../simulate/scheduler.ts";
+import { RequestLog } from "./request-log.ts";
 import { type Arrivals, createArrivals } from "./arrivals.ts";
 import { FleetSocket } from "./fleet-socket.ts";
-import { RequestLog } from "./request-log.ts";
 
 const PROJECT = parseProjectId("proj_fleet") as ProjectId;
 const TOKEN = "mst_dev_fleet";

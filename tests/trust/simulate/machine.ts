@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { drainInbox } from "../../../daemon/drain-inbox.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER, serviceStoreOf } from "../../../daemon/gateway/mount.ts";
+import { drainInbox } from "../../../daemon/drain-inbox.ts";
 import { type Link, listLinks, putLink } from "../../../daemon/links.ts";
 import { openHomeDatabase } from "../../../daemon/open-home.ts";
 import { openReplica } from "../../../daemon/open-replica.ts";
