@@ -1,3 +1,4 @@
+import { PLANTED } from "../../support/planted-secrets.ts";
 import { fileHistories } from "../../support/real-data.ts";
 import type { Dice } from "./dice.ts";
 
@@ -24,6 +25,9 @@ export class Phrases {
   constructor(dice: Dice) {
     this.#dice = dice;
   }
+
+  /** What may be in a file, and in no document. */
+  readonly secret = PLANTED.github;
 
   /** A line that nobody else writes, so that its loss can't be hidden by an equal one. */
   own(author: string): string {

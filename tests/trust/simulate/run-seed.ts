@@ -1,7 +1,10 @@
 import { act } from "./actions.ts";
-import { Cluster, RUN } from "./cluster.ts";
+import { drawCast } from "./cast.ts";
+import { Cluster } from "./cluster.ts";
 import { Dice } from "./dice.ts";
+import { bindAnew } from "./moves.ts";
 import { checkDisks, checkLedgers, differences } from "./rest.ts";
+import { RUN } from "./scheduler.ts";
 import { CALM } from "./weather.ts";
 
 const ACTIONS_MIN = 20;
@@ -22,6 +25,8 @@ export interface SeedResult {
   /** Virtual milliseconds, and events. */
   readonly lasted: number;
   readonly events: number;
+  /** Lines that stand twice at the end, and that nobody wrote twice. */
+  readonly doubled: number;
 }
 
 /**
@@ -29,18 +34,20 @@ export interface SeedResult {
  * the event loop, with no promise under way.
  */
 export function runSeed(seed: number, folder: string): SeedResult {
-  const cluster = new Cluster(new Dice(seed), folder);
+  const dice = new Dice(seed);
+  const cluster = new Cluster(drawCast(dice), dice, folder);
+  let doubled = 0;
   try {
-    run(cluster);
+    doubled = run(cluster);
   } catch (thrown) {
     cluster.report(`the run broke off: ${thrown instanceof Error ? thrown.stack : thrown}`);
   }
   cluster.close();
   const { problems, trace, scheduler } = cluster;
-  return { seed, problems, trace, lasted: scheduler.now, events: scheduler.events };
+  return { seed, problems, trace, lasted: scheduler.now, events: scheduler.events, doubled };
 }
 
-function run(cluster: Cluster): void {
+function run(cluster: Cluster): number {
   const { scheduler, dice } = cluster;
   begin(cluster);
   const count = ACTIONS_MIN + dice.below(ACTIONS_MAX - ACTIONS_MIN);
@@ -49,10 +56,11 @@ function run(cluster: Cluster): void {
     pass(cluster, dice.between(0, dice.pick(GAPS_MS)));
   }
   settle(cluster);
-  if (cluster.problems.length > 0) return;
-  checkLedgers(cluster);
+  if (cluster.problems.length > 0) return 0;
+  const doubled = checkLedgers(cluster);
   waitFor(cluster, checkDisks(cluster));
   scheduler.runUntil(scheduler.now);
+  return doubled;
 }
 
 function begin(cluster: Cluster): void {
@@ -60,14 +68,16 @@ function begin(cluster: Cluster): void {
   waitFor(cluster, cluster.prepare());
   for (const project of cluster.projects) {
     const shared = cluster.phrases.paragraph();
+    const text = shared.map((line) => `${line}\n`).join("");
+    cluster.ledgerOf(project).proposed(text);
+    cluster.clones.begin(cluster.machines, project, text);
     for (const machine of cluster.machines) {
       if (dice.chance(0.3)) continue;
       const own = dice.chance(0.5) ? [cluster.phrases.own(machine.name)] : [];
-      const text = [...shared, ...own].map((line) => `${line}\n`).join("");
-      cluster.editor.begin(machine, project, text);
+      cluster.files.begin(machine, project, text + own.map((line) => `${line}\n`).join(""));
     }
   }
-  cluster.startServer();
+  for (const server of cluster.hosts.servers) cluster.hosts.start(server);
   for (const machine of cluster.machines) {
     scheduler.after(dice.between(0, START_MS_MAX), RUN, () => cluster.startMachine(machine));
   }
@@ -87,19 +97,24 @@ const STEP_MS = 100;
 
 /** All trouble ends, and there is time until nothing differs any more. */
 function settle(cluster: Cluster): void {
-  const { network, server, machines } = cluster;
+  const { network, hosts, machines } = cluster;
   network.weather = CALM;
   cluster.note("calm");
-  server.disk.heal();
+  for (const server of hosts.servers) server.disk.heal();
   for (const machine of machines) {
     machine.disk.heal();
     machine.volume.failing = 0;
   }
   let found: string[] = [];
   pass(cluster, REST_MS);
+  void cluster.clones.run(() => cluster.clones.settle(machines, cluster.projects));
   for (let time = 0; time < REST_TIMES_MAX && cluster.problems.length === 0; time++) {
+    for (const machine of machines) {
+      for (const project of cluster.projects) bindAnew(cluster, machine, project);
+    }
     found = differences(cluster);
-    if (found.length === 0 && cluster.editor.open === 0) return;
+    const isBusy = cluster.editor.open + cluster.clones.running > 0;
+    if (found.length === 0 && !isBusy) return;
     pass(cluster, REST_AGAIN_MS);
   }
   for (const difference of found) cluster.report(difference);

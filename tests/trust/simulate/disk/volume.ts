@@ -76,6 +76,13 @@ export class Volume {
       .map((path) => basename(path));
   }
 
+  /** Of all files in a folder and in those below it. */
+  pathsIn(folder: string): string[] {
+    return [...this.#names]
+      .filter(([path, inode]) => path.startsWith(`${folder}/`) && !inode.folder)
+      .map(([path]) => path);
+  }
+
   makeFolder(path: string): void {
     if (!this.#names.has(path)) this.#names.set(path, this.#inode(true));
   }
@@ -113,6 +120,20 @@ export class Volume {
     this.#write(to);
     this.#put(to, this.get(from));
     this.#names.delete(from);
+  }
+
+  /** A person gives a folder, with all that is in it, another name at once. */
+  moveFolder(from: string, to: string): void {
+    const moved = (names: Map<string, Inode>) =>
+      new Map(
+        [...names].map(([path, inode]) => {
+          const isInside = path === from || path.startsWith(`${from}/`);
+          return [isInside ? to + path.slice(from.length) : path, inode];
+        }),
+      );
+    this.get(from);
+    this.#names = moved(this.#names);
+    this.#flushedNames = moved(this.#flushedNames);
   }
 
   swap(one: string, other: string): boolean {
