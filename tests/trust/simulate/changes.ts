@@ -24,9 +24,10 @@ export function changePlainly(options: ChangeOptions, before: string): string {
   const added = [phrases.own(author)];
   if (dice.chance(0.3)) added.push(...phrases.paragraph());
   if (dice.chance(0.2)) added.unshift("");
-  lines.splice(dice.below(lines.length + 1), 0, ...added.map((line) => `${line}\n`));
+  const ending = before.includes("\r\n") ? "\r\n" : "\n";
+  lines.splice(dice.below(lines.length + 1), 0, ...added.map((line) => line + ending));
   const text = lines.join("");
-  return dice.chance(0.1) ? text.replace(/\n$/, "") : text;
+  return dice.chance(0.1) ? text.replace(/\r?\n$/, "") : text;
 }
 
 type Change = (options: ChangeOptions, lines: string[], text: string) => string;

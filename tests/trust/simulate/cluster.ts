@@ -42,6 +42,8 @@ export class Cluster {
   readonly dice: Dice;
   readonly secrets = new Secrets((problem) => this.report(problem));
   readonly homes: Homes;
+  /** Called right when a daemon has put a text where a followed file's name leads. */
+  onFileWritten: ((machine: Machine) => void) | undefined;
   readonly #folder: string;
   readonly #offlineWrites = new Map<Machine, number>();
 
@@ -169,7 +171,9 @@ export class Cluster {
 
   #fileWritten(machine: Machine, path: string, text: string): void {
     const project = this.projects.find((id) => path === this.files.pathOf(machine, id));
-    if (project) this.files.written(machine, project, text);
+    if (!project) return;
+    this.files.written(machine, project, text);
+    this.onFileWritten?.(machine);
   }
 
   readonly #listener: ShadowListener = {

@@ -62,7 +62,8 @@ export class Editor {
   }
 
   isOpen(machine: Machine, project: ProjectId): boolean {
-    return this.#open.has(nameOf(machine, project));
+    const { files } = this.#options;
+    return this.#open.has(nameOf(machine, project)) || files.isSaving(machine, project);
   }
 
   /** Whether the daemon's text is the file's. */

@@ -31,7 +31,7 @@ export class Files {
   readonly #removed = new Map<string, string>();
   /** What stood in a file when it was last seen. */
   readonly #last = new Map<string, string>();
-  #saving = 0;
+  readonly #saving = new Set<string>();
 
   constructor(options: FilesOptions) {
     this.#options = options;
@@ -39,7 +39,11 @@ export class Files {
 
   /** Saves that are not over. */
   get saving(): number {
-    return this.#saving;
+    return this.#saving.size;
+  }
+
+  isSaving(machine: Machine, project: ProjectId): boolean {
+    return this.#saving.has(nameOf(machine, project));
   }
 
   pathOf(machine: Machine, project: ProjectId): string {
@@ -78,9 +82,9 @@ export class Files {
     }
     // Emptied, and written a moment later, whatever has got the name meanwhile.
     volume.writeByPerson(inode, Buffer.alloc(0));
-    this.#saving += 1;
+    this.#saving.add(nameOf(machine, project));
     this.#options.scheduler.after(this.#options.dice.between(0, SAVING_MS_MAX), PEOPLE, () => {
-      this.#saving -= 1;
+      this.#saving.delete(nameOf(machine, project));
       volume.writeByPerson(inode, Buffer.from(text));
       this.#seen(machine, project, this.textOf(machine, project));
       this.changed(machine, project);
@@ -119,7 +123,7 @@ export class Files {
     const { scheduler, ledgerOf, note } = this.#options;
     note(`${machine.name} writes ${project}'s file`);
     ledgerOf(project).checkShown(`${machine.name}'s file`, text);
-    const before = this.#last.get(`${machine.name} ${project}`) ?? "";
+    const before = this.#last.get(nameOf(machine, project)) ?? "";
     this.arrivals.wrote(machine, project, before, text, scheduler.now);
     this.#seen(machine, project, text);
   }
@@ -136,6 +140,10 @@ export class Files {
   }
 
   #seen(machine: Machine, project: ProjectId, text: string): void {
-    this.#last.set(`${machine.name} ${project}`, text);
+    this.#last.set(nameOf(machine, project), text);
   }
+}
+
+function nameOf(machine: Machine, project: ProjectId): string {
+  return `${machine.name} ${project}`;
 }

@@ -88,7 +88,7 @@ export function checkLedgers(cluster: Cluster): number {
 }
 
 /** All versions that a document's conflicts show. */
-function toldBy(document: ReplicaDocument | undefined): string {
+export function toldBy(document: ReplicaDocument | undefined): string {
   if (!document) return "";
   const keys = [...document.metadata.keys()].filter((key) => key.startsWith(TEXT_CONFLICT_PREFIX));
   return keys

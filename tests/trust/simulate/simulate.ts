@@ -32,7 +32,7 @@ export async function simulate(args: string[]): Promise<number> {
 async function run(from: number, count: number, jobs: number): Promise<number> {
   const startedAt = performance.now();
   let done = 0;
-  const { seeds, failed, cpuMs } = await runSeeds(from, count, jobs, ({ seed, problems }) => {
+  const { seeds, failed, cpuMs, doubled } = await runSeeds(from, count, jobs, ({ seed, problems }) => {
     if (problems.length > 0) {
       print(`seed ${seed}: ${problems[0]}`);
       print(`  replay it: bun run trust simulate --seed ${seed}`);
@@ -43,7 +43,7 @@ async function run(from: number, count: number, jobs: number): Promise<number> {
   const each = seeds === 0 ? 0 : Math.round(cpuMs / seeds);
   print(
     `${seeds} seeds, ${failed.length} failed, ${seconds.toFixed(1)} s in ${jobs} processes, ` +
-      `${each} ms of one core each`,
+      `${each} ms of one core each; ${doubled} lines stood twice`,
   );
   return failed.length === 0 && seeds === count ? 0 : 1;
 }

@@ -134,10 +134,10 @@ function countLines(text: string): Map<string, number> {
   return counts;
 }
 
-/** What a text has between its line breaks, of either kind; no blank lines, and no byte order mark. */
+/** What a text has between its line breaks, of either kind; no blank lines, no byte order marks. */
 export function linesOf(text: string): string[] {
   return text
-    .replace(/^\uFEFF/, "")
-    .split(/\r?\n/)
+    .replaceAll("\uFEFF", "")
+    .split(/\r*(?:\n|$)/)
     .filter((line) => line.trim() !== "");
 }

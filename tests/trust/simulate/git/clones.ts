@@ -102,7 +102,7 @@ export class Clones {
   act(machine: Machine, project: ProjectId): void {
     const { dice, note } = this.#options;
     const user = this.userOf(machine, project);
-    if (!user) return;
+    if (!user || this.#options.files.isSaving(machine, project)) return;
     let rest = dice.between(0, WEIGHT);
     const [name, , command] = COMMANDS.find(([, weight]) => (rest -= weight) < 0) ?? COMMANDS[0] ?? [];
     if (!command) return;
