@@ -164,6 +164,48 @@ const ownMigrations: readonly Migration[] = [
         .execute();
     },
   },
+  {
+    name: "daemon-file-decisions",
+    async up(db) {
+      const addTo = (column: string, type: "text" | "integer") =>
+        db.schema.alterTable("followed_files").addColumn(column, type).execute();
+      await addTo("commit_id", "text");
+      await addTo("head", "text");
+      await addTo("base_epoch", "text");
+      await addTo("base_seq", "integer");
+      await db.schema
+        .alterTable("followed_files")
+        .addColumn("is_gone", "integer", (column) => column.notNull().defaultTo(0))
+        .execute();
+      await db.schema
+        .createTable("file_arrivals")
+        .addColumn("id", "integer", (column) => column.primaryKey().autoIncrement())
+        .addColumn("dir", "text", (column) => column.notNull())
+        .addColumn("arrived_at", "integer", (column) => column.notNull())
+        .addColumn("machine", "text")
+        .addColumn("change", "text", (column) => column.notNull())
+        .execute();
+      await db.schema
+        .createTable("saves")
+        .addColumn("id", "integer", (column) => column.primaryKey().autoIncrement())
+        .addColumn("document_id", "integer", (column) =>
+          column.notNull().references("documents.id"),
+        )
+        .addColumn("dir", "text", (column) => column.notNull())
+        .addColumn("revision", "text", (column) => column.notNull())
+        .addColumn("saved_at", "integer", (column) => column.notNull())
+        .addColumn("outcome", "text", (column) => column.notNull())
+        .addColumn("conflicts", "text", (column) => column.notNull())
+        .execute();
+      await db.schema
+        .createIndex("saves_document")
+        .on("saves")
+        .columns(["document_id", "id"])
+        .execute();
+      // A change that came within the last minute counts as seen.
+      await db.schema.dropTable("file_versions").execute();
+    },
+  },
 ];
 
 /** The whole schema of a home's database. */

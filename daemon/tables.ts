@@ -8,7 +8,8 @@ export interface DaemonTables extends ServiceTables, PlainTables {
   sync_positions: SyncPositionsTable;
   followed_files: FollowedFilesTable;
   link_places: LinkPlacesTable;
-  file_versions: FileVersionsTable;
+  file_arrivals: FileArrivalsTable;
+  saves: SavesTable;
   inbox: InboxTable;
   salvaged_memories: SalvagedMemoriesTable;
   request_budgets: RequestBudgetsTable;
@@ -77,7 +78,7 @@ interface RequestBudgetsTable {
 }
 
 /** A followed file as the daemon last read or wrote it. */
-interface FollowedFilesTable {
+export interface FollowedFilesTable {
   dir: string;
   /** Relative to `dir`. */
   path: string;
@@ -91,17 +92,46 @@ interface FollowedFilesTable {
   next_hash: string | null;
   next_base: string | null;
   next_form: string | null;
+  /** The commit that was checked out when it was read; null outside of git. */
+  commit_id: string | null;
+  /** What was checked out when the file was seen last, branch and commit; null outside of git. */
+  head: string | null;
+  /** 1: a look has found it missing since. */
+  is_gone: Generated<number>;
+  /** Where the document stood when `base` was taken from it: its log's last row. */
+  base_epoch: string | null;
+  base_seq: number | null;
 }
 
-/** A version that stood in a followed file until the daemon wrote over it, with no save since. */
-interface FileVersionsTable {
+/** A change of others' that came into a followed file by a write of ours. */
+interface FileArrivalsTable {
   id: Generated<number>;
   dir: string;
-  hash: string;
-  base: string;
-  form: string;
-  replaced_at: number;
+  arrived_at: number;
+  machine: string | null;
+  /** `FileChange` as JSON. */
+  change: string;
 }
+
+/** What became of a save of a followed file. */
+interface SavesTable {
+  id: Generated<number>;
+  document_id: number;
+  dir: string;
+  /** Names the saved text as a version's name does. */
+  revision: string;
+  saved_at: number;
+  outcome: SaveOutcome;
+  /** Ids of the conflicts that it came to, as JSON. */
+  conflicts: string;
+}
+
+/**
+ * What became of a save. `taken`: the document has all of it. `conflict`: it undid what its author
+ * may not have seen. `held`: it is kept on this machine. `known`: git brought it, and it changes
+ * nothing by itself. `waiting`: the service has not answered yet.
+ */
+export type SaveOutcome = "taken" | "conflict" | "held" | "known" | "waiting";
 
 /** A write made while no daemon ran. */
 export interface InboxTable {

@@ -1,8 +1,7 @@
-import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
-import { base32 } from "../../shared/ids.ts";
 import { CorruptDocumentError } from "../../shared/replica/corrupt-document-error.ts";
 import { machineInRows } from "../../shared/replica/machines.ts";
+import { revisionName } from "../../shared/replica/revision-name.ts";
 import { listRevisions } from "../../shared/replica/revisions.ts";
 import type { ReplicaTables } from "../../shared/replica/tables.ts";
 import { parseEntryIds } from "../entry-ids.ts";
@@ -13,8 +12,6 @@ import { findLocalDocument } from "./local-documents.ts";
 import { listLosingVersions, type Written } from "./losing-versions.ts";
 
 type Db = Kysely<DaemonTables>;
-
-const REVISION_LENGTH = 8;
 
 /**
  * One version of a memory or of a text. `conflict`: it lost against a concurrent one and is still
@@ -37,11 +34,6 @@ export interface HistorySource {
   readonly account?: string | undefined;
   /** This machine, which wrote what waits in the inbox. */
   readonly machine: string;
-}
-
-/** What names a version: eight characters of base32 of SHA-256 over the value. */
-export function revisionOf(value: string): string {
-  return base32(createHash("sha256").update(value).digest()).slice(0, REVISION_LENGTH);
 }
 
 /** Every version of a memory that is kept, the latest first; none for an unknown key. */
@@ -139,7 +131,7 @@ function versionOf(
   state: Version["state"],
   replacedAt?: number,
 ): Version {
-  return { revision: revisionOf(value), value, writtenAt, machine, state, replacedAt };
+  return { revision: revisionName(value), value, writtenAt, machine, state, replacedAt };
 }
 
 function replicaOf(db: Db): Kysely<ReplicaTables> {

@@ -44,7 +44,8 @@ const TABLES = [
   "held",
   "allowed_secrets",
   "followed_files",
-  "file_versions",
+  "file_arrivals",
+  "saves",
   "sessions",
   "connections",
   "current_projects",
@@ -185,9 +186,10 @@ async function bringOver(
       tables.followed_files.rows.filter(({ dir }) => followed.has(dir)),
     );
     put(
-      "file_versions",
-      tables.file_versions.rows.filter(({ dir }) => followed.has(dir)),
+      "file_arrivals",
+      tables.file_arrivals.rows.filter(({ dir }) => followed.has(dir)),
     );
+    put("saves", renumbered(tables.saves));
     put("held", tables.held.rows.filter(isSoundWrite).map(owned));
     for (const table of COPIED) {
       put(table, tables[table].rows);

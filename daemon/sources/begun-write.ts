@@ -2,7 +2,8 @@ import { lstat, readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { joinForm } from "../../shared/replica/text-form.ts";
 import type { FileContent } from "./file-edit.ts";
-import type { FileState, FollowedState } from "./follow-store.ts";
+import type { FileState } from "./file-state.ts";
+import type { FollowedState } from "./follow-store.ts";
 import { readBytes, readFileAt } from "./read-file.ts";
 import { isTemporaryOf } from "./write-file.ts";
 

@@ -8,7 +8,7 @@ import { alignBase, type CapturedText, mergeIntoText } from "../../shared/replic
 import { cleanUpText } from "../../shared/replica/text-conflicts.ts";
 import { equalForms, splitForm } from "../../shared/replica/text-form.ts";
 import type { DaemonTables } from "../tables.ts";
-import type { FileState } from "./follow-store.ts";
+import type { FileState } from "./file-state.ts";
 import { rangesOutside } from "./version-ranges.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -31,24 +31,43 @@ export async function takeSave(
   base: FileState,
   file: FileContent,
 ): Promise<FileState> {
-  const { document } = open;
   const { form, lines } = splitForm(file.content);
-  const seen = knownBase(open, base.base);
+  const edit = await applyEdit(context, open, knownBase(open, base.base), lines);
+  if (!equalForms(form, base.form)) open.document.setTextForm(form, context.now);
+  return { hash: file.hash, base: edit.base, form };
+}
+
+/** What an edit of the document came to. */
+export interface AppliedEdit {
+  /** The lines that it left, as a version of the document. */
+  readonly base: CapturedText;
+  /** Ids of the conflicts with what others wrote at the same place. */
+  readonly conflicts: readonly string[];
+}
+
+/** Makes the change from `seen` to `lines` in the document, and cleans up what meets there. */
+export async function applyEdit(
+  context: Context,
+  open: OpenDocument,
+  seen: CapturedText,
+  lines: string,
+): Promise<AppliedEdit> {
+  const { document } = open;
   const unseen = rangesOutside(document.captureText(), seen);
   const { clientID: client, store } = document.ydoc;
   const clock = Y.getState(store, client);
-  const captured = document.editText(seen, lines);
+  const base = document.editText(seen, lines);
   const mine: IdRanges = new Map([[client, [[clock, Y.getState(store, client)]]]]);
-  if (Y.getState(store, client) > clock) await cleanUpText(context, open, mine, unseen);
-  if (!equalForms(form, base.form)) document.setTextForm(form, context.now);
-  return { hash: file.hash, base: captured, form };
+  const isAdding = Y.getState(store, client) > clock;
+  const conflicts = isAdding ? await cleanUpText(context, open, mine, unseen) : [];
+  return { base, conflicts };
 }
 
 /**
  * A base of which the document has every character, visible or not. One that was captured before
  * the document was rebuilt names characters that are no more, and is aligned by its lines.
  */
-function knownBase({ document }: OpenDocument, base: CapturedText): CapturedText {
+export function knownBase({ document }: OpenDocument, base: CapturedText): CapturedText {
   const { store } = document.ydoc;
   const isKnown = base.spans.every(
     ({ client, clock, length }) => client === null || clock + length <= Y.getState(store, client),
@@ -58,15 +77,9 @@ function knownBase({ document }: OpenDocument, base: CapturedText): CapturedText
 
 /**
  * The first meeting of a file with its document. A document that never held text is seeded with the
- * file's; otherwise the two are merged by lines and everything in the document stays. `committed`
- * is the text that a tracked file had in HEAD: only what differs from it is this machine's change.
+ * file's; otherwise the two are merged by lines and everything in the document stays.
  */
-export async function takeFirst(
-  context: Context,
-  open: OpenDocument,
-  file: FileContent,
-  committed: string | undefined,
-): Promise<FileState> {
+export function takeFirst(context: Context, open: OpenDocument, file: FileContent): FileState {
   const { document } = open;
   const { form, lines } = splitForm(file.content);
   if (!document.everHeldText()) {
@@ -74,12 +87,24 @@ export async function takeFirst(
     document.setTextForm(form, context.now);
     return { hash: file.hash, base: document.captureText(), form };
   }
-  if (committed !== undefined) {
-    const base = alignBase(document.text, splitForm(committed).lines);
-    return await takeSave(context, open, { hash: "", base, form }, file);
-  }
   const base = document.change("local", () => mergeIntoText(document.text, lines));
   return { hash: file.hash, base, form };
+}
+
+/**
+ * Takes a file whose text was `committed` by others, whose change of it the document has or has
+ * dropped: only what the file has beyond that is this machine's.
+ */
+export async function takeVersion(
+  context: Context,
+  open: OpenDocument,
+  file: FileContent,
+  committed: string,
+): Promise<FileState> {
+  const { document } = open;
+  const { form } = splitForm(file.content);
+  const base = alignBase(document.text, splitForm(committed).lines);
+  return await takeSave(context, open, { hash: "", base, form }, file);
 }
 
 /** Seeds the text; the client id that it has from its content is this machine, too. */

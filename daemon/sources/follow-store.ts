@@ -1,15 +1,19 @@
-import type { Kysely } from "kysely";
+import type { Kysely, Selectable } from "kysely";
 import type { CapturedText } from "../../shared/replica/text.ts";
 import type { TextForm } from "../../shared/replica/text-form.ts";
-import type { DaemonTables } from "../tables.ts";
+import type { Position } from "../../shared/wire/position.ts";
+import type { DaemonTables, FollowedFilesTable } from "../tables.ts";
+import type { FileState } from "./file-state.ts";
+import { forgetArrivals, moveArrivals } from "./arrival-store.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** One state of a followed file: its bytes, and where its lines stand in the document. */
-export interface FileState {
-  readonly hash: string;
-  readonly base: CapturedText;
-  readonly form: TextForm;
+/** What git had checked out. */
+export interface CheckedOut {
+  /** The commit; undefined outside of git and before the first one. */
+  readonly commit: string | undefined;
+  /** Branch and commit as one text; undefined outside of git. */
+  readonly head: string | undefined;
 }
 
 /** A followed file as it was last read or written. */
@@ -17,14 +21,13 @@ export interface FollowedState extends FileState {
   readonly path: string;
   /** What a write that was begun will leave. */
   readonly next: FileState | undefined;
+  /** The commit is that at which the text was read, the head that at which it was last seen. */
+  readonly checkedOut: CheckedOut;
+  /** A look has found the file missing since. */
+  readonly isGone: boolean;
+  /** Where the document stood when `base` was taken from it; undefined where that is not known. */
+  readonly position: Position | undefined;
 }
-
-/**
- * Versions that we wrote over are kept for saves from a buffer that has not seen our writes: for
- * this long, and no two that were written over closer to each other than this.
- */
-export const VERSION_AGE_MS_MAX = 10 * 60_000;
-export const VERSION_DISTANCE_MS = 5000;
 
 export async function readFollowed(db: Db, dir: string): Promise<FollowedState | undefined> {
   const row = await db
@@ -32,24 +35,37 @@ export async function readFollowed(db: Db, dir: string): Promise<FollowedState |
     .selectAll()
     .where("dir", "=", dir)
     .executeTakeFirst();
-  if (!row) return undefined;
-  const { next_hash: hash, next_base: base, next_form: form } = row;
+  return row && toFollowed(row);
+}
+
+function toFollowed(row: Selectable<FollowedFilesTable>): FollowedState {
+  const { next_hash: hash, next_base: base, next_form: form, base_epoch: epoch } = row;
+  const seq = row.base_seq;
   return {
     path: row.path,
     ...toState(row.hash, row.base, row.form),
     next: hash !== null && base !== null && form !== null ? toState(hash, base, form) : undefined,
+    checkedOut: { commit: row.commit_id ?? undefined, head: row.head ?? undefined },
+    isGone: row.is_gone === 1,
+    position: epoch === null || seq === null ? undefined : { epoch, seq },
   };
 }
 
 export async function writeFollowed(db: Db, dir: string, state: FollowedState): Promise<void> {
+  const { path, hash, base, form, next, checkedOut, isGone, position } = state;
   const values = {
-    path: state.path,
-    hash: state.hash,
-    base: JSON.stringify(state.base),
-    form: JSON.stringify(state.form),
-    next_hash: state.next?.hash ?? null,
-    next_base: state.next ? JSON.stringify(state.next.base) : null,
-    next_form: state.next ? JSON.stringify(state.next.form) : null,
+    path,
+    hash,
+    base: JSON.stringify(base),
+    form: JSON.stringify(form),
+    next_hash: next?.hash ?? null,
+    next_base: next ? JSON.stringify(next.base) : null,
+    next_form: next ? JSON.stringify(next.form) : null,
+    commit_id: checkedOut.commit ?? null,
+    head: checkedOut.head ?? null,
+    is_gone: isGone ? 1 : 0,
+    base_epoch: position?.epoch ?? null,
+    base_seq: position?.seq ?? null,
   };
   await db
     .insertInto("followed_files")
@@ -62,74 +78,21 @@ export async function writeFollowed(db: Db, dir: string, state: FollowedState): 
 export async function forgetFollowed(db: Db, dir: string): Promise<void> {
   await db.deleteFrom("followed_files").where("dir", "=", dir).execute();
   await db.deleteFrom("held").where("kind", "=", "file").where("key", "=", dir).execute();
-  await forgetVersions(db, dir);
+  await forgetArrivals(db, dir);
 }
 
 /** A folder's path is another now, and its file is the same. */
 export async function moveFollowed(db: Db, from: string, to: string): Promise<void> {
   await forgetFollowed(db, to);
   await db.updateTable("followed_files").set({ dir: to }).where("dir", "=", from).execute();
-  await db.updateTable("file_versions").set({ dir: to }).where("dir", "=", from).execute();
+  await moveArrivals(db, from, to);
+  await db.updateTable("saves").set({ dir: to }).where("dir", "=", from).execute();
   await db
     .updateTable("held")
     .set({ key: to })
     .where("kind", "=", "file")
     .where("key", "=", from)
     .execute();
-}
-
-/** The versions that stood in the file at `since` or later and were then written over, in order. */
-export async function listVersions(db: Db, dir: string, since: number): Promise<FileState[]> {
-  const rows = await db
-    .selectFrom("file_versions")
-    .select(["hash", "base", "form"])
-    .where("dir", "=", dir)
-    .where("replaced_at", ">=", since)
-    .orderBy("id")
-    .execute();
-  return rows.map(({ hash, base, form }) => toState(hash, base, form));
-}
-
-/**
- * Keeps a version that is about to be written over at `now`, unless one was kept just before. One
- * without text stands for no other, for no buffer is a later state of it.
- */
-export async function addVersion(
-  db: Db,
-  dir: string,
-  state: FileState,
-  now: number,
-): Promise<void> {
-  const last = await db
-    .selectFrom("file_versions")
-    .select(["replaced_at", "hash", "base", "form"])
-    .where("dir", "=", dir)
-    .orderBy("id", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  const isNear = last && Math.abs(now - last.replaced_at) < VERSION_DISTANCE_MS;
-  if (isNear && toState(last.hash, last.base, last.form).base.text.trim() !== "") return;
-  const oldest = now - VERSION_AGE_MS_MAX;
-  await db
-    .deleteFrom("file_versions")
-    .where("dir", "=", dir)
-    .where("replaced_at", "<", oldest)
-    .execute();
-  await db
-    .insertInto("file_versions")
-    .values({
-      dir,
-      hash: state.hash,
-      base: JSON.stringify(state.base),
-      form: JSON.stringify(state.form),
-      replaced_at: now,
-    })
-    .execute();
-}
-
-/** Forgets the versions that were written over: whoever saved since has seen the file. */
-export async function forgetVersions(db: Db, dir: string): Promise<void> {
-  await db.deleteFrom("file_versions").where("dir", "=", dir).execute();
 }
 
 function toState(hash: string, base: string, form: string): FileState {

@@ -1,39 +1,41 @@
 import { join } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
-import { projectDocument } from "../../shared/replica/address.ts";
-import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store.ts";
-import type { WriteContext } from "../../shared/replica/write-context.ts";
-import { splitForm } from "../../shared/replica/text-form.ts";
 import type { Timer, World } from "../../shared/world.ts";
-import { heldAdvice } from "../held/advice.ts";
-import { dropHeld } from "../held/held-store.ts";
 import type { Link } from "../links.ts";
-import { readPosition } from "../sync/positions.ts";
 import type { DaemonTables } from "../tables.ts";
+import { ArrivalClock } from "./arrival-clock.ts";
+import { dropArrival } from "./arrival-store.ts";
 import { clearBegunWrite } from "./begun-write.ts";
-import { type FileContent, takeFirst, takeSave } from "./file-edit.ts";
-import { type FollowPlan, planFollowing } from "./follow-plan.ts";
+import type { FileContent } from "./file-edit.ts";
+import { isWithoutText, type Readable, type Sight } from "./follow-facts.ts";
+import { type Unfollowed, unfollowedNote } from "./follow-notes.ts";
+import type { FileState } from "./file-state.ts";
 import {
-  addVersion,
-  type FileState,
+  type CheckedOut,
   type FollowedState,
-  forgetVersions,
   readFollowed,
   writeFollowed,
 } from "./follow-store.ts";
+import { readFilePast } from "./git-past.ts";
+import type { Head } from "./git-refs.ts";
 import { type FileStanding, fileStanding, readHeadText } from "./git-state.ts";
-import { baseOfRefused, findRefusedText, holdLateSave, holdSave, holdUnread } from "./held-save.ts";
 import { Grace } from "./grace.ts";
-import { isKnownVersion } from "./known-versions.ts";
+import { holdUnread } from "./held-save.ts";
 import { LateSaves } from "./late-saves.ts";
 import { LinkedPlace } from "./linked-place.ts";
-import { ABSENT_HASH, type FileRead, hashOf, readFollowedFile, textOf } from "./read-file.ts";
+import {
+  FOLLOWED_PATHS,
+  type FileRead,
+  readFileAt,
+  readFollowedFile,
+  textOf,
+} from "./read-file.ts";
 import { QUIET_MS, readTrackedText, type Sighting } from "./read-tracked-text.ts";
-import type { Git } from "./run-git.ts";
-import { SaveBase } from "./save-base.ts";
-import { isUnchanged } from "./unchanged-file.ts";
+import { type Git, GitTrouble } from "./run-git.ts";
+import { takeLateSave } from "./take-late-save.ts";
+import { takeSight, type ToWrite } from "./take-sight.ts";
 import { replaceFile } from "./write-file.ts";
 
 export interface FollowerOptions {
@@ -70,10 +72,10 @@ interface Look {
 export class FollowedFile {
   readonly link: Link;
   readonly #options: FollowerOptions;
-  readonly #saveBase: SaveBase;
   readonly #lateSaves: LateSaves;
   readonly #place: LinkedPlace;
   readonly #grace: Grace;
+  readonly #arrivals: ArrivalClock;
   #status: FollowStatus = { path: "CLAUDE.md", state: "waiting", note: "not looked at yet" };
   #looking: Promise<void> | undefined;
   #wanted = false;
@@ -85,9 +87,9 @@ export class FollowedFile {
   constructor(link: Link, options: FollowerOptions) {
     this.link = link;
     this.#options = options;
-    this.#saveBase = new SaveBase(link.dir, options.world);
     this.#lateSaves = new LateSaves(options.world, () => this.look());
     this.#grace = new Grace(options.world);
+    this.#arrivals = new ArrivalClock(options.world);
     this.#place = new LinkedPlace(link, options.store, options.git);
   }
 
@@ -148,7 +150,7 @@ export class FollowedFile {
 
   async #lookOnce(): Promise<Look> {
     const { git, store } = this.#options;
-    const { dir, write } = this.link;
+    const { dir } = this.link;
     await this.#takeLateSaves();
     const found = await readFollowedFile(dir);
     const place = await this.#place.check(found);
@@ -157,9 +159,9 @@ export class FollowedFile {
       this.#options.onGone?.(this.link);
       return { ...leftAlone(found.path, place.note), againMs: "later" };
     }
-    if (found.kind === "problem") return await this.#takeProblem(found);
-    const known = await readFollowed(store.reader, dir);
+    const known = await this.#knownFor(await readFollowed(store.reader, dir), found);
     const read = missedAs(known, found);
+    if (read.kind === "problem") return await this.#takeProblem(read);
     const { path } = read;
     const standing = await fileStanding(git, join(dir, path));
     if (!(await this.#isWhole(read, known))) return this.#lookAgain(path);
@@ -167,24 +169,27 @@ export class FollowedFile {
       const takeLate = this.#takeLate.bind(this);
       await clearBegunWrite({ dir, known, next: known.next, takeLate });
     }
-    const exists = read.kind === "text";
-    const hadText = known?.path === path && known.base.text.trim() !== "";
-    const plan = planFollowing(standing, { exists, hadText, write });
-    if (plan.kind === "leave") {
-      return { ...leftAlone(path, plan.note), ...(plan.again && { againMs: "later" as const }) };
-    }
-    if (standing.kind !== "tracked") return await this.#take(read, plan, undefined);
-    const guarded = await this.#readGuarded(standing, path);
-    if ("status" in guarded) return guarded;
-    const committed = known?.path === path ? undefined : await this.#committedText(standing, path);
-    return await this.#take(guarded, plan, committed);
+    const sight = await this.#sightOf(read, standing, known?.path === path ? known : undefined);
+    return "status" in sight ? sight : await this.#take(sight, known);
+  }
+
+  /** A file that is gone and was renamed, as it was, is followed under its other name. */
+  async #knownFor(
+    known: FollowedState | undefined,
+    found: FileRead,
+  ): Promise<FollowedState | undefined> {
+    if (!known?.isGone || found.kind !== "text" || !isBehind(found.path, known.path)) return known;
+    if (found.hash !== known.hash) return known;
+    const renamed = { ...known, path: found.path };
+    await this.#options.store.write(({ db }) => writeFollowed(db, this.link.dir, renamed));
+    return renamed;
   }
 
   /** Programs write a file in steps: what is new is taken only once it is read twice the same. */
   async #isWhole(read: Readable, known: FollowedState | undefined): Promise<boolean> {
     if (read.kind === "absent" || read.hash === known?.hash) return true;
-    const again = await readFollowedFile(this.link.dir);
-    return again.kind === "text" && again.path === read.path && again.hash === read.hash;
+    const again = await readFileAt(this.link.dir, read.path);
+    return again.kind === "text" && again.hash === read.hash;
   }
 
   #lookAgain(path: string): Look {
@@ -192,15 +197,38 @@ export class FollowedFile {
     return { status: { path, state: "waiting", note: "is being written" } };
   }
 
+  /** What git says of a file that was read, and of a tracked one what it brought there. */
+  async #sightOf(
+    read: Readable,
+    standing: FileStanding,
+    known: FollowedState | undefined,
+  ): Promise<Sight | Look> {
+    const nowhere = { past: undefined, committed: undefined };
+    if (standing.kind !== "tracked" || !standing.onDefaultBranch) {
+      return { file: read, standing, checkedOut: checkedOutOf(headOf(standing)), ...nowhere };
+    }
+    const guarded = await this.#readGuarded(standing, read.path);
+    if ("status" in guarded) return guarded;
+    const { file, head } = guarded;
+    const checkedOut = checkedOutOf(head);
+    const isSame = known !== undefined && known.checkedOut.commit === checkedOut.commit;
+    if (isSame) return { file, standing, checkedOut, ...nowhere };
+    const before = known?.checkedOut.commit;
+    const past = await readFilePast(this.#options.git, standing.file, before, head);
+    const committed = await this.#committedText(standing, head.commit, file.path);
+    return { file, standing, checkedOut, past, committed };
+  }
+
   /** What the checked-out commit holds of a tracked file. */
-  async #committedText(standing: Tracked, path: string): Promise<string | undefined> {
-    const head = await readHeadText(this.#options.git, standing.file, standing.commit);
+  async #committedText({ file }: Tracked, commit: string | undefined, path: string) {
+    const head = await readHeadText(this.#options.git, file, commit);
+    if (head.kind === "unknown") throw new GitTrouble(head.reason);
     const text = head.kind === "text" ? textOf(path, head.bytes, 0) : undefined;
     return text?.kind === "text" ? text.content : undefined;
   }
 
   /** A tracked file's text, once it is sure to be the checked-out branch's. */
-  async #readGuarded(standing: Tracked, path: string): Promise<Readable | Look> {
+  async #readGuarded(standing: Tracked, path: string): Promise<Guarded | Look> {
     const { git, world } = this.#options;
     const read = await readTrackedText(git, world, standing.file, this.#sighting);
     this.#sighting = read.sighting;
@@ -208,10 +236,11 @@ export class FollowedFile {
       const againMs = read.reason === "not-quiet" ? QUIET_MS : "later";
       return { status: { path, state: "waiting", note: read.detail }, againMs };
     }
-    if (read.head.branch !== standing.defaultBranch) return { status: this.#status, againMs: 0 };
+    const { head } = read;
+    if (head.branch !== standing.defaultBranch) return { status: this.#status, againMs: 0 };
     const text = read.bytes && textOf(path, read.bytes, world.now());
     if (text?.kind === "problem") return await this.#takeProblem(text);
-    return text ?? { kind: "absent", path };
+    return { file: text ?? { kind: "absent", path }, head };
   }
 
   async #takeProblem({ path, message, overLimit }: FileProblem): Promise<Look> {
@@ -222,93 +251,35 @@ export class FollowedFile {
     return heldLook(path, message);
   }
 
-  /** Takes what was read into the document, and writes the file where the document has more. */
-  async #take(read: Readable, plan: Following, committed: string | undefined): Promise<Look> {
-    const { path } = read;
-    const savedAt = this.#options.world.now();
-    const file = read.kind === "text" ? read : { path, content: "", hash: ABSENT_HASH, savedAt };
-    const taken = await this.#options.store.write((context) =>
-      this.#takeInto(context, file, plan, committed),
-    );
-    if (taken.kind === "look") return taken.look;
-    if (taken.kind === "write") return await this.#writeBack(path, taken);
-    const state = plan.kind === "both" ? "followed" : "upwards";
-    return { status: { path, state, note: undefined } };
+  /** Does what is decided, and writes the file where the document has more. */
+  async #take(sight: Sight, known: FollowedState | undefined): Promise<Look> {
+    const { account, service, store } = this.#options;
+    const { path } = sight.file;
+    const graceMs = this.#grace.left(isWithoutText(known, sight.file));
+    const options = { account, service, link: this.link, clock: this.#arrivals, graceMs };
+    const taken = await store.write((context) => takeSight(context, sight, options));
+    switch (taken.kind) {
+      case "unfollowed":
+        return this.#unfollowed(taken.why, sight, graceMs);
+      case "held":
+        return heldLook(path, taken.why);
+      case "write":
+        return await this.#writeBack(path, taken);
+      case "done":
+        return { status: { path, state: this.#stateOf(sight), note: undefined } };
+    }
   }
 
-  async #takeInto(
-    context: WriteContext<DaemonTables>,
-    file: FileContent & { path: string },
-    plan: Following,
-    committed: string | undefined,
-  ): Promise<Taken> {
-    const { account, service } = this.#options;
-    const { dir, projectId } = this.link;
-    const open = await context.open(projectDocument(account, projectId));
-    const known = await readFollowed(context.db, dir);
-    const state = known?.path === file.path ? settleNext(known, file.hash) : undefined;
-    if (!state) {
-      const { remote } = await readPosition(context.db, service, open.id);
-      if (!remote) return this.#waiting(file.path, "waits for the service's first answer");
-    }
-    const grace = this.#grace.left(state ?? known, file);
-    if (grace > 0) return this.#waiting(file.path, "is empty or gone; waits a moment", grace);
-    if (state === known && (await isUnchanged(context.db, open, state, file))) {
-      return { kind: "done" };
-    }
-    const why = await holdSave(context, open, this.link, state, file);
-    if (why !== undefined) return { kind: "look", look: heldLook(file.path, why) };
-    const refused = await findRefusedText(context.db, open);
-    const shownBase = file.hash === state?.hash ? undefined : baseOfRefused(open, state, refused);
-    if (shownBase && refused) await dropHeld(context.db, refused);
-    const next = shownBase
-      ? await takeSave(context, open, shownBase, file)
-      : await this.#nextState(context, open, state, file, committed, plan);
-    const content = open.document.content();
-    const isFree = refused === undefined || shownBase !== undefined;
-    const written: FileState | undefined =
-      isFree && isToBeWritten(plan, file, content)
-        ? {
-            hash: hashOf(content),
-            base: open.document.captureText(),
-            form: splitForm(content).form,
-          }
-        : undefined;
-    if (next !== state) {
-      this.#saveBase.forget();
-      await forgetVersions(context.db, dir);
-    }
-    if (written) {
-      this.#saveBase.replaces(next);
-      await addVersion(context.db, dir, next, context.now);
-    }
-    if (next !== known || written) {
-      await writeFollowed(context.db, dir, { ...next, path: file.path, next: written });
-    }
-    if (written) return { kind: "write", from: next, to: written, content };
-    if (!isFree) return { kind: "look", look: heldLook(file.path, heldAdvice(refused)) };
-    return { kind: "done" };
+  #unfollowed(why: Unfollowed, { file: { path }, standing }: Sight, graceMs: number): Look {
+    const note = unfollowedNote(why, standing);
+    if (why === "wait-service") return { status: { path, state: "waiting", note } };
+    if (why === "wait-grace") return { status: { path, state: "waiting", note }, againMs: graceMs };
+    const mayPass = why === "leave-unknown" || why === "leave-busy";
+    return { ...leftAlone(path, note), ...(mayPass && { againMs: "later" as const }) };
   }
 
-  async #nextState(
-    context: WriteContext<DaemonTables>,
-    open: OpenDocument,
-    state: FileState | undefined,
-    file: FileContent,
-    committed: string | undefined,
-    plan: Following,
-  ): Promise<FileState> {
-    if (!state) return await takeFirst(context, open, file, committed);
-    if (state.hash === file.hash) return state;
-    const { lines, form } = splitForm(file.content);
-    if (file.content === open.document.content()) {
-      return { hash: file.hash, base: open.document.captureText(), form };
-    }
-    if (plan.kind === "upwards" && (await isKnownVersion(context.db, open.id, file.content))) {
-      return { hash: file.hash, base: open.document.alignText(lines), form };
-    }
-    const base = await this.#saveBase.find(context, state, file);
-    return await takeSave(context, open, base, file);
+  #stateOf({ standing }: Sight): FollowStatus["state"] {
+    return standing.kind === "tracked" && !this.link.write ? "upwards" : "followed";
   }
 
   #takeLateSaves(): Promise<void> {
@@ -317,32 +288,21 @@ export class FollowedFile {
 
   async #takeLate(base: FileState, file: FileContent): Promise<FileState> {
     const { account, store } = this.#options;
-    return await store.write(async (context) => {
-      const open = await context.open(projectDocument(account, this.link.projectId));
-      if (await holdLateSave(context, open, base, file)) {
-        return { ...base, hash: file.hash };
-      }
-      const seen = await this.#saveBase.findLate(context, base, file);
-      return await takeSave(context, open, seen, file);
-    });
-  }
-
-  #waiting(path: string, note: string, againMs?: number): Taken {
-    const status: FollowStatus = { path, state: "waiting", note };
-    return { kind: "look", look: { status, ...(againMs !== undefined && { againMs }) } };
+    const options = { account, link: this.link, clock: this.#arrivals };
+    return await store.write((context) => takeLateSave(context, base, file, options));
   }
 
   /** The intended state is stored already, so a crash between here and the end is understood. */
-  async #writeBack(path: string, { from, to, content }: ToWrite): Promise<Look> {
+  async #writeBack(path: string, { from, to, content, arrival }: ToWrite): Promise<Look> {
     const { store, world } = this.#options;
     const { dir } = this.link;
     const outcome = await replaceFile(join(dir, path), content, from.hash, world);
-    const state = outcome.kind === "written" ? to : from;
-    await store.write(({ db }) => writeFollowed(db, dir, { ...state, path, next: undefined }));
-    if (outcome.kind === "written") {
-      this.#saveBase.wrote();
-      if (outcome.replaced) await this.#lateSaves.add(outcome.replaced, from);
-    }
+    const isWritten = outcome.kind === "written";
+    await store.write(async ({ db }) => {
+      await writeFollowed(db, dir, { ...from, ...(isWritten && to), next: undefined });
+      if (!isWritten && arrival !== undefined) await dropArrival(db, arrival);
+    });
+    if (isWritten && outcome.replaced) await this.#lateSaves.add(outcome.replaced, from);
     this.#wanted = true;
     return { status: { path, state: "followed", note: undefined } };
   }
@@ -352,30 +312,36 @@ const FAILED_AGAIN_MS = 5000;
 const AGAIN_MS_MIN = 1000;
 const AGAIN_MS_MAX = 60_000;
 
-type Taken = { readonly kind: "done" } | { readonly kind: "look"; readonly look: Look } | ToWrite;
-
-interface ToWrite {
-  readonly kind: "write";
-  /** What the file holds, and what it is to hold. */
-  readonly from: FileState;
-  readonly to: FileState;
-  readonly content: string;
-}
-
 type Tracked = Extract<FileStanding, { kind: "tracked" }>;
 type FileProblem = Extract<FileRead, { kind: "problem" }>;
-type Readable = Exclude<FileRead, { kind: "problem" }>;
-type Following = Exclude<FollowPlan, { kind: "leave" }>;
 
-/** Where no file is found, it is the one that was followed that is missing. */
-function missedAs(known: FollowedState | undefined, read: Readable): Readable {
-  return read.kind === "absent" && known ? { kind: "absent", path: known.path } : read;
+/** A text that is surely that of a commit, which was checked out when it was read. */
+interface Guarded {
+  readonly file: Readable;
+  readonly head: Head;
 }
 
-/** An empty document never makes a file: it may have held nothing yet. */
-function isToBeWritten(plan: Following, file: FileContent, content: string): boolean {
-  if (plan.kind !== "both" || content === file.content) return false;
-  return file.hash !== ABSENT_HASH || (plan.mayCreate && content !== "");
+/** Where the file that was followed is not found, it is that one that is missing. */
+function missedAs(known: FollowedState | undefined, found: FileRead): FileRead {
+  if (!known) return found;
+  const isInItsPlace = known.base.text.trim() !== "" && isBehind(found.path, known.path);
+  return found.kind === "absent" || isInItsPlace ? { kind: "absent", path: known.path } : found;
+}
+
+/** Whether a file is followed only where the other is not there. */
+function isBehind(path: string, other: string): boolean {
+  const paths: readonly string[] = FOLLOWED_PATHS;
+  return paths.indexOf(path) > paths.indexOf(other);
+}
+
+function headOf(standing: FileStanding): Head | undefined {
+  if (standing.kind === "untracked") return standing.head;
+  return standing.kind === "tracked" ? standing : undefined;
+}
+
+function checkedOutOf(head: Head | undefined): CheckedOut {
+  if (!head) return { commit: undefined, head: undefined };
+  return { commit: head.commit, head: `${head.branch ?? ""} ${head.commit ?? ""}` };
 }
 
 function heldLook(path: string, note: string): Look {
@@ -384,10 +350,4 @@ function heldLook(path: string, note: string): Look {
 
 function leftAlone(path: string, note: string): Look {
   return { status: { path, state: "left alone", note } };
-}
-
-/** After a crash in the middle of a write, the file shows whether the write came through. */
-function settleNext(known: FollowedState, hash: string): FollowedState {
-  if (!known.next || known.next.hash !== hash) return known;
-  return { path: known.path, ...known.next, next: undefined };
 }

@@ -1,6 +1,6 @@
 import { defaultBranchOf, defaultCommitsOf } from "./default-branch.ts";
 import { type GitOperation, readActivity } from "./git-operation.ts";
-import { type Refs, readRefs } from "./git-refs.ts";
+import { type Head, type Refs, readRefs } from "./git-refs.ts";
 import { type Git, gitOutput } from "./run-git.ts";
 import { findTreeEntry, type IndexEntry, isIgnored, readIndexEntry } from "./tracked-entries.ts";
 import { orUnknown, type PlacedFile, placeFile } from "./working-tree.ts";
@@ -10,7 +10,12 @@ export type FileStanding =
   /** Not in a working tree: git has no say. */
   | { readonly kind: "no-git" }
   /** Followed both ways when it exists; may be created when `ignored`. */
-  | { readonly kind: "untracked"; readonly ignored: boolean; readonly file: PlacedFile }
+  | {
+      readonly kind: "untracked";
+      readonly ignored: boolean;
+      readonly head: Head;
+      readonly file: PlacedFile;
+    }
   /** Followed upwards, and only while `onDefaultBranch`. */
   | {
       readonly kind: "tracked";
@@ -63,7 +68,9 @@ async function standingOf(git: Git, file: PlacedFile): Promise<FileStanding> {
   const defaultBranch = await defaultBranchOf(git, file.tree, refs);
   if (!(await isTracked(git, file, entry, refs, defaultBranch))) {
     const ignored = await isIgnored(git, file);
-    if (operation === undefined || ignored) return { kind: "untracked", ignored, file };
+    if (operation === undefined || ignored) {
+      return { kind: "untracked", ignored, head: refs.head, file };
+    }
   }
   if (operation !== undefined) return { kind: "busy", operation, file };
   if (entry.unmerged) return { kind: "busy", operation: "unmerged", file };

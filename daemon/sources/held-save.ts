@@ -7,7 +7,7 @@ import { whyHeld } from "../held/judge.ts";
 import type { Link } from "../links.ts";
 import type { DaemonTables } from "../tables.ts";
 import type { FileContent } from "./file-edit.ts";
-import type { FileState } from "./follow-store.ts";
+import type { FileState } from "./file-state.ts";
 import { ABSENT_HASH, hashOf } from "./read-file.ts";
 
 type Context = WriteContext<DaemonTables>;

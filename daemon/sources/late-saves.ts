@@ -2,7 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import { LIMITS } from "../../shared/limits.ts";
 import type { Timer, World } from "../../shared/world.ts";
 import type { FileContent } from "./file-edit.ts";
-import type { FileState } from "./follow-store.ts";
+import type { FileState } from "./file-state.ts";
 import { textOf } from "./read-file.ts";
 
 /** Looks are made after this long, then after twice as long each time. */

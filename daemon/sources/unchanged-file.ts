@@ -3,23 +3,28 @@ import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import { listHeld, placeOf } from "../held/held-store.ts";
 import type { DaemonTables } from "../tables.ts";
-import type { FileState } from "./follow-store.ts";
+import type { CheckedOut, FollowedState } from "./follow-store.ts";
 
 type Db = Kysely<DaemonTables>;
 
 /**
- * Whether a file is as it was left and its project's text says the same, with nothing held: then a
- * look at it has nothing to do, and its document need not be made. Of every look this is the rule.
+ * Whether a look at a file has nothing to do, so that its document need not be made: the file, its
+ * document and what is checked out are as they were left, both say the same, and nothing is held.
  */
 export async function isUnchanged(
   db: Db,
   open: OpenDocument,
-  state: FileState | undefined,
+  known: FollowedState,
   file: { readonly content: string; readonly hash: string },
+  { checkedOut }: { readonly checkedOut: CheckedOut },
 ): Promise<boolean> {
-  if (state?.hash !== file.hash) return false;
+  const { position, next, isGone } = known;
+  if (known.hash !== file.hash || isGone || next) return false;
+  if (position?.seq !== open.head.seq || position.epoch !== open.head.epoch) return false;
+  const { commit, head } = known.checkedOut;
+  if (commit !== checkedOut.commit || head !== checkedOut.head) return false;
   const [row] = await findText(db, open.id);
-  return row?.content === file.content && (await listHeld(db, placeOf(open))).length === 0;
+  return (row?.content ?? "") === file.content && (await listHeld(db, placeOf(open))).length === 0;
 }
 
 const findText = compiled((db: Db, documentId: number) =>

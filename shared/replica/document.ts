@@ -84,6 +84,11 @@ export class ReplicaDocument {
     return this.ydoc.transact(edit, origin);
   }
 
+  /** What changed since `takeChanges` was called last. */
+  get changes(): DocumentChanges {
+    return this.#changes;
+  }
+
   takeChanges(): DocumentChanges {
     const changes = this.#changes;
     this.#changes = noChanges();

@@ -8,6 +8,8 @@ import { type Admission, admitUpdate } from "./admit.ts";
 import { type DocumentChanges, ReplicaDocument } from "./document.ts";
 import type { EntryKind } from "./entry-arrays.ts";
 import type { RowChange } from "./full-text.ts";
+import { historyTime } from "./history-clock.ts";
+import { findLargeDeletion } from "./large-deletion.ts";
 import {
   appendRow,
   lastRowBeyond,
@@ -17,8 +19,10 @@ import {
   writeSnapshot,
 } from "./log-rows.ts";
 import { nameMachine } from "./machines.ts";
-import { writeRows } from "./rows.ts";
+import { TRIMMED_PREFIX } from "./own-metadata.ts";
+import { storedText, writeRows } from "./rows.ts";
 import type { ReplicaTables } from "./tables.ts";
+import { recordTextConflict } from "./text-conflict-record.ts";
 
 /** A snapshot is written when this many rows have come since the last one. */
 const ROWS_PER_SNAPSHOT = 256;
@@ -195,7 +199,12 @@ export class OpenDocument {
     assert(!this.#flushing, "a flush that failed ends its write");
     this.#flushing = true;
     const isLocal = this.#pending.some(({ origin }) => origin === "local");
-    if (isLocal) this.#nameWriter(now);
+    if (isLocal) {
+      // What others deleted they have said themselves.
+      if (this.#pending.every(({ origin }) => origin === "local"))
+        await this.#tellDeletions(db, now);
+      this.#nameWriter(now);
+    }
     const pending = this.#pending;
     this.#pending = [];
     const changes = this.document.takeChanges();
@@ -236,7 +245,21 @@ export class OpenDocument {
     );
   }
 
-  /** Whoever has written into the document is named in it; who only deletes is not. */
+  /** Says who deleted from the text, and records a deletion of most of it. */
+  async #tellDeletions(db: Kysely<ReplicaTables>, now: number): Promise<void> {
+    const { document, writer } = this;
+    const { text, textClients } = document.changes;
+    if (!text) return;
+    const before = storedText(db, this.id);
+    if (before === undefined || before === document.content()) return;
+    if (textClients.size === 0 && writer.machine !== undefined) {
+      document.setEntry("metadata", TRIMMED_PREFIX + writer.machine, now, { now });
+    }
+    const notice = findLargeDeletion(before, document.content(), writer.machine, now);
+    if (notice) recordTextConflict(document, notice, now, await historyTime(db, now));
+  }
+
+  /** Whoever has written into the document is named in it. */
   #nameWriter(now: number): void {
     const { clientId, machine } = this.writer;
     if (machine === undefined || Y.getState(this.document.ydoc.store, clientId) === 0) return;

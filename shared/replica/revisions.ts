@@ -18,8 +18,8 @@ export const HISTORY = {
 
 /** A value that was written over or deleted. Times are milliseconds since the Unix epoch. */
 export interface Revision extends PastValue {
-  readonly kind: "memory" | "text";
-  /** The memory's key; empty for a text. */
+  readonly kind: "memory" | "text" | "save";
+  /** The memory's key; empty for a text and for a save of one. */
   readonly key: string;
 }
 
@@ -52,16 +52,6 @@ export async function listRevisions(
     found.push(...pastValues(documentId, row).map((each) => ({ kind, key, ...each })));
   }
   return found.slice(0, HISTORY.revisionsPerKey);
-}
-
-/** Whether a value is among what is kept of its key. Throws as `listRevisions` does. */
-export async function isRevision(
-  db: Db,
-  documentId: number,
-  { kind, key, value }: Pick<Revision, "kind" | "key" | "value">,
-): Promise<boolean> {
-  const revisions = await listRevisions(db, documentId, kind, key);
-  return revisions.some((each) => each.value === value);
 }
 
 /**

@@ -7,8 +7,8 @@ import { wireDocumentId } from "./address.ts";
 import type { DocumentChanges, ReplicaDocument } from "./document.ts";
 import type { Entry } from "./entry-index.ts";
 import type { RowChange } from "./full-text.ts";
-import { machineOf } from "./machines.ts";
-import { OWN_METADATA_PREFIX } from "./own-metadata.ts";
+import { machineName, machineOf } from "./machines.ts";
+import { OWN_METADATA_PREFIX, TRIMMED_PREFIX } from "./own-metadata.ts";
 import { addRevision, HISTORY } from "./revisions.ts";
 import type { ReplicaTables } from "./tables.ts";
 
@@ -46,7 +46,7 @@ export async function writeRows(
     if (winner) putMetadata.now(db, target.documentId, key, JSON.stringify(winner.value));
     else dropMetadata.now(db, target.documentId, key);
   }
-  if (changes.text) await writeText(db, target, document, changes.textClients);
+  if (changes.text) await writeText(db, target, document, changes);
   return rowChanges;
 }
 
@@ -120,7 +120,7 @@ async function writeText(
   db: Db,
   { documentId, now, machine: here }: RowsTarget,
   document: ReplicaDocument,
-  clients: ReadonlySet<number>,
+  { textClients, metadataKeys }: DocumentChanges,
 ): Promise<void> {
   const content = document.content();
   const [replaced] = findText.now(db, documentId);
@@ -137,11 +137,23 @@ async function writeText(
     });
   }
   const names = new Set<string | undefined>();
-  for (const client of clients) names.add(machineOf(db, documentId, document, client));
-  // What only deletes says nothing of who did it.
-  if (clients.size === 0) names.add(here);
+  for (const client of textClients) names.add(machineOf(db, documentId, document, client));
+  for (const key of metadataKeys) {
+    if (key.startsWith(TRIMMED_PREFIX)) names.add(machineName(key.slice(TRIMMED_PREFIX.length)));
+  }
+  if (textClients.size === 0) names.add(here);
   const machines = [...names].filter((name) => name !== undefined).sort();
   putText.now(db, documentId, content, now, machines.join(", ") || null);
+}
+
+/** A document's text as its rows have it; undefined where there never was any. */
+export function storedText(db: Db, documentId: number): string | undefined {
+  return findText.now(db, documentId)[0]?.content;
+}
+
+/** Which machines changed a document's text last, as its rows say. */
+export function storedTextMachine(db: Db, documentId: number): string | undefined {
+  return findText.now(db, documentId)[0]?.machine ?? undefined;
 }
 
 /** Whether a metadata key is shown to anyone outside. */

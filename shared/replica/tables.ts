@@ -104,7 +104,7 @@ interface HistoryClockTable {
 interface RevisionsTable {
   id: Generated<number>;
   document_id: number;
-  kind: "memory" | "text";
+  kind: "memory" | "text" | "save";
   /** The memory's key; empty for a text. */
   key: string;
   value: string;
@@ -118,7 +118,7 @@ interface RevisionsTable {
 interface RevisionPacksTable {
   id: Generated<number>;
   document_id: number;
-  kind: "memory" | "text";
+  kind: "memory" | "text" | "save";
   key: string;
   /** How many revisions it holds, the latest first; see `packRevisions`. */
   count: number;

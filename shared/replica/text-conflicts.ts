@@ -12,37 +12,37 @@ import { recordTextConflict } from "./text-conflict-record.ts";
  * Cleans up lines of the text that two sides both wrote: `mine` and `theirs` are the ids of the
  * characters that each brought, without any in common. Where the sides changed one place
  * differently both stay, and a conflict is recorded. Belongs in the transaction that made the two
- * meet.
+ * meet. Gives the conflicts' ids.
  */
 export async function cleanUpText<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   open: OpenDocument,
   mine: IdRanges,
   theirs: IdRanges,
-): Promise<void> {
-  if (mine.size === 0 || theirs.size === 0) return;
+): Promise<string[]> {
+  if (mine.size === 0 || theirs.size === 0) return [];
   const { document } = open;
   const { conflicts } = document.change("local", () => removeDoubles(document.text, mine, theirs));
-  await recordConflicts(context, open, conflicts);
+  return await recordConflicts(context, open, conflicts);
 }
 
 async function recordConflicts<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   { id, document, writer }: OpenDocument,
   conflicts: CleanUp["conflicts"],
-): Promise<void> {
-  if (conflicts.length === 0) return;
+): Promise<string[]> {
+  if (conflicts.length === 0) return [];
   const db = context.db as unknown as Kysely<ReplicaTables>;
   const time = await historyTime(db, context.now);
-  for (const { mine, theirs, theirClient } of conflicts) {
+  return conflicts.map(({ mine, theirs, theirClient }) => {
     const isHere = theirClient === writer.clientId;
     const there = isHere ? writer.machine : machineOf(db, id, document, theirClient);
     const versions = [
       { text: mine, machine: writer.machine },
       { text: theirs, machine: there },
     ] as const;
-    recordTextConflict(document, versions, context.now, time);
-  }
+    return recordTextConflict(document, { kind: "both", versions }, context.now, time);
+  });
 }
 
 /**
@@ -65,7 +65,7 @@ export async function moveKeptConflicts<Tables extends ReplicaTables>(
       { text: mine, machine: undefined },
       { text: theirs, machine: undefined },
     ] as const;
-    recordTextConflict(document, versions, foundAt);
+    recordTextConflict(document, { kind: "both", versions }, foundAt);
   }
   if (rows.length > 0) await db.deleteFrom("text_conflicts").execute();
 }

@@ -108,7 +108,7 @@ scenario("what came from another machine can be changed, deleted and rewritten",
   const [a, b] = await startBoth(lab, "rewritten");
   await write(a, "# Old\n\nline one\n\nline two\n");
   await untilFile(b, "# Old\n\nline one\n\nline two\n");
-  await write(b, "# Old\n\nline one, changed\n\nline two\n");
+  await writeLater(b, "# Old\n\nline one, changed\n\nline two\n");
   await untilFile(a, "# Old\n\nline one, changed\n\nline two\n");
   await writeLater(a, "# Old\n\nline one, changed again\n");
   await untilFile(b, "# Old\n\nline one, changed again\n");
@@ -146,13 +146,35 @@ scenario("a save made at once after the daemon wrote the file is not overlooked"
   }
 });
 
-scenario("a deleted file's text goes everywhere, after a grace period", async (lab) => {
-  const [a, b] = await startBoth(lab, "deleted");
+scenario("an emptied file's text goes everywhere, after a grace period", async (lab) => {
+  const [a, b] = await startBoth(lab, "emptied");
+  await write(b, "# Text\n");
+  await untilFile(a, "# Text\n");
+  await write(b, "");
+  await untilFile(a, "");
+});
+
+scenario("a missing file deletes nothing, and is got back or deleted by a command", async (lab) => {
+  const [a, b] = await startBoth(lab, "missing");
   await write(a, "# Text\n");
   await untilFile(b, "# Text\n");
   await rm(`${b.folder}/${FILE}`);
-  await untilFile(a, "");
+  const note = await waitFor("b to say that it is gone", async () => {
+    const status = await b.fileStatus();
+    return status?.state === "left alone" && status.note;
+  });
+  expect(note).toContain("`memsync doc write`");
+  expect(note).toContain("`memsync doc clear`");
+  await write(a, "# Text\n\nmore\n");
+  const { id } = await b.projectOf();
+  await waitFor("b to have it", async () => (await b.doc(id)) === "# Text\n\nmore\n");
   expect(existsSync(`${b.folder}/${FILE}`)).toBe(false);
+  expect((await b.run(["doc", "write"])).status).toBe(0);
+  await untilFile(b, "# Text\n\nmore\n");
+  await waitFor("b to follow it again", async () => (await b.fileStatus())?.state === "followed");
+  await rm(`${b.folder}/${FILE}`);
+  expect((await b.run(["doc", "clear"])).status).toBe(0);
+  await untilFile(a, "");
 });
 
 scenario("a file that is only gone for a moment loses nothing", async (lab) => {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { clearBegunWrite } from "../../daemon/sources/begun-write.ts";
 import type { FileContent } from "../../daemon/sources/file-edit.ts";
-import type { FileState } from "../../daemon/sources/follow-store.ts";
+import type { FileState } from "../../daemon/sources/file-state.ts";
 import { hashOf } from "../../daemon/sources/read-file.ts";
 import { splitForm } from "../../shared/replica/text-form.ts";
 
@@ -41,7 +41,14 @@ async function clear(
   const taken: [string, string][] = [];
   await clearBegunWrite({
     dir,
-    known: { ...stateOf(BEFORE), path, next: stateOf(NEXT) },
+    known: {
+      ...stateOf(BEFORE),
+      path,
+      next: stateOf(NEXT),
+      checkedOut: { commit: undefined, head: undefined },
+      isGone: false,
+      position: undefined,
+    },
     next: stateOf(NEXT),
     takeLate: async (base: FileState, { content }: FileContent) => {
       taken.push([base.base.text, content]);

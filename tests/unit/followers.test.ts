@@ -17,6 +17,7 @@ import { openReplica } from "../../daemon/open-replica.ts";
 import { GRACE_MS } from "../../daemon/sources/grace.ts";
 import { Followers, RESCAN_INTERVAL_MS } from "../../daemon/sources/followers.ts";
 import type { Git } from "../../daemon/sources/run-git.ts";
+import type { FollowedFile } from "../../daemon/sources/followed-file.ts";
 import type { WatchFolder } from "../../daemon/sources/watched-folder.ts";
 import { writePosition } from "../../daemon/sync/positions.ts";
 import type { DaemonTables } from "../../daemon/tables.ts";
@@ -75,6 +76,15 @@ afterEach(async () => {
   await store.close();
   rmSync(root, { recursive: true, force: true });
 });
+
+async function lookAfterGrace(file: FollowedFile): Promise<void> {
+  file.look();
+  await file.settled();
+  expect(file.status.state).toBe("waiting");
+  world.advance(GRACE_MS);
+  await waitFor("the grace to be over", () => file.status.state !== "waiting");
+  await file.settled();
+}
 
 async function textOf(): Promise<string | undefined> {
   return await store.write(async (context) => (await context.open(ADDRESS)).document.content());
@@ -146,11 +156,24 @@ test("another file is not taken for one that is only gone for a moment", async (
   expect(await textOf()).toBe("# One\n");
   expect(readFileSync(join(dir, "AGENTS.md"), "utf8")).toBe("# Agents\n");
   rmSync(join(dir, "CLAUDE.md"));
+  await lookAfterGrace(file);
+  expect(file.status.note).toContain("is gone, which deletes nothing elsewhere");
+  expect(await textOf()).toBe("# One\n");
+});
+
+test("a file that was renamed as it was is followed under its other name", async () => {
+  const dir = join(root, "project");
+  const file = await followers.add({ dir, projectId: PROJECT, name: "a", write: false });
+  await file.settled();
+  renameSync(join(dir, "CLAUDE.md"), join(dir, "AGENTS.md"));
+  await lookAfterGrace(file);
   file.look();
   await file.settled();
-  world.advance(GRACE_MS);
-  await waitFor("the other file to be taken", async () => (await textOf())?.includes("Agents"));
+  expect(file.status).toMatchObject({ path: "AGENTS.md", state: "followed" });
+  writeFileSync(join(dir, "AGENTS.md"), "# One\n\ntwo\n");
+  file.look();
   await file.settled();
+  expect(await textOf()).toBe("# One\n\ntwo\n");
 });
 
 test("a file of another name that is gone for a moment is not made anew by the first", async () => {
@@ -167,10 +190,8 @@ test("a file of another name that is gone for a moment is not made anew by the f
   await file.settled();
   expect(readdirSync(dir)).toEqual(["AGENTS.md"]);
   rmSync(join(dir, "AGENTS.md"));
-  file.look();
-  await file.settled();
-  world.advance(GRACE_MS);
-  await waitFor("the deletion to count", async () => (await textOf()) === "");
+  await lookAfterGrace(file);
+  expect(await textOf()).toBe("# One\n");
   expect(readdirSync(dir)).toEqual([]);
 });
 

@@ -94,11 +94,16 @@ test("conflicts age by the same time", async () => {
       { text: "other\n", machine: undefined },
     ] as const;
   await inspect(temp.store, ({ document }) => {
-    recordTextConflict(document, versions("one\n"), found);
+    recordTextConflict(document, { kind: "both", versions: versions("one\n") }, found);
   });
   const time = await historyTime(temp.store.reader, temp.world.now());
   const count = await inspect(temp.store, ({ document }) => {
-    recordTextConflict(document, versions("two\n"), temp.world.now(), time);
+    recordTextConflict(
+      document,
+      { kind: "both", versions: versions("two\n") },
+      temp.world.now(),
+      time,
+    );
     return [...document.metadata.keys()].length;
   });
   expect([time, count]).toEqual([found, 2]);

@@ -32,22 +32,22 @@ function exchange(one: ReplicaDocument, other: ReplicaDocument): void {
 describe("a conflict of a text", () => {
   test("says what both wrote, where and when they met, and is on every machine", () => {
     const [here, there] = [new ReplicaDocument([], 1), new ReplicaDocument([], 2)];
-    recordTextConflict(here, [LAPTOP, DESKTOP], NOW);
+    recordTextConflict(here, { kind: "both", versions: [LAPTOP, DESKTOP] }, NOW);
     exchange(here, there);
     expect(recordsOf(there)).toEqual(recordsOf(here));
     const [record] = recordsOf(there);
     expect(record?.id).toMatch(/^[a-z2-7]{8}$/);
     expect(record?.foundAt).toBe(NOW);
     expect(record?.versions).toEqual([
-      { ...DESKTOP, cut: false },
-      { ...LAPTOP, cut: false },
+      { ...DESKTOP, cut: false, at: undefined },
+      { ...LAPTOP, cut: false, at: undefined },
     ]);
   });
 
   test("that both machines found is one, and goes from both when one dismisses it", () => {
     const [here, there] = [new ReplicaDocument([], 1), new ReplicaDocument([], 2)];
-    recordTextConflict(here, [LAPTOP, DESKTOP], NOW);
-    recordTextConflict(there, [DESKTOP, LAPTOP], NOW + 5);
+    recordTextConflict(here, { kind: "both", versions: [LAPTOP, DESKTOP] }, NOW);
+    recordTextConflict(there, { kind: "both", versions: [DESKTOP, LAPTOP] }, NOW + 5);
     exchange(here, there);
     expect(recordsOf(here)).toHaveLength(1);
     expect(recordsOf(there)).toEqual(recordsOf(here));
@@ -59,7 +59,7 @@ describe("a conflict of a text", () => {
   test("of versions that are too long keeps their beginnings, within what metadata may take", () => {
     const document = new ReplicaDocument([], 1);
     const long = { text: "\u0001".repeat(LIMITS.metadataBytes), machine: "laptop" };
-    recordTextConflict(document, [long, DESKTOP], NOW);
+    recordTextConflict(document, { kind: "both", versions: [long, DESKTOP] }, NOW);
     const [record] = recordsOf(document);
     expect(record?.versions.map(({ cut }) => cut)).toEqual([true, false]);
     const [key] = document.metadata.keys();
@@ -70,7 +70,11 @@ describe("a conflict of a text", () => {
   test("goes when it is too old, or one of too many", () => {
     const document = new ReplicaDocument([], 1);
     const record = (at: number) =>
-      recordTextConflict(document, [LAPTOP, { ...DESKTOP, text: `${at}\n` }], NOW + at);
+      recordTextConflict(
+        document,
+        { kind: "both", versions: [LAPTOP, { ...DESKTOP, text: `${at}\n` }] },
+        NOW + at,
+      );
     for (let at = 0; at < HISTORY.conflictsPerDocument + 3; at++) record(at);
     const times = () => recordsOf(document).map(({ foundAt }) => foundAt - NOW);
     expect(times()).toHaveLength(HISTORY.conflictsPerDocument);

@@ -111,7 +111,7 @@ async function takeContent(
   const file = { content, hash: "", savedAt: context.now };
   if (agreed === null) {
     const isSeed = content !== "";
-    const first = isSeed ? await takeFirst(context, open, file, undefined) : EMPTY_VERSION;
+    const first = isSeed ? takeFirst(context, open, file) : EMPTY_VERSION;
     return { agreed: { base: first.base, form: first.form }, before: null };
   }
   const from = theirBase({ ...known, agreed }, content, context.now);

@@ -1,0 +1,85 @@
+import { BRANCHES } from "./git-refs.ts";
+import { type Git, gitOutput } from "./run-git.ts";
+import type { PlacedFile } from "./working-tree.ts";
+
+/** The checked-out commit beside the one at which a file was read last. */
+export interface FilePast {
+  /** `onward`: a descendant, or what an amendment or a rebase put in its place. */
+  readonly relation: "same" | "onward" | "back" | "elsewhere";
+  /** The commits since then that changed the file, latest first; the last one where none did. */
+  readonly changes: readonly string[];
+}
+
+/** Of so many commits that changed a file at once, the latest are known by name. */
+const CHANGES_MAX = 50;
+/** So many entries of a branch's log are looked at. */
+const LOG_ENTRIES_MAX = 200;
+/** git does not know one of the commits, or there is no such log. */
+const FATAL = 128;
+
+/** Entries of a branch's log that go on from the one before, and throw no work away. */
+const CONTINUES = /^(commit|rebase|pull|merge|cherry-pick|revert|am)\b/;
+
+/**
+ * Compares two commits by what happened to one file. `read` is undefined where none was read. A
+ * file that no commit between them has changed is in the same commit. Six git processes at most;
+ * throws `GitTrouble`.
+ */
+export async function readFilePast(
+  git: Git,
+  file: PlacedFile,
+  read: string | undefined,
+  head: { readonly branch: string | undefined; readonly commit: string | undefined },
+): Promise<FilePast> {
+  const { commit } = head;
+  const here = commit === undefined ? [] : await changesOf(git, file, [commit], 1);
+  if (read === commit) return { relation: "same", changes: here };
+  if (read === undefined || commit === undefined) return { relation: "elsewhere", changes: here };
+  const before = await changesOf(git, file, [read], 1);
+  if (here.length > 0 && here[0] === before[0]) return { relation: "same", changes: here };
+  if (await isAncestor(git, file, read, commit)) {
+    const since = await changesOf(git, file, [commit, `^${read}`], CHANGES_MAX);
+    return { relation: "onward", changes: since.length > 0 ? since : here };
+  }
+  if (await isAncestor(git, file, commit, read)) return { relation: "back", changes: here };
+  const isRewritten = await wasRewritten(git, file, read, head.branch);
+  return { relation: isRewritten ? "onward" : "elsewhere", changes: here };
+}
+
+async function changesOf(
+  git: Git,
+  { tree, pathInside }: PlacedFile,
+  commits: readonly string[],
+  countMax: number,
+): Promise<string[]> {
+  const asked = ["--literal-pathspecs", "rev-list", `--max-count=${countMax}`, ...commits, "--"];
+  const printed = await gitOutput(git, tree.root, [...asked, pathInside], [FATAL]);
+  return String(printed ?? "")
+    .split("\n")
+    .filter((line) => line !== "");
+}
+
+/** False, too, where a shallow clone does not reach so far. */
+async function isAncestor(git: Git, { tree }: PlacedFile, one: string, other: string) {
+  const asked = ["merge-base", "--is-ancestor", one, other];
+  return (await gitOutput(git, tree.root, asked, [1, FATAL])) !== undefined;
+}
+
+/** Whether the branch went on from `read` by commits, amendments and rebases alone. */
+async function wasRewritten(
+  git: Git,
+  { tree }: PlacedFile,
+  read: string,
+  branch: string | undefined,
+): Promise<boolean> {
+  if (branch === undefined) return false;
+  const format = "--format=%H%x09%gs";
+  const asked = ["log", "-g", format, `--max-count=${LOG_ENTRIES_MAX}`, BRANCHES + branch, "--"];
+  const printed = await gitOutput(git, tree.root, asked, [FATAL]);
+  for (const line of String(printed ?? "").split("\n")) {
+    const [commit, subject = ""] = line.split("\t");
+    if (commit === read) return true;
+    if (!CONTINUES.test(subject)) return false;
+  }
+  return false;
+}

@@ -1,0 +1,33 @@
+import type { ReplicaDocument } from "../../shared/replica/document.ts";
+import { COMMIT_PREFIX } from "../../shared/replica/own-metadata.ts";
+
+/** Of a document's commits the latest are known by name. */
+const COMMITS_MAX = 100;
+
+/**
+ * Whether some machine has read the file at this commit, the one that changed it last: then what
+ * the commit did to the file is in the document, or was undone there since.
+ */
+export function isKnownCommit(document: ReplicaDocument, commit: string | undefined): boolean {
+  return commit !== undefined && document.metadata.get(COMMIT_PREFIX + commit).length > 0;
+}
+
+/** Tells every machine that what these commits did to the file is in the document. */
+export function tellCommits(
+  document: ReplicaDocument,
+  commits: readonly string[],
+  now: number,
+): void {
+  const unknown = commits.filter((commit) => !isKnownCommit(document, commit));
+  for (const commit of unknown) {
+    document.setEntry("metadata", COMMIT_PREFIX + commit, now, { now });
+  }
+  if (unknown.length > 0) forgetSurplus(document);
+}
+
+function forgetSurplus(document: ReplicaDocument): void {
+  const keys = [...document.metadata.keys()].filter((key) => key.startsWith(COMMIT_PREFIX));
+  const toldAt = (key: string) => document.metadata.get(key)[0]?.updated_at ?? 0;
+  const latestFirst = keys.sort((one, other) => toldAt(other) - toldAt(one));
+  for (const key of latestFirst.slice(COMMITS_MAX)) document.deleteEntry("metadata", key);
+}

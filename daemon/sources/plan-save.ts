@@ -1,0 +1,235 @@
+import { diffSections, hasWord, type LineHunk } from "../../shared/replica/line-diff.ts";
+import type { CapturedText } from "../../shared/replica/text.ts";
+import type { NewTextConflict } from "../../shared/replica/text-conflict-record.ts";
+import type { Arrival } from "./arrivals.ts";
+import { type CapturedLine, joinLines, linesOf, overlap, splitLines } from "./text-lines.ts";
+
+/** What a save of a file is judged by. */
+export interface SaveFacts {
+  /** The file as it was last read or written. */
+  readonly base: CapturedText;
+  /** The document as it is. */
+  readonly live: CapturedText;
+  /** The saved lines. */
+  readonly lines: string;
+  /** What came into the file so shortly before the save that its author may not have seen it. */
+  readonly unseen: readonly Arrival[];
+  /** This machine's name. */
+  readonly machine: string | undefined;
+  /** When it was saved, in milliseconds since the Unix epoch. */
+  readonly savedAt: number;
+}
+
+/** What a save does. */
+export interface SavePlan {
+  /** What it is an edit of: lines that are not in it are left as they are. */
+  readonly base: CapturedText;
+  /** What the edit makes of that. */
+  readonly lines: string;
+  /** Which of the saved lines, by index, go nowhere, for others have moved them. */
+  readonly leftOut: ReadonlySet<number>;
+  /** Saved lines, by index, that the save has moved: they are still as new as they were. */
+  readonly moved: ReadonlyMap<number, Arrival>;
+  readonly conflicts: readonly NewTextConflict[];
+}
+
+/**
+ * What a save of a followed file means. It is an edit from the text that the file had last: what it
+ * adds goes in, what it leaves out goes, and what it moves is moved. Only where it undoes what
+ * others changed in this file within `UNSEEN_MS` it may be a wish, or come from a buffer that has
+ * not seen that change. Nothing in a text tells which: two machines may write the same line. So
+ * both sides' text stays, and a conflict says so:
+ *
+ * - lines that others brought and the save has nowhere stay;
+ * - lines that others took away and the save has come back;
+ * - lines that others moved and the save has at their former place stay where others put them.
+ */
+export function planSave(facts: SaveFacts): SavePlan {
+  return new Planner(facts).plan();
+}
+
+/** One hunk of the save's diff, and what is decided of its lines. */
+interface Hunk extends LineHunk {
+  /** Indices of the base's lines that stay. */
+  readonly kept: number[];
+  /** Indices of saved lines that others had taken away. */
+  readonly returned: number[];
+}
+
+class Planner {
+  readonly #facts: SaveFacts;
+  readonly #before: readonly CapturedLine[];
+  readonly #after: readonly string[];
+  readonly #hunks: readonly Hunk[];
+  /** Indices of added lines by their text, those that are not paired yet. */
+  readonly #added = new Map<string, number[]>();
+  readonly #leftOut = new Set<number>();
+  readonly #moved = new Map<number, Arrival>();
+  /** Lines of the document that a former save left out and the file does not show yet. */
+  readonly #joined: CapturedLine[] = [];
+  readonly #undone = new Map<Arrival, number[]>();
+
+  constructor(facts: SaveFacts) {
+    this.#facts = facts;
+    this.#before = linesOf(facts.base);
+    this.#after = splitLines(facts.lines);
+    const hunks = diffSections(
+      this.#before.map(({ text }) => text),
+      this.#after,
+    );
+    this.#hunks = hunks.map((hunk) => ({ ...hunk, kept: [], returned: [] }));
+    for (const { from, added } of hunks) {
+      for (let at = from; at < from + added; at++) this.#noteAdded(at);
+    }
+  }
+
+  #noteAdded(at: number): void {
+    const text = this.#after[at] as string;
+    if (!hasWord(text)) return;
+    const known = this.#added.get(text);
+    if (known) known.push(at);
+    else this.#added.set(text, [at]);
+  }
+
+  plan(): SavePlan {
+    if (this.#facts.unseen.length > 0) {
+      for (const hunk of this.#hunks) this.#judgeRemoved(hunk);
+      this.#joinUnshown();
+      this.#judgeAdded();
+      for (const hunk of this.#hunks) this.#judgeWordless(hunk);
+    }
+    const kept = new Set(this.#hunks.flatMap((hunk) => hunk.kept));
+    const base = this.#before.filter((_, at) => !kept.has(at));
+    return {
+      base: joinLines([...base, ...this.#joined]),
+      lines: this.#after.filter((_, at) => !this.#leftOut.has(at)).join(""),
+      leftOut: this.#leftOut,
+      moved: this.#moved,
+      conflicts: [...this.#hunks.flatMap((hunk) => this.#conflictOf(hunk)), ...this.#moves()],
+    };
+  }
+
+  /** Lines with a word that others brought: they are moved, or they stay. */
+  #judgeRemoved(hunk: Hunk): void {
+    for (let at = hunk.at; at < hunk.at + hunk.removed; at++) {
+      const { text, spans } = this.#before[at] as CapturedLine;
+      const arrival = hasWord(text) ? this.#broughtBy(spans) : undefined;
+      if (!arrival) continue;
+      const twin = this.#added.get(text)?.shift();
+      if (twin === undefined) hunk.kept.push(at);
+      else if (this.#wasMoved(text)) {
+        hunk.kept.push(at);
+        this.#leaveOut(twin, arrival);
+      } else this.#moved.set(twin, arrival);
+    }
+  }
+
+  #leaveOut(at: number, arrival: Arrival): void {
+    this.#leftOut.add(at);
+    this.#undone.set(arrival, [...(this.#undone.get(arrival) ?? []), at]);
+  }
+
+  /** What a save left out and has again at another place was cut and pasted. */
+  #joinUnshown(): void {
+    for (const line of linesOf(this.#facts.live)) {
+      if (!hasWord(line.text) || overlap(line.spans, this.#facts.base.spans)) continue;
+      const arrival = this.#broughtBy(line.spans);
+      const twin = arrival && this.#added.get(line.text)?.shift();
+      if (twin === undefined || !arrival) continue;
+      if (this.#wasMoved(line.text)) this.#leaveOut(twin, arrival);
+      else {
+        this.#moved.set(twin, arrival);
+        this.#joined.push(line);
+      }
+    }
+  }
+
+  #judgeAdded(): void {
+    const taken = new Map<string, number>();
+    for (const text of this.#facts.unseen.flatMap((each) => each.taken)) {
+      taken.set(text, (taken.get(text) ?? 0) + 1);
+    }
+    const open = new Set([...this.#added.values()].flat());
+    for (const hunk of this.#hunks) {
+      for (let at = hunk.from; at < hunk.from + hunk.added; at++) {
+        const text = this.#after[at] as string;
+        const count = taken.get(text) ?? 0;
+        if (count === 0 || !open.has(at)) continue;
+        taken.set(text, count - 1);
+        hunk.returned.push(at);
+      }
+    }
+  }
+
+  /** Blank lines and fences go and stay with the lines that they stand between. */
+  #judgeWordless(hunk: Hunk): void {
+    const isWordKept = hunk.kept.length > 0;
+    let hasBroughtWord = false;
+    const wordless: number[] = [];
+    for (let at = hunk.at; at < hunk.at + hunk.removed; at++) {
+      const { text, spans } = this.#before[at] as CapturedLine;
+      if (!this.#broughtBy(spans)) continue;
+      if (hasWord(text)) hasBroughtWord = true;
+      else wordless.push(at);
+    }
+    if (isWordKept || !hasBroughtWord) {
+      hunk.kept.push(...wordless);
+      hunk.kept.sort((one, other) => one - other);
+    }
+    const added = Array.from({ length: hunk.added }, (_, at) => hunk.from + at);
+    const words = added.filter((at) => hasWord(this.#after[at] as string));
+    if (words.length === 0 || words.some((at) => !this.#leftOut.has(at))) return;
+    for (const at of added) this.#leftOut.add(at);
+  }
+
+  #conflictOf(hunk: Hunk): NewTextConflict[] {
+    const { unseen, machine, savedAt } = this.#facts;
+    const kept = hunk.kept.map((at) => this.#before[at] as CapturedLine);
+    // Lines that stay where others moved them are told of by themselves.
+    const words = kept.filter(({ text }) => hasWord(text) && !this.#wasMoved(text));
+    const [first] = words;
+    if (first) {
+      const by = this.#broughtBy(first.spans);
+      const added = this.#addedIn(hunk);
+      const theirs = { text: textOf(kept), machine: by?.machine, ...(by && { at: by.at }) };
+      const mine = { text: hasWord(added) ? added : "", machine, at: savedAt };
+      return mine.text === theirs.text ? [] : [{ kind: "unseen", versions: [theirs, mine] }];
+    }
+    if (hunk.returned.length === 0) return [];
+    const text = hunk.returned.map((at) => this.#after[at]).join("");
+    const by = unseen.find(({ taken }) => taken.some((line) => text.includes(line)));
+    const gone = { text: "", machine: by?.machine, ...(by && { at: by.at }) };
+    return [{ kind: "unseen", versions: [gone, { text, machine, at: savedAt }] }];
+  }
+
+  #addedIn({ from, added }: Hunk): string {
+    const lines = this.#after.slice(from, from + added);
+    return lines.filter((_, at) => !this.#leftOut.has(from + at)).join("");
+  }
+
+  #moves(): NewTextConflict[] {
+    const { machine, savedAt } = this.#facts;
+    return [...this.#undone].map(([{ machine: by, at }, indices]) => {
+      const text = indices.map((each) => this.#after[each]).join("");
+      const versions = [
+        { text, machine: by, at },
+        { text, machine, at: savedAt },
+      ] as const;
+      const first = Math.min(...indices);
+      const places = [{ behind: this.#after[first - 1] ?? "", text }];
+      return { kind: "moved", versions, places };
+    });
+  }
+
+  #broughtBy(spans: CapturedLine["spans"]): Arrival | undefined {
+    return this.#facts.unseen.find(({ brought }) => overlap(spans, brought));
+  }
+
+  #wasMoved(text: string): boolean {
+    return this.#facts.unseen.some(({ moved }) => moved.includes(text));
+  }
+}
+
+function textOf(lines: readonly CapturedLine[]): string {
+  return lines.map(({ text }) => text).join("");
+}

@@ -1,0 +1,102 @@
+import { historyTime } from "../../shared/replica/history-clock.ts";
+import type { OpenDocument } from "../../shared/replica/open-document.ts";
+import type { CapturedText } from "../../shared/replica/text.ts";
+import {
+  type NewTextConflict,
+  recordTextConflict,
+} from "../../shared/replica/text-conflict-record.ts";
+import { equalForms, splitForm, type TextForm } from "../../shared/replica/text-form.ts";
+import type { ReplicaTables } from "../../shared/replica/tables.ts";
+import type { WriteContext } from "../../shared/replica/write-context.ts";
+import type { Kysely } from "kysely";
+import type { DaemonTables } from "../tables.ts";
+import type { Arrival } from "./arrivals.ts";
+import { applyEdit, type FileContent, knownBase } from "./file-edit.ts";
+import type { FileState } from "./file-state.ts";
+import { planSave, type SavePlan } from "./plan-save.ts";
+import { linesOf, splitLines, type CapturedLine, joinLines, without } from "./text-lines.ts";
+
+type Context = WriteContext<DaemonTables>;
+
+/** What taking a save came to. */
+export interface TakenSave {
+  readonly state: FileState;
+  /** Ids of the conflicts that were recorded. */
+  readonly conflicts: readonly string[];
+  /** Lines of others that the save has moved: they are as new in the file as they were. */
+  readonly moved: readonly MovedLine[];
+}
+
+/** A line of the document that stands for one that came into the file with an arrival. */
+export interface MovedLine {
+  readonly arrival: Arrival;
+  readonly spans: CapturedLine["spans"];
+}
+
+/**
+ * Takes a save as an edit from `known`, the text that the file had last. What it undoes of the
+ * changes that its author may not have seen stays on both sides, and is recorded; see `planSave`.
+ */
+export async function takeEdit(
+  context: Context,
+  open: OpenDocument,
+  known: FileState,
+  file: FileContent,
+  unseen: readonly Arrival[],
+): Promise<TakenSave> {
+  const { document, writer } = open;
+  const { form, lines } = splitForm(file.content);
+  const { machine } = writer;
+  const savedAt = Math.round(file.savedAt);
+  const base = knownBase(open, known.base);
+  const live = document.captureText();
+  const plan = planSave({ base, live, lines, unseen, machine, savedAt });
+  const edit = await applyEdit(context, open, plan.base, plan.lines);
+  if (!equalForms(form, known.form)) document.setTextForm(form, context.now);
+  const found = [...plan.conflicts, ...formatConflict(known.form, form, unseen, machine, savedAt)];
+  const saved = withLeftOut(edit.base, lines, plan);
+  return {
+    state: { hash: file.hash, base: joinLines(saved), form },
+    conflicts: [...edit.conflicts, ...(await record(context, open, found))],
+    moved: [...plan.moved].map(([at, arrival]) => {
+      return { arrival, spans: without(saved[at]?.spans ?? [], arrival.brought) };
+    }),
+  };
+}
+
+/** Records conflicts in the document, and gives their ids. */
+export async function record(
+  { db, now }: Context,
+  { document }: OpenDocument,
+  conflicts: readonly NewTextConflict[],
+): Promise<string[]> {
+  if (conflicts.length === 0) return [];
+  const time = await historyTime(db as unknown as Kysely<ReplicaTables>, now);
+  return conflicts.map((conflict) => recordTextConflict(document, conflict, now, time));
+}
+
+/** The saved lines, of which the document has those that were left out elsewhere or not at all. */
+function withLeftOut(edited: CapturedText, lines: string, { leftOut }: SavePlan): CapturedLine[] {
+  const rest = linesOf(edited)[Symbol.iterator]();
+  return splitLines(lines).map((text, at) => {
+    const spans = [{ client: null, clock: 0, length: text.length }];
+    return leftOut.has(at) ? { text, spans } : (rest.next().value ?? { text, spans });
+  });
+}
+
+/** Only one way of writing a text down can stand: the save's does, and what it undid is told. */
+function formatConflict(
+  known: TextForm,
+  form: TextForm,
+  unseen: readonly Arrival[],
+  machine: string | undefined,
+  savedAt: number,
+): NewTextConflict[] {
+  const by = unseen.findLast(({ former }) => former !== undefined);
+  if (!by || equalForms(known, form)) return [];
+  const versions = [
+    { text: JSON.stringify(known), machine: by.machine, at: by.at },
+    { text: JSON.stringify(form), machine, at: savedAt },
+  ] as const;
+  return [{ kind: "format", versions }];
+}

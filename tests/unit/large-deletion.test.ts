@@ -1,0 +1,43 @@
+import { describe, expect, test } from "bun:test";
+import { findLargeDeletion } from "../../shared/replica/large-deletion.ts";
+
+const NOW = 1_750_000_000_000;
+
+function textOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+const TWELVE = Array.from({ length: 12 }, (_, at) => `line ${at + 1}`);
+
+function deleted(before: readonly string[], after: readonly string[]) {
+  return findLargeDeletion(textOf(before), textOf(after), "laptop", NOW);
+}
+
+describe("the notice of a large deletion", () => {
+  test("says who deleted how many lines and when, and has the lines", () => {
+    const notice = deleted(TWELVE, ["line 1", "line 9", "new"]);
+    expect(notice?.lines).toBe(10);
+    expect(notice?.versions[1]).toEqual({ text: "", machine: "laptop", at: NOW });
+    expect(notice?.versions[0].text.split("\n").slice(0, -1)).toEqual(
+      TWELVE.filter((line) => line !== "line 1" && line !== "line 9"),
+    );
+    expect(notice?.places?.map(({ behind }) => behind)).toEqual(["line 1\n", "line 9\n"]);
+  });
+
+  test("is given for more than half, and for no less", () => {
+    expect(deleted(TWELVE, TWELVE.slice(0, 6))).toBeUndefined();
+    expect(deleted(TWELVE, TWELVE.slice(0, 5))?.lines).toBe(7);
+    expect(deleted(TWELVE, [])?.lines).toBe(12);
+  });
+
+  test("is not given for a text of ten lines or less", () => {
+    expect(deleted(TWELVE.slice(0, 10), [])).toBeUndefined();
+    expect(deleted([...TWELVE.slice(0, 10), "", "", " "], [])).toBeUndefined();
+  });
+
+  test("is not given for lines that were moved, nor for other line endings", () => {
+    expect(deleted(TWELVE, [...TWELVE].reverse())).toBeUndefined();
+    const crlf = textOf(TWELVE).replaceAll("\n", "\r\n");
+    expect(findLargeDeletion(textOf(TWELVE), crlf, "laptop", NOW)).toBeUndefined();
+  });
+});
