@@ -7,8 +7,6 @@ import { linesOf, type Weight } from "./text-ledger.ts";
 const DEFENDED_MS_MAX = 55_000;
 const COUNTS_MS_MIN = 70_000;
 
-const DEFENDS = false;
-
 interface Arrival {
   readonly at: number;
   /** The process that wrote it into the file, which alone knows that for sure. */
@@ -43,7 +41,7 @@ export class Arrivals {
     const age = now - arrival.at;
     if (age > COUNTS_MS_MIN) return arrival.process ? "counts" : "unsure";
     const isSure = arrival.process?.alive === true && arrival.process === machine.process;
-    return age < DEFENDED_MS_MAX && isSure && DEFENDS ? "defended" : "unsure";
+    return age < DEFENDED_MS_MAX && isSure ? "defended" : "unsure";
   }
 
   #of(machine: Machine, project: ProjectId): Map<string, Arrival> {

@@ -1,9 +1,11 @@
 import { join } from "node:path";
+import { PLANTED } from "../../support/planted-secrets.ts";
 import type { ProjectId } from "../../../shared/ids.ts";
 import { Arrivals } from "./arrivals.ts";
 import type { Dice } from "./dice.ts";
 import type { Machine } from "./machine.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
+import { Saves } from "./saves.ts";
 import type { TextLedger, Weight } from "./text-ledger.ts";
 
 export const FILE = "CLAUDE.md";
@@ -26,6 +28,7 @@ export interface FilesOptions {
 /** The followed files of all machines, as people see them, and the account of what they save. */
 export class Files {
   readonly arrivals = new Arrivals();
+  readonly saves = new Saves();
   readonly #options: FilesOptions;
   /** What a file had when it was removed: the next one is made from that. */
   readonly #removed = new Map<string, string>();
@@ -62,6 +65,7 @@ export class Files {
   begin(machine: Machine, project: ProjectId, text: string): void {
     machine.volume.putByPerson(this.pathOf(machine, project), Buffer.from(text));
     this.#options.ledgerOf(project).saved("", text);
+    this.saves.made(machine, project, text, this.#options.scheduler.now);
     this.#seen(machine, project, text);
     this.changed(machine, project);
   }
@@ -96,24 +100,24 @@ export class Files {
     const ledger = ledgerOf(project);
     if (!isFollowed(machine, project)) {
       ledger.exchanged(before, after);
+      this.saves.left(machine, project, scheduler.now);
       return;
     }
     const weigh = (line: string): Weight => {
-      if (after.trim() === "") return "unsure";
+      // Whether an empty or a new file takes anything away, how long it was so decides.
+      if (after.trim() === "" || !this.exists(machine, project)) return "unsure";
+      if (before.trim() === "" || after.includes(PLANTED.github)) return "unsure";
       return this.arrivals.weigh(machine, project, line, scheduler.now);
     };
     ledger.saved(before, after, weigh);
+    this.saves.made(machine, project, after, scheduler.now);
   }
 
   remove(machine: Machine, project: ProjectId): void {
     const path = this.pathOf(machine, project);
     if (!machine.volume.find(path)) return;
-    const text = this.textOf(machine, project);
-    this.#removed.set(path, text);
-    this.#options.ledgerOf(project).exchanged(text, "");
-    // The daemon may not know the last save: it takes away what it had written itself, too.
-    const written = machine.shadow.documents.get(project)?.content() ?? "";
-    this.#options.ledgerOf(project).exchanged(written, "");
+    this.#removed.set(path, this.textOf(machine, project));
+    this.saves.left(machine, project, this.#options.scheduler.now);
     machine.volume.remove(path);
     this.changed(machine, project);
   }
@@ -131,6 +135,7 @@ export class Files {
   /** git has put a text there, or none. */
   exchanged(machine: Machine, project: ProjectId, before: string, after: string): void {
     this.#options.ledgerOf(project).exchanged(before, after);
+    this.saves.left(machine, project, this.#options.scheduler.now);
     this.#seen(machine, project, after);
   }
 

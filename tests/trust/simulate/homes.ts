@@ -48,5 +48,6 @@ export class Homes {
     memories.inboxLost(machine.name);
     secrets.excuse(machine);
     files.arrivals.blur(machine);
+    files.saves.forget(machine);
   }
 }

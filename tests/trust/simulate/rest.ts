@@ -101,6 +101,7 @@ export function toldBy(document: ReplicaDocument | undefined): string {
 /** Rows and files on the disks, against what was announced. */
 export async function checkDisks(cluster: Cluster): Promise<void> {
   await cluster.secrets.checkAtRest();
+  for (const lost of await cluster.files.saves.missing(cluster.scheduler.now)) cluster.report(lost);
   for (const machine of cluster.machines) {
     const { running, name, shadow } = machine;
     if (!running) continue;

@@ -1,5 +1,3 @@
-const TOLD = false;
-
 /** What is known of one line of a project's text. */
 interface LineFacts {
   /** Somebody's save brought it. */
@@ -97,7 +95,7 @@ export class TextLedger {
       if (written && !isShown && !taken && !excused) this.#report(`the line "${line}" is lost`);
       if (!isShown || unsure || broughtBack || !isUnique(line) || conflicts.has(line)) continue;
       if (taken) this.#report(`the line "${line}" is there, though it was deleted`);
-      else if (defended && TOLD) this.#report(`nobody is told that the line "${line}" was not deleted`);
+      else if (defended) this.#report(`nobody is told that the line "${line}" was not deleted`);
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Git, GitResult } from "../../../../daemon/sources/run-git.ts";
 import type { Volume } from "../disk/volume.ts";
+import type { Commit } from "./objects.ts";
 import { type ObjectStores, type Repository, repositoryAt } from "./repository.ts";
 
 const NO_REPOSITORY = "fatal: not a git repository (or any of the parent directories): .git";
@@ -129,24 +130,41 @@ function mergeBase(repository: Repository, args: readonly string[]): GitResult {
   return repository.objects.isAncestor(one, other) ? done("") : refused(1);
 }
 
+/** Commits that are reached from some and not from others (`^C`, `A..B`), latest first. */
 function revList(repository: Repository, args: readonly string[]): GitResult {
   const { objects } = repository;
-  const [range = ""] = namesOf(args);
-  const [from, to] = range.includes("..") ? range.split("..") : [undefined, range];
-  const [first, last] = [from, to].map((each) => each && commitOf(repository, each));
-  if (!last || (from && !first)) return refused(128, `fatal: bad revision '${range}'`);
-  const known = new Set(first ? objects.history(first).map(({ id }) => id) : []);
+  const names = namesOf(args).flatMap((name) => {
+    const [from, to] = name.split("..");
+    return to === undefined ? [name] : [`^${from}`, to];
+  });
+  const commits = names.map((name) => commitOf(repository, name.replace(/^\^/, "")));
+  if (commits.includes(undefined)) return refused(128, `fatal: bad revision '${names.join(" ")}'`);
+  const reach = (wanted: boolean) =>
+    commits.flatMap((id, at) => (names[at]?.startsWith("^") === wanted ? objects.history(id ?? "") : []));
+  const known = new Set(reach(true));
   const paths = pathsOf(args);
   const rootsOnly = args.includes("--max-parents=0");
-  const found = objects.history(last).filter(({ id, parents, tree }) => {
-    if (known.has(id) || (rootsOnly && parents.length > 0)) return false;
-    return (
-      paths.length === 0 ||
-      parents.length === 0 ||
-      parents.every((each) => paths.some((path) => objects.get(each).tree.get(path) !== tree.get(path)))
-    );
+  const found = [...new Set(reach(false))].filter((commit) => {
+    if (known.has(commit) || (rootsOnly && commit.parents.length > 0)) return false;
+    return paths.length === 0 || paths.some((path) => isChangedBy(repository, commit, path));
   });
-  return done(found.map(({ id }) => withBreak(id)).join(""));
+  return done(
+    limited(args, found)
+      .map(({ id }) => withBreak(id))
+      .join(""),
+  );
+}
+
+function isChangedBy({ objects }: Repository, { parents, tree }: Commit, path: string): boolean {
+  const blobs = parents.map((parent) => objects.get(parent).tree.get(path));
+  if (blobs.length === 0) return tree.has(path);
+  return blobs.every((blob) => blob !== tree.get(path));
+}
+
+/** As many as `-n` or `--max-count` says. */
+function limited<Item>(args: readonly string[], items: readonly Item[]): readonly Item[] {
+  const [limit] = args.flatMap((each) => /^(?:-n|--max-count=)(\d+)$/.exec(each)?.[1] ?? []);
+  return items.slice(0, limit === undefined ? undefined : Number(limit));
 }
 
 /** `log -g --format=%H%x09%gs REF`, the newest entry first. */
@@ -156,8 +174,7 @@ function reflog(repository: Repository, args: readonly string[]): GitResult {
   const text = places.map((each) => repository.read(`logs/${each}`)).find((each) => each);
   const format = args.find((each) => each.startsWith("--format="))?.slice("--format=".length);
   const lines = (text ?? "").split("\n").filter((line) => line !== "").reverse();
-  const limit = args.map((each) => /^(?:-n|--max-count=)(\d+)$/.exec(each)?.[1]).find(Boolean);
-  const shown = lines.slice(0, limit === undefined ? undefined : Number(limit)).map((line) => {
+  const shown = limited(args, lines).map((line) => {
     const [commit = "", why = ""] = line.split("\t");
     return (format ?? "%H%x09%gs")
       .replaceAll("%H", commit)
