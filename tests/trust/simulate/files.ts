@@ -6,7 +6,7 @@ import type { Dice } from "./dice.ts";
 import type { Machine } from "./machine.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
 import { Saves } from "./saves.ts";
-import type { TextLedger, Weight } from "./text-ledger.ts";
+import { linesOf, type TextLedger, type Weight } from "./text-ledger.ts";
 
 export const FILE = "CLAUDE.md";
 /** Between the moment that an editor empties a file and the one that it has written it. */
@@ -117,9 +117,17 @@ export class Files {
     const path = this.pathOf(machine, project);
     if (!machine.volume.find(path)) return;
     this.#removed.set(path, this.textOf(machine, project));
+    this.#giveUp(machine, project);
     this.saves.left(machine, project, this.#options.scheduler.now);
     machine.volume.remove(path);
     this.changed(machine, project);
+  }
+
+  /** What the daemon has not taken by now is gone with the file. */
+  #giveUp(machine: Machine, project: ProjectId): void {
+    const taken = new Set(linesOf(machine.shadow.documents.get(project)?.content() ?? ""));
+    const untaken = linesOf(this.textOf(machine, project)).filter((line) => !taken.has(line));
+    this.#options.ledgerOf(project).exchanged(untaken.join("\n"), "");
   }
 
   /** A daemon has put a text where the file's name leads. */

@@ -1,7 +1,7 @@
 import type { Cluster } from "./cluster.ts";
 
 const STEP_MS = 100;
-const WAIT_MS_MAX = 1000;
+const WAIT_MS_MAX = 2000;
 
 /** Lets time pass, in steps between which stopped processes are taken away. */
 export function pass(cluster: Cluster, milliseconds: number): void {

@@ -57,7 +57,8 @@ export class Saves {
   }
 }
 
-async function isKept(machine: Machine, project: ProjectId, text: string): Promise<boolean> {
+/** Whether a machine's history of a project's text has this, byte for byte. */
+export async function isKept(machine: Machine, project: ProjectId, text: string): Promise<boolean> {
   const { running, shadow } = machine;
   if (!running || shadow.documents.get(project)?.content() === text) return true;
   const db = running.store.reader as unknown as Kysely<ReplicaTables>;

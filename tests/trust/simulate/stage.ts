@@ -8,6 +8,7 @@ import type { Machine } from "./machine.ts";
 import { bindAnew } from "./moves.ts";
 import { pass, waitFor } from "./passing.ts";
 import { toldBy } from "./rest.ts";
+import { isKept } from "./saves.ts";
 import { valuesOf } from "./shadow.ts";
 import { CALM } from "./weather.ts";
 
@@ -135,6 +136,19 @@ export class Stage {
     const user = this.cluster.clones.userOf(this.machine(number), this.project);
     if (!user) throw new Error("this scenario has no clones");
     return user;
+  }
+
+  /** Something goes on while time passes. */
+  begun(work: Promise<unknown>): void {
+    work.catch((thrown) => this.cluster.report(String(thrown)));
+  }
+
+  /** Reports it when a machine's history does not have a save. */
+  expectKept(number: number, text: string): void {
+    const kept = isKept(this.machine(number), this.project, text).then((found) => {
+      if (!found) this.cluster.report(`m${number}'s history has no ${JSON.stringify(text)}`);
+    });
+    this.wait(kept);
   }
 
   /** Ends a daemon; it stays down until `start`. */

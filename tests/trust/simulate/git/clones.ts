@@ -47,6 +47,8 @@ const WEIGHT = COMMANDS.reduce((sum, [, weight]) => sum + weight, 0);
 export class Clones {
   readonly #options: ClonesOptions;
   readonly #users = new Map<string, GitUser>();
+  /** How long each step of a command takes; otherwise as it comes. */
+  stepMs: number | undefined;
   /** Where a command is under way. */
   #running = 0;
 
@@ -81,7 +83,7 @@ export class Clones {
     return new GitUser({
       repository,
       scheduler,
-      stepMs: () => dice.between(0, STEP_MS_MAX),
+      stepMs: () => this.stepMs ?? dice.between(0, STEP_MS_MAX),
       onTouched: (path, before, after) => {
         if (path === files.pathOf(machine, project)) files.exchanged(machine, project, before, after);
       },

@@ -187,6 +187,9 @@ export class GitUser {
     for (const path of changed) await this.#put(repository, path, tree.get(path));
     await this.#step();
     repository.index = tree;
+    // Before HEAD moves: for a moment another commit's files stand under the old name.
+    repository.remove("index.lock");
+    await this.#step();
     return true;
   }
 
