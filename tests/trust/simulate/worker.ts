@@ -26,10 +26,14 @@ process.on("uncaughtException", (thrown) => {
 
 /** Out of a promise's reach, so that the run can let all promises go on. */
 function runFromLoop(seed: number): Promise<SeedResult> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     setImmediate(() => {
-      const result = runOne(seed, FOLDER);
-      setImmediate(() => resolve(result));
+      try {
+        const result = runOne(seed, FOLDER);
+        setImmediate(() => resolve(result));
+      } catch (thrown) {
+        reject(thrown);
+      }
     });
   });
 }
