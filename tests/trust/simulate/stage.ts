@@ -1,5 +1,6 @@
 import type { ReplicaDocument } from "../../../shared/replica/document.ts";
-import type { ProjectId } from "../../../shared/ids.ts";
+import { memoryIdOf, type ProjectId } from "../../../shared/ids.ts";
+import { revisionName } from "../../../shared/replica/revision-name.ts";
 import type { Cast } from "./cast.ts";
 import { Cluster } from "./cluster.ts";
 import { Dice } from "./dice.ts";
@@ -124,6 +125,38 @@ export class Stage {
     return content;
   }
 
+  /** Deletes a memory through a machine's daemon. */
+  forget(number: number, key: string): void {
+    const { running, name } = this.machine(number);
+    if (!running) throw new Error(`${name} is down`);
+    const write = this.cluster.memories.ask(name, this.project, key, true);
+    const id = memoryIdOf(this.project, key);
+    this.wait(Promise.resolve(running.services.memories.remove(running.caller, id)));
+    write.state = "acknowledged";
+  }
+
+  /** How many memories a machine has of the project. */
+  countMemories(number: number): number {
+    return [...(this.#document(number)?.memories.keys() ?? [])].length;
+  }
+
+  /** How often a machine has seen this text as somebody's save. */
+  countSaves(number: number, text: string): number {
+    let count = 0;
+    const { running } = this.machine(number);
+    const rows = running?.store.reader
+      .selectFrom("saves")
+      .select("id")
+      .where("revision", "=", revisionName(text))
+      .execute();
+    this.wait(
+      Promise.resolve(rows).then((found) => {
+        count = found?.length ?? 0;
+      }),
+    );
+    return count;
+  }
+
   /** Everybody binds the project to the service where it was not. */
   bindAnew(): void {
     const { cluster, project } = this;
@@ -136,6 +169,13 @@ export class Stage {
     const user = this.cluster.clones.userOf(this.machine(number), this.project);
     if (!user) throw new Error("this scenario has no clones");
     return user;
+  }
+
+  /** As somebody asks for it. */
+  syncNow(number: number): void {
+    const { running } = this.machine(number);
+    for (const calls of running?.calls ?? []) calls.hurried();
+    void running?.remotes.syncNow();
   }
 
   /** Something goes on while time passes. */

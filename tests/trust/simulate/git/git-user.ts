@@ -189,6 +189,7 @@ export class GitUser {
     repository.index = tree;
     // Before HEAD moves: for a moment another commit's files stand under the old name.
     repository.remove("index.lock");
+    this.#options.onChanged();
     await this.#step();
     return true;
   }

@@ -44,7 +44,7 @@ export const GIT: readonly Mutation[] = [
     "a file in the middle of a checkout is nobody's save",
     "daemon/sources/read-tracked-text.ts",
     "if (startedMs - sighting.sinceMs < QUIET_MS) {",
-    "if (startedMs - sighting.sinceMs < 0) {",
+    "if (startedMs - sighting.sinceMs < -QUIET_MS) {",
   ),
   mutation(
     "the index's lock is not looked at",

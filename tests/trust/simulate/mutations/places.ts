@@ -30,13 +30,23 @@ export const PLACES: readonly Mutation[] = [
     "const keyOf = (block: Block) => block.key;",
     "const keyOf = (block: Block) => block.key.trim();",
   ),
-  mutation(
-    "going back to a former service is no first contact",
-    "what came from a second service is told to the first one when a project comes back",
-    "daemon/remotes/remote-book.ts",
-    "await forgetPositions(db, open.id);",
-    "",
-  ),
+  {
+    // Two places see to it: one where a project is bound anew, one where a service is opened.
+    name: "going back to a former service is no first contact",
+    found: "what came from a second service is told to the first one when a project comes back",
+    replacements: [
+      {
+        file: "daemon/remotes/remote-book.ts",
+        from: "await forgetPositions(db, open.id);",
+        to: "",
+      },
+      {
+        file: "daemon/remotes/open-remotes.ts",
+        from: "await store.write(({ db }) => forgetOtherServices(db, account, service.name));",
+        to: "",
+      },
+    ],
+  },
   mutation(
     "a held write is dropped when its project is bound anew",
     "a held write goes along when its project is bound anew",
@@ -51,13 +61,23 @@ export const PLACES: readonly Mutation[] = [
     "(await findBinding(db, project)) ?? usual",
     "usual",
   ),
-  mutation(
-    "a project goes on to its former service, too",
-    "nothing of a project goes to its former service",
-    "daemon/sync/open-bound.ts",
-    "if (bound !== undefined && bound !== account) return undefined;",
-    "if (bound !== undefined) return await context.open({ owner: bound, name });",
-  ),
+  {
+    // The engine asks for no such project, and would not be given it.
+    name: "a project goes on to its former service, too",
+    found: "nothing of a project goes to its former service",
+    replacements: [
+      {
+        file: "daemon/sync/open-bound.ts",
+        from: "if (bound !== undefined && bound !== account) return undefined;",
+        to: "if (bound !== undefined) return await context.open({ owner: bound, name });",
+      },
+      {
+        file: "daemon/remotes/open-remotes.ts",
+        from: "this.#bindings.get(projectId) === account);",
+        to: "this.#bindings.has(projectId));",
+      },
+    ],
+  },
   mutation(
     "a renamed folder's file is a stranger's",
     "a folder that was renamed while no daemon ran keeps its base",

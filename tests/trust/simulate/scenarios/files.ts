@@ -27,6 +27,7 @@ export const FILES: readonly Scenario[] = [
       stage.start(1);
       stage.pass(10_000);
       stage.expect("the text", stage.textOf(2), lines("one", "two", "four"));
+      stage.expect("how often it was saved", stage.countSaves(1, lines("one", "two", "three")), 0);
     },
   },
   {
@@ -56,16 +57,18 @@ export const FILES: readonly Scenario[] = [
   },
   {
     name: "a deletion alone goes to the others",
+    cast: { services: 2 },
     play(stage) {
-      stage.begin(lines("one", "two", "three"));
-      stage.cutOff(1);
-      stage.save(1, lines("one", "three"));
+      stage.begin(lines("one"));
+      stage.remember(1, "alpha");
       stage.pass();
-      stage.stop(1);
-      stage.cluster.network.restore("m1");
-      stage.start(1);
-      stage.pass(20_000);
-      stage.expect("the other's file", stage.fileOf(2), lines("one", "three"));
+      stage.cutOff(2);
+      stage.forget(1, "alpha");
+      stage.pass();
+      // At another service it is the first contact, at which whole states are compared.
+      stage.bindAnew();
+      stage.connect(2);
+      stage.expect("how many memories the other has", stage.countMemories(2), 0);
     },
   },
   {

@@ -9,7 +9,10 @@ export const PLACES: readonly Scenario[] = [
     cast: { services: 2 },
     play(stage) {
       stage.begin(lines("one"));
+      // So that both have something acknowledged there.
       stage.remember(1, "alpha");
+      stage.pass();
+      stage.remember(2, "gamma");
       stage.pass();
       stage.bindAnew();
       stage.pass();
@@ -56,7 +59,9 @@ export const PLACES: readonly Scenario[] = [
       stage.bindAnew();
       stage.remember(1, "alpha");
       stage.save(1, lines("one", "for the new one alone"));
-      stage.pass(20_000);
+      stage.pass();
+      stage.syncNow(1);
+      stage.pass();
       const document = stage.cluster.hosts.main.shadow.documents.get(stage.project);
       stage.expect("the text at the former service", document?.content(), lines("one"));
     },

@@ -33,6 +33,7 @@ export const UNSEEN: readonly Scenario[] = [
     name: "lines that others took away a moment ago come back, and that is told",
     play(stage) {
       stage.begin(lines("one", "gone and back (m1 1)", "two"));
+      stage.pass(70_000);
       stage.save(2, lines("one", "two"));
       stage.pass(20_000);
       stage.save(1, lines("one", "gone and back (m1 1)", "two", "his"));
