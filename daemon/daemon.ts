@@ -4,7 +4,7 @@ import type { Log } from "../shared/log.ts";
 import type { ReplicaStore } from "../shared/replica/store.ts";
 import { Sweeper } from "../shared/replica/sweeper.ts";
 import { moveKeptConflicts } from "../shared/replica/text-conflicts.ts";
-import { delay, type World } from "../shared/world.ts";
+import { delay, type World, within } from "../shared/world.ts";
 import { drainInbox } from "./drain-inbox.ts";
 import { type Controlled, createControl } from "./gateway/control.ts";
 import { forwardConnections } from "./gateway/forwarded-connections.ts";
@@ -39,6 +39,7 @@ import { createGit } from "./sources/run-git.ts";
 import { watchFolder } from "./sources/watched-folder.ts";
 import { isRefused } from "./refused-units.ts";
 import { type DaemonStatus, isSynced, readStatus } from "./status.ts";
+import type { SyncUnit } from "./sync/schedule.ts";
 import type { Service, ServiceAnswer } from "./sync/service.ts";
 import { realSigns, WakeWatch } from "./sync/wake-watch.ts";
 import type { DaemonTables } from "./tables.ts";
@@ -66,15 +67,18 @@ export interface DaemonOptions {
 /** The answer to `sync`. */
 export interface SyncResult {
   readonly synced: boolean;
-  /** What is left the services refuse, so that waiting for it brings nothing. */
+  /** What is left the services refuse, or can't be looked at: waiting for it brings nothing. */
   readonly refused: boolean;
   readonly status: DaemonStatus;
 }
 
+/** Who does not wait for a sync gives the services so long to answer all the same. */
+const SYNC_MS_MIN = 2000;
 /** How often `sync` looks whether everything is acknowledged. */
 const SYNC_POLL_MS = 100;
 /** How often it tries again meanwhile what had failed. */
 const SYNC_HURRY_MS = 2000;
+const MS_PER_S = 1000;
 
 /**
  * One machine's memsync: the local replica with its gateway, the followed files, and the
@@ -121,7 +125,7 @@ export class Daemon implements Controlled {
       tokens: new TokenStore({ home, world, keyring }),
       openEmbedded,
       links: () => this.#folders.links,
-      onContact: () => this.#onContact(),
+      onContact: (units) => this.#onContact(units),
     });
     this.#folders = new LinkedFolders({
       home,
@@ -218,14 +222,30 @@ export class Daemon implements Controlled {
    * Syncs now, and for up to `waitSeconds` until the service has acknowledged everything or refuses
    * what is left, or until `signal` is aborted: it works for whoever waits alone.
    */
-  async sync(waitSeconds: number, signal?: AbortSignal): Promise<SyncResult> {
+  sync(waitSeconds: number, signal?: AbortSignal): Promise<SyncResult> {
+    return this.#untilSynced(this.#syncNow(), waitSeconds, signal);
+  }
+
+  /** Waits like `sync` for what is under way and due; asks for no more, and looks at no file. */
+  settle(waitSeconds: number, signal?: AbortSignal): Promise<SyncResult> {
+    this.#remotes.hurry();
+    return this.#untilSynced(this.#followers.settled(), waitSeconds, signal);
+  }
+
+  async #untilSynced(
+    begun: Promise<void>,
+    waitSeconds: number,
+    signal: AbortSignal | undefined,
+  ): Promise<SyncResult> {
     const { world } = this.#options;
-    const deadline = world.monotonic() + waitSeconds * 1000;
-    await this.#followers.lookAll();
-    await this.#remotes.syncNow();
+    const waitMs = waitSeconds * MS_PER_S;
+    const deadline = world.monotonic() + waitMs;
+    if (!(await within(world, Math.max(waitMs, SYNC_MS_MIN), begun, signal))) {
+      return { synced: false, refused: false, status: await this.status() };
+    }
     let hurriedAt = world.monotonic();
     for (;;) {
-      await this.#followers.lookAll();
+      const lookedAt = world.monotonic();
       const status = await this.status();
       if (isSynced(status)) return { synced: true, refused: false, status };
       const now = world.monotonic();
@@ -233,10 +253,27 @@ export class Daemon implements Controlled {
       if (refused || this.#stopping || signal?.aborted || now >= deadline) {
         return { synced: false, refused, status };
       }
-      await delay(world, SYNC_POLL_MS);
+      // With hundreds of projects a look takes longer than the pause would be.
+      await delay(world, Math.max(SYNC_POLL_MS, now - lookedAt));
+      this.#lookAtWaiting(status);
       if (now - hurriedAt < SYNC_HURRY_MS) continue;
       this.#remotes.hurry();
       hurriedAt = now;
+    }
+  }
+
+  /** Looks at the files and calls the services; what they answered is in the files then. */
+  async #syncNow(): Promise<void> {
+    await this.#followers.lookAll();
+    await this.#remotes.syncNow();
+    await this.#followers.settled();
+  }
+
+  /** Looks again at those files that wait for something else than their service. */
+  #lookAtWaiting({ projects }: DaemonStatus): void {
+    const contacted = new Set(projects.flatMap(({ id, contacted: is }) => (is ? [id] : [])));
+    for (const file of this.#followers.files()) {
+      if (file.status.state === "waiting" && contacted.has(file.link.projectId)) file.look();
     }
   }
 
@@ -286,9 +323,12 @@ export class Daemon implements Controlled {
     await this.#store.close();
   }
 
-  #onContact(): void {
+  #onContact(units: readonly SyncUnit[]): void {
     if (this.#salvagedWait) this.#settling = this.#settling.then(() => this.#settleSalvaged());
-    this.#lookAtWaiting();
+    // Of the others' first answers nothing is known yet, and a look costs several gits.
+    for (const file of this.#followers.files()) {
+      if (file.status.state === "waiting" && units.includes(file.link.projectId)) file.look();
+    }
   }
 
   async #settleSalvaged(): Promise<void> {
@@ -300,9 +340,5 @@ export class Daemon implements Controlled {
     } catch (thrown) {
       this.#options.log.warn({ reason: messageOf(thrown) }, "what was salvaged has to wait");
     }
-  }
-
-  #lookAtWaiting(): void {
-    for (const file of this.#followers.files()) if (file.status.state === "waiting") file.look();
   }
 }

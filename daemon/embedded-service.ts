@@ -11,7 +11,7 @@ export { type Emulator, startEmulator } from "../server/emulator/start-emulator.
 export { HostAdmin } from "../server/host-admin.ts";
 export { runEmulator, runServer } from "../server/main.ts";
 export { LOG_LEVELS, type LogLevel } from "../server/open-log.ts";
-export { openHostDatabase } from "../server/open-store.ts";
+export { hostSchema, openHostDatabase } from "../server/open-store.ts";
 export {
   databasePath,
   type ReadSettings,

@@ -29,7 +29,10 @@ export async function readLinkFacts(
   const found = await readPlace(dir);
   const place = found.kind === "folder" ? found.place : undefined;
   const replaced = known && place ? !isSamePlace(known.place, place) : false;
-  const rootCommit = identity.kind === "none" ? undefined : await findRootCommit(git, dir);
+  const rootCommit =
+    identity.kind === "none"
+      ? undefined
+      : (identity.rootCommit ?? (await findRootCommit(git, dir)));
   return { dir, identity, former, known, place, replaced, rootCommit };
 }
 

@@ -39,6 +39,20 @@ export interface BoundLink extends Link {
   readonly remote: string;
 }
 
+/** A folder by its real path, and what its repository says of its project. */
+interface IdentifiedFolder {
+  readonly dir: string;
+  readonly identity: ProjectIdentity;
+}
+
+/** What is known of a change of links. */
+interface ChangeFacts {
+  /** Names of the remotes that are to be opened anew. */
+  readonly changedRemotes?: readonly string[];
+  /** The folder that it is about, where its repository was just looked at. */
+  readonly identified?: IdentifiedFolder;
+}
+
 /** What linked folders are kept with. */
 export interface LinkedFoldersOptions {
   readonly home: Home;
@@ -104,15 +118,22 @@ export class LinkedFolders {
 
   /** Follows a folder's project from now on. Refuses a folder that is not there. */
   link(folder: string, options: LinkOptions = {}): Promise<BoundLink> {
-    return this.#inTurn(() => this.#link(folder, options));
+    // What git says of several folders is asked at once; they are linked in turn.
+    const found = this.#identify(folder);
+    found.catch(() => undefined);
+    return this.#inTurn(async () => this.#link(await found, options));
   }
 
-  async #link(folder: string, options: LinkOptions): Promise<BoundLink> {
+  async #identify(folder: string): Promise<IdentifiedFolder> {
     const dir = await realPathOf(folder);
     if (!(await isFolder(dir))) {
       throw new AppError("invalid_request", `${folder} is not a folder`);
     }
-    const identity = await identifyProject(this.#options.git, dir);
+    return { dir, identity: await identifyProject(this.#options.git, dir) };
+  }
+
+  async #link(found: IdentifiedFolder, options: LinkOptions): Promise<BoundLink> {
+    const { dir, identity } = found;
     await this.#bringMoved(dir, identity);
     const former = this.#links.find((link) => link.dir === dir);
     const facts = await readLinkFacts(
@@ -129,15 +150,15 @@ export class LinkedFolders {
     const others = this.#links.filter((each) => each.dir !== dir && each.projectId === projectId);
     const binding = { project: projectId, remote: options.remote, former, others };
     const dirs = [dir, ...(options.remote === undefined ? [] : others.map((each) => each.dir))];
-    const account = await this.#unfollowed(dirs, () =>
+    const change = () =>
       this.#options.store.write(async (context) => {
         const bound = await bindProject(context, this.#options.book, binding);
         await putLink(context.db, link, context.now);
         await moveToProject(context, bound, former, link, chosen.bringsMemories);
         await keepPlace(context.db, facts, chosen);
         return bound;
-      }),
-    );
+      });
+    const account = await this.#unfollowed(dirs, change, { identified: found });
     return { ...link, remote: this.#options.remotes.remoteOf(account)?.name ?? "" };
   }
 
@@ -170,11 +191,15 @@ export class LinkedFolders {
 
   /** Finds out whether git still says that the folder is the project that it is linked to. */
   onRepository(link: Link): void {
+    this.#note(link, () => identifyProject(this.#options.git, link.dir));
+  }
+
+  #note(link: Link, identify: () => Promise<ProjectIdentity>): void {
     const look = this.#lastNote.then(async () => {
       const { dir } = link;
       if (this.#stopping) return;
       const known = await findKnownPlace(this.#options.store.reader, dir);
-      const note = repositoryNote(link, await identifyProject(this.#options.git, dir), known);
+      const note = repositoryNote(link, await identify(), known);
       if (note === undefined) this.#notes.delete(dir);
       else this.#notes.set(dir, note);
     });
@@ -206,7 +231,9 @@ export class LinkedFolders {
       const dirs = this.#links.filter(({ projectId }) => projectId === moved).map(({ dir }) => dir);
       const make = () =>
         this.#options.store.write((context) => changeRemote(context, this.#options.book, change));
-      return await this.#unfollowed(dirs, make, change.op === "token" ? [change.name] : []);
+      return await this.#unfollowed(dirs, make, {
+        changedRemotes: change.op === "token" ? [change.name] : [],
+      });
     });
   }
 
@@ -214,7 +241,7 @@ export class LinkedFolders {
   async #unfollowed<Result>(
     dirs: readonly string[],
     change: () => Promise<Result>,
-    changedRemotes: readonly string[] = [],
+    { changedRemotes = [], identified }: ChangeFacts = {},
   ): Promise<Result> {
     for (const dir of dirs) await this.#options.followers.remove(dir);
     keepLinks(this.#options.home, { links: this.#links, bindings: undefined }, this.#options.log);
@@ -225,7 +252,8 @@ export class LinkedFolders {
       for (const dir of dirs) this.#notes.delete(dir);
       for (const link of this.#links.filter(({ dir }) => dirs.includes(dir))) {
         await this.#follow(link);
-        this.onRepository(link);
+        if (link.dir !== identified?.dir) this.onRepository(link);
+        else this.#note(link, async () => identified.identity);
       }
     }
   }

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { replicaMigrations } from "../shared/replica/migrations.ts";
 import type { Migration } from "../shared/sqlite/migrate.ts";
+import type { Schema } from "../shared/sqlite/misfit.ts";
 import { serviceMigrations } from "./service-schema.ts";
 import { plainMigrations } from "./sync/plain/migrations.ts";
 
@@ -215,3 +216,6 @@ export const daemonMigrations: readonly Migration[] = [
   ...ownMigrations,
   ...plainMigrations,
 ];
+
+/** The same, with what a home's database of this version is known by. */
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 1_587_482_886 };

@@ -5,7 +5,7 @@ import { type Link, moveLinkTo } from "./links.ts";
 import { findMoved } from "./sources/find-moved.ts";
 import { type FolderPlace, isSamePlace, readPlace } from "./sources/folder-place.ts";
 import { moveFollowed } from "./sources/follow-store.ts";
-import { findKnownPlace } from "./sources/place-store.ts";
+import { findKnownPlace, listKnownPlaces } from "./sources/place-store.ts";
 import type { DaemonTables } from "./tables.ts";
 
 type Db = WriteContext<DaemonTables>["db"];
@@ -32,13 +32,16 @@ export async function findMovedLink(
 ): Promise<Link | undefined> {
   const found = await readPlace(dir);
   if (found.kind !== "folder") return undefined;
+  const places = await listKnownPlaces(db);
   const gone: Link[] = [];
   for (const link of links) {
-    const known = await findKnownPlace(db, link.dir);
-    if (known && (await isGone(link.dir, known.place))) {
-      if (isSurelySame(known.place, found.place)) return link;
-      if (derivedId !== undefined && known.derivedId === derivedId) gone.push(link);
-    }
+    const known = places.get(link.dir);
+    if (!known) continue;
+    const isSame = isSurelySame(known.place, found.place);
+    const isDerived = derivedId !== undefined && known.derivedId === derivedId;
+    if (!(isSame || isDerived) || !(await isGone(link.dir, known.place))) continue;
+    if (isSame) return link;
+    gone.push(link);
   }
   return gone.length === 1 ? gone[0] : undefined;
 }
@@ -65,7 +68,7 @@ export async function findNewFolder(db: Db, link: Link): Promise<string | undefi
 /** Its path leads nowhere, or to a folder that was put there meanwhile. */
 async function isGone(dir: string, place: FolderPlace): Promise<boolean> {
   const found = await readPlace(dir);
-  return found.kind === "away" || !isSamePlace(found.place, place);
+  return found.kind !== "folder" || !isSamePlace(found.place, place);
 }
 
 function isSurelySame(one: FolderPlace, other: FolderPlace): boolean {

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
-import { type Kysely, sql } from "kysely";
+import type { Kysely } from "kysely";
 import { AppError, messageOf } from "../shared/errors.ts";
 import { openDatabase, openReader, type SqliteDatabase } from "../shared/sqlite/database.ts";
 import { isDamage, storageFailure } from "../shared/sqlite/failures.ts";
 import { migrate, refuseNewer } from "../shared/sqlite/migrate.ts";
-import { daemonMigrations } from "./migrations.ts";
+import { MisfitError, readSchemaState, refuseMisfit } from "../shared/sqlite/misfit.ts";
+import { daemonMigrations, daemonSchema } from "./migrations.ts";
 import type { DaemonTables } from "./tables.ts";
 
 /** Opens a home's database and brings it to the present schema. Throws one sentence if it can't. */
@@ -15,6 +16,7 @@ export async function openHomeDatabase(
   try {
     const database = await openDatabase<DaemonTables>({ path, onDamage });
     try {
+      await refuseMisfit(database.reader, daemonSchema);
       await migrate(database.writer, daemonMigrations);
       return database;
     } catch (thrown) {
@@ -31,11 +33,12 @@ export async function openHomeDatabase(
  * undefined while the process that makes it is not done. Throws one sentence if it can't.
  */
 export async function openHomeReader(path: string): Promise<Kysely<DaemonTables> | undefined> {
-  const reader = await openLooked(path);
-  if (!reader || (await isPresent(path, reader))) return reader;
-  await reader.destroy();
+  const opened = await openLooked(path);
+  if (opened.kind === "present") return opened.reader;
+  await opened.reader.destroy();
+  if (opened.kind === "empty") return undefined;
   await (await openHomeDatabase(path)).close();
-  return await openLooked(path);
+  return (await openLooked(path)).reader;
 }
 
 /**
@@ -45,35 +48,28 @@ export async function openHomeReader(path: string): Promise<Kysely<DaemonTables>
 export async function refuseNewerHome(path: string): Promise<void> {
   if (!existsSync(path)) return;
   try {
-    const reader = await openLooked(path);
-    if (reader) await isPresent(path, reader);
-    await reader?.destroy();
+    await (await openLooked(path)).reader.destroy();
   } catch (thrown) {
     if (thrown instanceof Error && thrown.cause instanceof AppError) throw thrown;
   }
 }
 
-async function openLooked(path: string): Promise<Kysely<DaemonTables> | undefined> {
-  try {
-    const reader = await openReader<DaemonTables>(path);
-    // The file is not looked into before this; 0.1.0 makes the inbox last.
-    await reader.selectFrom("inbox").select("id").limit(1).execute();
-    return reader;
-  } catch (thrown) {
-    if (messageOf(thrown).startsWith("no such table")) return undefined;
-    throw databaseError(path, thrown);
-  }
+interface Looked {
+  readonly reader: Kysely<DaemonTables>;
+  readonly kind: "empty" | "older" | "present";
 }
 
-/** Closes the reader and throws one sentence where a newer memsync wrote what it reads. */
-async function isPresent(path: string, reader: Kysely<DaemonTables>): Promise<boolean> {
+/** Throws one sentence where what is there can't be used. */
+async function openLooked(path: string): Promise<Looked> {
+  let reader: Kysely<DaemonTables> | undefined;
   try {
-    const steps = sql<{ name: string }>`select name from schema_migrations order by name`;
-    const done = new Set((await steps.execute(reader)).rows.map(({ name }) => name));
-    refuseNewer(done, daemonMigrations);
-    return daemonMigrations.every(({ name }) => done.has(name));
+    reader = await openReader<DaemonTables>(path);
+    const state = await readSchemaState(reader, daemonSchema);
+    if (state.kind === "newer") refuseNewer(state.done, daemonMigrations);
+    if (state.kind === "misfit") throw new MisfitError(state.reason);
+    return { reader, kind: state.kind === "newer" ? "present" : state.kind };
   } catch (thrown) {
-    await reader.destroy();
+    await reader?.destroy();
     throw databaseError(path, thrown);
   }
 }
@@ -89,6 +85,12 @@ function databaseError(path: string, thrown: unknown): Error {
 }
 
 function remedyFor(thrown: unknown): string {
+  if (thrown instanceof MisfitError) {
+    return (
+      "stop the daemon if it runs, and `memsync up` sets it aside and makes a new one of what " +
+      "can be read of it and what the service has"
+    );
+  }
   if (isDamage(thrown)) return "`memsync up` sets it aside and rebuilds it from the service";
   return (
     storageFailure(thrown) ?? "put a copy of it back, or move it away to begin with an empty one"

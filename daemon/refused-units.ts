@@ -1,7 +1,9 @@
-import type { DaemonStatus, RemoteStatus, UnitStatus } from "./status.ts";
+import { join } from "node:path";
+import type { DaemonStatus, FolderStatus, RemoteStatus, UnitStatus } from "./status.ts";
 
 /** Why what is not synced will not be by waiting, each in a sentence. */
-export function listRefusals({ projects, remotes }: DaemonStatus): string[] {
+export function listRefusals(status: DaemonStatus): string[] {
+  const { projects, remotes } = status;
   const blocked = remotes.filter(({ service }) => service.blocked);
   const own = remotes.map((remote) => {
     const name = remotes.length > 1 ? `user and global at ${remote.name}` : "user and global";
@@ -13,22 +15,34 @@ export function listRefusals({ projects, remotes }: DaemonStatus): string[] {
   return [
     ...blocked.map(({ name, service }) => `${name} can't be called: ${service.message}`),
     ...refused.map(({ name, refused: why }) => `the service refuses ${name}: ${why}`),
+    ...listFailing(status).map(failureOf),
   ];
 }
 
+/** The followed files of which nobody can say how they stand, for looking at them fails. */
+export function listFailing({ projects }: DaemonStatus): FolderStatus[] {
+  return projects.flatMap(({ folders }) => folders.filter(({ state }) => state === "failing"));
+}
+
+/** Which file is not followed, and why. */
+export function failureOf({ dir, path, note }: FolderStatus): string {
+  return `${join(dir, path)} is not followed: ${note ?? "looking at it fails"}`;
+}
+
 /**
- * Whether all that is not synced has just been refused, or is for a service that can't be called
- * until a person does something: waiting brings nothing. Not so while another service does not
- * answer, or calls wait for more requests.
+ * Whether all that is not synced has just been refused, can't be looked at, or is for a service
+ * that can't be called until a person does something: waiting brings nothing. Not so while another
+ * service does not answer, or calls wait for more requests.
  */
-export function isRefused({ projects, remotes }: DaemonStatus): boolean {
+export function isRefused(status: DaemonStatus): boolean {
+  const { projects, remotes } = status;
   const blocked = remotes.filter(({ service }) => service.blocked);
   const open = remotes.filter(({ service }) => !service.blocked);
   const openProjects = projects.filter((project) => !isAt(blocked, project));
   const left = [...openProjects, ...open.map(({ own }) => own)].filter(isUnsettled);
   return (
     open.every(({ service }) => service.online && service.held_back === null) &&
-    left.length + blocked.length > 0 &&
+    left.length + blocked.length + listFailing(status).length > 0 &&
     left.every(({ refused }) => refused !== null) &&
     openProjects.every(({ refused, folders }) => {
       return refused !== null || folders.every(({ state }) => state !== "waiting");

@@ -9,7 +9,7 @@ import type { Link } from "./links.ts";
 import { type DamageNote, readDamageNotes } from "./recovery/set-aside.ts";
 import type { OpenRemote, OpenRemotes } from "./remotes/open-remotes.ts";
 import { serviceNameOf } from "./remotes/remote.ts";
-import type { FollowedFile } from "./sources/followed-file.ts";
+import type { FollowedFile, FollowStatus } from "./sources/followed-file.ts";
 import type { Polled } from "./sources/watch-trouble.ts";
 import type { SyncEngine } from "./sync/engine.ts";
 import { readPlainStatus } from "./sync/plain/plain-status.ts";
@@ -40,7 +40,7 @@ export interface FolderStatus {
   readonly dir: string;
   /** The followed file, from the folder. */
   readonly path: string;
-  readonly state: "followed" | "upwards" | "waiting" | "held" | "left alone";
+  readonly state: FollowStatus["state"];
   readonly note: string | null;
   /** Why its changes are looked for every few seconds; null: the system tells of them. */
   readonly polled: Polled | null;
@@ -65,6 +65,8 @@ export interface ServiceStatus {
   /** It implements the published interface and nothing else. */
   readonly plain: boolean;
   readonly last_contact_at: string | null;
+  /** Since when a call waits for its answer; null while none does. */
+  readonly unanswered_since: string | null;
   readonly message: string | null;
   /** No call is made until a person has done what `message` says. */
   readonly blocked: boolean;
@@ -168,13 +170,14 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
 }
 
 function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
-  const { online, live, plain, lastContactAt, message } = engine.contact;
+  const { online, live, plain, lastContactAt, unansweredSince, message } = engine.contact;
   return {
     name: service.name,
     online,
     live,
     plain,
-    last_contact_at: lastContactAt === undefined ? null : timestampOf(lastContactAt),
+    last_contact_at: timeOf(lastContactAt),
+    unanswered_since: timeOf(unansweredSince),
     message: message ?? null,
     blocked: service.isBlocked === true,
     requests: requestsLeft(service.budget),
@@ -182,15 +185,24 @@ function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
   };
 }
 
-/** Whether every service has acknowledged all that can be sent to it. */
+function timeOf(time: number | undefined): string | null {
+  return time === undefined ? null : timestampOf(time);
+}
+
+/** Whether every service has acknowledged all that can be sent to it, and no file is unknown. */
 export function isSynced(status: DaemonStatus): boolean {
   const settled = (unit: UnitStatus) => unit.contacted && unit.waiting === 0;
   const files = status.projects.flatMap((project) => project.folders);
   return (
     status.remotes.every(({ service, own }) => service.online && settled(own)) &&
-    status.projects.every(settled) &&
-    files.every((file) => file.state !== "waiting")
+    status.projects.every((project) => settled(project) && isOpen(status, project)) &&
+    files.every(({ state }) => state !== "waiting" && state !== "failing")
   );
+}
+
+/** A remote that could not be opened says nothing of its projects. */
+function isOpen({ remotes }: DaemonStatus, { remote }: ProjectStatus): boolean {
+  return remotes.some(({ name }) => name === remote);
 }
 
 function requestsLeft(budget: RequestBudget | undefined): Record<string, RequestsLeft> {

@@ -7,9 +7,10 @@ import { openDatabase, type SqliteDatabase } from "../shared/sqlite/database.ts"
 import { takeLock } from "../shared/sqlite/lock.ts";
 import type { Migration } from "../shared/sqlite/migrate.ts";
 import { migrate } from "../shared/sqlite/migrate.ts";
+import { MisfitError, refuseMisfit, type Schema } from "../shared/sqlite/misfit.ts";
 import type { World } from "../shared/world.ts";
 import { createPrivateFile } from "../shared/durable-files.ts";
-import { refuseDamaged } from "./refuse-damaged.ts";
+import { misfitRefusal, refuseDamaged } from "./refuse-damaged.ts";
 import { accountMigrations } from "./stores/account-migrations.ts";
 import type { HostTables } from "./stores/account-tables.ts";
 import { serviceMigrations } from "./stores/migrations.ts";
@@ -20,6 +21,9 @@ export const hostMigrations: readonly Migration[] = [
   ...serviceMigrations,
   ...accountMigrations,
 ];
+
+/** The same, with what a host's database of this version is known by. */
+export const hostSchema: Schema = { migrations: hostMigrations, fingerprint: 3_089_353_267 };
 
 /** What documents say of who wrote, where that was not a replica but a call of the interface. */
 const SERVICE_MACHINE = "service";
@@ -43,7 +47,7 @@ export async function openHostStore(path: string, world: World): Promise<HostSto
     throw new Error(`the database ${path} is served by another memsync process: stop that first`);
   }
   try {
-    if (path !== ":memory:") await refuseDamaged(path);
+    if (path !== ":memory:") await refuseDamaged(path, hostSchema);
     const database = await openHostDatabase(path);
     const store = new ReplicaStore({ database, world, writer: newWriter(world, SERVICE_MACHINE) });
     return {
@@ -75,10 +79,11 @@ export async function openHostDatabase(path: string): Promise<SqliteDatabase<Hos
   }
   const database = await openDatabase<HostTables>({ path });
   try {
+    await refuseMisfit(database.reader, hostSchema);
     await migrate(database.writer, hostMigrations);
     return database;
   } catch (thrown) {
     await database.close();
-    throw thrown;
+    throw thrown instanceof MisfitError ? misfitRefusal(path, thrown) : thrown;
   }
 }

@@ -3,18 +3,22 @@ import { AppError, messageOf } from "../shared/errors.ts";
 import { findDamagedPart } from "../shared/replica/find-damaged-part.ts";
 import { findDamagedPage } from "../shared/sqlite/check-file.ts";
 import type { SqliteConnection } from "../shared/sqlite/connection.ts";
-import { openConnection } from "../shared/sqlite/database.ts";
+import { kyselyOver, openConnection } from "../shared/sqlite/database.ts";
 import { isDamage } from "../shared/sqlite/failures.ts";
+import { MisfitError, refuseMisfit, type Schema } from "../shared/sqlite/misfit.ts";
 
 /** Reading so much takes a quarter of a second; more is read only when the last end was a crash. */
 const BYTES_CHECKED_ALWAYS = 256 * 1024 * 1024;
 
 /**
- * Throws one sentence where a database that nobody has open is damaged. A server's data is nobody's
- * to guess at: it is not changed, and what is done about it is for its operator to say.
+ * Throws one sentence where a database that nobody has open is damaged, or its tables are not what
+ * `schema` makes. A server's data is nobody's to guess at: it is not changed, and what is done
+ * about it is for its operator to say.
  */
-export async function refuseDamaged(path: string): Promise<void> {
-  const reason = await findDamage(path);
+export async function refuseDamaged(path: string, schema: Schema): Promise<void> {
+  const reason = await findDamage(path, schema).catch((thrown) => {
+    throw thrown instanceof MisfitError ? misfitRefusal(path, thrown) : thrown;
+  });
   if (reason === undefined) return;
   throw new AppError(
     "invalid_request",
@@ -23,7 +27,16 @@ export async function refuseDamaged(path: string): Promise<void> {
   );
 }
 
-async function findDamage(path: string): Promise<string | undefined> {
+/** What to say of a database whose tables are not what memsync makes. */
+export function misfitRefusal(path: string, { message }: MisfitError): AppError {
+  return new AppError(
+    "invalid_request",
+    `the database ${path} is not as memsync made it (${message}); nothing was changed: undo what ` +
+      "was done to it, or put a backup in its place with `memsync server restore FILE`",
+  );
+}
+
+async function findDamage(path: string, schema: Schema): Promise<string | undefined> {
   const size = existsSync(path) ? statSync(path).size : 0;
   const crashed = existsSync(`${path}-wal`) && statSync(`${path}-wal`).size > 0;
   if (size === 0) return crashed ? "it is empty, and its log is not" : undefined;
@@ -32,7 +45,10 @@ async function findDamage(path: string): Promise<string | undefined> {
   try {
     connection = await openConnection(path, true);
     connection.exec("PRAGMA busy_timeout = 5000");
-    return findDamagedPage(connection, "quick") ?? findDamagedPart(connection);
+    const page = findDamagedPage(connection, "quick");
+    if (page !== undefined) return page;
+    await refuseMisfit(kyselyOver(connection, undefined), schema);
+    return findDamagedPart(connection);
   } catch (thrown) {
     if (isDamage(thrown)) return messageOf(thrown);
     throw thrown;

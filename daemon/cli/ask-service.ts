@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { ServiceAnswer } from "../sync/service.ts";
 import type { DaemonTables } from "../tables.ts";
+import { ASKED_DEADLINE_MS, DaemonSilent, type GatewayClient } from "./daemon-contact.ts";
 import type { Environment } from "./environment.ts";
 import { findDaemon } from "./gateway-client.ts";
 import { withLocal } from "./place.ts";
@@ -30,13 +31,28 @@ export async function askService<Value>(
     const value = await withLocal(env, local);
     return { source: "replica", reason: "no daemon is running", value };
   }
-  const answer = (await daemon.call("POST", "/_memsync/ask", { path })) as ServiceAnswer;
+  const answer = await askThrough(daemon, path);
+  if (answer === undefined) {
+    const value = await withLocal(env, local);
+    return { source: "replica", reason: "the daemon does not answer", value };
+  }
   if (answer.kind === "answered" && isAnswer(answer.value)) {
     return { source: "service", service: answer.service, value: answer.value };
   }
   const what = answer.kind === "answered" ? "it tells nothing of it" : answer.message;
   const value = (await daemon.call("GET", path)) as Value;
   return { source: "replica", reason: `${answer.service}: ${what}`, value };
+}
+
+/** Undefined when the daemon itself does not answer. */
+async function askThrough(daemon: GatewayClient, path: string): Promise<ServiceAnswer | undefined> {
+  try {
+    const options = { deadlineMs: ASKED_DEADLINE_MS };
+    return (await daemon.call("POST", "/_memsync/ask", { path }, options)) as ServiceAnswer;
+  } catch (thrown) {
+    if (thrown instanceof DaemonSilent) return undefined;
+    throw thrown;
+  }
 }
 
 /** Who gave an answer, for a person. */

@@ -12,8 +12,11 @@ export type { GatewayClient } from "./daemon-contact.ts";
  * The daemon of this home, if one answers. An older one is replaced first where this process can
  * start it again; one whose calls are unknown here is a `CommandFailed` that says what to do.
  */
-export async function findDaemon(home: Home): Promise<GatewayClient | undefined> {
-  const daemon = await contactDaemon(home);
+export async function findDaemon(
+  home: Home,
+  deadlineMs?: number,
+): Promise<GatewayClient | undefined> {
+  const daemon = await contactDaemon(home, deadlineMs);
   if (!daemon) return undefined;
   const age = ageOf(daemon.introduction);
   if (age === "older") return await replaceDaemon(home, daemon);

@@ -5,19 +5,28 @@ import { readWholeInbox } from "../inbox.ts";
 import { findHolder } from "../service/daemon-record.ts";
 import type { Environment } from "./environment.ts";
 import { CommandFailed, unforeseen } from "./errors.ts";
+import { LIVENESS_DEADLINE_MS } from "./daemon-contact.ts";
 import { findDaemon, type GatewayClient } from "./gateway-client.ts";
 import { count } from "./output.ts";
 import { withLocal } from "./place.ts";
 import { wasInStartTurn } from "./start-daemon.ts";
 
+/** A daemon that lives is given so long to say so, however short of time a command is. */
+const ALIVE_MS_MIN = 1000;
+
 /** What whoever needs a daemon is told where there is none. */
 export const NO_DAEMON = "no daemon is running: start it with `memsync start`";
 
-/** The home's daemon, once one that is just starting answers. Throws why there is none. */
-export async function getDaemon(env: Environment): Promise<GatewayClient> {
-  const daemon = await findDaemon(env.home);
+/**
+ * The home's daemon, once one that is just starting answers. Throws why there is none; about that
+ * late where `deadlineMs` is less than what a start may take.
+ */
+export async function getDaemon(env: Environment, deadlineMs?: number): Promise<GatewayClient> {
+  const aliveMs = Math.min(LIVENESS_DEADLINE_MS, Math.max(deadlineMs ?? Infinity, ALIVE_MS_MIN));
+  const daemon = await findDaemon(env.home, aliveMs);
   if (daemon) return daemon;
-  const started = (await wasInStartTurn(env.home)) && (await findDaemon(env.home));
+  const started =
+    (await wasInStartTurn(env.home, deadlineMs)) && (await findDaemon(env.home, aliveMs));
   if (started) return started;
   throw new CommandFailed(`${await whyNone(env.home)}${await whatWaits(env)}`);
 }

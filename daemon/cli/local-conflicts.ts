@@ -8,10 +8,11 @@ import {
   type TextConflictRecord,
   type TextVersion,
 } from "../../shared/replica/text-conflict-record.ts";
+import { splitForm } from "../../shared/replica/text-form.ts";
 import { readInbox } from "../inbox.ts";
 import type { DaemonTables } from "../tables.ts";
 import { type LocalDocument, listLocalDocuments } from "./local-documents.ts";
-import { textHistory } from "./local-history.ts";
+import { currentOf, textHistory } from "./local-history.ts";
 import { type LosingVersion, listLosingVersions } from "./losing-versions.ts";
 import { holdsLines } from "./put-back.ts";
 
@@ -34,6 +35,7 @@ export interface TextConflict {
   readonly id: string;
   readonly document: LocalDocument;
   readonly foundAt: number;
+  readonly record: TextConflictRecord;
   readonly versions: readonly PlacedVersion[];
   /** The text as it stands. */
   readonly content: string;
@@ -77,19 +79,31 @@ function memoryConflictId(document: string, { key, value }: LosingVersion): stri
 async function textConflicts(db: Db, document: LocalDocument): Promise<TextConflict[]> {
   const records = await readRecords(db, document);
   if (records.length === 0) return [];
-  const [current] = await textHistory({ db, document: document.name, machine: "" });
-  const content = current?.state === "current" ? current.value : "";
-  return records.map(({ id, foundAt, versions }) => ({
+  const versions = await textHistory({ db, document: document.name, machine: "" });
+  const content = currentOf(versions)?.value ?? "";
+  return records.map((record) => ({
     kind: "text",
-    id,
+    id: record.id,
     document,
-    foundAt,
-    versions: versions.map((version) => ({
-      ...version,
-      inText: holdsLines(content, version.text),
-    })),
+    foundAt: record.foundAt,
+    record,
+    versions: placedVersions(record, content),
     content,
   }));
+}
+
+/** A version without lines is in the text where the other one's lines are not. */
+function placedVersions({ kind, versions }: TextConflictRecord, content: string): PlacedVersion[] {
+  const held = versions.map(({ text }) => {
+    if (kind === "format") return text === JSON.stringify(splitForm(content).form);
+    return text !== "" && holdsLines(content, text);
+  });
+  return versions.map((version, at) => {
+    const isThere = held[at] ?? false;
+    // Lines that others moved stand where those put them.
+    if (kind === "moved") return { ...version, inText: isThere && at === 0 };
+    return { ...version, inText: version.text === "" ? !held[1 - at] : isThere };
+  });
 }
 
 async function readRecords(db: Db, { id, name }: LocalDocument): Promise<TextConflictRecord[]> {

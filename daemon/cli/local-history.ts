@@ -6,7 +6,7 @@ import { listRevisions } from "../../shared/replica/revisions.ts";
 import type { ReplicaTables } from "../../shared/replica/tables.ts";
 import { parseEntryIds } from "../entry-ids.ts";
 import { readInbox } from "../inbox.ts";
-import type { DaemonTables } from "../tables.ts";
+import type { DaemonTables, SaveOutcome } from "../tables.ts";
 import { CommandFailed } from "./errors.ts";
 import { findLocalDocument } from "./local-documents.ts";
 import { listLosingVersions, type Written } from "./losing-versions.ts";
@@ -15,14 +15,27 @@ type Db = Kysely<DaemonTables>;
 
 /**
  * One version of a memory or of a text. `conflict`: it lost against a concurrent one and is still
- * in the document. `replaced`: it was written over, dismissed or deleted.
+ * in the document. `replaced`: it was written over, dismissed or deleted. `saved`: it was saved
+ * into a followed file here, and the document never held just that.
  */
 export interface Version extends Written {
   /** Says the same of the same value on every machine. */
   readonly revision: string;
-  readonly state: "current" | "conflict" | "replaced";
+  readonly state: "current" | "conflict" | "replaced" | "saved";
   /** Milliseconds since the Unix epoch; undefined unless it was replaced. */
   readonly replacedAt: number | undefined;
+  /** How it was saved into a followed file of this machine, where it was. */
+  readonly save?: LocalSave | undefined;
+}
+
+/** A save of a followed file of this machine, and what became of it. */
+export interface LocalSave {
+  readonly dir: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly savedAt: number;
+  readonly outcome: SaveOutcome;
+  /** Ids of the conflicts that it came to. */
+  readonly conflicts: readonly string[];
 }
 
 /** Where the history is read, and who writes there. */
@@ -55,7 +68,12 @@ export async function memoryHistory(source: HistorySource, key: string): Promise
   ];
 }
 
-/** Every version of a project's text that is kept, the latest first. */
+/** The version that a text, or a memory, has now. */
+export function currentOf(versions: readonly Version[]): Version | undefined {
+  return versions.find(({ state }) => state === "current");
+}
+
+/** Every version of a project's text, and every save of its files, that is kept, latest first. */
 export async function textHistory(source: HistorySource): Promise<Version[]> {
   const { db, document: name, account, machine } = source;
   const document = await findLocalDocument(db, name, account);
@@ -66,7 +84,53 @@ export async function textHistory(source: HistorySource): Promise<Version[]> {
   }
   if (!document) return overlaid(undefined, waiting);
   const current = await currentText(db, document.id);
-  return [...overlaid(current, waiting), ...(await replaced(db, document.id, "text", ""))];
+  const versions = [
+    ...overlaid(current, waiting),
+    ...(await replaced(db, document.id, "text", "")),
+  ];
+  return withSaves(versions, await savedTexts(db, document.id), await listSaves(db, document.id));
+}
+
+async function savedTexts(db: Db, id: number): Promise<Version[]> {
+  const texts = await listRevisions(replicaOf(db), id, "save", "").catch(asFailure);
+  return texts.map((each) => versionOf(each, "saved"));
+}
+
+/** By the names of the saved texts, what became of each the last time. */
+async function listSaves(db: Db, id: number): Promise<ReadonlyMap<string, LocalSave>> {
+  const rows = await db
+    .selectFrom("saves")
+    .selectAll()
+    .where("document_id", "=", id)
+    .orderBy("id")
+    .execute();
+  return new Map(
+    rows.map(({ revision, dir, saved_at: savedAt, outcome, conflicts }) => {
+      return [revision, { dir, savedAt, outcome, conflicts: JSON.parse(conflicts) as string[] }];
+    }),
+  );
+}
+
+/** Each save beside the version that it is, or else by itself where it belongs in time. */
+function withSaves(
+  versions: readonly Version[],
+  saved: readonly Version[],
+  saves: ReadonlyMap<string, LocalSave>,
+): Version[] {
+  const all = [...versions];
+  const known = new Set(versions.map(({ revision }) => revision));
+  for (const version of saved) {
+    if (known.has(version.revision)) continue;
+    known.add(version.revision);
+    const at = all.findIndex(({ writtenAt }) => writtenAt <= version.writtenAt);
+    all.splice(at === -1 ? all.length : at, 0, version);
+  }
+  const shown = new Set<string>();
+  return all.map((version) => {
+    const save = shown.has(version.revision) ? undefined : saves.get(version.revision);
+    shown.add(version.revision);
+    return save ? { ...version, save } : version;
+  });
 }
 
 /** A write of the inbox; without a value it deletes. */

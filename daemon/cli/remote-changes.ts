@@ -20,7 +20,7 @@ import { findDaemon } from "./gateway-client.ts";
 import { remoteEnvironment } from "./remote-environment.ts";
 
 /** Another process may hold the home for a moment: a daemon that starts, or a command like this. */
-const TRIES = 50;
+const TRIED_MS = 5000;
 const TRY_MS = 100;
 
 /** Makes a change of the remotes: by the daemon, or in its place while none runs. Durable then. */
@@ -29,7 +29,8 @@ export async function changeRemotes(
   change: RemoteChange,
 ): Promise<ChangedRemote> {
   prepareHome(env.home);
-  for (let tries = 0; tries < TRIES; tries++) {
+  const deadline = realWorld.monotonic() + TRIED_MS;
+  while (realWorld.monotonic() < deadline) {
     const daemon = await findDaemon(env.home);
     if (daemon) return (await daemon.call("POST", "/_memsync/remotes", change)) as ChangedRemote;
     const made = await changeAlone(env, change);

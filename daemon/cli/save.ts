@@ -28,7 +28,7 @@ export async function saveMemory(
     return;
   }
   const project = layer === "project" ? { project_id: document } : {};
-  await daemon.call("POST", "/v1/memories", { key, content: well, layer, ...project }, remote);
+  await daemon.call("POST", "/v1/memories", { key, content: well, layer, ...project }, { remote });
 }
 
 /** What the interface would refuse is refused without a daemon, too. */

@@ -39,10 +39,10 @@ export async function inStartTurn<Result>(
 }
 
 /** Whether another command was starting or ending a daemon; resolves when it is done, or late. */
-export async function wasInStartTurn(home: Home): Promise<boolean> {
+export async function wasInStartTurn(home: Home, deadlineMs = START_DEADLINE_MS): Promise<boolean> {
   if (!existsSync(home.startLock)) return false;
   const atOnce = await takeLock(home.startLock);
-  const lock = atOnce ?? (await untilFree(home.startLock, START_DEADLINE_MS));
+  const lock = atOnce ?? (await untilFree(home.startLock, deadlineMs));
   lock?.release();
   return atOnce === undefined;
 }

@@ -1,4 +1,4 @@
-import type { DaemonStatus, ProjectStatus } from "../status.ts";
+import type { DaemonStatus, FolderStatus, ProjectStatus } from "../status.ts";
 import { count } from "./output.ts";
 import { statusLines } from "./status-view.ts";
 import { hasTerminal, styled } from "./terminal.ts";
@@ -58,9 +58,11 @@ function countedLines({ held, unlinked }: DaemonStatus): string[] {
   ];
 }
 
+const ODD: readonly FolderStatus["state"][] = ["held", "waiting", "failing"];
+
 /** Whether there is more to be said of a project than that it is synced. */
 function isTroubled({ refused, waiting, contacted, notes, folders }: ProjectStatus): boolean {
-  const isOdd = folders.some(({ state }) => state === "held" || state === "waiting");
+  const isOdd = folders.some(({ state }) => ODD.includes(state));
   return refused !== null || waiting > 0 || !contacted || notes.length > 0 || isOdd;
 }
 
@@ -72,7 +74,7 @@ function shortened(status: DaemonStatus, projects: readonly ProjectStatus[]): st
   const lines = statusLines({ ...status, projects });
   const others = [
     ...(more > 0
-      ? [`${count(more, "project", "projects")} with something waiting or refused`]
+      ? [`${count(more, "project", "projects")} with something waiting, refused or not followed`]
       : []),
     ...(well > 0 ? [`${count(well, "project", "projects")}, all synced`] : []),
   ];
@@ -90,7 +92,7 @@ function shortened(status: DaemonStatus, projects: readonly ProjectStatus[]): st
 
 const LABEL = /^(\w+)(?= {2,})/;
 const GOOD = /\ball synced\b/;
-const BAD = /\boffline: .*|\brefused by the service\b.*|^damaged\b.*/;
+const BAD = /\boffline: .*|\brefused by the service\b.*|^damaged\b.*|\bnot followed: .*/;
 const PENDING = /\b\d+ changes? (waiting|on this machine only)\b|^held\b/;
 
 /** Lines that follow one are indented further than what stands below a label. */

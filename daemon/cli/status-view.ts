@@ -82,7 +82,10 @@ function projectLines(project: ProjectStatus, withRemote: boolean): string[] {
   return [
     `project   ${project.name}   ${project.id}${at}`,
     ...project.folders.flatMap(folderLines),
-    `          ${unitLine(project)}`,
+    `          ${unitLine(
+      project,
+      project.folders.every(({ state }) => state !== "failing"),
+    )}`,
     ...project.notes.map((note) => `          ${note}`),
   ];
 }
@@ -117,6 +120,7 @@ function folderLines(folder: FolderStatus): string[] {
 
 function folderLine({ dir, path, state, note }: FolderStatus): string {
   const place = `${tilde(dir)}/${path}`;
+  if (state === "failing") return `${place}   not followed: ${note ?? "looking at it fails"}`;
   if (note !== null) return `${place}   ${note}`;
   if (state === "upwards") {
     return `${place}   followed upwards: git tracks it, so nothing is written into it`;
@@ -124,12 +128,15 @@ function folderLine({ dir, path, state, note }: FolderStatus): string {
   return `${place}   ${state}`;
 }
 
-/** What is saved here, and how much of it the service has acknowledged. */
-export function unitLine(unit: UnitStatus): string {
+/**
+ * What is saved here, and how much of it the service has acknowledged; `isAll` where nothing else
+ * belongs to it.
+ */
+export function unitLine(unit: UnitStatus, isAll = true): string {
   const saved = `${count(unit.memories, "memory", "memories")} saved`;
   if (unit.refused !== null) return `${saved}, refused by the service: ${unit.refused}`;
   if (!unit.contacted) return `${saved}, waiting for the service's first answer`;
-  if (unit.waiting === 0) return `${saved}, all synced`;
+  if (unit.waiting === 0) return `${saved}, ${isAll ? "all synced" : "synced; the file is not"}`;
   return `${saved}, ${count(unit.waiting, "change", "changes")} waiting`;
 }
 

@@ -1,17 +1,44 @@
 import { delay, type World } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import type { SyncResult } from "../daemon.ts";
 import type { DaemonStatus } from "../status.ts";
+import { DaemonSilent, type GatewayClient, OWN_DEADLINE_MS } from "./daemon-contact.ts";
 import { Progress } from "./progress.ts";
 
 const POLL_MS = 250;
 
+/** A daemon that lives has answered so long after the end of its time; it has a status to read. */
+const LATE_MS_MAX = 4000;
+
 /** The daemon closes a connection that is silent for too long, so it is asked in parts. */
 const ASKED_SECONDS_MAX = 30;
+
+/** A daemon in another process, or in this one. */
+type StatusSource = GatewayClient | { status(): Promise<DaemonStatus> };
 
 /** Whether asking again would bring anything; an older daemon says nothing of refusal. */
 interface Ending {
   readonly synced: boolean;
   readonly refused?: boolean;
+}
+
+/**
+ * One call of the daemon for a sync, or to `settle` what is under way. Throws `DaemonSilent` when
+ * it does not keep its time.
+ */
+export async function callSync(
+  daemon: GatewayClient,
+  seconds: number,
+  call: "sync" | "settle" = "sync",
+): Promise<SyncResult> {
+  const body = { wait_seconds: seconds };
+  const deadlineMs = seconds * 1000 + LATE_MS_MAX;
+  try {
+    return (await daemon.call("POST", `/_memsync/${call}`, body, { deadlineMs })) as SyncResult;
+  } catch (thrown) {
+    if (!(thrown instanceof DaemonSilent)) throw thrown;
+    throw new DaemonSilent(`${thrown.message}; \`memsync preview\` shows what is not synced yet`);
+  }
 }
 
 /**
@@ -33,11 +60,11 @@ export async function askSync<Answer extends Ending>(
 
 /**
  * Waits for a sync that the daemon was asked for, with a bar of the changes that the service has
- * acknowledged meanwhile, where somebody watches. `readStatus` gives the daemon's status; a look
- * that fails is only not drawn.
+ * acknowledged meanwhile, where somebody watches. A look at the status that fails is only not
+ * drawn.
  */
 export async function watchSync<Answer>(
-  readStatus: () => Promise<unknown>,
+  daemon: StatusSource,
   sync: Promise<Answer>,
 ): Promise<Answer> {
   if (!process.stderr.isTTY) return await sync;
@@ -49,9 +76,9 @@ export async function watchSync<Answer>(
   let most = 0;
   try {
     while (!(await Promise.race([ended, delay(realWorld, POLL_MS)]))) {
-      const status = await readStatus().catch(() => undefined);
-      if (!status) continue;
-      const waiting = waitingIn(status as DaemonStatus);
+      const status = await Promise.race([ended, readStatus(daemon)]);
+      if (typeof status === "boolean" || !status) continue;
+      const waiting = waitingIn(status);
       most = Math.max(most, waiting);
       progress.update(most - waiting, most);
     }
@@ -59,6 +86,15 @@ export async function watchSync<Answer>(
   } finally {
     progress.end();
   }
+}
+
+function readStatus(daemon: StatusSource): Promise<DaemonStatus | undefined> {
+  const options = { deadlineMs: OWN_DEADLINE_MS };
+  const status =
+    "call" in daemon
+      ? (daemon.call("GET", "/_memsync/status", undefined, options) as Promise<DaemonStatus>)
+      : daemon.status();
+  return status.catch(() => undefined);
 }
 
 /** Changes of all that is synced that the service has not acknowledged. */

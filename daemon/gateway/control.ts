@@ -17,6 +17,7 @@ export interface Controlled {
   unlink(dir: string): Promise<boolean>;
   /** `signal` is aborted when nobody waits for the answer any more. */
   sync(waitSeconds: number, signal: AbortSignal): Promise<object>;
+  settle(waitSeconds: number, signal: AbortSignal): Promise<object>;
   drainInbox(): Promise<number>;
   listRemotes(): Promise<readonly object[]>;
   changeRemotes(change: RemoteChange): Promise<object>;
@@ -49,6 +50,8 @@ export function createControl(daemon: () => Controlled): Control {
         return Response.json({ unlinked: await daemon().unlink(textOf(body, "dir")) });
       case "POST sync":
         return Response.json(await daemon().sync(numberOf(body, "wait_seconds"), request.signal));
+      case "POST settle":
+        return Response.json(await daemon().settle(numberOf(body, "wait_seconds"), request.signal));
       case "POST inbox":
         return Response.json({ drained: await daemon().drainInbox() });
       case "GET remotes":

@@ -11,6 +11,9 @@ export interface DamagedTable {
   readonly whole: boolean;
 }
 
+/** A table of which nothing could be read. */
+export const UNREAD: DamagedTable = { rows: [], whole: false };
+
 /**
  * Reads a table past its indices, from the front as far as that goes and then from the back, so
  * that one bad page costs its own rows alone where that can be. Never throws.

@@ -5,7 +5,9 @@ import { storageFailure } from "../../shared/sqlite/failures.ts";
 import { passGate } from "../../shared/sqlite/lock.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { World } from "../../shared/world.ts";
+import { hostSchema } from "../embedded-service.ts";
 import type { Home } from "../home.ts";
+import { daemonSchema } from "../migrations.ts";
 import { openHomeDatabase } from "../open-home.ts";
 import { findDamage, suspicionOf } from "./find-damage.ts";
 import { copyReadable, hasHead, keepHead } from "./head-page.ts";
@@ -35,12 +37,12 @@ export async function recoverHome(home: Home, world: World, log: Log): Promise<D
 async function recover(home: Home, world: World, log: Log): Promise<DamageNote[]> {
   const notes: DamageNote[] = [];
   for (const path of [home.database, home.service]) await finishExchange(path);
-  const reason = await findDamage(home.database, existsSync(home.links));
+  const reason = await findDamage(home.database, daemonSchema, existsSync(home.links));
   if (reason !== undefined) notes.push(await rebuildReplica(home, reason, world));
   // A new database's first page is in its log until the file is closed.
   if (!hasHead(home.database)) await (await openHomeDatabase(home.database)).close();
   keepHead(home.database);
-  const ofService = await findDamage(home.service, false);
+  const ofService = await findDamage(home.service, hostSchema, false);
   if (ofService !== undefined) notes.push(await replaceService(home, ofService, world));
   for (const path of [home.database, home.service]) rmSync(suspicionOf(path), { force: true });
   for (const { message, set_aside } of notes) log.error({ set_aside }, message);

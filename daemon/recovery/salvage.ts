@@ -11,7 +11,14 @@ import type { Link } from "../links.ts";
 import { openReplica } from "../open-replica.ts";
 import { type DamagedDocument, readDocument } from "./damaged-document.ts";
 import type { KeptLinks } from "./links-file.ts";
-import { allowShortFile, type DamagedRow, type DamagedTable, readDamaged } from "./read-damaged.ts";
+import { isReadable, neededColumns } from "./needed-columns.ts";
+import {
+  allowShortFile,
+  type DamagedRow,
+  type DamagedTable,
+  readDamaged,
+  UNREAD,
+} from "./read-damaged.ts";
 import { type RemoteRow, SalvagedBindings } from "./salvaged-bindings.ts";
 
 /** What was brought over from a damaged database. */
@@ -56,7 +63,8 @@ const TABLES = [
 /** Those whose rows are taken as they are. */
 const COPIED = ["allowed_secrets", "sessions", "connections", "current_projects"] as const;
 
-type Tables = Readonly<Record<(typeof TABLES)[number], DamagedTable>>;
+type Table = (typeof TABLES)[number];
+type Tables = Readonly<Record<Table, DamagedTable>>;
 
 /** A document of the damaged database, and what became of it. */
 interface Found extends DamagedDocument {
@@ -116,13 +124,17 @@ export async function salvage(
 
 async function readTables(from: string): Promise<Tables> {
   const connection = await openConnection(from, true).catch(() => undefined);
-  if (connection) allowShortFile(connection);
-  const empty: DamagedTable = { rows: [], whole: false };
-  const read = (table: string) => [table, connection ? readDamaged(connection, table) : empty];
+  if (!connection) return Object.fromEntries(TABLES.map((table) => [table, UNREAD])) as Tables;
   try {
+    allowShortFile(connection);
+    const needed = await neededColumns(readDamaged(connection, "schema_migrations"));
+    const read = (table: Table) => {
+      const found = readDamaged(connection, table);
+      return [table, isReadable(found, needed(table)) ? found : UNREAD];
+    };
     return Object.fromEntries(TABLES.map(read)) as Tables;
   } finally {
-    connection?.close();
+    connection.close();
   }
 }
 
@@ -218,8 +230,9 @@ type Row = Readonly<Record<string, SqlValue>>;
 /** Rows that do not fit the table are left out. Returns how many were taken. */
 function insertAll(connection: SqliteConnection, table: string, rows: readonly Row[]): number {
   let taken = 0;
+  const there = columnsIn(connection, table);
   for (const row of rows) {
-    const columns = Object.keys(row).filter((name) => name !== "rowid_" && name !== "id");
+    const columns = Object.keys(row).filter((name) => name !== "id" && there.has(name));
     if (table === "sessions") columns.push("id");
     const marks = columns.map(() => "?").join(", ");
     const names = columns.map((name) => `"${name}"`).join(", ");
@@ -232,6 +245,11 @@ function insertAll(connection: SqliteConnection, table: string, rows: readonly R
     }
   }
   return taken;
+}
+
+function columnsIn(connection: SqliteConnection, table: string): ReadonlySet<string> {
+  const rows = connection.prepare("select name from pragma_table_info(?)").all([table]);
+  return new Set((rows as { name: string }[]).map(({ name }) => name));
 }
 
 function isMisfit(thrown: unknown): boolean {
@@ -269,6 +287,8 @@ function foldersOf(
 }
 
 function isSoundWrite(row: DamagedRow): boolean {
+  // Without a value it would delete.
+  if (!("value" in row)) return false;
   try {
     assert(typeof row.document === "string" && isDocumentName(row.document), "of a document");
     return parseEntryIds(`${row.seen}`).every(({ client, clock }) => client >= 0 && clock >= 0);

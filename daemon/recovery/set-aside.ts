@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { messageOf } from "../../shared/errors.ts";
 import { keepAs, renameDurably, syncFile } from "../../shared/durable-files.ts";
 
 const PRIVATE_FILE = 0o600;
@@ -69,11 +70,19 @@ export async function finishExchange(path: string): Promise<void> {
 /** What is told of a home's damaged databases, the oldest first. */
 export function readDamageNotes(home: string): DamageNote[] {
   const names = readdirSync(home).filter((name) => /\.db\.damaged-.+\.json$/.test(name));
-  return names.sort().flatMap((name) => {
+  return names.sort().map((name) => {
     try {
-      return [JSON.parse(readFileSync(join(home, name), "utf8")) as DamageNote];
-    } catch {
-      return [];
+      return JSON.parse(readFileSync(join(home, name), "utf8")) as DamageNote;
+    } catch (thrown) {
+      return unreadNote(join(home, name), thrown);
     }
   });
+}
+
+/** That a database lies there is known all the same. */
+function unreadNote(path: string, thrown: unknown): DamageNote {
+  const set_aside = path.slice(0, -".json".length);
+  const reason = `${path} can't be read: ${messageOf(thrown)}`;
+  const message = `${set_aside} is a database that was damaged; what was read of it is not known`;
+  return { found_at: "at an unknown time", reason, set_aside, message: `${message} (${reason})` };
 }

@@ -10,6 +10,7 @@ import { SyncEngine } from "../sync/engine.ts";
 import { createHttpService } from "../sync/http-service.ts";
 import { forgetOtherServices } from "../sync/positions.ts";
 import { documentsOf } from "../sync/round.ts";
+import type { SyncUnit } from "../sync/schedule.ts";
 import type { Service } from "../sync/service.ts";
 import type { DaemonTables } from "../tables.ts";
 import { type Remote, type RemoteEnvironment, UNKNOWN_SERVICE } from "./remote.ts";
@@ -42,7 +43,8 @@ export interface OpenRemotesOptions {
   readonly openEmbedded: () => Promise<Service>;
   /** What is followed now. */
   readonly links: () => readonly Link[];
-  readonly onContact: () => void;
+  /** As an engine's; see `EngineOptions`. */
+  readonly onContact: (units: readonly SyncUnit[]) => void;
 }
 
 /** A remote that is kept in step. */

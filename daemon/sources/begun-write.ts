@@ -3,18 +3,61 @@ import { basename, dirname, join } from "node:path";
 import { joinForm } from "../../shared/replica/text-form.ts";
 import type { FileContent } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
-import type { FollowedState } from "./follow-store.ts";
-import { readBytes, readFileAt } from "./read-file.ts";
-import { isTemporaryOf } from "./write-file.ts";
+import { loadHoldAlone } from "./hold-alone.ts";
+import { isMixOf } from "./mixed-file.ts";
+import { hashOf, readBytes, readFileAt } from "./read-file.ts";
+import { isJournalOf, isTemporaryOf } from "./temporary-name.ts";
+import { openToWrite, overwriteDurably } from "./write-in-place.ts";
 
 /** A write of a folder's followed file that a crash has ended, and what it left. */
 export interface BegunWrite {
   readonly dir: string;
-  readonly known: FollowedState;
+  readonly known: FileState & { readonly path: string };
   /** What was to be written. */
   readonly next: FileState;
   /** Takes a save that was made from `base`. */
   readonly takeLate: (base: FileState, file: FileContent) => Promise<unknown>;
+}
+
+/** A mix with a journal that is older than this was made by somebody else. */
+const MIX_AGE_MS_MAX = 10_000;
+
+/**
+ * Finishes a write into the file in its place that a crash has ended in the middle, which is to be
+ * asked before the file is taken for anybody's: a mix of the text before and the one after is
+ * nobody's save. True when the file was a mix, and is to be read anew.
+ */
+export async function finishBegunWrite(write: Omit<BegunWrite, "takeLate">): Promise<boolean> {
+  const { dir, known, next } = write;
+  const path = join(dir, known.path);
+  const intended = Buffer.from(joinForm(next.base.text, next.form));
+  const madeAt = await findJournal(path, intended);
+  if (madeAt === undefined) return false;
+  const handle = await openToWrite(path);
+  if (!handle) return false;
+  try {
+    const [stats, bytes] = [await handle.stat(), await handle.readFile()];
+    // It may not be on the disk yet, and the journal goes.
+    if (bytes.equals(intended)) await handle.sync();
+    const former = Buffer.from(joinForm(known.base.text, known.form));
+    if (!isMixOf(bytes, former, intended)) return false;
+    if (Math.abs(stats.mtimeMs - madeAt) > MIX_AGE_MS_MAX) return false;
+    await overwriteDurably(handle, path, intended, hashOf(bytes), await loadHoldAlone());
+    return true;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** When the journal of a write of `intended` was made, in milliseconds since the Unix epoch. */
+async function findJournal(path: string, intended: Buffer): Promise<number | undefined> {
+  const folder = dirname(path);
+  for (const name of await temporariesOf(folder, basename(path))) {
+    if (!isJournalOf(basename(path), name)) continue;
+    const bytes = await readBytes(join(folder, name)).catch(() => undefined);
+    if (bytes?.equals(intended)) return (await lstat(join(folder, name))).mtimeMs;
+  }
+  return undefined;
 }
 
 /**

@@ -12,8 +12,8 @@ export interface FolderPlace {
 
 export type PlaceRead =
   | { readonly kind: "folder"; readonly place: FolderPlace }
-  /** Not a folder, or one that can't be looked into; why, in words that follow "the folder". */
-  | { readonly kind: "away"; readonly why: string };
+  /** No folder, or one that can't be looked at; why, in words that follow "the folder". */
+  | { readonly kind: "away" | "unknown"; readonly why: string };
 
 /** Never rejects for what the file system says. */
 export async function readPlace(dir: string): Promise<PlaceRead> {
@@ -25,7 +25,7 @@ export async function readPlace(dir: string): Promise<PlaceRead> {
     return { kind: "folder", place: { device: String(dev), inode: String(ino), bornAt } };
   } catch (thrown) {
     if (isMissing(thrown)) return { kind: "away", why: "is gone" };
-    return { kind: "away", why: `can't be looked at (${messageOf(thrown)})` };
+    return { kind: "unknown", why: `can't be looked at (${messageOf(thrown)})` };
   }
 }
 

@@ -7,7 +7,7 @@ import type { Link } from "../links.ts";
 import type { DaemonTables } from "../tables.ts";
 import { ArrivalClock } from "./arrival-clock.ts";
 import { dropArrival } from "./arrival-store.ts";
-import { clearBegunWrite } from "./begun-write.ts";
+import { clearBegunWrite, finishBegunWrite } from "./begun-write.ts";
 import type { FileContent } from "./file-edit.ts";
 import { isWithoutText, type Readable, type Sight } from "./follow-facts.ts";
 import { type Unfollowed, unfollowedNote } from "./follow-notes.ts";
@@ -25,6 +25,7 @@ import { Grace } from "./grace.ts";
 import { holdUnread } from "./held-save.ts";
 import { LateSaves } from "./late-saves.ts";
 import { LinkedPlace } from "./linked-place.ts";
+import { type NotKept, notKeptNote } from "./not-kept.ts";
 import {
   FOLLOWED_PATHS,
   type FileRead,
@@ -53,7 +54,8 @@ export interface FollowerOptions {
 /** What `status` shows of a followed file. */
 export interface FollowStatus {
   readonly path: string;
-  readonly state: "followed" | "upwards" | "waiting" | "held" | "left alone";
+  /** `failing`: nobody can say how its text stands to what is synced. */
+  readonly state: "followed" | "upwards" | "waiting" | "held" | "left alone" | "failing";
   /** Why, in words that follow the path. */
   readonly note: string | undefined;
 }
@@ -83,6 +85,7 @@ export class FollowedFile {
   #stopped = false;
   #sighting: Sighting | undefined;
   #againMs = 0;
+  #notKept: readonly NotKept[] = [];
 
   constructor(link: Link, options: FollowerOptions) {
     this.link = link;
@@ -145,7 +148,7 @@ export class FollowedFile {
     const reason = messageOf(thrown);
     this.#options.log.error({ dir: this.link.dir, reason }, "a followed file was not taken");
     const { path } = this.#status;
-    return { status: { path, state: "left alone", note: reason }, againMs: FAILED_AGAIN_MS };
+    return { ...failing(path, reason), againMs: FAILED_AGAIN_MS };
   }
 
   async #lookOnce(): Promise<Look> {
@@ -157,9 +160,14 @@ export class FollowedFile {
     if (place.kind !== "here") {
       this.#grace.end();
       this.#options.onGone?.(this.link);
-      return { ...leftAlone(found.path, place.note), againMs: "later" };
+      const look = place.kind === "unknown" ? failing : leftAlone;
+      return { ...look(found.path, place.note), againMs: "later" };
     }
-    const known = await this.#knownFor(await readFollowed(store.reader, dir), found);
+    const stored = await readFollowed(store.reader, dir);
+    if (stored?.next && (await finishBegunWrite({ dir, known: stored, next: stored.next }))) {
+      return this.#lookAgain(stored.path);
+    }
+    const known = await this.#knownFor(stored, found);
     const read = missedAs(known, found);
     if (read.kind === "problem") return await this.#takeProblem(read);
     const { path } = read;
@@ -243,7 +251,8 @@ export class FollowedFile {
     return { file: text ?? { kind: "absent", path }, head };
   }
 
-  async #takeProblem({ path, message, overLimit }: FileProblem): Promise<Look> {
+  async #takeProblem({ path, message, overLimit, unread }: FileProblem): Promise<Look> {
+    if (unread) return { ...failing(path, message), againMs: "later" };
     if (!overLimit) return leftAlone(path, message);
     await this.#options.store.write((context) =>
       holdUnread(context, this.#options.account, this.link, message),
@@ -266,7 +275,7 @@ export class FollowedFile {
       case "write":
         return await this.#writeBack(path, taken);
       case "done":
-        return { status: { path, state: this.#stateOf(sight), note: undefined } };
+        return { status: { path, state: this.#stateOf(sight), note: notKeptNote(this.#notKept) } };
     }
   }
 
@@ -274,8 +283,8 @@ export class FollowedFile {
     const note = unfollowedNote(why, standing);
     if (why === "wait-service") return { status: { path, state: "waiting", note } };
     if (why === "wait-grace") return { status: { path, state: "waiting", note }, againMs: graceMs };
-    const mayPass = why === "leave-unknown" || why === "leave-busy";
-    return { ...leftAlone(path, note), ...(mayPass && { againMs: "later" as const }) };
+    if (why === "leave-unknown") return { ...failing(path, note), againMs: "later" };
+    return { ...leftAlone(path, note), ...(why === "leave-busy" && { againMs: "later" as const }) };
   }
 
   #stateOf({ standing }: Sight): FollowStatus["state"] {
@@ -302,7 +311,10 @@ export class FollowedFile {
       await writeFollowed(db, dir, { ...from, ...(isWritten && to), next: undefined });
       if (!isWritten && arrival !== undefined) await dropArrival(db, arrival);
     });
-    if (isWritten && outcome.replaced) await this.#lateSaves.add(outcome.replaced, from);
+    if (isWritten) {
+      this.#notKept = outcome.notKept;
+      if (outcome.replaced) await this.#lateSaves.add(outcome.replaced, from);
+    }
     this.#wanted = true;
     return { status: { path, state: "followed", note: undefined } };
   }
@@ -350,4 +362,8 @@ function heldLook(path: string, note: string): Look {
 
 function leftAlone(path: string, note: string): Look {
   return { status: { path, state: "left alone", note } };
+}
+
+function failing(path: string, note: string): Look {
+  return { status: { path, state: "failing", note } };
 }

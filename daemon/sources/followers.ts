@@ -111,7 +111,12 @@ export class Followers {
   async lookAll(): Promise<void> {
     const files = this.files();
     for (const file of files) file.look();
-    await Promise.all(files.map((file) => file.settled()));
+    await this.settled();
+  }
+
+  /** Resolves when the looks under way are over. */
+  async settled(): Promise<void> {
+    await Promise.all(this.files().map((file) => file.settled()));
   }
 
   async stop(): Promise<void> {

@@ -8,10 +8,14 @@ export interface FilePast {
   readonly relation: "same" | "onward" | "back" | "elsewhere";
   /** The commits since then that changed the file, latest first; the last one where none did. */
   readonly changes: readonly string[];
+  /** The file's bytes in those before the latest, as far as they are looked at. */
+  readonly texts: ReadonlyMap<string, Buffer>;
 }
 
 /** Of so many commits that changed a file at once, the latest are known by name. */
 const CHANGES_MAX = 50;
+/** Of so many of them the text is read. */
+const TEXTS_MAX = 8;
 /** So many entries of a branch's log are looked at. */
 const LOG_ENTRIES_MAX = 200;
 /** git does not know one of the commits, or there is no such log. */
@@ -22,8 +26,8 @@ const CONTINUES = /^(commit|rebase|pull|merge|cherry-pick|revert|am)\b/;
 
 /**
  * Compares two commits by what happened to one file. `read` is undefined where none was read. A
- * file that no commit between them has changed is in the same commit. Six git processes at most;
- * throws `GitTrouble`.
+ * file that no commit between them has changed is in the same commit. Six git processes at most,
+ * and one for each text; throws `GitTrouble`.
  */
 export async function readFilePast(
   git: Git,
@@ -33,17 +37,33 @@ export async function readFilePast(
 ): Promise<FilePast> {
   const { commit } = head;
   const here = commit === undefined ? [] : await changesOf(git, file, [commit], 1);
-  if (read === commit) return { relation: "same", changes: here };
-  if (read === undefined || commit === undefined) return { relation: "elsewhere", changes: here };
+  const none = { changes: here, texts: new Map<string, Buffer>() };
+  if (read === commit) return { relation: "same", ...none };
+  if (read === undefined || commit === undefined) return { relation: "elsewhere", ...none };
   const before = await changesOf(git, file, [read], 1);
-  if (here.length > 0 && here[0] === before[0]) return { relation: "same", changes: here };
-  if (await isAncestor(git, file, read, commit)) {
-    const since = await changesOf(git, file, [commit, `^${read}`], CHANGES_MAX);
-    return { relation: "onward", changes: since.length > 0 ? since : here };
+  if (here.length > 0 && here[0] === before[0]) return { relation: "same", ...none };
+  if (await isAncestor(git, file, commit, read)) return { relation: "back", ...none };
+  const isOnward =
+    (await isAncestor(git, file, read, commit)) ||
+    (await wasRewritten(git, file, read, head.branch));
+  if (!isOnward) return { relation: "elsewhere", ...none };
+  const since = await changesOf(git, file, [commit, `^${read}`], CHANGES_MAX);
+  const changes = since.length > 0 ? since : here;
+  return { relation: "onward", changes, texts: await textsAt(git, file, changes.slice(1)) };
+}
+
+async function textsAt(
+  git: Git,
+  { tree, pathInside }: PlacedFile,
+  commits: readonly string[],
+): Promise<ReadonlyMap<string, Buffer>> {
+  const texts = new Map<string, Buffer>();
+  for (const commit of commits.slice(0, TEXTS_MAX)) {
+    const asked = ["cat-file", "blob", `${commit}:${pathInside}`];
+    const text = await gitOutput(git, tree.root, asked, [FATAL]);
+    if (text) texts.set(commit, text);
   }
-  if (await isAncestor(git, file, commit, read)) return { relation: "back", changes: here };
-  const isRewritten = await wasRewritten(git, file, read, head.branch);
-  return { relation: isRewritten ? "onward" : "elsewhere", changes: here };
+  return texts;
 }
 
 async function changesOf(

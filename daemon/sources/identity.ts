@@ -28,6 +28,8 @@ export type ProjectIdentity =
       readonly root: string;
       /** The folder from there, with "/"; "" for the top level itself. */
       readonly pathInside: string;
+      /** The repository's first commit, where that is the evidence. */
+      readonly rootCommit?: string;
     }
   /** No evidence: the caller takes a random id, and asks again later. */
   | {
@@ -77,7 +79,7 @@ async function identifyIn(
   const root = await rootCommitOf(git, tree);
   if (root === undefined) return { kind: "none", why: "no-commit", name, ...place };
   const projectId = projectIdOf("root-commit", root, pathInside);
-  return { kind: "root-commit", projectId, name, ...place };
+  return { kind: "root-commit", projectId, name, rootCommit: root, ...place };
 }
 
 /** The URL that git would fetch from, `insteadOf` applied, so that shorthands compare equal. */

@@ -10,12 +10,12 @@ import type { FileRead } from "./read-file.ts";
 import type { Git } from "./run-git.ts";
 
 /**
- * `here`: what was read counts. `gone`: the folder is not there, so that nothing read of it does.
- * `another`: what is there now is not known to be this project.
+ * `here`: what was read counts. `gone`: the folder is not there, so that nothing read of it does;
+ * `unknown`: it may be. `another`: what is there now is not known to be this project.
  */
 export type PlaceStanding =
   | { readonly kind: "here" }
-  | { readonly kind: "gone" | "another"; readonly note: string };
+  | { readonly kind: "gone" | "unknown" | "another"; readonly note: string };
 
 const HERE: PlaceStanding = { kind: "here" };
 
@@ -40,9 +40,9 @@ export class LinkedPlace {
   async check(read: FileRead): Promise<PlaceStanding> {
     const { dir } = this.#link;
     const found = await readPlace(dir);
-    if (found.kind === "away") {
+    if (found.kind !== "folder") {
       const note = `is left alone: its folder ${found.why}, which deletes nothing`;
-      return { kind: "gone", note };
+      return { kind: found.kind === "away" ? "gone" : "unknown", note };
     }
     this.#known ??= await findKnownPlace(this.#store.reader, dir);
     if (!this.#known) return await this.#keepFirst(found.place);
@@ -50,11 +50,13 @@ export class LinkedPlace {
       if (!isEqual(this.#known.place, found.place)) await this.#keep(found.place);
       return HERE;
     }
-    if (await this.#isSameProject(this.#known, read)) {
+    if (await this.#isSameProject(this.#known, found.place, read)) {
       await this.#adopt(found.place, read);
       return HERE;
     }
-    const note = "is left alone: another folder was put in place of the linked one";
+    const isElsewhere = this.#known.place.device !== found.place.device;
+    const where = isElsewhere ? ", or the linked one is not mounted" : "";
+    const note = `is left alone: another folder was put in place of the linked one${where}`;
     return { kind: "another", note: `${note}; \`memsync link\` there goes on with it` };
   }
 
@@ -71,12 +73,16 @@ export class LinkedPlace {
     return HERE;
   }
 
-  /** A new clone has the old one's identity; a folder without git has its file's bytes. */
-  async #isSameProject(known: KnownPlace, read: FileRead): Promise<boolean> {
+  /**
+   * A new clone has the old one's identity; a folder without git has its file's bytes. On another
+   * file system these may be an old copy, which the linked folder covers while it is mounted.
+   */
+  async #isSameProject(known: KnownPlace, found: FolderPlace, read: FileRead): Promise<boolean> {
     const { dir } = this.#link;
     const identity = await identifyProject(this.#git, dir);
     if (identity.kind !== "none") return identity.projectId === known.derivedId;
     if (known.derivedId !== undefined || read.kind !== "text") return false;
+    if (known.place.device !== found.device) return false;
     const followed = await readFollowed(this.#store.reader, dir);
     return followed?.path === read.path && followed.hash === read.hash;
   }

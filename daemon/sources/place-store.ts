@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import type { Kysely, Selectable } from "kysely";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import type { DaemonTables } from "../tables.ts";
 import type { FolderPlace } from "./folder-place.ts";
@@ -25,7 +25,16 @@ export async function findKnownPlace(db: Db, dir: string): Promise<KnownPlace | 
     .selectAll()
     .where("dir", "=", dir)
     .executeTakeFirst();
-  if (!row) return undefined;
+  return row && placeOf(row);
+}
+
+/** What is known of each linked folder, by its path. */
+export async function listKnownPlaces(db: Db): Promise<ReadonlyMap<string, KnownPlace>> {
+  const rows = await db.selectFrom("link_places").selectAll().orderBy("dir").execute();
+  return new Map(rows.map((row) => [row.dir, placeOf(row)]));
+}
+
+function placeOf(row: Selectable<DaemonTables["link_places"]>): KnownPlace {
   return {
     place: { device: row.device, inode: row.inode, bornAt: row.born_at },
     evidence: row.evidence,

@@ -18,6 +18,8 @@ export interface SaveFacts {
   readonly machine: string | undefined;
   /** When it was saved, in milliseconds since the Unix epoch. */
   readonly savedAt: number;
+  /** Lines of commits that git brought with the save, and that other machines have read. */
+  readonly told: ReadonlySet<string>;
 }
 
 /** What a save does. */
@@ -26,7 +28,7 @@ export interface SavePlan {
   readonly base: CapturedText;
   /** What the edit makes of that. */
   readonly lines: string;
-  /** Which of the saved lines, by index, go nowhere, for others have moved them. */
+  /** Which of the saved lines, by index, go nowhere: others have moved them, or brought them. */
   readonly leftOut: ReadonlySet<number>;
   /** Saved lines, by index, that the save has moved: they are still as new as they were. */
   readonly moved: ReadonlyMap<number, Arrival>;
@@ -43,6 +45,9 @@ export interface SavePlan {
  * - lines that others brought and the save has nowhere stay;
  * - lines that others took away and the save has come back;
  * - lines that others moved and the save has at their former place stay where others put them.
+ *
+ * What git brings of others' commits is theirs to add, who have told of them: the document has those
+ * lines at their place already. A line that it has no more comes back to nobody, but is told of.
  */
 export function planSave(facts: SaveFacts): SavePlan {
   return new Planner(facts).plan();
@@ -92,11 +97,13 @@ class Planner {
   }
 
   plan(): SavePlan {
+    const told = this.#leaveOutTold();
     if (this.#facts.unseen.length > 0) {
       for (const hunk of this.#hunks) this.#judgeRemoved(hunk);
       this.#joinUnshown();
       this.#judgeAdded();
       for (const hunk of this.#hunks) this.#judgeWordless(hunk);
+      this.#leaveOutWordless();
     }
     const kept = new Set(this.#hunks.flatMap((hunk) => hunk.kept));
     const base = this.#before.filter((_, at) => !kept.has(at));
@@ -105,8 +112,53 @@ class Planner {
       lines: this.#after.filter((_, at) => !this.#leftOut.has(at)).join(""),
       leftOut: this.#leftOut,
       moved: this.#moved,
-      conflicts: [...this.#hunks.flatMap((hunk) => this.#conflictOf(hunk)), ...this.#moves()],
+      conflicts: [
+        ...this.#hunks.flatMap((hunk) => this.#conflictOf(hunk)),
+        ...this.#moves(),
+        ...told,
+      ],
     };
+  }
+
+  /** Lines that others have told of, each as often as the document shows it beyond the file. */
+  #leaveOutTold(): NewTextConflict[] {
+    const { told, live, base, machine, savedAt } = this.#facts;
+    if (told.size === 0) return [];
+    const unshown = new Map<string, number>();
+    for (const { text, spans } of linesOf(live)) {
+      if (!overlap(spans, base.spans)) unshown.set(text, (unshown.get(text) ?? 0) + 1);
+    }
+    const missing: number[] = [];
+    for (const [text, indices] of this.#added) {
+      while (told.has(text) && indices.length > 0) {
+        const at = indices.shift() as number;
+        this.#leftOut.add(at);
+        const count = unshown.get(text) ?? 0;
+        if (count > 0) unshown.set(text, count - 1);
+        else missing.push(at);
+      }
+    }
+    this.#leaveOutWordless();
+    if (missing.length === 0) return [];
+    missing.sort((one, other) => one - other);
+    const text = missing.map((at) => this.#after[at]).join("");
+    const places = missing.map((at) => {
+      return { behind: this.#after[at - 1] ?? "", text: this.#after[at] as string };
+    });
+    const versions = [
+      { text, machine, at: savedAt },
+      { text: "", machine: undefined },
+    ] as const;
+    return [{ kind: "elsewhere", versions, places }];
+  }
+
+  #leaveOutWordless(): void {
+    for (const { from, added } of this.#hunks) {
+      const all = Array.from({ length: added }, (_, at) => from + at);
+      const words = all.filter((at) => hasWord(this.#after[at] as string));
+      if (words.length === 0 || words.some((at) => !this.#leftOut.has(at))) continue;
+      for (const at of all) this.#leftOut.add(at);
+    }
   }
 
   /** Lines with a word that others brought: they are moved, or they stay. */
@@ -176,10 +228,6 @@ class Planner {
       hunk.kept.push(...wordless);
       hunk.kept.sort((one, other) => one - other);
     }
-    const added = Array.from({ length: hunk.added }, (_, at) => hunk.from + at);
-    const words = added.filter((at) => hasWord(this.#after[at] as string));
-    if (words.length === 0 || words.some((at) => !this.#leftOut.has(at))) return;
-    for (const at of added) this.#leftOut.add(at);
   }
 
   #conflictOf(hunk: Hunk): NewTextConflict[] {

@@ -30,6 +30,8 @@ export type FileRead =
       readonly message: string;
       /** It is a text, but over a limit: held, and not just left alone. */
       readonly overLimit?: boolean;
+      /** The system did not give it, so that nobody knows what it holds. */
+      readonly unread?: boolean;
     };
 
 type FileProblem = Extract<FileRead, { kind: "problem" }>;
@@ -56,7 +58,7 @@ export async function readFileAt(dir: string, path: string): Promise<FileRead> {
     return textOf(path, await readBytes(join(dir, path)), stats.mtimeMs);
   } catch (thrown) {
     if (isMissing(thrown)) return { kind: "absent", path };
-    return problem(`can't be read: ${messageOf(thrown)}`);
+    return { ...problem(`can't be read: ${messageOf(thrown)}`), unread: true };
   }
 }
 

@@ -1,7 +1,9 @@
+import type { ReplicaDocument } from "../../shared/replica/document.ts";
 import { historyTime } from "../../shared/replica/history-clock.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import type { CapturedText } from "../../shared/replica/text.ts";
 import {
+  listTextConflicts,
   type NewTextConflict,
   recordTextConflict,
 } from "../../shared/replica/text-conflict-record.ts";
@@ -35,7 +37,8 @@ export interface MovedLine {
 
 /**
  * Takes a save as an edit from `known`, the text that the file had last. What it undoes of the
- * changes that its author may not have seen stays on both sides, and is recorded; see `planSave`.
+ * changes that its author may not have seen stays on both sides, and is recorded; see `planSave`,
+ * also for `told`.
  */
 export async function takeEdit(
   context: Context,
@@ -43,6 +46,7 @@ export async function takeEdit(
   known: FileState,
   file: FileContent,
   unseen: readonly Arrival[],
+  told: ReadonlySet<string> = new Set(),
 ): Promise<TakenSave> {
   const { document, writer } = open;
   const { form, lines } = splitForm(file.content);
@@ -50,7 +54,7 @@ export async function takeEdit(
   const savedAt = Math.round(file.savedAt);
   const base = knownBase(open, known.base);
   const live = document.captureText();
-  const plan = planSave({ base, live, lines, unseen, machine, savedAt });
+  const plan = planSave({ base, live, lines, unseen, machine, savedAt, told });
   const edit = await applyEdit(context, open, plan.base, plan.lines);
   if (!equalForms(form, known.form)) document.setTextForm(form, context.now);
   const found = [...plan.conflicts, ...formatConflict(known.form, form, unseen, machine, savedAt)];
@@ -72,7 +76,18 @@ export async function record(
 ): Promise<string[]> {
   if (conflicts.length === 0) return [];
   const time = await historyTime(db as unknown as Kysely<ReplicaTables>, now);
-  return conflicts.map((conflict) => recordTextConflict(document, conflict, now, time));
+  return conflicts.map((conflict) => {
+    return findSame(document, conflict) ?? recordTextConflict(document, conflict, now, time);
+  });
+}
+
+/** A program that saves again and again without reading leaves out the same lines each time. */
+function findSame(document: ReplicaDocument, conflict: NewTextConflict): string | undefined {
+  const [theirs] = conflict.versions;
+  if (conflict.kind !== "unseen" || theirs.text === "") return undefined;
+  return listTextConflicts(document).find(
+    ({ kind, versions }) => kind === "unseen" && versions.some(({ text }) => text === theirs.text),
+  )?.id;
 }
 
 /** The saved lines, of which the document has those that were left out elsewhere or not at all. */

@@ -207,7 +207,8 @@ class Taking {
     switch (decision) {
       case "edit": {
         const unseen = clock.unseenAt(arrivals, this.#file.savedAt);
-        return await takeEdit(this.#context, open, known ?? ABSENT, this.#file, unseen);
+        const told = this.#toldLines(open);
+        return await takeEdit(this.#context, open, known ?? ABSENT, this.#file, unseen, told);
       }
       case "version":
         return await this.#takeVersion(open);
@@ -256,12 +257,25 @@ class Taking {
     return isKnownCommit(document, last);
   }
 
-  /** Lines that git brought, and that the document has never had as far as this machine knows. */
-  async #missingOf(open: OpenDocument, committed: string): Promise<NewTextConflict[]> {
+  /** Lines of commits that git brought and other machines have read. */
+  #toldLines({ document }: OpenDocument): ReadonlySet<string> {
+    const told = [...(this.#sight.past?.texts ?? [])].filter(([commit]) => {
+      return isKnownCommit(document, commit);
+    });
+    return new Set(told.flatMap(([, text]) => splitLines(splitForm(String(text)).lines)));
+  }
+
+  /** The lines that a document has or had, as far as this machine knows. */
+  async #linesEverIn(open: OpenDocument): Promise<ReadonlySet<string>> {
     const replica = this.#context.db as unknown as Kysely<ReplicaTables>;
     const former = await listRevisions(replica, open.id, "text", "");
     const texts = [open.document.content(), ...former.map(({ value }) => value)];
-    const known = new Set(texts.flatMap((text) => splitLines(splitForm(text).lines)));
+    return new Set(texts.flatMap((text) => splitLines(splitForm(text).lines)));
+  }
+
+  /** Lines that git brought, and that the document has never had as far as this machine knows. */
+  async #missingOf(open: OpenDocument, committed: string): Promise<NewTextConflict[]> {
+    const known = await this.#linesEverIn(open);
     const lines = splitLines(splitForm(committed).lines);
     const missing = lines.filter((line) => hasWord(line) && !known.has(line));
     if (missing.length === 0) return [];

@@ -7,12 +7,13 @@ export interface FolderEvents {
 
 /**
  * Listens to one existing folder, without what lies below it. `heard` is given the name inside the
- * folder that something happened to, or the folder's own name; `failed` may be called often. What
- * happened before `ready` was called may be told of or not.
+ * folder that something happened to, or the folder's own name, and whether the name itself came or
+ * went: of the folder's own that is the last that is heard, also when its file system is unmounted.
+ * `failed` may be called often. What happened before `ready` was called may be told of or not.
  */
 export type OpenEvents = (
   folder: string,
-  heard: (name: string) => void,
+  heard: (name: string, cameOrWent: boolean) => void,
   failed: (thrown: unknown) => void,
   ready: () => void,
 ) => FolderEvents;
@@ -28,7 +29,7 @@ export const openEvents: OpenEvents = (folder, heard, failed, ready) => {
     ignoreInitial: true,
     ignored: (path) => path !== folder,
   });
-  watcher.on("raw", (_event, name: string | null) => heard(name ?? ""));
+  watcher.on("raw", (event, name: string | null) => heard(name ?? "", event === "rename"));
   watcher.on("error", failed);
   watcher.on("ready", ready);
   return { close: () => watcher.close() };

@@ -1,3 +1,4 @@
+import type { BigIntStats } from "node:fs";
 import { lstat, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Log } from "../../shared/log.ts";
@@ -95,8 +96,8 @@ interface WatchedFolderOptions extends WatchSeams {
 }
 
 interface OpenFolder {
-  /** Inode of the folder that events come from, which may not be the one at its path any more. */
-  readonly inode: bigint;
+  /** Which folder events come from; it may not be the one at its path any more. */
+  readonly place: string;
   readonly events: FolderEvents;
 }
 
@@ -169,13 +170,16 @@ class WatchedFolder implements FolderWatch {
       const isFolder = stats?.isDirectory() ?? false;
       if (folder === this.#options.dir) this.#missing = !isFolder;
       const open = this.#open.get(folder);
-      if (open && (!isFolder || open.inode !== stats?.ino)) {
-        this.#open.delete(folder);
-        await open.events.close();
-      }
+      if (open && (!isFolder || open.place !== placeOf(stats))) await this.#closeFolder(folder);
       if (!isFolder || !stats || !real || this.#polled || this.#open.has(folder)) continue;
-      this.#open.set(folder, { inode: stats.ino, events: this.#listen(folder, real) });
+      this.#open.set(folder, { place: placeOf(stats), events: this.#listen(folder, real) });
     }
+  }
+
+  async #closeFolder(folder: string): Promise<void> {
+    const open = this.#open.get(folder);
+    this.#open.delete(folder);
+    await open?.events.close();
   }
 
   async #closeFolders(): Promise<void> {
@@ -187,15 +191,17 @@ class WatchedFolder implements FolderWatch {
   #listen(folder: string, real: string): FolderEvents {
     return this.#options.open(
       real,
-      (name) => this.#heard(folder, real, name),
+      (name, cameOrWent) => this.#heard(folder, real, name, cameOrWent),
       (thrown) => this.#failed(thrown),
       () => this.#look(false),
     );
   }
 
-  #heard(folder: string, real: string, name: string): void {
+  #heard(folder: string, real: string, name: string, cameOrWent: boolean): void {
     if (this.#closed) return;
     const { dir, gitDir, changed } = this.#options;
+    // Though the same folder may be at the path again, as after a mount: this watch is over.
+    if (name === basename(real) && cameOrWent) this.#inTurn(() => this.#closeFolder(folder));
     if (name === basename(real) || (folder === dir && FOLDER_NAMES.has(name))) this.#look(true);
     if (gitDir !== undefined && folder.startsWith(gitDir)) {
       if (GIT_HEADS.has(name)) this.#tell();
@@ -256,10 +262,15 @@ class WatchedFolder implements FolderWatch {
     const parts = all.map(
       (stats) => stats && [stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs],
     );
-    return [folder?.ino, ...parts].join(" ");
+    return [placeOf(folder), ...parts].join(" ");
   }
 }
 
 function statOf(path: string) {
   return lstat(path, { bigint: true }).catch(() => undefined);
+}
+
+/** A folder's own. Its inode alone may be another's: the first of each file system has the same. */
+function placeOf(stats: BigIntStats | undefined): string {
+  return stats === undefined ? "" : [stats.dev, stats.ino, stats.birthtimeNs].join(" ");
 }

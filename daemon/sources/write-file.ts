@@ -8,14 +8,16 @@ import {
   renameSync,
   unlinkSync,
 } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, rm } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { base32 } from "../../shared/ids.ts";
+import { type FileHandle, mkdir, rm } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { World } from "../../shared/world.ts";
+import { flushFolder } from "./flush-folder.ts";
+import type { NotKept } from "./not-kept.ts";
 import { ABSENT_HASH, hashOf, isMissing, openFile, READ_FLAGS } from "./read-file.ts";
 import { loadSwapNames, type SwapNames } from "./swap-names.ts";
-
-const PERMISSIONS = 0o777;
+import { newTemporary } from "./temporary-name.ts";
+import { writeTwin } from "./twin-file.ts";
+import { writeInPlace } from "./write-in-place.ts";
 
 /** `changed`: someone saved the file meanwhile, and it is left as they did. */
 export type WriteOutcome =
@@ -27,11 +29,15 @@ export type WriteOutcome =
        * that had opened it still writes, or saved in the last microseconds, is in there alone.
        */
       readonly replaced: FileHandle | undefined;
+      /** What the file had and has no longer, as the system would have it. */
+      readonly notKept: readonly NotKept[];
     };
 
 /**
  * Replaces a file by `content` if it still has `expectedHash`: a temporary file beside it, flushed
- * to the disk, takes its name, and its mode. Once written it survives a crash.
+ * to the disk, takes its name, and its owner, mode and attributes. A file that can't be replaced by
+ * its twin, as one that has further names, is written in its place if that is permitted. Once
+ * written it survives a crash.
  */
 export async function replaceFile(
   path: string,
@@ -40,30 +46,33 @@ export async function replaceFile(
   world: World,
 ): Promise<WriteOutcome> {
   await mkdir(dirname(path), { recursive: true });
-  const temporary = join(dirname(path), temporaryName(basename(path), world));
+  const temporary = newTemporary(path, world);
   try {
-    await writeDurably(temporary, content, await modeOf(path));
-    return await putInPlace(temporary, path, expectedHash);
+    const notKept = await writeTwinOf(path, temporary, content);
+    if (notKept.length === 0) return await putInPlace(temporary, path, expectedHash, notKept);
+    const step = await writeInPlace(path, content, expectedHash, temporary);
+    if (step === "refused") return await putInPlace(temporary, path, expectedHash, notKept);
+    if (step === "changed") return { kind: "changed" };
+    return { kind: "written", replaced: undefined, notKept: [] };
   } finally {
     await rm(temporary, { force: true });
   }
 }
 
-function temporaryName(name: string, world: World): string {
-  return `.${name}.${base32(world.randomBytes(5))}.memsync`;
-}
-
-/** Whether a file was made to take the name of another one in its folder. */
-export function isTemporaryOf(name: string, other: string): boolean {
-  return (
-    other.startsWith(`.${name}.`) && /^[a-z2-7]{8}\.memsync$/.test(other.slice(name.length + 2))
-  );
+async function writeTwinOf(path: string, twin: string, content: string) {
+  const original = await openIfPossible(path);
+  try {
+    return await writeTwin(twin, content, original);
+  } finally {
+    await original?.close();
+  }
 }
 
 async function putInPlace(
   temporary: string,
   path: string,
   expectedHash: string,
+  notKept: readonly NotKept[],
 ): Promise<WriteOutcome> {
   const swapNames = await loadSwapNames();
   const before = await openIfPossible(path);
@@ -73,7 +82,7 @@ async function putInPlace(
     if (step === "changed") return { kind: "changed" };
     await flushFolder(dirname(path));
     replaced = step === "another" ? await openIfPossible(temporary) : before;
-    return { kind: "written", replaced };
+    return { kind: "written", replaced, notKept };
   } finally {
     if (before !== replaced) await before?.close();
   }
@@ -121,26 +130,6 @@ function linkOrRename(temporary: string, path: string): "changed" | "taken" {
   return "taken";
 }
 
-async function writeDurably(path: string, content: string, mode: number | undefined) {
-  const handle = await open(path, "wx", mode);
-  try {
-    if (mode !== undefined) await handle.chmod(mode);
-    await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function modeOf(path: string): Promise<number | undefined> {
-  try {
-    return (await lstat(path)).mode & PERMISSIONS;
-  } catch (thrown) {
-    if (isMissing(thrown)) return undefined;
-    throw thrown;
-  }
-}
-
 function hashAt(path: string): string {
   try {
     if (!lstatSync(path).isFile()) return NOT_A_FILE;
@@ -158,16 +147,6 @@ function hashAt(path: string): string {
 
 /** Stands for the hash of what is none; no hash is the same. */
 const NOT_A_FILE = "not a file";
-
-/** The new name itself is on the disk only once the folder is. */
-async function flushFolder(path: string): Promise<void> {
-  const handle = await open(path, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
 
 async function openIfPossible(path: string): Promise<FileHandle | undefined> {
   return await openFile(path).catch(() => undefined);

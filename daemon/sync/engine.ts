@@ -6,9 +6,8 @@ import type { ServerFrame } from "../../shared/wire/live.ts";
 import { randomFraction, type Timer, type World } from "../../shared/world.ts";
 import { type Announced, isToFetch } from "./announced.ts";
 import { Asking } from "./asking.ts";
-import type { Urgency } from "./budget.ts";
 import { type Echoes, takeFrame } from "./incoming.ts";
-import { LiveLink } from "./live-link.ts";
+import { LiveLink, type LiveState } from "./live-link.ts";
 import { readPosition } from "./positions.ts";
 import { openBound } from "./open-bound.ts";
 import { refusalAdvice } from "./refusal-advice.ts";
@@ -21,6 +20,8 @@ import { ServiceRounds } from "./service-rounds.ts";
 
 /** Without the live socket, a unit is asked about at most this often, as the budget allows. */
 const ASK_INTERVAL_MS = 10_000;
+/** A service that leaves a request unanswered for so long is not online. */
+const UNANSWERED_MS_MAX = 10_000;
 /** No timer is set for longer. */
 const TIMER_MS_MAX = 60 * 60_000;
 
@@ -30,18 +31,22 @@ export interface EngineOptions extends RoundOptions {
   readonly log: Log;
   /** The requests of the service's account; undefined where nobody counts them. */
   readonly budget?: RequestBudget | undefined;
-  /** Something about the contact with the service has changed. */
-  readonly onContact: () => void;
+  /** Something about the contact with the service has changed; it has answered about `units`. */
+  readonly onContact: (units: readonly SyncUnit[]) => void;
 }
 
 /** How it stands with the service. */
 export interface Contact {
+  /** It answered the last call, and is not silent since. */
   readonly online: boolean;
+  /** It tells of changes by the live socket, and was heard there lately. */
   readonly live: boolean;
   /** It implements the published interface and nothing else. */
   readonly plain: boolean;
   /** When it last answered, in milliseconds since the Unix epoch. */
   readonly lastContactAt: number | undefined;
+  /** Since when a call waits for its answer, in milliseconds since the Unix epoch. */
+  readonly unansweredSince: number | undefined;
   /** Why it is not online, or what it refused last. */
   readonly message: string | undefined;
 }
@@ -66,13 +71,17 @@ export class SyncEngine {
   readonly #refused = new Map<SyncUnit, string>();
   readonly #asking = new Asking();
   readonly #rounds: ServiceRounds;
-  #contact: Contact = {
+  #contact: Omit<Contact, "unansweredSince"> = {
     online: false,
     live: false,
     plain: false,
     lastContactAt: undefined,
     message: undefined,
   };
+  /** Nothing came by the live socket for too long, and no answer since. */
+  #silent = false;
+  /** Units that were made due when they came. */
+  #known: ReadonlySet<SyncUnit> = new Set();
   #timer: Timer | undefined;
   #askTimer: Timer | undefined;
   #calling: Promise<void> | undefined;
@@ -95,9 +104,9 @@ export class SyncEngine {
           log,
           projects: () => [...options.projects().keys()],
           onFrame: (frame) => this.#onFrame(frame),
-          onState: (live) => this.#onLive(live),
+          onState: (state) => this.#onLive(state),
           mayOpenAt: () => options.budget?.notBefore("change") ?? 0,
-          isReachable: () => this.#contact.online,
+          isReachable: () => this.contact.online,
           onUnreached: () => options.budget?.unsent(),
         })
       : undefined;
@@ -105,7 +114,13 @@ export class SyncEngine {
   }
 
   get contact(): Contact {
-    return this.#contact;
+    const { service, world } = this.#options;
+    const since = service.unansweredSince?.();
+    const waitedMs = since === undefined ? 0 : world.monotonic() - since;
+    const unansweredSince = since === undefined ? undefined : world.now() - waitedMs;
+    const isMute = this.#silent || waitedMs >= UNANSWERED_MS_MAX;
+    if (!isMute || !this.#contact.online) return { ...this.#contact, unansweredSince };
+    return { ...this.#contact, unansweredSince, online: false, message: "it does not answer" };
   }
 
   /** Undefined while nothing is. */
@@ -121,16 +136,18 @@ export class SyncEngine {
   /** Begins with a call about everything that is followed. */
   start(): void {
     this.#live?.start();
+    this.#known = new Set();
     this.refresh();
     this.#scheduleAsking();
   }
 
-  /** The set of followed projects has changed, or everything is to be looked at again. */
-  refresh(urgency?: Urgency): void {
-    const units = unitsToSync(this.#options.projects());
-    for (const unit of this.#refused.keys()) if (!units.includes(unit)) this.#forget(unit);
-    for (const unit of units) this.#schedule.markDue(unit, urgency);
-    this.#live?.resubscribe();
+  /** The set of followed projects may have changed: what came is called about, and nothing else. */
+  refresh(): void {
+    const units = new Set(unitsToSync(this.#options.projects()));
+    for (const unit of this.#known) if (!units.has(unit)) this.#forget(unit);
+    for (const unit of units) if (!this.#known.has(unit)) this.#schedule.markDue(unit);
+    this.#known = units;
+    this.#live?.subscribeMore();
     this.#pump();
   }
 
@@ -139,7 +156,8 @@ export class SyncEngine {
     if (this.#stopped) return;
     this.#schedule.hurry();
     this.#live?.hurry();
-    this.refresh("person");
+    this.refresh();
+    for (const unit of this.#known) this.#schedule.markDue(unit, "person");
     await new Promise<void>((resolve) => {
       this.#waiters.push(resolve);
       this.#pump();
@@ -149,6 +167,9 @@ export class SyncEngine {
   /** What is due goes now, should the service be back: a person still waits for it. */
   hurry(): void {
     this.#schedule.hurry();
+    for (const unit of this.#known) {
+      if (this.#schedule.isDue(unit)) this.#schedule.markDue(unit, "person");
+    }
     this.#live?.hurry();
     this.#pump();
   }
@@ -199,9 +220,10 @@ export class SyncEngine {
   }
 
   /** The socket is up before the end of the calls' backoff when the service is back. */
-  #onLive(live: boolean): void {
-    this.#setContact({ live });
-    if (!live) return;
+  #onLive(state: LiveState): void {
+    if (state !== "down") this.#silent = state === "silent";
+    this.#setContact({ live: state === "live" });
+    if (state !== "live") return;
     this.#schedule.hurry();
     this.#pump();
   }
@@ -317,7 +339,7 @@ export class SyncEngine {
         }
       }
       for (const each of later ?? []) this.#schedule.markDue(each);
-      this.#reached(undefined);
+      this.#reached(undefined, units);
       return;
     }
     if (withOwn) this.#schedule.markDue("own");
@@ -349,15 +371,23 @@ export class SyncEngine {
     else this.#live?.resume();
   }
 
-  #reached(message: string | undefined): void {
-    const wasOnline = this.#contact.online;
-    this.#setContact({ online: true, lastContactAt: this.#options.world.now(), message });
+  #reached(message: string | undefined, units: readonly SyncUnit[] = []): void {
+    const wasOnline = this.#contact.online && !this.#silent;
+    this.#silent = false;
+    this.#setContact({ online: true, lastContactAt: this.#options.world.now(), message }, units);
     if (!wasOnline) this.#live?.serviceAnswered();
   }
 
-  #setContact(changes: Partial<Contact>): void {
+  #setContact(changes: Partial<Contact>, units: readonly SyncUnit[] = []): void {
     this.#contact = { ...this.#contact, ...changes };
-    this.#options.onContact();
+    this.#options.onContact(units);
+  }
+
+  /** Units whose changes nobody announces. */
+  #untold(): SyncUnit[] {
+    const units = unitsToSync(this.#options.projects());
+    if (!this.#contact.live) return units;
+    return units.filter((unit) => unit !== "own" && !this.#live?.tellsOf(unit));
   }
 
   /** Where nobody announces changes, they are asked for: a unit at a time. */
@@ -367,15 +397,15 @@ export class SyncEngine {
     const waitMs = (budget?.notBefore("ask") ?? 0) - world.monotonic();
     const delayMs = Math.min(Math.max(ASK_INTERVAL_MS, waitMs), TIMER_MS_MAX);
     this.#askTimer = world.setTimer(delayMs, () => {
-      if (!this.#contact.live) this.#ask();
+      this.#ask();
       this.#scheduleAsking();
     });
   }
 
   #ask(): void {
-    const { world, budget, projects } = this.#options;
+    const { world, budget } = this.#options;
     const now = world.monotonic();
-    const unit = this.#asking.next(unitsToSync(projects()), now);
+    const unit = this.#asking.next(this.#untold(), now);
     if (unit === undefined || (budget?.notBefore("ask") ?? 0) > now) return;
     this.#schedule.markDue(unit, "ask");
     this.#pump();

@@ -10,6 +10,8 @@ import type { Outcome, Service } from "./service.ts";
 
 /** A call that has not been answered by then counts as unreachable. */
 const CALL_DEADLINE_MS = 30_000;
+/** A person waits for an answer for no longer. */
+const PERSON_DEADLINE_MS = 10_000;
 /** A person waits for so long at most until there is room for a request. */
 const ROOM_MS_MAX = 5000;
 /** Connections that were there before a break may still be offered for so long. */
@@ -36,19 +38,19 @@ export interface CallOptions {
   readonly world: World;
   /** Told of every request and its answer; undefined where nobody counts. */
   readonly budget?: RequestBudget;
-  /** Aborted with this: the calls under way when their connections are given up. */
-  readonly underWay?: Set<AbortController>;
+  /** The requests under way: what aborts each, and when it was sent by the steady clock. */
+  readonly underWay?: Map<AbortController, number>;
 }
 
 /** The service behind an address. */
 export function createHttpService({ url, token, world }: HttpServiceOptions): Service {
   const base = url.replace(/\/+$/, "");
   const budget = new RequestBudget(`${base} ${digestOf(token)}`, world);
-  const underWay = new Set<AbortController>();
+  const underWay = new Map<AbortController, number>();
   let ending = false;
   let brokenAt = Number.NEGATIVE_INFINITY;
   const giveUp = () => {
-    for (const abort of underWay) abort.abort();
+    for (const abort of underWay.keys()) abort.abort();
   };
   const send: Send = async (request) => {
     if (ending) throw new Error("the daemon is ending");
@@ -65,6 +67,7 @@ export function createHttpService({ url, token, world }: HttpServiceOptions): Se
       budget.sent();
       return openLiveConnection({ url: base, token, world, handlers });
     },
+    unansweredSince: () => (underWay.size > 0 ? Math.min(...underWay.values()) : undefined),
     dropConnections: () => {
       brokenAt = world.monotonic();
       giveUp();
@@ -87,16 +90,18 @@ export function createCalls(
   options: CallOptions,
 ): Pick<Service, "exchange" | "createProject" | "request" | "forward"> {
   const { base, token, budget } = options;
-  const call = async (method: string, path: string, body?: string): Promise<CallOutcome> => {
-    const outcome = await callOnce(options, base + path, {
+  const callWithin = async (deadlineMs: number, method: string, path: string, body?: string) => {
+    const init: RequestInit = {
       method,
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
       // What is for this service goes to no other, whatever it says.
       redirect: "manual",
       ...(body !== undefined && { body }),
-    });
-    return withoutToken(outcome, token);
+    };
+    return withoutToken(await callOnce(options, base + path, init, deadlineMs), token);
   };
+  const call = (...asked: readonly [method: string, path: string, body?: string]) =>
+    callWithin(CALL_DEADLINE_MS, ...asked);
   return {
     async exchange(project, request) {
       const path = project === null ? "/api/sync" : `/api/projects/${project}/sync`;
@@ -123,7 +128,7 @@ export function createCalls(
     request: call,
     forward: async (method, path, body) => {
       const refusal = await untilRoom(options);
-      return refusal ?? (await call(method, path, body));
+      return refusal ?? (await callWithin(PERSON_DEADLINE_MS, method, path, body));
     },
   };
 }
@@ -150,11 +155,12 @@ async function callOnce(
   { send, world, budget, underWay }: CallOptions,
   url: string,
   init: RequestInit,
+  deadlineMs: number,
 ): Promise<CallOutcome> {
   const abort = new AbortController();
-  underWay?.add(abort);
+  underWay?.set(abort, world.monotonic());
   budget?.sent();
-  const deadline = world.setTimer(CALL_DEADLINE_MS, () => abort.abort());
+  const deadline = world.setTimer(deadlineMs, () => abort.abort(TOO_LATE));
   try {
     const response = await send(new Request(url, { ...init, signal: abort.signal }));
     const quotas = parseQuotas(response.headers);
@@ -164,7 +170,8 @@ async function callOnce(
     return { ...outcome, tellsQuotas: quotas !== undefined };
   } catch (thrown) {
     if (!abort.signal.aborted) budget?.unsent();
-    return { kind: "unreachable", message: abort.signal.aborted ? TOO_LATE : whyUnsent(thrown) };
+    const isLate = abort.signal.reason === TOO_LATE;
+    return { kind: "unreachable", message: isLate ? tooLate(deadlineMs) : whyUnsent(thrown) };
   } finally {
     deadline.cancel();
     underWay?.delete(abort);
@@ -177,7 +184,11 @@ const UNSENT: Readonly<Record<string, string>> = {
   ECONNRESET: "the connection was closed",
   ENOTFOUND: "its name is not known here",
 };
-const TOO_LATE = "it did not answer in time";
+const TOO_LATE = Symbol("too late");
+
+function tooLate(deadlineMs: number): string {
+  return `it did not answer within ${deadlineMs / MS_PER_S} seconds`;
+}
 
 /** What kept a call from its answer, in a phrase. */
 export function whyUnsent(thrown: unknown): string {

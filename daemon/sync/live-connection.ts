@@ -5,7 +5,10 @@ import type { LiveConnection, LiveHandlers } from "./service.ts";
 
 /** A handshake that has not come through by then is given up. */
 const HANDSHAKE_DEADLINE_MS = 15_000;
-/** After so long without a sign of the service it is pinged; after as long again it is gone. */
+/**
+ * A service pings every 30 seconds. After so long without a sign of it it is silent, and pinged;
+ * after as long again it is gone.
+ */
 const SILENCE_MS_MAX = 35_000;
 
 /** Which service's live socket to open; `url` is its base address, `http` or `https`. */
@@ -35,13 +38,16 @@ export function openLiveConnection(options: LiveConnectionOptions): LiveConnecti
   let isSilent = false;
   const heard = () => {
     if (over) return;
-    isSilent = false;
     deadline.cancel();
     deadline = world.setTimer(SILENCE_MS_MAX, () => {
       isSilent = true;
       socket.ping();
       deadline = world.setTimer(SILENCE_MS_MAX, () => finish("nothing came for too long"));
+      handlers.silent(true);
     });
+    if (!isSilent) return;
+    isSilent = false;
+    handlers.silent(false);
   };
   for (const sign of ["ping", "pong"]) socket.addEventListener(sign, heard);
   socket.addEventListener("open", () => {

@@ -1,16 +1,24 @@
 import type { ProjectId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
-import type { ServerFrame } from "../../shared/wire/live.ts";
+import { LIVE_PROJECTS_MAX, type ServerFrame } from "../../shared/wire/live.ts";
 import { randomFraction, type Timer, type World } from "../../shared/world.ts";
 import { backoffMs } from "./schedule.ts";
 import type { LiveConnection, LiveHandlers } from "./service.ts";
 
 /** A service that went away took many sockets with it: they come back over so long. */
 const RETURN_MS_MAX = 5000;
+/** Projects that come within so long are subscribed to by one frame. */
+const BURST_MS = 500;
 /** A service that answers calls and has refused so many handshakes in a row offers no socket. */
 const NO_SOCKET_FAILURES = 8;
 /** It is asked whether it does now after so long at most. */
 const NO_SOCKET_MS_MAX = 60 * 60_000;
+
+/**
+ * How it stands with the socket: changes are told; the service has said nothing for longer than its
+ * pings are apart; or there is none over which it has answered.
+ */
+export type LiveState = "live" | "silent" | "down";
 
 /** What the link works with. `onFrame` gets one frame at a time; rejecting closes the socket. */
 export interface LiveLinkOptions {
@@ -25,16 +33,25 @@ export interface LiveLinkOptions {
   /** A handshake came to nothing, as calls do now. */
   readonly onUnreached: () => void;
   readonly onFrame: (frame: ServerFrame) => Promise<void>;
-  readonly onState: (live: boolean) => void;
+  readonly onState: (state: LiveState) => void;
 }
 
-/** Keeps one live socket up: opens it again with backoff, and subscribes each time. */
+/**
+ * Keeps one live socket up: opens it again with backoff, and subscribes each time. A socket is live
+ * once the service has answered a subscription, for as long as it is heard of.
+ */
 export class LiveLink {
   readonly #options: LiveLinkOptions;
   #connection: LiveConnection | undefined;
+  /** It is open, so that it can be written to. */
   #up = false;
+  #answered = false;
+  /** What this connection was asked to tell of; a subscription has no end but the socket's. */
+  readonly #subscribed = new Set<ProjectId>();
+  #isSubscribing = false;
   #failures = 0;
   #retry: Timer | undefined;
+  #burst: Timer | undefined;
   #stopped = false;
   #isReopening = false;
   #paused = false;
@@ -56,11 +73,10 @@ export class LiveLink {
     this.#connection = this.#options.open({
       opened: () => {
         this.#up = true;
-        this.#failures = 0;
-        this.#options.onState(true);
-        this.resubscribe();
+        this.#subscribe(this.#news());
       },
       frame: (frame) => {
+        if (frame.type === "subscribed" && !this.#answered) this.#begun();
         this.#frames = this.#frames
           .then(() => this.#options.onFrame(frame))
           .catch((thrown) => {
@@ -68,13 +84,48 @@ export class LiveLink {
             this.#connection?.close();
           });
       },
+      silent: (isSilent) => {
+        if (isSilent) this.#options.onState("silent");
+        else if (this.#answered) this.#options.onState("live");
+      },
       closed: (message) => this.#closed(message),
     });
   }
 
-  /** Says which projects to hear of; again whenever they change. */
-  resubscribe(): void {
-    if (this.#up) this.#connection?.subscribe(this.#options.projects());
+  /** Whether the socket tells of a project's changes, or will once it is live. */
+  tellsOf(project: ProjectId): boolean {
+    return this.#subscribed.has(project);
+  }
+
+  /** There may be more projects to hear of; those of a burst are asked for together. */
+  subscribeMore(): void {
+    if (!this.#up || this.#isSubscribing || this.#news().length === 0) return;
+    this.#isSubscribing = true;
+    this.#burst = this.#options.world.setTimer(BURST_MS, () => {
+      this.#isSubscribing = false;
+      const news = this.#news();
+      if (this.#up && news.length > 0) this.#subscribe(news);
+    });
+  }
+
+  /** As many as a socket may hear of: a service closes one that asks for more. */
+  #news(): ProjectId[] {
+    const room = LIVE_PROJECTS_MAX - this.#subscribed.size;
+    return this.#options
+      .projects()
+      .filter((project) => !this.#subscribed.has(project))
+      .slice(0, room);
+  }
+
+  #subscribe(projects: readonly ProjectId[]): void {
+    for (const project of projects) this.#subscribed.add(project);
+    this.#connection?.subscribe(projects);
+  }
+
+  #begun(): void {
+    this.#answered = true;
+    this.#failures = 0;
+    this.#options.onState("live");
   }
 
   /** Calls come through again, so the socket may, too. */
@@ -111,20 +162,24 @@ export class LiveLink {
   stop(): void {
     this.#stopped = true;
     this.#retry?.cancel();
+    this.#burst?.cancel();
     this.#connection?.close();
   }
 
   #closed(message: string): void {
-    const wasUp = this.#up;
+    const wasOpen = this.#up;
+    const wasLive = this.#answered;
     this.#connection = undefined;
     this.#up = false;
+    this.#answered = false;
+    this.#subscribed.clear();
     this.#failures += 1;
-    this.#options.onState(false);
-    if (!wasUp && !this.#options.isReachable()) this.#options.onUnreached();
+    this.#options.onState("down");
+    if (!wasOpen && !this.#options.isReachable()) this.#options.onUnreached();
     if (this.#stopped || this.#paused || this.#isReopening) return;
     this.#options.log.info({ reason: message }, "the live socket is down");
     const fraction = randomFraction(this.#options.world);
-    const delayMs = wasUp ? RETURN_MS_MAX * fraction : this.#backoffMs(fraction);
+    const delayMs = wasLive ? RETURN_MS_MAX * fraction : this.#backoffMs(fraction);
     this.#retryIn(delayMs);
   }
 

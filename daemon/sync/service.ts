@@ -28,6 +28,8 @@ export interface LiveHandlers {
   /** The socket is up; now is the time to subscribe. */
   opened(): void;
   frame(frame: ServerFrame): void;
+  /** The service has let pass the time of its pings without a sign; or has given one after all. */
+  silent(isSilent: boolean): void;
   /** The socket is down, or never came up. Called once. */
   closed(message: string): void;
 }
@@ -52,7 +54,7 @@ export interface Service {
   createProject(id: ProjectId, name: string): Promise<Outcome<void>>;
   /** A request of a round that has had its turn: it waits for nobody's room. */
   request(method: string, path: string, body?: string): Promise<Outcome<unknown>>;
-  /** Any request that a person waits for, passed on as it is. */
+  /** Any request that a person waits for, passed on as it is, and not waited for as long. */
   forward(method: string, path: string, body?: string): Promise<Outcome<unknown>>;
   /** Undefined where nobody else can change what the service holds. */
   openLive?(handlers: LiveHandlers): LiveConnection;
@@ -60,6 +62,8 @@ export interface Service {
   abandonCalls?(): void;
   /** What may be asked of it, and what is; undefined where nothing is limited. */
   readonly budget?: RequestBudget;
+  /** Since when the oldest call under way waits for an answer, on the world's steady clock. */
+  unansweredSince?(): number | undefined;
   /** Gives up the calls under way, and the connections that are kept: they may lead nowhere. */
   dropConnections?(): void;
   close(): Promise<void>;

@@ -1,8 +1,9 @@
 import { AppError, messageOf } from "../../shared/errors.ts";
 import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
 import { findDamagedPage } from "../../shared/sqlite/check-file.ts";
-import { openConnection } from "../../shared/sqlite/database.ts";
-import { hostMigrations } from "../open-store.ts";
+import { kyselyOver, openConnection } from "../../shared/sqlite/database.ts";
+import { readSchemaState } from "../../shared/sqlite/misfit.ts";
+import { hostMigrations, hostSchema } from "../open-store.ts";
 
 /**
  * Throws one sentence unless the file is a sound database of a server, of this version of memsync
@@ -23,6 +24,10 @@ export async function checkDatabase(path: string, name: string): Promise<void> {
     connection.exec("PRAGMA busy_timeout = 5000");
     const problem = findDamagedPage(connection, "whole");
     if (problem !== undefined) throw refused(`${name} is damaged (${problem})`);
+    const state = await readSchemaState(kyselyOver(connection, undefined), hostSchema);
+    if (state.kind === "misfit") {
+      throw refused(`${name} is not as memsync made it (${state.reason})`);
+    }
   } finally {
     connection.close();
   }

@@ -8,7 +8,7 @@ import { type Entry, type EntryId, EntryIndex, sameId } from "./entry-index.ts";
 import { OWN_METADATA_PREFIX } from "./own-metadata.ts";
 import { entryTime, wellFormedValue } from "./stored-value.ts";
 import { alignBase, type CapturedText, captureText, editFromBase } from "./text.ts";
-import { equalForms, joinForm, PLAIN_FORM, splitForm, type TextForm } from "./text-form.ts";
+import { equalForms, joinForm, readForm, splitForm, type TextForm } from "./text-form.ts";
 
 /** Name of the Yjs root that holds the text. */
 export const TEXT_ROOT = "claude_md";
@@ -243,14 +243,4 @@ function timesOf(seen: readonly Entry[], now: number): { created_at: number; upd
     updated = Math.max(updated, entry.updated_at + 1);
   }
   return { created_at: created, updated_at: entryTime(updated) };
-}
-
-function readForm(value: JsonValue | undefined): TextForm {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return PLAIN_FORM;
-  const { bom, eol, final_newline: finalNewline } = value as Record<string, JsonValue>;
-  return {
-    bom: bom === true,
-    eol: eol === "crlf" ? "crlf" : "lf",
-    final_newline: finalNewline !== false,
-  };
 }

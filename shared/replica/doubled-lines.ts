@@ -1,5 +1,5 @@
 import { type BlockPair, findMatch, type Match, movedPairs } from "./block-match.ts";
-import { type Block, blockRuns, countWords } from "./line-blocks.ts";
+import { type Block, countWords, rankOf, sideRuns, splitBlocks } from "./line-blocks.ts";
 import type { MergedLine } from "./merged-lines.ts";
 
 /** A stretch of lines none of which is the base's, inserted by both sides. */
@@ -21,7 +21,8 @@ export interface Doubles {
   readonly moved: ReadonlyMap<MergedLine, readonly MergedLine[]>;
 }
 
-const NONE: Doubles = { dropped: new Set(), kept: new Set(), moved: new Map() };
+/** Nothing stands twice. */
+export const NONE: Doubles = { dropped: new Set(), kept: new Set(), moved: new Map() };
 
 /**
  * Finds what both sides inserted at one place. Which side is mine makes no difference.
@@ -52,12 +53,14 @@ export function withoutDoubles(
 }
 
 function findAll({ lines, cleaned }: Place): Doubles {
-  const runs = blockRuns(lines);
+  const sides = sideRuns(lines);
+  // What a side made in several steps may be in several runs, and a code block reach over them.
   const match = findMatch(
-    runs.filter((_, i) => i % 2 === 0).flat(),
-    runs.filter((_, i) => i % 2 === 1).flat(),
+    splitBlocks(sides.filter((_, i) => i % 2 === 0).flat()),
+    splitBlocks(sides.filter((_, i) => i % 2 === 1).flat()),
   );
   if (areDoubles(match, cleaned)) return dropOf(match);
+  const runs = sides.map(splitBlocks);
   const found: Doubles[] = [];
   for (let i = 0; i + 1 < runs.length; i++) {
     const neighbours = findMatch(runs[i] as Block[], runs[i + 1] as Block[]);
@@ -81,13 +84,13 @@ function areDoubles({ sides: [one, other], pairs }: Match, cleaned: boolean): bo
 }
 
 function dropOf(match: Match): Doubles {
-  const pairs = [...match.pairs, ...movedPairs(match)].map(inOrder);
-  const dropped = linesOf(pairs.map(([, second]) => second));
-  const kept = linesOf(pairs.map(([first]) => first));
+  const pairs = [...match.pairs, ...movedPairs(match)].flatMap(linePairs);
+  const kept = new Set(pairs.map(([first]) => first));
+  const dropped = new Set(pairs.map(([, second]) => second));
   const moved = new Map<MergedLine, MergedLine[]>();
   for (const { stays, strays } of [0, 1].flatMap((side) => strayRuns(match, side as 0 | 1))) {
-    const late = strays.filter(({ at }) => at > stays.at).flatMap(({ lines }) => lines);
-    const lines = late.filter((line) => !dropped.has(line));
+    const late = strays.filter((block) => rankOf(block) > rankOf(stays));
+    const lines = late.flatMap((block) => block.lines).filter((line) => !dropped.has(line));
     if (lines.length > 0) moved.set(stays.lines[0] as MergedLine, lines);
   }
   return { dropped, kept, moved };
@@ -98,23 +101,24 @@ function strayRuns({ sides, pairs }: Match, side: 0 | 1) {
   const blocks = sides[side];
   let from = 0;
   return pairs.map((pair) => {
+    const [one, other] = pair;
     const to = blocks.indexOf(pair[side], from);
     const strays = blocks.slice(from, to);
     from = to + 1;
-    return { stays: inOrder(pair)[0], strays };
+    return { stays: rankOf(one) < rankOf(other) ? one : other, strays };
   });
 }
 
-/** The block that is first in the document first. */
-function inOrder([one, other]: BlockPair): BlockPair {
-  return one.at < other.at ? [one, other] : [other, one];
+/** The lines of a pair of blocks, of each two the one that is first in the document first. */
+function linePairs([one, other]: BlockPair): (readonly [MergedLine, MergedLine])[] {
+  return one.lines.map((line, i) => {
+    const twin = other.lines[i] as MergedLine;
+    return (one.ranks[i] ?? 0) < (other.ranks[i] ?? 0) ? [line, twin] : [twin, line];
+  });
 }
 
-function linesOf(blocks: readonly Block[]): Set<MergedLine> {
-  return new Set(blocks.flatMap((block) => block.lines));
-}
-
-function joinDoubles(doubles: readonly Doubles[]): Doubles {
+/** What stands twice at several places. */
+export function joinDoubles(doubles: readonly Doubles[]): Doubles {
   return {
     dropped: new Set(doubles.flatMap(({ dropped }) => [...dropped])),
     kept: new Set(doubles.flatMap(({ kept }) => [...kept])),

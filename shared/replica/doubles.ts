@@ -1,8 +1,10 @@
 import type * as Y from "yjs";
 import { assert } from "../errors.ts";
-import { type Doubles, findDoubles, type Place } from "./doubled-lines.ts";
+import { findPlaces, settledPlan } from "./clean-up-plan.ts";
+import { findClusters } from "./clusters.ts";
+import { type Doubles, joinDoubles, type Place } from "./doubled-lines.ts";
 import { type IdRanges, type MergedLine, type MergedText, readMergedText } from "./merged-lines.ts";
-import { findRepeatedMoves, madeOnce } from "./repeated-moves.ts";
+import { asMadeOnce, findRepeatedMoves } from "./repeated-moves.ts";
 import { captureText, type TextSpan } from "./text.ts";
 import { DeltaBuilder, type DeltaStep } from "./text-delta.ts";
 
@@ -46,49 +48,14 @@ export function idsSince(
  * that lost the break between them in the merge get one again.
  */
 export function removeDoubles(ytext: Y.Text, mine: IdRanges, theirs: IdRanges): CleanUp {
-  const merged = readMergedText(ytext, mine, theirs);
-  const { dropped, moved, conflicts } = cleanOf(ytext, merged, [mine, theirs]);
-  apply(ytext, rearrangement(merged, dropped, moved));
-  const removed = merged.lines.filter((line) => dropped.has(line));
+  const read = readMergedText(ytext, mine, theirs);
+  const merged = { ...read, lines: asMadeOnce(ytext, read, [mine, theirs]) };
+  const moves = findRepeatedMoves(ytext, merged, [mine, theirs]);
+  const doubles = joinDoubles(findClusters(merged, moves).map((one) => settledPlan(one)));
+  const conflicts = findConflicts(ytext, merged, doubles);
+  apply(ytext, rearrangement(merged, doubles));
+  const removed = merged.lines.filter((line) => doubles.dropped.has(line));
   return { removed: removed.map((line) => line.text), conflicts };
-}
-
-/** What is to be done to a text. */
-interface Plan {
-  readonly dropped: ReadonlySet<MergedLine>;
-  readonly moved: ReadonlyMap<MergedLine, readonly MergedLine[]>;
-  readonly conflicts: readonly TextConflict[];
-}
-
-/** Moves that were made twice are doubles of their own, and go before others would tear them. */
-function cleanOf(ytext: Y.Text, merged: MergedText, sides: readonly [IdRanges, IdRanges]): Plan {
-  const plan = planOf(ytext, merged);
-  const isDropped = (line: MergedLine) => plan.dropped.has(line);
-  const moves = findRepeatedMoves(ytext, merged, sides);
-  const left = moves.filter((copies) => !copies.some((lines) => lines.every(isDropped)));
-  const isTorn = left.some((copies) => copies.flat().some(isDropped));
-  const { lines } = merged;
-  const rest = isTorn ? planOf(ytext, { ...merged, lines: madeOnce(lines, moves) }) : plan;
-  const again = (isTorn ? moves : left).flatMap(([, copy]) => copy);
-  return { ...rest, dropped: new Set([...rest.dropped, ...again]) };
-}
-
-function planOf(ytext: Y.Text, merged: MergedText): Plan {
-  const dropped = new Set<MergedLine>();
-  const moved = new Map<MergedLine, readonly MergedLine[]>();
-  const conflicts: TextConflict[] = [];
-  let writers: readonly TextSpan[] | undefined;
-  for (const place of findPlaces(merged)) {
-    const doubles = findDoubles(place);
-    for (const line of doubles.dropped) dropped.add(line);
-    for (const [line, before] of doubles.moved) moved.set(line, before);
-    const conflict = findConflict(place, doubles, (line) => {
-      writers ??= captureText(ytext).spans;
-      return clientAt(writers, line.from);
-    });
-    if (conflict) conflicts.push(conflict);
-  }
-  return { dropped, moved, conflicts };
 }
 
 function apply(ytext: Y.Text, steps: readonly DeltaStep[]): void {
@@ -99,26 +66,14 @@ function apply(ytext: Y.Text, steps: readonly DeltaStep[]): void {
   if (steps.some((step) => !("retain" in step))) ytext.applyDelta([...steps]);
 }
 
-/** The stretches of lines between the base's lines in which both sides inserted something. */
-function findPlaces({ lines, tombstones }: MergedText): Place[] {
-  const places: Place[] = [];
-  let grave = 0;
-  for (let first = 0, end = 0; first < lines.length; first = end + 1) {
-    end = first;
-    while ((lines[end]?.side ?? "base") !== "base") end++;
-    const place = lines.slice(first, end);
-    if (place.every(({ side }) => side === place[0]?.side)) continue;
-    const [from, to] = [lines[first]?.from ?? 0, lines[end - 1]?.to ?? 0];
-    while ((tombstones[grave]?.at ?? from) < from) grave++;
-    let [replaced, cleaned] = [false, false];
-    for (; (tombstones[grave]?.at ?? to + 1) <= to; grave++) {
-      // What was deleted before the first line was deleted before both sides inserted here.
-      if (tombstones[grave]?.side !== "base") cleaned = true;
-      else if ((tombstones[grave]?.at ?? from) > from) replaced = true;
-    }
-    places.push({ lines: place, replaced, cleaned });
-  }
-  return places;
+/** Those of the places that both sides inserted something at, as far as the plan leaves it. */
+function findConflicts(ytext: Y.Text, merged: MergedText, doubles: Doubles): TextConflict[] {
+  let writers: readonly TextSpan[] | undefined;
+  const clientOf = (line: MergedLine) => {
+    writers ??= captureText(ytext).spans;
+    return clientAt(writers, line.from);
+  };
+  return findPlaces(merged).flatMap((place) => findConflict(place, doubles, clientOf) ?? []);
 }
 
 /** Lines of the base were replaced here, by something else on either side. */
@@ -151,11 +106,7 @@ function clientAt(spans: readonly TextSpan[], index: number): number {
   return span.client;
 }
 
-function rearrangement(
-  { text, lines }: MergedText,
-  dropped: ReadonlySet<MergedLine>,
-  moved: ReadonlyMap<MergedLine, readonly MergedLine[]>,
-) {
+function rearrangement({ text, lines }: MergedText, { dropped, moved }: Doubles) {
   const delta = new DeltaBuilder(text);
   const gone = new Set([...dropped, ...[...moved.values()].flat()]);
   const last = lines.findLastIndex((line) => !gone.has(line));

@@ -10,38 +10,47 @@ export interface Block {
   /** How many of its lines have a word. */
   readonly words: number;
   readonly fenced: boolean;
-  /** Rank in its place. */
-  readonly at: number;
+  /** The rank in their place of each of the lines. */
+  readonly ranks: readonly number[];
 }
 
-/** The blocks of each run of lines of one side. Neighbouring runs are of different sides. */
-export function blockRuns(place: readonly MergedLine[]): Block[][] {
-  const runs: Block[][] = [];
-  let at = 0;
-  for (let from = 0, to = 0; from < place.length; from = to) {
-    while (place[to] !== undefined && place[to]?.side === place[from]?.side) to++;
-    const blocks = splitBlocks(place.slice(from, to), at);
-    runs.push(blocks);
-    at += blocks.length;
+/** The rank of its first line. */
+export function rankOf({ ranks }: Block): number {
+  return ranks[0] ?? 0;
+}
+
+/** A line and its rank in its place. */
+export type RankedLine = readonly [rank: number, line: MergedLine];
+
+/** Each run of lines of one side. Neighbouring runs are of different sides. */
+export function sideRuns(place: readonly MergedLine[]): RankedLine[][] {
+  const runs: RankedLine[][] = [];
+  for (const ranked of place.entries()) {
+    const side = runs.at(-1)?.[0]?.[1].side;
+    if (side === ranked[1].side) runs.at(-1)?.push(ranked);
+    else runs.push([ranked]);
   }
   return runs;
 }
 
-function splitBlocks(run: readonly MergedLine[], at: number): Block[] {
+/** The blocks of what one side has here, in its order. */
+export function splitBlocks(lines: readonly RankedLine[]): Block[] {
   const blocks: Block[] = [];
-  const push = (lines: readonly MergedLine[], fenced: boolean) => {
-    const texts = lines.map((line) => line.text);
-    const words = texts.filter((text) => hasWord(text) && !isFence(text)).length;
-    blocks.push({ key: texts.join("\n"), lines, words, fenced, at: at + blocks.length });
-  };
   let next = 0;
-  for (const [from, to] of findCodeBlocks(run.map((line) => line.text))) {
-    for (; next < from; next++) push([run[next] as MergedLine], false);
-    push(run.slice(from, to), true);
+  for (const [from, to] of findCodeBlocks(lines.map(([, line]) => line.text))) {
+    for (; next < from; next++) blocks.push(blockOf(lines.slice(next, next + 1), false));
+    blocks.push(blockOf(lines.slice(from, to), true));
     next = to;
   }
-  for (; next < run.length; next++) push([run[next] as MergedLine], false);
+  for (; next < lines.length; next++) blocks.push(blockOf(lines.slice(next, next + 1), false));
   return blocks;
+}
+
+function blockOf(ranked: readonly RankedLine[], fenced: boolean): Block {
+  const lines = ranked.map(([, line]) => line);
+  const texts = lines.map((line) => line.text);
+  const words = texts.filter((text) => hasWord(text) && !isFence(text)).length;
+  return { key: texts.join("\n"), lines, words, fenced, ranks: ranked.map(([rank]) => rank) };
 }
 
 /** How many lines with a word the blocks have. */

@@ -178,6 +178,15 @@ export function parseTextConflict(
   return { id, kind, foundAt: value.found_at, versions: [one, other], places, lines };
 }
 
+/** What a document says, in the order of its keys. */
+export function listTextConflicts({ metadata }: ReplicaDocument): TextConflictRecord[] {
+  return [...metadata.keys()].flatMap((key) => {
+    if (!key.startsWith(TEXT_CONFLICT_PREFIX)) return [];
+    const id = key.slice(TEXT_CONFLICT_PREFIX.length);
+    return parseTextConflict(id, metadata.get(key)[0]?.value) ?? [];
+  });
+}
+
 function parsePlace(value: JsonValue): PlacedLines[] {
   if (!isObject(value)) return [];
   const { behind, text } = value;

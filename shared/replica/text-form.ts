@@ -1,3 +1,5 @@
+import type { JsonValue } from "../json.ts";
+
 /**
  * How a text is written down, apart from its lines: what a merge of lines must not touch, and what
  * every machine must write the same.
@@ -52,4 +54,15 @@ function everyLineEndsInCrlf(text: string): boolean {
     found = true;
   }
   return found;
+}
+
+/** Reads a form as it is stored; what is none of its parts is as in the plain form. */
+export function readForm(value: JsonValue | undefined): TextForm {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return PLAIN_FORM;
+  const { bom, eol, final_newline: finalNewline } = value as Record<string, JsonValue>;
+  return {
+    bom: bom === true,
+    eol: eol === "crlf" ? "crlf" : "lf",
+    final_newline: finalNewline !== false,
+  };
 }

@@ -67,7 +67,7 @@ const BAD_FILES: readonly BadFile[] = [
 async function untilNoted(
   machine: Machine,
   note: RegExp,
-  state: "held" | "left alone" = "left alone",
+  state: "held" | "left alone" | "failing" = "left alone",
 ): Promise<void> {
   await waitFor(`a note like ${note}`, async () => {
     const file = await machine.fileStatus();
@@ -115,7 +115,7 @@ async function runsAsNobody(lab: Lab): Promise<boolean> {
     );
 }
 
-scenario("a file that can't be read is left alone, and said", async (lab) => {
+scenario("a file that can't be read is said, and nothing says that all is synced", async (lab) => {
   const asRoot = process.getuid?.() === 0;
   if (asRoot && !(await runsAsNobody(lab))) {
     process.stderr.write("skipped: no other user can run the program here, and root reads all\n");
@@ -131,10 +131,19 @@ scenario("a file that can't be read is left alone, and said", async (lab) => {
   const as = asRoot ? ["setpriv", "--reuid", `${NOBODY}`, "--clear-groups"] : [];
   const daemon = machine.spawnOther([...as, ...MEMSYNC, "up"]);
   await daemon.untilPrinted(/memsync is up/);
-  await untilNoted(machine, /can't be read/);
+  await untilNoted(machine, /can't be read/, "failing");
   const { id } = await machine.projectOf();
   const memory = { key: "key", content: "value", project_id: id };
   expect((await machine.gateway("POST", "/v1/memories", memory)).status).toBe(200);
-  await machine.untilSynced();
+  await waitFor("the memory to be acknowledged", async () => {
+    await machine.syncOnce();
+    const { contacted, waiting } = await machine.projectOf();
+    return contacted && waiting === 0;
+  });
+  const sync = await machine.run(["sync"]);
+  expect(sync.status).toBe(1);
+  expect(sync.stderr).toMatch(
+    /not everything is synced: \S+ is not followed: can't be read: EACCES/,
+  );
   expect(await machine.doc(id)).toBe("");
 });

@@ -1,5 +1,6 @@
+import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Finding } from "../../daemon/cli/doctor/finding.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
@@ -84,6 +85,51 @@ scenario("a damaged database is found", async (lab) => {
   const examined = await examine(machine);
   expect(examined.status).toBe(1);
   expect(examined.troubles.map(({ about }) => about)).toEqual(["database"]);
+});
+
+scenario("a database that is not as memsync made it is found, told and set aside", async (lab) => {
+  const machine = await makeMachine(lab);
+  await machine.up();
+  await machine.memsync("set", "key", "value");
+  await machine.down();
+  const database = new Database(join(machine.home, "memsync.db"));
+  database.exec("alter table followed_files rename column form to other");
+  database.close();
+  expectTrouble(await examine(machine), "database", /it has no column form of followed_files/);
+  for (const command of ["list", "doc", "status", "sync"]) {
+    const { status, stderr } = await machine.run([command]);
+    expect([command, status]).toEqual([command, 1]);
+    expect(stderr).toContain("it has no column form of followed_files");
+  }
+  await machine.up();
+  const { status, findings } = await examine(machine);
+  expect(status).toBe(0);
+  expect(findings.find(({ about }) => about === "set aside")?.state).toBe("warning");
+  expect((await machine.list()).map(({ value }) => value)).toEqual(["value"]);
+});
+
+scenario("a file that can't be looked at is never said to be synced", async (lab) => {
+  const machine = await makeMachine(lab);
+  await machine.up();
+  await machine.sync();
+  const database = new Database(join(machine.home, "memsync.db"));
+  const bases = database.query("select base from followed_files").all() as { base: string }[];
+  const setBase = database.query("update followed_files set base = ?");
+  setBase.run("nonsense");
+  appendFileSync(join(machine.folder, "CLAUDE.md"), "more\n");
+  await waitFor("the file to fail", async () => (await machine.fileStatus())?.state === "failing");
+  const file = join(machine.folder, "CLAUDE.md");
+  const { status, stderr } = await machine.run(["sync"]);
+  expect([status, stderr]).toEqual([1, expect.stringContaining(`${file} is not followed: `)]);
+  expect(await machine.memsync("status")).toMatch(
+    /CLAUDE.md {3}not followed: .*\n.*the file is not/,
+  );
+  expectTrouble(await examine(machine), "files", /CLAUDE.md is not followed: JSON Parse error/);
+  setBase.run(bases[0]?.base ?? "");
+  database.close();
+  await machine.sync();
+  expect(await machine.memsync("doc")).toContain("more");
+  expect((await examine(machine)).status).toBe(0);
 });
 
 scenario("a daemon that does not answer is found", async (lab) => {

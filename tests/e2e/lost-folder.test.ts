@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
+import { mayMount, Mounts } from "../support/mounted-folder.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
@@ -14,8 +15,8 @@ const BEYOND_GRACE_MS = 12_000;
 /** A machine that follows a folder without git, and one more of its account. */
 async function startPlain(lab: Lab, account: string): Promise<readonly [Machine, Machine]> {
   const service = emulator.account(account);
-  await mkdir(lab.git.path("x"));
-  await mkdir(lab.git.path("elsewhere"));
+  await mkdir(lab.git.path("x"), { recursive: true });
+  await mkdir(lab.git.path("elsewhere"), { recursive: true });
   await lab.git.write(lab.git.path("x", "notes", FILE), START);
   await lab.git.write(lab.git.path("other", FILE), START);
   const a = lab.machine("a", lab.git.path("x", "notes"), service);
@@ -177,3 +178,61 @@ scenario("a save that is held outlives the folder that it was made in", async (l
   await a.memsync("held", "drop", held.id);
   expect(await a.doc(id)).toBe(START);
 });
+
+const MAY_MOUNT = mayMount();
+
+/** The daemon looks by itself within a minute, or at once where it is told. */
+async function untilLookedAt(machine: Machine, note: RegExp | null): Promise<void> {
+  await waitFor(`a note like ${note}`, async () => {
+    await machine.syncOnce();
+    const status = await machine.fileStatus();
+    return note ? note.test(status?.note ?? "") : status?.state === "followed";
+  });
+}
+
+scenario(
+  "an unmounted folder deletes nothing, and is followed when it is mounted again",
+  async (lab) => {
+    using mounts = new Mounts();
+    const [disk, folder] = [lab.git.path("elsewhere", "disk"), lab.git.path("x", "notes")];
+    mounts.mount(disk);
+    // What lies below the mount is an old copy.
+    await lab.git.write(`${folder}/${FILE}`, START);
+    mounts.bind(disk, folder);
+    const [a, b] = await startPlain(lab, "unmounted");
+    const { id } = await a.projectOf();
+    mounts.unmount(folder);
+    await untilLookedAt(a, /another folder was put in place .* is not mounted/);
+    await writeFile(`${b.folder}/${FILE}`, `${START}\nof b\n`);
+    await untilDoc(a, id, `${START}\nof b\n`);
+    expect(await readFile(`${folder}/${FILE}`, "utf8")).toBe(START);
+    await writeFile(`${folder}/${FILE}`, "a stranger's\n");
+    await a.syncOnce();
+    mounts.bind(disk, folder);
+    await untilLookedAt(a, null);
+    await untilFile(a, `${START}\nof b\n`);
+    expect(await b.doc(id)).toBe(`${START}\nof b\n`);
+  },
+  undefined,
+  MAY_MOUNT,
+);
+
+scenario(
+  "a folder inside a file system that is unmounted is gone, and an empty one is not it",
+  async (lab) => {
+    using mounts = new Mounts();
+    mounts.mount(lab.git.path("x"));
+    const [a, b] = await startPlain(lab, "inside");
+    const { id } = await a.projectOf();
+    mounts.unmount(lab.git.path("x"));
+    await untilNoted(a, /folder is gone, which deletes nothing/);
+    mounts.mount(lab.git.path("x"));
+    await mkdir(a.folder);
+    await untilLookedAt(a, /another folder was put in place/);
+    await a.sync();
+    expect(await b.doc(id)).toBe(START);
+    expect(existsSync(`${a.folder}/${FILE}`)).toBe(false);
+  },
+  undefined,
+  MAY_MOUNT,
+);

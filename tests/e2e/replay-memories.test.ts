@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { replay, sharedEmulator } from "../support/lab.ts";
+import { scenario, sharedEmulator } from "../support/lab.ts";
 import type { ListedMemory, Machine } from "../support/machine.ts";
 import { type MemoryChange, memoryChanges } from "../support/real-data.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -34,7 +34,7 @@ async function untilBothHold(machines: readonly Machine[], wanted: Record<string
   }
 }
 
-replay("memories replayed with their deletions end the same on both machines", async (lab) => {
+scenario("memories replayed with their deletions end the same on both machines", async (lab) => {
   const [a, b] = await lab.twoMachines(emulator.account("memories"), { "README.md": "" });
   await Promise.all([a.up(), b.up()]);
   expect(changes.some(({ op }) => op === "delete")).toBe(true);
@@ -42,7 +42,7 @@ replay("memories replayed with their deletions end the same on both machines", a
   await untilBothHold([a, b], resultOf(changes));
 });
 
-replay("a replay that changes machines midway goes on where it was", async (lab) => {
+scenario("a replay that changes machines midway goes on where it was", async (lab) => {
   const [a, b] = await lab.twoMachines(emulator.account("relay"), { "README.md": "" });
   await Promise.all([a.up(), b.up()]);
   const half = Math.floor(changes.length / 2);
@@ -52,19 +52,22 @@ replay("a replay that changes machines midway goes on where it was", async (lab)
   await untilBothHold([a, b], resultOf(changes));
 });
 
-replay("memories of the user layer reach every project, the project's own do not", async (lab) => {
-  const [folderA, folderB] = await lab.clones({ "README.md": "" });
-  const account = emulator.account("layers");
-  const a = lab.machine("a", folderA, account);
-  const b = lab.machine("b", await lab.git.repository("another", { "README.md": "2" }), account);
-  const c = lab.machine("c", folderB, account);
-  await Promise.all([a.up(), b.up(), c.up()]);
-  await a.memsync("set", "mine", "of the user", "--layer", "user");
-  await a.memsync("set", "ours", "of the account", "--layer", "global");
-  await a.memsync("set", "here", "of the project");
-  const own = { mine: "of the user", ours: "of the account" };
-  await untilBothHold([a, c], { ...own, here: "of the project" });
-  await untilBothHold([b], own);
-  await b.memsync("rm", "mine", "--layer", "user");
-  await untilBothHold([a, c], { here: "of the project", ours: "of the account" });
-});
+scenario(
+  "memories of the user layer reach every project, the project's own do not",
+  async (lab) => {
+    const [folderA, folderB] = await lab.clones({ "README.md": "" });
+    const account = emulator.account("layers");
+    const a = lab.machine("a", folderA, account);
+    const b = lab.machine("b", await lab.git.repository("another", { "README.md": "2" }), account);
+    const c = lab.machine("c", folderB, account);
+    await Promise.all([a.up(), b.up(), c.up()]);
+    await a.memsync("set", "mine", "of the user", "--layer", "user");
+    await a.memsync("set", "ours", "of the account", "--layer", "global");
+    await a.memsync("set", "here", "of the project");
+    const own = { mine: "of the user", ours: "of the account" };
+    await untilBothHold([a, c], { ...own, here: "of the project" });
+    await untilBothHold([b], own);
+    await b.memsync("rm", "mine", "--layer", "user");
+    await untilBothHold([a, c], { here: "of the project", ours: "of the account" });
+  },
+);

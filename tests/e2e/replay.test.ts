@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { type Lab, replay, sharedEmulator } from "../support/lab.ts";
+import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import { accountForLines, type OwnVersions } from "../support/line-accounts.ts";
 import { seededRandom } from "../support/random.ts";
 import {
@@ -13,7 +13,7 @@ import {
 
 const emulator = sharedEmulator();
 
-replay("every history saved on one machine ends byte for byte on the other", async (lab) => {
+scenario("every history saved on one machine ends byte for byte on the other", async (lab) => {
   const random = seededRandom(1);
   const places = await makePlaces(lab);
   const account = emulator.account("follow");
@@ -101,7 +101,7 @@ async function replayStretches(lab: Lab, { seed, offline }: StretchReplay): Prom
 
 for (const [index, offline] of (["first half", "second half"] as const).entries()) {
   const seed = index + 1;
-  replay(
+  scenario(
     `two stretches of each history meet, one machine offline for the ${offline}, seed ${seed}`,
     (lab) => replayStretches(lab, { seed, offline }),
     STRETCHES_DEADLINE_MS,

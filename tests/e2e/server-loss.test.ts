@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { cp, rm } from "node:fs/promises";
 import type { EmulatorProcess } from "../support/emulator-process.ts";
-import { type Lab, replay, scenario } from "../support/lab.ts";
+import { type Lab, scenario } from "../support/lab.ts";
 import { accountForLines } from "../support/line-accounts.ts";
 import type { Machine } from "../support/machine.ts";
 import { seededRandom } from "../support/random.ts";
@@ -41,7 +41,7 @@ async function memoriesOf(machine: Machine): Promise<Record<string, string>> {
   return Object.fromEntries(memories.map(({ key, value }) => [key, value]).sort());
 }
 
-replay("a server killed midway and started again loses nobody's work", async (lab) => {
+scenario("a server killed midway and started again loses nobody's work", async (lab) => {
   const cluster = await startCluster(lab);
   const { emulator, a, b } = cluster;
   const random = seededRandom(7);
@@ -63,7 +63,7 @@ replay("a server killed midway and started again loses nobody's work", async (la
   expect(await a.list()).toHaveLength(HISTORY.versions.length - half);
 });
 
-replay("a server killed again and again under load ends with everything", async (lab) => {
+scenario("a server killed again and again under load ends with everything", async (lab) => {
   const cluster = await startCluster(lab);
   const { emulator, a, b } = cluster;
   const seed = 20;
@@ -86,7 +86,7 @@ replay("a server killed again and again under load ends with everything", async 
   expect(await a.list()).toHaveLength(changes.length);
 });
 
-replay("a server put back to an older copy gets everything again", async (lab) => {
+scenario("a server put back to an older copy gets everything again", async (lab) => {
   const cluster = await startCluster(lab);
   const { emulator, data, a, b } = cluster;
   await saveSomehow(a.folder, "# One\n\nfrom a\n", seededRandom(1));
@@ -170,7 +170,7 @@ async function seqOf(emulator: EmulatorProcess, project: string): Promise<number
     .seq;
 }
 
-replay("an emptied server gets everything again from the machines", async (lab) => {
+scenario("an emptied server gets everything again from the machines", async (lab) => {
   const cluster = await startCluster(lab);
   const { emulator, data, a, b } = cluster;
   const start = "# Start\n";

@@ -47,6 +47,15 @@ export class EmulatorProcess {
     return this.#process.running ? await this.#process.end(signal) : undefined;
   }
 
+  /** Stops it where it stands, until it is thawed: connections are taken, and nothing answered. */
+  freeze(): void {
+    this.#process.freeze();
+  }
+
+  thaw(): void {
+    this.#process.thaw();
+  }
+
   /** Starts it again on the same port, with other options if any are named. */
   async again(args?: readonly string[]): Promise<void> {
     if (args) this.#options = { ...this.#options, args };

@@ -4,7 +4,6 @@ import { createGitSandbox, type GitSandbox } from "./git-sandbox.ts";
 import { Machine, type ServiceConfig } from "./machine.ts";
 import { type NetworkLink, openNetworkLink } from "./network-link.ts";
 import { orNotCarried, SERVICE_ARGS } from "./plain-service.ts";
-import { HAS_REAL_DATA } from "./real-data.ts";
 import { PATIENCE } from "./wait-for.ts";
 
 const TEST_DEADLINE_MS = 120_000;
@@ -69,15 +68,6 @@ export class Lab {
     for (const link of this.#links) link.close();
     this.git.remove();
   }
-}
-
-/** A `scenario` that replays real data. */
-export function replay(
-  name: string,
-  body: (lab: Lab) => Promise<void>,
-  deadlineMs = TEST_DEADLINE_MS,
-): void {
-  scenario(name, body, deadlineMs, HAS_REAL_DATA);
 }
 
 /** A test in a lab of its own; when it fails, what its processes printed and logged is shown. */

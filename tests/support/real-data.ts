@@ -2,10 +2,13 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Real histories; where they come from is said in the folder's own README. */
-const FOLDER = join(import.meta.dir, "..", "..", "..", "shared", "data");
+const REAL = join(import.meta.dir, "..", "..", "..", "shared", "data");
 
-/** Whether the data lies beside this checkout; elsewhere what replays it is skipped, visibly. */
-export const HAS_REAL_DATA = existsSync(FOLDER);
+/** Whether the real data lies beside this checkout. */
+export const HAS_REAL_DATA = existsSync(REAL);
+
+/** The real data, or elsewhere its small form: fewer and shorter files of the kind, made up. */
+export const DATA_FOLDER = HAS_REAL_DATA ? REAL : join(import.meta.dir, "..", "data");
 
 /** Successive versions of one instruction file, oldest first. */
 export interface FileHistory {
@@ -18,10 +21,9 @@ export type MemoryChange =
   | { readonly op: "set"; readonly key: string; readonly value: string }
   | { readonly op: "delete"; readonly key: string };
 
-/** Every history there is; none where the data is not beside this checkout. */
+/** Every history there is. */
 export function fileHistories(): FileHistory[] {
-  if (!HAS_REAL_DATA) return [];
-  const folder = join(FOLDER, "instruction-files");
+  const folder = join(DATA_FOLDER, "instruction-files");
   const names = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
   if (names.length === 0) throw new Error(`${folder} holds no history`);
   return names.sort().map((name) => ({
@@ -30,18 +32,18 @@ export function fileHistories(): FileHistory[] {
   }));
 }
 
-/** One history by its file's name. */
+/** One history by its file's name; any of the small form, which has none of the real ones. */
 export function fileHistory(name: string): FileHistory {
-  if (!HAS_REAL_DATA) return { name, versions: [] };
-  const found = fileHistories().find((history) => history.name === name);
+  const found = fileHistories().find((history) => !HAS_REAL_DATA || history.name === name);
   if (found) return found;
   throw new Error(`there is no history ${name}`);
 }
 
 /** The changes to one project's memories, in order. */
 export function memoryChanges(): MemoryChange[] {
-  if (!HAS_REAL_DATA) return [];
-  return linesOf<MemoryChange>(join(FOLDER, "memories", "oraios+serena.jsonl"));
+  const folder = join(DATA_FOLDER, "memories");
+  const names = readdirSync(folder).sort();
+  return names.flatMap((name) => linesOf<MemoryChange>(join(folder, name)));
 }
 
 function linesOf<Line>(path: string): Line[] {

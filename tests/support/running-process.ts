@@ -81,6 +81,11 @@ export class RunningProcess {
     this.#child.kill("SIGSTOP");
   }
 
+  /** Lets it go on after `freeze`. */
+  thaw(): void {
+    this.#child.kill("SIGCONT");
+  }
+
   /** Signals the process and waits for its end. */
   async end(signal: "SIGTERM" | "SIGKILL"): Promise<Ended> {
     this.#child.kill(signal);

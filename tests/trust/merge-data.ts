@@ -1,13 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-
-/** The real data lies beside the repository and is not part of it. */
-const DATA = join(import.meta.dir, "../../../shared/data");
-
-/** Whether the data is there: a checkout elsewhere has none. */
-export function hasData(): boolean {
-  return existsSync(join(DATA, "merges"));
-}
+import { DATA_FOLDER } from "../support/real-data.ts";
 
 /** Two versions that grew from one base at the same time. */
 export interface Fork {
@@ -52,11 +45,11 @@ export function readForks(): Fork[] {
 }
 
 function listFiles(folder: string): string[] {
-  return readdirSync(join(DATA, folder)).sort();
+  return readdirSync(join(DATA_FOLDER, folder)).sort();
 }
 
 function readRecords(folder: string, file: string): Record<string, string | undefined>[] {
-  const lines = readFileSync(join(DATA, folder, file), "utf8")
+  const lines = readFileSync(join(DATA_FOLDER, folder, file), "utf8")
     .trim()
     .split("\n");
   return lines.map((line) => JSON.parse(line));

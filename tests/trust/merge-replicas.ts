@@ -65,11 +65,21 @@ export interface Merged extends CleanUp {
  * Throws unless all end with the same text.
  */
 export function mergeOnTwoMachines(fork: Fork, ids = [11, 22], order = [0, 1]): Merged {
-  const server = documentOf(fork.base);
+  return mergeInSteps(fork.base, [[fork.ours], [fork.theirs]], order, ids);
+}
+
+/** As `mergeOnTwoMachines`, where either machine makes several saves before they meet. */
+export function mergeInSteps(
+  base: string,
+  saves: readonly (readonly string[])[],
+  order = [0, 1],
+  ids = [11, 22],
+): Merged {
+  const server = documentOf(base);
   const agreed = stateOf(server);
-  const machines = [fork.ours, fork.theirs].map((edit, i) => {
+  const machines = saves.map((edits, i) => {
     const doc = replicaOf(server, ids[i] as number);
-    save(doc, edit);
+    for (const edit of edits) save(doc, edit);
     return doc;
   });
   const [first, last] = order.map((i) => machines[i]) as [Y.Doc, Y.Doc];

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { HAS_REAL_DATA } from "../support/real-data.ts";
 import {
   asKept,
   type MergeReport,
@@ -6,13 +7,22 @@ import {
   measurePairs,
   type OrderReport,
 } from "./merge.ts";
-import { hasData, readForks } from "./merge-data.ts";
+import { readForks } from "./merge-data.ts";
 
 const TIMEOUT_MS = 60_000;
 
+/** So many cases at least, so that the figures say something. */
+const [CLEAN_PAIRS_MIN, CLEAN_TRIPLES_MIN] = HAS_REAL_DATA ? [200, 50] : [30, 5];
+
+/**
+ * Not all, for git doubles a section that one side has put before a blank line and the other behind
+ * it. There is one such pair, in the real data and in its small form.
+ */
+const AS_GIT_MIN = HAS_REAL_DATA ? 0.99 : 0.97;
+
 /** What must hold, with or without a line break at the end of every text. */
 function describeMerges(name: string, measure: () => MergeReport): void {
-  describe.skipIf(!hasData())(name, () => {
+  describe(name, () => {
     let report: MergeReport;
     beforeAll(() => {
       report = measure();
@@ -24,9 +34,9 @@ function describeMerges(name: string, measure: () => MergeReport): void {
       expect({ lost: report.lost, invented: report.invented }).toEqual({ lost: 0, invented: 0 });
     });
 
-    test("what git merges cleanly comes out as git's text in 99 of 100 cases", () => {
-      expect(report.clean).toBeGreaterThan(200);
-      expect(report.asGit / report.clean).toBeGreaterThanOrEqual(0.99);
+    test("what git merges cleanly comes out as git's text in nearly all cases", () => {
+      expect(report.clean).toBeGreaterThan(CLEAN_PAIRS_MIN);
+      expect(report.asGit / report.clean).toBeGreaterThanOrEqual(AS_GIT_MIN);
     });
 
     test("at most one line in a thousand is doubled", () => {
@@ -48,22 +58,24 @@ function describeMerges(name: string, measure: () => MergeReport): void {
   });
 }
 
-describeMerges("real texts, as the daemon keeps them", () => measurePairs(readForks().map(asKept)));
-describeMerges("real texts, as they are", () => measurePairs(readForks()));
+describeMerges("texts as people write them, as the daemon keeps them", () =>
+  measurePairs(readForks().map(asKept)),
+);
+describeMerges("texts as people write them, as they are", () => measurePairs(readForks()));
 
 test.skipIf(!process.env.CI)("the real data is there where CI runs", () => {
-  expect(hasData()).toBe(true);
+  expect(HAS_REAL_DATA).toBe(true);
 });
 
-describe.skipIf(!hasData())("three machines", () => {
+describe("three machines", () => {
   let report: OrderReport;
   beforeAll(() => {
     report = measureOrders();
   }, TIMEOUT_MS);
 
-  test("agree in every order, and on git's text where git merges all three cleanly", () => {
-    expect(report.clean).toBeGreaterThan(50);
-    expect(report.asGit).toBe(report.clean);
+  test("agree in every order, nearly always on git's text where git merges all cleanly", () => {
+    expect(report.clean).toBeGreaterThan(CLEAN_TRIPLES_MIN);
+    expect(report.clean - report.asGit).toBeLessThanOrEqual(1);
   });
 
   test("come to one text in nearly all cases, whatever the order", () => {

@@ -41,14 +41,7 @@ async function clear(
   const taken: [string, string][] = [];
   await clearBegunWrite({
     dir,
-    known: {
-      ...stateOf(BEFORE),
-      path,
-      next: stateOf(NEXT),
-      checkedOut: { commit: undefined, head: undefined },
-      isGone: false,
-      position: undefined,
-    },
+    known: { ...stateOf(BEFORE), path },
     next: stateOf(NEXT),
     takeLate: async (base: FileState, { content }: FileContent) => {
       taken.push([base.base.text, content]);

@@ -31,7 +31,7 @@ async function openSocket(autoPong: boolean) {
     });
   });
   const world = createDrivenWorld();
-  const seen = { opened: false, closed: "", timersAtPong: 0 };
+  const seen = { opened: false, closed: "", silences: [] as boolean[] };
   const connection = openLiveConnection({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     token: "token",
@@ -41,6 +41,9 @@ async function openSocket(autoPong: boolean) {
         seen.opened = true;
       },
       frame: () => {},
+      silent: (isSilent) => {
+        seen.silences.push(isSilent);
+      },
       closed: (message) => {
         seen.closed = message;
       },
@@ -55,7 +58,7 @@ test("a live socket from which nothing comes is pinged, and dropped when nothing
   const { world, seen, pings } = await openSocket(false);
   world.advance(HALF_SILENCE_MS);
   await waitFor("a ping", () => pings() === 1);
-  expect(seen.closed).toBe("");
+  expect([seen.closed, seen.silences]).toEqual(["", [true]]);
   world.advance(HALF_SILENCE_MS);
   expect(seen.closed).toBe("nothing came for too long");
 });
@@ -70,6 +73,7 @@ test("a live socket whose service answers pings stays", async () => {
       world.advance(1);
       return world.nextTimerInMs() > HALF_SILENCE_MS - 5000;
     });
+    expect(seen.silences.splice(0)).toEqual([true, false]);
   }
   expect(seen.closed).toBe("");
 });
@@ -81,7 +85,7 @@ test("the service's own pings are signs of life", async () => {
     for (const client of server.clients) client.ping();
     await waitFor("the ping to be heard", () => world.nextTimerInMs() === HALF_SILENCE_MS);
   }
-  expect([seen.closed, pings()]).toEqual(["", 0]);
+  expect([seen.closed, seen.silences, pings()]).toEqual(["", [], 0]);
 });
 
 test("connections that lead nowhere are given up at once, and the next call takes a new one", async () => {

@@ -55,6 +55,7 @@ beforeEach(async () => {
   });
   engine.start();
   live?.opened();
+  live?.frame({ type: "subscribed", positions: new Map() });
   await save("first");
   await comeToRest();
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { isRefused, listRefusals } from "../../daemon/refused-units.ts";
-import type { DaemonStatus, UnitStatus } from "../../daemon/status.ts";
+import { type DaemonStatus, isSynced, type UnitStatus } from "../../daemon/status.ts";
 
 const SYNCED: UnitStatus = {
   memories: 1,
@@ -17,7 +17,7 @@ interface Given {
   readonly own?: UnitStatus;
   readonly online?: boolean;
   readonly heldBack?: boolean;
-  readonly fileState?: "followed" | "waiting";
+  readonly fileState?: "followed" | "waiting" | "failing";
   /** The second remote, to which the last unit is bound, has no token. */
   readonly blocked?: boolean;
 }
@@ -44,12 +44,28 @@ test("a sync is refused when waiting would bring nothing more", () => {
   expect(isSo({ units: [SYNCED, WAITING], blocked: true })).toBe(true);
   expect(isSo({ units: [SYNCED, SYNCED], blocked: true })).toBe(true);
   expect(isSo({ units: [WAITING, WAITING], blocked: true })).toBe(false);
+  expect(isSo({ units: [SYNCED], fileState: "failing" })).toBe(true);
   expect(isSo({ units: [SYNCED] })).toBe(false);
+  expect(isSo({ units: [WAITING], fileState: "failing" })).toBe(false);
   expect(isSo({ units: [REFUSED, WAITING] })).toBe(false);
   expect(isSo({ units: [REFUSED], own: WAITING })).toBe(false);
   expect(isSo({ units: [REFUSED], online: false })).toBe(false);
   expect(isSo({ units: [REFUSED], heldBack: true })).toBe(false);
   expect(isSo({ units: [REFUSED, SYNCED], fileState: "waiting" })).toBe(false);
+});
+
+test("what can't be looked at, or sent, is not synced", () => {
+  expect(isSynced(statusOf({ units: [SYNCED] }))).toBe(true);
+  expect(isSynced(statusOf({ units: [SYNCED], fileState: "failing" }))).toBe(false);
+  const { remotes, ...status } = statusOf({ units: [SYNCED] });
+  const elsewhere = remotes.map((remote) => ({ ...remote, name: "another" }));
+  expect(isSynced({ ...status, remotes: elsewhere })).toBe(false);
+});
+
+test("a file that can't be looked at is named", () => {
+  expect(listRefusals(statusOf({ units: [SYNCED], fileState: "failing" }))).toEqual([
+    "/a/CLAUDE.md is not followed: looking at it fails",
+  ]);
 });
 
 test("what is refused is named, where something of it is not synced", () => {

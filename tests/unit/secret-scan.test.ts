@@ -55,10 +55,10 @@ describe("what is no secret is left alone", () => {
     expect(await kinds(`secretlint-disable\n${PLANTED.github}`)).toHaveLength(1);
   });
 
-  test.skipIf(!HAS_REAL_DATA)("real instruction files and memories", async () => {
+  test("instruction files and memories", async () => {
     const texts = fileHistories().flatMap(({ versions }) => versions);
     for (const change of memoryChanges()) if (change.op === "set") texts.push(change.value);
-    expect(texts.length).toBeGreaterThan(200);
+    expect(texts.length).toBeGreaterThan(HAS_REAL_DATA ? 200 : 40);
     for (const text of texts) expect(await findSecrets(text)).toEqual([]);
   });
 });

@@ -18,6 +18,7 @@ function statusOf(projects: readonly ProjectStatus[]): DaemonStatus {
     live: true,
     plain: false,
     last_contact_at: "2026-01-01T00:00:00.000Z",
+    unanswered_since: null,
     message: null,
     blocked: false,
     requests: {},
@@ -94,9 +95,11 @@ test("more troubles than fit are counted, too", () => {
   const projects = fifty.map((each) => ({ ...each, waiting: 1 }));
   const lines = statusOnScreen(statusOf(projects), SCREEN);
   expect(lines.length).toBeLessThanOrEqual(SCREEN.rows - 3);
-  expect(lines.join("\n")).toMatch(/besides \d+ projects with something waiting or refused;/);
+  expect(lines.join("\n")).toMatch(
+    /besides \d+ projects with something waiting, refused or not followed;/,
+  );
   const tiny = statusOnScreen(statusOf(projects), { columns: 80, rows: 5 });
-  expect(tiny.join("\n")).toContain("50 projects with something waiting or refused");
+  expect(tiny.join("\n")).toContain("50 projects with something waiting, refused or not followed");
   expect(tiny.join("\n")).not.toContain("none linked");
 });
 

@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,6 +24,7 @@ import {
 } from "../../daemon/sources/watched-folder.ts";
 import { silentLog } from "../../shared/log.ts";
 import { createDrivenWorld, type DrivenWorld } from "../support/driven-world.ts";
+import { mayMount, Mounts } from "../support/mounted-folder.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 // Generous, for machines that do other things besides.
@@ -32,7 +42,7 @@ async function save(file: string, content: string): Promise<void> {
 
 /** The system's events, as a test makes them. */
 interface Told {
-  readonly heard: (name: string) => void;
+  readonly heard: (name: string, cameOrWent?: boolean) => void;
   readonly failed: (thrown: unknown) => void;
   readonly ready: () => void;
 }
@@ -55,11 +65,10 @@ class Bench {
   /** Listening that never tells anything by itself. */
   readonly open: OpenEvents = (folder, heard, failed, ready) => {
     const name = folder.slice(this.root.length + 1);
-    this.told.set(name, { heard, failed, ready });
+    const told = (of: string, cameOrWent = false) => heard(of, cameOrWent);
+    this.told.set(name, { heard: told, failed, ready });
     return {
-      close: async () => {
-        this.told.delete(name);
-      },
+      close: async () => void this.told.delete(name),
     };
   };
 
@@ -80,6 +89,15 @@ class Bench {
     const before = this.world.timers;
     this.world.advance(delayMs);
     await waitFor("the glance to be over", () => this.world.timers >= before);
+  }
+
+  /** Lets glance follow glance, of which the first may still be at work on something else. */
+  async untilGlanceTells(everyMs: number): Promise<void> {
+    await waitFor("a glance to tell of a change", async () => {
+      await this.glanceAfter(everyMs);
+      return this.changes.length > 0;
+    });
+    this.changes = [];
   }
 
   async untilChanged(): Promise<void> {
@@ -194,6 +212,58 @@ describe("watching by the system's events", () => {
   });
 });
 
+const MAY_MOUNT = mayMount();
+
+describe.skipIf(!MAY_MOUNT)("a file system that is unmounted", () => {
+  const mounts = new Mounts();
+  afterEach(() => mounts[Symbol.dispose]());
+
+  test("is told of at once where nobody uses it", async () => {
+    mounts.mount(bench.dir);
+    const listening = Promise.withResolvers<void>();
+    const open: OpenEvents = (folder, heard, failed, ready) => {
+      const isReady = () => {
+        ready();
+        listening.resolve();
+      };
+      return openEvents(folder, heard, failed, folder === bench.dir ? isReady : ready);
+    };
+    await bench.begin({ open, readType });
+    await listening.promise;
+    mounts.unmount(bench.dir);
+    await bench.untilChanged();
+  });
+
+  test("is found in the next glance where somebody does", async () => {
+    mounts.mount(bench.dir);
+    await bench.begin(REAL);
+    await bench.watch?.begun;
+    const used = openSync(bench.dir, "r");
+    mounts.unmount(bench.dir);
+    await bench.untilGlanceTells(SECOND_GLANCE_MS);
+    closeSync(used);
+  });
+
+  test("is not taken for another one, whose first folder has the same inode", async () => {
+    mounts.mount(bench.dir);
+    await bench.beginTold();
+    const first = bench.told.get("project");
+    mounts.mount(bench.dir);
+    await bench.untilGlanceTells(SECOND_GLANCE_MS);
+    await waitFor("the other to be listened to", () => bench.told.get("project") !== first);
+  });
+
+  test("is listened to anew where it is mounted again before anybody looked", async () => {
+    await bench.beginTold();
+    const first = bench.told.get("project");
+    first?.heard("project", true);
+    await waitFor("the folder to be listened to anew", () => {
+      const second = bench.told.get("project");
+      return second !== undefined && second !== first;
+    });
+  });
+});
+
 class SystemError extends Error {
   constructor(readonly code: string) {
     super(code);
@@ -208,11 +278,9 @@ describe("polling", () => {
     await waitFor("nothing to be listened to", () => bench.told.size === 0);
     expect(bench.watch?.polled?.limit).toBe("max_user_watches");
     writeFileSync(bench.file, "polled");
-    await bench.glanceAfter(POLL_MS);
-    await bench.untilChanged();
+    await bench.untilGlanceTells(POLL_MS);
     writeFileSync(join(bench.gitDir, "MERGE_HEAD"), "");
-    await bench.glanceAfter(POLL_MS);
-    await bench.untilChanged();
+    await bench.untilGlanceTells(POLL_MS);
   });
 
   test("is how network file systems are watched", async () => {
@@ -221,8 +289,7 @@ describe("polling", () => {
     expect(bench.watch?.polled).toEqual({ why: "it is on NFS", limit: null });
     expect(bench.told.size).toBe(0);
     writeFileSync(bench.file, "by another machine");
-    await bench.glanceAfter(POLL_MS);
-    await bench.untilChanged();
+    await bench.untilGlanceTells(POLL_MS);
   });
 
   test("knows file systems by their numbers, with a sign or without", async () => {

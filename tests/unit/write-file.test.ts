@@ -58,7 +58,7 @@ test("a file that came or went meanwhile is no other's place", async () => {
 test("a file is made where none was, in a folder that may not be there yet", async () => {
   const made = join(folder, "new", "file");
   const outcome = await replaceFile(made, "text", ABSENT_HASH, world);
-  expect(outcome).toEqual({ kind: "written", replaced: undefined });
+  expect(outcome).toEqual({ kind: "written", replaced: undefined, notKept: [] });
   expect(await readFile(made, "utf8")).toBe("text");
   expect(readdirSync(join(folder, "new"))).toEqual(["file"]);
 });

@@ -2,23 +2,26 @@ import type { Command } from "commander";
 import { timestampOf } from "../../../shared/timestamps.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import type { Environment } from "../environment.ts";
-import { CommandFailed } from "../errors.ts";
+import { CommandFailed, UsageError } from "../errors.ts";
 import { findProject } from "../find-project.ts";
 import { parseLayer } from "../layer-option.ts";
 import {
   type LocalConflict,
   listConflicts,
   type MemoryConflict,
+  type PlacedVersion,
   type TextConflict,
   timeOf,
 } from "../local-conflicts.ts";
 import type { LocalDocument } from "../local-documents.ts";
 import type { Written } from "../losing-versions.ts";
 import { writeToInbox } from "../offline-write.ts";
-import { firstLine, say, sayJson, shortName, table } from "../output.ts";
+import { count, firstLine, say, sayJson, shortName, table } from "../output.ts";
 import { type PlaceOptions, withLocal, withPlace } from "../place.ts";
 import { putBack } from "../put-back.ts";
 import { saveMemory, saveText } from "../save.ts";
+import { contentWith } from "../settle-conflict.ts";
+import { formatShown } from "../text-format-view.ts";
 import { indented, machineShown, timeShown } from "../version-view.ts";
 
 interface Options extends PlaceOptions {
@@ -27,15 +30,16 @@ interface Options extends PlaceOptions {
 
 const HELP = `
 A memory that two machines wrote at the same time has one value, the later; the other is a conflict.
-Of a line that both changed, both versions are in the document. A conflict is the same on every
-machine, with the same ID, until it is restored or dismissed on one of them, or the memory is
-written again. What loses for good goes to the history.
+Of a line that both changed, both versions are in the document. So are lines that one machine had
+just added or deleted when another saved without having seen that. A deletion of most of a document
+is shown, too. A conflict is the same on every machine, with the same ID, until it is settled on one
+of them, or the memory is written again. What loses for good goes to the history.
 
 Examples:
   memsync conflicts                     those of every project, of user and global
-  memsync conflicts show k3j5h2ab       both versions, whole
-  memsync conflicts restore k3j5h2ab    the losing value becomes the memory's value; lines of the
-                                        document that are gone are put back
+  memsync conflicts show k3j5h2ab       both versions, whole, with their numbers
+  memsync conflicts choose k3j5h2ab 2   only the second version stays in the document
+  memsync conflicts restore k3j5h2ab    brings back the version that is not there
   memsync conflicts dismiss k3j5h2ab    all stays as it is, and no machine shows it any more`;
 
 /** `conflicts`: losing versions. */
@@ -44,7 +48,7 @@ export function addConflictCommands(program: Command, env: Environment): void {
   const withJson = (command: Command) =>
     withPlace(command).option("--json", "print what is found as JSON");
   withJson(conflicts)
-    .description("list what two machines wrote at once: show, restore, dismiss")
+    .description("list what machines disagree about: show, choose, restore, dismiss")
     .addHelpText("after", HELP)
     .action((options: Options) => list(env, options));
   withJson(conflicts.command("list", { hidden: true }))
@@ -54,6 +58,12 @@ export function addConflictCommands(program: Command, env: Environment): void {
     .description("print both versions, with when and where they were written")
     .addHelpText("after", HELP)
     .action((id: string, _: Options, command: Command) => show(env, id, command.optsWithGlobals()));
+  withJson(conflicts.command("choose <id> <version>"))
+    .description("leave only this version of lines in the document, and settle the conflict")
+    .addHelpText("after", HELP)
+    .action((id: string, version: string, _: Options, command: Command) =>
+      choose(env, id, version, command.optsWithGlobals()),
+    );
   withJson(conflicts.command("restore <id>"))
     .description("bring back what lost; syncs like any other write")
     .addHelpText("after", HELP)
@@ -112,13 +122,37 @@ function inRow(conflict: LocalConflict): string[] {
     const { key, machine, value } = conflict.losing;
     return [shortName(key), shortName(machineShown(machine)), firstLine(value)];
   }
-  const gone = conflict.versions.filter(({ inText }) => !inText);
-  const versions = gone.length > 0 ? gone : conflict.versions;
+  const { record } = conflict;
+  const gone = conflict.versions.filter(({ inText, text }) => !inText && text !== "");
+  const versions = gone.length > 0 ? gone : conflict.versions.filter(({ text }) => text !== "");
+  const who = record.kind === "deletion" ? conflict.versions : versions;
+  const machines = who.flatMap(({ machine }) => (machine === undefined ? [] : [machine]));
   return [
-    gone.length > 0 ? "document" : "document, has both",
-    shortName([...new Set(versions.map(({ machine }) => machineShown(machine)))].join(", ")),
-    versions.map(({ text }) => firstLine(text.trimEnd())).join(" | "),
+    whatOf(conflict),
+    shortName([...new Set(machines)].join(", ") || machineShown(undefined)),
+    versions.map((version) => versionInRow(record, version)).join(" | "),
   ];
+}
+
+function versionInRow({ kind }: TextConflict["record"], { text }: PlacedVersion): string {
+  return kind === "format" ? formatShown(text) : firstLine(text.trimEnd());
+}
+
+function whatOf({ record, versions }: TextConflict): string {
+  switch (record.kind) {
+    case "deletion":
+      return `document, ${count(record.lines ?? 0, "line", "lines")} deleted`;
+    case "format":
+      return "document, how it is written";
+    case "moved":
+      return "document, where lines stand";
+    case "elsewhere":
+      return "document, lacks lines of git";
+    default:
+      return versions.every(({ inText, text }) => inText || text === "")
+        ? "document, has both"
+        : "document";
+  }
 }
 
 async function show(env: Environment, id: string, options: Options): Promise<void> {
@@ -133,10 +167,15 @@ async function show(env: Environment, id: string, options: Options): Promise<voi
 }
 
 function advice({ id, ...conflict }: LocalConflict): string {
-  if (conflict.kind === "text" && conflict.versions.every(({ inText }) => inText)) {
-    return `take out of the document what you don't want, then \`memsync conflicts dismiss ${id}\``;
+  if (conflict.kind === "memory") {
+    return `\`memsync conflicts restore ${id}\` brings back what lost, \`dismiss\` lets it go`;
   }
-  return `\`memsync conflicts restore ${id}\` brings back what lost, \`dismiss\` lets it go`;
+  const { record } = conflict;
+  const undo = record.kind === "deletion" ? " (2 brings the lines back)" : "";
+  return (
+    `\`memsync conflicts choose ${id} 1\` or \`2\` leaves that version alone in the document` +
+    `${undo}, \`dismiss\` keeps all as it is`
+  );
 }
 
 function memoryLines({ document, losing }: MemoryConflict): string[] {
@@ -152,17 +191,43 @@ function memoryLines({ document, losing }: MemoryConflict): string[] {
   ];
 }
 
-function textLines({ document, foundAt, versions }: TextConflict): string[] {
+function textLines({ document, foundAt, record, versions }: TextConflict): string[] {
   return [
-    `a place in the document of ${document.title}, found ${timeShown(foundAt)}`,
-    ...versions.flatMap(({ text, cut, machine, inText }) => [
+    `${CONFLICT_WORDS[record.kind]} of ${document.title}, found ${timeShown(foundAt)}`,
+    ...versions.flatMap((version, at) => [
       "",
-      `${inText ? "in the document" : "not in the document any more"}, written on ` +
-        machineShown(machine),
-      ...indented(text),
-      ...(cut ? ["    … (the whole is in `memsync doc history`)"] : []),
+      `${at + 1}  ${standing(version)}${version.text === "" ? withoutLines(version) : writer(version)}`,
+      ...(record.kind === "format" ? [`    ${formatShown(version.text)}`] : indentedLines(version)),
+      ...(version.cut ? ["    … (the whole is in `memsync doc history`)"] : []),
     ]),
   ];
+}
+
+const CONFLICT_WORDS = {
+  both: "a place in the document",
+  unseen: "a save that may not have seen a change, in the document",
+  moved: "a save that may not have seen that lines were moved, in the document",
+  format: "two ways of writing down the document",
+  deletion: "a deletion of most of the document",
+  elsewhere: "lines that git brought and the document lacks, in a file",
+  renewed: "a file that was made anew, in the document",
+} as const;
+
+function standing({ inText }: PlacedVersion): string {
+  return inText ? "in the document, " : "not in the document, ";
+}
+
+function writer({ machine, at }: PlacedVersion): string {
+  return `written on ${machineShown(machine)}${at === undefined ? "" : ` ${timeShown(at)}`}`;
+}
+
+function withoutLines({ machine, at }: PlacedVersion): string {
+  const who = `on ${machineShown(machine)}${at === undefined ? "" : ` ${timeShown(at)}`}`;
+  return `without these lines, ${who}`;
+}
+
+function indentedLines({ text }: PlacedVersion): string[] {
+  return text === "" ? [] : indented(text);
 }
 
 function shown(conflict: LocalConflict) {
@@ -182,9 +247,15 @@ function shown(conflict: LocalConflict) {
   return {
     ...place,
     found_at: timestampOf(conflict.foundAt),
-    versions: conflict.versions.map(({ text, cut, machine, inText }) => {
-      return { text, cut, machine: machine ?? null, in_document: inText };
-    }),
+    cause: conflict.record.kind,
+    lines: conflict.record.lines ?? null,
+    versions: conflict.versions.map(({ text, cut, machine, at, inText }) => ({
+      text,
+      cut,
+      machine: machine ?? null,
+      at: at === undefined ? null : timestampOf(at),
+      in_document: inText,
+    })),
   };
 }
 
@@ -208,37 +279,65 @@ async function restoreMemory(env: Environment, { document, losing }: MemoryConfl
   await saveMemory(env, place, losing.key, losing.value);
 }
 
-async function restoreLines(env: Environment, { id, document, versions, content }: TextConflict) {
-  const missing = versions.filter(({ inText }) => !inText);
+async function restoreLines(env: Environment, conflict: TextConflict): Promise<void> {
+  const { id, document, versions, content } = conflict;
+  const missing = versions.flatMap(({ inText }, at) => (inText ? [] : [at]));
   if (missing.length === 0) {
     throw new CommandFailed(
-      "both versions are in the document: take out the one you don't want, or " +
-        `\`memsync conflicts dismiss ${id}\``,
+      `both versions are in the document: \`memsync conflicts choose ${id} 1\` or \`2\` leaves ` +
+        `one of them there, \`memsync conflicts dismiss ${id}\` both`,
     );
   }
-  if (missing.some(({ cut }) => cut)) {
+  if (missing.some((at) => versions[at]?.cut)) {
     throw new CommandFailed(
       "what lost is too long to be kept here whole: `memsync doc history` has the versions that " +
         "held it, and `memsync doc restore REV` brings one back",
     );
   }
-  let text = content;
-  for (const { text: lines } of missing) {
-    const neighbour = versions.find((version) => version.text !== lines);
-    text = putBack(text, lines, neighbour?.text ?? "");
+  const [only] = missing;
+  if (missing.length === 1 && only !== undefined && conflict.record.kind !== "both") {
+    await saveText(env, document.name, content, contentWith(conflict, only));
+    return;
   }
+  const lost = missing.map((at) => versions[at] as PlacedVersion);
+  const text = lost.reduce((whole, { text: lines }) => {
+    return putBack(whole, lines, versions.find((each) => each.text !== lines)?.text ?? "");
+  }, content);
   await saveText(env, document.name, content, text);
+}
+
+async function choose(env: Environment, id: string, version: string, options: Options) {
+  const conflict = await find(env, id, options);
+  if (conflict.kind === "memory") {
+    throw new CommandFailed(
+      `${id} is a memory's: \`memsync conflicts restore ${id}\` brings back what lost, ` +
+        "`dismiss` lets it go",
+    );
+  }
+  if (version !== "1" && version !== "2") {
+    throw new UsageError(`choose 1 or 2: \`memsync conflicts show ${id}\` numbers them`);
+  }
+  const { document, content } = conflict;
+  const text = contentWith(conflict, Number(version) - 1);
+  if (text !== content) await saveText(env, document.name, content, text);
+  await dismissIn(env, conflict);
+  if (options.json) sayJson(shown(conflict));
+  else say(`version ${version} stands, and ${id} is settled once this is synced`);
 }
 
 async function dismiss(env: Environment, id: string, options: Options): Promise<void> {
   const conflict = await find(env, id, options);
+  await dismissIn(env, conflict);
+  if (options.json) sayJson(shown(conflict));
+  else say(`dismissed ${id}; no machine shows it any more once this is synced`);
+}
+
+async function dismissIn(env: Environment, conflict: LocalConflict): Promise<void> {
   const { name: document, account } = conflict.document;
   const written = { document, account, writtenAt: realWorld.now() };
   await writeToInbox(env.home, async () =>
     conflict.kind === "memory"
       ? { kind: "losers", ...written, key: conflict.losing.key, seen: conflict.losing.entries }
-      : { kind: "text conflict", ...written, id },
+      : { kind: "text conflict", ...written, id: conflict.id },
   );
-  if (options.json) sayJson(shown(conflict));
-  else say(`dismissed ${id}; no machine shows it any more once this is synced`);
 }

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { ProjectId } from "../../../shared/ids.ts";
 import type { Connection } from "../../../shared/wire/connection.ts";
 import { listLinks } from "../../links.ts";
+import { ASKED_DEADLINE_MS } from "../daemon-contact.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed, UsageError } from "../errors.ts";
 import { findProject } from "../find-project.ts";
@@ -83,6 +84,8 @@ async function ask(
         "start one with `memsync start`",
     );
   }
-  if (method === "POST") return await daemon.call("POST", PATH, request);
-  return await daemon.call("DELETE", `${PATH}?${new URLSearchParams({ ...request })}`);
+  const options = { deadlineMs: ASKED_DEADLINE_MS };
+  if (method === "POST") return await daemon.call("POST", PATH, request, options);
+  const path = `${PATH}?${new URLSearchParams({ ...request })}`;
+  return await daemon.call("DELETE", path, undefined, options);
 }

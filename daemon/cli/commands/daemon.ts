@@ -5,17 +5,20 @@ import type { BoundLink } from "../../linked-folders.ts";
 import { noSuchRemote } from "../../remotes/remote.ts";
 import { createGit } from "../../sources/run-git.ts";
 import { projectFolder } from "../../sources/working-tree.ts";
-import type { SyncResult } from "../../daemon.ts";
-import { listRefusals } from "../../refused-units.ts";
 import type { DaemonStatus } from "../../status.ts";
+import { realWorld } from "../../../shared/world-real.ts";
+import { OWN_DEADLINE_MS } from "../daemon-contact.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed, UsageError } from "../errors.ts";
 import { getDaemon } from "../get-daemon.ts";
 import { say, sayAside, sayJson, table } from "../output.ts";
 import { resolveFolder } from "../resolve-folder.ts";
 import { statusOnScreen, wholeOnScreen } from "../status-summary.ts";
-import { askSync, watchSync } from "../sync-progress.ts";
+import { askSync, callSync, watchSync } from "../sync-progress.ts";
 import { conflictLines, wholeStatus } from "../whole-status.ts";
+import { whyUnsynced } from "../why-unsynced.ts";
+
+const MS_PER_S = 1000;
 
 interface JsonOption {
   readonly json?: boolean;
@@ -74,7 +77,8 @@ export function addDaemonCommands(program: Command, env: Environment): void {
 
 async function readStatus(env: Environment): Promise<DaemonStatus> {
   const daemon = await getDaemon(env);
-  return (await daemon.call("GET", "/_memsync/status")) as DaemonStatus;
+  const deadlineMs = OWN_DEADLINE_MS;
+  return (await daemon.call("GET", "/_memsync/status", undefined, { deadlineMs })) as DaemonStatus;
 }
 
 async function status(env: Environment, { all, json }: StatusFlags): Promise<void> {
@@ -132,11 +136,11 @@ async function folderOf(env: Environment, dir: string | undefined): Promise<stri
 async function sync(env: Environment, options: JsonOption & { wait: string }): Promise<void> {
   const wait = Number(options.wait);
   if (!Number.isFinite(wait) || wait < 0) throw new UsageError("--wait is a number of seconds");
-  const daemon = await getDaemon(env);
-  const ask = (wait_seconds: number) =>
-    daemon.call("POST", "/_memsync/sync", { wait_seconds }) as Promise<SyncResult>;
-  const readStatus = () => daemon.call("GET", "/_memsync/status");
-  const answer = await watchSync(readStatus, askSync(ask, wait));
+  const daemon = await getDaemon(env, wait * MS_PER_S);
+  const answer = await watchSync(
+    daemon,
+    askSync((seconds) => callSync(daemon, seconds), wait),
+  );
   const status = await wholeStatus(env, answer.status);
   if (options.json) sayJson(status);
   if (answer.synced) {
@@ -149,15 +153,7 @@ async function sync(env: Environment, options: JsonOption & { wait: string }): P
     for (const line of wholeOnScreen(status)) say(line);
     for (const line of conflictLines(status)) say(line);
   }
-  throw new CommandFailed(unsynced(status));
-}
-
-/** Why a sync did not come to its end: what is refused is named, for waiting does not help it. */
-function unsynced(status: DaemonStatus): string {
-  const [first, ...others] = listRefusals(status);
-  if (first === undefined) return "not everything is synced yet";
-  const more = others.length > 0 ? `; and ${others.length} more, see above` : "";
-  return `not everything is synced: ${first}${more}`;
+  throw new CommandFailed(whyUnsynced(status, realWorld.now()));
 }
 
 async function printEnv(

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Kysely } from "kysely";
 import type { ProjectId } from "../../../shared/ids.ts";
+import { timestampOf } from "../../../shared/timestamps.ts";
 import { diffLines } from "../../../shared/replica/line-diff.ts";
 import { splitForm } from "../../../shared/replica/text-form.ts";
 import { heldAdvice } from "../../held/advice.ts";
@@ -13,13 +14,14 @@ import type { DaemonTables } from "../../tables.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed } from "../errors.ts";
 import { findProject } from "../find-project.ts";
-import { textHistory, type Version } from "../local-history.ts";
+import { currentOf, textHistory, type Version } from "../local-history.ts";
 import { count, printText, say, sayJson } from "../output.ts";
 import { withLocal } from "../place.ts";
 import { saveText } from "../save.ts";
 import { sayIfHeld } from "../say-held.ts";
 import { timeShown } from "../version-view.ts";
-import { versionJson, versionTable } from "./history.ts";
+import { addFileCommands } from "./doc-file.ts";
+import { saveShown, versionJson, versionTable } from "./history.ts";
 
 interface Options {
   readonly project?: string;
@@ -27,6 +29,9 @@ interface Options {
 }
 
 const HISTORY_HELP = `
+What was saved into a file here is shown as it was, too, with what became of it, also where the
+document never held just that.
+
 Examples:
   memsync doc history                every version, the latest first
   memsync doc history k3j5h2ab       that version's text, byte for byte
@@ -40,7 +45,7 @@ Examples:
   memsync doc history                shows the versions, each with its REV
   memsync doc restore k3j5h2ab`;
 
-/** `doc`, `doc history` and `doc restore`: the project's description document, merged. */
+/** `doc` and what is below it: the project's description document, merged. */
 export function addDocCommand(program: Command, env: Environment): void {
   const doc = program.command("doc").enablePositionalOptions();
   withProject(doc)
@@ -61,6 +66,7 @@ export function addDocCommand(program: Command, env: Environment): void {
     .action((revision: string, _: Options, command: Command) =>
       restore(env, revision, command.optsWithGlobals()),
     );
+  addFileCommands(doc, env);
 }
 
 function withProject(command: Command): Command {
@@ -79,8 +85,7 @@ async function find(env: Environment, { project }: Options): Promise<Found> {
   return await withLocal(env, async (db) => {
     const id = await findProject(db, project, env.dir);
     const versions = db ? await versionsOf(env, db, id) : [];
-    const [latest] = versions;
-    return { id, versions, content: latest?.state === "current" ? latest.value : "" };
+    return { id, versions, content: currentOf(versions)?.value ?? "" };
   });
 }
 
@@ -127,17 +132,40 @@ async function history(
   const { versions } = found;
   if (options.json) sayJson(versions.map((version) => shown(found, version)));
   else if (versions.length === 0) say("the document has never held any text");
-  else for (const line of versionTable(versions, "CHANGE", changesAmong(versions))) say(line);
+  else for (const line of versionTable(versions, "CHANGE", rowsEnd(versions))) say(line);
 }
 
 function shown({ id }: Found, version: Version) {
-  return { project_id: id, ...versionJson(version), claude_md_content: version.value };
+  const { save, value } = version;
+  return {
+    project_id: id,
+    ...versionJson(version),
+    save: save
+      ? {
+          folder: save.dir,
+          at: timestampOf(save.savedAt),
+          outcome: save.outcome,
+          conflicts: save.conflicts,
+        }
+      : null,
+    claude_md_content: value,
+  };
+}
+
+/** What a version changed, and what became of it where it was saved into a file here. */
+function rowsEnd(versions: readonly Version[]) {
+  const changes = changesAmong(versions);
+  return (version: Version): string => {
+    const saved = saveShown(version);
+    return saved === "" ? changes(version) : `${changes(version)}   ${saved}`;
+  };
 }
 
 /** What each version changed of the one before it. */
 function changesAmong(versions: readonly Version[]) {
   return (version: Version): string => {
-    const before = versions[versions.indexOf(version) + 1];
+    const former = versions.slice(versions.indexOf(version) + 1);
+    const before = former.find(({ state }) => state !== "saved");
     const [old, now] = [before?.value ?? "", version.value].map(linesOf);
     let [added, removed] = [0, 0];
     for (const hunk of diffLines(old ?? [], now ?? [])) {

@@ -1,11 +1,19 @@
 import type { Command } from "commander";
-import { checkDaemon, checkPolled, checkProjects, withStatus } from "../doctor/daemon-checks.ts";
+import {
+  checkDaemon,
+  checkFailing,
+  checkOwn,
+  checkPolled,
+  checkProjects,
+  withStatus,
+} from "../doctor/daemon-checks.ts";
 import { type Finding, findingOf } from "../doctor/finding.ts";
 import {
   checkDatabase,
   checkHome,
   checkLog,
   checkPermissions,
+  checkSetAside,
   nearestFolder,
 } from "../doctor/home-checks.ts";
 import { checkDisk, checkGit, checkRuntime, checkWatches } from "../doctor/machine-checks.ts";
@@ -54,11 +62,16 @@ async function examine(env: Environment): Promise<Finding[]> {
     await findingOf("permissions", () => checkPermissions(home)),
     await findingOf("disk", () => checkDisk(nearestFolder(home.dir))),
     await findingOf("database", () => checkDatabase(home)),
+    ...checkSetAside(home),
     await findingOf("log", () => checkLog(home)),
     await findingOf("watching", checkWatches),
     await findingOf("daemon", () => checkDaemon(env)),
-    ...(await withStatus(home, checkProjects)),
-    ...(await withStatus(home, checkPolled)),
+    ...(await withStatus(home, (status) => [
+      checkProjects(status),
+      ...checkFailing(status),
+      ...checkOwn(status),
+      checkPolled(status),
+    ])),
     ...(await checkRemotes(env)),
   ];
 }

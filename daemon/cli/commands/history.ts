@@ -3,7 +3,7 @@ import { timestampOf } from "../../../shared/timestamps.ts";
 import { readMachineName } from "../../machine-name.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed } from "../errors.ts";
-import { memoryHistory, type Version } from "../local-history.ts";
+import { currentOf, memoryHistory, type Version } from "../local-history.ts";
 import { firstLine, printText, say, sayJson, shortName, table } from "../output.ts";
 import { type Place, type PlaceOptions, placesToRead, withLocal, withPlace } from "../place.ts";
 import { saveMemory } from "../save.ts";
@@ -102,7 +102,7 @@ async function history(
   }
   const rows = versionTable(versions, "VALUE", ({ value }) => firstLine(value));
   for (const line of rows) say(line);
-  if (versions.every(({ state }) => state === "replaced")) say(`"${key}" was deleted`);
+  if (!currentOf(versions)) say(`"${key}" was deleted`);
 }
 
 /** A line for each version under a heading; `last` fills the last column. */
@@ -122,6 +122,21 @@ export function versionTable(
     ]),
   ]);
 }
+
+/** What became of a version that was saved into a followed file here; "" for any other. */
+export function saveShown({ save }: Version): string {
+  if (!save) return "";
+  const ids = save.conflicts.join(", ");
+  return SAVE_WORDS[save.outcome] + (ids === "" ? "" : ` ${ids}`);
+}
+
+const SAVE_WORDS = {
+  taken: "saved here",
+  conflict: "saved here, conflict",
+  held: "saved here, held",
+  known: "brought by git",
+  waiting: "saved here, waits for the service",
+} as const;
 
 /** What `--json` says of a version besides what it is a version of. */
 export function versionJson({ revision, state, machine, writtenAt, replacedAt }: Version) {

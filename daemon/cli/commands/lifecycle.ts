@@ -12,7 +12,7 @@ import { runDaemon } from "../run-daemon.ts";
 import { inStartTurn, startDaemon } from "../start-daemon.ts";
 import { findOccupant, killSilent, stopDaemon } from "../stop-daemon.ts";
 import { takeHome } from "../take-home.ts";
-import { linkFolders, settledStatus, show } from "./up.ts";
+import { linkAndLook, settledStatus, show } from "./up.ts";
 
 interface JsonOption {
   readonly json?: boolean;
@@ -68,7 +68,7 @@ async function start(env: Environment, dirs: string[], options: JsonOption): Pro
     await show(env, await settledStatus(running), headline, options);
     return;
   }
-  const linked = await linkFolders(running, folders);
+  const linked = await linkAndLook(running, folders);
   await show(env, linked, ran ? `${headline}; linked there` : headline, options);
 }
 

@@ -129,7 +129,7 @@ async function remove(env: Environment, key: string, options: PlaceOptions): Pro
   const daemon = await findDaemon(env.home);
   if (daemon) {
     const id = memoryIdOf(wireDocumentId(document), key);
-    await daemon.call("DELETE", `/v1/memories/${id}`, undefined, remote);
+    await daemon.call("DELETE", `/v1/memories/${id}`, undefined, { remote });
     return;
   }
   if (!(await writeOffline(env.home, place, key, undefined))) throw await noMemory(key, known);

@@ -6,14 +6,16 @@ import { createGit } from "../../sources/run-git.ts";
 import { projectFolder } from "../../sources/working-tree.ts";
 import type { DaemonStatus, FolderStatus } from "../../status.ts";
 import { confirm, Interrupted, isTerminal } from "../ask.ts";
+import { OWN_DEADLINE_MS } from "../daemon-contact.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed, unforeseen } from "../errors.ts";
 import { findDaemon, type GatewayClient } from "../gateway-client.ts";
+import { linkFolders } from "../link-folders.ts";
 import { say, sayAside, sayJson } from "../output.ts";
 import { resolveFolder } from "../resolve-folder.ts";
 import { runDaemon } from "../run-daemon.ts";
 import { wholeOnScreen } from "../status-summary.ts";
-import { watchSync } from "../sync-progress.ts";
+import { callSync, watchSync } from "../sync-progress.ts";
 import { takeHome } from "../take-home.ts";
 import { isTokenUnused, UNUSED_TOKEN, UNUSED_TOKEN_MEND } from "../unused-token.ts";
 import { conflictLines, wholeStatus } from "../whole-status.ts";
@@ -60,9 +62,8 @@ async function begin(
   options: UpOptions,
 ): Promise<void> {
   const known = (await daemon.status()).projects.flatMap(({ folders: all }) => all);
-  for (const dir of folders) await daemon.link(dir);
-  const synced = daemon.sync(FIRST_SYNC_SECONDS);
-  const { status } = await watchSync(() => daemon.status(), synced);
+  await linkFolders(folders, (dir) => daemon.link(dir));
+  const { status } = await watchSync(daemon, daemon.settle(FIRST_SYNC_SECONDS));
   const headline = "memsync is up; leave this running, or stop it with Ctrl-C";
   // What can't be shown is no reason to end.
   await show(env, status, headline, options).catch((thrown) => sayAside(unforeseen(thrown)));
@@ -80,30 +81,25 @@ async function foldersOf(env: Environment, dirs: readonly string[]): Promise<str
 async function joinRunning(env: Environment, folders: readonly string[]): Promise<DaemonStatus> {
   const daemon = await findDaemon(env.home);
   if (!daemon) throw new CommandFailed("the daemon that ran has ended: try again");
-  return await linkFolders(daemon, folders);
+  return await linkAndLook(daemon, folders);
 }
 
 /** Links the folders, and resolves to the status after a first look at them. */
-export async function linkFolders(
+export async function linkAndLook(
   daemon: GatewayClient,
   folders: readonly string[],
 ): Promise<DaemonStatus> {
-  for (const dir of folders) await daemon.call("POST", "/_memsync/link", { dir });
-  const synced = daemon.call("POST", "/_memsync/sync", { wait_seconds: FIRST_SYNC_SECONDS });
-  // A service that does not answer keeps the call itself waiting.
-  const late = delay(realWorld, (FIRST_SYNC_SECONDS + 1) * 1000);
-  const readStatus = () => daemon.call("GET", "/_memsync/status");
-  const answer = await watchSync(readStatus, Promise.race([synced, late]));
-  return answer === undefined
-    ? await settledStatus(daemon)
-    : (answer as { status: DaemonStatus }).status;
+  await linkFolders(folders, (dir) => daemon.call("POST", "/_memsync/link", { dir }));
+  return (await watchSync(daemon, callSync(daemon, FIRST_SYNC_SECONDS, "settle"))).status;
 }
 
 /** The status, once it is known whether the services answer, or a moment later without that. */
 export async function settledStatus(daemon: GatewayClient): Promise<DaemonStatus> {
   const deadline = realWorld.monotonic() + SETTLED_DEADLINE_MS;
   for (;;) {
-    const status = (await daemon.call("GET", "/_memsync/status")) as DaemonStatus;
+    const options = { deadlineMs: OWN_DEADLINE_MS };
+    const read = await daemon.call("GET", "/_memsync/status", undefined, options);
+    const status = read as DaemonStatus;
     const isKnown = status.remotes.every(
       ({ service: { online, message } }) => online || message !== null,
     );

@@ -3,6 +3,7 @@ import { messageOf } from "../../../shared/errors.ts";
 import { takeLock } from "../../../shared/sqlite/lock.ts";
 import { VERSION } from "../../../shared/version.ts";
 import type { Home } from "../../home.ts";
+import { failureOf, listFailing } from "../../refused-units.ts";
 import type { DaemonStatus, FolderStatus } from "../../status.ts";
 import { contactDaemon } from "../daemon-contact.ts";
 import type { Environment } from "../environment.ts";
@@ -49,6 +50,21 @@ function versionFinding({ version }: DaemonStatus): Finding {
   return warning("daemon", detail, "memsync restart");
 }
 
+/** Files that can't be looked at, so that nobody can say that they are synced. */
+export function checkFailing(status: DaemonStatus): Finding[] {
+  const mend = "see to that, then `memsync sync`; `memsync logs` says since when";
+  return listFailing(status).map((folder) => wrong("files", failureOf(folder), mend));
+}
+
+/** What is refused of the user's and the account's memories, which are no project's. */
+export function checkOwn({ remotes }: DaemonStatus): Finding[] {
+  return remotes.flatMap(({ name, own }) => {
+    if (own.refused === null || own.waiting === 0) return [];
+    const detail = `user and global are refused by ${name}: ${own.refused}`;
+    return [wrong("own", detail, "`memsync status` says what waits, `memsync sync` tries again")];
+  });
+}
+
 /** Files that are left alone, and projects that the service refuses. */
 export function checkProjects({ projects }: DaemonStatus): Finding {
   const folders = projects.flatMap((project) => project.folders);
@@ -65,7 +81,8 @@ export function checkProjects({ projects }: DaemonStatus): Finding {
   }
   const [folder] = left;
   const all = count(projects.length, "project", "projects");
-  if (!folder) return ok("projects", `${all} followed`);
+  const isFailing = folders.some(({ state }) => state === "failing");
+  if (!folder) return ok("projects", `${all} ${isFailing ? "linked" : "followed"}`);
   const detail = `${folder.dir}/${folder.path} ${folder.note ?? "is left alone"}`;
   return warning("projects", detail, mendOf(folder));
 }
@@ -94,11 +111,11 @@ export function checkPolled({ projects }: DaemonStatus): Finding {
 /** What `check` says of the daemon's answers, or what keeps them from being read. */
 export async function withStatus(
   home: Home,
-  check: (status: DaemonStatus) => Finding,
+  check: (status: DaemonStatus) => Finding[],
 ): Promise<Finding[]> {
   try {
     const status = await askDaemon(home);
-    return status ? [check(status)] : [];
+    return status ? check(status) : [];
   } catch (thrown) {
     return [wrong("daemon", `answers badly: ${messageOf(thrown)}`, "memsync restart")];
   }

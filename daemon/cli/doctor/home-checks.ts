@@ -3,8 +3,12 @@ import { access, constants, stat } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { dirname } from "node:path";
 import { sql } from "kysely";
+import { messageOf } from "../../../shared/errors.ts";
+import { isDamage } from "../../../shared/sqlite/failures.ts";
+import { MisfitError } from "../../../shared/sqlite/misfit.ts";
 import type { Home } from "../../home.ts";
 import { openHomeReader } from "../../open-home.ts";
+import { readDamageNotes } from "../../recovery/set-aside.ts";
 import { bytesShown } from "../output.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 
@@ -57,18 +61,44 @@ export async function checkDatabase(home: Home): Promise<Finding> {
   if (!(await may(home.database, constants.R_OK | constants.W_OK))) {
     return wrong("database", `${home.database} can't be written`, `chmod u+rw '${home.database}'`);
   }
-  const db = await openHomeReader(home.database);
+  let db: Awaited<ReturnType<typeof openHomeReader>>;
+  try {
+    db = await openHomeReader(home.database);
+  } catch (thrown) {
+    return unopenedFinding(home, thrown);
+  }
   if (!db) return ok("database", "being made");
   try {
     const { rows } = await sql<{ quick_check: string }>`pragma quick_check(1)`.execute(db);
     const problem = rows[0]?.quick_check ?? "no answer";
     if (problem === "ok") return ok("database", `sound, ${await sizeOf(home.database)}`);
-    const mend =
-      "stop the daemon and start it again: it sets the database aside and makes a new one";
-    return wrong("database", `damaged: ${problem}`, mend);
+    return wrong("database", `damaged: ${problem}`, REBUILD);
   } finally {
     await db.destroy();
   }
+}
+
+const REBUILD =
+  "stop the daemon and start it again: it sets the database aside and makes a new one of what " +
+  "can be read of it and what the service has";
+
+/** The finding of a database that can't be used as it is; throws what is no fault of its own. */
+function unopenedFinding({ database }: Home, thrown: unknown): Finding {
+  const cause = thrown instanceof Error ? thrown.cause : undefined;
+  if (cause instanceof MisfitError) {
+    const detail = `${database} is not as memsync made it: ${cause.message}`;
+    return wrong("database", detail, REBUILD);
+  }
+  if (isDamage(cause)) return wrong("database", `damaged: ${messageOf(cause)}`, REBUILD);
+  throw thrown;
+}
+
+/** Databases that were damaged, for as long as they lie set aside. */
+export function checkSetAside({ dir }: Home): Finding[] {
+  if (!existsSync(dir)) return [];
+  return readDamageNotes(dir).map(({ message, set_aside }) => {
+    return warning("set aside", message, `delete ${set_aside}* when nothing is missed`);
+  });
 }
 
 async function sizeOf(path: string): Promise<string> {

@@ -18,9 +18,7 @@ export function realHistory(): Uint8Array[] {
       if (origin !== "remote") updates.push(update);
     });
   }
-  const changes = memoryChanges().slice(0, CHANGES);
-  const shown = changes.length > 0 ? changes : MADE_UP;
-  for (const [at, change] of shown.entries()) {
+  for (const [at, change] of memoryChanges().slice(0, CHANGES).entries()) {
     const [one, other] = at % 2 === 0 ? documents : documents.toReversed();
     if (!one || !other) continue;
     if (change.op === "delete") one.deleteEntry("memories", change.key);
@@ -35,8 +33,3 @@ export function realHistory(): Uint8Array[] {
   }
   return updates;
 }
-
-/** Where the real data is not beside this checkout. */
-const MADE_UP = Array.from({ length: CHANGES }, (_, at) => {
-  return { op: "set" as const, key: `key ${at % 7}`, value: `# ${at}\n\nvalue 😀 ${at}\n` };
-});

@@ -4,6 +4,7 @@ import { type ProjectId, parseProjectId } from "../../../shared/ids.ts";
 import type { Cast } from "./cast.ts";
 import type { Dice } from "./dice.ts";
 import { closeAll } from "./disk/fs-promises.ts";
+import type { OnPut } from "./disk/volume.ts";
 import { unmountAll } from "./disk/mounted.ts";
 import { Editor } from "./editor.ts";
 import { Files } from "./files.ts";
@@ -88,7 +89,7 @@ export class Cluster {
       write: this.cast.write,
       listener: this.#listener,
       note: (line) => this.note(line),
-      onFileWritten: (machine, path, text) => this.#fileWritten(machine, path, text),
+      onFileWritten: (machine, ...put) => this.#fileWritten(machine, ...put),
     });
   }
 
@@ -169,11 +170,11 @@ export class Cluster {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  #fileWritten(machine: Machine, path: string, text: string): void {
+  #fileWritten(machine: Machine, ...[path, text, how]: Parameters<OnPut>): void {
     const project = this.projects.find((id) => path === this.files.pathOf(machine, id));
     if (!project) return;
-    this.files.written(machine, project, text);
-    this.onFileWritten?.(machine);
+    this.files.written(machine, project, text, how);
+    if (how === "whole") this.onFileWritten?.(machine);
   }
 
   readonly #listener: ShadowListener = {

@@ -131,10 +131,15 @@ export class Files {
   }
 
   /** A daemon has put a text where the file's name leads. */
-  written(machine: Machine, project: ProjectId, text: string): void {
+  written(
+    machine: Machine,
+    project: ProjectId,
+    text: string,
+    how: "whole" | "in place",
+  ): void {
     const { scheduler, ledgerOf, note } = this.#options;
     note(`${machine.name} writes ${project}'s file`);
-    ledgerOf(project).checkShown(`${machine.name}'s file`, text);
+    if (how === "whole") ledgerOf(project).checkShown(`${machine.name}'s file`, text);
     const before = this.#last.get(nameOf(machine, project)) ?? "";
     this.arrivals.wrote(machine, project, before, text, scheduler.now);
     this.#seen(machine, project, text);

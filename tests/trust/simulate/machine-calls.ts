@@ -1,6 +1,6 @@
 import { createCalls, type HttpServiceOptions } from "../../../daemon/sync/http-service.ts";
 import { RequestBudget } from "../../../daemon/sync/request-budget.ts";
-import type { Service } from "../../../daemon/sync/service.ts";
+import type { LiveHandlers, Service } from "../../../daemon/sync/service.ts";
 import { CallWatch } from "./call-watch.ts";
 import { LiveWire } from "./live-wire.ts";
 import type { Network } from "./network.ts";
@@ -42,12 +42,14 @@ export class MachineCalls {
       exchange: calls.watch(made.exchange),
       openLive: (handlers) => {
         budget.sent();
-        const opened = () => {
-          calls.hurried();
-          handlers.opened();
+        let isLive = false;
+        const frame: LiveHandlers["frame"] = (each) => {
+          if (each.type === "subscribed" && !isLive) calls.hurried();
+          isLive ||= each.type === "subscribed";
+          handlers.frame(each);
         };
         const server = network.serverAt(url);
-        const watched = { ...handlers, opened };
+        const watched = { ...handlers, frame };
         const wire = new LiveWire(network, name, process, server, token, watched);
         this.#wires.push(wire);
         return wire;

@@ -10,7 +10,7 @@ import { type DocumentAddress, projectOf } from "../../../shared/replica/address
 import { mountDisk, mountVolume } from "./disk/mounted.ts";
 import { connectBy } from "./disk/http-service.ts";
 import { readDatabase, SqliteDisk, writeDatabase } from "./disk/sqlite-disk.ts";
-import { Volume } from "./disk/volume.ts";
+import { type OnPut, Volume } from "./disk/volume.ts";
 import type { ObjectStores } from "./git/repository.ts";
 import { createSimGit } from "./git/sim-git.ts";
 import { MachineCalls } from "./machine-calls.ts";
@@ -44,7 +44,7 @@ export interface MachineOptions {
   /** A line for whoever reads how a run went. */
   readonly note: (line: string) => void;
   /** A program put a text where a name leads. */
-  readonly onFileWritten: (machine: Machine, path: string, text: string) => void;
+  readonly onFileWritten: (machine: Machine, ...put: Parameters<OnPut>) => void;
 }
 
 /** One developer's machine: a daemon with its home, and the project folders that it follows. */
@@ -71,7 +71,7 @@ export class Machine {
     this.#options = options;
     this.clock = new WallClock(dice, options.clockIsWrong);
     this.disk = new SqliteDisk(folder, dice.fork(), () => this.#process?.end());
-    const put = (path: string, text: string) => options.onFileWritten(this, path, text);
+    const put: OnPut = (path, text, how) => options.onFileWritten(this, path, text, how);
     const now = () => this.clock.at(scheduler.now);
     this.volume = new Volume(join("/volumes", name), dice.fork(), now, put);
     this.shadow = new Shadow(name, listener);

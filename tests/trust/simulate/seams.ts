@@ -12,14 +12,17 @@ const FILES = [
   "daemon/linked-folders.ts",
   "daemon/sources/begun-write.ts",
   "daemon/sources/find-moved.ts",
+  "daemon/sources/flush-folder.ts",
   "daemon/sources/folder-place.ts",
   "daemon/sources/git-operation.ts",
   "daemon/sources/git-refs.ts",
   "daemon/sources/read-file.ts",
   "daemon/sources/read-tracked-text.ts",
   "daemon/sources/tracked-entries.ts",
+  "daemon/sources/twin-file.ts",
   "daemon/sources/working-tree.ts",
   "daemon/sources/write-file.ts",
+  "daemon/sources/write-in-place.ts",
 ];
 
 /** Logs are cut short after a few rows already, so that a run of a minute sees it. */
@@ -38,6 +41,11 @@ export const SEAMS: readonly Replacement[] = [
   ...FILES.map((file) => importedFrom(file, "node:fs/promises", "fs-promises.ts")),
   importedFrom("daemon/sources/write-file.ts", "node:fs", "fs.ts"),
   importedFrom("daemon/sources/write-file.ts", "./swap-names.ts", "fs.ts"),
+  importedFrom("daemon/sources/begun-write.ts", "./hold-alone.ts", "fs.ts"),
+  importedFrom("daemon/sources/twin-file.ts", "node:fs", "fs.ts"),
+  importedFrom("daemon/sources/twin-file.ts", "./file-attributes.ts", "fs.ts"),
+  importedFrom("daemon/sources/write-in-place.ts", "node:fs", "fs.ts"),
+  importedFrom("daemon/sources/write-in-place.ts", "./hold-alone.ts", "fs.ts"),
   importedFrom("daemon/remotes/open-remotes.ts", "../sync/http-service.ts", "http-service.ts"),
   ...SHORT_LOGS,
 ];

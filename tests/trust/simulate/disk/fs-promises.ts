@@ -10,6 +10,10 @@ const NANOSECONDS_PER_MS = 1e6;
 /** What is asked of a file's `Stats`. */
 export interface Stats {
   readonly ino: number;
+  readonly dev: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly nlink: number;
   readonly size: number;
   readonly mode: number;
   readonly mtimeMs: number;
@@ -21,6 +25,10 @@ export interface Stats {
 export function statsOf(inode: Inode): Stats {
   return {
     ino: inode.number,
+    dev: 1,
+    uid: 1000,
+    gid: 1000,
+    nlink: inode.links,
     size: inode.bytes.length,
     mode: inode.mode,
     mtimeMs: inode.modifiedAt,
@@ -34,8 +42,14 @@ function nanoseconds(milliseconds: number): bigint {
   return BigInt(Math.round(milliseconds * NANOSECONDS_PER_MS));
 }
 
+/** A file that is open, and the volume that it is on. */
+export interface Opened {
+  readonly volume: Volume;
+  readonly inode: Inode;
+}
+
 /** The files behind the descriptors. */
-const opened: Inode[] = [];
+const opened: Opened[] = [];
 
 /** Forgets the open files of the run before. */
 export function closeAll(): void {
@@ -44,14 +58,19 @@ export function closeAll(): void {
 
 /** The file behind a descriptor. */
 export function inodeOf(descriptor: number): Inode {
-  const inode = opened[descriptor];
-  if (!inode) throw new DiskError("EBADF", String(descriptor));
-  return inode;
+  return openedOf(descriptor).inode;
+}
+
+/** The same with the volume that it is on. */
+export function openedOf(descriptor: number): Opened {
+  const found = opened[descriptor];
+  if (!found) throw new DiskError("EBADF", String(descriptor));
+  return found;
 }
 
 /** A descriptor of its own for a file. */
-export function openedAs(inode: Inode): number {
-  return opened.push(inode) - 1;
+export function openedAs(volume: Volume, inode: Inode): number {
+  return opened.push({ volume, inode }) - 1;
 }
 
 /** An open file. */
@@ -61,7 +80,7 @@ export class FileHandle {
   readonly #inode: Inode;
 
   constructor(volume: Volume, inode: Inode) {
-    this.fd = openedAs(inode);
+    this.fd = openedAs(volume, inode);
     this.#volume = volume;
     this.#inode = inode;
   }
@@ -149,6 +168,12 @@ export async function readdir(path: string): Promise<string[]> {
   await volume.pause();
   if (!volume.get(path).folder) throw new DiskError("ENOTDIR", path);
   return volume.namesIn(path);
+}
+
+export async function rename(from: string, to: string): Promise<void> {
+  const volume = volumeOf(to);
+  await volume.pause();
+  volume.rename(from, to);
 }
 
 export async function rm(path: string): Promise<void> {

@@ -1,6 +1,15 @@
 import { constants } from "node:fs";
+import type { CopyAttributes } from "../../../../daemon/sources/file-attributes.ts";
+import type { HoldAlone } from "../../../../daemon/sources/hold-alone.ts";
 import type { SwapNames } from "../../../../daemon/sources/swap-names.ts";
-import { type FileHandle, inodeOf, openedAs, type Stats, statsOf } from "./fs-promises.ts";
+import {
+  type FileHandle,
+  inodeOf,
+  openedAs,
+  openedOf,
+  type Stats,
+  statsOf,
+} from "./fs-promises.ts";
 import { volumeOf } from "./mounted.ts";
 
 export type { FileHandle };
@@ -16,7 +25,8 @@ export function fstatSync(descriptor: number): Stats {
 }
 
 export function openSync(path: string): number {
-  return openedAs(volumeOf(path).get(path));
+  const volume = volumeOf(path);
+  return openedAs(volume, volume.get(path));
 }
 
 export function readFileSync(descriptor: number): Buffer {
@@ -25,6 +35,38 @@ export function readFileSync(descriptor: number): Buffer {
 
 /** Descriptors are never used again, so none is lost by an open one. */
 export function closeSync(): void {
+  // Nothing to do.
+}
+
+export function readSync(
+  descriptor: number,
+  into: Buffer,
+  offset: number,
+  length: number,
+  position: number,
+): number {
+  return inodeOf(descriptor).bytes.copy(into, offset, position, position + length);
+}
+
+export function writeSync(
+  descriptor: number,
+  from: Buffer,
+  offset: number,
+  length: number,
+  position: number,
+): number {
+  const { volume, inode } = openedOf(descriptor);
+  volume.writeAt(inode, from.subarray(offset, offset + length), position);
+  return length;
+}
+
+export function ftruncateSync(descriptor: number, length: number): void {
+  const { volume, inode } = openedOf(descriptor);
+  volume.truncate(inode, length);
+}
+
+/** All files are one person's. */
+export function fchownSync(): void {
   // Nothing to do.
 }
 
@@ -43,4 +85,14 @@ export function unlinkSync(path: string): void {
 /** Stands for `daemon/sources/swap-names.ts`. */
 export async function loadSwapNames(): Promise<SwapNames> {
   return (one, other) => volumeOf(other).swap(one, other);
+}
+
+/** Stands for `daemon/sources/file-attributes.ts`: there are none. */
+export async function loadCopyAttributes(): Promise<CopyAttributes> {
+  return () => true;
+}
+
+/** Stands for `daemon/sources/hold-alone.ts`: nothing comes in between. */
+export async function loadHoldAlone(): Promise<HoldAlone> {
+  return () => () => {};
 }

@@ -5,12 +5,17 @@ import type { Dice } from "../dice.ts";
 export interface Inode {
   readonly number: number;
   readonly folder: boolean;
+  /** How many names lead to it, those that are on no volume of ours counted. */
+  links: number;
   bytes: Buffer;
   /** What a power cut leaves. */
   flushed: Buffer;
   mode: number;
   modifiedAt: number;
 }
+
+/** Hears what a program has put where a name leads, as a whole or in steps. */
+export type OnPut = (path: string, text: string, how: "whole" | "in place") => void;
 
 /** An error as the operating system gives it. */
 export class DiskError extends Error {
@@ -23,6 +28,8 @@ export class DiskError extends Error {
 }
 
 const FILE_MODE = 0o644;
+/** One in so many of the files that people make has a second name elsewhere. */
+const LINKED_EVERY = 4;
 
 /**
  * One machine's folders, in memory: what was written is lost in a power cut until it is flushed,
@@ -32,7 +39,7 @@ export class Volume {
   readonly #root: string;
   readonly #dice: Dice;
   readonly #now: () => number;
-  readonly #onPut: (path: string, text: string) => void;
+  readonly #onPut: OnPut;
   /** Lets the process that works on the volume wait, as a disk does. */
   pause: () => Promise<void> = () => Promise.resolve();
   /** So many of the next writes fail. */
@@ -46,7 +53,7 @@ export class Volume {
     root: string,
     dice: Dice,
     now: () => number,
-    onPut: (path: string, text: string) => void,
+    onPut: OnPut,
   ) {
     this.#root = root;
     this.#dice = dice;
@@ -102,6 +109,26 @@ export class Volume {
     inode.modifiedAt = this.#now();
   }
 
+  /** What stood behind it stays. */
+  writeAt(inode: Inode, bytes: Buffer, at: number): void {
+    const size = Math.max(inode.bytes.length, at + bytes.length);
+    const written = Buffer.concat([inode.bytes], size);
+    bytes.copy(written, at);
+    this.#writeInPlace(inode, written);
+  }
+
+  truncate(inode: Inode, length: number): void {
+    this.#writeInPlace(inode, Buffer.concat([inode.bytes], length));
+  }
+
+  /** What is there in between may be of two texts. */
+  #writeInPlace(inode: Inode, bytes: Buffer): void {
+    this.write(inode, bytes);
+    for (const [path, each] of this.#names) {
+      if (each === inode) this.#onPut(path, bytes.toString(), "in place");
+    }
+  }
+
   /** A person's program saves into a file that it has opened; that is flushed, and never fails. */
   writeByPerson(inode: Inode, bytes: Buffer): void {
     inode.bytes = bytes;
@@ -112,6 +139,7 @@ export class Volume {
   /** The same into a new file that takes the name. */
   putByPerson(path: string, bytes: Buffer): void {
     const inode = this.#inode(false);
+    if (inode.number % LINKED_EVERY === 0) inode.links = 2;
     this.writeByPerson(inode, bytes);
     this.#names.set(path, inode);
   }
@@ -178,13 +206,21 @@ export class Volume {
     this.#names = new Map(this.#flushedNames);
     for (const inode of this.#names.values()) {
       if (this.#dice.chance(0.5)) inode.flushed = inode.bytes;
+      else if (inode.links > 1) this.#mix(inode);
       else inode.bytes = inode.flushed;
     }
   }
 
+  /** A file that was written in its place has its bytes on the disk or its length, or neither. */
+  #mix(inode: Inode): void {
+    const [length, hasBytes] = [inode.flushed.length, this.#dice.chance(0.5)];
+    if (hasBytes) inode.flushed = Buffer.concat([inode.bytes], length);
+    inode.bytes = inode.flushed;
+  }
+
   #put(path: string, inode: Inode): void {
     this.#names.set(path, inode);
-    this.#onPut(path, inode.bytes.toString());
+    this.#onPut(path, inode.bytes.toString(), "whole");
   }
 
   #write(path: string): void {
@@ -198,6 +234,7 @@ export class Volume {
     return {
       number: ++this.#inodes,
       folder,
+      links: 1,
       bytes: empty,
       flushed: empty,
       mode: FILE_MODE,

@@ -5,9 +5,9 @@ export const FILES: readonly Mutation[] = [
   mutation(
     "a file is not flushed before it gets its name",
     28,
-    "daemon/sources/write-file.ts",
-    "await handle.writeFile(content);\n    await handle.sync();",
-    "await handle.writeFile(content);",
+    "daemon/sources/twin-file.ts",
+    "await handle.sync();",
+    "",
   ),
   mutation(
     "a save is compared with the live text instead of its base",

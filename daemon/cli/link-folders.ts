@@ -1,0 +1,26 @@
+/** Folders whose repositories are looked at at once. */
+const LINKED_AT_ONCE = 4;
+
+/**
+ * Links folders in their order, a few of them under way at a time. Rejects with the first failure,
+ * once those under way have ended; those after it are not begun.
+ */
+export async function linkFolders(
+  folders: readonly string[],
+  link: (folder: string) => Promise<unknown>,
+): Promise<void> {
+  const left = [...folders];
+  const failures: unknown[] = [];
+  const work = async () => {
+    for (let folder = left.shift(); folder !== undefined; folder = left.shift()) {
+      try {
+        await link(folder);
+      } catch (thrown) {
+        failures.push(thrown);
+        left.length = 0;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: LINKED_AT_ONCE }, work));
+  if (failures.length > 0) throw failures[0];
+}

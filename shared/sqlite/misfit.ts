@@ -1,0 +1,155 @@
+import { type Kysely, sql } from "kysely";
+import { messageOf } from "../errors.ts";
+import { openDatabase } from "./database.ts";
+import { isDamage } from "./failures.ts";
+import { type Migration, migrate } from "./migrate.ts";
+import { fingerprintOf, misfitOf, readShape, type Shape } from "./shape.ts";
+
+/** What a database is to be. */
+export interface Schema {
+  readonly migrations: readonly Migration[];
+  /**
+   * `fingerprintOf` what the migrations make, so that they need not be made to compare with. A
+   * wrong one costs 20 ms at each opening and nothing else.
+   */
+  readonly fingerprint: number;
+}
+
+/** How a database stands to a schema. */
+export type SchemaState =
+  /** Nothing is in it yet; another process may be making it. */
+  | { readonly kind: "empty" }
+  | { readonly kind: "present" }
+  /** The steps that are missing can be made. */
+  | { readonly kind: "older" }
+  /** It records steps that are unknown here. */
+  | { readonly kind: "newer"; readonly done: readonly string[] }
+  /** Its tables are others than the steps that it records have made. */
+  | { readonly kind: "misfit"; readonly reason: string };
+
+/** A database can't be used as it is; the message says why, in a phrase. */
+export class MisfitError extends Error {
+  override readonly name = "MisfitError";
+}
+
+/** Throws a `MisfitError` where a database is one that nothing can be done with. */
+export async function refuseMisfit<Tables>(db: Kysely<Tables>, schema: Schema): Promise<void> {
+  const state = await readSchemaState(db, schema);
+  if (state.kind === "misfit") throw new MisfitError(state.reason);
+}
+
+/**
+ * Compares what a database is made of with the steps that it records: half-done and hand-made
+ * changes must be found before anything is read, for SQLite takes the quoted name of a missing
+ * column for a string. By names alone, without a look at any row; nothing is changed.
+ */
+export async function readSchemaState<Tables>(
+  db: Kysely<Tables>,
+  schema: Schema,
+): Promise<SchemaState> {
+  try {
+    const found = await readBuild(db);
+    const { done, shape, tables } = found;
+    const names = schema.migrations.map(({ name }) => name);
+    if (done.some((name) => !names.includes(name))) return { kind: "newer", done };
+    if (done.length === 0 && isEmpty(shape)) return { kind: "empty" };
+    const isPresent = names.every((name) => done.includes(name));
+    if (isPresent && fingerprintOf(shape) === schema.fingerprint) return { kind: "present" };
+    const brought = isPresent ? shape : await shapeAfter(done, tables, schema.migrations);
+    const reason = misfitOf(brought, await shapeMadeBy(schema.migrations));
+    if (reason !== undefined) return { kind: "misfit", reason };
+    return { kind: isPresent ? "present" : "older" };
+  } catch (thrown) {
+    if (isFault(thrown)) throw thrown;
+    return { kind: "misfit", reason: messageOf(thrown) };
+  }
+}
+
+/** What a database is made of, and says that it is. */
+interface Build {
+  readonly done: readonly string[];
+  readonly shape: Shape;
+  /** The statements that would make its tables. */
+  readonly tables: readonly string[];
+}
+
+/** All of it as it is at one moment: another process may be making it. */
+function readBuild<Tables>(db: Kysely<Tables>): Promise<Build> {
+  return db.connection().execute(async (one) => {
+    await sql`begin`.execute(one);
+    try {
+      const done = await stepsDone(one);
+      return { done, shape: await readShape(one), tables: await statementsOf(one) };
+    } finally {
+      await sql`commit`.execute(one);
+    }
+  });
+}
+
+/** What the migrations make of nothing. */
+export async function shapeMadeBy(migrations: readonly Migration[]): Promise<Shape> {
+  return await inMemory(async (db) => {
+    await migrate(db, migrations);
+    return await readShape(db);
+  });
+}
+
+function isEmpty({ parts }: Shape): boolean {
+  return ![...parts].some((part) => /^table (?!schema_migrations$)/.test(part));
+}
+
+/** What the steps that are not done yet would make of such tables; throws if they can't. */
+async function shapeAfter(
+  done: readonly string[],
+  tables: readonly string[],
+  migrations: readonly Migration[],
+): Promise<Shape> {
+  return await inMemory(async (copy) => {
+    for (const statement of tables) await sql.raw(statement).execute(copy);
+    for (const name of done) {
+      await sql`insert into schema_migrations (name) values (${name})`.execute(copy);
+    }
+    await migrate(copy, migrations);
+    return await readShape(copy);
+  });
+}
+
+/** Those of a virtual table's own tables are left out: it makes them itself. */
+async function statementsOf<Tables>(db: Kysely<Tables>): Promise<string[]> {
+  const made = sql<{ name: string; sql: string }>`
+    select name, sql from sqlite_master where sql is not null order by rowid`;
+  const { rows } = await made.execute(db);
+  const kept = rows
+    .filter((row) => /^create virtual /i.test(row.sql))
+    .map(({ name }) => `${name}_`);
+  return rows
+    .filter(({ name }) => !name.startsWith("sqlite_"))
+    .filter(({ name }) => !kept.some((prefix) => name.startsWith(prefix)))
+    .map((row) => row.sql);
+}
+
+/** The steps that a database records; none where it has no record of them. */
+async function stepsDone<Tables>(db: Kysely<Tables>): Promise<string[]> {
+  try {
+    const steps = sql<{ name: string }>`select name from schema_migrations order by name`;
+    return (await steps.execute(db)).rows.map(({ name }) => name);
+  } catch (thrown) {
+    if (/^no such (table|column)/.test(messageOf(thrown))) return [];
+    throw thrown;
+  }
+}
+
+async function inMemory<Result>(work: (db: Kysely<unknown>) => Promise<Result>): Promise<Result> {
+  const database = await openDatabase<unknown>({ path: ":memory:" });
+  try {
+    return await work(database.writer);
+  } finally {
+    await database.close();
+  }
+}
+
+/** What the disk or another process is to blame for says nothing of how a database is built. */
+function isFault(thrown: unknown): boolean {
+  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+  return isDamage(thrown) || (code.startsWith("SQLITE_") && code !== "SQLITE_ERROR");
+}

@@ -1,0 +1,74 @@
+import { crc32 } from "node:zlib";
+import { type Kysely, sql } from "kysely";
+
+/** How a database is built, by names. */
+export interface Shape {
+  /** What the program relies on: tables, columns, keys and indices, as words after "it has no". */
+  readonly parts: ReadonlySet<string>;
+  /** What changes or refuses a write of somebody who does not know of it. */
+  readonly demands: ReadonlySet<string>;
+}
+
+interface NamedThing {
+  readonly type: string;
+  readonly name: string;
+  readonly isVirtual: number;
+  readonly column: string | null;
+  readonly key: number;
+  readonly isNeeded: number;
+}
+
+/** Throws where a virtual table has lost what it is kept in. */
+export async function readShape<Tables>(db: Kysely<Tables>): Promise<Shape> {
+  const { rows } = await sql<NamedThing>`
+    select m.type, m.name, m.sql like 'create virtual %' as isVirtual, p.name as "column",
+      p.pk as key, p."notnull" and p.dflt_value is null as isNeeded
+    from sqlite_master m left join pragma_table_info(m.name) p on m.type = 'table'`.execute(db);
+  const kept = rows.filter((row) => row.isVirtual === 1).map(({ name }) => `${name}_`);
+  const parts = new Set<string>();
+  const demands = new Set<string>();
+  for (const row of rows) {
+    // What SQLite keeps for itself, and for a virtual table, is its own matter.
+    if (row.type === "table" && row.name.startsWith("sqlite_")) continue;
+    if (kept.some((prefix) => row.name.startsWith(prefix))) continue;
+    addTo({ parts, demands }, row);
+  }
+  return { parts, demands };
+}
+
+interface OpenShape {
+  readonly parts: Set<string>;
+  readonly demands: Set<string>;
+}
+
+function addTo({ parts, demands }: OpenShape, row: NamedThing): void {
+  const { type, name, column, key, isNeeded } = row;
+  if (type === "trigger") demands.add(`trigger ${name}`);
+  else parts.add(`${type} ${name}`);
+  if (column === null) return;
+  parts.add(`column ${column} of ${name}`);
+  if (key > 0) parts.add(`key column ${column} of ${name}`);
+  if (isNeeded === 1) demands.add(`column ${column} of ${name} that has to be given`);
+}
+
+/** What keeps a database of shape `found` from being used as one of shape `expected`. */
+export function misfitOf(found: Shape, expected: Shape): string | undefined {
+  for (const part of expected.parts) if (!found.parts.has(part)) return `it has no ${part}`;
+  for (const demand of found.demands) {
+    if (!expected.demands.has(demand)) return `it has a ${demand}, which memsync did not make`;
+  }
+  return undefined;
+}
+
+/** The columns that a table of this shape has; none where there is no such table. */
+export function columnsOf({ parts }: Shape, table: string): string[] {
+  const ending = ` of ${table}`;
+  return [...parts]
+    .filter((part) => part.startsWith("column ") && part.endsWith(ending))
+    .map((part) => part.slice("column ".length, -ending.length));
+}
+
+/** The same for two databases of the same shape, whatever order they were made in. */
+export function fingerprintOf({ parts, demands }: Shape): number {
+  return crc32([...parts, "", ...demands].sort().join("\n"));
+}

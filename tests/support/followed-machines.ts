@@ -1,0 +1,188 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Link } from "../../daemon/links.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/local-account.ts";
+import { openReplica } from "../../daemon/open-replica.ts";
+import type { FollowedFile } from "../../daemon/sources/followed-file.ts";
+import { Followers } from "../../daemon/sources/followers.ts";
+import { GRACE_MS } from "../../daemon/sources/grace.ts";
+import { QUIET_MS } from "../../daemon/sources/read-tracked-text.ts";
+import type { Git } from "../../daemon/sources/run-git.ts";
+import type { WatchFolder } from "../../daemon/sources/watched-folder.ts";
+import { applyRemote } from "../../daemon/sync/incoming.ts";
+import { writePosition } from "../../daemon/sync/positions.ts";
+import type { DaemonTables } from "../../daemon/tables.ts";
+import type { ProjectId } from "../../shared/ids.ts";
+import { silentLog } from "../../shared/log.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import {
+  listTextConflicts,
+  type TextConflictRecord,
+} from "../../shared/replica/text-conflict-record.ts";
+import * as Y from "yjs";
+import { createDrivenWorld, type DrivenWorld } from "./driven-world.ts";
+import { waitFor } from "./wait-for.ts";
+
+const PROJECT = "proj_followed" as ProjectId;
+const ADDRESS = { owner: LOCAL_ACCOUNT, name: PROJECT };
+const SERVICE = "service";
+
+/** Tells of nothing: looks are made when a test asks for them. */
+const deaf: WatchFolder = () => ({ close: async () => {} });
+
+/** A machine that follows one folder's file, looked at when a test says so, on a driven clock. */
+export class FollowedMachine {
+  readonly dir: string;
+  readonly #world: DrivenWorld;
+  readonly #store: ReplicaStore<DaemonTables>;
+  readonly #followers: Followers;
+  #file: FollowedFile | undefined;
+
+  private constructor(
+    readonly name: string,
+    dir: string,
+    world: DrivenWorld,
+    store: ReplicaStore<DaemonTables>,
+    git: Git,
+  ) {
+    this.dir = dir;
+    this.#world = world;
+    this.#store = store;
+    this.#followers = new Followers({
+      store,
+      world,
+      log: silentLog,
+      git,
+      watch: deaf,
+      account: LOCAL_ACCOUNT,
+      service: SERVICE,
+    });
+  }
+
+  /** A machine whose database is in `home` and whose service has answered already. */
+  static async open(
+    name: string,
+    dir: string,
+    home: string,
+    git: Git,
+    world = createDrivenWorld(name),
+  ): Promise<FollowedMachine> {
+    mkdirSync(home, { recursive: true });
+    const store = await openReplica(join(home, "memsync.db"), world, name);
+    await store.write(async (context) => {
+      const { id } = await context.open(ADDRESS);
+      const remote = { epoch: "", seq: 0 };
+      await writePosition(context.db, SERVICE, id, { remote, ackedSeq: 0, refused: undefined });
+    });
+    return new FollowedMachine(name, dir, world, store, git);
+  }
+
+  async follow(options: Partial<Pick<Link, "write">> = {}): Promise<void> {
+    const link = { dir: this.dir, projectId: PROJECT, name: this.name, write: false, ...options };
+    this.#file = await this.#followers.add(link);
+    await this.settle();
+  }
+
+  get status() {
+    if (!this.#file) throw new Error("the folder is followed before it is asked about");
+    return this.#file.status;
+  }
+
+  /** Looks until there is nothing to do, past the quiet second of a tracked file. */
+  async settle(): Promise<void> {
+    const file = this.#file;
+    if (!file) return;
+    for (let looks = 0; looks < 3; looks++) {
+      file.look();
+      await file.settled();
+      this.#world.advance(QUIET_MS);
+      await file.settled();
+    }
+  }
+
+  /** Past the time for which a file may be empty or missing by accident. */
+  async settleAfterGrace(): Promise<void> {
+    await this.settle();
+    this.pass(GRACE_MS);
+    await this.settle();
+  }
+
+  pass(milliseconds: number): void {
+    this.#world.advance(milliseconds);
+  }
+
+  async save(text: string, path = "CLAUDE.md"): Promise<void> {
+    writeFileSync(join(this.dir, path), text);
+    await this.settle();
+  }
+
+  remove(path = "CLAUDE.md"): void {
+    rmSync(join(this.dir, path));
+  }
+
+  file(path = "CLAUDE.md"): string {
+    return readFileSync(join(this.dir, path), "utf8");
+  }
+
+  async doc(): Promise<string> {
+    return await this.#store.write(async (context) => {
+      return (await context.open(ADDRESS)).document.content();
+    });
+  }
+
+  /** As a person's command or a REST user does. */
+  async setDoc(text: string): Promise<void> {
+    await this.#store.write(async (context) => {
+      (await context.open(ADDRESS)).document.setContent(text, context.now);
+    });
+    await this.settle();
+  }
+
+  async conflicts(): Promise<TextConflictRecord[]> {
+    return await this.#store.write(async (context) => {
+      return listTextConflicts((await context.open(ADDRESS)).document);
+    });
+  }
+
+  /** The saved texts that are kept beside the document's versions, and what became of all saves. */
+  async saves() {
+    const { reader } = this.#store;
+    const rows = await reader.selectFrom("saves").selectAll().orderBy("id").execute();
+    const texts = await reader
+      .selectFrom("revisions")
+      .select(["kind", "value"])
+      .orderBy("id")
+      .execute();
+    return { outcomes: rows.map(({ outcome }) => outcome), texts: texts.map(({ value }) => value) };
+  }
+
+  /** Takes all that the other has, as from a service; lines that both wrote are cleaned up. */
+  async receive(other: FollowedMachine): Promise<void> {
+    const update = await other.#store.write(async (context) => {
+      return Y.encodeStateAsUpdate((await context.open(ADDRESS)).document.ydoc);
+    });
+    await this.#store.write(async (context) => {
+      const problem = await applyRemote(context, await context.open(ADDRESS), 0, update);
+      if (problem !== undefined) throw new Error(problem);
+    });
+    await this.settle();
+  }
+
+  async stop(): Promise<void> {
+    await this.#followers.stop();
+    await this.#store.close();
+  }
+}
+
+/** Exchanges until all have all. */
+export async function exchange(machines: readonly FollowedMachine[]): Promise<void> {
+  for (let round = 0; round < 2; round++) {
+    for (const to of machines) for (const from of machines) if (to !== from) await to.receive(from);
+  }
+  const [first] = machines;
+  const text = await first?.doc();
+  await waitFor("all documents to be the same", async () => {
+    const texts = await Promise.all(machines.map((machine) => machine.doc()));
+    return texts.every((each) => each === text);
+  });
+}

@@ -1,0 +1,75 @@
+import { expect, test } from "bun:test";
+import { whyUnsynced } from "../../daemon/cli/why-unsynced.ts";
+import type {
+  DaemonStatus,
+  ProjectStatus,
+  RemoteStatus,
+  ServiceStatus,
+  UnitStatus,
+} from "../../daemon/status.ts";
+
+const AT = "2026-01-01T00:00:00.000Z";
+const SYNCED: UnitStatus = { memories: 1, waiting: 0, contacted: true, refused: null, notes: [] };
+
+function remote(service: Partial<ServiceStatus>, own: Partial<UnitStatus> = {}): RemoteStatus {
+  const well: ServiceStatus = {
+    name: "https://memory.example.com",
+    online: true,
+    live: true,
+    plain: false,
+    last_contact_at: AT,
+    unanswered_since: null,
+    message: null,
+    blocked: false,
+    requests: {},
+    held_back: null,
+  };
+  const usual = { name: "usual", default: true };
+  return { ...usual, service: { ...well, ...service }, own: { ...SYNCED, ...own } };
+}
+
+function project(name: string, unit: Partial<UnitStatus>): ProjectStatus {
+  return { id: `proj_${name}`, name, remote: "usual", folders: [], ...SYNCED, ...unit };
+}
+
+/** What is said three seconds after `AT`. */
+function said(projects: readonly ProjectStatus[], remotes: readonly RemoteStatus[]): string {
+  return whyUnsynced({ projects, remotes } as unknown as DaemonStatus, Date.parse(AT) + 3000);
+}
+
+test("what waits is named with how much of it, and the service with how long it was silent", () => {
+  const projects = [project("app", { waiting: 2 }), project("well", {})];
+  expect(said(projects, [remote({ unanswered_since: AT })])).toBe(
+    "not everything is synced yet: app (2 changes) waits; " +
+      "https://memory.example.com has not answered for 3 s",
+  );
+});
+
+test("a service that can't be reached is said to be so, and what has never met it", () => {
+  const away = remote({ online: false, message: "the connection was refused" }, { waiting: 1 });
+  expect(said([project("app", { contacted: false })], [away])).toBe(
+    "not everything is synced yet: app (no first answer yet), user and global (1 change) wait; " +
+      "https://memory.example.com has not answered (the connection was refused)",
+  );
+});
+
+test("with nothing waiting here it is said that nobody told what others wrote", () => {
+  expect(said([project("app", {})], [remote({ unanswered_since: AT })])).toBe(
+    "not everything is synced yet: what others wrote was not asked for; " +
+      "https://memory.example.com has not answered for 3 s",
+  );
+});
+
+test("of many only some are named", () => {
+  const many = Array.from({ length: 5 }, (_, at) => project(`p${at}`, { waiting: 1 }));
+  expect(said(many, [remote({})])).toBe(
+    "not everything is synced yet: p0 (1 change), p1 (1 change), p2 (1 change) and 2 more wait",
+  );
+});
+
+test("what is refused is said before anything else", () => {
+  const refused = project("app", { waiting: 1, refused: "it answered 403" });
+  expect(said([refused], [remote({ unanswered_since: AT })])).toBe(
+    "not everything is synced: the service refuses app: it answered 403",
+  );
+});
