@@ -32,7 +32,7 @@ export class MachineCalls {
     const { world } = process;
     const calls = this.#watch();
     const budget = new RequestBudget(url, world);
-    const underWay = new Set<AbortController>();
+    const underWay = new Map<AbortController, number>();
     const send = calls.count((request) => network.send(name, process, request));
     const made = createCalls({ send, base: url, token, world, budget, underWay });
     return {
@@ -55,7 +55,7 @@ export class MachineCalls {
         return wire;
       },
       abandonCalls: () => {
-        for (const abort of underWay) abort.abort();
+        for (const abort of underWay.keys()) abort.abort();
       },
       close: async () => {},
     };
