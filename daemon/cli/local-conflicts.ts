@@ -81,7 +81,8 @@ async function textConflicts(db: Db, document: LocalDocument): Promise<TextConfl
   if (records.length === 0) return [];
   const versions = await textHistory({ db, document: document.name, machine: "" });
   const content = currentOf(versions)?.value ?? "";
-  return records.map((record) => ({
+  const open = records.filter((record) => !isOver(record, content));
+  return open.map((record) => ({
     kind: "text",
     id: record.id,
     document,
@@ -90,6 +91,11 @@ async function textConflicts(db: Db, document: LocalDocument): Promise<TextConfl
     versions: placedVersions(record, content),
     content,
   }));
+}
+
+/** What git brought and the document lacked may have come by another machine since. */
+function isOver({ kind, versions }: TextConflictRecord, content: string): boolean {
+  return kind === "elsewhere" && versions.every(({ text }) => holdsLines(content, text));
 }
 
 /** A version without lines is in the text where the other one's lines are not. */

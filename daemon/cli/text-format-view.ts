@@ -15,5 +15,6 @@ export function formatShown(stored: string): string {
   const { bom, eol, final_newline: isEnded } = parseFormat(stored);
   const lineEnds = eol === "crlf" ? "CRLF line endings" : "LF line endings";
   const mark = bom ? "a byte order mark" : "no byte order mark";
-  return `${lineEnds}, ${mark}, ${isEnded ? "a line break at the end" : "no line break at the end"}`;
+  const end = isEnded ? "a line break at the end" : "no line break at the end";
+  return `${lineEnds}, ${mark}, ${end}`;
 }

@@ -9,6 +9,7 @@ import { cleanUpText } from "../../shared/replica/text-conflicts.ts";
 import { equalForms, splitForm } from "../../shared/replica/text-form.ts";
 import type { DaemonTables } from "../tables.ts";
 import type { FileState } from "./file-state.ts";
+import { noteMetLines } from "./met-lines.ts";
 import { rangesOutside } from "./version-ranges.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -59,7 +60,9 @@ export async function applyEdit(
   const base = document.editText(seen, lines);
   const mine: IdRanges = new Map([[client, [[clock, Y.getState(store, client)]]]]);
   const isAdding = Y.getState(store, client) > clock;
-  const conflicts = isAdding ? await cleanUpText(context, open, mine, unseen) : [];
+  if (!isAdding) return { base, conflicts: [] };
+  const { met, conflicts } = await cleanUpText(context, open, mine, unseen);
+  await noteMetLines(context, open, met);
   return { base, conflicts };
 }
 

@@ -46,8 +46,8 @@ export interface SavePlan {
  * - lines that others took away and the save has come back;
  * - lines that others moved and the save has at their former place stay where others put them.
  *
- * What git brings of others' commits is theirs to add, who have told of them: the document has those
- * lines at their place already. A line that it has no more comes back to nobody, but is told of.
+ * What git brings of others' commits is theirs to add, who have told of them: the document has
+ * those lines at their place already. One that it has no more does not come back, and that is told.
  */
 export function planSave(facts: SaveFacts): SavePlan {
   return new Planner(facts).plan();
@@ -70,6 +70,8 @@ class Planner {
   readonly #added = new Map<string, number[]>();
   readonly #leftOut = new Set<number>();
   readonly #moved = new Map<number, Arrival>();
+  /** Indices of the base's lines that stay where others moved them, which is told by itself. */
+  readonly #putByOthers = new Set<number>();
   /** Lines of the document that a former save left out and the file does not show yet. */
   readonly #joined: CapturedLine[] = [];
   readonly #undone = new Map<Arrival, number[]>();
@@ -102,7 +104,7 @@ class Planner {
       for (const hunk of this.#hunks) this.#judgeRemoved(hunk);
       this.#joinUnshown();
       this.#judgeAdded();
-      for (const hunk of this.#hunks) this.#judgeWordless(hunk);
+      for (const hunk of this.#hunks) this.#judgeBlank(hunk);
       this.#leaveOutWordless();
     }
     const kept = new Set(this.#hunks.flatMap((hunk) => hunk.kept));
@@ -161,16 +163,17 @@ class Planner {
     }
   }
 
-  /** Lines with a word that others brought: they are moved, or they stay. */
+  /** Lines that others brought, but for blank ones: they are moved, or they stay. */
   #judgeRemoved(hunk: Hunk): void {
     for (let at = hunk.at; at < hunk.at + hunk.removed; at++) {
       const { text, spans } = this.#before[at] as CapturedLine;
-      const arrival = hasWord(text) ? this.#broughtBy(spans) : undefined;
+      const arrival = isBlank(text) ? undefined : this.#broughtBy(spans);
       if (!arrival) continue;
       const twin = this.#added.get(text)?.shift();
       if (twin === undefined) hunk.kept.push(at);
       else if (this.#wasMoved(text)) {
         hunk.kept.push(at);
+        this.#putByOthers.add(at);
         this.#leaveOut(twin, arrival);
       } else this.#moved.set(twin, arrival);
     }
@@ -213,29 +216,22 @@ class Planner {
     }
   }
 
-  /** Blank lines and fences go and stay with the lines that they stand between. */
-  #judgeWordless(hunk: Hunk): void {
-    const isWordKept = hunk.kept.length > 0;
-    let hasBroughtWord = false;
-    const wordless: number[] = [];
+  /** Blank lines that others brought stay with the lines that they stand between. */
+  #judgeBlank(hunk: Hunk): void {
+    if (hunk.kept.length === 0) return;
     for (let at = hunk.at; at < hunk.at + hunk.removed; at++) {
       const { text, spans } = this.#before[at] as CapturedLine;
-      if (!this.#broughtBy(spans)) continue;
-      if (hasWord(text)) hasBroughtWord = true;
-      else wordless.push(at);
+      if (isBlank(text) && this.#broughtBy(spans)) hunk.kept.push(at);
     }
-    if (isWordKept || !hasBroughtWord) {
-      hunk.kept.push(...wordless);
-      hunk.kept.sort((one, other) => one - other);
-    }
+    hunk.kept.sort((one, other) => one - other);
   }
 
   #conflictOf(hunk: Hunk): NewTextConflict[] {
     const { unseen, machine, savedAt } = this.#facts;
-    const kept = hunk.kept.map((at) => this.#before[at] as CapturedLine);
-    // Lines that stay where others moved them are told of by themselves.
-    const words = kept.filter(({ text }) => hasWord(text) && !this.#wasMoved(text));
-    const [first] = words;
+    const kept = hunk.kept
+      .filter((at) => !this.#putByOthers.has(at))
+      .map((at) => this.#before[at] as CapturedLine);
+    const [first] = kept.filter(({ text }) => !isBlank(text));
     if (first) {
       const by = this.#broughtBy(first.spans);
       const added = this.#addedIn(hunk);
@@ -276,6 +272,10 @@ class Planner {
   #wasMoved(text: string): boolean {
     return this.#facts.unseen.some(({ moved }) => moved.includes(text));
   }
+}
+
+function isBlank(line: string): boolean {
+  return line.trim() === "";
 }
 
 function textOf(lines: readonly CapturedLine[]): string {

@@ -3,6 +3,7 @@ import * as Y from "yjs";
 import { LIMITS } from "../../shared/limits.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import type { WriteContext } from "../../shared/replica/write-context.ts";
+import { noteMetLines } from "../sources/met-lines.ts";
 import { cleanUpText, heldClocks, textRangesOf } from "../../shared/replica/text-conflicts.ts";
 import type { DocumentAnswer } from "../../shared/wire/exchange.ts";
 import type { Position } from "../../shared/wire/position.ts";
@@ -126,7 +127,11 @@ export async function applyRemote(
   if (admission.kind === "refused") {
     return `the service's update is not acceptable: ${admission.message}`;
   }
-  if (mine) await cleanUpText(context, open, textRangesOf(mine), textRangesOf(update, held));
+  if (mine) {
+    const theirs = textRangesOf(update, held);
+    const { met } = await cleanUpText(context, open, textRangesOf(mine), theirs);
+    await noteMetLines(context, open, met);
+  }
   return undefined;
 }
 

@@ -7,6 +7,7 @@ import { type IdRanges, type MergedLine, type MergedText, readMergedText } from 
 import { asMadeOnce, findRepeatedMoves } from "./repeated-moves.ts";
 import { captureText, type TextSpan } from "./text.ts";
 import { DeltaBuilder, type DeltaStep } from "./text-delta.ts";
+import { SpanList, SpanReader } from "./text-spans.ts";
 
 export type { IdRanges };
 
@@ -22,6 +23,8 @@ export interface TextConflict {
 export interface CleanUp {
   /** The lines removed, in order. An equal line of the other side is still there for each. */
   readonly removed: readonly string[];
+  /** The characters of those equal lines, which both sides wrote. */
+  readonly met: readonly TextSpan[];
   readonly conflicts: readonly TextConflict[];
 }
 
@@ -53,9 +56,19 @@ export function removeDoubles(ytext: Y.Text, mine: IdRanges, theirs: IdRanges): 
   const moves = findRepeatedMoves(ytext, merged, [mine, theirs]);
   const doubles = joinDoubles(findClusters(merged, moves).map((one) => settledPlan(one)));
   const conflicts = findConflicts(ytext, merged, doubles);
+  const met = spansOf(ytext, doubles.kept);
   apply(ytext, rearrangement(merged, doubles));
   const removed = merged.lines.filter((line) => doubles.dropped.has(line));
-  return { removed: removed.map((line) => line.text), conflicts };
+  return { removed: removed.map((line) => line.text), met, conflicts };
+}
+
+function spansOf(ytext: Y.Text, lines: ReadonlySet<MergedLine>): readonly TextSpan[] {
+  if (lines.size === 0) return [];
+  const reader = new SpanReader(captureText(ytext).spans);
+  const list = new SpanList();
+  const inOrder = [...lines].sort((one, other) => one.from - other.from);
+  for (const { from, to } of inOrder) reader.copy(from, to, list);
+  return list.spans;
 }
 
 function apply(ytext: Y.Text, steps: readonly DeltaStep[]): void {

@@ -7,23 +7,34 @@ import type { OpenDocument } from "./open-document.ts";
 import type { WriteContext } from "./write-context.ts";
 import type { ReplicaTables } from "./tables.ts";
 import { recordTextConflict } from "./text-conflict-record.ts";
+import type { TextSpan } from "./text-spans.ts";
+
+/** What a clean-up came to. */
+export interface CleanedText {
+  /** The characters of lines that both sides wrote, and that stand once now. */
+  readonly met: readonly TextSpan[];
+  /** Ids of the conflicts that were recorded. */
+  readonly conflicts: readonly string[];
+}
 
 /**
  * Cleans up lines of the text that two sides both wrote: `mine` and `theirs` are the ids of the
  * characters that each brought, without any in common. Where the sides changed one place
  * differently both stay, and a conflict is recorded. Belongs in the transaction that made the two
- * meet. Gives the conflicts' ids.
+ * meet.
  */
 export async function cleanUpText<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   open: OpenDocument,
   mine: IdRanges,
   theirs: IdRanges,
-): Promise<string[]> {
-  if (mine.size === 0 || theirs.size === 0) return [];
+): Promise<CleanedText> {
+  if (mine.size === 0 || theirs.size === 0) return { met: [], conflicts: [] };
   const { document } = open;
-  const { conflicts } = document.change("local", () => removeDoubles(document.text, mine, theirs));
-  return await recordConflicts(context, open, conflicts);
+  const { met, conflicts } = document.change("local", () =>
+    removeDoubles(document.text, mine, theirs),
+  );
+  return { met, conflicts: await recordConflicts(context, open, conflicts) };
 }
 
 async function recordConflicts<Tables extends ReplicaTables>(

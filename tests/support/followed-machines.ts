@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Link } from "../../daemon/links.ts";
+import { type Link, putLink } from "../../daemon/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/local-account.ts";
 import { openReplica } from "../../daemon/open-replica.ts";
 import type { FollowedFile } from "../../daemon/sources/followed-file.ts";
@@ -37,6 +37,8 @@ export class FollowedMachine {
   readonly #store: ReplicaStore<DaemonTables>;
   readonly #followers: Followers;
   #file: FollowedFile | undefined;
+  /** What of its log the others have. */
+  #ackedSeq = 0;
 
   private constructor(
     readonly name: string,
@@ -79,6 +81,7 @@ export class FollowedMachine {
 
   async follow(options: Partial<Pick<Link, "write">> = {}): Promise<void> {
     const link = { dir: this.dir, projectId: PROJECT, name: this.name, write: false, ...options };
+    await this.#store.write(({ db, now }) => putLink(db, link, now));
     this.#file = await this.#followers.add(link);
     await this.settle();
   }
@@ -162,10 +165,22 @@ export class FollowedMachine {
       return Y.encodeStateAsUpdate((await context.open(ADDRESS)).document.ydoc);
     });
     await this.#store.write(async (context) => {
-      const problem = await applyRemote(context, await context.open(ADDRESS), 0, update);
+      const problem = await applyRemote(
+        context,
+        await context.open(ADDRESS),
+        this.#ackedSeq,
+        update,
+      );
       if (problem !== undefined) throw new Error(problem);
     });
     await this.settle();
+  }
+
+  /** All others have all that is here. */
+  async acknowledge(): Promise<void> {
+    this.#ackedSeq = await this.#store.write(async (context) => {
+      return (await context.open(ADDRESS)).head.seq;
+    });
   }
 
   async stop(): Promise<void> {
@@ -177,7 +192,9 @@ export class FollowedMachine {
 /** Exchanges until all have all. */
 export async function exchange(machines: readonly FollowedMachine[]): Promise<void> {
   for (let round = 0; round < 2; round++) {
-    for (const to of machines) for (const from of machines) if (to !== from) await to.receive(from);
+    for (const to of machines) {
+      for (const from of machines) if (to !== from) await to.receive(from);
+    }
   }
   const [first] = machines;
   const text = await first?.doc();
@@ -185,4 +202,5 @@ export async function exchange(machines: readonly FollowedMachine[]): Promise<vo
     const texts = await Promise.all(machines.map((machine) => machine.doc()));
     return texts.every((each) => each === text);
   });
+  for (const machine of machines) await machine.acknowledge();
 }

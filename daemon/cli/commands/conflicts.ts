@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { timestampOf } from "../../../shared/timestamps.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed, UsageError } from "../errors.ts";
 import { findProject } from "../find-project.ts";
+import { conflictAdvice, conflictJson, conflictLines, conflictRow } from "../conflict-view.ts";
 import { parseLayer } from "../layer-option.ts";
 import {
   type LocalConflict,
@@ -14,15 +14,13 @@ import {
   timeOf,
 } from "../local-conflicts.ts";
 import type { LocalDocument } from "../local-documents.ts";
-import type { Written } from "../losing-versions.ts";
 import { writeToInbox } from "../offline-write.ts";
-import { count, firstLine, say, sayJson, shortName, table } from "../output.ts";
+import { say, sayJson, shortName, table } from "../output.ts";
 import { type PlaceOptions, withLocal, withPlace } from "../place.ts";
 import { putBack } from "../put-back.ts";
 import { saveMemory, saveText } from "../save.ts";
 import { contentWith } from "../settle-conflict.ts";
-import { formatShown } from "../text-format-view.ts";
-import { indented, machineShown, timeShown } from "../version-view.ts";
+import { timeShown } from "../version-view.ts";
 
 interface Options extends PlaceOptions {
   readonly json?: boolean;
@@ -101,14 +99,14 @@ async function find(env: Environment, id: string, options: PlaceOptions): Promis
 
 async function list(env: Environment, options: Options): Promise<void> {
   const conflicts = await findAll(env, options);
-  if (options.json) sayJson(conflicts.map(shown));
+  if (options.json) sayJson(conflicts.map(conflictJson));
   else if (conflicts.length === 0) say("no conflicts");
   else {
     const rows = conflicts.map((each) => [
       each.id,
       timeShown(timeOf(each)),
       shortName(each.document.title),
-      ...inRow(each),
+      ...conflictRow(each),
     ]);
     const heading = ["ID", "WHEN", "WHERE", "WHAT", "MACHINE", "LOSING VERSION"];
     for (const line of table([heading, ...rows])) say(line);
@@ -116,158 +114,21 @@ async function list(env: Environment, options: Options): Promise<void> {
   }
 }
 
-/** What it is of, and what lost where. */
-function inRow(conflict: LocalConflict): string[] {
-  if (conflict.kind === "memory") {
-    const { key, machine, value } = conflict.losing;
-    return [shortName(key), shortName(machineShown(machine)), firstLine(value)];
-  }
-  const { record } = conflict;
-  const gone = conflict.versions.filter(({ inText, text }) => !inText && text !== "");
-  const versions = gone.length > 0 ? gone : conflict.versions.filter(({ text }) => text !== "");
-  const who = record.kind === "deletion" ? conflict.versions : versions;
-  const machines = who.flatMap(({ machine }) => (machine === undefined ? [] : [machine]));
-  return [
-    whatOf(conflict),
-    shortName([...new Set(machines)].join(", ") || machineShown(undefined)),
-    versions.map((version) => versionInRow(record, version)).join(" | "),
-  ];
-}
-
-function versionInRow({ kind }: TextConflict["record"], { text }: PlacedVersion): string {
-  return kind === "format" ? formatShown(text) : firstLine(text.trimEnd());
-}
-
-function whatOf({ record, versions }: TextConflict): string {
-  switch (record.kind) {
-    case "deletion":
-      return `document, ${count(record.lines ?? 0, "line", "lines")} deleted`;
-    case "format":
-      return "document, how it is written";
-    case "moved":
-      return "document, where lines stand";
-    case "elsewhere":
-      return "document, lacks lines of git";
-    default:
-      return versions.every(({ inText, text }) => inText || text === "")
-        ? "document, has both"
-        : "document";
-  }
-}
-
 async function show(env: Environment, id: string, options: Options): Promise<void> {
   const conflict = await find(env, id, options);
   if (options.json) {
-    sayJson(shown(conflict));
+    sayJson(conflictJson(conflict));
     return;
   }
-  const lines = conflict.kind === "memory" ? memoryLines(conflict) : textLines(conflict);
-  for (const line of lines) say(line);
-  say(`\n${advice(conflict)}`);
-}
-
-function advice({ id, ...conflict }: LocalConflict): string {
-  if (conflict.kind === "memory") {
-    return `\`memsync conflicts restore ${id}\` brings back what lost, \`dismiss\` lets it go`;
-  }
-  const { record } = conflict;
-  const undo = record.kind === "deletion" ? " (2 brings the lines back)" : "";
-  return (
-    `\`memsync conflicts choose ${id} 1\` or \`2\` leaves that version alone in the document` +
-    `${undo}, \`dismiss\` keeps all as it is`
-  );
-}
-
-function memoryLines({ document, losing }: MemoryConflict): string[] {
-  const version = (state: string, { machine, writtenAt, value }: Written) => [
-    "",
-    `${state}, written ${timeShown(writtenAt)} on ${machineShown(machine)}`,
-    ...indented(value),
-  ];
-  return [
-    `the memory "${losing.key}" of ${document.title}`,
-    ...version("the value", losing.winner),
-    ...version("lost", losing),
-  ];
-}
-
-function textLines({ document, foundAt, record, versions }: TextConflict): string[] {
-  return [
-    `${CONFLICT_WORDS[record.kind]} of ${document.title}, found ${timeShown(foundAt)}`,
-    ...versions.flatMap((version, at) => [
-      "",
-      `${at + 1}  ${standing(version)}${version.text === "" ? withoutLines(version) : writer(version)}`,
-      ...(record.kind === "format" ? [`    ${formatShown(version.text)}`] : indentedLines(version)),
-      ...(version.cut ? ["    … (the whole is in `memsync doc history`)"] : []),
-    ]),
-  ];
-}
-
-const CONFLICT_WORDS = {
-  both: "a place in the document",
-  unseen: "a save that may not have seen a change, in the document",
-  moved: "a save that may not have seen that lines were moved, in the document",
-  format: "two ways of writing down the document",
-  deletion: "a deletion of most of the document",
-  elsewhere: "lines that git brought and the document lacks, in a file",
-  renewed: "a file that was made anew, in the document",
-} as const;
-
-function standing({ inText }: PlacedVersion): string {
-  return inText ? "in the document, " : "not in the document, ";
-}
-
-function writer({ machine, at }: PlacedVersion): string {
-  return `written on ${machineShown(machine)}${at === undefined ? "" : ` ${timeShown(at)}`}`;
-}
-
-function withoutLines({ machine, at }: PlacedVersion): string {
-  const who = `on ${machineShown(machine)}${at === undefined ? "" : ` ${timeShown(at)}`}`;
-  return `without these lines, ${who}`;
-}
-
-function indentedLines({ text }: PlacedVersion): string[] {
-  return text === "" ? [] : indented(text);
-}
-
-function shown(conflict: LocalConflict) {
-  const { id, kind, document } = conflict;
-  const project = document.layer === "project" ? document : undefined;
-  const place = {
-    id,
-    kind,
-    layer: document.layer,
-    project_id: project?.name ?? null,
-    project: project?.title ?? null,
-  };
-  if (conflict.kind === "memory") {
-    const { key, winner } = conflict.losing;
-    return { ...place, key, ...writtenJson(conflict.losing), winner: writtenJson(winner) };
-  }
-  return {
-    ...place,
-    found_at: timestampOf(conflict.foundAt),
-    cause: conflict.record.kind,
-    lines: conflict.record.lines ?? null,
-    versions: conflict.versions.map(({ text, cut, machine, at, inText }) => ({
-      text,
-      cut,
-      machine: machine ?? null,
-      at: at === undefined ? null : timestampOf(at),
-      in_document: inText,
-    })),
-  };
-}
-
-function writtenJson({ value, machine, writtenAt }: Written) {
-  return { value, machine: machine ?? null, written_at: timestampOf(writtenAt) };
+  for (const line of conflictLines(conflict)) say(line);
+  say(`\n${conflictAdvice(conflict)}`);
 }
 
 async function restore(env: Environment, id: string, options: Options): Promise<void> {
   const conflict = await find(env, id, options);
   if (conflict.kind === "memory") await restoreMemory(env, conflict);
   else await restoreLines(env, conflict);
-  if (options.json) sayJson(shown(conflict));
+  if (options.json) sayJson(conflictJson(conflict));
   else if (conflict.kind === "text") say("put the lines back into the document");
   else say(`restored "${conflict.losing.key}"; what it replaced is in its history`);
 }
@@ -321,14 +182,14 @@ async function choose(env: Environment, id: string, version: string, options: Op
   const text = contentWith(conflict, Number(version) - 1);
   if (text !== content) await saveText(env, document.name, content, text);
   await dismissIn(env, conflict);
-  if (options.json) sayJson(shown(conflict));
+  if (options.json) sayJson(conflictJson(conflict));
   else say(`version ${version} stands, and ${id} is settled once this is synced`);
 }
 
 async function dismiss(env: Environment, id: string, options: Options): Promise<void> {
   const conflict = await find(env, id, options);
   await dismissIn(env, conflict);
-  if (options.json) sayJson(shown(conflict));
+  if (options.json) sayJson(conflictJson(conflict));
   else say(`dismissed ${id}; no machine shows it any more once this is synced`);
 }
 
