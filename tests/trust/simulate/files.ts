@@ -76,7 +76,7 @@ export class Files {
     const { volume } = machine;
     const path = this.pathOf(machine, project);
     const inode = volume.find(path);
-    const before = inode ? inode.bytes.toString() : (this.#removed.get(path) ?? "");
+    const before = inode ? inode.bytes.toString() : (this.#removed.get(nameOf(machine, project)) ?? "");
     this.#account(machine, project, before, text);
     if (!inode || !inPlace) {
       volume.putByPerson(path, Buffer.from(text));
@@ -116,7 +116,7 @@ export class Files {
   remove(machine: Machine, project: ProjectId): void {
     const path = this.pathOf(machine, project);
     if (!machine.volume.find(path)) return;
-    this.#removed.set(path, this.textOf(machine, project));
+    this.#removed.set(nameOf(machine, project), this.textOf(machine, project));
     this.#giveUp(machine, project);
     this.saves.left(machine, project, this.#options.scheduler.now);
     machine.volume.remove(path);

@@ -4,14 +4,14 @@ import { type Mutation, mutation } from "./mutation.ts";
 export const FILES: readonly Mutation[] = [
   mutation(
     "a file is not flushed before it gets its name",
-    28,
+    53,
     "daemon/sources/twin-file.ts",
     "await handle.sync();",
     "",
   ),
   mutation(
     "a save is compared with the live text instead of its base",
-    3,
+    2,
     "daemon/sources/file-edit.ts",
     "document.editText(seen, lines)",
     "document.editText(document.captureText(), lines)",

@@ -4,7 +4,7 @@ import { type Mutation, mutation } from "./mutation.ts";
 export const SYNC: readonly Mutation[] = [
   mutation(
     "the service's word that it has lost data is not heard",
-    4,
+    8,
     "daemon/sync/incoming.ts",
     "if (answer.reset || answer.missing) {",
     "if (answer.reset === null) {",
@@ -25,22 +25,15 @@ export const SYNC: readonly Mutation[] = [
   ),
   mutation(
     "a live frame is taken although one before it has not come",
-    6,
+    25,
     "daemon/sync/incoming.ts",
     "remote.seq + 1 === seq",
     "remote.seq < seq",
   ),
-  mutation(
-    "a live frame of another epoch is taken for the next",
-    728,
-    "daemon/sync/incoming.ts",
-    "const isNext = remote.epoch === epoch && remote.seq + 1",
-    "const isNext = remote.seq + 1",
-  ),
   {
     // Both obey it: one for its own backoff, one for everybody and over a restart.
     name: "Retry-After is not obeyed",
-    found: 5,
+    found: 4,
     replacements: [
       {
         file: "daemon/sync/schedule.ts",
@@ -56,7 +49,7 @@ export const SYNC: readonly Mutation[] = [
   },
   mutation(
     "calls keep no distance",
-    1,
+    2,
     "daemon/sync/schedule.ts",
     "const notBefore = again ? now : now + CALL_DISTANCE_MS;",
     "const notBefore = again ? now : now + CALL_DISTANCE_MS / 10;",
@@ -70,7 +63,7 @@ export const SYNC: readonly Mutation[] = [
   ),
   mutation(
     "the inbox is applied again at each start",
-    1,
+    12,
     "daemon/drain-inbox.ts",
     'if (writes.length > 0) await context.db.deleteFrom("inbox").execute();',
     "",
