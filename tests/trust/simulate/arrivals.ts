@@ -22,7 +22,8 @@ export class Arrivals {
     const had = new Set(linesOf(before));
     const known = this.#of(machine, project);
     for (const line of linesOf(after)) {
-      if (!had.has(line) && !known.has(line)) known.set(line, { at: now, process: machine.process });
+      if (!had.has(line) && !known.has(line))
+        known.set(line, { at: now, process: machine.process });
     }
   }
 

@@ -25,7 +25,9 @@ export interface Cast {
 /** Some runs have much in them and some little, so that each thing is met by itself, too. */
 export function drawCast(dice: Dice): Cast {
   const weather = drawWeather(dice);
-  const git = dice.chance(0.3) ? dice.pick(["tracked", "untracked", "ignored"] as const) : undefined;
+  const git = dice.chance(0.3)
+    ? dice.pick(["tracked", "untracked", "ignored"] as const)
+    : undefined;
   return {
     machines: 2 + dice.below(MACHINES_MAX - 1),
     projects: dice.chance(0.3) ? 2 : 1,

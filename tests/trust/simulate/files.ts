@@ -76,7 +76,9 @@ export class Files {
     const { volume } = machine;
     const path = this.pathOf(machine, project);
     const inode = volume.find(path);
-    const before = inode ? inode.bytes.toString() : (this.#removed.get(nameOf(machine, project)) ?? "");
+    const before = inode
+      ? inode.bytes.toString()
+      : (this.#removed.get(nameOf(machine, project)) ?? "");
     this.#account(machine, project, before, text);
     if (!inode || !inPlace) {
       volume.putByPerson(path, Buffer.from(text));
@@ -131,12 +133,7 @@ export class Files {
   }
 
   /** A daemon has put a text where the file's name leads. */
-  written(
-    machine: Machine,
-    project: ProjectId,
-    text: string,
-    how: "whole" | "in place",
-  ): void {
+  written(machine: Machine, project: ProjectId, text: string, how: "whole" | "in place"): void {
     const { scheduler, ledgerOf, note } = this.#options;
     note(`${machine.name} writes ${project}'s file`);
     if (how === "whole") ledgerOf(project).checkShown(`${machine.name}'s file`, text);

@@ -36,7 +36,7 @@ export class Homes {
     this.#copies.push({ machine, bytes: machine.copyHome(), writes });
   }
 
-  /** A machine goes on with what it was, while no daemon runs: what it alone wrote since is gone. */
+  /** A machine whose daemon is down goes on with what it was: what it alone wrote since is gone. */
   restore(machine: Machine): void {
     const { dice, memories, secrets, files, note } = this.#options;
     const own = this.#copies.filter((copy) => copy.machine === machine);

@@ -152,4 +152,3 @@ export class Hosts {
     for (const server of this.servers) server.crash(false);
   }
 }
-

@@ -15,7 +15,7 @@ export interface MachineCallsOptions {
   readonly note: (line: string) => void;
 }
 
-/** What one process of a machine calls its services by: the real calls over the simulated network. */
+/** What one process of a machine calls its services by: real calls over the simulated network. */
 export class MachineCalls {
   /** One of each service that was connected, in order. */
   readonly watches: CallWatch[] = [];

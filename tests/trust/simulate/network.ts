@@ -24,12 +24,7 @@ export class Network {
   readonly #cut = new Set<string>();
   readonly #refusedUntil = new Map<string, number>();
 
-  constructor(
-    scheduler: Scheduler,
-    dice: Dice,
-    servers: readonly ServerNode[],
-    weather: Weather,
-  ) {
+  constructor(scheduler: Scheduler, dice: Dice, servers: readonly ServerNode[], weather: Weather) {
     this.scheduler = scheduler;
     this.dice = dice;
     this.#servers = servers;

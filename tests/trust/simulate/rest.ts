@@ -75,7 +75,7 @@ function filesThatDiffer(cluster: Cluster, machine: Machine): string[] {
   });
 }
 
-/** What the runs' ledgers say of a cluster that is at rest. Resolves to how many lines are double. */
+/** What the runs' ledgers say of a cluster that is at rest. Returns how many lines are double. */
 export function checkLedgers(cluster: Cluster): number {
   const documentOf = (name: string) => serverOf(cluster, name).shadow.documents.get(name);
   cluster.memories.checkAtRest((document, key) => valuesOf(documentOf(document), key));

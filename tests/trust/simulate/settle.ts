@@ -34,7 +34,7 @@ export function settle(cluster: Cluster): void {
   for (const difference of found) cluster.report(difference);
 }
 
-/** What all ledgers and disks say of a run that has come to rest. Returns how many lines are double. */
+/** What all ledgers and disks say of a run at rest. Returns how many lines are double. */
 export function checkAll(cluster: Cluster): number {
   if (cluster.problems.length > 0) return 0;
   const doubled = checkLedgers(cluster);

@@ -32,13 +32,18 @@ export async function simulate(args: string[]): Promise<number> {
 async function run(from: number, count: number, jobs: number): Promise<number> {
   const startedAt = performance.now();
   let done = 0;
-  const { seeds, failed, cpuMs, doubled } = await runSeeds(from, count, jobs, ({ seed, problems }) => {
-    if (problems.length > 0) {
-      print(`seed ${seed}: ${problems[0]}`);
-      print(`  replay it: bun run trust simulate --seed ${seed}`);
-    }
-    if (++done % TOLD_EVERY === 0) print(`${done} of ${count} seeds done`);
-  });
+  const { seeds, failed, cpuMs, doubled } = await runSeeds(
+    from,
+    count,
+    jobs,
+    ({ seed, problems }) => {
+      if (problems.length > 0) {
+        print(`seed ${seed}: ${problems[0]}`);
+        print(`  replay it: bun run trust simulate --seed ${seed}`);
+      }
+      if (++done % TOLD_EVERY === 0) print(`${done} of ${count} seeds done`);
+    },
+  );
   const seconds = (performance.now() - startedAt) / MS_PER_S;
   const each = seeds === 0 ? 0 : Math.round(cpuMs / seeds);
   print(

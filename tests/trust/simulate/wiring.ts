@@ -63,7 +63,10 @@ export async function wire(options: WiringOptions): Promise<Wired> {
   const { home, store, world, git, watch, url, calls } = options;
   const environment = { url, token: TOKEN };
   const log: Log = silentLog;
-  const callLog: Log = { ...log, warn: () => calls.forEach((each) => each.failed()) };
+  const warn = () => {
+    for (const each of calls) each.failed();
+  };
+  const callLog: Log = { ...log, warn };
   const followers: Followers = new Followers({
     ...{ store, world, log, git, watch, account: LOCAL_ACCOUNT },
     service: serviceNameOf(environment),
@@ -105,7 +108,13 @@ async function linkFirst(store: ReplicaStore<DaemonTables>, links: readonly Link
 }
 
 /** Ends in order, as `Daemon.stop` does. */
-export async function unwire({ store, remotes, folders, followers, sweeper }: Wired): Promise<void> {
+export async function unwire({
+  store,
+  remotes,
+  folders,
+  followers,
+  sweeper,
+}: Wired): Promise<void> {
   folders.stop();
   remotes.abandonCalls();
   await folders.settled();

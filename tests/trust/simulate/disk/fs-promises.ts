@@ -140,7 +140,15 @@ export async function stat(path: string) {
   const stats = await lstat(path);
   const mtimeNs = nanoseconds(stats.mtimeMs);
   const ino = BigInt(stats.ino);
-  return { ...stats, dev: 1n, ino, size: BigInt(stats.size), mtimeNs, ctimeNs: mtimeNs, birthtimeNs: ino };
+  return {
+    ...stats,
+    dev: 1n,
+    ino,
+    size: BigInt(stats.size),
+    mtimeNs,
+    ctimeNs: mtimeNs,
+    birthtimeNs: ino,
+  };
 }
 
 /** A whole file: as text where an encoding is given. */

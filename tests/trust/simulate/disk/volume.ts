@@ -49,12 +49,7 @@ export class Volume {
   #inodes = 0;
 
   /** `onPut` hears what a program, and no person, has put where a name leads. */
-  constructor(
-    root: string,
-    dice: Dice,
-    now: () => number,
-    onPut: OnPut,
-  ) {
+  constructor(root: string, dice: Dice, now: () => number, onPut: OnPut) {
     this.#root = root;
     this.#dice = dice;
     this.#now = now;

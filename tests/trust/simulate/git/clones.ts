@@ -43,6 +43,15 @@ const COMMANDS: readonly (readonly [string, number, Command])[] = [
 
 const WEIGHT = COMMANDS.reduce((sum, [, weight]) => sum + weight, 0);
 
+function drawCommand(dice: Dice): readonly [string, Command] {
+  let rest = dice.between(0, WEIGHT);
+  for (const [name, weight, command] of COMMANDS) {
+    rest -= weight;
+    if (rest < 0) return [name, command];
+  }
+  throw new Error("the weights of git's commands are out of step");
+}
+
 /** People at the machines' clones. In a run without git there are none. */
 export class Clones {
   readonly #options: ClonesOptions;
@@ -85,7 +94,8 @@ export class Clones {
       scheduler,
       stepMs: () => this.stepMs ?? dice.between(0, STEP_MS_MAX),
       onTouched: (path, before, after) => {
-        if (path === files.pathOf(machine, project)) files.exchanged(machine, project, before, after);
+        if (path === files.pathOf(machine, project))
+          files.exchanged(machine, project, before, after);
       },
       onChanged: () => machine.saved(project),
     });
@@ -105,9 +115,7 @@ export class Clones {
     const { dice, note } = this.#options;
     const user = this.userOf(machine, project);
     if (!user || this.#options.files.isSaving(machine, project)) return;
-    let rest = dice.between(0, WEIGHT);
-    const [name, , command] = COMMANDS.find(([, weight]) => (rest -= weight) < 0) ?? COMMANDS[0] ?? [];
-    if (!command) return;
+    const [name, command] = drawCommand(dice);
     this.#giveUp(machine, project);
     note(`${machine.name} begins git ${name} in ${project}`);
     void this.run(async () => {
@@ -155,5 +163,7 @@ function nameOf(machine: Machine, project: ProjectId): string {
 async function resetToParent(user: GitUser): Promise<boolean> {
   const { objects, head } = user.repository;
   const [parent] = head.commit === undefined ? [] : objects.get(head.commit).parents;
-  return parent !== undefined && objects.get(parent).tree.has(FILE) ? await user.resetHard(parent) : false;
+  return parent !== undefined && objects.get(parent).tree.has(FILE)
+    ? await user.resetHard(parent)
+    : false;
 }

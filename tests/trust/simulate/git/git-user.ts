@@ -23,8 +23,8 @@ export interface GitUserOptions {
 }
 
 /**
- * Git's commands as somebody runs them in a clone, one after another. Each writes as git does: under
- * the index's lock first the files, then the index, then HEAD. False: git would have refused.
+ * Git's commands as somebody runs them in a clone, one after another. Each writes as git does:
+ * under the index's lock first the files, then the index; then HEAD. False: git would refuse.
  */
 export class GitUser {
   readonly #options: GitUserOptions;
@@ -46,7 +46,11 @@ export class GitUser {
       repository.index = tree;
       await this.#step();
       const parents = commit === undefined ? [] : [commit];
-      repository.setBranch(branch, repository.objects.commit(parents, tree, subject), `commit: ${subject}`);
+      repository.setBranch(
+        branch,
+        repository.objects.commit(parents, tree, subject),
+        `commit: ${subject}`,
+      );
       return true;
     });
   }
@@ -90,14 +94,19 @@ export class GitUser {
   async #mergeInto(repository: Repository, theirs: string, why: string): Promise<boolean> {
     const { objects, head } = repository;
     const { branch, commit: ours } = head;
-    if (branch === undefined || ours === undefined || objects.isAncestor(theirs, ours)) return false;
+    if (branch === undefined || ours === undefined || objects.isAncestor(theirs, ours))
+      return false;
     if (objects.isAncestor(ours, theirs)) {
       if (!(await this.#bring(repository, objects.get(theirs).tree))) return false;
       repository.setBranch(branch, theirs, `${why}: Fast-forward`);
       return true;
     }
     const base = objects.history(ours).find(({ id }) => objects.isAncestor(id, theirs));
-    const tree = mergeTrees(base?.tree ?? new Map(), objects.get(ours).tree, objects.get(theirs).tree);
+    const tree = mergeTrees(
+      base?.tree ?? new Map(),
+      objects.get(ours).tree,
+      objects.get(theirs).tree,
+    );
     if (!tree || !(await this.#bring(repository, tree))) return false;
     const merged = objects.commit([ours, theirs], tree, why);
     repository.setBranch(branch, merged, `${why}: Merge made`);
@@ -146,7 +155,9 @@ export class GitUser {
     return this.#locked(async (repository) => {
       const { commit } = repository.head;
       if (commit === undefined || repository.read(STASH) !== undefined) return false;
-      const there = untracked.filter((path) => this.#bytes(repository, path) && !this.#isIgnored(repository, path));
+      const there = untracked.filter(
+        (path) => this.#bytes(repository, path) && !this.#isIgnored(repository, path),
+      );
       const tree = this.#worktree(repository, there);
       const head = treeOf(repository, commit);
       if (isEqual(tree, head)) return false;

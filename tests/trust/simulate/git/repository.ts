@@ -66,7 +66,10 @@ export class Repository {
     const prefix = `${this.gitDir}/`;
     const found = this.volume
       .pathsIn(join(this.gitDir, "refs"))
-      .map((path): [string, string] => [path.slice(prefix.length), this.read(path.slice(prefix.length)) ?? ""]);
+      .map((path): [string, string] => [
+        path.slice(prefix.length),
+        this.read(path.slice(prefix.length)) ?? "",
+      ]);
     return new Map(found.sort(([one], [other]) => (one < other ? -1 : 1)));
   }
 

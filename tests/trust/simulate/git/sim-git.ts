@@ -140,7 +140,9 @@ function revList(repository: Repository, args: readonly string[]): GitResult {
   const commits = names.map((name) => commitOf(repository, name.replace(/^\^/, "")));
   if (commits.includes(undefined)) return refused(128, `fatal: bad revision '${names.join(" ")}'`);
   const reach = (wanted: boolean) =>
-    commits.flatMap((id, at) => (names[at]?.startsWith("^") === wanted ? objects.history(id ?? "") : []));
+    commits.flatMap((id, at) =>
+      names[at]?.startsWith("^") === wanted ? objects.history(id ?? "") : [],
+    );
   const known = new Set(reach(true));
   const paths = pathsOf(args);
   const rootsOnly = args.includes("--max-parents=0");
@@ -173,7 +175,10 @@ function reflog(repository: Repository, args: readonly string[]): GitResult {
   const places = [ref, `refs/${ref}`, `refs/heads/${ref}`, `refs/remotes/${ref}`];
   const text = places.map((each) => repository.read(`logs/${each}`)).find((each) => each);
   const format = args.find((each) => each.startsWith("--format="))?.slice("--format=".length);
-  const lines = (text ?? "").split("\n").filter((line) => line !== "").reverse();
+  const lines = (text ?? "")
+    .split("\n")
+    .filter((line) => line !== "")
+    .reverse();
   const shown = limited(args, lines).map((line) => {
     const [commit = "", why = ""] = line.split("\t");
     return (format ?? "%H%x09%gs")

@@ -30,7 +30,7 @@ export const GIT: readonly Mutation[] = [
     "what one machine has read of a commit another does not bring back",
     "daemon/sources/known-commits.ts",
     "return commit !== undefined && document.metadata",
-    "return commit === \"\" && document.metadata",
+    'return commit === "" && document.metadata',
   ),
   mutation(
     "another branch's text is taken",
@@ -53,11 +53,20 @@ export const GIT: readonly Mutation[] = [
     'names.has("index.lock") ||',
     "",
   ),
-  mutation(
-    "a branch without the file counts as its removal",
-    "a branch without the file deletes nothing",
-    DECIDE,
-    'if (facts.git === "branch") return "leave-branch";\n  if (facts.file === "absent") return decideAbsent(facts);',
-    'if (facts.file === "absent") return "edit";\n  if (facts.git === "branch") return "leave-branch";',
-  ),
+  {
+    name: "a branch without the file counts as its removal",
+    found: "a branch without the file deletes nothing",
+    replacements: [
+      {
+        file: DECIDE,
+        from: 'if (facts.git === "branch") return "leave-branch";',
+        to: 'if (facts.git === "branch" && facts.file !== "absent") return "leave-branch";',
+      },
+      {
+        file: DECIDE,
+        from: 'if (facts.file === "absent") return decideAbsent(facts);',
+        to: 'if (facts.file === "absent") return "edit";',
+      },
+    ],
+  },
 ];

@@ -7,7 +7,7 @@ export type Found = number | string;
 export interface Mutation {
   readonly name: string;
   readonly replacements: readonly Replacement[];
-  /** Other seeds may find it, too; which one does may change with everything else in the program. */
+  /** Of a seed: others may find it, too, and which one does may change with the program. */
   readonly found: Found;
 }
 

@@ -179,7 +179,7 @@ export const SAVES: readonly Mutation[] = [
     "a secret in a file stays out of its document until it is taken out",
     "daemon/sources/held-save.ts",
     "const why = isNew ?",
-    "const why = isNew && file.hash === \"\" ?",
+    'const why = isNew && file.hash === "" ?',
   ),
   mutation(
     "late saves are left at the end",

@@ -74,7 +74,10 @@ export const UNSEEN: readonly Scenario[] = [
       stage.pass(20_000);
       stage.save(1, lines("one", "two", "three", "four", "his"));
       stage.pass();
-      const found = stage.textOf(2).split("\n").filter((line) => line === "two").length;
+      const found = stage
+        .textOf(2)
+        .split("\n")
+        .filter((line) => line === "two").length;
       stage.expect("how often the line stands there", found, 1);
       stage.expect("it stands behind", stage.textOf(2).startsWith(lines("one", "three")), true);
       stage.expect("it is told", stage.conflictsOf(2).includes("two"), true);
