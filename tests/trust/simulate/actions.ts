@@ -66,16 +66,11 @@ function edit(cluster: Cluster, machine: Machine): void {
 function editRoughly(cluster: Cluster, machine: Machine): void {
   const { dice, editor, cast } = cluster;
   const project = dice.pick(cluster.projects);
-  if (!cast.rough || dice.chance(0.3)) {
-    cluster.note(`${machine.name} removes ${project}'s file`);
-    editor.remove(machine, project);
-  } else if (dice.chance(0.3)) {
-    cluster.note(`${machine.name} empties ${project}'s file`);
-    editor.empty(machine, project);
-  } else {
-    cluster.note(`${machine.name} has a program write ${project}'s file`);
-    editor.runProgram(machine, project);
-  }
+  const what = cast.rough ? dice.pick(["remove", "empty", "write", "write"]) : "remove";
+  cluster.note(`somebody or something is to ${what} ${project}'s file on ${machine.name}`);
+  if (what === "remove") editor.remove(machine, project);
+  else if (what === "empty") editor.empty(machine, project);
+  else editor.runProgram(machine, project);
 }
 
 function useGit(cluster: Cluster, machine: Machine): void {

@@ -9,7 +9,7 @@ export type GitMode = "tracked" | "untracked" | "ignored";
 export const BEFORE = "before";
 const OTHER_FILE = "src.txt";
 
-/** The repository that all clones are made from. `text`: the followed file's, where it is tracked. */
+/** The repository that all clones are made from. `text`: a followed file's that is tracked. */
 export function beginOrigin(objects: ObjectStore, path: string, text: string | undefined): void {
   const other: [string, string] = [OTHER_FILE, objects.blob(Buffer.from("source\n"))];
   const first = objects.commit([], new Map([other]), "first");
