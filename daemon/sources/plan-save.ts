@@ -18,8 +18,11 @@ export interface SaveFacts {
   readonly machine: string | undefined;
   /** When it was saved, in milliseconds since the Unix epoch. */
   readonly savedAt: number;
-  /** Lines of commits that git brought with the save, and that other machines have read. */
-  readonly told: ReadonlySet<string>;
+  /**
+   * Where git brought the save with other commits: the lines of those that other machines have
+   * read. Undefined for what was saved here.
+   */
+  readonly told: ReadonlySet<string> | undefined;
 }
 
 /** What a save does. */
@@ -46,8 +49,9 @@ export interface SavePlan {
  * - lines that others took away and the save has come back;
  * - lines that others moved and the save has at their former place stay where others put them.
  *
- * What git brings of others' commits is theirs to add, who have told of them: the document has
- * those lines at their place already. One that it has no more does not come back, and that is told.
+ * What git brings of others' commits is theirs to add: what the document has of it already stays at
+ * its place. A line that others have told of, and that it has no more, does not come back, and that
+ * is a conflict.
  */
 export function planSave(facts: SaveFacts): SavePlan {
   return new Planner(facts).plan();
@@ -122,23 +126,20 @@ class Planner {
     };
   }
 
-  /** Lines that others have told of, each as often as the document shows it beyond the file. */
+  /** What git brings and the document has beyond the file is the same; see also `told`. */
   #leaveOutTold(): NewTextConflict[] {
     const { told, live, base, machine, savedAt } = this.#facts;
-    if (told.size === 0) return [];
+    if (!told) return [];
     const unshown = new Map<string, number>();
     for (const { text, spans } of linesOf(live)) {
       if (!overlap(spans, base.spans)) unshown.set(text, (unshown.get(text) ?? 0) + 1);
     }
     const missing: number[] = [];
     for (const [text, indices] of this.#added) {
-      while (told.has(text) && indices.length > 0) {
-        const at = indices.shift() as number;
-        this.#leftOut.add(at);
-        const count = unshown.get(text) ?? 0;
-        if (count > 0) unshown.set(text, count - 1);
-        else missing.push(at);
-      }
+      const count = unshown.get(text) ?? 0;
+      const others = told.has(text) ? indices.splice(0) : indices.splice(0, count);
+      for (const at of others) this.#leftOut.add(at);
+      missing.push(...others.slice(count));
     }
     this.#leaveOutWordless();
     if (missing.length === 0) return [];

@@ -46,7 +46,7 @@ export async function takeEdit(
   known: FileState,
   file: FileContent,
   unseen: readonly Arrival[],
-  told: ReadonlySet<string> = new Set(),
+  told?: ReadonlySet<string>,
 ): Promise<TakenSave> {
   const { document, writer } = open;
   const { form, lines } = splitForm(file.content);

@@ -257,11 +257,11 @@ class Taking {
     return isKnownCommit(document, last);
   }
 
-  /** Lines of commits that git brought and other machines have read. */
-  #toldLines({ document }: OpenDocument): ReadonlySet<string> {
-    const told = [...(this.#sight.past?.texts ?? [])].filter(([commit]) => {
-      return isKnownCommit(document, commit);
-    });
+  /** Lines of commits that other machines have read, where git has brought any. */
+  #toldLines({ document }: OpenDocument): ReadonlySet<string> | undefined {
+    const { past } = this.#sight;
+    if (past?.relation !== "onward") return undefined;
+    const told = [...past.texts].filter(([commit]) => isKnownCommit(document, commit));
     return new Set(told.flatMap(([, text]) => splitLines(splitForm(String(text)).lines)));
   }
 

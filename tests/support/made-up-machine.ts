@@ -50,7 +50,7 @@ export class MadeUpMachine {
     const { name: machine } = this;
     const live = this.document.captureText();
     const unseen = this.unseenAt(now);
-    const told = new Set<string>();
+    const told = undefined;
     const plan = planSave({ base, live, lines, unseen, machine, savedAt: now, told });
     const outside = rangesOutside(live, plan.base);
     const before = this.#clocks();
