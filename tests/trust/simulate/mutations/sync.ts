@@ -4,7 +4,7 @@ import { type Mutation, mutation } from "./mutation.ts";
 export const SYNC: readonly Mutation[] = [
   mutation(
     "the service's word that it has lost data is not heard",
-    8,
+    14,
     "daemon/sync/incoming.ts",
     "if (answer.reset || answer.missing) {",
     "if (answer.reset === null) {",
@@ -63,7 +63,7 @@ export const SYNC: readonly Mutation[] = [
   ),
   mutation(
     "the inbox is applied again at each start",
-    12,
+    8,
     "daemon/drain-inbox.ts",
     'if (writes.length > 0) await context.db.deleteFrom("inbox").execute();',
     "",
