@@ -93,9 +93,14 @@ async function textConflicts(db: Db, document: LocalDocument): Promise<TextConfl
   }));
 }
 
-/** What git brought and the document lacked may have come by another machine since. */
+/**
+ * Whether what was written since has settled it: what the document lacked has come, or of what was
+ * kept beside something else one is gone.
+ */
 function isOver({ kind, versions }: TextConflictRecord, content: string): boolean {
-  return kind === "elsewhere" && versions.every(({ text }) => holdsLines(content, text));
+  const isThere = versions.every(({ text }) => holdsLines(content, text));
+  if (kind === "elsewhere") return isThere;
+  return (kind === "unseen" || kind === "moved" || kind === "renewed") && !isThere;
 }
 
 /** A version without lines is in the text where the other one's lines are not. */

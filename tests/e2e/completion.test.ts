@@ -35,7 +35,8 @@ scenario("bash completes commands, options, keys and folders", async (lab) => {
   const machine = await makeMachine(lab);
   for (const key of ["build", "bundle"]) await machine.memsync("set", key, "x", "--layer", "user");
   expect(await offeredByBash(machine, "sta")).toContain("status");
-  expect(await offeredByBash(machine, "conflicts", "")).toEqual(["show", "restore", "dismiss"]);
+  const settling = ["show", "choose", "restore", "dismiss"];
+  expect(await offeredByBash(machine, "conflicts", "")).toEqual(settling);
   expect(await offeredByBash(machine, "set", "--lay")).toEqual(["--layer"]);
   expect(await offeredByBash(machine, "get", "bu")).toEqual(["build", "bundle"]);
   expect(await offeredByBash(machine, "link", "b")).toEqual(["bin"]);

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
@@ -137,7 +137,12 @@ scenario(
       expect(early.stderr).toContain("both versions are in the document");
     }
     const kept = merged.replace("two of the laptop\n", "");
+    await desktop.down();
     await writeFile(join(desktop.folder, FILE), kept);
+    // An hour later nothing in the file is so new that its author may not have seen it.
+    const later = Date.now() / 1000 + 3600;
+    await utimes(join(desktop.folder, FILE), later, later);
+    await desktop.up();
     await waitFor("the deletion on the laptop", async () => (await fileOf(laptop)) === kept);
     const [conflict] = await conflictsOf(laptop);
     if (conflict?.kind !== "text") throw new Error("not a text's conflict");

@@ -146,12 +146,11 @@ scenario("a stash takes an edit away, and brings it back once", async (lab) => {
   await untilDoc(machine, edited);
   await lab.git.run(folder, "stash", "push", "-q");
   await expectClean(lab, folder);
-  await waitFor("the stash to be looked at", () => machine.syncOnce());
-  // The text before is a known version: whoever goes back to it has said nothing new.
-  expect(await docOf(machine)).toBe(edited);
+  // At the same commit the file says what is meant, and the history has what it said before.
+  await untilDoc(machine, START);
+  expect(await machine.memsync("doc", "history", "--json")).toContain("Not committed.");
   await lab.git.run(folder, "stash", "pop", "-q");
-  await waitFor("the edit to be looked at", () => machine.syncOnce());
-  expect(await docOf(machine)).toBe(edited);
+  await untilDoc(machine, edited);
   expect(await readFile(`${folder}/${FILE}`, "utf8")).toBe(edited);
 });
 
@@ -217,5 +216,6 @@ scenario("a file that becomes tracked, and is untracked again, is followed so", 
     return (await readFile(`${folder}/${FILE}`, "utf8")) === `${START}\nRest.\n`;
   });
   await rm(`${folder}/${FILE}`);
-  await untilDoc(machine, "");
+  await untilNoted(machine, /is gone, which deletes nothing elsewhere/);
+  expect(await docOf(machine)).toBe(`${START}\nRest.\n`);
 });

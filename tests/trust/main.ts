@@ -5,6 +5,7 @@ import { disk, USAGE as DISK } from "./disk/disk.ts";
 import { hostile, USAGE as HOSTILE } from "./hostile/hostile.ts";
 import { kill, USAGE as KILL } from "./kill/kill.ts";
 import { merge } from "./merge.ts";
+import { people, USAGE as PEOPLE } from "./people/people.ts";
 import { plain } from "./plain.ts";
 import { USAGE as SIMULATE, simulate } from "./simulate/simulate.ts";
 
@@ -16,11 +17,12 @@ const RUNS: Readonly<Record<string, (args: string[]) => Promise<number> | number
   hostile,
   budget,
   day,
+  people,
   plain,
   merge,
 };
 
-const USAGE = [SIMULATE, KILL, DISK, HOSTILE, BUDGET, DAY, "plain [FILE…]", "merge"]
+const USAGE = [SIMULATE, KILL, DISK, HOSTILE, BUDGET, DAY, PEOPLE, "plain [FILE…]", "merge"]
   .map((each) => `  bun run trust ${each}`)
   .join("\n");
 

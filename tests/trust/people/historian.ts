@@ -1,0 +1,77 @@
+import { PATIENCE } from "../../support/wait-for.ts";
+import type { Place, Save } from "./place.ts";
+import { READ_MS } from "./place.ts";
+import type { Project } from "./project.ts";
+
+/** A text that stood for less may be gone before anybody can read it. */
+const STOOD_MS = 1000 * PATIENCE;
+/** What was saved so long ago is in the history by now. */
+const SETTLED_MS = 3000;
+const BATCH = 5;
+
+interface Watched {
+  readonly place: Place;
+  /** How many of its saves have been looked for. */
+  checked: number;
+}
+
+/** A save whose text its machine's history did not have. */
+export interface MissingSave {
+  readonly place: Place;
+  readonly save: Save;
+  readonly stoodMs: number;
+}
+
+interface Version {
+  readonly claude_md_content: string;
+}
+
+/** Looks for each save in the history of its machine, as long as the history can have it. */
+export class Historian {
+  readonly missing: MissingSave[] = [];
+  /** Gone within a second, and not in the history. */
+  readonly overtaken: MissingSave[] = [];
+  looked = 0;
+  readonly #watched: Watched[];
+
+  constructor(projects: readonly Project[]) {
+    this.#watched = projects.flatMap(({ places }) =>
+      places.map((place) => ({ place, checked: 0 })),
+    );
+  }
+
+  /** Looks where there is enough to look for; everywhere and for everything `atEnd`. */
+  async look(atEnd = false): Promise<void> {
+    const before = performance.now() - (atEnd ? 0 : waitMsOf);
+    for (const watched of this.#watched) {
+      const { place, checked } = watched;
+      const left = place.saves.slice(checked);
+      const due = left.filter(({ at }) => at <= before - extraMsOf(place));
+      if (due.length < (atEnd ? 1 : BATCH)) continue;
+      watched.checked += due.length;
+      await this.#check(place, due);
+    }
+  }
+
+  async #check(place: Place, saves: readonly Save[]): Promise<void> {
+    const { machine, dir } = place;
+    const printed = await machine.memsyncWith({ cwd: dir }, "doc", "history", "--json");
+    const versions = JSON.parse(printed) as Version[];
+    const texts = new Set(versions.map(({ claude_md_content: text }) => text));
+    for (const save of saves) {
+      if (save.unsure) continue;
+      this.looked++;
+      if (texts.has(save.text)) continue;
+      const stoodMs = (save.until ?? performance.now()) - save.at;
+      const stood = stoodMs >= (place.kind === "tracked" ? READ_MS * PATIENCE : STOOD_MS);
+      (stood ? this.missing : this.overtaken).push({ place, save, stoodMs });
+    }
+  }
+}
+
+const waitMsOf = SETTLED_MS;
+
+/** A tracked file is read only once it is quiet. */
+function extraMsOf({ kind }: Place): number {
+  return kind === "tracked" ? READ_MS : 0;
+}
