@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { PLANTED } from "../../support/planted-secrets.ts";
 import type { ProjectId } from "../../../shared/ids.ts";
+import { PLANTED } from "../../support/planted-secrets.ts";
 import { Arrivals } from "./arrivals.ts";
 import type { Dice } from "./dice.ts";
 import type { Machine } from "./machine.ts";
-import type { Owner, Scheduler } from "./scheduler.ts";
 import { Saves } from "./saves.ts";
+import type { Owner, Scheduler } from "./scheduler.ts";
 import { linesOf, type TextLedger, type Weight } from "./text-ledger.ts";
 
 export const FILE = "CLAUDE.md";

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import type { ProjectId } from "../../../shared/ids.ts";
 import type { Cast } from "./cast.ts";
 import type { Dice } from "./dice.ts";
+import type { MemoryLedger } from "./memory-ledger.ts";
 import { RUN, type Scheduler } from "./scheduler.ts";
 import { OTHER_SERVER, SERVER, ServerNode } from "./server-node.ts";
-import type { MemoryLedger } from "./memory-ledger.ts";
 import type { ShadowListener } from "./shadow.ts";
 import type { TextLedger } from "./text-ledger.ts";
 

@@ -6,8 +6,8 @@ import { type MemoryId, memoryIdOf, type ProjectId } from "../../../shared/ids.t
 import { LIMITS } from "../../../shared/limits.ts";
 import { wireDocumentId } from "../../../shared/replica/address.ts";
 import { writeTransaction } from "../../../shared/sqlite/transaction.ts";
-import type { Cluster } from "./cluster.ts";
 import { wholeLines } from "./changes.ts";
+import type { Cluster } from "./cluster.ts";
 import type { Machine } from "./machine.ts";
 import type { MemoryWrite } from "./memory-ledger.ts";
 import type { ServerNode } from "./server-node.ts";

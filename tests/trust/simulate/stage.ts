@@ -1,5 +1,5 @@
-import type { ReplicaDocument } from "../../../shared/replica/document.ts";
 import { memoryIdOf, type ProjectId } from "../../../shared/ids.ts";
+import type { ReplicaDocument } from "../../../shared/replica/document.ts";
 import { revisionName } from "../../../shared/replica/revision-name.ts";
 import type { Cast } from "./cast.ts";
 import { Cluster } from "./cluster.ts";
