@@ -87,7 +87,8 @@ export async function exchangeRound(
 
 /** There is nothing to exchange about a project that is another service's; own documents wait. */
 function notBound({ withOwn }: RoundPlan): Outcome<RoundResult> {
-  return { kind: "answered", value: { again: new Set<SyncUnit>(withOwn ? ["own"] : []) } };
+  const later = new Set<SyncUnit>(withOwn ? ["own"] : []);
+  return { kind: "answered", value: { again: new Set(), later } };
 }
 
 function namesIn({ unit, withOwn }: RoundPlan, user: UserId): string[] {

@@ -1,6 +1,8 @@
 import type { Cluster } from "./cluster.ts";
 import type { Machine } from "./machine.ts";
-import { writeMemory, writeOnService, writeTextOnService } from "./memory-actions.ts";
+import { writeMemory, writeOnService, writeSecret, writeTextOnService } from "./memory-actions.ts";
+import { moveSomething } from "./moves.ts";
+import { RUN } from "./scheduler.ts";
 
 const JUMP_MS_MAX = 2 * 60 * 60 * 1000;
 /** A fault strikes one of the next writes. */
@@ -16,8 +18,10 @@ interface Action {
 /** What happens in a run, and how often beside the rest. */
 const ACTIONS: readonly Action[] = [
   { weight: 24, run: writeMemory },
+  { weight: 1, run: writeSecret },
   { weight: 18, run: (cluster, machine) => edit(cluster, machine) },
-  { weight: 1, run: (cluster, machine) => removeFile(cluster, machine) },
+  { weight: 2, run: (cluster, machine) => editRoughly(cluster, machine) },
+  { weight: 4, run: (cluster, machine) => useGit(cluster, machine) },
   { weight: 5, run: writeOnService },
   {
     weight: 3,
@@ -27,13 +31,15 @@ const ACTIONS: readonly Action[] = [
   },
   { weight: 4, run: (cluster, machine) => endMachine(cluster, machine) },
   { weight: 2, run: (cluster) => endServer(cluster) },
-  { weight: 1.5, run: (cluster) => cluster.server.isUp && cluster.copyServer() },
-  { weight: 1, run: (cluster) => cluster.restoreServer() },
+  { weight: 1.5, run: (cluster) => copyServer(cluster) },
+  { weight: 1, run: ({ hosts }) => hosts.restore() },
   { weight: 3, run: (cluster, machine) => spoilDisk(cluster, machine) },
   { weight: 1, run: (cluster) => spoilServerDisk(cluster) },
   { weight: 3, run: (cluster, machine) => cutNetwork(cluster, machine) },
   { weight: 2, run: (cluster, machine) => setClock(cluster, machine) },
   { weight: 2, run: (cluster, machine) => syncNow(cluster, machine) },
+  { weight: 2, run: (cluster, machine) => sweep(cluster, machine) },
+  { weight: 3, run: moveSomething },
 ];
 
 const WEIGHT = ACTIONS.reduce((sum, { weight }) => sum + weight, 0);
@@ -56,10 +62,19 @@ function edit(cluster: Cluster, machine: Machine): void {
   cluster.editor.edit(machine, project);
 }
 
-function removeFile(cluster: Cluster, machine: Machine): void {
-  const project = cluster.dice.pick(cluster.projects);
-  cluster.note(`${machine.name} removes ${project}'s file`);
-  cluster.editor.remove(machine, project);
+/** A file is removed, or emptied, or written by a program. */
+function editRoughly(cluster: Cluster, machine: Machine): void {
+  const { dice, editor, cast } = cluster;
+  const project = dice.pick(cluster.projects);
+  const what = cast.rough ? dice.pick(["remove", "empty", "write", "write"]) : "remove";
+  cluster.note(`somebody or something is to ${what} ${project}'s file on ${machine.name}`);
+  if (what === "remove") editor.remove(machine, project);
+  else if (what === "empty") editor.empty(machine, project);
+  else editor.runProgram(machine, project);
+}
+
+function useGit(cluster: Cluster, machine: Machine): void {
+  cluster.clones.act(machine, cluster.dice.pick(cluster.projects));
 }
 
 function endMachine(cluster: Cluster, machine: Machine): void {
@@ -75,8 +90,14 @@ function endMachine(cluster: Cluster, machine: Machine): void {
   );
 }
 
-function endServer(cluster: Cluster): void {
-  if (cluster.server.isUp) cluster.crashServer(cluster.dice.chance(0.4));
+function endServer({ hosts, dice }: Cluster): void {
+  const server = dice.pick(hosts.servers);
+  if (server.isUp) hosts.crash(server, dice.chance(0.4));
+}
+
+function copyServer({ hosts, dice }: Cluster): void {
+  const server = dice.pick(hosts.servers);
+  if (server.isUp) hosts.copy(server);
 }
 
 function spoilDisk(cluster: Cluster, machine: Machine): void {
@@ -91,8 +112,9 @@ function spoilDisk(cluster: Cluster, machine: Machine): void {
 }
 
 function spoilServerDisk(cluster: Cluster): void {
-  cluster.server.disk.fail(drawFault(cluster));
-  cluster.note("the service's disk begins to fail");
+  const server = cluster.dice.pick(cluster.hosts.servers);
+  server.disk.fail(drawFault(cluster));
+  cluster.note(`${server.name}'s disk begins to fail`);
 }
 
 function drawFault({ dice }: Cluster) {
@@ -105,7 +127,7 @@ function cutNetwork(cluster: Cluster, machine: Machine): void {
   const { dice, network, scheduler } = cluster;
   cluster.note(`${machine.name} is cut off`);
   machine.cutNetwork();
-  scheduler.after(dice.between(0, OUTAGE_MS_MAX), { alive: true }, () => {
+  scheduler.after(dice.between(0, OUTAGE_MS_MAX), RUN, () => {
     cluster.note(`${machine.name} is connected`);
     network.restore(machine.name);
   });
@@ -115,8 +137,9 @@ function setClock(cluster: Cluster, machine: Machine): void {
   const jumpMs = Math.round(cluster.dice.between(-JUMP_MS_MAX, JUMP_MS_MAX));
   // Across a restart, how old a buffer was can't be told when the clock was set in between.
   if (!cluster.editor.isQuietOn(machine)) return;
-  const whose = cluster.dice.chance(0.8) ? machine : cluster.server;
-  cluster.note(`${whose === machine ? machine.name : "the service"}'s clock jumps ${jumpMs} ms`);
+  const whose = cluster.dice.chance(0.8) ? machine : cluster.dice.pick(cluster.hosts.servers);
+  cluster.note(`${whose.name}'s clock jumps ${jumpMs} ms`);
+  if (whose === machine) cluster.files.arrivals.blur(machine);
   whose.clock.jump(jumpMs);
 }
 
@@ -124,6 +147,17 @@ function syncNow(cluster: Cluster, machine: Machine): void {
   const { running } = machine;
   if (!running) return;
   cluster.note(`${machine.name} syncs now`);
-  running.calls.hurried();
-  void running.engine.syncNow();
+  for (const calls of running.calls) calls.hurried();
+  void running.remotes.syncNow();
+}
+
+/** As happens every hour. */
+function sweep(cluster: Cluster, machine: Machine): void {
+  const { running } = machine;
+  if (!running) return;
+  cluster.note(`${machine.name} sweeps`);
+  running.store.sweep().then(
+    () => cluster.note(`${machine.name} has swept`),
+    () => cluster.note(`${machine.name} could not sweep`),
+  );
 }

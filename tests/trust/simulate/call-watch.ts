@@ -1,7 +1,7 @@
-import type { RoundOptions } from "../../../daemon/sync/round-options.ts";
-import { CALL_DISTANCE_MS, type SyncUnit } from "../../../daemon/sync/schedule.ts";
 import type { Send } from "../../../daemon/sync/http-service.ts";
 import { parseQuotas } from "../../../daemon/sync/quota-headers.ts";
+import type { RoundOptions } from "../../../daemon/sync/round-options.ts";
+import { CALL_DISTANCE_MS, type SyncUnit } from "../../../daemon/sync/schedule.ts";
 import type { Outcome } from "../../../daemon/sync/service.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "../../../shared/wire/exchange.ts";
 

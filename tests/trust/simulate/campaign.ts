@@ -9,12 +9,12 @@ const SEED_MS_MAX = 3000;
 const PER_WORKER = 60;
 
 /** What a worker prints of one seed. */
-export type SeedLine = Pick<SeedResult, "seed" | "problems" | "lasted" | "events"> & {
+export type SeedLine = Omit<SeedResult, "trace"> & {
   readonly cpuMs: number;
   readonly trace?: readonly string[];
 };
 
-/** Which seeds to run, and how. */
+/** Which seeds to run, or which scenarios by their numbers, and how. */
 export interface WorkerOptions {
   readonly first: number;
   readonly count: number;
@@ -22,6 +22,7 @@ export interface WorkerOptions {
   readonly mutation?: string;
   /** `first`: the first problem ends it. */
   readonly show?: "quiet" | "trace" | "first";
+  readonly what?: "seeds" | "scenarios";
 }
 
 /**
@@ -29,9 +30,9 @@ export interface WorkerOptions {
  * as a problem.
  */
 export async function* runWorker(options: WorkerOptions): AsyncGenerator<SeedLine> {
-  const { first, count, mutation = "none", show = "quiet" } = options;
+  const { first, count, mutation = "none", show = "quiet", what = "seeds" } = options;
   const worker = join(import.meta.dir, "worker.ts");
-  const args = [process.execPath, worker, mutation, show, String(first), String(count)];
+  const args = [process.execPath, worker, mutation, show, String(first), String(count), what];
   const child = Bun.spawn(args, {
     stdio: ["ignore", "pipe", "inherit"],
     timeout: START_MS_MAX + count * SEED_MS_MAX,
@@ -55,7 +56,8 @@ export async function* runWorker(options: WorkerOptions): AsyncGenerator<SeedLin
 }
 
 function brokenOff(seed: number): SeedLine {
-  return { seed, problems: ["it hung, or ended its process"], lasted: 0, events: 0, cpuMs: 0 };
+  const problems = ["it hung, or ended its process"];
+  return { seed, problems, lasted: 0, events: 0, doubled: 0, cpuMs: 0 };
 }
 
 /** What many seeds came to. */
@@ -63,6 +65,8 @@ export interface Campaign {
   readonly seeds: number;
   readonly failed: readonly SeedLine[];
   readonly cpuMs: number;
+  /** Lines that stood twice at the end. */
+  readonly doubled: number;
 }
 
 /** Runs `count` seeds from `first` on, in `jobs` processes at a time; `onLine` is told of each. */
@@ -73,7 +77,7 @@ export async function runSeeds(
   onLine?: (line: SeedLine) => void,
 ): Promise<Campaign> {
   const failed: SeedLine[] = [];
-  let [seeds, cpuMs, next] = [0, 0, first];
+  let [seeds, cpuMs, doubled, next] = [0, 0, 0, first];
   const end = first + count;
   const job = async () => {
     while (next < end) {
@@ -83,11 +87,13 @@ export async function runSeeds(
       for await (const line of runWorker({ first: from, count: size })) {
         seeds += 1;
         cpuMs += line.cpuMs;
+        doubled += line.doubled;
         if (line.problems.length > 0) failed.push(line);
         onLine?.(line);
       }
     }
   };
   await Promise.all(Array.from({ length: jobs }, job));
-  return { seeds, failed: failed.sort((one, other) => one.seed - other.seed), cpuMs };
+  failed.sort((one, other) => one.seed - other.seed);
+  return { seeds, failed, cpuMs, doubled };
 }

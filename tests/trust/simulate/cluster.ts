@@ -1,100 +1,96 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type ProjectId, parseProjectId } from "../../../shared/ids.ts";
+import type { Cast } from "./cast.ts";
 import type { Dice } from "./dice.ts";
 import { closeAll } from "./disk/fs-promises.ts";
 import { unmountAll } from "./disk/mounted.ts";
+import type { OnPut } from "./disk/volume.ts";
 import { Editor } from "./editor.ts";
+import { Files } from "./files.ts";
+import { Clones } from "./git/clones.ts";
+import { ObjectStore } from "./git/objects.ts";
+import { Homes } from "./homes.ts";
+import { Hosts } from "./hosts.ts";
 import { Machine } from "./machine.ts";
 import { MemoryLedger } from "./memory-ledger.ts";
 import { Network } from "./network.ts";
 import { Phrases } from "./phrases.ts";
-import { type Owner, Scheduler } from "./scheduler.ts";
-import { SERVER, ServerNode } from "./server-node.ts";
+import { RUN, Scheduler } from "./scheduler.ts";
+import { Secrets } from "./secrets.ts";
 import type { ShadowListener, TextChange } from "./shadow.ts";
 import { linesOf, TextLedger } from "./text-ledger.ts";
-import { drawWeather } from "./weather.ts";
 
-const MACHINES_MAX = 3;
 const RESTART_MS_MAX = 8000;
 const TRY_AGAIN_MS = 500;
 
-/** What belongs to the run itself, and dies with nothing in it. */
-export const RUN: Owner = { alive: true };
-
-/** A line that was sent to the service alone. */
-interface SentText {
-  readonly project: ProjectId;
-  readonly line: string;
-  answered: boolean;
-}
-
-/** A copy of the service's data, and how much of what was written is in it for certain. */
-interface Copy {
-  readonly bytes: Uint8Array;
-  readonly writes: number;
-  readonly texts: number;
-}
-
-/** Everything in one run: the machines, the service, the ways between them, and what is known. */
+/** Everything in one run: the machines, the services, the ways between them, and what is known. */
 export class Cluster {
   readonly scheduler = new Scheduler();
   readonly problems: string[] = [];
   readonly trace: string[] = [];
   readonly memories = new MemoryLedger((problem) => this.report(problem));
   readonly texts = new Map<ProjectId, TextLedger>();
+  readonly cast: Cast;
   readonly projects: readonly ProjectId[];
   readonly machines: readonly Machine[];
-  readonly server: ServerNode;
+  readonly hosts: Hosts;
   readonly network: Network;
+  readonly files: Files;
   readonly editor: Editor;
+  readonly clones: Clones;
   readonly phrases: Phrases;
   readonly dice: Dice;
+  readonly secrets = new Secrets((problem) => this.report(problem));
+  readonly homes: Homes;
+  /** Called right when a daemon has put a text where a followed file's name leads. */
+  onFileWritten: ((machine: Machine) => void) | undefined;
   readonly #folder: string;
-  readonly #copies: Copy[] = [];
-  /** Texts that were sent to the service alone. */
-  readonly #sentTexts: SentText[] = [];
   readonly #offlineWrites = new Map<Machine, number>();
 
   /** `folder`: where the run makes a real one of its own, best in memory. */
-  constructor(dice: Dice, folder: string) {
+  constructor(cast: Cast, dice: Dice, folder: string) {
+    this.cast = cast;
     this.dice = dice;
     unmountAll();
     closeAll();
     this.#folder = mkdtempSync(join(folder, "memsync-simulation-"));
-    this.projects = projectIds(dice.chance(0.3) ? 2 : 1);
+    this.projects = projectIds(cast.projects);
     for (const id of this.projects) {
       this.texts.set(id, new TextLedger((problem) => this.report(problem)));
     }
-    this.server = new ServerNode(
-      this.scheduler,
-      dice.fork(),
-      this.#folderOf("service"),
-      this.#listener,
-    );
-    this.network = new Network(this.scheduler, dice.fork(), this.server, drawWeather(dice));
-    const clocksAreWrong = dice.chance(0.3);
-    const count = 2 + dice.below(MACHINES_MAX - 1);
-    this.machines = Array.from({ length: count }, (_, at) => {
-      return new Machine({
-        name: `m${at + 1}`,
-        folder: this.#folderOf(`m${at + 1}`),
-        projects: this.projects,
-        network: this.network,
-        clockIsWrong: clocksAreWrong,
-        listener: this.#listener,
-        note: (line) => this.note(line),
-        onFileWritten: (machine, path, text) => this.#fileWritten(machine, path, text),
-      });
+    const { scheduler, memories } = this;
+    const ledgerOf = (id: ProjectId) => this.ledgerOf(id);
+    const note = (line: string) => this.note(line);
+    const shared = { cast, scheduler, ledgerOf, note };
+    const own = { folder: this.#folder, listener: this.#listener, memories };
+    this.hosts = new Hosts({ ...shared, ...own, dice: dice.fork() });
+    this.network = new Network(scheduler, dice.fork(), this.hosts.servers, cast.weather);
+    const stores = new Map(this.projects.map((id) => [id, new ObjectStore()]));
+    this.machines = Array.from({ length: cast.machines }, (_, at) => {
+      return this.#machine(`m${at + 1}`, stores);
     });
     this.phrases = new Phrases(dice.fork());
-    this.editor = new Editor(
-      this.scheduler,
-      dice.fork(),
-      this.phrases,
-      (id) => this.ledgerOf(id),
-      (line) => this.note(line),
-    );
+    const isFollowed = (machine: Machine, id: ProjectId) => this.clones.isFollowed(machine, id);
+    this.files = new Files({ ...shared, dice: dice.fork(), isFollowed });
+    const { phrases, files } = this;
+    const { secrets } = this;
+    this.homes = new Homes({ dice: dice.fork(), memories, secrets, files, note });
+    this.editor = new Editor({ ...shared, dice: dice.fork(), phrases, files, rough: cast.rough });
+    this.clones = new Clones({ ...shared, dice: dice.fork(), stores, files });
+  }
+
+  #machine(name: string, stores: ReadonlyMap<string, ObjectStore>): Machine {
+    const folder = join(this.#folder, name);
+    mkdirSync(folder);
+    return new Machine({
+      ...{ name, folder, stores, projects: this.projects, network: this.network },
+      clockIsWrong: this.cast.clocksAreWrong,
+      write: this.cast.write,
+      listener: this.#listener,
+      note: (line) => this.note(line),
+      onFileWritten: (machine, ...put) => this.#fileWritten(machine, ...put),
+    });
   }
 
   report(problem: string): void {
@@ -114,7 +110,7 @@ export class Cluster {
   }
 
   async prepare(): Promise<void> {
-    await this.server.prepare();
+    await this.hosts.prepare();
     for (const machine of this.machines) await machine.prepare();
   }
 
@@ -137,15 +133,7 @@ export class Cluster {
     );
   }
 
-  startServer(): void {
-    if (this.server.process) return;
-    this.note("the service starts");
-    this.server.start().catch((thrown) => {
-      this.note(`the service can't start: ${String(thrown)}`);
-      this.crashServer(false);
-    });
-  }
-
+  /** Ends a daemon, which starts again some seconds later. */
   crashMachine(machine: Machine, power: boolean): void {
     this.note(`${machine.name} ${power ? "loses power" : "is killed"}`);
     machine.crash(power);
@@ -154,48 +142,17 @@ export class Cluster {
     this.scheduler.after(delayMs, RUN, () => this.startMachine(machine));
   }
 
-  crashServer(power: boolean): void {
-    this.note(`the service ${power ? "loses power" : "is killed"}`);
-    this.server.crash(power);
-    this.#serverIsDown();
-  }
-
   /** A disk may have stopped a process in the middle of a write. */
   buryStopped(): void {
     for (const machine of this.machines) {
       if (machine.isStopped) this.crashMachine(machine, this.dice.chance(0.5));
     }
-    if (this.server.isStopped) this.crashServer(this.dice.chance(0.5));
+    this.hosts.buryStopped();
   }
 
-  copyServer(): void {
-    this.note("the service's data is copied");
-    const bytes = this.server.copy();
-    const open = this.#sentTexts.findIndex((text) => !text.answered);
-    this.#copies.push({
-      bytes,
-      writes: this.memories.answeredOf(SERVER),
-      texts: open === -1 ? this.#sentTexts.length : open,
-    });
-  }
-
-  /** The service goes back to a copy: what had been written to it alone since then is gone. */
-  restoreServer(): void {
-    if (this.#copies.length === 0) return;
-    const copy = this.dice.pick(this.#copies);
-    this.note(`the service goes back to copy ${this.#copies.indexOf(copy)}`);
-    this.server.restore(copy.bytes);
-    this.#serverIsDown();
-    this.memories.excuse(SERVER, copy.writes);
-    for (const { project, line } of this.#sentTexts.slice(copy.texts)) {
-      this.ledgerOf(project).excuse(line);
-    }
-  }
-
-  sendText(project: ProjectId, line: string): SentText {
-    const sent = { project, line, answered: false };
-    this.#sentTexts.push(sent);
-    return sent;
+  /** Whether no daemon runs, and nothing writes what it would read first. */
+  isDown(machine: Machine): boolean {
+    return !machine.process && (this.#offlineWrites.get(machine) ?? 0) === 0;
   }
 
   /** Runs what needs the machine's daemon to stay down. */
@@ -208,28 +165,16 @@ export class Cluster {
 
   /** Ends everything and deletes the run's folder. */
   close(): void {
-    this.server.crash(false);
+    this.hosts.close();
     for (const machine of this.machines) machine.crash(false);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  #serverIsDown(): void {
-    this.memories.nodeDied(SERVER);
-    const delayMs = this.dice.between(0, RESTART_MS_MAX);
-    this.scheduler.after(delayMs, RUN, () => this.startServer());
-  }
-
-  #fileWritten(machine: Machine, path: string, text: string): void {
-    const project = this.projects.find((id) => path === this.editor.pathOf(machine, id));
+  #fileWritten(machine: Machine, ...[path, text, how]: Parameters<OnPut>): void {
+    const project = this.projects.find((id) => path === this.files.pathOf(machine, id));
     if (!project) return;
-    this.note(`${machine.name} writes ${project}'s file`);
-    this.ledgerOf(project).checkShown(`${machine.name}'s file`, text);
-  }
-
-  #folderOf(name: string): string {
-    const folder = join(this.#folder, name);
-    mkdirSync(folder);
-    return folder;
+    this.files.written(machine, project, text, how);
+    if (how === "whole") this.onFileWritten?.(machine);
   }
 
   readonly #listener: ShadowListener = {
@@ -244,7 +189,9 @@ export class Cluster {
     if (!ledger) return;
     this.note(`${node}'s text changes (${origin}): ${describeChange(before, after)}`);
     ledger.checkShown(`${node}'s text`, after);
-    if (node === SERVER && origin === "local") ledger.saved(before, after);
+    if (after.includes(this.phrases.secret)) this.report(`${node}'s text has a secret`);
+    const isService = this.hosts.servers.some(({ name }) => name === node);
+    if (isService && origin === "local") ledger.saved(before, after);
   }
 }
 

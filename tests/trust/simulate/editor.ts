@@ -1,138 +1,177 @@
-import { join } from "node:path";
 import type { ProjectId } from "../../../shared/ids.ts";
+import { type ChangeOptions, changePlainly, changeRoughly, wholeLines } from "./changes.ts";
 import type { Dice } from "./dice.ts";
+import { type Files, PEOPLE } from "./files.ts";
 import type { Machine } from "./machine.ts";
 import type { Phrases } from "./phrases.ts";
-import type { Owner, Scheduler } from "./scheduler.ts";
+import type { Scheduler } from "./scheduler.ts";
 import type { TextLedger } from "./text-ledger.ts";
 
-const FILE = "CLAUDE.md";
 const THINKING_MS_MAX = 25_000;
-/** Between the moment that an editor empties a file and the one that it has written it. */
-const SAVING_MS_MAX = 20;
-const LINES_MAX = 60;
+/** Between two saves of one open buffer: mostly soon, now and then after more than a minute. */
+const PAUSES_MS_MAX = [500, 3000, 3000, 12_000, 12_000, 80_000] as const;
+const SAVES_MAX = 4;
+const VERSIONS_MAX = 7;
+const AWAY_MS_MAX = 15_000;
 
-/** People live on whatever happens to processes. */
-const PEOPLE: Owner = { alive: true };
+/** A file that somebody has open. */
+interface OpenFile {
+  readonly machine: Machine;
+  readonly project: ProjectId;
+  /** Whether its program looks at the file before it saves. */
+  readonly reloads: boolean;
+  /** What its program has in memory. */
+  text: string;
+  /** What the file held when that was read or saved. */
+  onDisk: string;
+  savesLeft: number;
+}
 
-/** What the people of a run edit files with. */
+/** What the people of a run edit with. */
+export interface EditorOptions {
+  readonly scheduler: Scheduler;
+  readonly dice: Dice;
+  readonly phrases: Phrases;
+  readonly files: Files;
+  /** Whether they do more than to add and delete lines. */
+  readonly rough: boolean;
+  readonly ledgerOf: (project: ProjectId) => TextLedger;
+  readonly note: (line: string) => void;
+}
+
+/** People with editors, and programs that write files: one at a time at each file. */
 export class Editor {
-  readonly #scheduler: Scheduler;
-  readonly #dice: Dice;
-  readonly #phrases: Phrases;
-  readonly #note: (line: string) => void;
-  readonly #ledgerOf: (project: ProjectId) => TextLedger;
+  readonly #options: EditorOptions;
   /** Files that somebody has open: two people at one file of one machine undo each other. */
   readonly #open = new Set<string>();
+  readonly #earlier = new Map<string, string[]>();
 
-  constructor(
-    scheduler: Scheduler,
-    dice: Dice,
-    phrases: Phrases,
-    ledgerOf: (project: ProjectId) => TextLedger,
-    note: (line: string) => void,
-  ) {
-    this.#note = note;
-    this.#scheduler = scheduler;
-    this.#dice = dice;
-    this.#phrases = phrases;
-    this.#ledgerOf = ledgerOf;
+  constructor(options: EditorOptions) {
+    this.#options = options;
   }
 
   /** How many people have a file open that they will save. */
   get open(): number {
-    return this.#open.size;
+    return this.#open.size + this.#options.files.saving;
   }
 
   /** Whether nobody has a file open there, and the daemon has taken all that was saved. */
   isQuietOn(machine: Machine): boolean {
-    const { documents } = machine.shadow;
-    if ([...this.#open].some((path) => machine.volume.holds(path))) return false;
-    return machine.projects.every((id) => {
-      return this.textOf(machine, id) === (documents.get(id)?.content() ?? "");
-    });
+    if ([...this.#open].some((name) => name.startsWith(`${machine.name} `))) return false;
+    return machine.projects.every((id) => this.isTaken(machine, id));
   }
 
-  pathOf(machine: Machine, project: ProjectId): string {
-    return join(machine.folderOf(project), FILE);
+  isOpen(machine: Machine, project: ProjectId): boolean {
+    const { files } = this.#options;
+    return this.#open.has(nameOf(machine, project)) || files.isSaving(machine, project);
   }
 
-  textOf(machine: Machine, project: ProjectId): string {
-    return machine.volume.find(this.pathOf(machine, project))?.bytes.toString() ?? "";
+  /** Whether the daemon's text is the file's. */
+  isTaken(machine: Machine, project: ProjectId): boolean {
+    const { files } = this.#options;
+    const text = machine.shadow.documents.get(project)?.content() ?? "";
+    return files.saving === 0 && files.textOf(machine, project) === text;
   }
 
-  /** Somebody opens the file, thinks, and saves the whole of it. */
+  /** Somebody opens the file, thinks, and saves the whole of it: once, or now and then. */
   edit(machine: Machine, project: ProjectId): void {
-    const path = this.pathOf(machine, project);
-    if (this.#open.has(path)) return;
-    this.#open.add(path);
-    const before = this.textOf(machine, project);
-    const after = this.#change(machine.name, before);
-    const thinkingMs = this.#dice.chance(0.5) ? 0 : this.#dice.between(0, THINKING_MS_MAX);
-    this.#scheduler.after(thinkingMs, PEOPLE, () => this.#save(machine, project, before, after));
+    const { dice, scheduler, rough, files } = this.#options;
+    if (this.isOpen(machine, project)) return;
+    this.#open.add(nameOf(machine, project));
+    const text = files.textOf(machine, project);
+    const savesLeft = rough ? 1 + dice.below(SAVES_MAX) : 1;
+    const reloads = rough && dice.chance(0.5);
+    const open: OpenFile = { machine, project, reloads, text, onDisk: text, savesLeft };
+    const thinkingMs = dice.chance(0.5) ? 0 : dice.between(0, THINKING_MS_MAX);
+    open.text = this.#change(open);
+    scheduler.after(thinkingMs, PEOPLE, () => this.#save(open));
   }
 
-  /** The file that a project has on a machine from the beginning. */
-  begin(machine: Machine, project: ProjectId, text: string): void {
-    machine.volume.putByPerson(this.pathOf(machine, project), Buffer.from(text));
-    this.#done(machine, project);
-    this.#ledgerOf(project).saved("", text);
-  }
-
-  remove(machine: Machine, project: ProjectId): void {
-    const path = this.pathOf(machine, project);
-    if (!machine.volume.find(path) || this.#open.has(path)) return;
-    // The daemon may not know the last save: it takes away what it had written itself, too.
-    const written = machine.shadow.documents.get(project)?.content() ?? "";
-    this.#ledgerOf(project).saved(`${this.textOf(machine, project)}\n${written}`, "");
-    machine.volume.remove(path);
-    this.#done(machine, project);
-  }
-
-  #change(author: string, before: string): string {
-    const dice = this.#dice;
-    const lines = wholeLines(before);
-    const deleted = dice.chance(lines.length > LINES_MAX ? 1 : 0.3) ? 1 + dice.below(4) : 0;
-    if (deleted > 0) lines.splice(dice.below(lines.length + 1), deleted);
-    // Each save has a line that no other has: one equal to an older one undoes what came between.
-    const added = [this.#phrases.own(author)];
-    if (dice.chance(0.3)) added.push(...this.#phrases.paragraph());
-    if (dice.chance(0.2)) added.unshift("");
-    lines.splice(dice.below(lines.length + 1), 0, ...added.map((line) => `${line}\n`));
-    const text = lines.join("");
-    return dice.chance(0.1) ? text.replace(/\n$/, "") : text;
-  }
-
-  #save(machine: Machine, project: ProjectId, before: string, after: string): void {
-    this.#note(`${machine.name} saves ${project}'s file`);
-    this.#ledgerOf(project).saved(before, after);
-    const { volume } = machine;
-    const path = this.pathOf(machine, project);
-    const bytes = Buffer.from(after);
-    const inode = volume.find(path);
-    if (!inode || this.#dice.chance(0.4)) {
-      volume.putByPerson(path, bytes);
-      this.#done(machine, project);
-      this.#open.delete(path);
+  #save(open: OpenFile): void {
+    const { dice, files, scheduler, rough } = this.#options;
+    const { machine, project } = open;
+    if (open.reloads) this.#reload(open);
+    files.save(machine, project, open.text, dice.chance(0.6));
+    this.#remember(open);
+    open.onDisk = open.text;
+    open.savesLeft -= 1;
+    if (open.savesLeft <= 0) {
+      this.#open.delete(nameOf(machine, project));
       return;
     }
-    // In place: emptied, and written a moment later, whatever has got the name meanwhile.
-    volume.writeByPerson(inode, Buffer.alloc(0));
-    this.#scheduler.after(this.#dice.between(0, SAVING_MS_MAX), PEOPLE, () => {
-      this.#open.delete(path);
-      volume.writeByPerson(inode, bytes);
-      this.#done(machine, project);
+    if (rough && dice.chance(0.8)) open.text = this.#change(open);
+    scheduler.after(dice.between(100, dice.pick(PAUSES_MS_MAX)), PEOPLE, () => this.#save(open));
+  }
+
+  /** What is new on the disk comes into the buffer, beside what was changed in it. */
+  #reload(open: OpenFile): void {
+    const text = this.#options.files.textOf(open.machine, open.project);
+    if (text === open.onDisk) return;
+    open.text = this.#change({ ...open, text });
+    open.onDisk = text;
+  }
+
+  #change(open: OpenFile): string {
+    const { dice, phrases, rough, ledgerOf } = this.#options;
+    const { machine, project, text } = open;
+    const options: ChangeOptions = {
+      ...{ dice, phrases, author: machine.name },
+      ledger: ledgerOf(project),
+      earlier: this.#earlier.get(nameOf(machine, project)) ?? [],
+    };
+    if (!rough || dice.chance(0.5)) return changePlainly(options, text);
+    const changed = changeRoughly(options, text);
+    return dice.chance(0.7) ? changePlainly(options, changed) : changed;
+  }
+
+  #remember({ machine, project, text }: OpenFile): void {
+    const name = nameOf(machine, project);
+    this.#earlier.set(name, [...(this.#earlier.get(name) ?? []), text]);
+  }
+
+  /** A program writes version after version, and never reads. */
+  runProgram(machine: Machine, project: ProjectId): void {
+    const { dice } = this.#options;
+    if (this.isOpen(machine, project)) return;
+    this.#open.add(nameOf(machine, project));
+    this.#writeVersion(machine, project, [], 2 + dice.below(VERSIONS_MAX));
+  }
+
+  #writeVersion(machine: Machine, project: ProjectId, lines: string[], left: number): void {
+    const { dice, files, phrases, scheduler } = this.#options;
+    if (left === 0) {
+      this.#open.delete(nameOf(machine, project));
+      return;
+    }
+    if (lines.length === 0) lines.push(...wholeLines(files.textOf(machine, project)));
+    lines.splice(dice.below(lines.length + 1), 0, `${phrases.own(machine.name)}\n`);
+    if (dice.chance(0.2)) lines.splice(dice.below(lines.length), 1);
+    files.save(machine, project, lines.join(""), false);
+    const again = () => this.#writeVersion(machine, project, lines, left - 1);
+    scheduler.after(dice.between(50, dice.pick(PAUSES_MS_MAX)), PEOPLE, again);
+  }
+
+  /** The file is removed; now and then it is made again, as an editor's buffer has it. */
+  remove(machine: Machine, project: ProjectId): void {
+    const { dice, files, scheduler, rough } = this.#options;
+    if (this.isOpen(machine, project)) return;
+    const text = files.textOf(machine, project);
+    files.remove(machine, project);
+    if (!rough || dice.chance(0.3)) return;
+    this.#open.add(nameOf(machine, project));
+    scheduler.after(dice.between(0, AWAY_MS_MAX), PEOPLE, () => {
+      this.#open.delete(nameOf(machine, project));
+      if (!files.exists(machine, project)) files.save(machine, project, text, false);
     });
   }
 
-  #done(machine: Machine, project: ProjectId): void {
-    machine.volume.flushFolder(machine.folderOf(project));
-    machine.saved(machine.folderOf(project));
+  empty(machine: Machine, project: ProjectId): void {
+    const { dice, files } = this.#options;
+    if (this.isOpen(machine, project) || !files.exists(machine, project)) return;
+    files.save(machine, project, "", dice.chance(0.5));
   }
 }
 
-/** Each line with a line break, the last one, too. */
-export function wholeLines(text: string): string[] {
-  const whole = text === "" || text.endsWith("\n") ? text : `${text}\n`;
-  return whole.split(/(?<=\n)/).filter((line) => line !== "");
+function nameOf(machine: Machine, project: ProjectId): string {
+  return `${machine.name} ${project}`;
 }

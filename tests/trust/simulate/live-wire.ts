@@ -3,6 +3,7 @@ import type { LiveSession } from "../../../server/live/live-session.ts";
 import { encodeSubscribe, parseServerFrame } from "../../../shared/wire/live.ts";
 import type { Network } from "./network.ts";
 import type { Owner } from "./scheduler.ts";
+import type { ServerNode } from "./server-node.ts";
 
 const LATE_MS_MAX = 1500;
 /** A socket whose network is cut is noticed to be dead after so long at most. */
@@ -13,6 +14,7 @@ export class LiveWire implements LiveConnection {
   readonly #network: Network;
   readonly #machine: string;
   readonly #owner: Owner;
+  readonly #server: ServerNode;
   readonly #handlers: LiveHandlers;
   #session: LiveSession | undefined;
   #forgetDeath = () => {};
@@ -24,12 +26,14 @@ export class LiveWire implements LiveConnection {
     network: Network,
     machine: string,
     owner: Owner,
+    server: ServerNode,
     token: string,
     handlers: LiveHandlers,
   ) {
     this.#network = network;
     this.#machine = machine;
     this.#owner = owner;
+    this.#server = server;
     this.#handlers = handlers;
     this.#later(() => void this.#handshake(token));
   }
@@ -64,7 +68,7 @@ export class LiveWire implements LiveConnection {
   }
 
   async #handshake(token: string): Promise<void> {
-    const { server } = this.#network;
+    const server = this.#server;
     const { app } = server;
     if (!app || this.#isCut) return this.#later(() => this.#finish("no connection"));
     const request = new Request("http://localhost/api/live", { headers: handshakeOf(token) });

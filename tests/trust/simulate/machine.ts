@@ -1,65 +1,50 @@
-import { join } from "node:path";
-import { LOCAL_ACCOUNT, LOCAL_USER, serviceStoreOf } from "../../../daemon/gateway/mount.ts";
-import { drainInbox } from "../../../daemon/drain-inbox.ts";
-import { type Link, listLinks, putLink } from "../../../daemon/links.ts";
+import { mkdirSync, renameSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type Home, homeOf } from "../../../daemon/home.ts";
+import { LOCAL_ACCOUNT } from "../../../daemon/local-account.ts";
 import { openHomeDatabase } from "../../../daemon/open-home.ts";
 import { openReplica } from "../../../daemon/open-replica.ts";
-import { Followers } from "../../../daemon/sources/followers.ts";
-import type { Git } from "../../../daemon/sources/run-git.ts";
 import { SECOND_GLANCE_MS, type WatchFolder } from "../../../daemon/sources/watched-folder.ts";
-import { budgetsIn } from "../../../daemon/sync/budget-store.ts";
-import { SyncEngine } from "../../../daemon/sync/engine.ts";
-import { createCalls } from "../../../daemon/sync/http-service.ts";
-import { forgetOtherServices } from "../../../daemon/sync/positions.ts";
-import { RequestBudget } from "../../../daemon/sync/request-budget.ts";
-import type { LiveHandlers, Service } from "../../../daemon/sync/service.ts";
-import type { DaemonTables } from "../../../daemon/tables.ts";
-import { RequestLimits } from "../../../server/limits/request-limits.ts";
-import { createServices } from "../../../server/services/create-services.ts";
-import type { Services } from "../../../server/services/services.ts";
 import type { ProjectId } from "../../../shared/ids.ts";
-import { silentLog } from "../../../shared/log.ts";
-import type { ReplicaStore } from "../../../shared/replica/store.ts";
-import { CallWatch } from "./call-watch.ts";
+import { type DocumentAddress, projectOf } from "../../../shared/replica/address.ts";
+import { connectBy } from "./disk/http-service.ts";
 import { mountDisk, mountVolume } from "./disk/mounted.ts";
 import { readDatabase, SqliteDisk, writeDatabase } from "./disk/sqlite-disk.ts";
-import { Volume } from "./disk/volume.ts";
-import { LiveWire } from "./live-wire.ts";
+import { type OnPut, Volume } from "./disk/volume.ts";
+import type { ObjectStores } from "./git/repository.ts";
+import { createSimGit } from "./git/sim-git.ts";
+import { MachineCalls } from "./machine-calls.ts";
 import type { Network } from "./network.ts";
 import { SimProcess, WallClock } from "./process.ts";
 import { readDocuments } from "./read-documents.ts";
+import { SERVER, urlOf } from "./server-node.ts";
 import { Shadow, type ShadowListener } from "./shadow.ts";
+import { unwire, type Wired, wire } from "./wiring.ts";
 
-const BASE = "http://localhost";
-const TOKEN = "mst_dev_simulation";
-const SERVICE_NAME = "the service";
 const WATCH_MS_MAX = 300;
 const DISK_MS_MAX = 3;
 
-/** A daemon that runs: what `Daemon` puts together, without its gateway's sockets. */
-interface Running {
+/** A daemon that runs. */
+interface Running extends Wired {
   readonly process: SimProcess;
-  readonly store: ReplicaStore<DaemonTables>;
-  readonly services: Services;
-  readonly engine: SyncEngine;
-  readonly budget: RequestBudget;
-  readonly followers: Followers;
-  readonly calls: CallWatch;
 }
 
 /** What a machine stands in, and whom it tells. */
 export interface MachineOptions {
   readonly name: string;
-  /** A real folder, for its database. */
+  /** A real folder, for its home. */
   readonly folder: string;
   readonly projects: readonly ProjectId[];
   readonly network: Network;
   readonly clockIsWrong: boolean;
+  readonly stores: ObjectStores;
+  /** Whether files that git tracks are written, too. */
+  readonly write: boolean;
   readonly listener: ShadowListener;
   /** A line for whoever reads how a run went. */
   readonly note: (line: string) => void;
   /** A program put a text where a name leads. */
-  readonly onFileWritten: (machine: Machine, path: string, text: string) => void;
+  readonly onFileWritten: (machine: Machine, ...put: Parameters<OnPut>) => void;
 }
 
 /** One developer's machine: a daemon with its home, and the project folders that it follows. */
@@ -70,9 +55,12 @@ export class Machine {
   readonly volume: Volume;
   readonly shadow: Shadow;
   readonly #options: MachineOptions;
-  readonly #path: string;
   readonly #watched = new Map<string, () => void>();
-  #wires: LiveWire[] = [];
+  /** By project, all folders that were ever its own, the last one now. */
+  readonly #folders = new Map<ProjectId, string[]>();
+  #homes = 1;
+  #restored = false;
+  #calls: MachineCalls | undefined;
   #process: SimProcess | undefined;
   #running: Running | undefined;
 
@@ -81,16 +69,19 @@ export class Machine {
     const { dice, scheduler } = network;
     this.name = name;
     this.#options = options;
-    this.#path = join(folder, "memsync.db");
     this.clock = new WallClock(dice, options.clockIsWrong);
     this.disk = new SqliteDisk(folder, dice.fork(), () => this.#process?.end());
-    const put = (path: string, text: string) => options.onFileWritten(this, path, text);
+    const put: OnPut = (path, text, how) => options.onFileWritten(this, path, text, how);
     const now = () => this.clock.at(scheduler.now);
     this.volume = new Volume(join("/volumes", name), dice.fork(), now, put);
     this.shadow = new Shadow(name, listener);
     mountDisk(this.disk);
     mountVolume(this.volume);
-    for (const project of options.projects) this.volume.makeFolder(this.folderOf(project));
+    for (const project of options.projects) {
+      const dir = join("/volumes", name, project);
+      this.#folders.set(project, [dir]);
+      this.volume.makeFolder(dir);
+    }
     this.volume.flushFolder(join("/volumes", name));
   }
 
@@ -108,11 +99,15 @@ export class Machine {
   }
 
   folderOf(project: ProjectId): string {
-    return join("/volumes", this.name, project);
+    return this.#folders.get(project)?.at(-1) ?? "";
+  }
+
+  get home(): Home {
+    return homeOf({ MEMSYNC_HOME: join(this.#options.folder, `home-${this.#homes}`) });
   }
 
   get databasePath(): string {
-    return this.#path;
+    return this.home.database;
   }
 
   get isStopped(): boolean {
@@ -120,52 +115,74 @@ export class Machine {
   }
 
   async prepare(): Promise<void> {
-    writeDatabase(this.#path, await emptyDatabase(this.#path));
+    mkdirSync(this.home.dir);
+    writeDatabase(this.databasePath, await emptyDatabase(this.databasePath));
+  }
+
+  /** The home's folder gets another name; no daemon runs. */
+  moveHome(): void {
+    const from = this.home.dir;
+    this.#homes += 1;
+    renameSync(from, this.home.dir);
+  }
+
+  /** The bytes of a copy of everything that is committed. */
+  copyHome(): Uint8Array {
+    return readDatabase(this.databasePath);
+  }
+
+  /** The home's database is put back to a copy; no daemon runs. */
+  restoreHome(copy: Uint8Array): void {
+    writeDatabase(this.databasePath, copy);
+    this.#restored = true;
+  }
+
+  /** A project's folder gets another name. */
+  moveFolder(project: ProjectId): void {
+    const from = this.folderOf(project);
+    const former = this.#folders.get(project) ?? [];
+    const to = join(dirname(from), `${project}-${former.length + 1}`);
+    this.volume.moveFolder(from, to);
+    this.#folders.set(project, [...former, to]);
+    this.saved(project);
   }
 
   /** Begins as `Daemon.start` does. Rejects when the disk fails meanwhile; it is down then. */
   async start(): Promise<void> {
-    const { network, listener } = this.#options;
+    const { network, stores } = this.#options;
     const process = new SimProcess(network.scheduler, network.dice.fork(), this.clock);
     this.#process = process;
     const { world } = process;
     const pause = () => network.dice.between(0, DISK_MS_MAX);
     this.volume.pause = () => network.scheduler.pause(pause(), process);
-    const store = await openReplica(this.#path, world);
-    this.shadow.load(await readDocuments(store.reader), false);
+    const store = await openReplica(this.databasePath, world, this.name);
+    this.shadow.load(await readDocuments(store.reader, isOfRun), this.#restored);
+    this.#restored = false;
     store.onCommit((rows) => {
-      if (process.alive) this.shadow.take(rows);
+      if (process.alive) this.shadow.take(rows.filter(({ address }) => isOfRun(address)));
     });
-    const calls = new CallWatch(
-      () => network.scheduler.now,
-      (problem) => listener.report(`${this.name} ${problem}`),
-      (line) => this.#options.note(`${this.name} ${line}`),
-    );
-    const budget = new RequestBudget(SERVICE_NAME, world);
-    const service = this.#service(process, calls, budget);
-    await store.write(({ db }) => forgetOtherServices(db, LOCAL_ACCOUNT, service.name));
-    const links = await this.#links(store);
-    const shared = { store, world, log: silentLog, account: LOCAL_ACCOUNT };
-    const watch: WatchFolder = (dir, _gitDir, _world, _log, changed) => this.#watch(dir, changed);
-    const git = noGit;
-    const followers = new Followers({ ...shared, git, service: service.name, watch });
-    await budget.keepIn(budgetsIn(store), silentLog);
-    const engine = new SyncEngine({
-      ...shared,
-      budget,
-      log: { ...silentLog, warn: () => calls.failed() },
-      service,
-      user: LOCAL_USER,
-      projects: () => new Map(links.map((link) => [link.projectId, link.name])),
-      onContact: () => {
-        for (const file of followers.files()) if (file.status.state === "waiting") file.look();
-      },
+    const calls = this.#newCalls(process);
+    connectBy(world, (options) => calls.connect(options));
+    const wired = await wire({
+      ...{ home: this.home, store, world, calls: calls.watches, url: urlOf(SERVER) },
+      git: createSimGit(this.volume, stores),
+      watch: this.#watch,
+      links: this.projects.map((projectId) => ({
+        dir: this.folderOf(projectId),
+        projectId,
+        name: projectId,
+        write: this.#options.write,
+      })),
     });
-    await drainInbox(store);
-    const services = createServices(serviceStoreOf(store), world, new RequestLimits(world));
-    for (const link of links) await followers.add(link);
-    engine.start();
-    this.#running = { process, store, services, engine, budget, followers, calls };
+    this.#running = { ...wired, process };
+  }
+
+  #newCalls(process: SimProcess): MachineCalls {
+    const { network, listener, note } = this.#options;
+    const told = { report: listener.report, note };
+    const calls = new MachineCalls({ ...told, name: this.name, network, process });
+    this.#calls = calls;
+    return calls;
   }
 
   /** Ends in order. */
@@ -173,10 +190,7 @@ export class Machine {
     const running = this.running;
     if (!running) return;
     this.#running = undefined;
-    await running.followers.stop();
-    await running.engine.stop();
-    await running.budget.close();
-    await running.store.close();
+    await unwire(running);
     this.crash(false);
   }
 
@@ -186,8 +200,8 @@ export class Machine {
     this.#process = undefined;
     this.#running = undefined;
     this.#watched.clear();
-    for (const wire of this.#wires) wire.abandon();
-    this.#wires = [];
+    this.#calls?.abandon();
+    this.#calls = undefined;
     this.disk.crash(power);
     if (power) this.volume.cutPower();
     this.volume.failing = 0;
@@ -196,77 +210,36 @@ export class Machine {
 
   cutNetwork(): void {
     this.#options.network.cut(this.name);
-    for (const wire of this.#wires) wire.cut();
+    this.#calls?.cut();
   }
 
-  /** A file in the folder was saved: the operating system says so, mostly, else it is seen. */
-  saved(dir: string): void {
+  /** Something in the folder was changed: the system says so, mostly, else it is seen. */
+  saved(project: ProjectId): void {
     const { network } = this.#options;
     const process = this.#process;
     if (!process) return;
     const isLost = network.dice.chance(network.weather.lostEvent);
     const delayMs = network.dice.between(0, isLost ? SECOND_GLANCE_MS : WATCH_MS_MAX);
     network.scheduler.after(delayMs, process, () => {
-      this.#watched.get(dir)?.();
+      for (const dir of this.#folders.get(project) ?? []) this.#watched.get(dir)?.();
     });
   }
 
-  #watch(dir: string, changed: () => void) {
-    this.#watched.set(dir, changed);
+  readonly #watch: WatchFolder = (dir, _gitDir, _world, _log, changed) => {
+    const told = () => changed();
+    this.#watched.set(dir, told);
     return {
       close: async () => {
-        this.#watched.delete(dir);
+        if (this.#watched.get(dir) === told) this.#watched.delete(dir);
       },
     };
-  }
-
-  #service(process: SimProcess, calls: CallWatch, budget: RequestBudget): Service {
-    const { network } = this.#options;
-    const { world } = process;
-    const send = calls.count((request) => network.send(this.name, process, request));
-    const made = createCalls({ send, base: BASE, token: TOKEN, world, budget });
-    return {
-      ...made,
-      name: SERVICE_NAME,
-      exchange: calls.watch(made.exchange),
-      openLive: (handlers) => {
-        budget.sent();
-        let isLive = false;
-        const frame: LiveHandlers["frame"] = (each) => {
-          if (each.type === "subscribed" && !isLive) calls.hurried();
-          isLive ||= each.type === "subscribed";
-          handlers.frame(each);
-        };
-        const wire = new LiveWire(network, this.name, process, TOKEN, { ...handlers, frame });
-        this.#wires.push(wire);
-        return wire;
-      },
-      close: async () => {},
-    };
-  }
-
-  async #links(store: ReplicaStore<DaemonTables>): Promise<Link[]> {
-    const known = await listLinks(store.reader);
-    if (known.length > 0) return known;
-    const links = this.#options.projects.map((projectId) => ({
-      dir: this.folderOf(projectId),
-      projectId,
-      name: projectId,
-      write: true,
-    }));
-    await store.write(async ({ db, now }) => {
-      for (const link of links) await putLink(db, link, now);
-    });
-    return links;
-  }
+  };
 }
 
-/** Every folder is one without git. */
-const noGit: Git = async () => ({
-  kind: "refused",
-  exitCode: 128,
-  message: "fatal: not a git repository (or any of the parent directories): .git",
-});
+/** A second service's own documents are nobody's here. */
+function isOfRun(address: DocumentAddress): boolean {
+  return address.owner === LOCAL_ACCOUNT || projectOf(address.name) !== undefined;
+}
 
 let empty: Uint8Array | undefined;
 

@@ -1,33 +1,23 @@
 import { readLocalMemories } from "../../../daemon/cli/local-memories.ts";
-import { LOCAL_ACCOUNT, LOCAL_USER } from "../../../daemon/gateway/mount.ts";
+import { LOCAL_USER } from "../../../daemon/gateway/mount.ts";
 import { appendToInbox } from "../../../daemon/inbox.ts";
 import { openHomeDatabase } from "../../../daemon/open-home.ts";
-import type { Caller } from "../../../server/services/services.ts";
 import { type MemoryId, memoryIdOf, type ProjectId } from "../../../shared/ids.ts";
 import { LIMITS } from "../../../shared/limits.ts";
 import { wireDocumentId } from "../../../shared/replica/address.ts";
 import { writeTransaction } from "../../../shared/sqlite/transaction.ts";
+import { wholeLines } from "./changes.ts";
 import type { Cluster } from "./cluster.ts";
-import { wholeLines } from "./editor.ts";
 import type { Machine } from "./machine.ts";
 import type { MemoryWrite } from "./memory-ledger.ts";
-import { SERVER } from "./server-node.ts";
+import type { ServerNode } from "./server-node.ts";
+import { TOKEN } from "./wiring.ts";
 
 const KEYS = ["alpha", "beta", "gamma", "delta"];
 const DELETIONS = 0.25;
 const TOO_LONG = 0.1;
 const TOO_LONG_BYTES = LIMITS.memoryValueBytes + 1;
 const BASE = "http://localhost";
-const TOKEN = "mst_dev_simulation";
-
-const LOCAL_CALLER: Caller = {
-  account: LOCAL_ACCOUNT,
-  user: LOCAL_USER,
-  tokenId: "local",
-  plan: "pro",
-  canWrite: true,
-  boundTo: null,
-};
 
 /** Where a write of a memory goes, as the interface says it. */
 interface Place {
@@ -64,7 +54,7 @@ export function writeMemory(cluster: Cluster, machine: Machine): void {
 function writeThroughDaemon(
   cluster: Cluster,
   machine: Machine,
-  { process, services }: NonNullable<Machine["running"]>,
+  { process, services, caller }: NonNullable<Machine["running"]>,
 ): void {
   const place = drawPlace(cluster);
   const write = ask(cluster, machine.name, place);
@@ -73,8 +63,8 @@ function writeThroughDaemon(
   const created = { content: value ?? "", layer, key, ...(project && { project_id: project }) };
   const done =
     value === undefined
-      ? services.memories.remove(LOCAL_CALLER, idOf(write))
-      : services.memories.create(LOCAL_CALLER, created, undefined);
+      ? services.memories.remove(caller, idOf(write))
+      : services.memories.create(caller, created, undefined);
   void Promise.resolve(done).then(
     () => settle(write, "acknowledged", process.alive),
     () => settle(write, "failed", process.alive),
@@ -114,7 +104,8 @@ async function writeOffline(cluster: Cluster, machine: Machine): Promise<void> {
 /** A client of the published interface writes or deletes a memory on the service. */
 export function writeOnService(cluster: Cluster): void {
   const place = drawPlace(cluster);
-  const write = ask(cluster, SERVER, place);
+  const server = serverOf(cluster, place.project);
+  const write = ask(cluster, server.name, place);
   const { key, value } = write;
   const { layer, project } = place;
   // Over the limit it must be refused: what is sent then is no value that the ledger knows.
@@ -123,8 +114,8 @@ export function writeOnService(cluster: Cluster): void {
     content === undefined
       ? requestOf("DELETE", `/v1/memories/${idOf(write)}`)
       : requestOf("POST", "/v1/memories", { content, key, layer, project_id: project });
-  const { process } = cluster.server;
-  cluster.server.fetch(request).then(
+  const { process } = server;
+  server.fetch(request).then(
     (response) => settle(write, response.ok ? "acknowledged" : "failed", process?.alive ?? false),
     () => {
       if (write.state === "asked") write.state = process ? "in doubt" : "failed";
@@ -136,20 +127,62 @@ export function writeOnService(cluster: Cluster): void {
 export async function writeTextOnService(cluster: Cluster): Promise<void> {
   const project = cluster.dice.pick(cluster.projects);
   const path = `/api/projects/${project}`;
-  const read = await cluster.server.fetch(requestOf("GET", path));
+  const server = cluster.hosts.of(project);
+  const read = await server.fetch(requestOf("GET", path));
   if (!read.ok) return;
   const { claude_md_content: before } = (await read.json()) as { claude_md_content: string };
   const line = cluster.phrases.own("service");
-  cluster.note(`${SERVER} gets ${line}`);
+  cluster.note(`${server.name} gets ${line}`);
   const lines = wholeLines(before);
   lines.splice(cluster.dice.below(lines.length + 1), 0, `${line}\n`);
   const after = lines.join("");
   cluster.ledgerOf(project).proposed(after);
-  const sent = cluster.sendText(project, line);
+  const sent = cluster.hosts.sendText(project, line);
   const body = { claude_md_content: after };
-  const answer = await cluster.server.fetch(requestOf("POST", `${path}/sync`, body));
+  const answer = await server.fetch(requestOf("POST", `${path}/sync`, body));
   sent.answered = true;
   if (answer.ok) cluster.ledgerOf(project).saved("", line);
+}
+
+function serverOf({ hosts }: Cluster, project: ProjectId | undefined): ServerNode {
+  return project === undefined ? hosts.main : hosts.of(project);
+}
+
+/** Someone writes a memory that looks like a secret, through the daemon or while it is down. */
+export function writeSecret(cluster: Cluster, machine: Machine): void {
+  const { dice, phrases, secrets, projects } = cluster;
+  const { running } = machine;
+  if (!running && machine.process) return;
+  const write = secrets.ask(machine, dice.pick(projects), phrases.secret);
+  const { project, key, value } = write;
+  cluster.note(`${machine.name} writes ${key} in ${project}`);
+  const settled = () => {
+    write.acknowledged = true;
+  };
+  if (running) {
+    const { process, services, caller } = running;
+    const created = { content: value, layer: "project", key, project_id: project } as const;
+    void Promise.resolve(services.memories.create(caller, created, undefined)).then(
+      () => process.alive && settled(),
+      () => undefined,
+    );
+    return;
+  }
+  const writtenAt = Math.floor(machine.clock.at(cluster.scheduler.now));
+  const waiting = { kind: "memory", document: project, key, value, seen: [], writtenAt } as const;
+  cluster.whileDown(machine, () => appendOffline(machine, waiting).then(settled, () => undefined));
+}
+
+async function appendOffline(
+  machine: Machine,
+  write: Parameters<typeof appendToInbox>[1],
+): Promise<void> {
+  const database = await openHomeDatabase(machine.databasePath);
+  try {
+    await writeTransaction(database.writer, (db) => appendToInbox(db, write));
+  } finally {
+    await database.close();
+  }
 }
 
 function requestOf(method: string, path: string, body?: unknown): Request {

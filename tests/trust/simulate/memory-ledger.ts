@@ -70,9 +70,12 @@ export class MemoryLedger {
     }
   }
 
-  /** What is written by `node` behind the first `count` writes may be gone. */
-  excuse(node: string, count: number): void {
-    for (const write of this.#writes.slice(count)) if (write.node === node) write.excused = true;
+  /** What is written by `node` behind the first `count` writes may be gone; of one document. */
+  excuse(node: string, count: number, document?: string): void {
+    for (const write of this.#writes.slice(count)) {
+      const isMeant = document === undefined || write.document === document;
+      if (write.node === node && isMeant) write.excused = true;
+    }
   }
 
   /** How many writes there were before the first one of `node` that is not answered yet. */
@@ -108,6 +111,13 @@ export class MemoryLedger {
   /** Everything in the inbox of a node is in its documents. */
   inboxDrained(node: string): void {
     for (const write of this.#writes) if (write.node === node) write.waits = false;
+  }
+
+  /** What waited in a node's inbox is gone, or will never be known to have waited. */
+  inboxLost(node: string): void {
+    for (const write of this.#writes) {
+      if (write.node === node && write.waits) write.excused = true;
+    }
   }
 
   /** `shown`: all values of a key, conflicts too, once everything is at rest. */

@@ -15,20 +15,28 @@ export interface Delivery {
   readonly retryAfterMs: number | undefined;
 }
 
-/** The ways between the machines and the service. */
+/** The ways between the machines and the services. */
 export class Network {
   weather: Weather;
   readonly scheduler: Scheduler;
   readonly dice: Dice;
-  readonly server: ServerNode;
+  readonly #servers: readonly ServerNode[];
   readonly #cut = new Set<string>();
   readonly #refusedUntil = new Map<string, number>();
 
-  constructor(scheduler: Scheduler, dice: Dice, server: ServerNode, weather: Weather) {
+  constructor(scheduler: Scheduler, dice: Dice, servers: readonly ServerNode[], weather: Weather) {
     this.scheduler = scheduler;
     this.dice = dice;
-    this.server = server;
+    this.#servers = servers;
     this.weather = weather;
+  }
+
+  /** The service at an address. */
+  serverAt(url: string): ServerNode {
+    const { origin } = new URL(url);
+    const found = this.#servers.find((each) => each.url === origin);
+    if (!found) throw new Error(`there is no service at ${url}`);
+    return found;
   }
 
   cut(machine: string): void {
@@ -73,6 +81,7 @@ export class Network {
     fail: () => void,
   ): void {
     const { dice, weather } = this;
+    const server = this.serverAt(request.url);
     const answer = (response: Response) => this.#later(owner, () => resolve(response));
     const isLost = dice.chance(weather.lostRequest);
     const made = isLost ? undefined : this.#answerInstead(request.url);
@@ -81,12 +90,12 @@ export class Network {
     if (isLost || made) return;
     if (dice.chance(weather.doubled)) {
       this.scheduler.after(dice.between(0, ECHO_MS_MAX), ALWAYS, () => {
-        this.server.fetch(copyOf(request, body)).catch(() => {
+        server.fetch(copyOf(request, body)).catch(() => {
           // Nobody waits for this answer.
         });
       });
     }
-    this.server.fetch(copyOf(request, body)).then(
+    server.fetch(copyOf(request, body)).then(
       (response) => {
         if (this.isCut(machine) || dice.chance(weather.lostAnswer)) {
           if (dice.chance(0.5)) fail();
@@ -107,11 +116,10 @@ export class Network {
       return errorAnswer(429, { "retry-after": String(seconds) });
     }
     if (dice.chance(weather.broken)) return errorAnswer(dice.pick([500, 502, 503]), {});
-    const { pathname } = new URL(url);
     if (dice.chance(weather.refusedUnit)) {
-      this.#refusedUntil.set(pathname, scheduler.now + REFUSED_MS);
+      this.#refusedUntil.set(url, scheduler.now + REFUSED_MS);
     }
-    const isRefused = (this.#refusedUntil.get(pathname) ?? 0) > scheduler.now;
+    const isRefused = (this.#refusedUntil.get(url) ?? 0) > scheduler.now;
     return isRefused ? errorAnswer(400, {}) : undefined;
   }
 

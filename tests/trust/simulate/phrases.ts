@@ -1,21 +1,20 @@
-import { fileHistories } from "../../support/real-data.ts";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { PLANTED } from "../../support/planted-secrets.ts";
 import type { Dice } from "./dice.ts";
 
-const LINE_LENGTH_MAX = 120;
 const PARAGRAPH_LINES_MAX = 4;
+/** In the repository, so that a seed says the same everywhere. */
+const SAMPLE = join(import.meta.dir, "sample.md");
 
-let lines: readonly string[] | undefined;
-
-/** Lines of instruction files. */
-function realLines(): readonly string[] {
-  if (lines) return lines;
-  const found = fileHistories().flatMap(({ versions }) => (versions.at(-1) ?? "").split("\n"));
-  lines = found.filter((line) => line.trim() !== "" && line.length <= LINE_LENGTH_MAX);
-  return lines;
-}
+const lines: readonly string[] = readFileSync(SAMPLE, "utf8")
+  .split("\n")
+  .filter((line) => line.trim() !== "");
 
 /** What people write into files. */
 export class Phrases {
+  /** What may be in a file, and in no document. */
+  readonly secret = PLANTED.github;
   readonly #dice: Dice;
   #count = 0;
 
@@ -25,14 +24,13 @@ export class Phrases {
 
   /** A line that nobody else writes, so that its loss can't be hidden by an equal one. */
   own(author: string): string {
-    const line = this.#dice.pick(realLines()).replace(/^(```|~~~).*/, "in a block");
+    const line = this.#dice.pick(lines).replace(/^(```|~~~).*/, "in a block");
     return `${line} (${author} ${++this.#count})`;
   }
 
-  /** A few lines on end, as they are in the files: others may write the same. */
+  /** A few lines on end, as they are in the sample: others may write the same. */
   paragraph(): string[] {
-    const all = realLines();
-    const first = this.#dice.below(all.length);
-    return all.slice(first, first + 1 + this.#dice.below(PARAGRAPH_LINES_MAX));
+    const first = this.#dice.below(lines.length);
+    return lines.slice(first, first + 1 + this.#dice.below(PARAGRAPH_LINES_MAX));
   }
 }

@@ -1,71 +1,116 @@
+import { LOCAL_ACCOUNT } from "../../../daemon/local-account.ts";
+import type { ReplicaDocument } from "../../../shared/replica/document.ts";
+import { TEXT_CONFLICT_PREFIX } from "../../../shared/replica/own-metadata.ts";
+import { parseTextConflict } from "../../../shared/replica/text-conflict-record.ts";
 import { splitForm } from "../../../shared/replica/text-form.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Machine } from "./machine.ts";
-import { SERVER } from "./server-node.ts";
+import { isBound } from "./moves.ts";
+import type { ServerNode } from "./server-node.ts";
 import { type Shadow, valuesOf, viewOf } from "./shadow.ts";
 
 /** What still differs, or waits, when nothing happens any more; empty when all is at rest. */
 export function differences(cluster: Cluster): string[] {
-  const { machines, server } = cluster;
+  const { machines, hosts } = cluster;
   const found: string[] = [];
-  if (!server.isUp) found.push("the service is down");
+  for (const { isUp, name } of hosts.servers) if (!isUp) found.push(`${name} is down`);
   for (const machine of machines) {
-    if (machine.running) found.push(...waiting(machine));
+    if (machine.running) found.push(...waiting(cluster, machine));
     else found.push(`${machine.name} is down`);
   }
-  const names = new Set(
-    [server, ...machines].flatMap(({ shadow }) => [...shadow.documents.keys()]),
-  );
+  const nodes = [hosts.main, ...machines];
+  const names = new Set(nodes.flatMap(({ shadow }) => [...shadow.documents.keys()]));
   for (const name of [...names].sort()) {
+    const server = serverOf(cluster, name);
     const expected = viewOf(server.shadow.documents.get(name));
     for (const { name: node, shadow } of machines) {
       const view = viewOf(shadow.documents.get(name));
-      if (view !== expected) found.push(`${name}: ${node} has ${view}, ${SERVER} ${expected}`);
+      if (view !== expected) found.push(`${name}: ${node} has ${view}, ${server.name} ${expected}`);
     }
   }
   for (const machine of machines) found.push(...filesThatDiffer(cluster, machine));
   return found;
 }
 
-function waiting(machine: Machine): string[] {
+/** The service that a document is at. */
+function serverOf({ hosts, projects }: Cluster, name: string): ServerNode {
+  const project = projects.find((id) => id === name);
+  return project === undefined ? hosts.main : hosts.of(project);
+}
+
+function waiting(cluster: Cluster, machine: Machine): string[] {
   const { name, running } = machine;
   if (!running) return [];
-  const { engine, followers } = running;
+  const { remotes, followers } = running;
   const found: string[] = [];
-  if (!engine.contact.online) found.push(`${name} is offline: ${engine.contact.message}`);
-  if (!engine.contact.live) found.push(`${name} has no live socket`);
-  for (const { status } of followers.files()) {
-    if (status.state !== "followed") found.push(`${name}: ${status.path} ${status.note}`);
+  for (const { engine, service } of remotes.list()) {
+    const { online, live, message } = engine.contact;
+    // A service that is asked nothing any more tells nothing, either.
+    const isAsked = cluster.projects.some((id) => cluster.hosts.of(id).url === service.name);
+    if (!online && isAsked) found.push(`${name} has no contact with ${service.name}: ${message}`);
+    if (!live) found.push(`${name} has no live socket to ${service.name}`);
+  }
+  for (const project of cluster.projects) {
+    const server = cluster.hosts.of(project);
+    if (!isBound(machine, project, server)) found.push(`${name} has not bound ${project}`);
+  }
+  if (cluster.cast.git !== undefined) return found;
+  for (const { link, status } of followers.files()) {
+    if (status.state === "followed" || !cluster.files.exists(machine, link.projectId)) continue;
+    found.push(`${name}: ${status.path} ${status.note}`);
   }
   return found;
 }
 
+/** A tracked file may be another branch's, or be read and not written. */
 function filesThatDiffer(cluster: Cluster, machine: Machine): string[] {
+  if (cluster.cast.git === "tracked") return [];
   return cluster.projects.flatMap((project) => {
-    const file = cluster.editor.textOf(machine, project);
+    // A missing file says nothing, and nobody makes it again but who removed it.
+    if (!cluster.files.exists(machine, project)) return [];
+    const file = cluster.files.textOf(machine, project);
     const content = machine.shadow.documents.get(project)?.content() ?? "";
     if (file === content) return [];
     return [`${machine.name}'s file of ${project} is ${show(file)}, not ${show(content)}`];
   });
 }
 
-/** What the runs' ledgers say of a cluster that is at rest. */
-export function checkLedgers(cluster: Cluster): void {
-  const { documents } = cluster.server.shadow;
-  cluster.memories.checkAtRest((document, key) => valuesOf(documents.get(document), key));
+/** What the runs' ledgers say of a cluster that is at rest. Returns how many lines are double. */
+export function checkLedgers(cluster: Cluster): number {
+  const documentOf = (name: string) => serverOf(cluster, name).shadow.documents.get(name);
+  cluster.memories.checkAtRest((document, key) => valuesOf(documentOf(document), key));
+  let doubled = 0;
   for (const [project, ledger] of cluster.texts) {
-    ledger.checkAtRest(documents.get(project)?.content() ?? "");
+    const document = documentOf(project);
+    const text = document?.content() ?? "";
+    ledger.checkAtRest(text, toldBy(document));
+    doubled += ledger.doubled(text);
   }
+  return doubled;
+}
+
+/** All versions that a document's conflicts show. */
+export function toldBy(document: ReplicaDocument | undefined): string {
+  if (!document) return "";
+  const keys = [...document.metadata.keys()].filter((key) => key.startsWith(TEXT_CONFLICT_PREFIX));
+  return keys
+    .flatMap((key) => document.metadata.get(key))
+    .flatMap(({ value }) => parseTextConflict("", value)?.versions ?? [])
+    .map(({ text }) => text)
+    .join("\n");
 }
 
 /** Rows and files on the disks, against what was announced. */
 export async function checkDisks(cluster: Cluster): Promise<void> {
+  await cluster.secrets.checkAtRest();
+  for (const lost of await cluster.files.saves.missing(cluster.scheduler.now)) cluster.report(lost);
   for (const machine of cluster.machines) {
     const { running, name, shadow } = machine;
     if (!running) continue;
     const rows = await running.store.reader
       .selectFrom("memories")
       .innerJoin("documents", "documents.id", "memories.document_id")
+      .where((row) => row.or([row("owner", "=", LOCAL_ACCOUNT), row("name", "like", "proj%")]))
       .select(["documents.name", "memories.key", "memories.value"])
       .orderBy("memories.row_id")
       .execute();

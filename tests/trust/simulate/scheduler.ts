@@ -6,6 +6,9 @@ export interface Owner {
   readonly alive: boolean;
 }
 
+/** What belongs to the run itself, and dies with nothing in it. */
+export const RUN: Owner = { alive: true };
+
 interface Event {
   readonly at: number;
   readonly order: number;

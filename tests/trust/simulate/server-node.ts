@@ -11,9 +11,28 @@ import type { Scheduler } from "./scheduler.ts";
 import { Shadow, type ShadowListener } from "./shadow.ts";
 
 export const SERVER = "the service";
+/** The second one, where there are two. */
+export const OTHER_SERVER = "the other service";
+
+/** What a service stands on, and whom it tells. */
+export interface ServerOptions {
+  readonly name: string;
+  readonly scheduler: Scheduler;
+  readonly dice: Dice;
+  /** A real one, for its database. */
+  readonly folder: string;
+  readonly limits: "on" | "off";
+  readonly listener: ShadowListener;
+}
+
+/** The address of the service of this name. */
+export function urlOf(name: string): string {
+  return `http://localhost:${name === SERVER ? 8001 : 8002}`;
+}
 
 /** The service's app, without a port, on a disk that can fail; it can be put back to a copy. */
 export class ServerNode {
+  readonly name: string;
   readonly clock: WallClock;
   readonly disk: SqliteDisk;
   readonly shadow: Shadow;
@@ -26,15 +45,21 @@ export class ServerNode {
   #process: SimProcess | undefined;
   #emulator: EmulatorApp | undefined;
 
-  constructor(scheduler: Scheduler, dice: Dice, folder: string, listener: ShadowListener) {
+  constructor({ name, scheduler, dice, folder, limits, listener }: ServerOptions) {
+    this.name = name;
     this.#scheduler = scheduler;
     this.#dice = dice;
-    this.#limits = dice.chance(0.5) ? "on" : "off";
+    this.#limits = limits;
     this.#path = join(folder, "service.db");
     this.clock = new WallClock(dice, false);
-    this.shadow = new Shadow(SERVER, listener);
+    this.shadow = new Shadow(name, listener);
     this.disk = new SqliteDisk(folder, dice.fork(), () => this.#end());
     mountDisk(this.disk);
+  }
+
+  /** What machines reach it by. */
+  get url(): string {
+    return urlOf(this.name);
   }
 
   get isUp(): boolean {

@@ -32,18 +32,23 @@ export async function simulate(args: string[]): Promise<number> {
 async function run(from: number, count: number, jobs: number): Promise<number> {
   const startedAt = performance.now();
   let done = 0;
-  const { seeds, failed, cpuMs } = await runSeeds(from, count, jobs, ({ seed, problems }) => {
-    if (problems.length > 0) {
-      print(`seed ${seed}: ${problems[0]}`);
-      print(`  replay it: bun run trust simulate --seed ${seed}`);
-    }
-    if (++done % TOLD_EVERY === 0) print(`${done} of ${count} seeds done`);
-  });
+  const { seeds, failed, cpuMs, doubled } = await runSeeds(
+    from,
+    count,
+    jobs,
+    ({ seed, problems }) => {
+      if (problems.length > 0) {
+        print(`seed ${seed}: ${problems[0]}`);
+        print(`  replay it: bun run trust simulate --seed ${seed}`);
+      }
+      if (++done % TOLD_EVERY === 0) print(`${done} of ${count} seeds done`);
+    },
+  );
   const seconds = (performance.now() - startedAt) / MS_PER_S;
   const each = seeds === 0 ? 0 : Math.round(cpuMs / seeds);
   print(
     `${seeds} seeds, ${failed.length} failed, ${seconds.toFixed(1)} s in ${jobs} processes, ` +
-      `${each} ms of one core each`,
+      `${each} ms of one core each; ${doubled} lines stood twice`,
   );
   return failed.length === 0 && seeds === count ? 0 : 1;
 }

@@ -4,14 +4,17 @@ import { replaceInSources } from "./loader.ts";
 import type { SeedResult } from "./run-seed.ts";
 
 // Runs seeds in a process of its own, for sources are replaced for good. Arguments: the mutation
-// or "none", "trace", "quiet" or "first" (problem ends it), the first seed, how many. Prints a line
-// of JSON for each seed.
+// or "none", "trace", "quiet" or "first" (problem ends it), the first seed, how many, and "seeds"
+// or "scenarios", of which the numbers are then. Prints a line of JSON for each.
 
-const [mutation = "none", show = "quiet", first = "1", count = "1"] = process.argv.slice(2);
+const [mutation = "none", show = "quiet", first = "1", count = "1", what = "seeds"] =
+  process.argv.slice(2);
 const FOLDER = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 replaceInSources(mutation === "none" ? undefined : mutation);
 const { runSeed } = await import("./run-seed.ts");
+const { runScenario } = await import("./run-scenario.ts");
+const runOne = what === "scenarios" ? runScenario : runSeed;
 
 let unhandled: string[] = [];
 process.on("unhandledRejection", (thrown) => {
@@ -23,10 +26,14 @@ process.on("uncaughtException", (thrown) => {
 
 /** Out of a promise's reach, so that the run can let all promises go on. */
 function runFromLoop(seed: number): Promise<SeedResult> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     setImmediate(() => {
-      const result = runSeed(seed, FOLDER);
-      setImmediate(() => resolve(result));
+      try {
+        const result = runOne(seed, FOLDER);
+        setImmediate(() => resolve(result));
+      } catch (thrown) {
+        reject(thrown);
+      }
     });
   });
 }

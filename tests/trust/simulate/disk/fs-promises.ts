@@ -38,6 +38,11 @@ export function statsOf(inode: Inode): Stats {
   };
 }
 
+function nanoseconds(milliseconds: number): bigint {
+  return BigInt(Math.round(milliseconds * NANOSECONDS_PER_MS));
+}
+
+/** A file that is open, and the volume that it is on. */
 export interface Opened {
   readonly volume: Volume;
   readonly inode: Inode;
@@ -105,8 +110,7 @@ export class FileHandle {
     await this.#volume.pause();
     const stats = statsOf(this.#inode);
     if (!options?.bigint) return stats;
-    const mtimeNs = BigInt(Math.round(stats.mtimeMs * NANOSECONDS_PER_MS));
-    return { ...stats, size: BigInt(stats.size), mtimeNs };
+    return { ...stats, size: BigInt(stats.size), mtimeNs: nanoseconds(stats.mtimeMs) };
   }
 
   async sync(): Promise<void> {
@@ -131,10 +135,29 @@ export async function lstat(path: string): Promise<Stats> {
   return statsOf(volume.get(path));
 }
 
-/** Of a folder; when it was made is not kept. */
+/** In whole numbers without end; inodes are made one after another. */
 export async function stat(path: string) {
   const stats = await lstat(path);
-  return { ...stats, dev: 1n, ino: BigInt(stats.ino), birthtimeNs: 0n };
+  const mtimeNs = nanoseconds(stats.mtimeMs);
+  const ino = BigInt(stats.ino);
+  return {
+    ...stats,
+    dev: 1n,
+    ino,
+    size: BigInt(stats.size),
+    mtimeNs,
+    ctimeNs: mtimeNs,
+    birthtimeNs: ino,
+  };
+}
+
+/** A whole file: as text where an encoding is given. */
+export async function readFile(path: string, encoding?: "utf8") {
+  const volume = volumeOf(path);
+  await volume.pause();
+  const { bytes, folder } = volume.get(path);
+  if (folder) throw new DiskError("EISDIR", path);
+  return encoding === undefined ? bytes : bytes.toString(encoding);
 }
 
 export async function realpath(path: string): Promise<string> {
@@ -151,6 +174,7 @@ export async function mkdir(path: string): Promise<void> {
 export async function readdir(path: string): Promise<string[]> {
   const volume = volumeOf(path);
   await volume.pause();
+  if (!volume.get(path).folder) throw new DiskError("ENOTDIR", path);
   return volume.namesIn(path);
 }
 

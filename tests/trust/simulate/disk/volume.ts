@@ -14,6 +14,9 @@ export interface Inode {
   modifiedAt: number;
 }
 
+/** Hears what a program has put where a name leads, as a whole or in steps. */
+export type OnPut = (path: string, text: string, how: "whole" | "in place") => void;
+
 /** An error as the operating system gives it. */
 export class DiskError extends Error {
   constructor(
@@ -36,7 +39,7 @@ export class Volume {
   readonly #root: string;
   readonly #dice: Dice;
   readonly #now: () => number;
-  readonly #onPut: (path: string, text: string) => void;
+  readonly #onPut: OnPut;
   /** Lets the process that works on the volume wait, as a disk does. */
   pause: () => Promise<void> = () => Promise.resolve();
   /** So many of the next writes fail. */
@@ -46,12 +49,7 @@ export class Volume {
   #inodes = 0;
 
   /** `onPut` hears what a program, and no person, has put where a name leads. */
-  constructor(
-    root: string,
-    dice: Dice,
-    now: () => number,
-    onPut: (path: string, text: string) => void,
-  ) {
+  constructor(root: string, dice: Dice, now: () => number, onPut: OnPut) {
     this.#root = root;
     this.#dice = dice;
     this.#now = now;
@@ -80,6 +78,13 @@ export class Volume {
       .map((path) => basename(path));
   }
 
+  /** Of all files in a folder and in those below it. */
+  pathsIn(folder: string): string[] {
+    return [...this.#names]
+      .filter(([path, inode]) => path.startsWith(`${folder}/`) && !inode.folder)
+      .map(([path]) => path);
+  }
+
   makeFolder(path: string): void {
     if (!this.#names.has(path)) this.#names.set(path, this.#inode(true));
   }
@@ -104,11 +109,19 @@ export class Volume {
     const size = Math.max(inode.bytes.length, at + bytes.length);
     const written = Buffer.concat([inode.bytes], size);
     bytes.copy(written, at);
-    this.write(inode, written);
+    this.#writeInPlace(inode, written);
   }
 
   truncate(inode: Inode, length: number): void {
-    this.write(inode, Buffer.concat([inode.bytes], length));
+    this.#writeInPlace(inode, Buffer.concat([inode.bytes], length));
+  }
+
+  /** What is there in between may be of two texts. */
+  #writeInPlace(inode: Inode, bytes: Buffer): void {
+    this.write(inode, bytes);
+    for (const [path, each] of this.#names) {
+      if (each === inode) this.#onPut(path, bytes.toString(), "in place");
+    }
   }
 
   /** A person's program saves into a file that it has opened; that is flushed, and never fails. */
@@ -130,6 +143,20 @@ export class Volume {
     this.#write(to);
     this.#put(to, this.get(from));
     this.#names.delete(from);
+  }
+
+  /** A person gives a folder, with all that is in it, another name at once. */
+  moveFolder(from: string, to: string): void {
+    const moved = (names: Map<string, Inode>) =>
+      new Map(
+        [...names].map(([path, inode]) => {
+          const isInside = path === from || path.startsWith(`${from}/`);
+          return [isInside ? to + path.slice(from.length) : path, inode];
+        }),
+      );
+    this.get(from);
+    this.#names = moved(this.#names);
+    this.#flushedNames = moved(this.#flushedNames);
   }
 
   swap(one: string, other: string): boolean {
@@ -188,7 +215,7 @@ export class Volume {
 
   #put(path: string, inode: Inode): void {
     this.#names.set(path, inode);
-    this.#onPut(path, inode.bytes.toString());
+    this.#onPut(path, inode.bytes.toString(), "whole");
   }
 
   #write(path: string): void {

@@ -1,0 +1,19 @@
+import { type Mutation, mutation } from "./mutation.ts";
+
+/** In the files themselves. */
+export const FILES: readonly Mutation[] = [
+  mutation(
+    "a file is not flushed before it gets its name",
+    53,
+    "daemon/sources/twin-file.ts",
+    "await handle.sync();",
+    "",
+  ),
+  mutation(
+    "a save is compared with the live text instead of its base",
+    2,
+    "daemon/sources/file-edit.ts",
+    "document.editText(seen, lines)",
+    "document.editText(document.captureText(), lines)",
+  ),
+];

@@ -1,0 +1,72 @@
+import { type Mutation, mutation } from "./mutation.ts";
+
+const DECIDE = "daemon/sources/decide-following.ts";
+
+/** In what git's branches and commits mean for a tracked file. */
+export const GIT: readonly Mutation[] = [
+  mutation(
+    "an earlier commit is taken for an edit",
+    "an earlier commit changes nothing, and is what the next edit counts from",
+    DECIDE,
+    'if (commit === "onward") return "edit";',
+    'if (commit === "onward" || commit === "back") return "edit";',
+  ),
+  mutation(
+    "a commit of another line of work is taken for an edit",
+    "a commit of another line of work changes nothing",
+    DECIDE,
+    'if (commit === "onward") return "edit";',
+    'if (commit === "onward" || commit === "elsewhere") return "edit";',
+  ),
+  mutation(
+    "what a later commit takes away is not heard",
+    "what a later commit brings and takes away is an edit",
+    DECIDE,
+    'if (commit === "onward") return "edit";',
+    "",
+  ),
+  mutation(
+    "a commit that another machine has read is read once more",
+    "what one machine has read of a commit another does not bring back",
+    "daemon/sources/known-commits.ts",
+    "return commit !== undefined && document.metadata",
+    'return commit === "" && document.metadata',
+  ),
+  mutation(
+    "another branch's text is taken",
+    "another branch's text is not the project's",
+    DECIDE,
+    'if (facts.git === "branch") return "leave-branch";',
+    "",
+  ),
+  mutation(
+    "a tracked file need not stand still",
+    "a file in the middle of a checkout is nobody's save",
+    "daemon/sources/read-tracked-text.ts",
+    "if (startedMs - sighting.sinceMs < QUIET_MS) {",
+    "if (startedMs - sighting.sinceMs < -QUIET_MS) {",
+  ),
+  mutation(
+    "the index's lock is not looked at",
+    "a file is left alone for as long as git works",
+    "daemon/sources/git-operation.ts",
+    'names.has("index.lock") ||',
+    "",
+  ),
+  {
+    name: "a branch without the file counts as its removal",
+    found: "a branch without the file deletes nothing",
+    replacements: [
+      {
+        file: DECIDE,
+        from: 'if (facts.git === "branch") return "leave-branch";',
+        to: 'if (facts.git === "branch" && facts.file !== "absent") return "leave-branch";',
+      },
+      {
+        file: DECIDE,
+        from: 'if (facts.file === "absent") return decideAbsent(facts);',
+        to: 'if (facts.file === "absent") return "edit";',
+      },
+    ],
+  },
+];

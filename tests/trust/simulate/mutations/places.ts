@@ -1,0 +1,109 @@
+import { type Mutation, mutation } from "./mutation.ts";
+
+/** In shortened logs, held writes, and what changes its place. */
+export const PLACES: readonly Mutation[] = [
+  mutation(
+    "rows that were partly compacted are served as all of them",
+    "whoever lags behind a shortened log gets the whole document",
+    "shared/replica/log-rows.ts",
+    "if (rows.length !== throughSeq - afterSeq) return undefined;",
+    "if (rows.length === 0) return undefined;",
+  ),
+  mutation(
+    "compaction drops what no service has acknowledged",
+    "rows that no service has acknowledged are not dropped",
+    "daemon/open-replica.ts",
+    "droppable: lowestAcked,",
+    "",
+  ),
+  mutation(
+    "what only deletes counts as nothing",
+    "a deletion alone goes to the others",
+    "shared/replica/exchange.ts",
+    "return update.length === 2 && update[0] === 0 && update[1] === 0;",
+    "return update[0] === 0;",
+  ),
+  mutation(
+    "lines are doubles whatever their indentation",
+    "lines that differ by their indentation are no doubles",
+    "shared/replica/block-match.ts",
+    "const keyOf = (block: Block) => block.key;",
+    "const keyOf = (block: Block) => block.key.trim();",
+  ),
+  {
+    // Two places see to it: one where a project is bound anew, one where a service is opened.
+    name: "going back to a former service is no first contact",
+    found: "what came from a second service is told to the first one when a project comes back",
+    replacements: [
+      {
+        file: "daemon/remotes/remote-book.ts",
+        from: "await forgetPositions(db, open.id);",
+        to: "",
+      },
+      {
+        file: "daemon/remotes/open-remotes.ts",
+        from: "await store.write(({ db }) => forgetOtherServices(db, account, service.name));",
+        to: "",
+      },
+    ],
+  },
+  mutation(
+    "a held write is dropped when its project is bound anew",
+    "a held write goes along when its project is bound anew",
+    "daemon/remotes/remote-book.ts",
+    "await giveHeldTo(db, project, to);",
+    "",
+  ),
+  mutation(
+    "what waits while no daemon runs goes to the usual service",
+    "what waits while no daemon runs goes to where its project is bound",
+    "daemon/drain-inbox.ts",
+    "(await findBinding(db, project)) ?? usual",
+    "usual",
+  ),
+  {
+    // The engine asks for no such project, and would not be given it.
+    name: "a project goes on to its former service, too",
+    found: "nothing of a project goes to its former service",
+    replacements: [
+      {
+        file: "daemon/sync/open-bound.ts",
+        from: "if (bound !== undefined && bound !== account) return undefined;",
+        to: "if (bound !== undefined) return await context.open({ owner: bound, name });",
+      },
+      {
+        file: "daemon/remotes/open-remotes.ts",
+        from: "this.#bindings.get(projectId) === account);",
+        to: "this.#bindings.has(projectId));",
+      },
+    ],
+  },
+  mutation(
+    "a renamed folder's file is a stranger's",
+    "a folder that was renamed while no daemon ran keeps its base",
+    "daemon/move-link.ts",
+    "await moveFollowed(db, from, to);",
+    "",
+  ),
+  mutation(
+    "a renamed folder is not looked for",
+    "a folder that is renamed is followed where it is",
+    "daemon/linked-folders.ts",
+    "if (to === undefined || this.#links.some(({ dir }) => dir === to)) return;",
+    "if (to !== undefined) return;",
+  ),
+  mutation(
+    "a memory that looks like a secret is taken from the inbox",
+    "what waits while no daemon runs goes to where its project is bound",
+    "daemon/drain-inbox.ts",
+    "const why = await whyMemoryHeld(db, open, { key, value }, present);",
+    "const why = undefined;",
+  ),
+  mutation(
+    "a memory that looks like a secret is taken through the gateway",
+    "a held write goes along when its project is bound anew",
+    "daemon/held/withholding.ts",
+    'return (await findSecrets(texts.join("\\n\\n"))).length > 0;',
+    "return false;",
+  ),
+];

@@ -1,0 +1,71 @@
+import { type Mutation, mutation } from "./mutation.ts";
+
+/** In syncing. */
+export const SYNC: readonly Mutation[] = [
+  mutation(
+    "the service's word that it has lost data is not heard",
+    14,
+    "daemon/sync/incoming.ts",
+    "if (answer.reset || answer.missing) {",
+    "if (answer.reset === null) {",
+  ),
+  mutation(
+    "what is written during a call counts as acknowledged by it",
+    1,
+    "daemon/sync/incoming.ts",
+    "Math.max(sent.throughSeq, position.ackedSeq)",
+    "open.head.seq",
+  ),
+  mutation(
+    "first contact counts as an acknowledgement",
+    1,
+    "daemon/sync/incoming.ts",
+    "sent.firstContact && wasEmpty ?",
+    "sent.firstContact ?",
+  ),
+  mutation(
+    "a live frame is taken although one before it has not come",
+    25,
+    "daemon/sync/incoming.ts",
+    "remote.seq + 1 === seq",
+    "remote.seq < seq",
+  ),
+  {
+    // Both obey it: one for its own backoff, one for everybody and over a restart.
+    name: "Retry-After is not obeyed",
+    found: 4,
+    replacements: [
+      {
+        file: "daemon/sync/schedule.ts",
+        from: "this.#askedToWaitUntil = now + (retryAfterMs ?? 0);",
+        to: "this.#askedToWaitUntil = retryAfterMs === undefined ? 0 : now;",
+      },
+      {
+        file: "daemon/sync/budget.ts",
+        from: "this.#closedUntil = Math.max(this.#closedUntil, now + retryAfterMs);",
+        to: "this.#closedUntil = 0;",
+      },
+    ],
+  },
+  mutation(
+    "calls keep no distance",
+    2,
+    "daemon/sync/schedule.ts",
+    "const notBefore = again ? now : now + CALL_DISTANCE_MS;",
+    "const notBefore = again ? now : now + CALL_DISTANCE_MS / 10;",
+  ),
+  mutation(
+    "what is written during a call goes at once",
+    1,
+    "daemon/sync/incoming.ts",
+    "ackedSeq === 0 && open.head.seq > 0 : sent.more;",
+    "ackedSeq === 0 && open.head.seq > 0 : open.head.seq > ackedSeq;",
+  ),
+  mutation(
+    "the inbox is applied again at each start",
+    8,
+    "daemon/drain-inbox.ts",
+    'if (writes.length > 0) await context.db.deleteFrom("inbox").execute();',
+    "",
+  ),
+];

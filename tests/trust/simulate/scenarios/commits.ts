@@ -1,0 +1,170 @@
+import { BEFORE } from "../git/clone.ts";
+import { MAIN } from "../git/git-user.ts";
+import { lines, type Stage } from "../stage.ts";
+import type { Scenario } from "./scenario.ts";
+
+/** Longer than a tracked file has to stand still. */
+const QUIET_MS = 8000;
+const TRACKED = { git: "tracked", write: false } as const;
+
+/** Somebody saves and commits while no daemon runs there, and pushes it. */
+function publish(stage: Stage, number: number, text: string): void {
+  stage.stop(number);
+  stage.save(number, text);
+  stage.wait(stage.git(number).commit("published"));
+  stage.git(number).push();
+}
+
+function pull(stage: Stage, number: number): void {
+  stage.wait(stage.git(number).pull());
+  stage.pass(QUIET_MS);
+}
+
+function parentOf({ head, objects }: ReturnType<typeof repositoryOf>): string {
+  return objects.get(head.commit ?? "").parents[0] ?? "";
+}
+
+function repositoryOf(stage: Stage, number: number) {
+  return stage.git(number).repository;
+}
+
+/** What git's branches and commits mean for a tracked file. */
+export const COMMITS: readonly Scenario[] = [
+  {
+    name: "what a later commit brings and takes away is an edit",
+    cast: TRACKED,
+    play(stage) {
+      stage.begin(lines("one", "two", "three"));
+      stage.pass(QUIET_MS);
+      publish(stage, 2, lines("one", "three", "four"));
+      pull(stage, 1);
+      stage.expect("the text", stage.textOf(1), lines("one", "three", "four"));
+      stage.start(2);
+    },
+  },
+  {
+    name: "an earlier commit changes nothing, and is what the next edit counts from",
+    cast: TRACKED,
+    play(stage) {
+      stage.begin(lines("one", "two"));
+      stage.pass(QUIET_MS);
+      stage.save(1, lines("one", "two", "three"));
+      stage.pass(QUIET_MS);
+      stage.wait(stage.git(1).commit("third"));
+      stage.pass(QUIET_MS);
+      stage.wait(stage.git(1).resetHard(parentOf(repositoryOf(stage, 1))));
+      stage.pass(QUIET_MS);
+      stage.expect("the text", stage.textOf(2), lines("one", "two", "three"));
+      stage.save(1, lines("one", "two", "next"));
+      stage.pass(QUIET_MS);
+      stage.expect("three is there", stage.textOf(2).includes("three"), true);
+      stage.expect("next is there", stage.textOf(2).includes("next"), true);
+    },
+  },
+  {
+    name: "a commit of another line of work changes nothing",
+    cast: TRACKED,
+    play(stage) {
+      stage.begin(lines("one", "two", "three"));
+      stage.pass(QUIET_MS);
+      publish(stage, 2, lines("one", "three"));
+      stage.save(1, lines("one", "two", "three", "own"));
+      stage.pass(QUIET_MS);
+      stage.wait(stage.git(1).commit("own"));
+      stage.pass(QUIET_MS);
+      stage.git(1).fetch();
+      stage.wait(stage.git(1).resetHard(repositoryOf(stage, 2).head.commit ?? ""));
+      stage.pass(QUIET_MS);
+      stage.expect("the text", stage.textOf(1), lines("one", "two", "three", "own"));
+      stage.start(2);
+    },
+  },
+  {
+    name: "what one machine has read of a commit another does not bring back",
+    cast: { ...TRACKED, machines: 3 },
+    play(stage) {
+      stage.begin(lines("one", "two"));
+      stage.pass(QUIET_MS);
+      publish(stage, 3, lines("one", "two", "brought"));
+      pull(stage, 1);
+      stage.expect("the text", stage.textOf(2), lines("one", "two", "brought"));
+      stage.save(1, lines("one", "two"));
+      stage.pass(QUIET_MS);
+      stage.expect("the text", stage.textOf(2), lines("one", "two"));
+      pull(stage, 2);
+      stage.expect("the text after the pull", stage.textOf(1), lines("one", "two"));
+      stage.start(3);
+      stage.pass(QUIET_MS);
+    },
+  },
+  {
+    name: "another branch's text is not the project's",
+    cast: TRACKED,
+    play(stage) {
+      stage.begin(lines("one", "two"));
+      stage.pass(QUIET_MS);
+      stage.wait(stage.git(1).checkout("topic", true));
+      stage.pass(QUIET_MS);
+      stage.save(1, lines("one", "of the topic"));
+      stage.pass(QUIET_MS);
+      stage.expect("the text", stage.textOf(2), lines("one", "two"));
+      stage.wait(stage.git(1).commit("topic"));
+      stage.wait(stage.git(1).checkout(MAIN));
+      stage.pass(QUIET_MS);
+      stage.expect("the text", stage.textOf(2), lines("one", "two"));
+      stage.wait(stage.git(1).merge("topic"));
+      stage.pass(QUIET_MS);
+      stage.expect("the text once it is merged", stage.textOf(2), lines("one", "of the topic"));
+    },
+  },
+  {
+    name: "a branch without the file deletes nothing",
+    cast: TRACKED,
+    play(stage) {
+      stage.begin(lines("one", "two"));
+      stage.pass(QUIET_MS);
+      stage.wait(stage.git(1).checkout(BEFORE));
+      stage.pass(QUIET_MS * 2);
+      stage.expect("the text", stage.textOf(2), lines("one", "two"));
+      stage.wait(stage.git(1).checkout(MAIN));
+      stage.pass(QUIET_MS);
+      stage.expect("the text", stage.textOf(2), lines("one", "two"));
+    },
+  },
+  {
+    name: "a file in the middle of a checkout is nobody's save",
+    cast: TRACKED,
+    play(stage) {
+      stage.begin(lines("one", "two"));
+      stage.pass(QUIET_MS);
+      stage.wait(stage.git(1).checkout("topic", true));
+      stage.save(1, lines("of the topic"));
+      stage.wait(stage.git(1).commit("topic"));
+      stage.wait(stage.git(1).checkout(MAIN));
+      stage.pass(QUIET_MS);
+      stage.cluster.clones.stepMs = 700;
+      stage.begun(stage.git(1).checkout("topic"));
+      stage.pass(QUIET_MS * 2);
+      stage.expect("the text", stage.textOf(2), lines("one", "two"));
+    },
+  },
+  {
+    name: "a file is left alone for as long as git works",
+    cast: TRACKED,
+    play(stage) {
+      stage.begin(lines("one", "two"));
+      stage.pass(QUIET_MS);
+      stage.wait(stage.git(1).checkout("topic", true));
+      stage.save(1, lines("of the topic"));
+      stage.wait(stage.git(1).commit("topic"));
+      stage.wait(stage.git(1).checkout(MAIN));
+      stage.pass(QUIET_MS);
+      stage.cluster.clones.stepMs = 20_000;
+      stage.begun(stage.git(1).checkout("topic"));
+      stage.pass(50_000);
+      stage.expect("the text", stage.textOf(2), lines("one", "two"));
+      stage.pass(60_000);
+      stage.cluster.clones.stepMs = undefined;
+    },
+  },
+];

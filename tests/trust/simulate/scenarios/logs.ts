@@ -1,0 +1,54 @@
+import { lines, type Stage } from "../stage.ts";
+import type { Scenario } from "./scenario.ts";
+
+/** More than a log keeps here. */
+const MANY = 30;
+/** A unit is not called about twice sooner. */
+const CALL_MS = 1200;
+
+/** Writes memories one after another, so that each is a row of its own. */
+function writeMany(stage: Stage, number: number, name: string): void {
+  for (let at = 0; at < MANY; at++) stage.remember(number, `${name} ${at}`);
+}
+
+/** Deletes them the same way: rows of which none builds on another. */
+function forgetMany(stage: Stage, number: number, name: string): void {
+  for (let at = 0; at < MANY; at++) {
+    stage.forget(number, `${name} ${at}`);
+    // Each goes to the service by itself, too.
+    stage.pass(CALL_MS);
+  }
+}
+
+/** What becomes of rows that a log has dropped, or may not drop. */
+export const LOGS: readonly Scenario[] = [
+  {
+    name: "whoever lags behind a shortened log gets the whole document",
+    cast: { machines: 3 },
+    play(stage) {
+      stage.begin(lines("one"));
+      writeMany(stage, 1, "early");
+      stage.pass();
+      stage.stop(3);
+      forgetMany(stage, 1, "early");
+      stage.pass();
+      stage.start(3);
+      stage.pass();
+      stage.expect("how many memories the third has", stage.countMemories(3), 0);
+    },
+  },
+  {
+    name: "rows that no service has acknowledged are not dropped",
+    play(stage) {
+      stage.begin(lines("one"));
+      writeMany(stage, 1, "early");
+      stage.pass();
+      stage.cutOff(1);
+      forgetMany(stage, 1, "early");
+      const { running } = stage.machine(1);
+      if (running) stage.wait(running.store.sweep());
+      stage.connect(1);
+      stage.expect("how many memories the second has", stage.countMemories(2), 0);
+    },
+  },
+];
