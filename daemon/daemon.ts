@@ -228,7 +228,7 @@ export class Daemon implements Controlled {
 
   /** Waits like `sync` for what is under way and due; asks for no more, and looks at no file. */
   settle(waitSeconds: number, signal?: AbortSignal): Promise<SyncResult> {
-    this.#remotes.hurry();
+    this.#remotes.hurry("person");
     return this.#untilSynced(this.#followers.settled(), waitSeconds, signal);
   }
 

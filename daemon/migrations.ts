@@ -195,6 +195,7 @@ const ownMigrations: readonly Migration[] = [
         .addColumn("dir", "text", (column) => column.notNull())
         .addColumn("revision", "text", (column) => column.notNull())
         .addColumn("saved_at", "integer", (column) => column.notNull())
+        .addColumn("kept_at", "integer", (column) => column.notNull())
         .addColumn("outcome", "text", (column) => column.notNull())
         .addColumn("conflicts", "text", (column) => column.notNull())
         .execute();
@@ -218,4 +219,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The same, with what a home's database of this version is known by. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 1_587_482_886 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 3_737_818_305 };

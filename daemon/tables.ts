@@ -121,6 +121,8 @@ interface SavesTable {
   /** Names the saved text as a version's name does. */
   revision: string;
   saved_at: number;
+  /** When it was taken: a version that is just this save was written then. */
+  kept_at: number;
   outcome: SaveOutcome;
   /** Ids of the conflicts that it came to, as JSON. */
   conflicts: string;

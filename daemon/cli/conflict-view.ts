@@ -6,7 +6,7 @@ import type {
   TextConflict,
 } from "./local-conflicts.ts";
 import type { Written } from "./losing-versions.ts";
-import { count, firstLine, shortName } from "./output.ts";
+import { count, firstLine, plainLine, shortName } from "./output.ts";
 import { formatShown } from "./text-format-view.ts";
 import { indented, machineShown, timeShown } from "./version-view.ts";
 
@@ -42,10 +42,13 @@ function whatOf({ record, versions }: TextConflict): string {
       return "document, where lines stand";
     case "elsewhere":
       return "document, lacks lines of git";
-    default:
-      return versions.every(({ inText, text }) => inText || text === "")
-        ? "document, has both"
-        : "document";
+    case "renewed":
+      return "document, file made anew";
+    case "unseen":
+      if (versions.some(({ text }) => text === "")) return "document, kept lines";
+      return "document, has both";
+    case "both":
+      return versions.every(({ inText }) => inText) ? "document, has both" : "document";
   }
 }
 
@@ -93,13 +96,13 @@ function textLines({ document, foundAt, record, versions }: TextConflict): strin
 }
 
 const CONFLICT_WORDS = {
-  both: "a place in the document",
-  unseen: "a save that may not have seen a change, in the document",
-  moved: "a save that may not have seen that lines were moved, in the document",
+  both: "two machines changed these lines differently, in the document",
+  unseen: "a save undid what others had changed less than a minute before, in the document",
+  moved: "two machines put these lines in different places, in the document",
   format: "two ways of writing down the document",
-  deletion: "a deletion of most of the document",
-  elsewhere: "lines that git brought and the document lacks, in a file",
-  renewed: "a file that was made anew, in the document",
+  deletion: "most lines were deleted at once, in the document",
+  elsewhere: "lines that git brought, and that are not in the document",
+  renewed: "a file was made anew without these lines, beside the document",
 } as const;
 
 function standing({ inText }: PlacedVersion): string {
@@ -112,7 +115,7 @@ function whose({ text, machine, at }: PlacedVersion): string {
 }
 
 function indentedLines({ text }: PlacedVersion): string[] {
-  return text === "" ? [] : indented(text);
+  return text === "" ? [] : indented(text).map(plainLine);
 }
 
 /** What `--json` says of it. */

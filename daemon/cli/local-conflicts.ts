@@ -111,8 +111,7 @@ function placedVersions({ kind, versions }: TextConflictRecord, content: string)
   });
   return versions.map((version, at) => {
     const isThere = held[at] ?? false;
-    // Lines that others moved stand where those put them.
-    if (kind === "moved") return { ...version, inText: isThere && at === 0 };
+    if (kind === "moved") return { ...version, inText: isThere && version.isStanding };
     return { ...version, inText: version.text === "" ? !held[1 - at] : isThere };
   });
 }

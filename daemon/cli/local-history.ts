@@ -96,41 +96,52 @@ async function savedTexts(db: Db, id: number): Promise<Version[]> {
   return texts.map((each) => versionOf(each, "saved"));
 }
 
-/** By the names of the saved texts, what became of each the last time. */
-async function listSaves(db: Db, id: number): Promise<ReadonlyMap<string, LocalSave>> {
+/** Each save of a text here that is kept, the latest first. */
+async function listSaves(db: Db, id: number): Promise<NamedSave[]> {
   const rows = await db
     .selectFrom("saves")
     .selectAll()
     .where("document_id", "=", id)
-    .orderBy("id")
+    .orderBy("id", "desc")
     .execute();
-  return new Map(
-    rows.map(({ revision, dir, saved_at: savedAt, outcome, conflicts }) => {
-      return [revision, { dir, savedAt, outcome, conflicts: JSON.parse(conflicts) as string[] }];
-    }),
-  );
+  return rows.map(({ revision, dir, saved_at: savedAt, kept_at: keptAt, outcome, conflicts }) => {
+    const ids = JSON.parse(conflicts) as string[];
+    return { revision, keptAt, save: { dir, savedAt, outcome, conflicts: ids } };
+  });
 }
 
-/** Each save beside the version that it is, or else by itself where it belongs in time. */
+interface NamedSave {
+  readonly revision: string;
+  readonly keptAt: number;
+  readonly save: LocalSave;
+}
+
+/** Each save beside the version that was written by it, or else by itself where it is in time. */
 function withSaves(
   versions: readonly Version[],
   saved: readonly Version[],
-  saves: ReadonlyMap<string, LocalSave>,
+  saves: readonly NamedSave[],
 ): Version[] {
   const all = [...versions];
-  const known = new Set(versions.map(({ revision }) => revision));
-  for (const version of saved) {
-    if (known.has(version.revision)) continue;
-    known.add(version.revision);
-    const at = all.findIndex(({ writtenAt }) => writtenAt <= version.writtenAt);
-    all.splice(at === -1 ? all.length : at, 0, version);
+  const texts = new Map([...saved, ...versions].map((each) => [each.revision, each]));
+  for (const { revision, keptAt, save } of saves) {
+    const at = all.findIndex((each) => each.revision === revision && each.writtenAt === keptAt);
+    const text = texts.get(revision);
+    if (at !== -1) all[at] = { ...(all[at] as Version), save };
+    else if (text) insertByTime(all, { ...asSaved(text), writtenAt: save.savedAt, save });
   }
-  const shown = new Set<string>();
-  return all.map((version) => {
-    const save = shown.has(version.revision) ? undefined : saves.get(version.revision);
-    shown.add(version.revision);
-    return save ? { ...version, save } : version;
-  });
+  const known = new Set(all.map(({ revision }) => revision));
+  for (const text of saved) if (!known.has(text.revision)) insertByTime(all, text);
+  return all;
+}
+
+function asSaved(version: Version): Version {
+  return { ...version, state: "saved", replacedAt: undefined };
+}
+
+function insertByTime(versions: Version[], version: Version): void {
+  const at = versions.findIndex(({ writtenAt }) => writtenAt <= version.writtenAt);
+  versions.splice(at === -1 ? versions.length : at, 0, version);
 }
 
 /** A write of the inbox; without a value it deletes. */

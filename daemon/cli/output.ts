@@ -73,6 +73,11 @@ export function shownPlainly(text: string): string {
   return text.replace(/\p{Cc}/gu, " ");
 }
 
+/** A line of a text as it may be shown: what a terminal would obey is a space, but for tabs. */
+export function plainLine(line: string): string {
+  return line.replace(/[^\P{Cc}\t]/gu, " ");
+}
+
 /** All but line breaks and tabs. */
 const CONTROL_IN_LINES = /[^\P{Cc}\n\t]/gu;
 

@@ -1,3 +1,4 @@
+import type { Urgency } from "../sync/budget.ts";
 import { AppError, messageOf } from "../../shared/errors.ts";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
@@ -126,8 +127,8 @@ export class OpenRemotes {
   }
 
   /** What is due goes now, should its service be back: a person still waits for it. */
-  hurry(): void {
-    for (const { engine } of this.#open.values()) engine.hurry();
+  hurry(urgency?: Urgency): void {
+    for (const { engine } of this.#open.values()) engine.hurry(urgency);
   }
 
   /** The machine was asleep or is in another network; see `SyncEngine.woke`. */

@@ -33,9 +33,11 @@ export class ArrivalClock {
 
   #ageOf({ id, at }: Arrival, savedAt: number): number {
     const cameAt = this.#cameAt.get(id);
-    if (cameAt === undefined) return savedAt - at;
+    const now = this.#world.now();
+    // Clocks of file systems may be ahead of ours.
+    if (cameAt === undefined) return Math.min(savedAt, now) - at;
     const sinceMs = this.#world.monotonic() - cameAt;
-    const savedAgoMs = Math.max(0, this.#world.now() - savedAt);
+    const savedAgoMs = Math.max(0, now - savedAt);
     return sinceMs - Math.min(savedAgoMs, sinceMs);
   }
 }

@@ -45,11 +45,6 @@ export async function addArrival(
   return id;
 }
 
-/** A write came to nothing, and what it was to bring has not come. */
-export async function dropArrival(db: Db, id: number): Promise<void> {
-  await db.deleteFrom("file_arrivals").where("id", "=", id).execute();
-}
-
 export async function forgetArrivals(db: Db, dir: string): Promise<void> {
   await db.deleteFrom("file_arrivals").where("dir", "=", dir).execute();
 }

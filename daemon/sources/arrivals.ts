@@ -1,7 +1,8 @@
-import { diffLines, hasWord } from "../../shared/replica/line-diff.ts";
+import { diffLines } from "../../shared/replica/line-diff.ts";
 import type { TextSpan } from "../../shared/replica/text-spans.ts";
 import { equalForms, type TextForm } from "../../shared/replica/text-form.ts";
 import type { FileState } from "./file-state.ts";
+import { isBlank } from "./line-runs.ts";
 import { type CapturedLine, linesOf, overlap, without } from "./text-lines.ts";
 
 /**
@@ -47,7 +48,7 @@ export function changeBetween(
   return isNothing ? undefined : { brought, taken, moved, former };
 }
 
-/** The document's lines that a write takes from their places; only those with a word count. */
+/** The document's lines that a write takes from their places, but for blank ones. */
 function leavingLines(from: FileState, to: FileState): Pick<FileChange, "taken" | "moved"> {
   const [before, after] = [linesOf(from.base), linesOf(to.base)];
   const gone = without(from.base.spans, to.base.spans);
@@ -62,7 +63,7 @@ function leavingLines(from: FileState, to: FileState): Pick<FileChange, "taken" 
   const moved: string[] = [];
   const taken: string[] = [];
   for (const { text, spans } of left) {
-    if (!hasWord(text) || !overlap(spans, gone)) continue;
+    if (isBlank(text) || !overlap(spans, gone)) continue;
     const count = come.get(text) ?? 0;
     if (count > 0) come.set(text, count - 1);
     (count > 0 ? moved : taken).push(text);

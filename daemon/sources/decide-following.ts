@@ -66,7 +66,10 @@ export function decideFollowing(facts: FollowFacts): FollowDecision {
   if (facts.file === "absent") return decideAbsent(facts);
   if (facts.file === "blank" && facts.bytes === "other") return decideBlank(facts);
   if (facts.known === "never") return decideFirst(facts);
-  if (facts.bytes === "same") return "follow";
+  // What a pull brought may have taken back what came from the others' machines alone.
+  const isText = facts.file === "text" && facts.known === "text";
+  const isPulled = isText && facts.git === "tracked" && facts.commit === "onward";
+  if (facts.bytes === "same" && !isPulled) return "follow";
   if (facts.git === "tracked") return decideTracked(facts);
   return facts.known === "gone" ? "renew" : "edit";
 }
@@ -99,7 +102,6 @@ function decideFirst({ git, service, document }: FollowFacts): FollowDecision {
 
 /** git's ancestry decides, never that a text is equal to an earlier one. */
 function decideTracked({ commit, known, document }: FollowFacts): FollowDecision {
-  if (commit === "onward") return "edit";
-  if (commit === "same") return known === "gone" ? "renew" : "edit";
+  if (commit === "same" || commit === "onward") return known === "gone" ? "renew" : "edit";
   return document === "text" ? "version" : "meet";
 }

@@ -6,9 +6,9 @@ import type { Timer, World } from "../../shared/world.ts";
 import type { Link } from "../links.ts";
 import type { DaemonTables } from "../tables.ts";
 import { ArrivalClock } from "./arrival-clock.ts";
-import { dropArrival } from "./arrival-store.ts";
 import { clearBegunWrite, finishBegunWrite } from "./begun-write.ts";
 import type { FileContent } from "./file-edit.ts";
+import { noteWritten } from "./note-arrival.ts";
 import { isWithoutText, type Readable, type Sight } from "./follow-facts.ts";
 import { type Unfollowed, unfollowedNote } from "./follow-notes.ts";
 import type { FileState } from "./file-state.ts";
@@ -23,6 +23,7 @@ import type { Head } from "./git-refs.ts";
 import { type FileStanding, fileStanding, readHeadText } from "./git-state.ts";
 import { Grace } from "./grace.ts";
 import { holdUnread } from "./held-save.ts";
+import { readKnownCommits } from "./known-commits.ts";
 import { LateSaves } from "./late-saves.ts";
 import { LinkedPlace } from "./linked-place.ts";
 import { type NotKept, notKeptNote } from "./not-kept.ts";
@@ -221,8 +222,13 @@ export class FollowedFile {
     const checkedOut = checkedOutOf(head);
     const isSame = known !== undefined && known.checkedOut.commit === checkedOut.commit;
     if (isSame) return { file, standing, checkedOut, ...nowhere };
-    const before = known?.checkedOut.commit;
-    const past = await readFilePast(this.#options.git, standing.file, before, head);
+    const { account, store, git } = this.#options;
+    const told = await readKnownCommits(store.reader, account, this.link.projectId);
+    const past = await readFilePast(git, standing.file, head, {
+      read: known?.checkedOut.commit,
+      isKnown: known !== undefined,
+      isTold: (commit) => told.has(commit),
+    });
     const committed = await this.#committedText(standing, head.commit, file.path);
     return { file, standing, checkedOut, past, committed };
   }
@@ -246,7 +252,7 @@ export class FollowedFile {
     }
     const { head } = read;
     if (head.branch !== standing.defaultBranch) return { status: this.#status, againMs: 0 };
-    const text = read.bytes && textOf(path, read.bytes, world.now());
+    const text = read.bytes && textOf(path, read.bytes, read.savedAt ?? world.now());
     if (text?.kind === "problem") return await this.#takeProblem(text);
     return { file: text ?? { kind: "absent", path }, head };
   }
@@ -302,18 +308,19 @@ export class FollowedFile {
   }
 
   /** The intended state is stored already, so a crash between here and the end is understood. */
-  async #writeBack(path: string, { from, to, content, arrival }: ToWrite): Promise<Look> {
-    const { store, world } = this.#options;
+  async #writeBack(path: string, { from, to, content }: ToWrite): Promise<Look> {
+    const { account, store, world } = this.#options;
     const { dir } = this.link;
     const outcome = await replaceFile(join(dir, path), content, from.hash, world);
-    const isWritten = outcome.kind === "written";
-    await store.write(async ({ db }) => {
-      await writeFollowed(db, dir, { ...from, ...(isWritten && to), next: undefined });
-      if (!isWritten && arrival !== undefined) await dropArrival(db, arrival);
-    });
-    if (isWritten) {
+    if (outcome.kind !== "written") {
+      await store.write(({ db }) => writeFollowed(db, dir, from));
+    } else {
       this.#notKept = outcome.notKept;
       if (outcome.replaced) await this.#lateSaves.add(outcome.replaced, from);
+      await store.write(async (context) => {
+        await noteWritten(context, from, to, { account, link: this.link, clock: this.#arrivals });
+        await writeFollowed(context.db, dir, { ...from, ...to });
+      });
     }
     this.#wanted = true;
     return { status: { path, state: "followed", note: undefined } };

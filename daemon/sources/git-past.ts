@@ -8,14 +8,24 @@ export interface FilePast {
   readonly relation: "same" | "onward" | "back" | "elsewhere";
   /** The commits since then that changed the file, latest first; the last one where none did. */
   readonly changes: readonly string[];
-  /** The file's bytes in those before the latest, as far as they are looked at. */
-  readonly texts: ReadonlyMap<string, Buffer>;
+  /** The file's bytes in the latest of those that other machines have read. */
+  readonly told: readonly Buffer[];
+}
+
+/** What a commit is compared with. */
+export interface PastOptions {
+  /** The commit that was read last; undefined where none was. */
+  readonly read: string | undefined;
+  /** Whether the file was read before, with a commit or without one. */
+  readonly isKnown: boolean;
+  /** Whether some machine has read the file at a commit that changed it. */
+  readonly isTold: (commit: string) => boolean;
 }
 
 /** Of so many commits that changed a file at once, the latest are known by name. */
 const CHANGES_MAX = 50;
-/** Of so many of them the text is read. */
-const TEXTS_MAX = 8;
+/** So many of those that were told are looked at for one that the others do not lead to. */
+const TOLD_MAX = 6;
 /** So many entries of a branch's log are looked at. */
 const LOG_ENTRIES_MAX = 200;
 /** git does not know one of the commits, or there is no such log. */
@@ -25,20 +35,22 @@ const FATAL = 128;
 const CONTINUES = /^(commit|rebase|pull|merge|cherry-pick|revert|am)\b/;
 
 /**
- * Compares two commits by what happened to one file. `read` is undefined where none was read. A
- * file that no commit between them has changed is in the same commit. Six git processes at most,
- * and one for each text; throws `GitTrouble`.
+ * Compares the checked-out commit with the one that was read by what happened to one file. A file
+ * that no commit between them has changed is in the same commit. Six git processes at most, and a
+ * few for what was told; throws `GitTrouble`.
  */
 export async function readFilePast(
   git: Git,
   file: PlacedFile,
-  read: string | undefined,
   head: { readonly branch: string | undefined; readonly commit: string | undefined },
+  { read, isKnown, isTold }: PastOptions,
 ): Promise<FilePast> {
   const { commit } = head;
   const here = commit === undefined ? [] : await changesOf(git, file, [commit], 1);
-  const none = { changes: here, texts: new Map<string, Buffer>() };
+  const none = { changes: here, told: [] };
   if (read === commit) return { relation: "same", ...none };
+  // A text that was read before there was any commit, or before commits were kept, was read here.
+  if (read === undefined && isKnown) return { relation: "onward", ...none };
   if (read === undefined || commit === undefined) return { relation: "elsewhere", ...none };
   const before = await changesOf(git, file, [read], 1);
   if (here.length > 0 && here[0] === before[0]) return { relation: "same", ...none };
@@ -49,19 +61,30 @@ export async function readFilePast(
   if (!isOnward) return { relation: "elsewhere", ...none };
   const since = await changesOf(git, file, [commit, `^${read}`], CHANGES_MAX);
   const changes = since.length > 0 ? since : here;
-  return { relation: "onward", changes, texts: await textsAt(git, file, changes.slice(1)) };
+  const told = await lastOf(git, file, changes.filter(isTold).slice(0, TOLD_MAX));
+  return { relation: "onward", changes, told: await textsAt(git, file, told) };
+}
+
+/** Those of commits, the latest first, that none of the others leads to. */
+async function lastOf(git: Git, file: PlacedFile, commits: readonly string[]): Promise<string[]> {
+  const last: string[] = [];
+  for (const commit of commits) {
+    const leads = await Promise.all(last.map((each) => isAncestor(git, file, commit, each)));
+    if (!leads.includes(true)) last.push(commit);
+  }
+  return last;
 }
 
 async function textsAt(
   git: Git,
   { tree, pathInside }: PlacedFile,
   commits: readonly string[],
-): Promise<ReadonlyMap<string, Buffer>> {
-  const texts = new Map<string, Buffer>();
-  for (const commit of commits.slice(0, TEXTS_MAX)) {
+): Promise<readonly Buffer[]> {
+  const texts: Buffer[] = [];
+  for (const commit of commits) {
     const asked = ["cat-file", "blob", `${commit}:${pathInside}`];
     const text = await gitOutput(git, tree.root, asked, [FATAL]);
-    if (text) texts.set(commit, text);
+    if (text) texts.push(text);
   }
   return texts;
 }

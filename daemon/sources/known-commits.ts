@@ -1,8 +1,28 @@
+import type { Kysely } from "kysely";
 import type { ReplicaDocument } from "../../shared/replica/document.ts";
 import { COMMIT_PREFIX } from "../../shared/replica/own-metadata.ts";
+import type { DaemonTables } from "../tables.ts";
 
 /** Of a document's commits the latest are known by name. */
 const COMMITS_MAX = 100;
+
+/** The commits that some machine has read a project's file at, as its document's rows say. */
+export async function readKnownCommits(
+  db: Kysely<DaemonTables>,
+  owner: string,
+  name: string,
+): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom("metadata")
+    .innerJoin("documents", "documents.id", "metadata.document_id")
+    .select("key")
+    .where("owner", "=", owner)
+    .where("name", "=", name)
+    .where("key", ">=", COMMIT_PREFIX)
+    .where("key", "<", `${COMMIT_PREFIX}~`)
+    .execute();
+  return new Set(rows.map(({ key }) => key.slice(COMMIT_PREFIX.length)));
+}
 
 /**
  * Whether some machine has read the file at this commit, the one that changed it last: then what

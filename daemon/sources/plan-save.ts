@@ -1,12 +1,14 @@
-import { diffSections, hasWord, type LineHunk } from "../../shared/replica/line-diff.ts";
+import { diffSections, type LineHunk } from "../../shared/replica/line-diff.ts";
 import type { CapturedText } from "../../shared/replica/text.ts";
-import type { NewTextConflict } from "../../shared/replica/text-conflict-record.ts";
+import type { NewTextConflict, PlacedLines } from "../../shared/replica/text-conflict-record.ts";
 import type { Arrival } from "./arrivals.ts";
+import { findRun, isBlank, isFence, runsOf } from "./line-runs.ts";
+import { saveHunks } from "./save-hunks.ts";
 import { type CapturedLine, joinLines, linesOf, overlap, splitLines } from "./text-lines.ts";
 
 /** What a save of a file is judged by. */
 export interface SaveFacts {
-  /** The file as it was last read or written. */
+  /** The file as it was last read or written, or what git says that it was made from. */
   readonly base: CapturedText;
   /** The document as it is. */
   readonly live: CapturedText;
@@ -18,11 +20,8 @@ export interface SaveFacts {
   readonly machine: string | undefined;
   /** When it was saved, in milliseconds since the Unix epoch. */
   readonly savedAt: number;
-  /**
-   * Where git brought the save with other commits: the lines of those that other machines have
-   * read. Undefined for what was saved here.
-   */
-  readonly told: ReadonlySet<string> | undefined;
+  /** git brought it with commits of others: what the document has of them already is the same. */
+  readonly isPulled: boolean;
 }
 
 /** What a save does. */
@@ -47,11 +46,8 @@ export interface SavePlan {
  *
  * - lines that others brought and the save has nowhere stay;
  * - lines that others took away and the save has come back;
- * - lines that others moved and the save has at their former place stay where others put them.
- *
- * What git brings of others' commits is theirs to add: what the document has of it already stays at
- * its place. A line that others have told of, and that it has no more, does not come back, and that
- * is a conflict.
+ * - lines that others moved and the save has at their former place stay where others put them;
+ * - lines that others brought together and the save has, all of them, elsewhere are moved.
  */
 export function planSave(facts: SaveFacts): SavePlan {
   return new Planner(facts).plan();
@@ -61,8 +57,17 @@ export function planSave(facts: SaveFacts): SavePlan {
 interface Hunk extends LineHunk {
   /** Indices of the base's lines that stay. */
   readonly kept: number[];
-  /** Indices of saved lines that others had taken away. */
+}
+
+/** What a save undid of one change of others', by indices. */
+interface Undone {
+  /** Of the base's lines: those that stay, and the hunks that they are in. */
+  readonly kept: number[];
+  readonly hunks: Set<Hunk>;
+  /** Of the saved lines: those that come back, that stay where others put them, that it moved. */
   readonly returned: number[];
+  readonly putByOthers: number[];
+  readonly shifted: { readonly from: PlacedLines; readonly at: number }[];
 }
 
 class Planner {
@@ -70,47 +75,40 @@ class Planner {
   readonly #before: readonly CapturedLine[];
   readonly #after: readonly string[];
   readonly #hunks: readonly Hunk[];
-  /** Indices of added lines by their text, those that are not paired yet. */
-  readonly #added = new Map<string, number[]>();
+  /** Added lines that nothing was decided of yet, by index. */
+  readonly #open = new Set<number>();
   readonly #leftOut = new Set<number>();
   readonly #moved = new Map<number, Arrival>();
-  /** Indices of the base's lines that stay where others moved them, which is told by itself. */
-  readonly #putByOthers = new Set<number>();
   /** Lines of the document that a former save left out and the file does not show yet. */
   readonly #joined: CapturedLine[] = [];
-  readonly #undone = new Map<Arrival, number[]>();
+  readonly #undone = new Map<Arrival, Undone>();
 
   constructor(facts: SaveFacts) {
     this.#facts = facts;
     this.#before = linesOf(facts.base);
     this.#after = splitLines(facts.lines);
-    const hunks = diffSections(
-      this.#before.map(({ text }) => text),
-      this.#after,
-    );
-    this.#hunks = hunks.map((hunk) => ({ ...hunk, kept: [], returned: [] }));
+    const hunks = this.#diff();
+    this.#hunks = hunks.map((hunk) => ({ ...hunk, kept: [] }));
     for (const { from, added } of hunks) {
-      for (let at = from; at < from + added; at++) this.#noteAdded(at);
+      for (let at = from; at < from + added; at++) this.#open.add(at);
     }
   }
 
-  #noteAdded(at: number): void {
-    const text = this.#after[at] as string;
-    if (!hasWord(text)) return;
-    const known = this.#added.get(text);
-    if (known) known.push(at);
-    else this.#added.set(text, [at]);
+  #diff(): readonly LineHunk[] {
+    const texts = this.#before.map(({ text }) => text);
+    if (this.#facts.unseen.length === 0) return diffSections(texts, this.#after);
+    return saveHunks(texts, this.#after, (at) => this.#arrivalAt(at) !== undefined);
   }
 
   plan(): SavePlan {
-    const told = this.#leaveOutTold();
+    if (this.#facts.isPulled) this.#leaveOutShown();
     if (this.#facts.unseen.length > 0) {
       for (const hunk of this.#hunks) this.#judgeRemoved(hunk);
       this.#joinUnshown();
       this.#judgeAdded();
       for (const hunk of this.#hunks) this.#judgeBlank(hunk);
-      this.#leaveOutWordless();
     }
+    this.#leaveOutBlank();
     const kept = new Set(this.#hunks.flatMap((hunk) => hunk.kept));
     const base = this.#before.filter((_, at) => !kept.has(at));
     return {
@@ -118,101 +116,98 @@ class Planner {
       lines: this.#after.filter((_, at) => !this.#leftOut.has(at)).join(""),
       leftOut: this.#leftOut,
       moved: this.#moved,
-      conflicts: [
-        ...this.#hunks.flatMap((hunk) => this.#conflictOf(hunk)),
-        ...this.#moves(),
-        ...told,
-      ],
+      conflicts: [...this.#undone].flatMap(([arrival, undone]) => this.#tell(arrival, undone)),
     };
   }
 
-  /** What git brings and the document has beyond the file is the same; see also `told`. */
-  #leaveOutTold(): NewTextConflict[] {
-    const { told, live, base, machine, savedAt } = this.#facts;
-    if (!told) return [];
-    const unshown = new Map<string, number>();
-    for (const { text, spans } of linesOf(live)) {
-      if (!overlap(spans, base.spans)) unshown.set(text, (unshown.get(text) ?? 0) + 1);
-    }
-    const missing: number[] = [];
-    for (const [text, indices] of this.#added) {
-      const count = unshown.get(text) ?? 0;
-      const others = told.has(text) ? indices.splice(0) : indices.splice(0, count);
-      for (const at of others) this.#leftOut.add(at);
-      missing.push(...others.slice(count));
-    }
-    this.#leaveOutWordless();
-    if (missing.length === 0) return [];
-    missing.sort((one, other) => one - other);
-    const text = missing.map((at) => this.#after[at]).join("");
-    const places = missing.map((at) => {
-      return { behind: this.#after[at - 1] ?? "", text: this.#after[at] as string };
-    });
-    const versions = [
-      { text, machine, at: savedAt },
-      { text: "", machine: undefined },
-    ] as const;
-    return [{ kind: "elsewhere", versions, places }];
-  }
-
-  #leaveOutWordless(): void {
-    for (const { from, added } of this.#hunks) {
-      const all = Array.from({ length: added }, (_, at) => from + at);
-      const words = all.filter((at) => hasWord(this.#after[at] as string));
-      if (words.length === 0 || words.some((at) => !this.#leftOut.has(at))) continue;
-      for (const at of all) this.#leftOut.add(at);
-    }
-  }
-
-  /** Lines that others brought, but for blank ones: they are moved, or they stay. */
+  /** Lines that others brought, but for blank ones: together they are moved, or they stay. */
   #judgeRemoved(hunk: Hunk): void {
-    for (let at = hunk.at; at < hunk.at + hunk.removed; at++) {
-      const { text, spans } = this.#before[at] as CapturedLine;
-      const arrival = isBlank(text) ? undefined : this.#broughtBy(spans);
-      if (!arrival) continue;
-      const twin = this.#added.get(text)?.shift();
-      if (twin === undefined) hunk.kept.push(at);
-      else if (this.#wasMoved(text)) {
-        hunk.kept.push(at);
-        this.#putByOthers.add(at);
-        this.#leaveOut(twin, arrival);
-      } else this.#moved.set(twin, arrival);
-    }
-  }
-
-  #leaveOut(at: number, arrival: Arrival): void {
-    this.#leftOut.add(at);
-    this.#undone.set(arrival, [...(this.#undone.get(arrival) ?? []), at]);
-  }
-
-  /** What a save left out and has again at another place was cut and pasted. */
-  #joinUnshown(): void {
-    for (const line of linesOf(this.#facts.live)) {
-      if (!hasWord(line.text) || overlap(line.spans, this.#facts.base.spans)) continue;
-      const arrival = this.#broughtBy(line.spans);
-      const twin = arrival && this.#added.get(line.text)?.shift();
-      if (twin === undefined || !arrival) continue;
-      if (this.#wasMoved(line.text)) this.#leaveOut(twin, arrival);
-      else {
-        this.#moved.set(twin, arrival);
-        this.#joined.push(line);
+    const indices = range(hunk.at, hunk.removed).filter((at) => !isBlank(this.#textAt(at)));
+    for (const { key: arrival, indices: run } of runsOf(indices, (at) => this.#arrivalAt(at))) {
+      const twins = this.#twinsOf(run.map((at) => this.#textAt(at)));
+      const undone = this.#undoneOf(arrival);
+      if (!twins) {
+        hunk.kept.push(...run);
+        undone.kept.push(...run);
+        undone.hunks.add(hunk);
+      } else if (run.every((at) => arrival.moved.includes(this.#textAt(at)))) {
+        hunk.kept.push(...run);
+        undone.putByOthers.push(...twins);
+        for (const at of twins) this.#leftOut.add(at);
+      } else {
+        const from = this.#placeOf(run);
+        for (const at of twins) {
+          this.#moved.set(at, arrival);
+          undone.shifted.push({ from, at });
+        }
       }
     }
   }
 
-  #judgeAdded(): void {
-    const taken = new Map<string, number>();
-    for (const text of this.#facts.unseen.flatMap((each) => each.taken)) {
-      taken.set(text, (taken.get(text) ?? 0) + 1);
+  /** Added lines that are these, all together. */
+  #twinsOf(texts: readonly string[]): readonly number[] | undefined {
+    if (texts.every(isFence)) return undefined;
+    for (const { from, added } of this.#hunks) {
+      const open = range(from, added).filter((at) => !isBlank(this.#after[at] as string));
+      const found = findRun(open, texts, (at) =>
+        this.#open.has(at) ? this.#after[at] : undefined,
+      );
+      if (!found) continue;
+      for (const at of found) this.#open.delete(at);
+      return found;
     }
-    const open = new Set([...this.#added.values()].flat());
-    for (const hunk of this.#hunks) {
-      for (let at = hunk.from; at < hunk.from + hunk.added; at++) {
+    return undefined;
+  }
+
+  /** What a save left out and has again at another place was cut and pasted. */
+  #joinUnshown(): void {
+    for (const { key: arrival, lines } of this.#unshownRuns((spans) => this.#broughtBy(spans))) {
+      const twins = this.#twinsOf(lines.map(({ text }) => text));
+      if (!twins) continue;
+      for (const at of twins) this.#moved.set(at, arrival);
+      this.#joined.push(...lines);
+    }
+  }
+
+  /** What git brings and the document has beyond the file, as it stands together, is the same. */
+  #leaveOutShown(): void {
+    const anybody = {};
+    const runs = this.#unshownRuns(() => anybody);
+    const shown = runs.map(({ lines }) => lines.map(({ text }) => text));
+    for (const { from, added } of this.#hunks) {
+      const lines = range(from, added).filter((at) => !isBlank(this.#after[at] as string));
+      const texts = lines.map((at) => this.#after[at] as string);
+      const isShown = shown.some((run) => findRun(run, texts, (text) => text) !== undefined);
+      if (lines.length === 0 || !isShown) continue;
+      for (const at of lines) {
+        this.#leftOut.add(at);
+        this.#open.delete(at);
+      }
+    }
+  }
+
+  /** The document's lines that the file does not show, but for blank ones, run by run. */
+  #unshownRuns<Key>(keyOf: (spans: CapturedLine["spans"]) => Key | undefined) {
+    const live = linesOf(this.#facts.live).filter(({ text }) => !isBlank(text));
+    const shown = this.#facts.base.spans;
+    const keys = live.map(({ spans }) => (overlap(spans, shown) ? undefined : keyOf(spans)));
+    const all = range(0, live.length);
+    return runsOf(all, (at) => keys[at]).map(({ key, indices }) => {
+      return { key, lines: indices.map((at) => live[at] as CapturedLine) };
+    });
+  }
+
+  #judgeAdded(): void {
+    for (const arrival of this.#facts.unseen) {
+      const taken = new Map<string, number>();
+      for (const text of arrival.taken) taken.set(text, (taken.get(text) ?? 0) + 1);
+      for (const at of this.#open) {
         const text = this.#after[at] as string;
         const count = taken.get(text) ?? 0;
-        if (count === 0 || !open.has(at)) continue;
+        if (count === 0 || isFence(text)) continue;
         taken.set(text, count - 1);
-        hunk.returned.push(at);
+        this.#open.delete(at);
+        this.#undoneOf(arrival).returned.push(at);
       }
     }
   }
@@ -220,65 +215,138 @@ class Planner {
   /** Blank lines that others brought stay with the lines that they stand between. */
   #judgeBlank(hunk: Hunk): void {
     if (hunk.kept.length === 0) return;
-    for (let at = hunk.at; at < hunk.at + hunk.removed; at++) {
-      const { text, spans } = this.#before[at] as CapturedLine;
-      if (isBlank(text) && this.#broughtBy(spans)) hunk.kept.push(at);
+    for (const at of range(hunk.at, hunk.removed)) {
+      if (isBlank(this.#textAt(at)) && this.#arrivalAt(at)) hunk.kept.push(at);
     }
     hunk.kept.sort((one, other) => one - other);
   }
 
-  #conflictOf(hunk: Hunk): NewTextConflict[] {
-    const { unseen, machine, savedAt } = this.#facts;
-    const kept = hunk.kept
-      .filter((at) => !this.#putByOthers.has(at))
-      .map((at) => this.#before[at] as CapturedLine);
-    const [first] = kept.filter(({ text }) => !isBlank(text));
-    if (first) {
-      const by = this.#broughtBy(first.spans);
-      const added = this.#addedIn(hunk);
-      const theirs = { text: textOf(kept), machine: by?.machine, ...(by && { at: by.at }) };
-      const mine = { text: hasWord(added) ? added : "", machine, at: savedAt };
-      return mine.text === theirs.text ? [] : [{ kind: "unseen", versions: [theirs, mine] }];
+  /** Blank lines go nowhere with the lines that go nowhere. */
+  #leaveOutBlank(): void {
+    for (const { from, added } of this.#hunks) {
+      const all = range(from, added);
+      const texts = all.filter((at) => !isBlank(this.#after[at] as string));
+      if (texts.length === 0 || texts.some((at) => !this.#leftOut.has(at))) continue;
+      for (const at of all) this.#leftOut.add(at);
     }
-    if (hunk.returned.length === 0) return [];
-    const text = hunk.returned.map((at) => this.#after[at]).join("");
-    const by = unseen.find(({ taken }) => taken.some((line) => text.includes(line)));
-    const gone = { text: "", machine: by?.machine, ...(by && { at: by.at }) };
-    return [{ kind: "unseen", versions: [gone, { text, machine, at: savedAt }] }];
   }
 
-  #addedIn({ from, added }: Hunk): string {
-    const lines = this.#after.slice(from, from + added);
-    return lines.filter((_, at) => !this.#leftOut.has(from + at)).join("");
-  }
-
-  #moves(): NewTextConflict[] {
+  /** One conflict for all that a save undid of a change in one way. */
+  #tell(arrival: Arrival, undone: Undone): NewTextConflict[] {
     const { machine, savedAt } = this.#facts;
-    return [...this.#undone].map(([{ machine: by, at }, indices]) => {
-      const text = indices.map((each) => this.#after[each]).join("");
+    const [mine, theirs] = [
+      { machine, at: savedAt },
+      { machine: arrival.machine, at: arrival.at },
+    ];
+    const found: NewTextConflict[] = [];
+    if (undone.kept.length > 0) {
+      const kept = placedRuns(undone.kept, (at) => this.#before[at]?.text);
+      const added = this.#addedIn(undone.hunks);
+      found.push({
+        kind: "unseen",
+        versions: [
+          { ...theirs, text: textOf(kept), places: kept },
+          { ...mine, text: textOf(added), places: added },
+        ],
+      });
+    }
+    const told = new Set([...undone.hunks].flatMap(({ from, added }) => range(from, added)));
+    const alone = undone.returned.filter((at) => !told.has(at));
+    const back = placedRuns(alone, (at) => this.#after[at]);
+    if (back.length > 0) {
       const versions = [
-        { text, machine: by, at },
-        { text, machine, at: savedAt },
+        { ...theirs, text: "" },
+        { ...mine, text: textOf(back), places: back },
       ] as const;
-      const first = Math.min(...indices);
-      const places = [{ behind: this.#after[first - 1] ?? "", text }];
-      return { kind: "moved", versions, places };
-    });
+      found.push({ kind: "unseen", versions });
+    }
+    return [...found, ...this.#tellMoves(undone, mine, theirs)];
+  }
+
+  #tellMoves({ putByOthers, shifted }: Undone, mine: Side, theirs: Side): NewTextConflict[] {
+    const found: NewTextConflict[] = [];
+    const wanted = placedRuns(putByOthers, (at) => this.#after[at]);
+    if (wanted.length > 0) {
+      const text = textOf(wanted);
+      const versions = [
+        { ...theirs, text, isStanding: true },
+        { ...mine, text, places: wanted },
+      ] as const;
+      found.push({ kind: "moved", versions });
+    }
+    const from = [...new Set(shifted.map((each) => each.from))];
+    if (from.length > 0) {
+      const text = textOf(from);
+      const versions = [
+        { ...theirs, text, places: from },
+        { ...mine, text, isStanding: true },
+      ] as const;
+      found.push({ kind: "moved", versions });
+    }
+    return found;
+  }
+
+  /** What the save put where it left something out. */
+  #addedIn(hunks: ReadonlySet<Hunk>): PlacedLines[] {
+    const indices = [...hunks].flatMap(({ from, added }) => range(from, added));
+    const open = indices.filter((at) => !this.#leftOut.has(at) && !this.#moved.has(at));
+    const hasText = open.some((at) => !isBlank(this.#after[at] as string));
+    return hasText ? placedRuns(open, (at) => this.#after[at]) : [];
+  }
+
+  #placeOf(run: readonly number[]): PlacedLines {
+    const [place] = placedRuns(run, (at) => this.#before[at]?.text);
+    return place ?? { behind: "", text: "" };
+  }
+
+  #undoneOf(arrival: Arrival): Undone {
+    const known = this.#undone.get(arrival);
+    if (known) return known;
+    const fresh = { kept: [], hunks: new Set<Hunk>(), returned: [], putByOthers: [], shifted: [] };
+    this.#undone.set(arrival, fresh);
+    return fresh;
+  }
+
+  #textAt(at: number): string {
+    return (this.#before[at] as CapturedLine).text;
+  }
+
+  #arrivalAt(at: number): Arrival | undefined {
+    return this.#broughtBy((this.#before[at] as CapturedLine).spans);
   }
 
   #broughtBy(spans: CapturedLine["spans"]): Arrival | undefined {
     return this.#facts.unseen.find(({ brought }) => overlap(spans, brought));
   }
+}
 
-  #wasMoved(text: string): boolean {
-    return this.#facts.unseen.some(({ moved }) => moved.includes(text));
+interface Side {
+  readonly machine: string | undefined;
+  readonly at: number;
+}
+
+function range(from: number, count: number): number[] {
+  return Array.from({ length: count }, (_, at) => from + at);
+}
+
+/** Lines by index, joined where they stand together, and what each stands behind. */
+function placedRuns(
+  indices: readonly number[],
+  textAt: (at: number) => string | undefined,
+): PlacedLines[] {
+  const places: PlacedLines[] = [];
+  let next = Number.NaN;
+  for (const at of [...indices].sort((one, other) => one - other)) {
+    const text = textAt(at) ?? "";
+    const last = at === next ? places.pop() : undefined;
+    places.push(
+      last ? { ...last, text: last.text + text } : { behind: textAt(at - 1) ?? "", text },
+    );
+    next = at + 1;
   }
+  return places;
 }
 
-function isBlank(line: string): boolean {
-  return line.trim() === "";
-}
-
-function textOf(lines: readonly CapturedLine[]): string {
-  return lines.map(({ text }) => text).join("");
+function textOf(places: readonly PlacedLines[]): string {
+  return places.map(({ text }) => text).join("");
 }

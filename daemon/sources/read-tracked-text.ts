@@ -38,6 +38,8 @@ export type TrackedRead =
   | {
       readonly kind: "read";
       readonly bytes: Buffer | undefined;
+      /** When it was saved, in milliseconds since the Unix epoch; undefined when it is missing. */
+      readonly savedAt: number | undefined;
       readonly head: Head;
       /** To be given back at the next look, which then need not wait if nothing has changed. */
       readonly sighting: Sighting;
@@ -85,6 +87,7 @@ interface Look {
   readonly kind: "stood";
   readonly head: Head;
   readonly bytes: Buffer | undefined;
+  readonly savedAt: number | undefined;
   readonly fileSignature: string;
 }
 
@@ -101,7 +104,8 @@ async function lookOnce(git: Git, file: PlacedFile): Promise<Look | TrackedRead>
   if (read.kind !== "whole") return read;
   if (read.bytes === undefined && entry.skipped) return notNow("sparse", "not checked out here");
   if (headBefore !== (await headSignature(file.tree))) return notNow("moving", "HEAD moved");
-  return { kind: "stood", head: refs.head, bytes: read.bytes, fileSignature: read.signature };
+  const { bytes, savedAt, signature: fileSignature } = read;
+  return { kind: "stood", head: refs.head, bytes, savedAt, fileSignature };
 }
 
 function seenBy(file: PlacedFile, look: Look): string {
@@ -112,12 +116,14 @@ function settle(look: Look, sighting: Sighting, startedMs: number): TrackedRead 
   if (startedMs - sighting.sinceMs < QUIET_MS) {
     return { ...notNow("not-quiet", "changed a moment ago"), sighting };
   }
-  return { kind: "read", bytes: look.bytes, head: look.head, sighting };
+  const { bytes, savedAt, head } = look;
+  return { kind: "read", bytes, savedAt, head, sighting };
 }
 
 interface WholeFile {
   readonly kind: "whole";
   readonly bytes: Buffer | undefined;
+  readonly savedAt: number | undefined;
   readonly signature: string;
 }
 
@@ -131,9 +137,11 @@ async function readWhole(path: string): Promise<WholeFile | NotNow> {
     const signature = signatureOf(before, bytes);
     const after = signatureOf(await stat(path, { bigint: true }), bytes);
     if (signature !== after) return notNow("moving", "the file changed while it was read");
-    return { kind: "whole", bytes, signature };
+    return { kind: "whole", bytes, savedAt: Number(before.mtimeMs), signature };
   } catch (thrown) {
-    if (isMissing(thrown)) return { kind: "whole", bytes: undefined, signature: "missing" };
+    if (isMissing(thrown)) {
+      return { kind: "whole", bytes: undefined, savedAt: undefined, signature: "missing" };
+    }
     return notNow("unreadable", messageOf(thrown));
   }
 }

@@ -31,13 +31,13 @@ export interface KeptSave {
 export async function keepSave({ db, now }: Context, open: OpenDocument, save: KeptSave) {
   const revision = revisionName(save.content);
   if (await settleKept(db, open, save, revision)) return;
-  await addSave(db, open, save, revision);
+  await addSave(db, open, save, { revision, keptAt: now });
   if (save.content === open.document.content()) return;
   await addRevision(db as unknown as Kysely<ReplicaTables>, open.id, {
     kind: "save",
     key: "",
     value: save.content,
-    writtenAt: save.savedAt,
+    writtenAt: Math.round(save.savedAt),
     replacedAt: now,
     machine: open.writer.machine,
   });
@@ -61,13 +61,18 @@ async function settleKept(
   if (!isOpen || last.revision !== revision) return false;
   await db
     .updateTable("saves")
-    .set({ outcome, conflicts: JSON.stringify(conflicts) })
+    .set({ outcome, conflicts: JSON.stringify([...new Set(conflicts)]) })
     .where("id", "=", last.id)
     .execute();
   return true;
 }
 
-async function addSave(db: Db, { id }: OpenDocument, save: KeptSave, revision: string) {
+async function addSave(
+  db: Db,
+  { id }: OpenDocument,
+  save: KeptSave,
+  { revision, keptAt }: { readonly revision: string; readonly keptAt: number },
+): Promise<void> {
   const { dir, savedAt, outcome, conflicts } = save;
   await db
     .insertInto("saves")
@@ -76,8 +81,9 @@ async function addSave(db: Db, { id }: OpenDocument, save: KeptSave, revision: s
       dir,
       revision,
       saved_at: Math.round(savedAt),
+      kept_at: keptAt,
       outcome,
-      conflicts: JSON.stringify(conflicts),
+      conflicts: JSON.stringify([...new Set(conflicts)]),
     })
     .execute();
   const beyond = await db

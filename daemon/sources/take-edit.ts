@@ -7,7 +7,7 @@ import {
   type NewTextConflict,
   recordTextConflict,
 } from "../../shared/replica/text-conflict-record.ts";
-import { equalForms, splitForm, type TextForm } from "../../shared/replica/text-form.ts";
+import { splitForm, type TextForm } from "../../shared/replica/text-form.ts";
 import type { ReplicaTables } from "../../shared/replica/tables.ts";
 import type { WriteContext } from "../../shared/replica/write-context.ts";
 import type { Kysely } from "kysely";
@@ -29,6 +29,12 @@ export interface TakenSave {
   readonly moved: readonly MovedLine[];
 }
 
+/** What a save is judged by besides; see `SaveFacts`. */
+export interface EditOptions {
+  readonly unseen: readonly Arrival[];
+  readonly isPulled?: boolean;
+}
+
 /** A line of the document that stands for one that came into the file with an arrival. */
 export interface MovedLine {
   readonly arrival: Arrival;
@@ -37,16 +43,14 @@ export interface MovedLine {
 
 /**
  * Takes a save as an edit from `known`, the text that the file had last. What it undoes of the
- * changes that its author may not have seen stays on both sides, and is recorded; see `planSave`,
- * also for `told`.
+ * changes that its author may not have seen stays on both sides, and is recorded; see `planSave`.
  */
 export async function takeEdit(
   context: Context,
   open: OpenDocument,
   known: FileState,
   file: FileContent,
-  unseen: readonly Arrival[],
-  told?: ReadonlySet<string>,
+  { unseen, isPulled = false }: EditOptions,
 ): Promise<TakenSave> {
   const { document, writer } = open;
   const { form, lines } = splitForm(file.content);
@@ -54,9 +58,9 @@ export async function takeEdit(
   const savedAt = Math.round(file.savedAt);
   const base = knownBase(open, known.base);
   const live = document.captureText();
-  const plan = planSave({ base, live, lines, unseen, machine, savedAt, told });
+  const plan = planSave({ base, live, lines, unseen, machine, savedAt, isPulled });
   const edit = await applyEdit(context, open, plan.base, plan.lines);
-  if (!equalForms(form, known.form)) document.setTextForm(form, context.now);
+  document.setTextForm(changedForm(document.textForm(), known.form, form), context.now);
   const found = [...plan.conflicts, ...formatConflict(known.form, form, unseen, machine, savedAt)];
   const saved = withLeftOut(edit.base, lines, plan);
   return {
@@ -85,9 +89,13 @@ export async function record(
 function findSame(document: ReplicaDocument, conflict: NewTextConflict): string | undefined {
   const [theirs] = conflict.versions;
   if (conflict.kind !== "unseen" || theirs.text === "") return undefined;
-  return listTextConflicts(document).find(
-    ({ kind, versions }) => kind === "unseen" && versions.some(({ text }) => text === theirs.text),
-  )?.id;
+  const behind = theirs.places?.[0]?.behind;
+  return listTextConflicts(document).find(({ kind, versions }) => {
+    const isSame = versions.some(({ text, places }) => {
+      return text === theirs.text && places[0]?.behind === behind;
+    });
+    return kind === "unseen" && isSame;
+  })?.id;
 }
 
 /** The saved lines, of which the document has those that were left out elsewhere or not at all. */
@@ -99,6 +107,16 @@ function withLeftOut(edited: CapturedText, lines: string, { leftOut }: SavePlan)
   });
 }
 
+/** The document's form with what the save changed of the file's: each part by itself. */
+function changedForm(document: TextForm, known: TextForm, saved: TextForm): TextForm {
+  return {
+    bom: saved.bom === known.bom ? document.bom : saved.bom,
+    eol: saved.eol === known.eol ? document.eol : saved.eol,
+    final_newline:
+      saved.final_newline === known.final_newline ? document.final_newline : saved.final_newline,
+  };
+}
+
 /** Only one way of writing a text down can stand: the save's does, and what it undid is told. */
 function formatConflict(
   known: TextForm,
@@ -107,11 +125,17 @@ function formatConflict(
   machine: string | undefined,
   savedAt: number,
 ): NewTextConflict[] {
-  const by = unseen.findLast(({ former }) => former !== undefined);
-  if (!by || equalForms(known, form)) return [];
+  const by = unseen.findLast(({ former }) => former && isUndone(former, known, form));
+  if (!by) return [];
   const versions = [
     { text: JSON.stringify(known), machine: by.machine, at: by.at },
     { text: JSON.stringify(form), machine, at: savedAt },
   ] as const;
   return [{ kind: "format", versions }];
+}
+
+/** Whether a save gives back a part of the form that others had changed. */
+function isUndone(former: TextForm, known: TextForm, saved: TextForm): boolean {
+  const parts = ["bom", "eol", "final_newline"] as const;
+  return parts.some((part) => former[part] !== known[part] && saved[part] === former[part]);
 }

@@ -27,7 +27,7 @@ export async function takeLateSave(
   }
   const arrivals = await listArrivals(context.db, link.dir);
   const unseen = clock.unseenAt(arrivals, file.savedAt);
-  const { state, conflicts } = await takeEdit(context, open, base, file, unseen);
+  const { state, conflicts } = await takeEdit(context, open, base, file, { unseen });
   const outcome = conflicts.length > 0 ? "conflict" : "taken";
   await keepSave(context, open, { ...save, outcome, conflicts });
   return state;

@@ -5,7 +5,6 @@ import { listRevisions } from "../../shared/replica/revisions.ts";
 import type { ReplicaTables } from "../../shared/replica/tables.ts";
 import type { NewTextConflict } from "../../shared/replica/text-conflict-record.ts";
 import { PLAIN_FORM, splitForm } from "../../shared/replica/text-form.ts";
-import type { TextSpan } from "../../shared/replica/text-spans.ts";
 import type { WriteContext } from "../../shared/replica/write-context.ts";
 import type { Kysely } from "kysely";
 import { heldAdvice } from "../held/advice.ts";
@@ -15,8 +14,7 @@ import { readPosition } from "../sync/positions.ts";
 import type { DaemonTables } from "../tables.ts";
 import type { ArrivalClock } from "./arrival-clock.ts";
 import { addArrival, listArrivals } from "./arrival-store.ts";
-import { type Arrival, changeBetween, type FileChange } from "./arrivals.ts";
-import { bringers } from "./bringers.ts";
+import type { Arrival } from "./arrivals.ts";
 import { decideFollowing, type FollowDecision } from "./decide-following.ts";
 import { type FileContent, takeFirst, takeSave, takeVersion } from "./file-edit.ts";
 import { factsOf, type Sight } from "./follow-facts.ts";
@@ -25,7 +23,9 @@ import type { FileState } from "./file-state.ts";
 import { type FollowedState, readFollowed, writeFollowed } from "./follow-store.ts";
 import { baseOfRefused, findRefusedText, holdSave } from "./held-save.ts";
 import { isKnownCommit, tellCommits } from "./known-commits.ts";
+import { pulledBase } from "./pulled-base.ts";
 import { ABSENT_HASH, hashOf } from "./read-file.ts";
+import { noteShown, noteWritten } from "./note-arrival.ts";
 import { keepSave } from "./save-history.ts";
 import { record, type TakenSave, takeEdit } from "./take-edit.ts";
 import { splitLines } from "./text-lines.ts";
@@ -58,8 +58,6 @@ export interface ToWrite {
   readonly from: FollowedState;
   readonly to: FileState;
   readonly content: string;
-  /** What the write brings into the file, if that is anything new. */
-  readonly arrival: number | undefined;
 }
 
 /**
@@ -78,10 +76,6 @@ const ABSENT: FileState = { hash: ABSENT_HASH, base: { text: "", spans: [] }, fo
 
 function unconflicted(state: FileState): TakenSave {
   return { state, conflicts: [], moved: [] };
-}
-
-function broughtBy(arrivals: readonly Arrival[]): TextSpan[] {
-  return arrivals.flatMap(({ brought }) => brought);
 }
 
 class Taking {
@@ -118,8 +112,9 @@ class Taking {
       case "absent":
         return await this.#follow(open, known, decision);
       case "gone":
+      case "emptied-by-git":
         if (known && !known.isGone) await this.#write({ ...known, isGone: true });
-        return { kind: "unfollowed", why: decision };
+        return { kind: "unfollowed", why: this.#goneWhy() };
       case "wait-service":
         await this.#keepWaiting(open);
         return { kind: "unfollowed", why: decision };
@@ -128,11 +123,16 @@ class Taking {
     }
   }
 
+  #goneWhy(): Unfollowed {
+    return this.#sight.file.kind === "absent" ? "gone" : "emptied-by-git";
+  }
+
   /** After a crash in the middle of a write, the file shows whether the write came through. */
   async #known(): Promise<FollowedState | undefined> {
     const known = await readFollowed(this.#context.db, this.#options.link.dir);
     if (known?.path !== this.#sight.file.path) return undefined;
     if (known.next?.hash !== this.#file.hash) return known;
+    await noteWritten(this.#context, known, known.next, this.#options);
     return { ...known, ...known.next, next: undefined };
   }
 
@@ -192,7 +192,7 @@ class Taking {
       await this.#keep(open, taken.conflicts.length > 0 ? "conflict" : outcome, taken.conflicts);
     }
     const isFree = refused === undefined || shown !== undefined;
-    const next = await this.#settle(open, taken.state, arrivals, isFree);
+    const next = await this.#settle(open, taken.state, isFree);
     if (next.kind === "done" && !isFree) return { kind: "held", why: heldAdvice(refused) };
     return next;
   }
@@ -207,37 +207,29 @@ class Taking {
     switch (decision) {
       case "edit": {
         const unseen = clock.unseenAt(arrivals, this.#file.savedAt);
-        const told = this.#toldLines(open);
-        return await takeEdit(this.#context, open, known ?? ABSENT, this.#file, unseen, told);
+        const base = this.#baseOfPull(open, known ?? ABSENT);
+        const isPulled = this.#sight.past?.relation === "onward";
+        return await takeEdit(this.#context, open, base, this.#file, { unseen, isPulled });
       }
       case "version":
         return await this.#takeVersion(open);
       case "meet":
         return unconflicted(takeFirst(this.#context, open, this.#file));
       case "renew":
-        return await this.#renew(open);
+        return await this.#renew(open, known ?? ABSENT);
       case "follow":
-        return unconflicted(await this.#followed(open, known ?? ABSENT, arrivals));
+        return unconflicted(await this.#followed(open, known ?? ABSENT));
       default:
         return unconflicted(ABSENT);
     }
   }
 
   /** Bytes that the document has, too, may be other characters of it by now. */
-  async #followed(open: OpenDocument, known: FileState, arrivals: readonly Arrival[]) {
+  async #followed(open: OpenDocument, known: FileState): Promise<FileState> {
     const { document } = open;
     if (document.content() !== this.#file.content) return known;
-    const { hash, base, form } = known;
-    const captured = { hash, form, base: document.captureText() };
-    const change = changeBetween({ hash, base, form }, captured, broughtBy(arrivals));
-    if (change && change.brought.length > 0) {
-      await this.#arrive(open, {
-        brought: change.brought,
-        taken: [],
-        moved: [],
-        former: undefined,
-      });
-    }
+    const captured = { ...known, base: document.captureText() };
+    await noteShown(this.#context, open, known, captured, this.#options);
     return captured;
   }
 
@@ -257,12 +249,13 @@ class Taking {
     return isKnownCommit(document, last);
   }
 
-  /** Lines of commits that other machines have read, where git has brought any. */
-  #toldLines({ document }: OpenDocument): ReadonlySet<string> | undefined {
-    const { past } = this.#sight;
-    if (past?.relation !== "onward") return undefined;
-    const told = [...past.texts].filter(([commit]) => isKnownCommit(document, commit));
-    return new Set(told.flatMap(([, text]) => splitLines(splitForm(String(text)).lines)));
+  /** What git brought with commits that other machines have read was made from those, too. */
+  #baseOfPull({ document }: OpenDocument, known: FileState): FileState {
+    const told = this.#sight.past?.told ?? [];
+    if (told.length === 0) return known;
+    const versions = told.map((text) => document.alignText(splitForm(String(text)).lines));
+    const { lines } = splitForm(this.#file.content);
+    return { ...known, base: pulledBase([...versions, known.base], lines) };
   }
 
   /** The lines that a document has or had, as far as this machine knows. */
@@ -279,23 +272,26 @@ class Taking {
     const lines = splitLines(splitForm(committed).lines);
     const missing = lines.filter((line) => hasWord(line) && !known.has(line));
     if (missing.length === 0) return [];
-    const first = lines.indexOf(missing[0] as string);
-    const text = missing.join("");
+    const places = missing.map((text) => {
+      return { behind: lines[lines.indexOf(text) - 1] ?? "", text };
+    });
     const versions = [
-      { text, machine: open.writer.machine, at: this.#context.now },
+      { text: missing.join(""), machine: open.writer.machine, at: this.#context.now, places },
       { text: "", machine: undefined },
     ] as const;
-    return [{ kind: "elsewhere", versions, places: [{ behind: lines[first - 1] ?? "", text }] }];
+    return [{ kind: "elsewhere", versions }];
   }
 
   /** What the document has beyond a file that was made anew stays, and that is told. */
-  async #renew(open: OpenDocument): Promise<TakenSave> {
+  async #renew(open: OpenDocument, known: FileState): Promise<TakenSave> {
     const before = splitLines(open.document.text.toString());
     const after = splitLines(splitForm(this.#file.content).lines);
     const kept = diffLines(before, after).flatMap(({ at, removed }) => {
       return before.slice(at, at + removed);
     });
     const state = takeFirst(this.#context, open, this.#file);
+    // A command of ours, or a copy from elsewhere, may have put others' lines there.
+    await noteShown(this.#context, open, known, state, this.#options);
     const versions = [
       { text: kept.join(""), machine: undefined },
       { text: "", machine: open.writer.machine, at: Math.round(this.#file.savedAt) },
@@ -322,12 +318,7 @@ class Taking {
   }
 
   /** Stores the state that was found, and the one that a write is to leave. */
-  async #settle(
-    open: OpenDocument,
-    state: FileState,
-    arrivals: readonly Arrival[],
-    isFree: boolean,
-  ): Promise<Taken> {
+  async #settle(open: OpenDocument, state: FileState, isFree: boolean): Promise<Taken> {
     const { document, head: position } = open;
     const { checkedOut, file } = this.#sight;
     const content = document.content();
@@ -337,25 +328,7 @@ class Taking {
     const found = { path: file.path, ...state, checkedOut, isGone: false, position };
     const from = { ...found, next: undefined };
     await this.#write({ ...found, next });
-    if (!next) return { kind: "done" };
-    const change = changeBetween(state, next, broughtBy(await this.#latest(arrivals)));
-    const arrival = change && (await this.#arrive(open, change));
-    return { kind: "write", from, to: next, content, arrival };
-  }
-
-  /** Those of a line that was moved just now are among them. */
-  async #latest(arrivals: readonly Arrival[]): Promise<readonly Arrival[]> {
-    const last = arrivals.at(-1)?.id ?? 0;
-    const all = await listArrivals(this.#context.db, this.#options.link.dir);
-    return [...arrivals, ...all.filter(({ id }) => id > last)];
-  }
-
-  async #arrive(open: OpenDocument, change: FileChange): Promise<number> {
-    const { now: at, db } = this.#context;
-    const machine = await bringers(db, open, change.brought);
-    const id = await addArrival(db, this.#options.link.dir, change, { at, machine });
-    this.#options.clock.came(id);
-    return id;
+    return next ? { kind: "write", from, to: next, content } : { kind: "done" };
   }
 
   /** Others' changes are written into what git leaves alone, or where the user agreed. */

@@ -1,3 +1,4 @@
+import { firstWhere } from "../../shared/replica/first-where.ts";
 import type { IdRanges } from "../../shared/replica/doubles.ts";
 import type { CapturedText } from "../../shared/replica/text.ts";
 
@@ -31,8 +32,9 @@ function subtract(
 ): [number, number][] {
   const rest: [number, number][] = [];
   let start = from;
-  for (const [otherFrom, otherTo] of others) {
-    if (otherTo <= start || otherFrom >= to) continue;
+  for (let at = firstWhere(others, ([, end]) => end > from); at < others.length; at++) {
+    const [otherFrom, otherTo] = others[at] as readonly [number, number];
+    if (otherFrom >= to) break;
     if (otherFrom > start) rest.push([start, otherFrom]);
     start = Math.max(start, otherTo);
   }

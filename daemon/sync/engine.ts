@@ -1,3 +1,4 @@
+import type { Urgency } from "./budget.ts";
 import { messageOf } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { layerOf, projectOf } from "../../shared/replica/address.ts";
@@ -164,11 +165,14 @@ export class SyncEngine {
     });
   }
 
-  /** What is due goes now, should the service be back: a person still waits for it. */
-  hurry(): void {
+  /**
+   * What is due goes now, should the service be back: a person still waits for it. Only with the
+   * urgency `person` it may take the part of the budget that is kept for people.
+   */
+  hurry(urgency?: Urgency): void {
     this.#schedule.hurry();
-    for (const unit of this.#known) {
-      if (this.#schedule.isDue(unit)) this.#schedule.markDue(unit, "person");
+    for (const unit of urgency ? this.#known : []) {
+      if (this.#schedule.isDue(unit)) this.#schedule.markDue(unit, urgency);
     }
     this.#live?.hurry();
     this.#pump();

@@ -24,9 +24,9 @@ export function findLargeDeletion(
   if (count * 2 <= total) return undefined;
   const places = deletedPlaces(old, young, gone);
   const text = places.map((place) => place.text).join("");
-  const deleted = { text, machine: undefined };
+  const deleted = { text, machine: undefined, places };
   const left = { text: "", machine, at };
-  return { kind: "deletion", versions: [deleted, left], places, lines: count };
+  return { kind: "deletion", versions: [deleted, left], lines: count };
 }
 
 function linesOf(content: string): string[] {
@@ -49,6 +49,9 @@ function takeAway(old: readonly string[], young: readonly string[]): Map<string,
   return counts;
 }
 
+/** So many of the lines that stay before a place tell where it is. */
+const BEHIND_LINES = 3;
+
 /** The deleted lines in order, with the blank ones between them, and what they stood behind. */
 function deletedPlaces(
   old: readonly string[],
@@ -56,14 +59,21 @@ function deletedPlaces(
   gone: Map<string, number>,
 ): PlacedLines[] {
   const places: PlacedLines[] = [];
+  const left: string[] = [];
+  let next = 0;
   for (const { at, removed } of diffLines(old, young)) {
+    left.push(...old.slice(next, at));
+    next = at + removed;
     const lines = old.slice(at, at + removed).filter((line) => {
       const left = gone.get(line) ?? 0;
       if (left > 0) gone.set(line, left - 1);
       return left > 0 || !isText(line);
     });
     if (!lines.some(isText)) continue;
-    const behind = at === 0 ? "" : `${old[at - 1]}\n`;
+    const behind = left
+      .slice(-BEHIND_LINES)
+      .map((line) => `${line}\n`)
+      .join("");
     places.push({ behind, text: lines.map((line) => `${line}\n`).join("") });
   }
   return places;

@@ -9,6 +9,9 @@ import { HISTORY } from "./revisions.ts";
 
 const ID_LENGTH = 8;
 
+/** The latest time that a date can have; see "Time Values and Time Range" in ECMA-262. */
+const TIME_MAX = 8.64e15;
+
 /** Characters of a version that are kept where both together are too long for one entry. */
 const CUT_LENGTH = 2000;
 
@@ -22,6 +25,10 @@ export interface TextVersion {
   readonly machine: string | undefined;
   /** When, in milliseconds since the Unix epoch; undefined where that is not known. */
   readonly at: number | undefined;
+  /** Where its lines stood; empty where that was not kept. */
+  readonly places: readonly PlacedLines[];
+  /** Of a `moved` conflict: its lines stood so when it was recorded. */
+  readonly isStanding: boolean;
 }
 
 /**
@@ -30,8 +37,8 @@ export interface TextVersion {
  * - `both`: two machines changed one place differently. Both versions are, or were, in the text.
  * - `unseen`: a save undid what others had just changed, and may not have seen it. What others
  *   added stays, and so does what the save has.
- * - `moved`: a save had lines where they were before others moved them. They stay where others
- *   moved them.
+ * - `moved`: a save and what others had just done to the file put lines in different places. They
+ *   stand once, where one version `isStanding` says.
  * - `format`: a save undid the byte order mark, line endings or final newline that others had just
  *   given the text. The save's stand; `text` names each.
  * - `deletion`: more than half of the text's lines were deleted at once.
@@ -50,11 +57,14 @@ export const TEXT_CONFLICT_KINDS = [
   "renewed",
 ] as const;
 
-/** Lines that stood together, and the line that they stood behind; "" at the beginning. */
+/** Lines that stood together, and the lines that they stood behind; "" at the beginning. */
 export interface PlacedLines {
   readonly behind: string;
   readonly text: string;
 }
+
+/** More of what lines stood behind is not kept. */
+const BEHIND_LENGTH_MAX = 500;
 
 /**
  * What a document says of a place of its text about which two sides disagree. As metadata of the
@@ -66,20 +76,23 @@ export interface TextConflictRecord {
   /** When the two met, in milliseconds since the Unix epoch. */
   readonly foundAt: number;
   readonly versions: readonly [TextVersion, TextVersion];
-  /** Where the lines of the version that has any stood; empty where that was not kept. */
-  readonly places: readonly PlacedLines[];
   /** Of a `deletion`: how many lines went. */
   readonly lines: number | undefined;
 }
 
 /** A side of a conflict as it is recorded. */
-export type NewVersion = Pick<TextVersion, "text" | "machine"> & { readonly at?: number };
+export interface NewVersion {
+  readonly text: string;
+  readonly machine: string | undefined;
+  readonly at?: number;
+  readonly places?: readonly PlacedLines[];
+  readonly isStanding?: boolean;
+}
 
 /** A conflict as it is recorded. */
 export interface NewTextConflict {
   readonly kind: TextConflictKind;
   readonly versions: readonly [NewVersion, NewVersion];
-  readonly places?: readonly PlacedLines[];
   readonly lines?: number;
 }
 
@@ -120,9 +133,9 @@ type Recorded = Omit<NewTextConflict, "versions"> & { readonly now: number };
 function storedRecord(recorded: Recorded, versions: readonly NewVersion[]): JsonObject {
   const whole = storedAs(recorded, versions, Number.POSITIVE_INFINITY);
   if (fits(whole)) return whole;
-  const { places: _, ...withoutPlaces } = recorded;
-  const unplaced = storedAs(withoutPlaces, versions, Number.POSITIVE_INFINITY);
-  return fits(unplaced) ? unplaced : storedAs(withoutPlaces, versions, CUT_LENGTH);
+  const unplaced = versions.map(({ places: _, ...version }) => version);
+  const left = storedAs(recorded, unplaced, Number.POSITIVE_INFINITY);
+  return fits(left) ? left : storedAs(recorded, unplaced, CUT_LENGTH);
 }
 
 function fits(record: JsonObject): boolean {
@@ -130,7 +143,7 @@ function fits(record: JsonObject): boolean {
 }
 
 function storedAs(
-  { kind, places, lines, now }: Omit<Recorded, "versions">,
+  { kind, lines, now }: Recorded,
   versions: readonly NewVersion[],
   textMax: number,
 ): JsonObject {
@@ -138,20 +151,26 @@ function storedAs(
     ...(kind !== "both" && { kind }),
     found_at: now,
     ...(lines !== undefined && { lines }),
-    versions: versions.map(({ text, machine, at }) => ({
+    versions: versions.map(({ text, machine, at, places, isStanding }) => ({
       text: text.slice(0, textMax),
       cut: text.length > textMax,
       machine: machine ?? null,
       ...(at !== undefined && { at }),
+      ...(places && { places: places.map(storedPlace) }),
+      ...(isStanding && { stands: true }),
     })),
-    ...(places && { places: places.map(({ behind, text }) => ({ behind, text })) }),
   };
+}
+
+/** The text of places is the version's, in order. */
+function storedPlace({ behind, text }: PlacedLines): JsonObject {
+  return { behind: behind.slice(-BEHIND_LENGTH_MAX), lines: text.split("\n").length - 1 };
 }
 
 function forgetSurplus(document: ReplicaDocument, time: number): void {
   const records = [...document.metadata.keys()]
     .filter((key) => key.startsWith(TEXT_CONFLICT_PREFIX))
-    .map((key) => ({ key, foundAt: foundAt(document.metadata.get(key)[0]?.value) }))
+    .map((key) => ({ key, foundAt: foundTime(document.metadata.get(key)[0]?.value) }))
     .sort((one, other) => other.foundAt - one.foundAt);
   for (const [at, record] of records.entries()) {
     const isKept = at < HISTORY.conflictsPerDocument && time - record.foundAt <= HISTORY.ageMs;
@@ -159,7 +178,7 @@ function forgetSurplus(document: ReplicaDocument, time: number): void {
   }
 }
 
-function foundAt(value: JsonValue | undefined): number {
+function foundTime(value: JsonValue | undefined): number {
   return parseTextConflict("", value)?.foundAt ?? 0;
 }
 
@@ -168,14 +187,14 @@ export function parseTextConflict(
   id: string,
   value: JsonValue | undefined,
 ): TextConflictRecord | undefined {
-  if (!isObject(value) || typeof value.found_at !== "number") return undefined;
+  const foundAt = isObject(value) ? timeIn(value.found_at) : undefined;
+  if (!isObject(value) || foundAt === undefined) return undefined;
   const stored = Array.isArray(value.versions) ? value.versions : [];
   const [one, other, ...more] = stored.map(parseVersion);
   if (!one || !other || more.length > 0) return undefined;
   const kind = TEXT_CONFLICT_KINDS.find((each) => each === value.kind) ?? "both";
   const lines = typeof value.lines === "number" ? value.lines : undefined;
-  const places = Array.isArray(value.places) ? value.places.flatMap(parsePlace) : [];
-  return { id, kind, foundAt: value.found_at, versions: [one, other], places, lines };
+  return { id, kind, foundAt, versions: [one, other], lines };
 }
 
 /** What a document says, in the order of its keys. */
@@ -187,10 +206,25 @@ export function listTextConflicts({ metadata }: ReplicaDocument): TextConflictRe
   });
 }
 
-function parsePlace(value: JsonValue): PlacedLines[] {
-  if (!isObject(value)) return [];
-  const { behind, text } = value;
-  return typeof behind === "string" && typeof text === "string" ? [{ behind, text }] : [];
+/** The places of a version's lines; none unless they are all of its lines. */
+function parsePlaces(value: JsonValue | undefined, text: string): PlacedLines[] {
+  const lines = text.match(/[^\n]*\n/g) ?? [];
+  const places: PlacedLines[] = [];
+  let from = 0;
+  for (const place of Array.isArray(value) ? value : []) {
+    if (!isObject(place) || typeof place.behind !== "string") return [];
+    if (typeof place.lines !== "number") return [];
+    const own = lines.slice(from, from + place.lines);
+    places.push({ behind: place.behind, text: own.join("") });
+    from += own.length;
+  }
+  return from === lines.length ? places : [];
+}
+
+/** A time that a date can have; undefined for any other. */
+function timeIn(value: JsonValue | undefined): number | undefined {
+  const isTime = typeof value === "number" && Math.abs(value) <= TIME_MAX;
+  return isTime ? value : undefined;
 }
 
 function parseVersion(value: JsonValue): TextVersion | undefined {
@@ -199,7 +233,9 @@ function parseVersion(value: JsonValue): TextVersion | undefined {
     text: value.text,
     cut: value.cut === true,
     machine: machineName(value.machine),
-    at: typeof value.at === "number" ? value.at : undefined,
+    at: timeIn(value.at),
+    places: parsePlaces(value.places, value.text),
+    isStanding: value.stands === true,
   };
 }
 

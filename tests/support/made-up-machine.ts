@@ -50,8 +50,8 @@ export class MadeUpMachine {
     const { name: machine } = this;
     const live = this.document.captureText();
     const unseen = this.unseenAt(now);
-    const told = undefined;
-    const plan = planSave({ base, live, lines, unseen, machine, savedAt: now, told });
+    const isPulled = false;
+    const plan = planSave({ base, live, lines, unseen, machine, savedAt: now, isPulled });
     const outside = rangesOutside(live, plan.base);
     const before = this.#clocks();
     const edited = this.document.editText(plan.base, plan.lines);

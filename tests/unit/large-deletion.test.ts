@@ -21,7 +21,10 @@ describe("the notice of a large deletion", () => {
     expect(notice?.versions[0].text.split("\n").slice(0, -1)).toEqual(
       TWELVE.filter((line) => line !== "line 1" && line !== "line 9"),
     );
-    expect(notice?.places?.map(({ behind }) => behind)).toEqual(["line 1\n", "line 9\n"]);
+    expect(notice?.versions[0].places?.map(({ behind }) => behind)).toEqual([
+      "line 1\n",
+      "line 9\n",
+    ]);
   });
 
   test("is given for more than half, and for no less", () => {

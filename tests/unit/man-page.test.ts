@@ -52,7 +52,9 @@ test.skipIf(GROFF === null)("groff finds nothing wrong with the manual page", as
 
 test.skipIf(GROFF === null)("a command's examples are printed as they stand", async () => {
   const { stdout } = await groff("-Tutf8", "-P-c");
-  expect(stdout).toContain("  memsync conflicts show k3j5h2ab       both versions, whole, with their numbers\n");
+  expect(stdout).toContain(
+    "  memsync conflicts show k3j5h2ab       both versions, whole, with their numbers\n",
+  );
 });
 
 function pathOf(command: (typeof program)["commands"][number]): string {

@@ -39,8 +39,8 @@ describe("a conflict of a text", () => {
     expect(record?.id).toMatch(/^[a-z2-7]{8}$/);
     expect(record?.foundAt).toBe(NOW);
     expect(record?.versions).toEqual([
-      { ...DESKTOP, cut: false, at: undefined },
-      { ...LAPTOP, cut: false, at: undefined },
+      { ...DESKTOP, cut: false, at: undefined, places: [], isStanding: false },
+      { ...LAPTOP, cut: false, at: undefined, places: [], isStanding: false },
     ]);
   });
 

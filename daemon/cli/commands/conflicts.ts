@@ -9,7 +9,6 @@ import {
   type LocalConflict,
   listConflicts,
   type MemoryConflict,
-  type PlacedVersion,
   type TextConflict,
   timeOf,
 } from "../local-conflicts.ts";
@@ -17,9 +16,9 @@ import type { LocalDocument } from "../local-documents.ts";
 import { writeToInbox } from "../offline-write.ts";
 import { say, sayJson, shortName, table } from "../output.ts";
 import { type PlaceOptions, withLocal, withPlace } from "../place.ts";
-import { putBack } from "../put-back.ts";
+import { putAtPlaces, putBack } from "../put-back.ts";
 import { saveMemory, saveText } from "../save.ts";
-import { contentWith } from "../settle-conflict.ts";
+import { settle } from "../settle-conflict.ts";
 import { timeShown } from "../version-view.ts";
 
 interface Options extends PlaceOptions {
@@ -140,31 +139,28 @@ async function restoreMemory(env: Environment, { document, losing }: MemoryConfl
   await saveMemory(env, place, losing.key, losing.value);
 }
 
+/** Only what has lines can be brought back; which of two versions is to stay, `choose` says. */
 async function restoreLines(env: Environment, conflict: TextConflict): Promise<void> {
-  const { id, document, versions, content } = conflict;
-  const missing = versions.flatMap(({ inText }, at) => (inText ? [] : [at]));
-  if (missing.length === 0) {
+  const { id, document, versions, content, record } = conflict;
+  const missing = versions.filter(({ inText, text }) => !inText && text !== "");
+  if (missing.length === 0 || record.kind === "format") {
     throw new CommandFailed(
       `both versions are in the document: \`memsync conflicts choose ${id} 1\` or \`2\` leaves ` +
         `one of them there, \`memsync conflicts dismiss ${id}\` both`,
     );
   }
-  if (missing.some((at) => versions[at]?.cut)) {
+  if (missing.some(({ cut }) => cut)) {
     throw new CommandFailed(
       "what lost is too long to be kept here whole: `memsync doc history` has the versions that " +
         "held it, and `memsync doc restore REV` brings one back",
     );
   }
-  const [only] = missing;
-  if (missing.length === 1 && only !== undefined && conflict.record.kind !== "both") {
-    await saveText(env, document.name, content, contentWith(conflict, only));
-    return;
-  }
-  const lost = missing.map((at) => versions[at] as PlacedVersion);
-  const text = lost.reduce((whole, { text: lines }) => {
+  const text = missing.reduce((whole, { text: lines, places }) => {
+    if (places.length > 0) return putAtPlaces(whole, places);
     return putBack(whole, lines, versions.find((each) => each.text !== lines)?.text ?? "");
   }, content);
   await saveText(env, document.name, content, text);
+  if (record.kind === "deletion" || record.kind === "elsewhere") await dismissIn(env, conflict);
 }
 
 async function choose(env: Environment, id: string, version: string, options: Options) {
@@ -179,10 +175,15 @@ async function choose(env: Environment, id: string, version: string, options: Op
     throw new UsageError(`choose 1 or 2: \`memsync conflicts show ${id}\` numbers them`);
   }
   const { document, content } = conflict;
-  const text = contentWith(conflict, Number(version) - 1);
-  if (text !== content) await saveText(env, document.name, content, text);
+  const settled = settle(conflict, Number(version) - 1);
+  // What is chosen is written anew: another machine may have chosen the other version meanwhile,
+  // and then both stay.
+  if (settled.without !== content) await saveText(env, document.name, content, settled.without);
+  if (settled.content !== settled.without) {
+    await saveText(env, document.name, settled.without, settled.content);
+  }
   await dismissIn(env, conflict);
-  if (options.json) sayJson(conflictJson(conflict));
+  if (options.json) sayJson({ ...conflictJson(conflict), chosen: Number(version) });
   else say(`version ${version} stands, and ${id} is settled once this is synced`);
 }
 

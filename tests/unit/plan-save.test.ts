@@ -1,0 +1,73 @@
+import { describe, expect, test } from "bun:test";
+import { type Arrival, changeBetween } from "../../daemon/sources/arrivals.ts";
+import { planSave } from "../../daemon/sources/plan-save.ts";
+import { ReplicaDocument } from "../../shared/replica/document.ts";
+import { PLAIN_FORM } from "../../shared/replica/text-form.ts";
+
+const NOW = 1_750_000_000_000;
+
+/** A file that showed `before` until others made it `shown`, just now; and a save of it. */
+function save(before: string, shown: string, saved: string) {
+  const document = new ReplicaDocument([], 1);
+  document.setContent(before, NOW);
+  const from = { hash: "", base: document.captureText(), form: PLAIN_FORM };
+  document.setContent(shown, NOW);
+  const to = { hash: "", base: document.captureText(), form: PLAIN_FORM };
+  const change = changeBetween(from, to, []);
+  const unseen: Arrival[] = change ? [{ ...change, id: 1, at: NOW, machine: "desktop" }] : [];
+  const live = document.captureText();
+  const facts = { base: live, live, unseen, machine: "laptop", savedAt: NOW, isPulled: false };
+  const plan = planSave({ ...facts, lines: saved });
+  document.editText(plan.base, plan.lines);
+  return { text: document.content(), conflicts: plan.conflicts };
+}
+
+function textsOf({ conflicts }: ReturnType<typeof save>) {
+  return conflicts.map(({ kind, versions }) => [kind, ...versions.map(({ text }) => text)]);
+}
+
+const DEPLOY = "## Deploy\n```bash\nmake deploy\n```\n";
+const LINT = "## Lint\n```bash\nmake lint\n```\n";
+
+describe("a save that may not have seen others' change", () => {
+  test("keeps their block whole beside one that has lines in common with it", () => {
+    const taken = save("# Guide\n", `# Guide\n${DEPLOY}`, `${LINT}# Guide\n`);
+    expect(taken.text).toBe(`${LINT}# Guide\n${DEPLOY}`);
+    expect(textsOf(taken)).toEqual([["unseen", DEPLOY, ""]]);
+  });
+
+  test("moves a block of theirs that it has elsewhere, and says so", () => {
+    const taken = save("# Guide\nlast\n", `# Guide\n${DEPLOY}last\n`, `${DEPLOY}# Guide\nlast\n`);
+    expect(taken.text).toBe(`${DEPLOY}# Guide\nlast\n`);
+    expect(textsOf(taken)).toEqual([["moved", DEPLOY, DEPLOY]]);
+  });
+
+  test("does not move back what they moved", () => {
+    const taken = save("one\ntwo\nthree\n", "two\nthree\none\n", "one\ntwo\nthree\nfour\n");
+    expect(taken.text).toBe("two\nthree\nfour\none\n");
+    expect(textsOf(taken)).toEqual([["moved", "one\n", "one\n"]]);
+  });
+
+  test("has one conflict for all that it undid of a change, with where it stood", () => {
+    const lines = Array.from({ length: 300 }, (_, at) => `line ${at}\n`);
+    const shown = lines.map((line, at) => (at % 2 === 0 ? line : `changed ${line}`)).join("");
+    const { conflicts, text } = save(lines.join(""), shown, lines.join(""));
+    expect(conflicts).toHaveLength(1);
+    expect(conflicts[0]?.versions[0].places).toHaveLength(150);
+    for (const line of lines) expect(text).toContain(line);
+    expect(text.match(/changed/g)).toHaveLength(150);
+  });
+
+  test("brings back rules and pictures with a conflict, as it does words", () => {
+    for (const line of ["***\n", "✅ ❌\n"]) {
+      const taken = save(`one\n${line}two\n`, "one\ntwo\n", `one\n${line}two\nnote\n`);
+      expect(taken.text).toBe(`one\n${line}two\nnote\n`);
+      expect(textsOf(taken)).toEqual([["unseen", "", line]]);
+    }
+  });
+
+  test("says nothing where it undoes nothing", () => {
+    expect(save("one\n", "one\ntwo\n", "zero\none\ntwo\nthree\n").conflicts).toEqual([]);
+    expect(save("one\n", "one\ntwo\n", "two\n").conflicts).toEqual([]);
+  });
+});
