@@ -52,17 +52,20 @@ export async function readFilePast(
   // A text that was read before there was any commit, or before commits were kept, was read here.
   if (read === undefined && isKnown) return { relation: "onward", ...none };
   if (read === undefined || commit === undefined) return { relation: "elsewhere", ...none };
-  const before = await changesOf(git, file, [read], 1);
-  if (here.length > 0 && here[0] === before[0]) return { relation: "same", ...none };
-  if (await isAncestor(git, file, commit, read)) return { relation: "back", ...none };
-  const isOnward =
-    (await isAncestor(git, file, read, commit)) ||
-    (await wasRewritten(git, file, read, head.branch));
-  if (!isOnward) return { relation: "elsewhere", ...none };
-  const since = await changesOf(git, file, [commit, `^${read}`], CHANGES_MAX);
-  const changes = since.length > 0 ? since : here;
-  const told = await lastOf(git, file, changes.filter(isTold).slice(0, TOLD_MAX));
-  return { relation: "onward", changes, told: await textsAt(git, file, told) };
+  const isDescendant = await isAncestor(git, file, read, commit);
+  if (!isDescendant) {
+    const before = await changesOf(git, file, [read], 1);
+    if (here.length > 0 && here[0] === before[0]) return { relation: "same", ...none };
+    if (await isAncestor(git, file, commit, read)) return { relation: "back", ...none };
+    const isRewritten = await wasRewritten(git, file, read, head.branch);
+    if (!isRewritten) return { relation: "elsewhere", ...none };
+  }
+  // In full: a merge that drops what one side did to the file is a change, too.
+  const asked = ["--full-history", commit, `^${read}`];
+  const since = await changesOf(git, file, asked, CHANGES_MAX);
+  if (since.length === 0) return { relation: isDescendant ? "same" : "onward", ...none };
+  const told = await lastOf(git, file, since.filter(isTold).slice(0, TOLD_MAX));
+  return { relation: "onward", changes: since, told: await textsAt(git, file, told) };
 }
 
 /** Those of commits, the latest first, that none of the others leads to. */

@@ -1,4 +1,4 @@
-import { diffSections, type LineHunk } from "../../shared/replica/line-diff.ts";
+import type { LineHunk } from "../../shared/replica/line-diff.ts";
 import type { CapturedText } from "../../shared/replica/text.ts";
 import type { NewTextConflict, PlacedLines } from "../../shared/replica/text-conflict-record.ts";
 import type { Arrival } from "./arrivals.ts";
@@ -96,7 +96,6 @@ class Planner {
 
   #diff(): readonly LineHunk[] {
     const texts = this.#before.map(({ text }) => text);
-    if (this.#facts.unseen.length === 0) return diffSections(texts, this.#after);
     return saveHunks(texts, this.#after, (at) => this.#arrivalAt(at) !== undefined);
   }
 

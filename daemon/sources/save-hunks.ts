@@ -1,9 +1,9 @@
-import { commonLines, type LineHunk } from "../../shared/replica/line-diff.ts";
+import { commonLines, diffSections, type LineHunk } from "../../shared/replica/line-diff.ts";
 
 /**
- * The change from `before` to `after` as hunks. Lines that were there for longer are found again
- * first, and new ones only between those: else a block that others have just brought could pass for
- * one that the save has in common with it.
+ * The change from `before` to `after` as hunks. Where the smallest change would find fewer of the
+ * lines again that were there for longer, those are found first, and new ones only between them:
+ * else a block that others have just brought could pass for one that the save has in common with it.
  */
 export function saveHunks(
   before: readonly string[],
@@ -15,7 +15,11 @@ export function saveHunks(
     old.map((at) => before[at] as string),
     after,
   ).map(([at, twin]): Pair => [old[at] as number, twin]);
-  return hunksBetween(withNew(before, after, anchors));
+  const plain = commonLines(before, after);
+  if (plain.filter(([at]) => !isNew(at)).length < anchors.length) {
+    return hunksBetween(withNew(before, after, anchors));
+  }
+  return diffSections(before, after);
 }
 
 /** Indices of equal lines of both texts. */

@@ -328,6 +328,79 @@ describe("a tracked file", () => {
   });
 });
 
+describe("what a pull brings together", () => {
+  /** A stranger's clone: no daemon follows it. */
+  async function strangerCommits(text: string): Promise<void> {
+    const dir = git.path("stranger");
+    if (!existsSync(dir)) await git.run(git.folder, "clone", "-q", "origin.git", "stranger");
+    await git.run(dir, "pull", "-q");
+    await git.commit(dir, { [FILE]: text });
+    await git.run(dir, "push", "-q");
+  }
+
+  async function pull(at: FollowedMachine): Promise<void> {
+    await run(at, "-c", "pull.rebase=false", "pull", "-q", "--no-edit");
+    await at.settle();
+  }
+
+  /** A has committed `text`, told and pushed it; B has not pulled it. */
+  async function told(text: string) {
+    const pair = await clones({ [FILE]: START });
+    await commit(pair.a, text);
+    await pair.a.settle();
+    await run(pair.a, "push", "-q");
+    await exchange([pair.a, pair.b]);
+    return pair;
+  }
+
+  const BLOCK = "\n```bash\nmake deploy\n```\n";
+
+  test("has a block whole that has lines in common with one that was told", async () => {
+    const { a, b } = await told(`${START}${BLOCK}`);
+    const text = `${START}${BLOCK}\n\`\`\`bash\nmake lint\n\`\`\`\n`;
+    await strangerCommits(text);
+    await pull(b);
+    await exchange([a, b]);
+    expect([await a.doc(), await b.doc()]).toEqual([text, text]);
+  });
+
+  test("removes what was told and a later commit took away", async () => {
+    const { a, b } = await told(MORE);
+    await strangerCommits(START);
+    await pull(b);
+    await exchange([a, b]);
+    await pull(a);
+    await exchange([a, b]);
+    expect([await a.doc(), await b.doc()]).toEqual([START, START]);
+  });
+
+  test("removes what somebody dropped when they merged", async () => {
+    const { a, b } = await told(MORE);
+    await commit(b, `Of b.\n\n${START}`);
+    await b.settle();
+    await run(b, "fetch", "-q");
+    await run(b, "merge", "-q", "--no-commit", "origin/main");
+    await git.write(join(b.dir, FILE), `Of b.\n\n${START}`);
+    await run(b, "commit", "-qam", "merged");
+    await b.settle();
+    await run(b, "push", "-q");
+    await exchange([a, b]);
+    await pull(a);
+    await exchange([a, b]);
+    expect(await a.doc()).toBe(`Of b.\n\n${START}`);
+  });
+
+  test("does not bring back what its author has removed since, however much came after", async () => {
+    const { a, b } = await told(MORE);
+    await a.save(START);
+    await exchange([a, b]);
+    for (let at = 0; at < 10; at++) await strangerCommits(`Line ${at}.\n\n${MORE}`);
+    await pull(b);
+    await exchange([a, b]);
+    expect(await b.doc()).toBe(`Line 9.\n\n${START}`);
+  });
+});
+
 describe("a file that was made anew after it was gone", () => {
   test("keeps what the document has, and that is told", async () => {
     const { a, b } = await clones({ "README.md": "x\n" });
@@ -343,5 +416,34 @@ describe("a file that was made anew after it was gone", () => {
     const [renewed] = await b.conflicts();
     expect(renewed?.kind).toBe("renewed");
     expect(a.file()).toBe(await a.doc());
+  });
+
+  test("by a command shows others' lines as new as they are", async () => {
+    const { a, b } = await clones({ "README.md": "x\n" });
+    await a.save(START);
+    await exchange([a, b]);
+    a.remove();
+    await a.settleAfterGrace();
+    await b.save(MORE);
+    await exchange([a, b]);
+    a.pass(120_000);
+    await a.save(await a.doc());
+    await a.save(START);
+    await exchange([a, b]);
+    expect(await b.doc()).toBe(MORE);
+    expect((await b.conflicts()).map(({ kind }) => kind)).toContain("unseen");
+  });
+
+  test("after git had emptied it keeps what the document has", async () => {
+    const { a, b } = await clones({ "README.md": "x\n" });
+    await a.save(START);
+    await exchange([a, b]);
+    await git.write(join(a.dir, FILE), "");
+    await run(a, "commit", "-q", "--allow-empty", "-m", "x");
+    await a.settleAfterGrace();
+    await a.save("Use bun.\n");
+    await exchange([a, b]);
+    expect(await b.doc()).toContain("Build with make.");
+    expect(await b.doc()).toContain("Use bun.");
   });
 });
