@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
-import { readFile, utimes, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { anHourLater } from "../support/an-hour-later.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -138,10 +139,8 @@ scenario(
     }
     const kept = merged.replace("two of the laptop\n", "");
     await desktop.down();
+    anHourLater(desktop);
     await writeFile(join(desktop.folder, FILE), kept);
-    // An hour later nothing in the file is so new that its author may not have seen it.
-    const later = Date.now() / 1000 + 3600;
-    await utimes(join(desktop.folder, FILE), later, later);
     await desktop.up();
     await waitFor("the deletion on the laptop", async () => (await fileOf(laptop)) === kept);
     const [conflict] = await conflictsOf(laptop);

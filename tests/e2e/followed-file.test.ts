@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { anHourLater } from "../support/an-hour-later.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -98,9 +99,8 @@ scenario("a file keeps its mode when it is written", async (lab) => {
 /** Saves an hour later, while no daemon runs: nothing of what it wrote was written lately then. */
 async function writeLater(machine: Machine, content: string): Promise<void> {
   await machine.down();
+  anHourLater(machine);
   await write(machine, content);
-  const later = Date.now() / 1000 + 3600;
-  await utimes(`${machine.folder}/${FILE}`, later, later);
   await machine.up();
 }
 

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
-import { readFile, utimes, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
+import { anHourLater } from "../support/an-hour-later.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
@@ -208,9 +209,8 @@ scenario("a byte order mark that is taken away at once stays away", async (lab) 
 /** Saves an hour later, while no daemon runs: then nothing came into the file lately. */
 async function saveLater(machine: Machine, text: string): Promise<void> {
   await machine.down();
+  anHourLater(machine);
   await save(machine, text);
-  const later = Date.now() / 1000 + 3600;
-  await utimes(`${machine.folder}/${FILE}`, later, later);
   await machine.up();
 }
 
