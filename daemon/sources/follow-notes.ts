@@ -39,6 +39,11 @@ export function unfollowedNote(why: Unfollowed, standing: FileStanding): string 
   }
 }
 
+/** What else could be followed, and how. */
+export function otherFileNote(path: string): string {
+  return `${path} is there and is not followed: \`memsync unlink\` and \`memsync link\` follow it`;
+}
+
 function unknownReason(standing: FileStanding): string {
   return standing.kind === "unknown" ? standing.reason : "it gave no answer";
 }

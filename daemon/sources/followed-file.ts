@@ -10,7 +10,7 @@ import { clearBegunWrite, finishBegunWrite } from "./begun-write.ts";
 import type { FileContent } from "./file-edit.ts";
 import { noteWritten } from "./note-arrival.ts";
 import { isWithoutText, type Readable, type Sight } from "./follow-facts.ts";
-import { type Unfollowed, unfollowedNote } from "./follow-notes.ts";
+import { otherFileNote, type Unfollowed, unfollowedNote } from "./follow-notes.ts";
 import type { FileState } from "./file-state.ts";
 import {
   type CheckedOut,
@@ -87,6 +87,8 @@ export class FollowedFile {
   #sighting: Sighting | undefined;
   #againMs = 0;
   #notKept: readonly NotKept[] = [];
+  /** Another file that could be followed, found where the followed one is missing. */
+  #other: string | undefined;
 
   constructor(link: Link, options: FollowerOptions) {
     this.link = link;
@@ -170,6 +172,7 @@ export class FollowedFile {
     }
     const known = await this.#knownFor(stored, found);
     const read = missedAs(known, found);
+    this.#other = found.kind === "text" && found.path !== read.path ? found.path : undefined;
     if (read.kind === "problem") return await this.#takeProblem(read);
     const { path } = read;
     const standing = await fileStanding(git, join(dir, path));
@@ -281,7 +284,7 @@ export class FollowedFile {
       case "write":
         return await this.#writeBack(path, taken);
       case "done":
-        return { status: { path, state: this.#stateOf(sight), note: notKeptNote(this.#notKept) } };
+        return { status: { path, state: this.#stateOf(sight), note: this.#noteOf(sight) } };
     }
   }
 
@@ -290,7 +293,15 @@ export class FollowedFile {
     if (why === "wait-service") return { status: { path, state: "waiting", note } };
     if (why === "wait-grace") return { status: { path, state: "waiting", note }, againMs: graceMs };
     if (why === "leave-unknown") return { ...failing(path, note), againMs: "later" };
+    if (why === "gone" && this.#other !== undefined) {
+      return leftAlone(path, `${note}; ${otherFileNote(this.#other)}`);
+    }
     return { ...leftAlone(path, note), ...(why === "leave-busy" && { againMs: "later" as const }) };
+  }
+
+  #noteOf({ file }: Sight): string | undefined {
+    if (file.kind === "absent") return "is not there, and the document has no text";
+    return notKeptNote(this.#notKept);
   }
 
   #stateOf({ standing }: Sight): FollowStatus["state"] {

@@ -88,7 +88,7 @@ for (const withDaemon of [true, false]) {
     if (!withDaemon) await machine.down();
     const versions = await textsOf(machine);
     expect(versions.map((version) => version.claude_md_content)).toEqual(texts.toReversed());
-    expect(await machine.memsync("doc", "history")).toMatch(/ replaced +1 line   saved here\n$/);
+    expect(await machine.memsync("doc", "history")).toMatch(/ replaced +1 line {3}saved here\n$/);
     for (const { rev, claude_md_content: text } of versions) {
       expect(await machine.memsync("doc", "history", rev)).toBe(text);
       await machine.memsync("doc", "restore", rev);

@@ -246,7 +246,6 @@ scenario(
     });
     for (let rule = 1; rule <= 14; rule++) expect(text).toContain(`Rule ${rule} of the house.`);
     expect(text).toContain("A new one.");
-    await a.memsync("conflicts", "dismiss", notice.id);
     await untilNone(pair);
   },
 );

@@ -90,7 +90,7 @@ export function checkProjects({ projects }: DaemonStatus): Finding {
 function mendOf({ dir, note }: FolderStatus): string {
   return note?.includes("its folder is gone")
     ? `bring the folder back, or \`memsync unlink '${dir}'\``
-    : "nothing, if that is meant; `memsync status` shows all";
+    : "nothing to do if that is meant; `memsync status` shows all";
 }
 
 /** Folders whose changes the system does not tell of; which limit to raise, if that is why. */
