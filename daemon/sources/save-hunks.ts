@@ -2,8 +2,8 @@ import { commonLines, diffSections, type LineHunk } from "../../shared/replica/l
 
 /**
  * The change from `before` to `after` as hunks. Where the smallest change would find fewer of the
- * lines again that were there for longer, those are found first, and new ones only between them:
- * else a block that others have just brought could pass for one that the save has in common with it.
+ * lines again that were there for longer, those are found first, and new ones only between them. A
+ * block that others have just brought could pass else for one that the save has in common with it.
  */
 export function saveHunks(
   before: readonly string[],
