@@ -23,7 +23,7 @@ describe("the notice of a large deletion", () => {
     );
     expect(notice?.versions[0].places?.map(({ behind }) => behind)).toEqual([
       "line 1\n",
-      "line 9\n",
+      "line 1\nline 9\n",
     ]);
   });
 
