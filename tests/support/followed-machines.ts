@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Link, putLink } from "../../daemon/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/local-account.ts";
@@ -112,6 +112,13 @@ export class FollowedMachine {
 
   pass(milliseconds: number): void {
     this.#world.advance(milliseconds);
+  }
+
+  /** Puts a text there at the time that this machine's clock shows, and looks at nothing. */
+  put(text: string, path = "CLAUDE.md"): void {
+    writeFileSync(join(this.dir, path), text);
+    const now = this.#world.now() / 1000;
+    utimesSync(join(this.dir, path), now, now);
   }
 
   async save(text: string, path = "CLAUDE.md"): Promise<void> {

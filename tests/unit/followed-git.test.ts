@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { exchange, FollowedMachine } from "../support/followed-machines.ts";
 import { createGitSandbox, type GitSandbox } from "../support/git-sandbox.ts";
@@ -399,6 +400,25 @@ describe("what a pull brings together", () => {
     await exchange([a, b]);
     expect(await b.doc()).toBe(`Line 9.\n\n${START}`);
   });
+});
+
+test("a save that git kept waiting was made when it was made", async () => {
+  const { a, b } = await clones({ [FILE]: START });
+  await b.follow({ write: true });
+  b.pass(120_000);
+  await a.save(MORE);
+  await exchange([a, b]);
+  expect(b.file()).toBe(MORE);
+  await git.write(join(b.dir, ".git", "index.lock"), "");
+  b.pass(5000);
+  b.put(START);
+  b.pass(120_000);
+  await b.settle();
+  await rm(join(b.dir, ".git", "index.lock"));
+  await b.settle();
+  await exchange([a, b]);
+  expect(await a.doc()).toBe(MORE);
+  expect((await a.conflicts()).map(({ kind }) => kind)).toEqual(["unseen"]);
 });
 
 describe("a file that was made anew after it was gone", () => {
