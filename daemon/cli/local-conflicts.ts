@@ -14,7 +14,7 @@ import type { DaemonTables } from "../tables.ts";
 import { type LocalDocument, listLocalDocuments } from "./local-documents.ts";
 import { currentOf, textHistory } from "./local-history.ts";
 import { type LosingVersion, listLosingVersions } from "./losing-versions.ts";
-import { holdsLines } from "./put-back.ts";
+import { holdsAnyLine, holdsLines } from "./put-back.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -93,21 +93,25 @@ async function textConflicts(db: Db, document: LocalDocument): Promise<TextConfl
   }));
 }
 
+/** Of these all that has lines was in the text, in several places perhaps, when it was recorded. */
+const KEPT_KINDS: readonly TextConflictRecord["kind"][] = ["unseen", "moved", "renewed"];
+
 /**
  * Whether what was written since has settled it: what the document lacked has come, or of what was
- * kept beside something else one is gone.
+ * kept beside something else nothing is left.
  */
 function isOver({ kind, versions }: TextConflictRecord, content: string): boolean {
-  const isThere = versions.every(({ text }) => holdsLines(content, text));
-  if (kind === "elsewhere") return isThere;
-  return (kind === "unseen" || kind === "moved" || kind === "renewed") && !isThere;
+  if (kind === "elsewhere") return versions.every(({ text }) => holdsLines(content, text));
+  if (!KEPT_KINDS.includes(kind)) return false;
+  return versions.some(({ text }) => text !== "" && !holdsAnyLine(content, text));
 }
 
 /** A version without lines is in the text where the other one's lines are not. */
 function placedVersions({ kind, versions }: TextConflictRecord, content: string): PlacedVersion[] {
+  const holds = KEPT_KINDS.includes(kind) ? holdsAnyLine : holdsLines;
   const held = versions.map(({ text }) => {
     if (kind === "format") return text === JSON.stringify(splitForm(content).form);
-    return text !== "" && holdsLines(content, text);
+    return text !== "" && holds(content, text);
   });
   return versions.map((version, at) => {
     const isThere = held[at] ?? false;

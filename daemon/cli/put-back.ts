@@ -6,6 +6,12 @@ export function holdsLines(content: string, lines: string): boolean {
   return endOfLines(splitForm(content).lines, lines) !== undefined;
 }
 
+/** Whether any of these lines that is no blank one stands in a text. */
+export function holdsAnyLine(content: string, lines: string): boolean {
+  const there = new Set(splitForm(content).lines.split("\n"));
+  return lines.split("\n").some((line) => line.trim() !== "" && there.has(line));
+}
+
 /**
  * The text with whole lines put back: behind `neighbour`, the lines that they stood beside, or at
  * the end where those are not there any more. The text keeps its line endings.

@@ -2,7 +2,7 @@ import type { PlacedLines, TextVersion } from "../../shared/replica/text-conflic
 import { joinForm, splitForm } from "../../shared/replica/text-form.ts";
 import { CommandFailed } from "./errors.ts";
 import type { PlacedVersion, TextConflict } from "./local-conflicts.ts";
-import { findPlace, putAtPlaces, putBack } from "./put-back.ts";
+import { findPlace, holdsAnyLine, putAtPlaces, putBack } from "./put-back.ts";
 import { parseFormat } from "./text-format-view.ts";
 
 /** Stands behind nothing in any text: only lines that stand once are found by it. */
@@ -56,6 +56,8 @@ function tryTakeOut(content: string, version: TextVersion) {
   let [rest, first]: [string, number | undefined] = [lines, undefined];
   for (const place of placesOf(version)) {
     const found = findPlace(rest, place);
+    // What somebody has taken out since is out.
+    if (!found && !holdsAnyLine(rest, place.text)) continue;
     if (!found) return undefined;
     rest = rest.slice(0, found.from) + rest.slice(found.to);
     first ??= found.from;

@@ -127,8 +127,9 @@ class Planner {
       const undone = this.#undoneOf(arrival);
       if (!twins) {
         hunk.kept.push(...run);
-        undone.kept.push(...run);
-        undone.hunks.add(hunk);
+        const left = this.#notMoved(run, arrival, undone);
+        undone.kept.push(...left);
+        if (left.length > 0) undone.hunks.add(hunk);
       } else if (run.every((at) => arrival.moved.includes(this.#textAt(at)))) {
         hunk.kept.push(...run);
         undone.putByOthers.push(...twins);
@@ -141,6 +142,18 @@ class Planner {
         }
       }
     }
+  }
+
+  /** Of a block that is not all elsewhere in the save: those lines that others have not moved. */
+  #notMoved(run: readonly number[], { moved }: Arrival, undone: Undone): number[] {
+    return run.filter((at) => {
+      const text = this.#textAt(at);
+      const [twin] = (moved.includes(text) && this.#twinsOf([text])) || [];
+      if (twin === undefined) return true;
+      undone.putByOthers.push(twin);
+      this.#leftOut.add(twin);
+      return false;
+    });
   }
 
   /** Added lines that are these, all together. */

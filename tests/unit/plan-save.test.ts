@@ -48,6 +48,14 @@ describe("a save that may not have seen others' change", () => {
     expect(textsOf(taken)).toEqual([["moved", "one\n", "one\n"]]);
   });
 
+  test("does not double what they moved beside a line of their own", () => {
+    const shown = "two\nthree\none\nnew\n";
+    const taken = save("one\ntwo\nthree\n", shown, "one\ntwo\nthree\nfour\n");
+    expect(taken.text.match(/one/g)).toHaveLength(1);
+    expect(taken.text).toContain("new\n");
+    expect(textsOf(taken).map(([kind]) => kind)).toEqual(["unseen", "moved"]);
+  });
+
   test("has one conflict for all that it undid of a change, with where it stood", () => {
     const lines = Array.from({ length: 300 }, (_, at) => `line ${at}\n`);
     const shown = lines.map((line, at) => (at % 2 === 0 ? line : `changed ${line}`)).join("");

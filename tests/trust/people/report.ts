@@ -60,7 +60,7 @@ function rowsOf({ historian, conflicts, ...lived }: Lived, judged: readonly Judg
     none("lines lost", of("lost")),
     none("lines come back without a conflict", of("back")),
     told("lines come back, with a conflict", of("backInConflict")),
-    upTo("lines doubled", of("doubled"), Math.floor(saved * DOUBLED_MAX), "≤ 0.1 %"),
+    upTo("lines doubled", of("doubled"), Math.max(1, Math.floor(saved * DOUBLED_MAX)), "≤ 0.1 %"),
     told("lines written over by an old buffer, as the rules allow", of("overwritten")),
     told("lines that git moved away before they could be read", of("unread")),
     told("conflicts shown", conflicts.ids.size),
