@@ -17,10 +17,8 @@ const RUNS_SOURCES = process.env.MEMSYNC_TEST_BINARY === undefined;
 
 const LINES = Array.from({ length: 600 }, (_, at) => `- rule ${at}, naïve or not\n`);
 const START = `# Rules\n\n${LINES.join("")}`;
-const CHANGED = START.replace("# Rules\n", "# Rules\n\nTests come first.\n").replace(
-  "e 300,",
-  "e,",
-);
+// Nothing of it is taken away: what has just come is not undone without a conflict.
+const CHANGED = START.replace("# Rules\n", "# Rules\n\nTests come first.\n");
 
 /** Two machines with one text; the first one's file has a second name. */
 async function startLinked(lab: Lab, account: string): Promise<readonly [Machine, Machine]> {
