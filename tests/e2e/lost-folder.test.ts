@@ -225,7 +225,8 @@ scenario(
     const [a, b] = await startPlain(lab, "inside");
     const { id } = await a.projectOf();
     mounts.unmount(lab.git.path("x"));
-    await untilNoted(a, /folder is gone, which deletes nothing/);
+    // A file system that is in use tells nobody that it goes: the next glance or look shows it.
+    await untilLookedAt(a, /folder is gone, which deletes nothing/);
     mounts.mount(lab.git.path("x"));
     await mkdir(a.folder);
     await untilLookedAt(a, /another folder was put in place/);
