@@ -4,7 +4,7 @@ import type { Log } from "../shared/log.ts";
 import type { ReplicaStore } from "../shared/replica/store.ts";
 import { Sweeper } from "../shared/replica/sweeper.ts";
 import { moveKeptConflicts } from "../shared/replica/text-conflicts.ts";
-import { delay, type World, within } from "../shared/world.ts";
+import { delay, type World } from "../shared/world.ts";
 import { drainInbox } from "./drain-inbox.ts";
 import { type Controlled, createControl } from "./gateway/control.ts";
 import { forwardConnections } from "./gateway/forwarded-connections.ts";
@@ -43,6 +43,7 @@ import type { SyncUnit } from "./sync/schedule.ts";
 import type { Service, ServiceAnswer } from "./sync/service.ts";
 import { realSigns, WakeWatch } from "./sync/wake-watch.ts";
 import type { DaemonTables } from "./tables.ts";
+import { within } from "./within.ts";
 
 /** What a daemon works with: one home, and the services that its projects are bound to. */
 export interface DaemonOptions {
