@@ -53,6 +53,11 @@ export function planSave(facts: SaveFacts): SavePlan {
   return new Planner(facts).plan();
 }
 
+/** What a save means that undoes nothing that its author may not have seen. */
+export function plainEdit(base: CapturedText, lines: string): SavePlan {
+  return { base, lines, leftOut: new Set(), moved: new Map(), conflicts: [] };
+}
+
 /** One hunk of the save's diff, and what is decided of its lines. */
 interface Hunk extends LineHunk {
   /** Indices of the base's lines that stay. */

@@ -15,7 +15,7 @@ import type { DaemonTables } from "../tables.ts";
 import type { Arrival } from "./arrivals.ts";
 import { applyEdit, type FileContent, knownBase } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
-import { planSave, type SavePlan } from "./plan-save.ts";
+import { plainEdit, planSave, type SavePlan } from "./plan-save.ts";
 import { linesOf, splitLines, type CapturedLine, joinLines, without } from "./text-lines.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -57,14 +57,17 @@ export async function takeEdit(
   const { machine } = writer;
   const savedAt = Math.round(file.savedAt);
   const base = knownBase(open, known.base);
-  const live = document.captureText();
-  const plan = planSave({ base, live, lines, unseen, machine, savedAt, isPulled });
+  const isSure = unseen.length === 0 && !isPulled;
+  const facts = { base, lines, unseen, machine, savedAt, isPulled };
+  const plan = isSure
+    ? plainEdit(base, lines)
+    : planSave({ ...facts, live: document.captureText() });
   const edit = await applyEdit(context, open, plan.base, plan.lines);
   document.setTextForm(changedForm(document.textForm(), known.form, form), context.now);
   const found = [...plan.conflicts, ...formatConflict(known.form, form, unseen, machine, savedAt)];
-  const saved = withLeftOut(edit.base, lines, plan);
+  const saved = isSure ? [] : withLeftOut(edit.base, lines, plan);
   return {
-    state: { hash: file.hash, base: joinLines(saved), form },
+    state: { hash: file.hash, base: isSure ? edit.base : joinLines(saved), form },
     conflicts: [...edit.conflicts, ...(await record(context, open, found))],
     moved: [...plan.moved].map(([at, arrival]) => {
       return { arrival, spans: without(saved[at]?.spans ?? [], arrival.brought) };
