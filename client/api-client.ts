@@ -3,11 +3,15 @@ import { itemsOf } from "./pages.ts";
 import type { CallOptions } from "./transport.ts";
 import { given, PAGE_SIZE, type PageQuery } from "./v1-client.ts";
 import type {
+  Account,
+  Batch,
+  BatchAnswer,
   ConnectAnswer,
   ConnectRequest,
   Exchange,
   ExchangeAnswer,
   Project,
+  ProjectDeleted,
   ProjectList,
   ProjectPut,
   ProjectPutAnswer,
@@ -48,6 +52,11 @@ export class ApiClient {
     return this.#calls.get(pathWith("/api/projects", id), options);
   }
 
+  /** Deletes a project with all that is in it, wherever it is synced to. */
+  deleteProject(id: string, options?: CallOptions): Promise<ProjectDeleted> {
+    return this.#calls.delete(pathWith("/api/projects", id), options);
+  }
+
   /** Writes what is in `sync` and answers the project as it is then. */
   syncProject(id: string, sync: Sync, options?: CallOptions): Promise<SyncAnswer> {
     return this.#calls.post(pathWith("/api/projects", id, "/sync"), sync, options);
@@ -57,9 +66,9 @@ export class ApiClient {
     return this.#calls.exchange(pathWith("/api/projects", id, "/sync"), exchange, options);
   }
 
-  /** A replica exchange of the documents `user` and `global` alone. */
-  syncAccount(exchange: Exchange, options?: CallOptions): Promise<ExchangeAnswer> {
-    return this.#calls.exchange("/api/sync", exchange, options);
+  /** A replica exchange of `user` and `global`, and of up to 50 projects by their ids. */
+  syncAccount(batch: Batch, options?: CallOptions): Promise<BatchAnswer> {
+    return this.#calls.exchange("/api/sync", batch, options);
   }
 
   connectProjects(projects: ConnectRequest, options?: CallOptions): Promise<ConnectAnswer> {
@@ -72,5 +81,10 @@ export class ApiClient {
 
   getStats(options?: CallOptions): Promise<Stats> {
     return this.#calls.get("/api/projects/stats", options);
+  }
+
+  /** Who shares the memories of the layer `global`; a service may have no such call. */
+  getAccount(options?: CallOptions): Promise<Account> {
+    return this.#calls.get("/api/account", options);
   }
 }

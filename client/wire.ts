@@ -2,6 +2,8 @@
 // requests, with ids as plain strings. In the package they are written out (scripts/wire-types.ts).
 import type { Static, TSchema } from "@sinclair/typebox";
 import type { JsonObject } from "../shared/json.ts";
+import type * as account from "../shared/wire/account.ts";
+import type * as batch from "../shared/wire/batch.ts";
 import type * as connection from "../shared/wire/connection.ts";
 import type * as exchange from "../shared/wire/exchange.ts";
 import type * as health from "../shared/wire/health.ts";
@@ -30,6 +32,11 @@ type Plain<T> = T extends string
 
 type Of<T extends TSchema> = Plain<Static<T>>;
 
+export type Account = Of<typeof account.Account>;
+export type Batch = Of<typeof batch.BatchBody>;
+export type BatchAnswer = Of<typeof batch.BatchAnswerBody>;
+export type ProjectPart = Of<typeof batch.ProjectPartBody>;
+export type ProjectPartAnswer = Of<typeof batch.ProjectPartAnswerBody>;
 export type Connection = Of<typeof connection.Connection>;
 export type ConnectAnswer = Of<typeof connection.ConnectAnswer>;
 export type ConnectRequest = Of<typeof connection.ConnectBody>;
@@ -46,6 +53,7 @@ export type MemoryCreate = Of<typeof memory.MemoryCreateBody>;
 export type MemoryDeleted = Of<typeof memory.MemoryDeleted>;
 export type MemoryList = Of<typeof memory.MemoryList>;
 export type Project = Of<typeof project.Project>;
+export type ProjectDeleted = Of<typeof project.ProjectDeleted>;
 export type ProjectList = Of<typeof project.ProjectList>;
 export type ProjectPut = Of<typeof project.ProjectPutBody>;
 export type ProjectPutAnswer = Of<typeof project.ProjectPutAnswer>;

@@ -5,23 +5,33 @@ import type { ReplicaStore } from "../shared/replica/store.ts";
 import { Sweeper } from "../shared/replica/sweeper.ts";
 import { moveKeptConflicts } from "../shared/replica/text-conflicts.ts";
 import { delay, type World } from "../shared/world.ts";
+import { type Activity, logActivity, type OnActivity } from "./activity.ts";
+import { type AudienceView, readAudience } from "./audience-view.ts";
 import { drainInbox } from "./drain-inbox.ts";
 import { type Controlled, createControl } from "./gateway/control.ts";
 import { forwardConnections } from "./gateway/forwarded-connections.ts";
 import { type Gateway, openGateway } from "./gateway/gateway.ts";
+import { heardAccounts } from "./gateway/heard-accounts.ts";
 import { serviceStoreOf } from "./gateway/mount.ts";
 import { routeServices } from "./gateway/routed-services.ts";
 import { createWithholding } from "./held/withholding.ts";
 import type { Home } from "./home.ts";
-import { type BoundLink, LinkedFolders, type LinkOptions } from "./linked-folders.ts";
+import {
+  type BoundLink,
+  LinkedFolders,
+  type LinkOptions,
+  type MovedFolder,
+} from "./linked-folders.ts";
 import { LOCAL_ACCOUNT } from "./local-account.ts";
-import { keepMachineName, readMachineName } from "./machine-name.ts";
+import { currentMachineName, keepMachineName } from "./machine-name.ts";
 import { openReplica } from "./open-replica.ts";
 import { parsePortableHome } from "./portable/format.ts";
 import { type ImportResult, importHome } from "./portable/import-home.ts";
 import { QuietTime } from "./quiet-time.ts";
 import { countSalvaged } from "./recovery/read-salvaged.ts";
 import { settleSalvaged } from "./recovery/salvaged-memories.ts";
+import { isOffline, isRefused } from "./refused-units.ts";
+import { Audiences } from "./remotes/audiences.ts";
 import type { Keyring } from "./remotes/keyring.ts";
 import { OpenRemotes } from "./remotes/open-remotes.ts";
 import { type RemoteEnvironment, serviceNameOf } from "./remotes/remote.ts";
@@ -37,7 +47,6 @@ import type { Introduction } from "./service/introduction.ts";
 import { Followers } from "./sources/followers.ts";
 import { createGit } from "./sources/run-git.ts";
 import { watchFolder } from "./sources/watched-folder.ts";
-import { isRefused } from "./refused-units.ts";
 import { type DaemonStatus, isSynced, readStatus } from "./status.ts";
 import type { SyncUnit } from "./sync/schedule.ts";
 import type { Service, ServiceAnswer } from "./sync/service.ts";
@@ -55,6 +64,8 @@ export interface DaemonOptions {
   /** Called when something is bound to the embedded service; closed with the daemon. */
   readonly openEmbedded: () => Promise<Service>;
   readonly environment: RemoteEnvironment;
+  /** The gateway's port; any free one when left out. */
+  readonly gatewayPort?: number | undefined;
   /** Where tokens may be; undefined: there is none to use. */
   readonly keyring: Keyring | undefined;
   /** Somebody asked for the daemon's end through the gateway. */
@@ -63,6 +74,10 @@ export interface DaemonOptions {
   readonly onDamage?: (thrown: unknown) => void;
   /** Has the runtime give back what memory it can, as it may in a quiet time. */
   readonly shrinkRuntime?: (() => void) | undefined;
+  /** Told of what the log says of syncs, files and services, as data. */
+  readonly onActivity?: OnActivity | undefined;
+  /** Called after each commit of the home's database. */
+  readonly onCommit?: (() => void) | undefined;
 }
 
 /** The answer to `sync`. */
@@ -70,13 +85,25 @@ export interface SyncResult {
   readonly synced: boolean;
   /** What is left the services refuse, or can't be looked at: waiting for it brings nothing. */
   readonly refused: boolean;
+  /** What is left is for services that can't be reached. */
+  readonly offline: boolean;
   readonly status: DaemonStatus;
+}
+
+/** How long a sync is waited for, besides its time. */
+export interface SyncWait {
+  /** Whoever asked for it waits no more. */
+  readonly signal?: AbortSignal | undefined;
+  /** It ends at once where it turns out that only services are left that can't be reached. */
+  readonly unlessOffline?: boolean;
 }
 
 /** Who does not wait for a sync gives the services so long to answer all the same. */
 const SYNC_MS_MIN = 2000;
 /** How often `sync` looks whether everything is acknowledged. */
 const SYNC_POLL_MS = 100;
+/** It then pauses for so many times as long as the look took. */
+const LOOKS_PAUSE = 4;
 /** How often it tries again meanwhile what had failed. */
 const SYNC_HURRY_MS = 2000;
 const MS_PER_S = 1000;
@@ -91,6 +118,7 @@ export class Daemon implements Controlled {
   readonly #remotes: OpenRemotes;
   readonly #followers: Followers;
   readonly #folders: LinkedFolders;
+  readonly #audiences: Audiences;
   readonly #sweeper: Sweeper;
   readonly #quietTime: QuietTime;
   readonly #wakeWatch: WakeWatch;
@@ -103,9 +131,15 @@ export class Daemon implements Controlled {
   private constructor(options: DaemonOptions, store: ReplicaStore<DaemonTables>) {
     const { home, world, log, environment, keyring, openEmbedded } = options;
     const git = createGit();
+    const onActivity = (activity: Activity) => {
+      logActivity(log, activity);
+      options.onActivity?.(activity);
+    };
     this.#options = options;
     this.#store = store;
+    store.timeCommits((_, kept) => kept && options.onCommit?.());
     this.#sweeper = new Sweeper(store, world, log);
+    this.#audiences = new Audiences({ store, world, log });
     this.#quietTime = new QuietTime({ store, world, shrinkRuntime: options.shrinkRuntime });
     this.#followers = new Followers({
       store,
@@ -115,6 +149,7 @@ export class Daemon implements Controlled {
       watch: watchFolder,
       onGone: (link) => this.#folders.onGone(link),
       onRepository: (link) => this.#folders.onRepository(link),
+      onActivity,
       account: LOCAL_ACCOUNT,
       service: serviceNameOf(environment),
     });
@@ -126,7 +161,8 @@ export class Daemon implements Controlled {
       tokens: new TokenStore({ home, world, keyring }),
       openEmbedded,
       links: () => this.#folders.links,
-      onContact: (units) => this.#onContact(units),
+      onContact: (units, account) => this.#onContact(units, account),
+      onActivity,
     });
     this.#folders = new LinkedFolders({
       home,
@@ -149,7 +185,8 @@ export class Daemon implements Controlled {
   static async start(options: DaemonOptions): Promise<Daemon> {
     const { home, world } = options;
     keepMachineName(home);
-    const store = await openReplica(home.database, world, readMachineName(home), options.onDamage);
+    const machine = currentMachineName(home);
+    const store = await openReplica(home.database, world, machine, options.onDamage);
     const daemon = new Daemon(options, store);
     try {
       await daemon.#begin();
@@ -170,7 +207,9 @@ export class Daemon implements Controlled {
       world: options.world,
       log: options.log,
       home: options.home,
+      port: options.gatewayPort,
       connections: forwardConnections(() => this.#remotes),
+      account: heardAccounts(store.reader, () => this.#remotes.view.remotes),
       withholding: createWithholding(),
       routes: routeServices(store, () => this.#remotes.view),
       control: createControl(() => this),
@@ -197,6 +236,8 @@ export class Daemon implements Controlled {
       files: this.#followers.files(),
       polled: (dir) => this.#followers.polled(dir),
       repositoryNote: (dir) => this.#folders.noteOf(dir),
+      placeChange: (dir) => this.#folders.changeOf(dir),
+      now: this.#options.world.now(),
     });
   }
 
@@ -208,6 +249,11 @@ export class Daemon implements Controlled {
   /** Stops following a folder; nothing is deleted anywhere. False: it was not linked. */
   unlink(folder: string): Promise<boolean> {
     return this.#folders.unlink(folder);
+  }
+
+  /** Somebody works in a folder: a linked one that was moved there is followed again. */
+  found(folder: string): Promise<MovedFolder | undefined> {
+    return this.#folders.found(folder);
   }
 
   /** Adds, binds or removes remotes; what is changed counts from now on. */
@@ -223,39 +269,42 @@ export class Daemon implements Controlled {
    * Syncs now, and for up to `waitSeconds` until the service has acknowledged everything or refuses
    * what is left, or until `signal` is aborted: it works for whoever waits alone.
    */
-  sync(waitSeconds: number, signal?: AbortSignal): Promise<SyncResult> {
-    return this.#untilSynced(this.#syncNow(), waitSeconds, signal);
+  sync(waitSeconds: number, options: SyncWait = {}): Promise<SyncResult> {
+    return this.#untilSynced(this.#syncNow(), waitSeconds, options);
   }
 
   /** Waits like `sync` for what is under way and due; asks for no more, and looks at no file. */
   settle(waitSeconds: number, signal?: AbortSignal): Promise<SyncResult> {
     this.#remotes.hurry("person");
-    return this.#untilSynced(this.#followers.settled(), waitSeconds, signal);
+    return this.#untilSynced(this.#followers.settled(), waitSeconds, { signal });
   }
 
   async #untilSynced(
     begun: Promise<void>,
     waitSeconds: number,
-    signal: AbortSignal | undefined,
+    { signal, unlessOffline = false }: SyncWait,
   ): Promise<SyncResult> {
     const { world } = this.#options;
     const waitMs = waitSeconds * MS_PER_S;
     const deadline = world.monotonic() + waitMs;
     if (!(await within(world, Math.max(waitMs, SYNC_MS_MIN), begun, signal))) {
-      return { synced: false, refused: false, status: await this.status() };
+      return { synced: false, refused: false, offline: false, status: await this.status() };
     }
     let hurriedAt = world.monotonic();
     for (;;) {
       const lookedAt = world.monotonic();
       const status = await this.status();
-      if (isSynced(status)) return { synced: true, refused: false, status };
+      if (isSynced(status)) return { synced: true, refused: false, offline: false, status };
       const now = world.monotonic();
       const refused = isRefused(status);
-      if (refused || this.#stopping || signal?.aborted || now >= deadline) {
-        return { synced: false, refused, status };
+      const offline = !refused && isOffline(status);
+      const isOver = this.#stopping || signal?.aborted === true || now >= deadline;
+      if (refused || isOver || (unlessOffline && offline)) {
+        return { synced: false, refused, offline, status };
       }
-      // With hundreds of projects a look takes longer than the pause would be.
-      await delay(world, Math.max(SYNC_POLL_MS, now - lookedAt));
+      // With hundreds of projects a look takes longer than the pause would be, and what is waited
+      // for needs time, too.
+      await delay(world, Math.max(SYNC_POLL_MS, LOOKS_PAUSE * (now - lookedAt)));
       this.#lookAtWaiting(status);
       if (now - hurriedAt < SYNC_HURRY_MS) continue;
       this.#remotes.hurry();
@@ -286,6 +335,11 @@ export class Daemon implements Controlled {
     return drained;
   }
 
+  tokenOf(remote: string): string {
+    if (this.#gateway) return this.#gateway.tokenOf(remote);
+    throw new AppError("internal", "the gateway is not open yet: try again");
+  }
+
   async importHome(document: unknown): Promise<ImportResult> {
     return await importHome(
       this.#store,
@@ -304,6 +358,15 @@ export class Daemon implements Controlled {
     return { service: open.service.name, ...(await open.service.forward("GET", path)) };
   }
 
+  /** Who sees what is in the `global` of an account, for somebody who is about to write there. */
+  async audience(account: string): Promise<AudienceView | null> {
+    const open = this.#remotes.find(account as AccountId);
+    const remote = open?.remote ?? this.#remotes.remoteOf(account as AccountId);
+    if (!remote) throw new AppError("not_found", "no remote has this account");
+    if (open) await this.#audiences.before(open);
+    return await readAudience(this.#store.reader, remote);
+  }
+
   requestStop(): void {
     this.#options.onStopRequest();
   }
@@ -319,12 +382,16 @@ export class Daemon implements Controlled {
     await this.#folders.settled();
     await this.#followers.stop();
     await this.#remotes.stop();
+    await this.#audiences.settled();
     await this.#settling;
     await this.#sweeper.stop();
     await this.#store.close();
   }
 
-  #onContact(units: readonly SyncUnit[]): void {
+  #onContact(units: readonly SyncUnit[], account: AccountId): void {
+    this.#folders.onContact(units);
+    const open = units.includes("own") ? this.#remotes.find(account) : undefined;
+    if (open) this.#audiences.contacted(open);
     if (this.#salvagedWait) this.#settling = this.#settling.then(() => this.#settleSalvaged());
     // Of the others' first answers nothing is known yet, and a look costs several gits.
     for (const file of this.#followers.files()) {

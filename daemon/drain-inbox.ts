@@ -8,7 +8,7 @@ import type { ReplicaStore } from "../shared/replica/store.ts";
 import type { WriteContext } from "../shared/replica/write-context.ts";
 import { takeAllowed } from "./held/apply-held.ts";
 import { dropHeld, placeOf, putHeld } from "./held/held-store.ts";
-import { allowSecretsIn, whyHeld, whyMemoryHeld } from "./held/judge.ts";
+import { allowSecretsOf, whyHeld, whyMemoryHeld } from "./held/judge.ts";
 import { hideHeldText } from "./held/shown-text.ts";
 import { type InboxWrite, type MemoryWrite, readWholeInbox, type TextWrite } from "./inbox.ts";
 import { LOCAL_ACCOUNT } from "./local-account.ts";
@@ -28,14 +28,20 @@ export async function drainInbox(
   store: ReplicaStore<DaemonTables>,
   usual: AccountId = LOCAL_ACCOUNT,
 ): Promise<number> {
-  return await store.write(async (context) => {
-    const writes = await readWholeInbox(context.db);
-    const made = new Map<string, EntryId[]>();
-    for (const write of writes) await applyWrite(context, write, usual, made);
-    if (writes.length > 0) await context.db.deleteFrom("inbox").execute();
-    await takeAllowed(context);
-    return writes.length;
-  });
+  return await store.write((context) => applyInbox(context, usual));
+}
+
+/** The same within a write that goes on to change what the inbox was written for. */
+export async function applyInbox(
+  context: WriteContext<DaemonTables>,
+  usual: AccountId,
+): Promise<number> {
+  const writes = await readWholeInbox(context.db);
+  const made = new Map<string, EntryId[]>();
+  for (const write of writes) await applyWrite(context, write, usual, made);
+  if (writes.length > 0) await context.db.deleteFrom("inbox").execute();
+  await takeAllowed(context);
+  return writes.length;
 }
 
 /** A project that was bound anew since takes along what waits for it. */
@@ -84,7 +90,7 @@ async function applyMemory(
   const seen = [...write.seen, ...(made.get(place) ?? [])];
   const present = document.memories.get(key).map((entry) => String(entry.value));
   if (value !== undefined) {
-    if (write.allowSecret) await allowSecretsIn(db, `${key}\n\n${value}`, writtenAt);
+    if (write.allowSecret) await allowSecretsOf(db, { kind: "memory", key, value }, writtenAt);
     const why = await whyMemoryHeld(db, open, { key, value }, present);
     if (why) {
       await putHeld(db, { ...held, value, seen, writtenAt, ...why });

@@ -9,6 +9,7 @@ export { backUp } from "../server/backup/back-up.ts";
 export { restore } from "../server/backup/restore.ts";
 export { type Emulator, startEmulator } from "../server/emulator/start-emulator.ts";
 export { HostAdmin } from "../server/host-admin.ts";
+export { type Belongings, HostRemoval } from "../server/host-removal.ts";
 export { runEmulator, runServer } from "../server/main.ts";
 export { LOG_LEVELS, type LogLevel } from "../server/open-log.ts";
 export { hostSchema, openHostDatabase } from "../server/open-store.ts";

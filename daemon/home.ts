@@ -27,6 +27,8 @@ export interface Home {
   readonly socket: string;
   /** Address and token of the gateway's port, for `memsync env`. */
   readonly gateway: string;
+  /** What the gateway's tokens are made with where its port is a fixed one. */
+  readonly gatewayKey: string;
   readonly log: string;
   /** Tokens of services, where the system's keyring does not take them. */
   readonly credentials: string;
@@ -36,6 +38,8 @@ export interface Home {
   readonly gate: string;
   /** A copy of the links, for when the database can't be read. */
   readonly links: string;
+  /** A folder of what commands tell until it was shown: conflicts, and what is held. */
+  readonly notices: string;
 }
 
 /** The home that `MEMSYNC_HOME` names, else `.memsync` in the user's folder. Makes nothing. */
@@ -50,11 +54,13 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>): Home 
     record: join(dir, "daemon.json"),
     socket: socketPath(dir),
     gateway: join(dir, "gateway.json"),
+    gatewayKey: join(dir, "gateway-key"),
     log: join(dir, "daemon.log"),
     credentials: join(dir, "credentials.json"),
     machine: join(dir, "machine"),
     gate: join(dir, "memsync.db.gate"),
     links: join(dir, "links.json"),
+    notices: join(dir, "notices"),
   };
 }
 

@@ -1,27 +1,47 @@
 import { stat } from "node:fs/promises";
+import { homedir } from "node:os";
 import { AppError, messageOf } from "../shared/errors.ts";
-import { type ProjectId, randomProjectId } from "../shared/ids.ts";
+import { type AccountId, type ProjectId, randomProjectId } from "../shared/ids.ts";
 import type { Log } from "../shared/log.ts";
+import { projectDocument } from "../shared/replica/address.ts";
+import { beginAnew } from "../shared/replica/project-deletion.ts";
 import type { ReplicaStore } from "../shared/replica/store.ts";
 import { chooseProject, repositoryNote } from "./choose-project.ts";
 import type { Home } from "./home.ts";
-import { keepPlace, readLinkFacts } from "./link-facts.ts";
+import { keepFormerLink, forgetFormerLinksAt } from "./former-links.ts";
+import {
+  type FolderFacts,
+  keepPlace,
+  readLinkFacts,
+  stillToSay,
+  turnToFile,
+} from "./link-facts.ts";
 import { type Link, listLinks, putLink, removeLink } from "./links.ts";
 import { LOCAL_ACCOUNT } from "./local-account.ts";
-import { findMovedLink, findNewFolder, moveLink } from "./move-link.ts";
+import { carryOutPlan } from "./move-link.ts";
+import { findAlias, findLinkAbove, type FoundLink, pathsIn, planPlace } from "./plan-place.ts";
 import { keepLinks, readLinksToKeep } from "./recovery/links-file.ts";
 import { moveToProject } from "./relink.ts";
 import { bindLinks, bindProject } from "./remotes/bind-project.ts";
 import type { OpenRemotes } from "./remotes/open-remotes.ts";
 import { serviceNameOf } from "./remotes/remote.ts";
+import { ServiceProjects } from "./remotes/service-projects.ts";
 import { type BookOptions, nameEnvironment } from "./remotes/remote-book.ts";
 import { type ChangedRemote, changeRemote, type RemoteChange } from "./remotes/remote-change.ts";
 import { forgetFollowed } from "./sources/follow-store.ts";
+import type { FollowedName } from "./sources/followable-files.ts";
 import type { Followers } from "./sources/followers.ts";
-import { identifyProject, type ProjectIdentity } from "./sources/identity.ts";
-import { findKnownPlace, forgetKnownPlace } from "./sources/place-store.ts";
+import { identifyProject, identityAmong, type ProjectIdentity } from "./sources/identity.ts";
+import {
+  findKnownPlace,
+  forgetKnownPlace,
+  listKnownPlaces,
+  type PlaceChange,
+} from "./sources/place-store.ts";
 import type { Git } from "./sources/run-git.ts";
 import { realPathOf } from "./sources/working-tree.ts";
+import { hasEverAnswered } from "./sync/positions.ts";
+import type { SyncUnit } from "./sync/schedule.ts";
 import type { DaemonTables } from "./tables.ts";
 
 /** Choices for one `link`; what is left out is derived from the folder or stays as it was. */
@@ -30,19 +50,31 @@ export interface LinkOptions {
   readonly id?: ProjectId;
   /** Consent to write what git tracks, and to make a missing file; as before when left out. */
   readonly write?: boolean;
+  /** The file that counts among several, by its name from the folder; found out when left out. */
+  readonly file?: FollowedName;
   /** Name of the remote to bind the project to; as it is, or else the default, when left out. */
   readonly remote?: string;
+  /** Begins the project anew, should it have been deleted. */
+  readonly anew?: boolean;
 }
 
 /** A link, with the name of the remote that its project is bound to. */
 export interface BoundLink extends Link {
   readonly remote: string;
+  /** Other folders that are linked to the project and are not there. */
+  readonly gone: readonly string[];
 }
 
 /** A folder by its real path, and what its repository says of its project. */
 interface IdentifiedFolder {
   readonly dir: string;
   readonly identity: ProjectIdentity;
+}
+
+/** A linked folder that is at another path now. */
+export interface MovedFolder {
+  readonly from: string;
+  readonly to: string;
 }
 
 /** What is known of a change of links. */
@@ -73,12 +105,20 @@ export class LinkedFolders {
   #links: readonly Link[] = [];
   /** By folder: what its repository says of its project that is not so. */
   readonly #notes = new Map<string, string>();
+  /** Folders of which a service could not be asked yet whether it has an earlier project. */
+  readonly #unasked = new Set<string>();
+  /** Folders of which a service has one. */
+  readonly #former = new Set<string>();
+  /** By folder: what happened to it. */
+  #changes: ReadonlyMap<string, PlaceChange> = new Map();
+  readonly #projects: ServiceProjects;
   #lastNote: Promise<void> = Promise.resolve();
   #lastChange: Promise<void> = Promise.resolve();
   #stopping = false;
 
   constructor(options: LinkedFoldersOptions) {
     this.#options = options;
+    this.#projects = new ServiceProjects(options.book.world);
   }
 
   get links(): readonly Link[] {
@@ -88,6 +128,11 @@ export class LinkedFolders {
   /** What the folder's repository says of its project that is not so. */
   noteOf(dir: string): string | undefined {
     return this.#notes.get(dir);
+  }
+
+  /** What happened to the folder, as far as there is something to say of it. */
+  changeOf(dir: string): PlaceChange | undefined {
+    return this.#changes.get(dir);
   }
 
   /** Reads the links, of which each is bound then. */
@@ -119,74 +164,195 @@ export class LinkedFolders {
   /** Follows a folder's project from now on. Refuses a folder that is not there. */
   link(folder: string, options: LinkOptions = {}): Promise<BoundLink> {
     // What git says of several folders is asked at once; they are linked in turn.
-    const found = this.#identify(folder);
+    const found = this.#identify(folder, options);
     found.catch(() => undefined);
     return this.#inTurn(async () => this.#link(await found, options));
   }
 
-  async #identify(folder: string): Promise<IdentifiedFolder> {
+  async #identify(folder: string, options: LinkOptions): Promise<IdentifiedFolder> {
     const dir = await realPathOf(folder);
     if (!(await isFolder(dir))) {
       throw new AppError("invalid_request", `${folder} is not a folder`);
     }
-    return { dir, identity: await identifyProject(this.#options.git, dir) };
+    if (await holdsHome(dir)) {
+      const whose = `${folder} is your home folder, or holds it`;
+      throw new AppError("invalid_request", `${whose}: link the folder of one project`);
+    }
+    const identity = await identifyProject(this.#options.git, dir);
+    return { dir, identity: await this.#byKnownName(dir, identity, options) };
+  }
+
+  /**
+   * The identity by its former name where that is known, here or to the service: machines that
+   * linked the repository by it go on to share the project with those that link it now.
+   */
+  async #byKnownName(dir: string, identity: ProjectIdentity, { id, remote }: LinkOptions) {
+    if (identity.kind === "none" || identity.formerId === undefined || id) return identity;
+    const { formerId, projectId } = identity;
+    const isKnown = (project: ProjectId) =>
+      this.#options.remotes.bindingOf(project) !== undefined ||
+      this.#links.some((link) => link.projectId === project);
+    if (isKnown(formerId)) return identityAmong(identity, [formerId]);
+    if (isKnown(projectId)) return identity;
+    const { view } = this.#options.remotes;
+    const meant =
+      remote === undefined ? view.default : view.remotes.find(({ name }) => name === remote);
+    const has = meant && (await this.#hasProject(meant.account, formerId));
+    if (has === undefined) this.#unasked.add(dir);
+    return has ? identityAmong(identity, [formerId]) : identity;
+  }
+
+  /** Whether an account's service has a project; undefined where it can't be told. */
+  async #hasProject(account: AccountId, project: ProjectId): Promise<boolean | undefined> {
+    const open = this.#options.remotes.find(account);
+    return open && (await this.#projects.has(account, open.service, project));
+  }
+
+  /** A service has answered for these: what could not be asked of it before is asked now. */
+  onContact(units: readonly SyncUnit[]): void {
+    for (const link of this.#links) {
+      if (this.#unasked.has(link.dir) && units.includes(link.projectId)) this.onRepository(link);
+    }
+  }
+
+  /**
+   * What to say where a repository was linked by its name of today while its service could not be
+   * asked, which has its project by the former one.
+   */
+  async #formerNote({ dir, projectId }: Link, identity: ProjectIdentity) {
+    if (identity.kind === "none" || identity.projectId !== projectId) return undefined;
+    const { formerId } = identity;
+    const account = this.#options.remotes.bindingOf(projectId);
+    if (formerId === undefined || account === undefined) return undefined;
+    if (this.#former.has(dir)) return joinsFormer(formerId);
+    const { remotes, store } = this.#options;
+    const service = serviceNameOf(remotes.remoteOf(account));
+    const isNew = !(await hasEverAnswered(store.reader, service, account, projectId));
+    if (!isNew && !this.#unasked.has(dir)) return undefined;
+    const has = await this.#hasProject(account, formerId);
+    if (has === undefined) this.#unasked.add(dir);
+    else this.#unasked.delete(dir);
+    if (!has) return undefined;
+    this.#former.add(dir);
+    return joinsFormer(formerId);
   }
 
   async #link(found: IdentifiedFolder, options: LinkOptions): Promise<BoundLink> {
-    const { dir, identity } = found;
-    await this.#bringMoved(dir, identity);
-    const former = this.#links.find((link) => link.dir === dir);
-    const facts = await readLinkFacts(
-      this.#options.store.reader,
-      this.#options.git,
-      dir,
-      identity,
-      former,
-    );
+    const before = this.#links.find((link) => link.dir === found.dir);
+    const seen = await this.#readFacts(found, before);
+    const isSettled = await this.#settle(found.dir, { isNamed: true });
+    const dir = await this.#pathOf(found.dir);
+    const there = this.#links.find((link) => link.dir === dir);
+    // It may be linked by another path, or have brought its link along just now.
+    const isKnown = there !== undefined && (isSettled || dir !== found.dir);
+    const facts = isKnown ? await this.#readFacts({ ...found, dir }, there) : seen;
+    return await this.#linkBy(facts, options);
+  }
+
+  async #readFacts({ dir, identity }: IdentifiedFolder, former: Link | undefined) {
+    const { store, git } = this.#options;
+    return await readLinkFacts(store.reader, git, dir, identity, former);
+  }
+
+  async #linkBy(facts: FolderFacts, options: LinkOptions): Promise<BoundLink> {
+    const { store, book, remotes } = this.#options;
+    const { dir, identity, former, known, replaced } = facts;
+    // What the service said of another repository that was there says nothing of this one.
+    this.#former.delete(dir);
     const chosen = chooseProject({ ...facts, asked: options.id });
-    const projectId = chosen.projectId ?? randomProjectId(this.#options.book.world);
-    const write = options.write ?? former?.write ?? false;
-    const link: Link = { dir, projectId, name: identity.name, write };
+    const projectId = chosen.projectId ?? randomProjectId(book.world);
+    // Whoever agreed to writing meant that folder and no other.
+    const write = options.write ?? (!replaced && former?.write === true);
+    const link: Link = { dir, projectId, name: identity.name, write, file: options.file };
     const others = this.#links.filter((each) => each.dir !== dir && each.projectId === projectId);
     const binding = { project: projectId, remote: options.remote, former, others };
     const dirs = [dir, ...(options.remote === undefined ? [] : others.map((each) => each.dir))];
+    const isLeft = replaced && this.#links.some((each) => each.dir === dir);
     const change = () =>
-      this.#options.store.write(async (context) => {
-        const bound = await bindProject(context, this.#options.book, binding);
+      store.write(async (context) => {
+        const bound = await bindProject(context, book, binding);
+        if (isLeft && former && known) {
+          await keepFormerLink(context.db, former, known, context.now);
+        }
         await putLink(context.db, link, context.now);
+        if (options.anew) {
+          const open = await context.find(projectDocument(bound, projectId));
+          if (open) beginAnew(open.document);
+        }
         await moveToProject(context, bound, former, link, chosen.bringsMemories);
-        await keepPlace(context.db, facts, chosen);
+        await keepPlace(context.db, facts, chosen, stillToSay(facts, options, context.now));
+        if (options.file) await turnToFile(context.db, dir, options.file);
         return bound;
       });
-    const account = await this.#unfollowed(dirs, change, { identified: found });
-    return { ...link, remote: this.#options.remotes.remoteOf(account)?.name ?? "" };
+    const account = await this.#unfollowed(dirs, change, { identified: { dir, identity } });
+    const gone: string[] = [];
+    for (const other of others) if (!(await isFolder(other.dir))) gone.push(other.dir);
+    return { ...link, remote: remotes.remoteOf(account)?.name ?? "", gone };
   }
 
-  /** A folder that was moved to `dir` brings its link along. */
-  async #bringMoved(dir: string, identity: ProjectIdentity): Promise<void> {
-    if (this.#links.some((link) => link.dir === dir)) return;
-    const derivedId = identity.kind === "none" ? undefined : identity.projectId;
-    const moved = await findMovedLink(this.#options.store.reader, this.#links, dir, derivedId);
-    if (moved) await this.#moveLink(moved.dir, dir);
+  /** The path that a folder is linked at: another one that leads to it, if not this one. */
+  async #pathOf(dir: string): Promise<string> {
+    if (this.#links.some((link) => link.dir === dir)) return dir;
+    return (await findAlias(this.#options.store.reader, this.#links, dir)) ?? dir;
   }
 
-  /** Looks for a linked folder that is gone, and follows it where it is now. */
+  /** Looks for a linked folder that is not where it was, and follows it where it is now. */
   onGone(link: Link): void {
-    const move = this.#inTurn(async () => {
+    const settled = this.#inTurn(async () => {
       if (this.#stopping || !this.#links.some(({ dir }) => dir === link.dir)) return;
-      const to = await findNewFolder(this.#options.store.reader, link);
-      if (to === undefined || this.#links.some(({ dir }) => dir === to)) return;
-      await this.#moveLink(link.dir, to);
+      await this.#settle(link.dir);
     });
-    move.catch((thrown) => {
+    settled.catch((thrown) => {
       this.#options.log.warn({ reason: messageOf(thrown) }, "a moved folder was not followed");
     });
   }
 
-  async #moveLink(from: string, to: string): Promise<void> {
-    const move = () => this.#options.store.write(({ db }) => moveLink(db, from, to));
-    await this.#unfollowed([from, to], move);
-    this.#options.log.info({ from, to }, "a linked folder was moved, and its link with it");
+  /**
+   * Somebody works in a folder: if it is linked, or one above it, but was moved since, it is
+   * followed where it is. Resolves to where it was. Where nothing was moved it waits for no turn,
+   * for every command asks.
+   */
+  async found(folder: string): Promise<MovedFolder | undefined> {
+    const real = await realPathOf(folder);
+    if (!(await this.#findMovedAbove(real))) return undefined;
+    const moved = await this.#inTurn(async () => {
+      const found = await this.#findMovedAbove(real);
+      if (!found) return undefined;
+      await this.#settle(found.dir);
+      const isHere = this.#links.some(({ dir }) => dir === found.dir);
+      return isHere ? { from: found.link.dir, to: found.dir } : undefined;
+    });
+    if (moved) await this.#options.followers.settledAt(moved.to);
+    return moved;
+  }
+
+  /** The link of a folder, or of the nearest above it, that has another path than it had. */
+  async #findMovedAbove(folder: string): Promise<FoundLink | undefined> {
+    const found = await findLinkAbove(this.#options.store.reader, this.#links, folder);
+    return found && found.link.dir !== found.dir ? found : undefined;
+  }
+
+  /** Brings links to where their folders are, as far as one path shows that. False: they were. */
+  async #settle(dir: string, { isNamed = false } = {}): Promise<boolean> {
+    const { store, git, log } = this.#options;
+    const found = await planPlace(store.reader, git, this.#links, dir);
+    // What a named folder is linked to is decided by whoever names it.
+    const plan = isNamed ? { ...found, replacement: undefined } : found;
+    const paths = pathsIn(plan, dir);
+    if (paths.length === 0) return false;
+    await this.#unfollowed(paths, () => store.write((context) => carryOutPlan(context, dir, plan)));
+    for (const { link, to } of plan.moves) {
+      log.info({ from: link.dir, to }, "a linked folder was moved, and its link with it");
+    }
+    for (const { link } of plan.leaving) {
+      log.info({ dir: link.dir }, "a linked folder is gone, and another one has its path");
+    }
+    if (plan.restored) {
+      log.info({ from: plan.restored.link.dir, to: dir }, "a folder is there that was linked");
+    }
+    if (plan.replacement)
+      log.info({ dir }, "another folder of the project took a linked one's path");
+    return true;
   }
 
   /** Finds out whether git still says that the folder is the project that it is linked to. */
@@ -199,7 +365,9 @@ export class LinkedFolders {
       const { dir } = link;
       if (this.#stopping) return;
       const known = await findKnownPlace(this.#options.store.reader, dir);
-      const note = repositoryNote(link, await identify(), known);
+      const identity = identityAmong(await identify(), [link.projectId, known?.derivedId]);
+      const note =
+        repositoryNote(link, identity, known) ?? (await this.#formerNote(link, identity));
       if (note === undefined) this.#notes.delete(dir);
       else this.#notes.set(dir, note);
     });
@@ -214,9 +382,11 @@ export class LinkedFolders {
   }
 
   async #unlink(folder: string): Promise<boolean> {
-    const dir = await realPathOf(folder);
+    const dir = await this.#pathOf(await realPathOf(folder));
+    this.#unasked.delete(dir);
     return await this.#unfollowed([dir], () =>
       this.#options.store.write(async ({ db }) => {
+        await forgetFormerLinksAt(db, dir);
         await forgetFollowed(db, dir);
         await forgetKnownPlace(db, dir);
         return await removeLink(db, dir);
@@ -279,9 +449,22 @@ export class LinkedFolders {
     const { home, log } = this.#options;
     const { reader } = this.#options.store;
     this.#links = await listLinks(reader);
+    const places = [...(await listKnownPlaces(reader))];
+    this.#changes = new Map(places.flatMap(([dir, { change }]) => (change ? [[dir, change]] : [])));
     keepLinks(home, await readLinksToKeep(reader), log);
     await this.#options.remotes.refresh(changedRemotes);
   }
+}
+
+function joinsFormer(id: ProjectId): string {
+  const joins = `\`memsync link --id ${id}\` there joins it`;
+  return `the service has this repository's project by the name of an earlier link: ${joins}`;
+}
+
+/** Everything that somebody has would be of one project. */
+async function holdsHome(dir: string): Promise<boolean> {
+  const home = await realPathOf(homedir());
+  return home === dir || home.startsWith(dir.endsWith("/") ? dir : `${dir}/`);
 }
 
 async function isFolder(dir: string): Promise<boolean> {

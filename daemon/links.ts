@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import type { Kysely, Selectable } from "kysely";
 import { type ProjectId, parseProjectId } from "../shared/ids.ts";
 import type { DaemonTables } from "./tables.ts";
 
@@ -12,31 +12,49 @@ export interface Link {
   readonly name: string;
   /** Others' changes are also written into a file that git tracks, or that is missing. */
   readonly write: boolean;
+  /** The file that the user chose among several, from the folder. */
+  readonly file?: string | undefined;
 }
 
 /** In the order in which they were linked. */
 export async function listLinks(db: Db): Promise<Link[]> {
   const rows = await db
     .selectFrom("links")
-    .select(["dir", "project_id", "name", "write"])
+    .select(["dir", "project_id", "name", "write", "file"])
     .orderBy("linked_at")
     .orderBy("dir")
     .execute();
-  return rows.flatMap((row) => {
-    const projectId = parseProjectId(row.project_id);
-    if (projectId === undefined) return [];
-    return { dir: row.dir, projectId, name: row.name, write: row.write === 1 };
-  });
+  return rows.flatMap((row) => parseLink(row) ?? []);
 }
 
-/** Adds a link, or gives a known folder's link another project or another consent to write. */
+/** Undefined where the project's id is none. */
+export function parseLink(
+  row: Pick<Selectable<DaemonTables["links"]>, "dir" | "project_id" | "name" | "write" | "file">,
+): Link | undefined {
+  const projectId = parseProjectId(row.project_id);
+  if (projectId === undefined) return undefined;
+  const { dir, name, write, file } = row;
+  return { dir, projectId, name, write: write === 1, ...(file !== null && { file }) };
+}
+
+/** What a link is in its table, beside its folder. */
+export function valuesOf({ projectId, name, write, file }: Link) {
+  return { project_id: projectId, name, write: write ? 1 : 0, ...(file !== undefined && { file }) };
+}
+
+/** Adds a link, or gives a known folder's link other terms. A file that was chosen stays so. */
 export async function putLink(db: Db, link: Link, now: number): Promise<void> {
-  const values = { project_id: link.projectId, name: link.name, write: link.write ? 1 : 0 };
+  const values = valuesOf(link);
   await db
     .insertInto("links")
     .values({ dir: link.dir, ...values, linked_at: now })
     .onConflict((conflict) => conflict.column("dir").doUpdateSet(values))
     .execute();
+}
+
+/** Chooses the file that counts, from the folder. */
+export async function chooseFile(db: Db, dir: string, file: string): Promise<void> {
+  await db.updateTable("links").set({ file }).where("dir", "=", dir).execute();
 }
 
 /** Gives a link's folder another path. False: it was not linked. */

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { homedir, hostname } from "node:os";
 import { basename, join } from "node:path";
-import { machineName } from "../shared/replica/machines.ts";
+import { machineName } from "../shared/replica/machine-name.ts";
 import type { Home } from "./home.ts";
 
 const PRIVATE_FILE = 0o600;
@@ -14,6 +14,22 @@ const UNNAMED = "machine";
 export function readMachineName(home: Home): string {
   const written = existsSync(home.machine) ? readFileSync(home.machine, "utf8") : "";
   return machineName(written) ?? defaultName(home);
+}
+
+/** The name as it is at each call: the file is read again once it was changed. */
+export function currentMachineName(home: Home): () => string {
+  let known: { readonly version: string; readonly name: string } | undefined;
+  return () => {
+    try {
+      const stats = statSync(home.machine, { throwIfNoEntry: false });
+      const version = stats ? `${stats.ino} ${stats.mtimeMs} ${stats.size}` : "";
+      if (known?.version !== version) known = { version, name: readMachineName(home) };
+      return known.name;
+    } catch {
+      // No write fails for the sake of a name.
+      return known?.name ?? defaultName(home);
+    }
+  };
 }
 
 /** Writes the name into the home where there is none, for its owner to change. */

@@ -208,6 +208,48 @@ const ownMigrations: readonly Migration[] = [
       await db.schema.dropTable("file_versions").execute();
     },
   },
+  {
+    name: "daemon-links-of-folders",
+    async up(db) {
+      const addTo = (table: string, column: string) =>
+        db.schema.alterTable(table).addColumn(column, "text").execute();
+      await addTo("links", "file");
+      await addTo("link_places", "change");
+      await addTo("followed_files", "beside");
+      await db.schema
+        .createTable("former_links")
+        .addColumn("id", "integer", (column) => column.primaryKey().autoIncrement())
+        .addColumn("dir", "text", (column) => column.notNull())
+        .addColumn("project_id", "text", (column) => column.notNull())
+        .addColumn("name", "text", (column) => column.notNull())
+        .addColumn("write", "integer", (column) => column.notNull())
+        .addColumn("file", "text")
+        .addColumn("device", "text", (column) => column.notNull())
+        .addColumn("inode", "text", (column) => column.notNull())
+        .addColumn("born_at", "text", (column) => column.notNull())
+        .addColumn("evidence", "text", (column) => column.notNull())
+        .addColumn("derived_id", "text")
+        .addColumn("root_commit", "text")
+        .addColumn("left_at", "integer", (column) => column.notNull())
+        .execute();
+    },
+  },
+  {
+    name: "daemon-audiences",
+    async up(db) {
+      await db.schema
+        .createTable("audiences")
+        .addColumn("service", "text", (column) => column.notNull())
+        .addColumn("account", "text", (column) => column.notNull())
+        .addColumn("name", "text")
+        .addColumn("plan", "text")
+        .addColumn("users", "integer")
+        .addColumn("heard_at", "integer")
+        .addColumn("agreed_at", "integer")
+        .addPrimaryKeyConstraint("audiences_remote", ["service", "account"])
+        .execute();
+    },
+  },
 ];
 
 /** The whole schema of a home's database. */
@@ -219,4 +261,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The same, with what a home's database of this version is known by. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 3_737_818_305 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 2_663_754_984 };

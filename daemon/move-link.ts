@@ -1,76 +1,83 @@
-import { dirname } from "node:path";
 import { AppError } from "../shared/errors.ts";
 import type { WriteContext } from "../shared/replica/write-context.ts";
-import { type Link, moveLinkTo } from "./links.ts";
-import { findMoved } from "./sources/find-moved.ts";
-import { type FolderPlace, isSamePlace, readPlace } from "./sources/folder-place.ts";
-import { moveFollowed } from "./sources/follow-store.ts";
-import { findKnownPlace, listKnownPlaces } from "./sources/place-store.ts";
+import { forgetFormerLinks, keepFormerLink } from "./former-links.ts";
+import { keepHeldSave } from "./held/keep-held-save.ts";
+import { moveLinkTo, putLink, removeLink } from "./links.ts";
+import type { PlacedLink, PlacePlan, Replacement } from "./plan-place.ts";
+import { forgetFollowed, moveFollowed } from "./sources/follow-store.ts";
+import {
+  forgetKnownPlace,
+  type KnownPlace,
+  putKnownPlace,
+  renewChange,
+} from "./sources/place-store.ts";
 import type { DaemonTables } from "./tables.ts";
 
-type Db = WriteContext<DaemonTables>["db"];
+type Context = WriteContext<DaemonTables>;
+type Db = Context["db"];
+
+/** Brings links to where their folders are. */
+export async function carryOutPlan(context: Context, dir: string, plan: PlacePlan): Promise<void> {
+  const { db, now } = context;
+  for (const placed of plan.leaving) await leave(context, placed);
+  // Two that change places are for a moment at neither.
+  for (const [at, { link }] of plan.moves.entries()) await moveLink(db, link.dir, `${at}`);
+  for (const [at, { link, to, isUnsure }] of plan.moves.entries()) {
+    await moveLink(db, `${at}`, to);
+    const wrote = isUnsure && link.write;
+    if (wrote) await putLink(db, { ...link, dir: to, write: false }, now);
+    await renewChange(db, to, { kind: "moved", from: link.dir, wrote, at: now });
+  }
+  if (plan.restored) {
+    const { link, known } = plan.restored;
+    const isBack = link.dir === dir;
+    const moved = { kind: "moved", from: link.dir, wrote: false, at: now } as const;
+    const change = isBack ? undefined : moved;
+    await putLink(db, { ...link, dir }, now);
+    await putKnownPlace(db, dir, { ...known, change });
+    await forgetFormerLinks(db, known.place);
+  }
+  if (plan.replacement) await replace(context, plan.replacement);
+}
 
 /**
  * Gives a link's folder another path, with all that is known of its file: what was edited there
  * meanwhile is an edit of the version that was read last, and no stranger's text.
  */
-export async function moveLink(db: Db, from: string, to: string): Promise<void> {
+async function moveLink(db: Db, from: string, to: string): Promise<void> {
   if (!(await moveLinkTo(db, from, to))) throw new AppError("not_found", `${from} is not linked`);
   await moveFollowed(db, from, to);
   await db.updateTable("link_places").set({ dir: to }).where("dir", "=", from).execute();
 }
 
+/** The link's folder is nowhere to be seen, and its path is another's. */
+async function leave({ db, now }: Context, { link, known }: PlacedLink): Promise<void> {
+  await keepFormerLink(db, link, known, now);
+  await keepHeldSave(db, link.dir);
+  await forgetFollowed(db, link.dir);
+  await forgetKnownPlace(db, link.dir);
+  await removeLink(db, link.dir);
+}
+
 /**
- * The link whose folder was moved to `dir`, which is not linked: by its inode, else as the only one
- * of the same project whose folder is gone.
+ * The folder that took the path is followed as well. Whoever agreed to writing meant the other one;
+ * and what this one's file was made from is not known, unless it is the same to the byte.
  */
-export async function findMovedLink(
-  db: Db,
-  links: readonly Link[],
-  dir: string,
-  derivedId: string | undefined,
-): Promise<Link | undefined> {
-  const found = await readPlace(dir);
-  if (found.kind !== "folder") return undefined;
-  const places = await listKnownPlaces(db);
-  const gone: Link[] = [];
-  for (const link of links) {
-    const known = places.get(link.dir);
-    if (!known) continue;
-    const isSame = isSurelySame(known.place, found.place);
-    const isDerived = derivedId !== undefined && known.derivedId === derivedId;
-    if (!(isSame || isDerived) || !(await isGone(link.dir, known.place))) continue;
-    if (isSame) return link;
-    gone.push(link);
+async function replace({ db, now }: Context, replacement: Replacement): Promise<void> {
+  const { link, known, place, movedTo, isSameFile } = replacement;
+  const { dir } = link;
+  if (movedTo === undefined) await keepFormerLink(db, link, known, now);
+  if (!isSameFile) {
+    await keepHeldSave(db, dir);
+    await forgetFollowed(db, dir);
   }
-  return gone.length === 1 ? gone[0] : undefined;
+  await putLink(db, { ...link, write: false }, now);
+  const wrote = link.write || hadWritten(known);
+  const change = { kind: "replaced", movedTo: movedTo ?? null, wrote, at: now } as const;
+  await putKnownPlace(db, dir, { ...known, place, change });
 }
 
-/** The link whose folder, moved by now, is `folder` or one above it. */
-export async function findLinkAbove(
-  db: Db,
-  links: readonly Link[],
-  folder: string,
-): Promise<Link | undefined> {
-  for (let at = folder; ; at = dirname(at)) {
-    const link = await findMovedLink(db, links, at, undefined);
-    if (link || at === dirname(at)) return link;
-  }
-}
-
-/** Where the folder of `link` was moved to in its neighbourhood; undefined when it is there. */
-export async function findNewFolder(db: Db, link: Link): Promise<string | undefined> {
-  const known = await findKnownPlace(db, link.dir);
-  if (!known || !(await isGone(link.dir, known.place))) return undefined;
-  return await findMoved(link.dir, known.place);
-}
-
-/** Its path leads nowhere, or to a folder that was put there meanwhile. */
-async function isGone(dir: string, place: FolderPlace): Promise<boolean> {
-  const found = await readPlace(dir);
-  return found.kind !== "folder" || !isSamePlace(found.place, place);
-}
-
-function isSurelySame(one: FolderPlace, other: FolderPlace): boolean {
-  return one.bornAt !== "" && other.bornAt !== "" && isSamePlace(one, other);
+/** Whether it was said already that nobody agreed to writing in a folder, and is still open. */
+function hadWritten({ change }: KnownPlace): boolean {
+  return change?.wrote === true;
 }

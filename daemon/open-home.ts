@@ -4,7 +4,12 @@ import { AppError, messageOf } from "../shared/errors.ts";
 import { openDatabase, openReader, type SqliteDatabase } from "../shared/sqlite/database.ts";
 import { isDamage, storageFailure } from "../shared/sqlite/failures.ts";
 import { migrate, refuseNewer } from "../shared/sqlite/migrate.ts";
-import { MisfitError, readSchemaState, refuseMisfit } from "../shared/sqlite/misfit.ts";
+import {
+  MisfitError,
+  readSchemaState,
+  refuseMisfit,
+  type Schema,
+} from "../shared/sqlite/misfit.ts";
 import { daemonMigrations, daemonSchema } from "./migrations.ts";
 import type { DaemonTables } from "./tables.ts";
 
@@ -54,18 +59,32 @@ export async function refuseNewerHome(path: string): Promise<void> {
   }
 }
 
+/**
+ * Opens the embedded service's database for reading, as it is; undefined where it has not been made
+ * yet. Throws as `openHomeReader` does.
+ */
+export async function openServiceReader(
+  path: string,
+  schema: Schema,
+): Promise<Kysely<DaemonTables> | undefined> {
+  const { reader, kind } = await openLooked(path, schema);
+  if (kind !== "empty") return reader;
+  await reader.destroy();
+  return undefined;
+}
+
 interface Looked {
   readonly reader: Kysely<DaemonTables>;
   readonly kind: "empty" | "older" | "present";
 }
 
 /** Throws one sentence where what is there can't be used. */
-async function openLooked(path: string): Promise<Looked> {
+async function openLooked(path: string, schema = daemonSchema): Promise<Looked> {
   let reader: Kysely<DaemonTables> | undefined;
   try {
     reader = await openReader<DaemonTables>(path);
-    const state = await readSchemaState(reader, daemonSchema);
-    if (state.kind === "newer") refuseNewer(state.done, daemonMigrations);
+    const state = await readSchemaState(reader, schema);
+    if (state.kind === "newer") refuseNewer(state.done, schema.migrations);
     if (state.kind === "misfit") throw new MisfitError(state.reason);
     return { reader, kind: state.kind === "newer" ? "present" : state.kind };
   } catch (thrown) {

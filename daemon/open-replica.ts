@@ -6,13 +6,14 @@ import { lowestAcked } from "./sync/positions.ts";
 import type { DaemonTables } from "./tables.ts";
 
 /**
- * The home's replica, whose documents call this machine `machine`. What some service has not
- * acknowledged survives compaction. `onDamage` is told when the database turns out to be damaged.
+ * The home's replica, whose documents call this machine `machine`, which may change. What some
+ * service has not acknowledged survives compaction. `onDamage` is told when the database turns out
+ * to be damaged.
  */
 export async function openReplica(
   path: string,
   world: World,
-  machine?: string,
+  machine?: string | (() => string),
   onDamage?: (thrown: unknown) => void,
 ): Promise<ReplicaStore<DaemonTables>> {
   return new ReplicaStore({

@@ -50,6 +50,25 @@ export function isRefused(status: DaemonStatus): boolean {
   );
 }
 
+/**
+ * Whether all that is not synced is for services that were just called and can't be reached. Not so
+ * while another service has something to do, or one only takes its time.
+ */
+export function isOffline({ projects, remotes }: DaemonStatus): boolean {
+  const offline = remotes.filter(({ service }) => {
+    const { online, message, unanswered_since, held_back } = service;
+    return !online && message !== null && unanswered_since === null && held_back === null;
+  });
+  const others = remotes.filter((remote) => !offline.includes(remote));
+  const otherProjects = projects.filter((project) => !isAt(offline, project));
+  return (
+    offline.length > 0 &&
+    others.every(({ service }) => service.online) &&
+    ![...otherProjects, ...others.map(({ own }) => own)].some(isUnsettled) &&
+    otherProjects.every(({ folders }) => folders.every(({ state }) => state !== "waiting"))
+  );
+}
+
 function isAt(remotes: readonly RemoteStatus[], { remote }: { readonly remote: string }): boolean {
   return remotes.some(({ name }) => name === remote);
 }

@@ -1,15 +1,21 @@
+import { count } from "../shared/count.ts";
 import { assert } from "../shared/errors.ts";
 import type { AccountId } from "../shared/ids.ts";
 import type { ReplicaStore } from "../shared/replica/store.ts";
 import { VERSION } from "../shared/version.ts";
 import { timestampOf } from "../shared/timestamps.ts";
+import { type AudienceView, readAudience } from "./audience-view.ts";
+import { readDeletion } from "./deleted-project.ts";
 import { type HeldStatus, readHeldStatus } from "./held/held-status.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "./local-account.ts";
 import type { Link } from "./links.ts";
 import { type DamageNote, readDamageNotes } from "./recovery/set-aside.ts";
+import { type KeptText, readKeptText } from "./kept-text.ts";
 import type { OpenRemote, OpenRemotes } from "./remotes/open-remotes.ts";
 import { serviceNameOf } from "./remotes/remote.ts";
 import type { FollowedFile, FollowStatus } from "./sources/followed-file.ts";
+import type { PlaceChange } from "./sources/place-store.ts";
+import { FOLLOWED_NAMES } from "./sources/followable-files.ts";
 import type { Polled } from "./sources/watch-trouble.ts";
 import type { SyncEngine } from "./sync/engine.ts";
 import { readPlainStatus } from "./sync/plain/plain-status.ts";
@@ -42,11 +48,36 @@ export interface FolderStatus {
   readonly path: string;
   readonly state: FollowStatus["state"];
   readonly note: string | null;
+  /** What keeps it from being followed, in a word; null where nothing does. */
+  readonly why: string | null;
   /** Why its changes are looked for every few seconds; null: the system tells of them. */
   readonly polled: Polled | null;
   /** What its repository says of its project that is not so, and what to do about it. */
   readonly repository: string | null;
+  /** Other files there that could be followed, from the folder: `path` is the one that counts. */
+  readonly beside: readonly string[];
+  /** What happened to the folder since it was linked. */
+  readonly place: PlaceStatus | null;
 }
+
+export type PlaceStatus =
+  /** It was at another path, and its link came along; said for a week. */
+  | {
+      readonly kind: "moved";
+      readonly from: string;
+      /** Others' changes were written into it there, and are not, for it may be another one. */
+      readonly wrote: boolean;
+      readonly at: string;
+    }
+  /** It took the place of a linked folder of the same project, and is followed as well. */
+  | {
+      readonly kind: "replaced";
+      /** Where the linked folder is followed now; null where that is not known. */
+      readonly moved_to: string | null;
+      /** Others' changes were written into that one; for this one nobody has agreed to it. */
+      readonly wrote: boolean;
+      readonly at: string;
+    };
 
 /** One followed project, by the name of its first link, with its linked folders. */
 export interface ProjectStatus extends UnitStatus {
@@ -54,6 +85,10 @@ export interface ProjectStatus extends UnitStatus {
   readonly name: string;
   /** Name of the remote that it is bound to. */
   readonly remote: string;
+  /** Null where the document has no text. */
+  readonly text: KeptText | null;
+  /** When it was deleted, and on which machine, if that is known; null for one that is there. */
+  readonly deleted: { readonly at: string; readonly machine: string | null } | null;
   readonly folders: readonly FolderStatus[];
 }
 
@@ -83,6 +118,10 @@ export interface RemoteStatus {
   readonly service: ServiceStatus;
   /** Its `user` and `global` layers together. */
   readonly own: UnitStatus;
+  readonly user: UnitStatus;
+  readonly global: UnitStatus;
+  /** Who sees `global`; null: nobody else. */
+  readonly audience: AudienceView | null;
 }
 
 /** Everything that `memsync status` shows; with `--json`, as it is. */
@@ -124,6 +163,9 @@ export interface StatusSources {
   readonly files: readonly FollowedFile[];
   readonly polled: (dir: string) => Polled | undefined;
   readonly repositoryNote: (dir: string) => string | undefined;
+  readonly placeChange: (dir: string) => PlaceChange | undefined;
+  /** In milliseconds since the Unix epoch. */
+  readonly now: number;
 }
 
 /** The state now, projects in the order of `links`. Calls no service and looks at no file. */
@@ -133,12 +175,18 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
   for (const { projectId, name } of uniqueProjects(sources.links)) {
     const folders = sources.files.filter((file) => file.link.projectId === projectId);
     const account = open.bindingOf(projectId) ?? LOCAL_ACCOUNT;
+    const text = await readKeptText(sources.store.reader, account, projectId);
+    const deletion = await readDeletion(sources.store.reader, projectId);
     projects.push({
       id: projectId,
       name,
       remote: open.remoteOf(account)?.name ?? "",
+      text,
+      deleted: deletion
+        ? { at: timestampOf(deletion.at), machine: deletion.machine ?? null }
+        : null,
       ...(await unitStatus(sources, account, projectId)),
-      folders: folders.map((file) => folderStatus(sources, file)),
+      folders: folders.map((file) => folderStatus(sources, file, text)),
     });
   }
   const remotes: RemoteStatus[] = [];
@@ -149,6 +197,9 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
       default: remote.account === open.view.default?.account,
       service: serviceStatus(each),
       own: await unitStatus(sources, remote.account, "own"),
+      user: await unitStatus(sources, remote.account, "own", [`user/${LOCAL_USER}`]),
+      global: await unitStatus(sources, remote.account, "own", ["global"]),
+      audience: await readAudience(sources.store.reader, remote),
     });
   }
   const usual = remotes.find((each) => each.default);
@@ -224,18 +275,49 @@ function uniqueProjects(links: readonly Link[]): Link[] {
   return links.filter(({ projectId }) => !seen.has(projectId) && seen.add(projectId));
 }
 
-function folderStatus(sources: StatusSources, file: FollowedFile): FolderStatus {
-  const { path, state, note } = file.status;
+function folderStatus(
+  sources: StatusSources,
+  file: FollowedFile,
+  text: KeptText | null,
+): FolderStatus {
+  const { path, state, note, why } = file.status;
+  const { beside } = file;
   const { dir } = file.link;
   const polled = sources.polled(dir) ?? null;
   const repository = sources.repositoryNote(dir) ?? null;
-  return { dir, path, state, note: note ?? null, polled, repository };
+  const place = placeStatus(sources.placeChange(dir), sources.now);
+  const said = why === "missing" ? missingNote(text) : (note ?? null);
+  return { dir, path, state, note: said, why: why ?? null, polled, repository, beside, place };
+}
+
+/** A file that was never here can be had where the document has one. */
+function missingNote(text: KeptText | null): string {
+  if (text === null) {
+    return `is not there yet: the first of ${FOLLOWED_NAMES.join(", ")} is followed`;
+  }
+  const lines = count(text.lines, "line", "lines");
+  return `is missing here, the project has ${lines}: \`memsync doc write\` writes it`;
+}
+
+/** For so long it is news that a folder was moved. */
+const MOVED_SAID_MS = 7 * 24 * 60 * 60_000;
+
+function placeStatus(change: PlaceChange | undefined, now: number): PlaceStatus | null {
+  if (!change) return null;
+  const at = timestampOf(change.at);
+  if (change.kind === "replaced") {
+    return { kind: "replaced", moved_to: change.movedTo, wrote: change.wrote, at };
+  }
+  const { from, wrote } = change;
+  const isNews = wrote || now - change.at < MOVED_SAID_MS;
+  return isNews ? { kind: "moved", from, wrote, at } : null;
 }
 
 async function unitStatus(
   sources: StatusSources,
   account: AccountId,
   unit: SyncUnit,
+  documents: readonly string[] = documentsOf(unit, LOCAL_USER),
 ): Promise<UnitStatus> {
   const { store, remotes } = sources;
   const service = serviceNameOf(remotes.remoteOf(account));
@@ -244,7 +326,7 @@ async function unitStatus(
   let contacted = true;
   let refused = remotes.find(account)?.engine.refusal(unit) ?? null;
   const notes: string[] = [];
-  for (const name of documentsOf(unit, LOCAL_USER)) {
+  for (const name of documents) {
     const document = await store.reader
       .selectFrom("documents")
       .select("id")

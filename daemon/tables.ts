@@ -8,6 +8,7 @@ export interface DaemonTables extends ServiceTables, PlainTables {
   sync_positions: SyncPositionsTable;
   followed_files: FollowedFilesTable;
   link_places: LinkPlacesTable;
+  former_links: FormerLinksTable;
   file_arrivals: FileArrivalsTable;
   saves: SavesTable;
   inbox: InboxTable;
@@ -16,6 +17,22 @@ export interface DaemonTables extends ServiceTables, PlainTables {
   held: HeldTable;
   allowed_secrets: AllowedSecretsTable;
   remotes: RemotesTable;
+  audiences: AudiencesTable;
+}
+
+/** Who sees what is in a remote's `global`, as its service said last. */
+interface AudiencesTable {
+  service: string;
+  /** The owner of the remote's documents. */
+  account: string;
+  /** The account's name there; null where the service does not tell. */
+  name: string | null;
+  plan: "pro" | "team" | null;
+  users: number | null;
+  /** Null: it was not asked yet. */
+  heard_at: number | null;
+  /** When the user agreed to write for all of them; null: not yet. */
+  agreed_at: number | null;
 }
 
 /** A service that this home knows by name. Empty: everything follows the environment. */
@@ -38,6 +55,8 @@ interface LinksTable {
   name: string;
   /** 1: others' changes are also written into a file that git tracks, or that is missing. */
   write: number;
+  /** The file that the user chose among several; null: what counts is found out. */
+  file: string | null;
   linked_at: number;
 }
 
@@ -67,6 +86,25 @@ interface LinkPlacesTable {
   /** The project that the repository said it is. */
   derived_id: string | null;
   root_commit: string | null;
+  /** `PlaceChange` as JSON; null where there is nothing to say. */
+  change: string | null;
+}
+
+/** A link whose folder is not at its path any more, while another folder is; see `LinksTable`. */
+interface FormerLinksTable {
+  id: Generated<number>;
+  dir: string;
+  project_id: string;
+  name: string;
+  write: number;
+  file: string | null;
+  device: string;
+  inode: string;
+  born_at: string;
+  evidence: LinkPlacesTable["evidence"];
+  derived_id: string | null;
+  root_commit: string | null;
+  left_at: number;
 }
 
 /** What a service account's requests have come to. */
@@ -101,10 +139,12 @@ export interface FollowedFilesTable {
   /** Where the document stood when `base` was taken from it: its log's last row. */
   base_epoch: string | null;
   base_seq: number | null;
+  /** Other files that could be followed and stood beside it, as JSON; null: that is not known. */
+  beside: string | null;
 }
 
 /** A change of others' that came into a followed file by a write of ours. */
-interface FileArrivalsTable {
+export interface FileArrivalsTable {
   id: Generated<number>;
   dir: string;
   arrived_at: number;

@@ -16,7 +16,8 @@ export function writeText(document: ReplicaDocument, { base, value, writtenAt }:
     document.setContent(value, writtenAt);
     return;
   }
-  const { form, lines } = splitForm(value);
-  document.editText(document.alignText(splitForm(base).lines), lines);
+  const seen = splitForm(base, document.textForm());
+  const { form, lines } = splitForm(value, seen.form);
   document.setTextForm(form, writtenAt);
+  document.editText(document.alignText(seen.lines), lines);
 }

@@ -1,7 +1,7 @@
 // Makes `dist/`, which is all of the package but its documents: `bun scripts/build.ts`.
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { bundle, bundleLibrary, noticesOf } from "./bundle.ts";
+import { bundle, bundleLauncher, bundleLibrary, noticesOf } from "./bundle.ts";
 import { emitTypes, type Library } from "./emit-types.ts";
 import { manPage } from "./man-page.ts";
 import { wireTypes } from "./wire-types.ts";
@@ -12,10 +12,14 @@ const EMULATOR = "server/emulator/start-emulator.ts";
 const CLIENT = "client/client.ts";
 const COMMAND_LINE = "daemon/cli/main.ts";
 
-/** The command, and the whole command line for Bun that it runs. */
+/** The command, what replaces it at the installation, and the whole command line for Bun. */
 async function buildCommand(): Promise<Set<string>> {
-  await bundle({ programs: { "scripts/launcher.ts": "memsync.mjs" }, target: "node", dist: DIST });
-  await chmod(join(DIST, "memsync.mjs"), 0o755);
+  const bin = join(DIST, "bin");
+  await bundleLauncher("scripts/launcher/launcher.ts", join(bin, "memsync"));
+  await bundleLauncher("scripts/launcher/link-binary.ts", join(bin, "link-binary.cjs"));
+  await chmod(join(bin, "memsync"), 0o755);
+  // The command's name has no extension that would say which kind of module it is.
+  await Bun.write(join(bin, "package.json"), '{ "type": "commonjs" }\n');
   // Empty: it stands in for one in the folder where the user happens to be.
   await Bun.write(join(DIST, "bunfig.toml"), "");
   return await bundle({ programs: { [COMMAND_LINE]: "cli.js" }, target: "bun", dist: DIST });

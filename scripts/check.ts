@@ -1,6 +1,6 @@
-// All that must hold before a change is taken, as CI runs it: `npm run check`. Goes on after a
-// failure, so that one run tells of all of them: at the end each is told again, whole, for whoever
-// sees nothing but the end of it. The last line sums up the tests.
+// All that must hold before a change is taken: `npm run check`, and with `-- --browser` all that
+// CI runs. Goes on after a failure, so that one run tells of all of them: at the end each is told
+// again, whole, for whoever sees nothing but the end of it. The last line sums up the tests.
 import { join } from "node:path";
 
 interface Counts {
@@ -18,6 +18,7 @@ const CHECKS = ["format", "types", "lint"];
 const TESTS = ["test"];
 /** These build `dist`, so one after the other, but beside `TESTS`, which mostly wait. */
 const TESTS_OF_BUILDS = ["test:node", "test:package"];
+if (process.argv.includes("--browser")) TESTS_OF_BUILDS.push("test:browser");
 
 const ROOT = join(import.meta.dir, "..");
 const MS_PER_S = 1000;

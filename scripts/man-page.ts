@@ -9,6 +9,8 @@ const ENVIRONMENT = {
     "the folder of all local state, ~/.memsync when not set; two homes are two machines",
   MEMSYNC_URL: "the service's address, without /v1 or /api; an embedded one when not set",
   MEMSYNC_TOKEN: "its API token",
+  MEMSYNC_GATEWAY_PORT:
+    "the port of the daemon's gateway, which keeps its token then; else any free",
 } as const;
 
 const EXIT_STATUS = {

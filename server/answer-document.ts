@@ -38,6 +38,7 @@ export function answerDocument(
   const isKnown = known !== null && matchesEtag(known, etag);
   return new Response(isKnown ? null : text, {
     status: isKnown ? 304 : 200,
-    headers: { ...headers, ...context.headers },
+    // Its own policy counts, for the one of every answer lets no page do anything.
+    headers: { ...context.headers, ...headers },
   });
 }

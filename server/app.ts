@@ -40,6 +40,8 @@ export interface AppDeps {
   readonly guessed?: (peer: PeerAddress) => Promise<void>;
   readonly world: World;
   readonly log: Log;
+  /** The folder of the data, where those who are served may know it. */
+  readonly place?: string;
   /** Sent with every answer. */
   readonly extraHeaders?: Readonly<Record<string, string>>;
   /** Refuse what a web page of another site could send to a server on its visitor's machine. */
@@ -81,7 +83,7 @@ export interface App {
 
 /** Builds the whole interface over `services`. Opens nothing and starts nothing. */
 export function createApp(deps: AppDeps): App {
-  const { world, log } = deps;
+  const { world } = deps;
   const sockets = deps.sockets ?? new LiveSockets();
   const contexts: Contexts = new WeakMap();
   const router = createRouter(deps, contexts);
@@ -93,7 +95,7 @@ export function createApp(deps: AppDeps): App {
     refuse(error) {
       const context = newContext(deps);
       const startedAt = world.monotonic();
-      return record("OTHER", undefined, context, startedAt, errorResponse(context, error, log));
+      return record("OTHER", undefined, context, startedAt, errorResponse(context, error));
     },
     async fetch(request, peer) {
       const startedAt = world.monotonic();
@@ -127,7 +129,7 @@ type Contexts = WeakMap<Request, RequestContext | CallerContext>;
 const SWITCHED = { status: 101, headers: new Headers() } as const;
 
 function createRouter(deps: AppDeps, contexts: Contexts) {
-  const { services, log, operations, serves = EVERYTHING } = deps;
+  const { services, operations, serves = EVERYTHING } = deps;
   return (
     new Elysia({ strictPath: true, normalize: false, handler: { standardHostname: false } })
       .use(withContext)
@@ -149,7 +151,7 @@ function createRouter(deps: AppDeps, contexts: Contexts) {
         const mayBe = !path.includes("%") && path !== METRICS_PATH && serves.mayHave(path);
         if (!mayBe) throw noSuchPath();
       })
-      .onError(({ context, error }) => errorResponse(withQuota(context), error, log))
+      .onError(({ context, error }) => errorResponse(withQuota(context), error))
       .use(healthRoutes(operations))
       .use(descriptionRoutes())
       // Holds for the routes that follow; those before have no caller.
@@ -192,12 +194,12 @@ const SECURITY_HEADERS = {
 
 /** What is known of a request that has just come. */
 export function newContext(
-  { world, extraHeaders }: Pick<AppDeps, "world" | "extraHeaders">,
+  { world, log, place, extraHeaders }: Pick<AppDeps, "world" | "log" | "place" | "extraHeaders">,
   peer?: PeerAddress,
 ): RequestContext {
   const requestId = randomRequestId(world);
   const headers = { "X-Request-Id": requestId, ...SECURITY_HEADERS, ...extraHeaders };
-  return { requestId, headers, peer };
+  return { requestId, headers, peer, log, place };
 }
 
 async function identify(
@@ -242,7 +244,7 @@ async function shakeHands(
     sockets.refuseTooMany(asked.caller.account);
     return accept(deps, sockets, asked, request);
   } catch (thrown) {
-    return { accepted: false, response: errorResponse(withQuota(known), thrown, deps.log) };
+    return { accepted: false, response: errorResponse(withQuota(known), thrown) };
   }
 }
 

@@ -13,9 +13,12 @@ import {
   insertUser,
   listAccounts,
   listTokens,
+  listUsers,
   revokeToken,
   type TokenRecord,
+  updatePlan,
   type User,
+  type UserRecord,
 } from "./stores/account-store.ts";
 import type { HostTables } from "./stores/account-tables.ts";
 import { hashToken, mintToken } from "./token.ts";
@@ -60,6 +63,22 @@ export class HostAdmin {
 
   listAccounts(): Promise<Account[]> {
     return listAccounts(this.database.reader);
+  }
+
+  /** A running server goes by the new plan's limits within a second. */
+  async setPlan(named: string, plan: Account["plan"]): Promise<Account> {
+    return await writeTransaction(this.database.writer, async (db) => {
+      const account = await findAccount(db, named);
+      if (!account) throw refused("there is no such account");
+      await updatePlan(db, account.id, plan);
+      return { ...account, plan };
+    });
+  }
+
+  async listUsers(named: string): Promise<UserRecord[]> {
+    const account = await findAccount(this.database.reader, named);
+    if (!account) throw refused("there is no such account");
+    return await listUsers(this.database.reader, account.id);
   }
 
   /** Mints a token. It is given back this once and kept nowhere. */

@@ -14,9 +14,11 @@ import { createOperations } from "./operations/create-operations.ts";
 import type { Operations } from "./operations/operations.ts";
 import { createPublishedApp } from "./published-app.ts";
 import { createServices } from "./services/create-services.ts";
+import { hostAccounts } from "./services/host-accounts.ts";
 import { serviceStoreOf } from "./services/service-store.ts";
 import type { HostTables } from "./stores/account-tables.ts";
 import { TokenAuthenticator } from "./token-authenticator.ts";
+import { TokenWatch } from "./token-watch.ts";
 
 /** Where the hosted server keeps its data, and whom it answers. */
 export interface HostAppOptions {
@@ -59,8 +61,19 @@ export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
   const limits = new RequestLimits(world, options.limits === "off" ? undefined : writer);
   const guesses = new GuessDelays(world);
   const create = options.publishedOnly ? createPublishedApp : createApp;
-  const services = createServices(serviceStoreOf(host.store), world, limits);
+  const account = hostAccounts(host.database.reader);
+  const services = createServices(serviceStoreOf(host.store), world, { usage: limits, account });
   const sockets = new LiveSockets(options.liveSockets);
+  const watch = new TokenWatch({
+    db: host.database.reader,
+    world,
+    log,
+    onChange() {
+      tokens.forget();
+      sockets.recheck();
+    },
+  });
+  await watch.start();
   const operations =
     options.operated && createOperations({ host, sockets, world, ...options.operated });
   const app = create({
@@ -80,6 +93,7 @@ export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
     database: host.database,
     hurry: () => guesses.release(),
     async close() {
+      await watch.stop();
       await sweeper.stop();
       await limits.close();
       await tokens.settled();

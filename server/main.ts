@@ -7,6 +7,7 @@ import { type LogLevel, openLog } from "./open-log.ts";
 import { Readiness } from "./operations/readiness.ts";
 import type { Settings } from "./settings/setting.ts";
 import { createStartingApp } from "./starting-app.ts";
+import { listAccounts } from "./stores/account-store.ts";
 
 const LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"];
 const SECOND_MS = 1000;
@@ -32,13 +33,20 @@ export interface ServerOptions {
   readonly path: string;
 }
 
+/** A server that answers. */
+export interface ReadyServer {
+  readonly url: string;
+  /** Nobody can use it yet: it has no account. */
+  readonly isUnused: boolean;
+}
+
 /**
- * Runs the hosted server until a signal ends it; `onReady` is told its address. The port is open
- * before the database is brought to the present schema, and closed before it is closed.
+ * Runs the hosted server until a signal ends it; `onReady` is told when it answers. The port is
+ * open before the database is brought to the present schema, and closed before it is closed.
  */
 export async function runServer(
   { settings, path }: ServerOptions,
-  onReady: (url: string) => void,
+  onReady: (server: ReadyServer) => void,
 ): Promise<void> {
   const ended = endSignal();
   const log = openLog(settings.log_level);
@@ -63,7 +71,8 @@ export async function runServer(
     try {
       starting.started(service.app);
       readiness.state = "ready";
-      onReady(listener.url);
+      const accounts = await listAccounts(service.database.reader);
+      onReady({ url: listener.url, isUnused: accounts.length === 0 });
       await ended;
       readiness.state = "draining";
       log.info({ seconds: settings.shutdown_delay }, "ending");

@@ -9,6 +9,7 @@ import type { Migration } from "../shared/sqlite/migrate.ts";
 import { migrate } from "../shared/sqlite/migrate.ts";
 import { MisfitError, refuseMisfit, type Schema } from "../shared/sqlite/misfit.ts";
 import type { World } from "../shared/world.ts";
+import { AppError } from "../shared/errors.ts";
 import { createPrivateFile } from "../shared/durable-files.ts";
 import { misfitRefusal, refuseDamaged } from "./refuse-damaged.ts";
 import { accountMigrations } from "./stores/account-migrations.ts";
@@ -23,7 +24,7 @@ export const hostMigrations: readonly Migration[] = [
 ];
 
 /** The same, with what a host's database of this version is known by. */
-export const hostSchema: Schema = { migrations: hostMigrations, fingerprint: 3_089_353_267 };
+export const hostSchema: Schema = { migrations: hostMigrations, fingerprint: 3_104_299_919 };
 
 /** What documents say of who wrote, where that was not a replica but a call of the interface. */
 const SERVICE_MACHINE = "service";
@@ -84,6 +85,8 @@ export async function openHostDatabase(path: string): Promise<SqliteDatabase<Hos
     return database;
   } catch (thrown) {
     await database.close();
-    throw thrown instanceof MisfitError ? misfitRefusal(path, thrown) : thrown;
+    if (thrown instanceof MisfitError) throw misfitRefusal(path, thrown);
+    if (!(thrown instanceof AppError)) throw thrown;
+    throw new AppError(thrown.code, `${path} can't be opened: ${thrown.message}`);
   }
 }

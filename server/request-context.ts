@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import type { RequestId } from "../shared/ids.ts";
 import type { PeerAddress } from "./operations/metrics-access.ts";
 import type { Quota } from "./limits/quota.ts";
+import type { Log } from "../shared/log.ts";
 import type { Caller } from "./services/services.ts";
 
 /** What is known of one request from its arrival on. */
@@ -11,6 +12,10 @@ export interface RequestContext {
   readonly headers: Record<string, string>;
   /** Who is at the other end of the socket; undefined where there is none. */
   readonly peer: PeerAddress | undefined;
+  /** Where failures are logged. */
+  readonly log: Log;
+  /** The folder of the data, where those who are served may know it: on their own machine. */
+  readonly place: string | undefined;
 }
 
 /** A request whose token was accepted. */

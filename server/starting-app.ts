@@ -24,7 +24,7 @@ export function createStartingApp(deps: {
   readonly log: Log;
   readonly readiness: Readiness;
 }): StartingApp {
-  const { world, log, readiness } = deps;
+  const { world, readiness } = deps;
   let resolve: (app: App) => void = () => {};
   const promise = new Promise<App>((done) => {
     resolve = done;
@@ -43,7 +43,7 @@ export function createStartingApp(deps: {
   return {
     app: {
       world,
-      refuse: (error) => real?.refuse(error) ?? errorResponse(newContext(deps), error, log),
+      refuse: (error) => real?.refuse(error) ?? errorResponse(newContext(deps), error),
       fetch: (request, peer) => (real ? real.fetch(request, peer) : fetch(request, peer)),
       openLive: async (request, peer) => (real ?? (await promise)).openLive(request, peer),
       get routes() {

@@ -1,5 +1,7 @@
-import { messageOf } from "../shared/errors.ts";
+import type { Kysely } from "kysely";
+import { AppError, messageOf } from "../shared/errors.ts";
 import type { Log } from "../shared/log.ts";
+import { compiled } from "../shared/sqlite/compiled.ts";
 import type { SqliteDatabase } from "../shared/sqlite/database.ts";
 import type { World } from "../shared/world.ts";
 import { bearerToken } from "./bearer.ts";
@@ -47,6 +49,11 @@ export class TokenAuthenticator {
     return kept.caller;
   }
 
+  /** Looks each token up again when it is shown next. */
+  forget(): void {
+    this.#kept.clear();
+  }
+
   /** Resolves when what was noted is written. */
   async settled(): Promise<void> {
     await this.#noting;
@@ -61,7 +68,8 @@ export class TokenAuthenticator {
     const record = await findTokenByHash(this.database.reader, hash);
     this.#kept.delete(hash);
     if (!record) return undefined;
-    const kept = { record, caller: callerOf(record), lookedUpAt: this.world.monotonic() };
+    const caller = callerOf(record, this.world);
+    const kept = { record, caller, lookedUpAt: this.world.monotonic() };
     this.#kept.set(hash, kept);
     if (this.#kept.size > KEPT_MAX) this.#forgetOldest();
     return kept;
@@ -88,11 +96,13 @@ export class TokenAuthenticator {
   }
 }
 
-function isValid({ revokedAt, expiresAt }: TokenRecord, now: number): boolean {
+type Ends = Pick<TokenRecord, "revokedAt" | "expiresAt">;
+
+function isValid({ revokedAt, expiresAt }: Ends, now: number): boolean {
   return revokedAt === null && (expiresAt === null || now < expiresAt);
 }
 
-function callerOf(record: TokenRecord): Caller {
+function callerOf(record: TokenRecord, world: World): Caller {
   return {
     account: record.account.id,
     user: record.user.id,
@@ -100,5 +110,26 @@ function callerOf(record: TokenRecord): Caller {
     plan: record.account.plan,
     canWrite: record.scope === "write",
     boundTo: record.projects,
+    assertValid(db) {
+      const host = db as unknown as Kysely<HostTables>;
+      if (!isStillValid(host, record.id, world.now())) throw noSuchToken();
+    },
   };
 }
+
+/** Says nothing of why: whoever shows a token is told no more than that. */
+function noSuchToken(): AppError {
+  const message = "a valid API token is needed: Authorization: Bearer <token>";
+  return new AppError("unauthorized", message);
+}
+
+function isStillValid(db: Kysely<HostTables>, id: string, now: number): boolean {
+  const [row] = findValidity.now(db, id);
+  return (
+    row !== undefined && isValid({ revokedAt: row.revoked_at, expiresAt: row.expires_at }, now)
+  );
+}
+
+const findValidity = compiled((db: Kysely<HostTables>, id: string) =>
+  db.selectFrom("tokens").select(["revoked_at", "expires_at"]).where("id", "=", id),
+);

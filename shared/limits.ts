@@ -17,6 +17,10 @@ export const LIMITS = {
   pageSize: 1000,
   /** Largest part of a backlog that travels in one exchange. */
   exchangePartBytes: 8 * 1024 * 1024,
+  /** Projects that one exchange may be about. */
+  projectsPerExchange: 50,
+  /** Updates in the answer about several projects; one that goes beyond it is the last. */
+  batchAnswerBytes: 8 * 1024 * 1024,
 } as const;
 
 const encoder = new TextEncoder();

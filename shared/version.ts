@@ -1,4 +1,4 @@
-import manifest from "../package.json" with { type: "json" };
+import { version } from "../package.json" with { type: "json" };
 
 /** This program's version, as in its package. */
-export const VERSION: string = manifest.version;
+export const VERSION: string = version;

@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline/promises";
 import { CommandFailed } from "./errors.ts";
+import { inLines } from "./output.ts";
 
 const END_OF_TEXT = "\u0003";
 const END_OF_TRANSMISSION = "\u0004";
@@ -28,7 +29,8 @@ export async function ask(question: string): Promise<string> {
     terminal.once("SIGINT", () => reject(new Interrupted()));
   });
   try {
-    return (await Promise.race([terminal.question(question), ended])).trim();
+    const shown = inLines(question.trimEnd(), process.stderr).join("\n");
+    return (await Promise.race([terminal.question(`${shown} `), ended])).trim();
   } catch (thrown) {
     process.stderr.write("\n");
     throw thrown;

@@ -28,6 +28,10 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     load: async () => (await import("./commands/daemon.ts")).addDaemonCommands,
   },
   {
+    names: ["project"],
+    load: async () => (await import("./commands/project.ts")).addProjectCommand,
+  },
+  {
     names: ["login", "logout"],
     load: async () => (await import("./commands/login.ts")).addLoginCommands,
   },
@@ -85,6 +89,9 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
 ];
 
+/** What the program answers without any command. */
+const OF_THE_PROGRAM = ["-V", "--version"];
+
 /**
  * Adds the commands that a command line which begins with `first` is about: those of its group, or
  * all where it names none, as in a request for help or a mistyped command.
@@ -94,6 +101,7 @@ export async function addCommands(
   env: Environment,
   first: string | undefined,
 ): Promise<void> {
+  if (first !== undefined && OF_THE_PROGRAM.includes(first)) return;
   const named = COMMAND_GROUPS.find(({ names }) => first !== undefined && names.includes(first));
   const groups = named && !named.needsAll ? [named] : COMMAND_GROUPS;
   const add = await Promise.all(groups.map((group) => group.load()));

@@ -1,10 +1,11 @@
 import { readdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { listHeld } from "../held/held-store.ts";
+import { listLinks } from "../links.ts";
 import { listRemotes } from "../remotes/remote-store.ts";
 import type { Environment } from "./environment.ts";
 import { LAYER_ORDER } from "./layer-option.ts";
-import { heldName } from "./held-view.ts";
+import { shownName } from "./held-view.ts";
 import { listConflicts, timeOf } from "./local-conflicts.ts";
 import { readLocalMemories } from "./local-memories.ts";
 import { firstLine } from "./output.ts";
@@ -22,7 +23,7 @@ const DESCRIPTION_LENGTH_MAX = 50;
  * Words that mean themselves in every shell, wherever they come to stand. A key may hold anything,
  * and somebody else of the account may have chosen it.
  */
-const HARMLESS = /^[\p{L}\p{N}_./@%+,][\p{L}\p{N}_./@%+,-]*$/u;
+const HARMLESS = /^[\p{L}\p{N}_./@%+,][\p{L}\p{N}_./@%+,:-]*$/u;
 
 /**
  * What an argument of this name of `command` may be, as far as this machine knows; `word` is its
@@ -63,6 +64,7 @@ async function findCandidates(
   if (argument === "key") return await keys(env);
   if (/^conflicts .*id$/.test(`${command} ${argument}`)) return await conflictIds(env);
   if (/^held .*id$/.test(`${command} ${argument}`)) return await heldIds(env);
+  if (`${command} ${argument}` === "project rm project") return await projectIds(env);
   if (`${command} ${argument}` === "remote rm name") return await remoteNames(env);
   return /^(dirs?|file|a|b)$/.test(argument) ? await folders(env, word) : [];
 }
@@ -97,7 +99,17 @@ async function conflictIds(env: Environment): Promise<Candidate[]> {
 async function heldIds(env: Environment): Promise<Candidate[]> {
   return await withLocal(env, async (db) => {
     const held = db ? await listHeld(db) : [];
-    return held.map((item) => ({ value: item.id, description: short(heldName(item)) }));
+    const candidates = held.map(async (item) => {
+      return { value: item.id, description: short(await shownName(item)) };
+    });
+    return await Promise.all(candidates);
+  });
+}
+
+async function projectIds(env: Environment): Promise<Candidate[]> {
+  return await withLocal(env, async (db) => {
+    const links = db ? await listLinks(db) : [];
+    return links.map(({ projectId, name }) => ({ value: projectId, description: short(name) }));
   });
 }
 

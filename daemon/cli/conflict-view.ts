@@ -29,7 +29,8 @@ export function conflictRow(conflict: LocalConflict): string[] {
 }
 
 function versionInRow({ kind }: TextConflict["record"], { text }: PlacedVersion): string {
-  return kind === "format" ? formatShown(text) : firstLine(text.trimEnd());
+  if (kind === "format") return formatShown(text);
+  return text.trim() === "" ? "(blank lines)" : firstLine(text.trimEnd());
 }
 
 function whatOf({ record, versions }: TextConflict): string {
@@ -44,6 +45,10 @@ function whatOf({ record, versions }: TextConflict): string {
       return "document, lacks lines of git";
     case "renewed":
       return "document, file made anew";
+    case "set-aside":
+      return "document, set aside by git";
+    case "twice":
+      return "document, lines stand twice";
     case "unseen":
       if (versions.some(({ text }) => text === "")) return "document, kept lines";
       return "document, has both";
@@ -89,6 +94,7 @@ function textLines({ document, foundAt, record, versions }: TextConflict): strin
     ...versions.flatMap((version, at) => [
       "",
       `${at + 1}  ${standing(version)}${whose(version)}`,
+      ...(SAME_LINES.has(record.kind) ? [placeShown(version)] : []),
       ...(record.kind === "format" ? [`    ${formatShown(version.text)}`] : indentedLines(version)),
       ...(version.cut ? ["    … (the whole is in `memsync doc history`)"] : []),
     ]),
@@ -102,8 +108,19 @@ const CONFLICT_WORDS = {
   format: "two ways of writing down the document",
   deletion: "most lines were deleted at once, in the document",
   elsewhere: "lines that git brought, and that are not in the document",
-  renewed: "a file was made anew without these lines, beside the document",
+  renewed: "a file came to the document, or was made anew, without these lines, in the document",
+  "set-aside": "git took these lines out of a file, and they stay in the document",
+  twice:
+    "two machines moved these lines to different places, and they stand twice, in the document",
 } as const;
+
+/** Of these both versions have the same lines, and only where they stand tells them apart. */
+const SAME_LINES: ReadonlySet<string> = new Set(["moved", "twice"]);
+
+function placeShown({ places: [place] }: PlacedVersion): string {
+  const neighbour = place && firstLine(place.behind.trim().split("\n").at(-1) ?? "");
+  return neighbour ? `    behind "${neighbour}":` : "    at the beginning:";
+}
 
 function standing({ inText }: PlacedVersion): string {
   return inText ? "in the document, " : "not in the document, ";

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { count } from "../../shared/count.ts";
 import type { Home } from "../home.ts";
 import { type Introduction, parseIntroduction } from "../service/introduction.ts";
 import { CommandFailed } from "./errors.ts";
@@ -65,7 +66,7 @@ function unanswered(thrown: unknown, deadlineMs: number | undefined): CommandFai
     return new CommandFailed("the daemon ended before it answered: `memsync logs` shows why");
   }
   const seconds = Math.ceil((deadlineMs ?? 0) / MS_PER_S);
-  const inTime = seconds > 0 ? `within ${seconds} seconds` : "in time";
+  const inTime = seconds > 0 ? `within ${count(seconds, "second", "seconds")}` : "in time";
   return new DaemonSilent(
     `the daemon did not answer ${inTime}: \`memsync restart\` starts another in its place`,
   );
@@ -84,7 +85,7 @@ async function callOnce(
     response = await fetch(`http://localhost${path}`, {
       unix: home.socket,
       method,
-      ...(remote !== undefined && { headers: { authorization: `Bearer @${remote}` } }),
+      ...(remote !== undefined && { headers: { authorization: `Remote ${remote}` } }),
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(deadlineMs !== undefined && { signal: AbortSignal.timeout(deadlineMs) }),
     });

@@ -13,13 +13,21 @@ export interface Environment {
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
-/** npm runs scripts in the package's folder and says in `INIT_CWD` where the user stands. */
 export function readEnvironment(env: Readonly<Record<string, string | undefined>>): Environment {
   return {
     home: homeOf(env),
-    dir: resolve(env.INIT_CWD || process.cwd()),
+    dir: resolve(folderOf(env)),
     serviceUrl: env.MEMSYNC_URL || undefined,
     serviceToken: env.MEMSYNC_TOKEN || undefined,
     variables: env,
   };
+}
+
+/**
+ * `npm run memsync` runs in this package's folder, and npm says in `INIT_CWD` where its user stands
+ * (below any script: in another one the user stands where that script went).
+ */
+function folderOf(env: Readonly<Record<string, string | undefined>>): string {
+  const isOwnScript = env.npm_package_name === "memsync" && env.npm_lifecycle_event === "memsync";
+  return (isOwnScript && env.INIT_CWD) || process.cwd();
 }

@@ -6,6 +6,7 @@ import { findHolder } from "../service/daemon-record.ts";
 import type { Environment } from "./environment.ts";
 import { CommandFailed, unforeseen } from "./errors.ts";
 import { LIVENESS_DEADLINE_MS } from "./daemon-contact.ts";
+import { followMoved } from "./follow-moved.ts";
 import { findDaemon, type GatewayClient } from "./gateway-client.ts";
 import { count } from "./output.ts";
 import { withLocal } from "./place.ts";
@@ -22,13 +23,28 @@ export const NO_DAEMON = "no daemon is running: start it with `memsync start`";
  * late where `deadlineMs` is less than what a start may take.
  */
 export async function getDaemon(env: Environment, deadlineMs?: number): Promise<GatewayClient> {
+  const found = await findReadyDaemon(env, deadlineMs);
+  if (found) return found;
+  throw await noDaemon(env);
+}
+
+/** The same; undefined where there is none. */
+export async function findReadyDaemon(
+  env: Environment,
+  deadlineMs?: number,
+): Promise<GatewayClient | undefined> {
   const aliveMs = Math.min(LIVENESS_DEADLINE_MS, Math.max(deadlineMs ?? Infinity, ALIVE_MS_MIN));
   const daemon = await findDaemon(env.home, aliveMs);
-  if (daemon) return daemon;
-  const started =
-    (await wasInStartTurn(env.home, deadlineMs)) && (await findDaemon(env.home, aliveMs));
-  if (started) return started;
-  throw new CommandFailed(`${await whyNone(env.home)}${await whatWaits(env)}`);
+  const found =
+    daemon ||
+    ((await wasInStartTurn(env.home, deadlineMs)) && (await findDaemon(env.home, aliveMs)));
+  if (found) await followMoved(found, env.dir);
+  return found || undefined;
+}
+
+/** Why there is no daemon, and what waits for one. */
+export async function noDaemon(env: Environment): Promise<CommandFailed> {
+  return new CommandFailed(`${await whyNone(env.home)}${await whatWaits(env)}`);
 }
 
 /** Why no daemon answers: a process may have the home all the same. */

@@ -3,18 +3,19 @@ import type { Kysely } from "kysely";
 import { base32 } from "../../shared/ids.ts";
 import type { JsonValue } from "../../shared/json.ts";
 import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/own-metadata.ts";
+import { isOver, KEPT_KINDS } from "../../shared/replica/over-conflict.ts";
+import { holdsAnyLine, holdsLines } from "../../shared/replica/standing-lines.ts";
 import {
   parseTextConflict,
   type TextConflictRecord,
   type TextVersion,
 } from "../../shared/replica/text-conflict-record.ts";
-import { splitForm } from "../../shared/replica/text-form.ts";
+import { shownForm } from "../../shared/replica/text-form.ts";
 import { readInbox } from "../inbox.ts";
 import type { DaemonTables } from "../tables.ts";
 import { type LocalDocument, listLocalDocuments } from "./local-documents.ts";
 import { currentOf, textHistory } from "./local-history.ts";
 import { type LosingVersion, listLosingVersions } from "./losing-versions.ts";
-import { holdsAnyLine, holdsLines } from "./put-back.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -93,24 +94,14 @@ async function textConflicts(db: Db, document: LocalDocument): Promise<TextConfl
   }));
 }
 
-/** Of these all that has lines was in the text, in several places perhaps, when it was recorded. */
-const KEPT_KINDS: readonly TextConflictRecord["kind"][] = ["unseen", "moved", "renewed"];
-
-/**
- * Whether what was written since has settled it: what the document lacked has come, or of what was
- * kept beside something else nothing is left.
- */
-function isOver({ kind, versions }: TextConflictRecord, content: string): boolean {
-  if (kind === "elsewhere") return versions.every(({ text }) => holdsLines(content, text));
-  if (!KEPT_KINDS.includes(kind)) return false;
-  return versions.some(({ text }) => text !== "" && !holdsAnyLine(content, text));
-}
-
 /** A version without lines is in the text where the other one's lines are not. */
-function placedVersions({ kind, versions }: TextConflictRecord, content: string): PlacedVersion[] {
+export function placedVersions(
+  { kind, versions }: TextConflictRecord,
+  content: string,
+): PlacedVersion[] {
   const holds = KEPT_KINDS.includes(kind) ? holdsAnyLine : holdsLines;
   const held = versions.map(({ text }) => {
-    if (kind === "format") return text === JSON.stringify(splitForm(content).form);
+    if (kind === "format") return text === JSON.stringify(shownForm(content));
     return text !== "" && holds(content, text);
   });
   return versions.map((version, at) => {

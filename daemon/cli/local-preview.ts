@@ -1,8 +1,9 @@
 import type { Kysely } from "kysely";
 import { layerOf } from "../../shared/replica/address.ts";
 import { diffLines } from "../../shared/replica/line-diff.ts";
-import { splitForm } from "../../shared/replica/text-form.ts";
+import { plainLines } from "../../shared/replica/text-form.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
+import { type AudienceView, readAudience } from "../audience-view.ts";
 import { listHeld } from "../held/held-store.ts";
 import { readInbox } from "../inbox.ts";
 import { listLinks } from "../links.ts";
@@ -31,6 +32,8 @@ export interface DocumentPreview {
   readonly title: string;
   /** The service; undefined for a project that is linked to no folder, of which nothing is sent. */
   readonly service: string | undefined;
+  /** Who sees it there, where it is `global`; null: nobody else. */
+  readonly audience: AudienceView | null;
   /** The service has answered for it before. */
   readonly contacted: boolean;
   /** Undefined where what was sent can't be told from what was not any more. */
@@ -55,7 +58,10 @@ export async function previewSync(db: Db, view: RemoteView): Promise<DocumentPre
   for (const document of [...known, ...(await unknownDocuments(db, known, view))]) {
     const isSent = document.layer !== "project" || linked.has(document.name);
     const remote = view.remotes.find(({ account }) => account === document.account);
-    previews.push(await previewOne(db, document, remote && serviceNameOf(remote), isSent));
+    const service = remote && serviceNameOf(remote);
+    const shared = document.layer === "global" ? remote : undefined;
+    const audience = shared ? await readAudience(db, shared) : null;
+    previews.push({ ...(await previewOne(db, document, service, isSent)), audience });
   }
   return previews;
 }
@@ -91,7 +97,7 @@ async function previewOne(
   { id, name, layer, title, account }: LocalDocument,
   service: string | undefined,
   isSent: boolean,
-): Promise<DocumentPreview> {
+): Promise<Omit<DocumentPreview, "audience">> {
   const isNew = id === NO_DOCUMENT;
   const position =
     isNew || service === undefined ? NOT_CONTACTED : await readPosition(db, service, id);
@@ -141,7 +147,7 @@ function keyChanges(
 
 function lineChanges(before: string, now: string) {
   let [added, removed] = [0, 0];
-  const [old, next] = [before, now].map((text) => splitForm(text).lines.split("\n").slice(0, -1));
+  const [old, next] = [before, now].map(plainLines);
   for (const hunk of diffLines(old ?? [], next ?? [])) {
     added += hunk.added;
     removed += hunk.removed;

@@ -1,3 +1,6 @@
+import { parseActivity } from "../activity.ts";
+import { activityLine } from "./activity-view.ts";
+
 /** Of a log line these are shown apart; the rest follows as `name=value`. */
 const APART = ["level", "time", "msg", "pid", "hostname"];
 
@@ -21,12 +24,13 @@ export function logLine(line: string): string {
   const fields = parseFields(line);
   if (!fields || typeof fields.msg !== "string") return visible(line);
   const level = LEVELS[String(fields.level)] ?? String(fields.level ?? "");
+  const head = `${timeText(fields.time)}${level.padEnd(LEVEL_WIDTH)}`;
+  const activity = parseActivity(fields);
+  if (activity) return visible(`${head}  ${activityLine(activity)}`);
   const rest = Object.entries(fields)
     .filter(([name]) => !APART.includes(name))
     .map(([name, value]) => ` ${name}=${valueText(value)}`);
-  return visible(
-    `${timeText(fields.time)}${level.padEnd(LEVEL_WIDTH)}  ${fields.msg}${rest.join("")}`,
-  );
+  return visible(`${head}  ${fields.msg}${rest.join("")}`);
 }
 
 /** A line of the daemon's log as JSON, whatever it was. */

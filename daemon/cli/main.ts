@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import { Command, CommanderError } from "commander";
 import { AppError, messageOf } from "../../shared/errors.ts";
 import { VERSION } from "../../shared/version.ts";
@@ -7,7 +9,7 @@ import { CommandEnded, CommandFailed, UsageError, unforeseen } from "./errors.ts
 import { addExamples } from "./examples.ts";
 import { layOutHelp, WRAPPED, writeHelp } from "./help-layout.ts";
 import { complain } from "./output.ts";
-import { assertHelpIsThere, nameUnknownCommands } from "./unknown-command.ts";
+import { assertHelpIsThere, hintAtDash, nameUnknownCommands } from "./unknown-command.ts";
 
 const DONE = 0;
 const FAILED = 1;
@@ -30,24 +32,53 @@ export async function createProgram(env: Environment, first?: string): Promise<C
       outputError: (text, write) => write(text.replace(/^error: /, "memsync: ")),
     });
   await addCommands(program, env, first);
+  program.hook("preAction", () => refuseRelativeHome(env));
   addExamples(program);
   layOutHelp(program);
   nameUnknownCommands(program);
   return program;
 }
 
+/** A home that depends on where one stands is another one at each place: none of them is meant. */
+function refuseRelativeHome({ variables, home }: Environment): void {
+  const { MEMSYNC_HOME } = variables;
+  if (!MEMSYNC_HOME || isAbsolute(MEMSYNC_HOME)) return;
+  throw new CommandFailed(
+    `MEMSYNC_HOME is a relative path, ${MEMSYNC_HOME}: set it to an absolute one, as ${home.dir}`,
+  );
+}
+
 /** Runs one command line. Resolves to its exit status; problems are said on standard error. */
 export async function runCommand(args: readonly string[], env: Environment): Promise<number> {
+  let program: Command | undefined;
   try {
-    const program = await createProgram(env, args[0]);
+    program = await createProgram(env, args[0]);
     await assertHelpIsThere(program, args);
     await program.parseAsync([...args], { from: "user" });
+    await tellNotices(args, env);
     return DONE;
   } catch (thrown) {
-    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? DONE : USED_WRONGLY;
+    if (thrown instanceof CommanderError) {
+      const hint = program && hintAtDash(program, args, thrown);
+      if (hint !== undefined) complain(hint);
+      return thrown.exitCode === 0 ? DONE : USED_WRONGLY;
+    }
     if (thrown instanceof CommandEnded) return thrown.status;
     complain(sentence(thrown));
-    return thrown instanceof UsageError ? USED_WRONGLY : FAILED;
+    if (thrown instanceof UsageError) return USED_WRONGLY;
+    await tellNotices(args, env);
+    return FAILED;
+  }
+}
+
+/** What could not be told changes nothing of what a command has done. */
+async function tellNotices(args: readonly string[], env: Environment): Promise<void> {
+  if (!existsSync(env.home.notices)) return;
+  const { sayNotices } = await import("./notices/say-notices.ts");
+  try {
+    sayNotices(env, args);
+  } catch (thrown) {
+    complain(`notices can't be read: ${messageOf(thrown)}`);
   }
 }
 

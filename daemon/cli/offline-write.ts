@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { storageFailure } from "../../shared/sqlite/failures.ts";
 import { passGate } from "../../shared/sqlite/lock.ts";
 import { writeTransaction } from "../../shared/sqlite/transaction.ts";
 import { realWorld } from "../../shared/world-real.ts";
@@ -8,7 +9,9 @@ import { openHomeDatabase } from "../open-home.ts";
 import type { DaemonTables } from "../tables.ts";
 import { findDaemon } from "./gateway-client.ts";
 import { readLocalMemories } from "./local-memories.ts";
+import { sayAside } from "./output.ts";
 import type { Place } from "./place.ts";
+import { refuseDeleted } from "./refuse-deleted.ts";
 
 /**
  * Saves a memory while no daemon runs: into the inbox, durably, with the entries that are visible
@@ -22,6 +25,7 @@ export async function writeOffline(
   allowSecret = false,
 ): Promise<boolean> {
   return await writeToInbox(home, async (db) => {
+    await refuseDeleted(db, document);
     const memories = await readLocalMemories(db, document, account);
     const known = memories.find((memory) => memory.key === key);
     if (value === undefined && !known) return undefined;
@@ -32,18 +36,29 @@ export async function writeOffline(
 }
 
 /**
- * Puts into the inbox what `work` makes of the replica as it stands. A daemon that runs, or has
- * started meanwhile, is told to look. False: `work` made nothing.
+ * Puts into the inbox what `work` makes of the replica as it stands, which is applied as one. A
+ * daemon that runs, or has started meanwhile, is told to look; where none does, that is said.
+ * False: `work` made nothing.
  */
 export async function writeToInbox(
   home: Home,
-  work: (db: Kysely<DaemonTables>) => Promise<InboxWrite | undefined>,
+  work: (db: Kysely<DaemonTables>) => Promise<InboxWrite | readonly InboxWrite[] | undefined>,
 ): Promise<boolean> {
-  return await changeHome(home, async (db) => {
-    const write = await work(db);
-    if (write) await appendToInbox(db, write);
-    return write !== undefined;
+  const { result: isWritten, hasDaemon } = await changeHome(home, async (db) => {
+    const writes = [(await work(db)) ?? []].flat();
+    for (const write of writes) await appendToInbox(db, write);
+    return writes.length > 0;
   });
+  if (isWritten && !hasDaemon) sayAside(WAITS_FOR_DAEMON);
+  return isWritten;
+}
+
+const WAITS_FOR_DAEMON = "saved; will be sent when the daemon runs: `memsync start`";
+
+/** What was changed, and whether a daemon runs, which knows of it then. */
+export interface HomeChange<Result> {
+  readonly result: Result;
+  readonly hasDaemon: boolean;
 }
 
 /**
@@ -53,7 +68,7 @@ export async function writeToInbox(
 export async function changeHome<Result>(
   home: Home,
   work: (db: Kysely<DaemonTables>) => Promise<Result>,
-): Promise<Result> {
+): Promise<HomeChange<Result>> {
   prepareHome(home);
   const gate = await passGate(home.gate, "shared");
   try {
@@ -63,10 +78,13 @@ export async function changeHome<Result>(
       const daemon = await findDaemon(home);
       // It is saved either way: a daemon that can't be told now looks when it starts.
       await daemon?.call("POST", "/_memsync/inbox", {}).catch(() => undefined);
-      return result;
+      return { result, hasDaemon: daemon !== undefined };
     } finally {
       await database.close();
     }
+  } catch (thrown) {
+    const sentence = storageFailure(thrown, home.dir);
+    throw sentence === undefined ? thrown : new Error(sentence, { cause: thrown });
   } finally {
     gate.release();
   }

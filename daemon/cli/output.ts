@@ -1,8 +1,23 @@
-import { columnsOf, cut, padded, wrapped } from "./text-width.ts";
+import { count } from "../../shared/count.ts";
+import { type TableLayout, tableLines } from "./table-layout.ts";
+import { cut, wrapped } from "./text-width.ts";
+
+export { count };
 
 /** Writes one line for the user. */
 export function say(line: string): void {
   process.stdout.write(`${line}\n`);
+}
+
+/** Writes a sentence for the user; a terminal that is narrower gets it in several lines. */
+export function saySentence(sentence: string): void {
+  for (const line of inLines(sentence, process.stdout)) say(line);
+}
+
+/** A sentence in lines that a terminal does not break within a word. */
+export function inLines(sentence: string, { isTTY, columns }: NodeJS.WriteStream): string[] {
+  const width = isTTY && columns > NARROWEST ? columns : Infinity;
+  return sentence.split("\n").flatMap((line) => wrapped(line, width, SENTENCE_INDENT));
 }
 
 const said = new Set<string>();
@@ -16,10 +31,7 @@ export function sayAside(sentence: string): void {
 
 /** Says on standard error what went wrong; a service that it quotes does not reach the terminal. */
 export function complain(sentence: string): void {
-  const { isTTY, columns } = process.stderr;
-  const width = isTTY && columns > NARROWEST ? columns : Infinity;
-  const lines = `memsync: ${sentence.replace(CONTROL_IN_LINES, " ")}`.split("\n");
-  const shown = lines.flatMap((line) => wrapped(line, width, SENTENCE_INDENT));
+  const shown = inLines(`memsync: ${sentence.replace(CONTROL_IN_LINES, " ")}`, process.stderr);
   process.stderr.write(`${shown.join("\n")}\n`);
 }
 
@@ -36,30 +48,24 @@ export function printText(text: string): void {
 /** What follows the first line of a long sentence stands below it so. */
 const SENTENCE_INDENT = 2;
 
-const COLUMN_GAP = "  ";
 const NARROWEST = 40;
 
 /** Characters of a name in a table that a terminal shows. */
 const NAME_LENGTH_MAX = 24;
 
 /**
- * Rows in aligned columns, none wider than the terminal: the last column is cut. Without a terminal
- * nothing is cut. What a terminal would obey is left out.
+ * Rows in aligned columns, none wider than the terminal: `spare` columns are left out where they
+ * would be, the least needed first, and the last one is cut. Without a terminal all is there. What
+ * a terminal would obey is left out.
  */
-export function table(given: readonly (readonly string[])[]): string[] {
+export function table(
+  given: readonly (readonly string[])[],
+  spare: readonly number[] = [],
+  { isLastWhole = false }: Pick<TableLayout, "isLastWhole"> = {},
+): string[] {
   const rows = given.map((row) => row.map(shownPlainly));
-  const widths: number[] = [];
-  for (const row of rows) {
-    for (const [at, cell] of row.slice(0, -1).entries())
-      widths[at] = Math.max(widths[at] ?? 0, columnsOf(cell));
-  }
   const width = process.stdout.isTTY ? Math.max(process.stdout.columns, NARROWEST) : Infinity;
-  return rows.map((row) => {
-    const cells = row.map((cell, at) =>
-      at < row.length - 1 ? padded(cell, widths[at] ?? 0) : cell,
-    );
-    return cut(cells.join(COLUMN_GAP), width);
-  });
+  return tableLines(rows, { width, spare, isLastWhole });
 }
 
 /** A name for a table, short enough on a terminal to leave room for what follows. */
@@ -81,16 +87,16 @@ export function plainLine(line: string): string {
 /** All but line breaks and tabs. */
 const CONTROL_IN_LINES = /[^\P{Cc}\n\t]/gu;
 
-/** The first line of a text, for a table; what a terminal would obey is left out of it. */
-export function firstLine(text: string): string {
+/**
+ * The first line of a text that is not blank, for a table; what a terminal would obey is left out
+ * of it.
+ */
+export function firstLine(given: string): string {
+  const blank = /^\s*[\r\n]/.exec(given)?.[0].length ?? 0;
+  const text = blank < given.length ? given.slice(blank) : given;
   const end = text.search(/[\r\n]/);
   const line = shownPlainly(end === -1 ? text : text.slice(0, end));
   return end === -1 ? line : `${line} …`;
-}
-
-/** `1 memory`, `2 memories`. */
-export function count(number: number, one: string, many: string): string {
-  return `${number} ${number === 1 ? one : many}`;
 }
 
 const BYTES_STEP = 1024;
@@ -105,6 +111,25 @@ export function bytesShown(bytes: number): string {
   }
   const digits = unit === 0 || value >= 100 ? 0 : 1;
   return `${value.toFixed(digits)} ${UNITS[unit]}`;
+}
+
+/** A moment on this machine's clock: `09:18` today, `2026-11-21` on another day. */
+export function momentShown(timestamp: string, now: number): string {
+  const at = new Date(timestamp);
+  const dayOf = (day: Date) =>
+    [day.getFullYear(), day.getMonth() + 1, day.getDate()].map(twoDigits).join("-");
+  const isToday = dayOf(at) === dayOf(new Date(now));
+  return isToday ? [at.getHours(), at.getMinutes()].map(twoDigits).join(":") : dayOf(at);
+}
+
+/** The time of day on this machine's clock, `09:18:05`, of milliseconds since the Unix epoch. */
+export function clockShown(time: number): string {
+  const at = new Date(time);
+  return [at.getHours(), at.getMinutes(), at.getSeconds()].map(twoDigits).join(":");
+}
+
+function twoDigits(number: number): string {
+  return String(number).padStart(2, "0");
 }
 
 const MS_PER_S = 1000;

@@ -36,9 +36,14 @@ export interface Place {
 /** Adds `--layer`, `--project` and `--remote`. */
 export function withPlace(command: Command): Command {
   return command
-    .option("--layer <layer>", "project, user or global")
+    .option("--layer <layer>", "project, user (you alone) or global (everybody in the account)")
     .option("--project <dir|id>", "a folder or a project's id, instead of the current folder")
     .option("--remote <name>", "user and global memories of this remote, not the project's");
+}
+
+/** Adds `--yes` to a command that may write what others see. */
+export function withAgreement(command: Command): Command {
+  return command.option("--yes", "do not ask whether everybody in the account is to see it");
 }
 
 /** The place that a write goes to; the project's unless a layer is named. */
@@ -52,7 +57,7 @@ export async function targetOf(
     if (options.remote !== undefined) {
       throw new UsageError("--remote goes with --layer user or global: a project has its own");
     }
-    const document = await findProject(db, options.project, env.dir);
+    const document = await findProject(db, options.project, env);
     const account = (db && (await findBinding(db, document))) ?? LOCAL_ACCOUNT;
     return { layer, document, account, remote: undefined };
   }
@@ -111,7 +116,7 @@ function ownOf({ account, name }: Remote): Pick<Place, "account" | "remote"> {
 /** Undefined where the user stands in no project. */
 async function projectMeant(env: Environment, db: Kysely<DaemonTables>, { project }: PlaceOptions) {
   try {
-    return await findProject(db, project, env.dir);
+    return await findProject(db, project, env);
   } catch (thrown) {
     if (project !== undefined || !(thrown instanceof CommandFailed)) throw thrown;
     return undefined;

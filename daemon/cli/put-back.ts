@@ -1,15 +1,33 @@
 import type { PlacedLines } from "../../shared/replica/text-conflict-record.ts";
-import { joinForm, splitForm } from "../../shared/replica/text-form.ts";
+import { joinForm, splitForm, type TextForm, withoutMark } from "../../shared/replica/text-form.ts";
+import { splitLines } from "../sources/text-lines.ts";
 
-/** Whether whole lines stand in a text, in their order. */
-export function holdsLines(content: string, lines: string): boolean {
-  return endOfLines(splitForm(content).lines, lines) !== undefined;
+/** A content taken apart, to put lines into it and to take lines out of it. */
+export interface OpenContent {
+  readonly form: TextForm;
+  readonly lines: readonly string[];
 }
 
-/** Whether any of these lines that is no blank one stands in a text. */
-export function holdsAnyLine(content: string, lines: string): boolean {
-  const there = new Set(splitForm(content).lines.split("\n"));
-  return lines.split("\n").some((line) => line.trim() !== "" && there.has(line));
+export function openContent(content: string): OpenContent {
+  const { form, lines } = splitForm(content);
+  return { form, lines: splitLines(lines) };
+}
+
+/** The content with these lines in the place of `removed` ones from `at`. */
+export function spliceLines(
+  { form, lines }: OpenContent,
+  at: number,
+  removed: number,
+  put: string,
+) {
+  const spliced = [...lines];
+  spliced.splice(at, removed, ...splitLines(put));
+  return joinForm(spliced.join(""), form);
+}
+
+/** The content without some lines, by index. */
+export function withoutLines({ form, lines }: OpenContent, gone: ReadonlySet<number>): string {
+  return joinForm(lines.filter((_, at) => !gone.has(at)).join(""), form);
 }
 
 /**
@@ -17,57 +35,114 @@ export function holdsAnyLine(content: string, lines: string): boolean {
  * the end where those are not there any more. The text keeps its line endings.
  */
 export function putBack(content: string, lines: string, neighbour: string): string {
-  const { form, lines: text } = splitForm(content);
-  const end = neighbour === "" ? undefined : endOfLines(text, neighbour);
-  const at = end ?? text.length;
-  return joinForm(text.slice(0, at) + lines + text.slice(at), form);
-}
-
-/** The text with lines put back where they stood; at the beginning what stood behind nothing. */
-export function putAtPlaces(content: string, places: readonly PlacedLines[]): string {
-  return places.reduce((text, { behind, text: lines }) => {
-    if (behind !== "") return putBack(text, lines, behind);
-    const { form, lines: rest } = splitForm(text);
-    return joinForm(lines + rest, form);
-  }, content);
+  const open = openContent(content);
+  const end = neighbour === "" ? undefined : endOfNeighbour(open, neighbour);
+  return spliceLines(open, end ?? open.lines.length, 0, lines);
 }
 
 /**
- * Where lines stand in a text, from and to: behind what they stood behind, or else where they stand
- * once. Undefined where they are not there, or at several places of which nobody can say which.
+ * The text with lines put back where they stood, and the blank lines that were beside them; at the
+ * beginning what stood behind nothing.
  */
-export function findPlace(text: string, { behind, text: lines }: PlacedLines) {
-  const found = occurrences(text, lines);
-  const here = found.filter((at) => {
-    return behind === "" ? at === 0 : isLineStart(text, at - behind.length, behind);
-  });
-  const [at] = here.length === 1 ? here : found;
-  const isSure = here.length === 1 || found.length === 1;
-  return isSure && at !== undefined ? { from: at, to: at + lines.length } : undefined;
+export function putAtPlaces(content: string, places: readonly PlacedLines[]): string {
+  return places.reduce((text, { behind, text: lines, before = 0, after = 0 }) => {
+    const whole = `${"\n".repeat(before)}${lines}${"\n".repeat(after)}`;
+    const neighbour = withoutLast(behind, before);
+    if (neighbour !== "") return putBack(text, whole, neighbour);
+    return spliceLines(openContent(text), 0, 0, whole);
+  }, content);
 }
 
-function isLineStart(text: string, at: number, lines: string): boolean {
-  return at >= 0 && text.startsWith(lines, at) && (at === 0 || text[at - 1] === "\n");
+/** What lines stood behind, without the blank ones that are put back with them. */
+function withoutLast(behind: string, blanks: number): string {
+  return splitLines(behind)
+    .slice(0, blanks === 0 ? undefined : -blanks)
+    .join("");
+}
+
+/** Lines of a text, by index. */
+export interface FoundLines {
+  readonly at: number;
+  readonly count: number;
+}
+
+/**
+ * Where lines stand in a text: behind what they stood behind, or else where they stand once, not
+ * far from there. Undefined where they are not there, or at several places of which nobody can say
+ * which.
+ */
+export function findPlace(
+  { lines }: OpenContent,
+  { behind, text }: PlacedLines,
+): FoundLines | undefined {
+  const [there, wanted, before] = [lines.map(withoutMark), saidLines(text), saidLines(behind)];
+  const found = occurrences(there, wanted);
+  const here = found.filter((at) => {
+    return before.length === 0 ? at === 0 : standsAt(there, at - before.length, before);
+  });
+  const [at] = here.length === 1 ? here : found;
+  if (at === undefined) return undefined;
+  const isSure = here.length === 1 || (found.length === 1 && isNear(there, at, before));
+  return isSure ? { at, count: wanted.length } : undefined;
+}
+
+/** So many lines may have come between lines and what they stood behind. */
+const NEAR_LINES = 8;
+
+/** Whether what lines stood behind is a little above them still, or nowhere any more. */
+function isNear(lines: readonly string[], at: number, behind: readonly string[]): boolean {
+  const neighbour = behind.findLast((line) => line.trim() !== "");
+  if (neighbour === undefined || !lines.includes(neighbour)) return true;
+  return lines.slice(Math.max(0, at - NEAR_LINES), at).includes(neighbour);
+}
+
+/** Lines of a place, and those blank ones that came with them, as far as they are still there. */
+export function withBlanks(
+  { lines }: OpenContent,
+  { at, count }: FoundLines,
+  { before = 0, after = 0 }: PlacedLines,
+): FoundLines {
+  const isBlank = (index: number) => lines[index]?.trim() === "";
+  let [from, to] = [at, at + count];
+  while (at - from < before && isBlank(from - 1)) from--;
+  while (to - at - count < after && isBlank(to)) to++;
+  return { at: from, count: to - from };
+}
+
+function saidLines(text: string): string[] {
+  return splitLines(text).map(withoutMark);
+}
+
+function standsAt(lines: readonly string[], at: number, wanted: readonly string[]): boolean {
+  return at >= 0 && wanted.every((line, i) => lines[at + i] === line);
 }
 
 /** Where whole lines stand together. */
-function occurrences(text: string, lines: string): number[] {
-  const found: number[] = [];
-  for (let at = text.indexOf(lines); lines !== "" && at !== -1; at = text.indexOf(lines, at + 1)) {
-    if (isLineStart(text, at, lines)) found.push(at);
-  }
-  return found;
+function occurrences(lines: readonly string[], wanted: readonly string[]): number[] {
+  if (wanted.length === 0) return [];
+  return lines.flatMap((_, at) => (standsAt(lines, at, wanted) ? [at] : []));
+}
+
+/** Where the lines end that others stood beside, with or without the blank ones behind them. */
+function endOfNeighbour(open: OpenContent, text: string): number | undefined {
+  const end = endOfLines(open, text, false);
+  if (end !== undefined) return end;
+  const said = saidLines(text).filter((line) => line.trim() !== "");
+  return said.length === 0 ? undefined : endOfLines(open, said.join(""));
 }
 
 /** Where the last of the lines ends, if they stand together in the text, or at least in order. */
-function endOfLines(text: string, lines: string): number | undefined {
-  const together = `\n${text}`.indexOf(`\n${lines}`);
-  if (together !== -1) return together + lines.length;
+function endOfLines({ lines }: OpenContent, text: string, mayPart = true): number | undefined {
+  const [there, wanted] = [lines.map(withoutMark), saidLines(text)];
+  if (wanted.length === 0) return 0;
+  const [together] = occurrences(there, wanted);
+  if (together !== undefined) return together + wanted.length;
+  if (!mayPart) return undefined;
   let end = 0;
-  for (const line of lines.match(/[^\n]*\n/g) ?? []) {
-    const at = `\n${text}`.indexOf(`\n${line}`, end);
+  for (const line of wanted) {
+    const at = there.indexOf(line, end);
     if (at === -1) return undefined;
-    end = at + line.length;
+    end = at + 1;
   }
   return end;
 }

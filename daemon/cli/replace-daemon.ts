@@ -47,7 +47,10 @@ function hindranceOf({ started, environment }: Introduction): string | undefined
   if (started === "service") return undefined;
   if (started === "foreground") return "end it where it runs, and start it again";
   if (isDeepStrictEqual(environment, serviceVariables(process.env))) return undefined;
-  return "set MEMSYNC_URL and MEMSYNC_TOKEN as when it was started, and run `memsync restart`";
+  return (
+    "set MEMSYNC_URL, MEMSYNC_TOKEN and MEMSYNC_GATEWAY_PORT as when it was started, and run " +
+    "`memsync restart`"
+  );
 }
 
 /**
@@ -63,9 +66,10 @@ export async function restartDaemon(home: Home, daemon: GatewayClient): Promise<
   if (!isDeepStrictEqual(environment, serviceVariables(process.env))) {
     const was = `MEMSYNC_URL ${environment.url ?? "unset"}`;
     const token = `MEMSYNC_TOKEN ${environment.has_token ? "set" : "unset"}`;
+    const port = `MEMSYNC_GATEWAY_PORT ${environment.gateway_port ?? "unset"}`;
     throw new CommandFailed(
-      `the daemon was started with ${was} and ${token}: set them so again, or run ` +
-        "`memsync stop` and `memsync start` to change its service",
+      `the daemon was started with ${was}, ${token} and ${port}: set them so again, or run ` +
+        "`memsync stop` and `memsync start` to change that",
     );
   }
   await stopDaemon(home, daemon);

@@ -7,6 +7,7 @@ import type { Lock } from "../../shared/sqlite/lock.ts";
 import { VERSION } from "../../shared/version.ts";
 import { delay } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import type { OnActivity } from "../activity.ts";
 import type { Daemon } from "../daemon.ts";
 import type { Home } from "../home.ts";
 import { KeptDaemon } from "../kept-daemon.ts";
@@ -21,7 +22,10 @@ import { openKeyring } from "../remotes/keyring.ts";
 import type { Environment } from "./environment.ts";
 import { remoteEnvironment } from "./remote-environment.ts";
 import { CommandFailed, unforeseen } from "./errors.ts";
+import { gatewayPort } from "./gateway-port.ts";
 import { COULD_NOT_START } from "./log-view.ts";
+import type { Notices } from "./notices/notice.ts";
+import { NoticeKeeper } from "./notices/notice-keeper.ts";
 import { watchOver } from "./watch-over.ts";
 
 /** How a daemon's process is to run. */
@@ -29,9 +33,20 @@ export interface DaemonRun {
   readonly env: Environment;
   readonly started: Started;
   /** It answers; what is done here belongs to its start. */
-  readonly onUp: (daemon: Daemon) => Promise<void>;
+  readonly onUp: (daemon: Daemon, running: Running) => Promise<void>;
+  /** Told of what happens from then on. */
+  readonly onActivity?: OnActivity | undefined;
+  /** It is about to end, in whatever way. */
+  readonly onEnding?: (() => void) | undefined;
   /** Time between two looks at itself. */
   readonly checkIntervalMs?: number;
+}
+
+/** What a daemon's process has beside it, for whoever shows it. */
+export interface Running {
+  /** Another one after a rebuilding. Throws during it. */
+  readonly daemon: () => Daemon;
+  readonly notices: () => Notices;
 }
 
 /** Ending in order takes no longer; what is acknowledged is on the disk before. */
@@ -60,6 +75,7 @@ export async function runDaemon(lock: Lock, run: DaemonRun): Promise<void> {
   const log = openLog(home);
   const running = new RunningDaemon(run, log);
   const end = await running.untilEnd();
+  run.onEnding?.();
   logEnd(log, end);
   await running.stop();
   removeRecord(home);
@@ -70,12 +86,15 @@ export async function runDaemon(lock: Lock, run: DaemonRun): Promise<void> {
 class RunningDaemon {
   readonly #run: DaemonRun;
   readonly #log: Log;
+  readonly #notices: NoticeKeeper;
   #kept: KeptDaemon | undefined;
   #unwatch: (() => void) | undefined;
 
   constructor(run: DaemonRun, log: Log) {
     this.#run = run;
     this.#log = log;
+    const onActivity: OnActivity = (activity) => run.onActivity?.(activity);
+    this.#notices = new NoticeKeeper({ env: run.env, log, onActivity });
   }
 
   untilEnd(): Promise<End> {
@@ -88,7 +107,7 @@ class RunningDaemon {
   }
 
   async #start(onEnd: (end: End) => void): Promise<void> {
-    const { env, started, onUp } = this.#run;
+    const { env, started, onUp, onActivity } = this.#run;
     const { home, variables } = env;
     const log = this.#log;
     const releaseCode = await loadReleaseCode();
@@ -99,6 +118,7 @@ class RunningDaemon {
       introduction: introduce(started, variables),
       openEmbedded: () => openEmbeddedService(home.service, realWorld, log),
       environment: remoteEnvironment(env),
+      gatewayPort: gatewayPort(env),
       keyring: openKeyring({ env: variables }),
       onStopRequest: () => onEnd({ kind: "asked", by: "a command" }),
       shrinkRuntime() {
@@ -106,8 +126,11 @@ class RunningDaemon {
         releaseCode?.();
       },
       onFailure: (thrown) => onEnd({ kind: "failed", thrown }),
+      onActivity,
+      onCommit: () => this.#notices.changed(),
     });
     this.#kept = kept;
+    this.#notices.changed();
     writeRecord(home, { pid: process.pid, started, ready: true });
     log.info({ version: VERSION, pid: process.pid, started }, "the daemon is up");
     this.#unwatch = await watchOver({
@@ -116,12 +139,16 @@ class RunningDaemon {
       ...(this.#run.checkIntervalMs !== undefined && { intervalMs: this.#run.checkIntervalMs }),
       onSick: (reason) => onEnd({ kind: "sick", reason }),
     });
-    await onUp(kept.daemon);
+    await onUp(kept.daemon, {
+      daemon: () => kept.daemon,
+      notices: () => this.#notices.current,
+    });
   }
 
   /** Ends in order, or after the deadline as it is. */
   async stop(): Promise<void> {
     this.#unwatch?.();
+    this.#notices.stop();
     killRunningGit();
     const stopped = Promise.resolve(this.#kept?.stop()).then(() => true);
     const late = delay(realWorld, END_DEADLINE_MS).then(() => false);

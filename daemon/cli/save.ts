@@ -4,7 +4,8 @@ import type { Environment } from "./environment.ts";
 import { CommandFailed } from "./errors.ts";
 import { findDaemon } from "./gateway-client.ts";
 import { writeOffline, writeToInbox } from "./offline-write.ts";
-import type { Place } from "./place.ts";
+import { type Place, withLocal } from "./place.ts";
+import { refuseDeleted } from "./refuse-deleted.ts";
 
 /** Saves a memory through the gateway, or into the inbox where no daemon runs. */
 export async function saveMemory(
@@ -22,6 +23,7 @@ export async function saveMemory(
     await writeOffline(env.home, place, key, well, allowSecret);
     return;
   }
+  if (layer === "project") await withLocal(env, (db) => refuseDeleted(db, document));
   if (well === "") {
     // Only a sync may carry an empty value.
     await daemon.call("POST", `/api/projects/${document}/sync`, { memories: [{ key, value: "" }] });
@@ -46,17 +48,23 @@ function assertSavable(key: string, value: string): void {
 /**
  * Replaces the text of a project's document, by way of the inbox, to which a daemon that runs is
  * told to look: the interface has no call that says from which text, `base`, the new one was made,
- * and lines that came since that was read are to stay.
+ * and lines that came since that was read are to stay. Of several values each is made of the one
+ * before, and nobody else sees any but the last.
  */
 export async function saveText(
   { home }: Environment,
   document: string,
   base: string,
-  value: string,
+  ...values: readonly string[]
 ): Promise<void> {
-  if (exceedsBytes(value, LIMITS.claudeMdBytes)) {
+  if (values.some((value) => exceedsBytes(value, LIMITS.claudeMdBytes))) {
     throw new CommandFailed(`the text is over ${LIMITS.claudeMdBytes} bytes: shorten it`);
   }
   const writtenAt = realWorld.now();
-  await writeToInbox(home, async () => ({ kind: "text", document, base, value, writtenAt }));
+  await writeToInbox(home, async (db) => {
+    await refuseDeleted(db, document);
+    return values.map((value, at) => {
+      return { kind: "text", document, base: values[at - 1] ?? base, value, writtenAt };
+    });
+  });
 }

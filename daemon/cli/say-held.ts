@@ -3,6 +3,8 @@ import { heldAdvice } from "../held/advice.ts";
 import { findHeld, type HeldPlace } from "../held/held-store.ts";
 import type { DaemonTables } from "../tables.ts";
 import type { Environment } from "./environment.ts";
+import { noticeName } from "./notices/notice-name.ts";
+import { markSeen } from "./notices/notice-files.ts";
 import { withLocal } from "./place.ts";
 
 /** Says on standard error when what is now of a place is held, and why; it is looked up now. */
@@ -11,5 +13,7 @@ export async function sayIfHeld(
   placeIn: (db: Kysely<DaemonTables>) => Promise<HeldPlace>,
 ): Promise<void> {
   const held = await withLocal(env, async (db) => db && (await findHeld(db, await placeIn(db))));
-  if (held) process.stderr.write(`${heldAdvice(held)}\n`);
+  if (!held) return;
+  process.stderr.write(`${heldAdvice(held)}\n`);
+  markSeen(env.home, [noticeName("held", held.id, held.writtenAt)]);
 }

@@ -1,8 +1,17 @@
 import type { PlacedLines, TextVersion } from "../../shared/replica/text-conflict-record.ts";
-import { joinForm, splitForm } from "../../shared/replica/text-form.ts";
+import { changeForm, joinForm, splitForm } from "../../shared/replica/text-form.ts";
+import { holdsAnyLine } from "../../shared/replica/standing-lines.ts";
 import { CommandFailed } from "./errors.ts";
 import type { PlacedVersion, TextConflict } from "./local-conflicts.ts";
-import { findPlace, holdsAnyLine, putAtPlaces, putBack } from "./put-back.ts";
+import {
+  findPlace,
+  openContent,
+  putAtPlaces,
+  putBack,
+  spliceLines,
+  withBlanks,
+  withoutLines,
+} from "./put-back.ts";
 import { parseFormat } from "./text-format-view.ts";
 
 /** Stands behind nothing in any text: only lines that stand once are found by it. */
@@ -25,8 +34,10 @@ export function settle({ record, versions, content }: TextConflict, chosen: numb
   const [wanted, other] = [versions[chosen], versions[1 - chosen]];
   if (!wanted || !other) throw new CommandFailed("a conflict has two versions: choose 1 or 2");
   if (record.kind === "format") {
-    const written = joinForm(splitForm(content).lines, parseFormat(wanted.text));
-    return { without: content, content: written };
+    return {
+      without: content,
+      content: wanted.inText ? content : writtenAs(content, wanted, other),
+    };
   }
   if (record.kind === "moved") {
     if (wanted.inText) return { without: content, content };
@@ -43,6 +54,20 @@ export function settle({ record, versions, content }: TextConflict, chosen: numb
   return { without: anew, content: first.content };
 }
 
+/** The text in the chosen form: all its line endings are one, unless the versions agree in them. */
+function writtenAs(content: string, wanted: TextVersion, other: TextVersion): string {
+  const [{ eol, ...parts }, rejected] = [parseFormat(wanted.text), parseFormat(other.text)];
+  if (eol === rejected.eol) {
+    const { form, lines } = splitForm(content);
+    return joinForm(lines, { ...form, ...parts });
+  }
+  if (eol !== "mixed") return changeForm(content, { eol, ...parts });
+  throw new CommandFailed(
+    "nobody knows any more which lines had which of the mixed line endings: " +
+      "`memsync doc history` has the text that had them, `memsync doc restore REV` brings it back",
+  );
+}
+
 /** The text without a version's lines, and where the first of them stood. */
 function takeOut(content: string, version: TextVersion) {
   if (version.cut) throw tooLong();
@@ -52,17 +77,21 @@ function takeOut(content: string, version: TextVersion) {
 }
 
 function tryTakeOut(content: string, version: TextVersion) {
-  const { form, lines } = splitForm(content);
-  let [rest, first]: [string, number | undefined] = [lines, undefined];
+  const open = openContent(content);
+  const gone = new Set<number>();
+  let first: number | undefined;
   for (const place of placesOf(version)) {
-    const found = findPlace(rest, place);
+    const found = findPlace(open, place);
     // What somebody has taken out since is out.
-    if (!found && !holdsAnyLine(rest, place.text)) continue;
+    if (!found && !holdsAnyLine(content, place.text)) continue;
     if (!found) return undefined;
-    rest = rest.slice(0, found.from) + rest.slice(found.to);
-    first ??= found.from;
+    const { at, count } = withBlanks(open, found, place);
+    for (let line = at; line < at + count; line++) gone.add(line);
+    first ??= at;
   }
-  return { content: joinForm(rest, form), at: first };
+  const end = first;
+  const at = end === undefined ? undefined : end - [...gone].filter((line) => line < end).length;
+  return { content: withoutLines(open, gone), at };
 }
 
 function placesOf({ places, text }: TextVersion): readonly PlacedLines[] {
@@ -74,8 +103,7 @@ function bringBack(content: string, { text, places, cut }: PlacedVersion, at: nu
   if (cut) throw tooLong();
   if (places.length > 0) return putAtPlaces(content, places);
   if (at === undefined) return putBack(content, text, "");
-  const { form, lines } = splitForm(content);
-  return joinForm(lines.slice(0, at) + text + lines.slice(at), form);
+  return spliceLines(openContent(content), at, 0, text);
 }
 
 function tooLong(): CommandFailed {

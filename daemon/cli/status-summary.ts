@@ -1,6 +1,7 @@
 import type { DaemonStatus, FolderStatus, ProjectStatus } from "../status.ts";
 import { count } from "./output.ts";
-import { statusLines } from "./status-view.ts";
+import { isStandingIn } from "./standing.ts";
+import { type StatusView, statusLines } from "./status-view.ts";
 import { hasTerminal, styled } from "./terminal.ts";
 import { wrapped } from "./text-width.ts";
 
@@ -19,25 +20,30 @@ const ROWS_FOR_OTHERS = 3;
  */
 export function statusOnScreen(
   status: DaemonStatus,
+  view: StatusView = {},
   screen: Screen | undefined = screenOf(),
 ): string[] {
-  const whole = laidOut(statusLines(status), screen);
+  const { standing } = view;
+  const whole = laidOut(statusLines(status, view), screen);
   if (!screen || fits(whole, screen)) return whole;
-  const troubled = status.projects.filter(isTroubled);
+  const here = status.projects.filter((each) => standing && isStandingIn(standing, each));
+  const troubled = status.projects.filter((each) => isTroubled(each) && !here.includes(each));
   for (let shown = troubled.length; shown >= 0; shown--) {
-    const lines = laidOut(shortened(status, troubled.slice(0, shown)), screen);
+    const projects = [...here, ...troubled.slice(0, shown)];
+    const lines = laidOut(shortened(status, projects, view), screen);
     if (fits(lines, screen)) return lines;
   }
   const bare = { ...status, held: [], unlinked: [] };
-  return laidOut([...shortened(bare, []), ...countedLines(status)], screen);
+  return laidOut([...shortened(bare, here, view), ...countedLines(status)], screen);
 }
 
 /** The whole of a status, in lines that are no wider than the screen, if there is one. */
-export function wholeOnScreen(status: DaemonStatus): string[] {
-  return laidOut(statusLines(status), screenOf());
+export function wholeOnScreen(status: DaemonStatus, view: StatusView = {}): string[] {
+  return laidOut(statusLines(status, view), screenOf());
 }
 
-function screenOf(): Screen | undefined {
+/** The terminal as it is now; undefined where standard output is none. */
+export function screenOf(): Screen | undefined {
   const { columns, rows } = process.stdout;
   return hasTerminal() && columns > 0 && rows > 0 ? { columns, rows } : undefined;
 }
@@ -61,17 +67,26 @@ function countedLines({ held, unlinked }: DaemonStatus): string[] {
 const ODD: readonly FolderStatus["state"][] = ["held", "waiting", "failing"];
 
 /** Whether there is more to be said of a project than that it is synced. */
-function isTroubled({ refused, waiting, contacted, notes, folders }: ProjectStatus): boolean {
-  const isOdd = folders.some(({ state }) => ODD.includes(state));
-  return refused !== null || waiting > 0 || !contacted || notes.length > 0 || isOdd;
+export function isTroubled(project: ProjectStatus): boolean {
+  const { refused, waiting, contacted, notes, folders, text, deleted } = project;
+  const isOdd = folders.some(({ state, why, place }) => {
+    return ODD.includes(state) || place !== null || (why === "missing" && text !== null);
+  });
+  const isUnsettled = refused !== null || waiting > 0 || !contacted || deleted !== null;
+  return isUnsettled || notes.length > 0 || isOdd;
 }
 
 /** The status with these projects alone, and how many others there are. */
-function shortened(status: DaemonStatus, projects: readonly ProjectStatus[]): string[] {
-  const troubled = status.projects.filter(isTroubled).length;
-  const well = status.projects.length - troubled;
-  const more = troubled - projects.length;
-  const lines = statusLines({ ...status, projects });
+function shortened(
+  status: DaemonStatus,
+  projects: readonly ProjectStatus[],
+  view: StatusView,
+): string[] {
+  const left = status.projects.filter(({ id }) => !projects.some((shown) => shown.id === id));
+  const more = left.filter(isTroubled).length;
+  const well = left.length - more;
+  const lines = statusLines({ ...status, projects }, view);
+  if (left.length === 0) return lines;
   const others = [
     ...(more > 0
       ? [`${count(more, "project", "projects")} with something waiting, refused or not followed`]
@@ -81,7 +96,7 @@ function shortened(status: DaemonStatus, projects: readonly ProjectStatus[]): st
   const rest = `projects  ${projects.length > 0 ? "besides " : ""}${others.join(", ")}`;
   // Of no project at all the view says so.
   const shown = lines.filter((line) => !/^project {3}none linked/.test(line));
-  const found = shown.findIndex((line) => /^(unlinked|own) /.test(line));
+  const found = shown.findIndex((line) => /^(unlinked|user|global) /.test(line));
   const at = found === -1 ? shown.length : found;
   return [
     ...shown.slice(0, at),
@@ -91,7 +106,7 @@ function shortened(status: DaemonStatus, projects: readonly ProjectStatus[]): st
 }
 
 const LABEL = /^(\w+)(?= {2,})/;
-const GOOD = /\ball synced\b/;
+const GOOD = /\ball synced\b|\bsaved here$/;
 const BAD = /\boffline: .*|\brefused by the service\b.*|^damaged\b.*|\bnot followed: .*/;
 const PENDING = /\b\d+ changes? (waiting|on this machine only)\b|^held\b/;
 

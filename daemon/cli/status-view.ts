@@ -1,8 +1,8 @@
-import { homedir } from "node:os";
 import { realWorld } from "../../shared/world-real.ts";
 import type {
   DaemonStatus,
   FolderStatus,
+  PlaceStatus,
   ProjectStatus,
   RemoteStatus,
   ServiceStatus,
@@ -13,36 +13,99 @@ import { UNKNOWN_SERVICE } from "../remotes/remote.ts";
 import type { DamageNote } from "../recovery/set-aside.ts";
 import { POLL_MS } from "../sources/poll-interval.ts";
 import { heldLines } from "./held-view.ts";
-import { count, shownPlainly, spanShown } from "./output.ts";
+import { bytesShown, count, momentShown, shownPlainly, spanShown } from "./output.ts";
+import { seenBy } from "./seen-by.ts";
+import { isStandingIn, type Standing } from "./standing.ts";
+import { tilde } from "./tilde.ts";
 
-/** `memsync status` in a few lines. `now` is in milliseconds since the Unix epoch. */
-export function statusLines(status: DaemonStatus, now = realWorld.now()): string[] {
-  const several = status.remotes.length > 1;
-  const projects = status.projects.flatMap((project) => projectLines(project, several));
+/** How a status is shown. */
+export interface StatusView {
+  /** Where whoever reads it stands, which comes first. */
+  readonly standing?: Standing | undefined;
+  /** In milliseconds since the Unix epoch. */
+  readonly now?: number;
+  /** Without what changes by itself while time goes by. */
+  readonly calm?: boolean;
+}
+
+/** `memsync status` in a few lines: where one stands, the services, and what else is followed. */
+export function statusLines(
+  status: DaemonStatus,
+  { standing = { kind: "nowhere" }, now = realWorld.now(), calm = false }: StatusView = {},
+): string[] {
+  const remotes = status.remotes.filter((remote) => !isEmptyEmbedded(status, remote));
+  const several = remotes.length > 1;
+  const time = { now, calm };
+  const linesOf = (isHere: boolean) =>
+    status.projects
+      .filter((project) => isStandingIn(standing, project) === isHere)
+      .flatMap((project) => {
+        const isLocal = isEmbedded(status.remotes.find(({ name }) => name === project.remote));
+        return projectLines(project, { several, now, isHere, isLocal });
+      });
+  const none = status.projects.length === 0 && standing.kind !== "unfollowed";
   return [
-    ...serviceLines(status, several, now),
+    ...linesOf(true),
+    ...unfollowedLines(standing),
+    ...serviceLines({ ...status, remotes }, several, time),
     `gateway   ${status.gateway.url}   (\`memsync env\` prints its token)`,
-    ...(projects.length > 0 ? projects : ["project   none linked; run `memsync link` in one"]),
+    ...linesOf(false),
+    ...(none ? ["project   none linked; run `memsync link` in one"] : []),
     ...status.unlinked.flatMap((project) => unlinkedLines(project, several)),
-    ...status.remotes.flatMap((remote) => ownLines(remote, several)),
+    ...remotes.flatMap((remote) => layerLines(remote, several)),
     ...status.damaged.flatMap(damageLines),
-    ...heldLines(status.held, several),
+    ...heldLines(status.held, namedProjects(status), several),
   ].map(shownPlainly);
+}
+
+/** All that have a name, linked or not. */
+function namedProjects({ projects, unlinked }: DaemonStatus): { id: string; name: string }[] {
+  const others = unlinked.flatMap(({ id, name }) => (name === null ? [] : [{ id, name }]));
+  return [...projects, ...others];
+}
+
+function unfollowedLines(standing: Standing): string[] {
+  if (standing.kind !== "unfollowed") return [];
+  const { dir, file } = standing;
+  const which = file === undefined ? "" : `, nor its ${file}`;
+  return [`here      ${tilde(dir)}   not followed${which}: \`memsync link\` follows it`];
+}
+
+const EMBEDDED = "embedded";
+
+/** Whether it is the service of this home, which no other machine reaches. */
+function isEmbedded(remote: RemoteStatus | undefined): boolean {
+  return remote?.service.name === EMBEDDED;
+}
+
+/** What was moved out of it left nothing to be said of it. */
+function isEmptyEmbedded(status: DaemonStatus, remote: RemoteStatus): boolean {
+  if (!isEmbedded(remote) || remote.default) return false;
+  const { memories, waiting, refused, contacted } = remote.own;
+  const hasOwn = memories > 0 || waiting > 0 || refused !== null || !contacted;
+  const rest = [...status.projects, ...status.unlinked, ...status.held];
+  return !hasOwn && rest.every((each) => each.remote !== remote.name);
 }
 
 const PLAIN_NOTE = "no replica exchange: changes of others are asked for in turn";
 
-function serviceLines({ remotes, home }: DaemonStatus, several: boolean, now: number): string[] {
+type Time = Required<Pick<StatusView, "now" | "calm">>;
+
+function serviceLines({ remotes, home }: DaemonStatus, several: boolean, time: Time): string[] {
   return remotes.flatMap(({ name, service, default: isDefault }) => {
     const who = several ? `remote    ${name}${isDefault ? " (default)" : ""}` : "service";
-    return [`${who}   ${contactLine(service, home, now)}`, ...requestLines(service, now)];
+    return [`${who}   ${contactLine(service, home, time)}`, ...requestLines(service, time)];
   });
 }
 
-function contactLine(service: ServiceStatus, home: string, now: number): string {
-  const { online, message, plain, last_contact_at: contact } = service;
-  if (service.name === "embedded" && online) return `embedded, kept in ${tilde(home)}`;
-  const last = contact === null ? [] : [`last contact ${spanShown(now - Date.parse(contact))} ago`];
+function contactLine(service: ServiceStatus, home: string, time: Time): string {
+  const { online, live, message, plain, last_contact_at: contact } = service;
+  if (service.name === EMBEDDED && online) {
+    return `embedded, kept in ${tilde(home)}: \`memsync login\` syncs with other machines`;
+  }
+  if (online && live)
+    return `${service.name}   connected${message === null ? "" : ` (${message})`}`;
+  const last = contact === null ? [] : [`last contact ${agoShown(contact, time)}`];
   if (online) {
     const said = message ?? (plain ? PLAIN_NOTE : undefined);
     const notes = [...last, ...(said === undefined ? [] : [said])];
@@ -53,8 +116,18 @@ function contactLine(service: ServiceStatus, home: string, now: number): string 
   return `${service.name}   offline: ${reason}; everything is saved here and goes when it is back`;
 }
 
+function agoShown(timestamp: string, { now, calm }: Time): string {
+  if (calm) return momentShown(timestamp, now);
+  return `${spanShown(now - Date.parse(timestamp))} ago`;
+}
+
 /** Nothing where nothing is limited. */
-function requestLines({ requests, held_back }: ServiceStatus, now: number): string[] {
+function requestLines({ requests, held_back }: ServiceStatus, { now, calm }: Time): string[] {
+  if (calm) {
+    return held_back
+      ? [`requests  used up: calls wait until ${momentShown(held_back.until, now)}`]
+      : [];
+  }
   const until = (timestamp: string) => spanShown(Date.parse(timestamp) - now);
   const left = Object.entries(requests).map(([name, { limit, remaining, resets_at }]) => {
     if (limit === remaining) return `${name}: all ${limit} left`;
@@ -72,22 +145,49 @@ function requestLines({ requests, held_back }: ServiceStatus, now: number): stri
   ];
 }
 
-function ownLines({ name, own }: RemoteStatus, several: boolean): string[] {
-  const whose = several ? `at ${name}` : "user and global";
-  return [`own       ${whose}: ${unitLine(own)}`, ...own.notes.map((note) => `          ${note}`)];
+/** The layers that are no project's, with who sees each. */
+function layerLines(remote: RemoteStatus, several: boolean): string[] {
+  const { name, user, global, audience } = remote;
+  const at = several ? `at ${name}, ` : "";
+  const line = (unit: UnitStatus) => unitLine(unit, { isLocal: isEmbedded(remote) });
+  const notes = (unit: UnitStatus) => unit.notes.map((note) => `          ${note}`);
+  return [
+    `user      ${at}seen by you alone: ${line(user)}`,
+    ...notes(user),
+    `global    ${at}seen by ${seenBy(audience)}: ${line(global)}`,
+    ...notes(global),
+  ];
 }
 
-function projectLines(project: ProjectStatus, withRemote: boolean): string[] {
-  const at = withRemote ? `   at ${project.remote}` : "";
+interface ProjectView {
+  /** There are several remotes, and the project's is named. */
+  readonly several: boolean;
+  readonly now: number;
+  readonly isHere: boolean;
+  /** Its service is the embedded one. */
+  readonly isLocal: boolean;
+}
+
+function projectLines(project: ProjectStatus, view: ProjectView): string[] {
+  const { several, isHere } = view;
+  const at = several ? `   at ${project.remote}` : "";
   return [
-    `project   ${project.name}   ${project.id}${at}`,
+    `${isHere ? "here   " : "project"}   ${project.name}   ${project.id}${at}`,
     ...project.folders.flatMap(folderLines),
-    `          ${unitLine(
-      project,
-      project.folders.every(({ state }) => state !== "failing"),
-    )}`,
+    `          ${keptLine(project, view)}`,
     ...project.notes.map((note) => `          ${note}`),
   ];
+}
+
+/** What is kept of a project: its text and its memories, and whether all of it is synced. */
+function keptLine(project: ProjectStatus, { now, isLocal }: ProjectView): string {
+  const hasFailing = project.folders.some(({ state }) => state === "failing");
+  const rest = unitLine(project, { hasFailing, isLocal });
+  const { text, deleted } = project;
+  if (deleted !== null) return `deleted ${momentShown(deleted.at, now)}, ${rest}`;
+  if (text === null) return `no text, ${rest}`;
+  const size = `${count(text.lines, "line", "lines")} (${bytesShown(text.bytes)})`;
+  return `${size} of ${momentShown(text.changed_at, now)}, ${rest}`;
 }
 
 function unlinkedLines(project: UnlinkedProject, withRemote: boolean): string[] {
@@ -109,13 +209,33 @@ function damageLines({ found_at, message, set_aside }: DamageNote): string[] {
 }
 
 function folderLines(folder: FolderStatus): string[] {
-  const { polled, repository } = folder;
+  const { polled, repository, place, beside } = folder;
   const lines = [
     folderLine(folder),
+    ...(place ? [placeLine(place)] : []),
+    ...beside.map(besideLine),
     ...(polled ? [`looked at every ${POLL_MS / 1000} s, for ${polled.why}`] : []),
     ...(repository !== null ? [repository] : []),
   ];
   return lines.map((line) => `          ${line}`);
+}
+
+/** Which one counts is said above. */
+function besideLine(path: string): string {
+  return `${path} is there, too, and is not followed: \`memsync link --file ${path}\` follows it`;
+}
+
+function placeLine(place: PlaceStatus): string {
+  const unwritten = "nothing is written into it until `memsync link --write` there";
+  if (place.kind === "moved") {
+    const moved = `was moved from ${tilde(place.from)}, followed here again`;
+    return place.wrote ? `${moved}; ${unwritten}` : moved;
+  }
+  const where = place.moved_to === null ? "" : `, which is ${tilde(place.moved_to)} now`;
+  const what = `took the place of the folder that was linked here${where}: followed as well`;
+  return place.wrote
+    ? `${what}, and ${unwritten}`
+    : `${what}; \`memsync unlink\` there if it is not to be`;
 }
 
 function folderLine({ dir, path, state, note }: FolderStatus): string {
@@ -128,19 +248,19 @@ function folderLine({ dir, path, state, note }: FolderStatus): string {
   return `${place}   ${state}`;
 }
 
-/**
- * What is saved here, and how much of it the service has acknowledged; `isAll` where nothing else
- * belongs to it.
- */
-export function unitLine(unit: UnitStatus, isAll = true): string {
+interface UnitView {
+  /** A file of it can't be looked at. */
+  readonly hasFailing?: boolean;
+  /** Its service is the embedded one. */
+  readonly isLocal: boolean;
+}
+
+/** What is saved here, and how much of it the service has acknowledged. */
+function unitLine(unit: UnitStatus, { hasFailing = false, isLocal }: UnitView): string {
   const saved = `${count(unit.memories, "memory", "memories")} saved`;
   if (unit.refused !== null) return `${saved}, refused by the service: ${unit.refused}`;
   if (!unit.contacted) return `${saved}, waiting for the service's first answer`;
-  if (unit.waiting === 0) return `${saved}, ${isAll ? "all synced" : "synced; the file is not"}`;
-  return `${saved}, ${count(unit.waiting, "change", "changes")} waiting`;
-}
-
-function tilde(path: string): string {
-  const home = homedir();
-  return path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+  if (unit.waiting > 0) return `${saved}, ${count(unit.waiting, "change", "changes")} waiting`;
+  if (isLocal) return `${saved} here${hasFailing ? "; the file is not" : ""}`;
+  return `${saved}, ${hasFailing ? "synced; the file is not" : "all synced"}`;
 }

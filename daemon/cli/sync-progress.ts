@@ -20,6 +20,13 @@ type StatusSource = GatewayClient | { status(): Promise<DaemonStatus> };
 interface Ending {
   readonly synced: boolean;
   readonly refused?: boolean;
+  readonly offline?: boolean;
+}
+
+interface CallSyncOptions {
+  readonly call?: "sync" | "settle";
+  /** As `SyncWait` has it. */
+  readonly unlessOffline?: boolean;
 }
 
 /**
@@ -29,9 +36,9 @@ interface Ending {
 export async function callSync(
   daemon: GatewayClient,
   seconds: number,
-  call: "sync" | "settle" = "sync",
+  { call = "sync", unlessOffline = false }: CallSyncOptions = {},
 ): Promise<SyncResult> {
-  const body = { wait_seconds: seconds };
+  const body = { wait_seconds: seconds, unless_offline: unlessOffline };
   const deadlineMs = seconds * 1000 + LATE_MS_MAX;
   try {
     return (await daemon.call("POST", `/_memsync/${call}`, body, { deadlineMs })) as SyncResult;
@@ -43,19 +50,30 @@ export async function callSync(
 
 /**
  * Asks for a sync until everything is synced or what is left is refused, or for `waitSeconds`;
- * `ask` is one call's.
+ * `ask` is one call's. `onOffline`, called once, says whether to wait for a service that can't be
+ * reached.
  */
 export async function askSync<Answer extends Ending>(
-  ask: (waitSeconds: number) => Promise<Answer>,
+  ask: (waitSeconds: number, unlessOffline: boolean) => Promise<Answer>,
   waitSeconds: number,
-  world: Pick<World, "monotonic"> = realWorld,
+  { world = realWorld, onOffline }: AskSyncOptions<Answer> = {},
 ): Promise<Answer> {
   const deadline = world.monotonic() + waitSeconds * 1000;
+  let unlessOffline = onOffline !== undefined;
   for (;;) {
     const left = Math.max(0, (deadline - world.monotonic()) / 1000);
-    const answer = await ask(Math.min(left, ASKED_SECONDS_MAX));
-    if (answer.synced || answer.refused || left <= ASKED_SECONDS_MAX) return answer;
+    const answer = await ask(Math.min(left, ASKED_SECONDS_MAX), unlessOffline);
+    if (answer.synced || answer.refused) return answer;
+    const isOffline = unlessOffline && answer.offline === true;
+    if (isOffline && !onOffline?.(answer)) return answer;
+    if (isOffline) unlessOffline = false;
+    else if (left <= ASKED_SECONDS_MAX) return answer;
   }
+}
+
+interface AskSyncOptions<Answer> {
+  readonly world?: Pick<World, "monotonic">;
+  readonly onOffline?: (answer: Answer) => boolean;
 }
 
 /**
@@ -98,6 +116,6 @@ function readStatus(daemon: StatusSource): Promise<DaemonStatus | undefined> {
 }
 
 /** Changes of all that is synced that the service has not acknowledged. */
-function waitingIn({ projects, own }: DaemonStatus): number {
+export function waitingIn({ projects, own }: DaemonStatus): number {
   return [...projects, own].reduce((sum, { waiting }) => sum + waiting, 0);
 }

@@ -1,20 +1,28 @@
-import { readForm, type TextForm } from "../../shared/replica/text-form.ts";
+import { PLAIN_FORM, readForm, type ShownForm } from "../../shared/replica/text-form.ts";
 import type { JsonValue } from "../../shared/json.ts";
 
 /** A text's form as a conflict keeps it; what is none is the plain form. */
-export function parseFormat(stored: string): TextForm {
+export function parseFormat(stored: string): ShownForm {
   try {
-    return readForm(JSON.parse(stored) as JsonValue);
+    const value = JSON.parse(stored) as JsonValue;
+    const form = readForm(value);
+    const { eol } = value as { readonly eol?: JsonValue };
+    return eol === "mixed" ? { ...form, eol } : form;
   } catch {
-    return readForm(undefined);
+    return PLAIN_FORM;
   }
 }
+
+const LINE_ENDS = {
+  lf: "LF line endings",
+  crlf: "CRLF line endings",
+  mixed: "mixed line endings",
+} as const;
 
 /** How a text is written down, in words; `stored` is a form as a conflict keeps it. */
 export function formatShown(stored: string): string {
   const { bom, eol, final_newline: isEnded } = parseFormat(stored);
-  const lineEnds = eol === "crlf" ? "CRLF line endings" : "LF line endings";
   const mark = bom ? "a byte order mark" : "no byte order mark";
   const end = isEnded ? "a line break at the end" : "no line break at the end";
-  return `${lineEnds}, ${mark}, ${end}`;
+  return `${LINE_ENDS[eol]}, ${mark}, ${end}`;
 }

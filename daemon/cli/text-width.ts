@@ -4,13 +4,19 @@ const WIDE =
 const NOTHING = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
 const ASCII = /^[\x20-\x7e]*$/;
 
-const characters = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+let segmenter: Intl.Segmenter | undefined;
+
+/** A line's characters as a reader counts them. Making a segmenter takes over a millisecond. */
+function charactersOf(line: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return segmenter.segment(line);
+}
 
 /** Columns that a line takes on a terminal. */
 export function columnsOf(line: string): number {
   if (ASCII.test(line)) return line.length;
   let columns = 0;
-  for (const { segment } of characters.segment(line)) columns += columnsOfOne(segment);
+  for (const { segment } of charactersOf(line)) columns += columnsOfOne(segment);
   return columns;
 }
 
@@ -28,7 +34,7 @@ export function padded(line: string, columns: number): string {
 export function cut(line: string, columnsMax: number): string {
   if (columnsMax === Infinity) return line;
   let [columns, kept] = [0, 0];
-  for (const { segment } of characters.segment(line)) {
+  for (const { segment } of charactersOf(line)) {
     columns += columnsOfOne(segment);
     if (columns > columnsMax) return `${line.slice(0, kept)}…`;
     if (columns < columnsMax) kept += segment.length;

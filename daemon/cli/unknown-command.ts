@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import type { Command, CommanderError } from "commander";
 import { UsageError } from "./errors.ts";
 
 /**
@@ -25,6 +25,30 @@ export async function assertHelpIsThere(program: Command, args: readonly string[
   if (word !== "help" && !program.commands.some((each) => each.name() === word)) {
     throw await unknownCommand(program, word);
   }
+}
+
+/**
+ * What to do where a text was taken for an option, for it begins with a dash; undefined where a
+ * mistyped option is likelier, or the command takes no text.
+ */
+export function hintAtDash(
+  program: Command,
+  args: readonly string[],
+  { code, message }: Pick<CommanderError, "code" | "message">,
+): string | undefined {
+  if (code !== "commander.unknownOption" || /did you mean/i.test(message)) return undefined;
+  const words = [program.name()];
+  let command = program;
+  for (const word of args) {
+    const found = command.commands.find((each) => each.name() === word);
+    if (!found) break;
+    command = found;
+    words.push(word);
+  }
+  const names = command.registeredArguments.map((each) => each.name().toUpperCase());
+  if (names.length === 0) return undefined;
+  const line = [...words, "--", ...names].join(" ");
+  return `what begins with a dash and is no option goes behind --: \`${line}\``;
 }
 
 async function unknownCommand(above: Command, word: string): Promise<UsageError> {

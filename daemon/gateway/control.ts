@@ -1,6 +1,7 @@
 import { AppError } from "../../shared/errors.ts";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import type { RemoteChange } from "../remotes/remote-change.ts";
+import { FOLLOWED_NAMES, type FollowedName } from "../sources/followable-files.ts";
 
 /** Answers one of the daemon's own calls, named by what follows `/_memsync/`. */
 export type Control = (name: string, request: Request) => Promise<Response>;
@@ -12,19 +13,34 @@ export interface Controlled {
   status(): Promise<object>;
   link(
     dir: string,
-    options: { readonly id?: ProjectId; readonly write?: boolean; readonly remote?: string },
+    options: {
+      readonly id?: ProjectId;
+      readonly write?: boolean;
+      readonly file?: FollowedName;
+      readonly remote?: string;
+      readonly anew?: boolean;
+    },
   ): Promise<object>;
   unlink(dir: string): Promise<boolean>;
+  /** Somebody works in a folder; where it was before, if it is followed there since. */
+  found(dir: string): Promise<object | undefined>;
   /** `signal` is aborted when nobody waits for the answer any more. */
-  sync(waitSeconds: number, signal: AbortSignal): Promise<object>;
+  sync(
+    waitSeconds: number,
+    options: { readonly signal: AbortSignal; readonly unlessOffline: boolean },
+  ): Promise<object>;
   settle(waitSeconds: number, signal: AbortSignal): Promise<object>;
   drainInbox(): Promise<number>;
   listRemotes(): Promise<readonly object[]>;
+  /** The gateway's token that reaches the remote of this name alone. */
+  tokenOf(remote: string): string;
   changeRemotes(change: RemoteChange): Promise<object>;
   /** Takes over what an export holds; refuses anything else. */
   importHome(document: unknown): Promise<object>;
   /** The service's own answer to a `GET`, or why there is none. */
   askService(path: string): Promise<object>;
+  /** Who sees what is in an account's `global`; null: nobody else. */
+  audience(account: string): Promise<object | null>;
   requestStop(): void;
 }
 
@@ -43,13 +59,22 @@ export function createControl(daemon: () => Controlled): Control {
           await daemon().link(textOf(body, "dir"), {
             ...(typeof body.id === "string" && { id: projectIdOf(body.id) }),
             ...(typeof body.write === "boolean" && { write: body.write }),
+            ...(typeof body.file === "string" && { file: fileOf(body.file) }),
             ...(typeof body.remote === "string" && { remote: body.remote }),
+            ...(body.anew === true && { anew: true }),
           }),
         );
       case "POST unlink":
         return Response.json({ unlinked: await daemon().unlink(textOf(body, "dir")) });
+      case "POST found":
+        return Response.json({ moved: (await daemon().found(textOf(body, "dir"))) ?? null });
       case "POST sync":
-        return Response.json(await daemon().sync(numberOf(body, "wait_seconds"), request.signal));
+        return Response.json(
+          await daemon().sync(numberOf(body, "wait_seconds"), {
+            signal: request.signal,
+            unlessOffline: body.unless_offline === true,
+          }),
+        );
       case "POST settle":
         return Response.json(await daemon().settle(numberOf(body, "wait_seconds"), request.signal));
       case "POST inbox":
@@ -59,10 +84,14 @@ export function createControl(daemon: () => Controlled): Control {
       case "POST remotes":
         // Only the home's own command line gets here, and it made this of what was typed.
         return Response.json(await daemon().changeRemotes(body as unknown as RemoteChange));
+      case "POST token":
+        return Response.json({ token: daemon().tokenOf(textOf(body, "remote")) });
       case "POST import":
         return Response.json(await daemon().importHome(body));
       case "POST ask":
         return Response.json(await daemon().askService(textOf(body, "path")));
+      case "POST audience":
+        return Response.json({ audience: await daemon().audience(textOf(body, "account")) });
       case "POST stop":
         daemon().requestStop();
         return Response.json({ stopping: true });
@@ -92,6 +121,12 @@ function numberOf(body: Readonly<Record<string, unknown>>, field: string): numbe
   const value = body[field];
   if (typeof value === "number") return value;
   throw new AppError("invalid_request", `${field} must be a number`);
+}
+
+function fileOf(text: string): FollowedName {
+  const name = FOLLOWED_NAMES.find((each) => each === text);
+  if (name !== undefined) return name;
+  throw new AppError("invalid_request", `file is one of ${FOLLOWED_NAMES.join(", ")}`);
 }
 
 function projectIdOf(text: string) {

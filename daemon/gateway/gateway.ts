@@ -1,38 +1,63 @@
-import { timingSafeEqual } from "node:crypto";
-import { rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { AppError, messageOf } from "../../shared/errors.ts";
+import type { World } from "../../shared/world.ts";
 import type { Home } from "../home.ts";
+import { getRemote } from "../remotes/remote-view.ts";
 import type { Control } from "./control.ts";
-import { type App, type Listener, listenBun, type MountOptions, mountRoutes } from "./mount.ts";
+import { GatewayTokens, KEY_BYTES } from "./gateway-tokens.ts";
+import {
+  type App,
+  bearerToken,
+  type Caller,
+  type Listener,
+  listenBun,
+  type MountOptions,
+  mountRoutes,
+} from "./mount.ts";
+import type { Routes } from "./routed-services.ts";
 
-const TOKEN_BYTES = 24;
 const PRIVATE_FILE = 0o600;
+/** Who may open the socket needs no token, and may ask for one remote by its name. */
+const REMOTE_SCHEME = /^Remote +(\S+)$/;
 
 /** What a gateway serves, and the home whose socket and gateway file it takes over. */
-export interface GatewayOptions extends MountOptions {
+export interface GatewayOptions extends Omit<MountOptions, "place"> {
   readonly home: Home;
+  readonly routes: Routes;
   /** The daemon's own calls; served on the socket alone. */
   readonly control: Control;
+  /** The port to serve on; any free one when left out. */
+  readonly port?: number | undefined;
 }
 
 /** An open gateway. The home's gateway file holds its address and token until it closes. */
 export interface Gateway {
   /** Address of the port on loopback. */
   readonly url: string;
+  /** Reaches every remote. */
   readonly token: string;
+  /** The token that reaches the remote of this name alone. Throws where there is none. */
+  tokenOf(remote: string): string;
   close(): Promise<void>;
 }
 
 /**
  * Serves both variants of the interface from the local replica: on the home's unix socket to
- * whoever may open it, and on a free port of loopback to whoever has the token, which is new at
- * each start.
+ * whoever may open it, and on a port of loopback to whoever has a token. On a free port the tokens
+ * are new at each start; on a fixed one they stay, so that a program that was set up goes on
+ * working. Rejects with one sentence where the fixed port is in use.
  */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
-  const { home, world, control } = options;
-  const token = `mst_local_${Buffer.from(world.randomBytes(TOKEN_BYTES)).toString("base64url")}`;
-  const onPort = mountRoutes(options, (given) => isToken(given, token));
-  const onSocket = mountRoutes(options, () => true);
+  const { home, world, control, routes } = options;
+  const key = options.port === undefined ? newKey(world) : keptKey(home, world);
+  const tokens = new GatewayTokens(key);
+  const byToken = (header: string | null) => callerByToken(tokens, routes, header);
+  const mounted = { ...options, place: home.dir };
+  const onPort = mountRoutes(mounted, byToken);
+  const onSocket = mountRoutes(
+    mounted,
+    (header) => callerOnSocket(routes, header) ?? byToken(header),
+  );
   rmSync(home.socket, { force: true });
   const socket = await listenBun(withControl(onSocket, control), { unix: home.socket });
   let port: Listener | undefined;
@@ -43,14 +68,33 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     rmSync(home.socket, { force: true });
   };
   try {
-    port = await listenBun(onPort, { host: "127.0.0.1", port: 0 });
+    port = await listenBun(onPort, { host: "127.0.0.1", port: options.port ?? 0 });
     const { url } = port;
+    const token = tokens.forAll;
     writeFileSync(home.gateway, JSON.stringify({ url, token }), { mode: PRIVATE_FILE });
-    return { url, token, close };
+    const tokenOf = (name: string) => tokens.of(getRemote(routes.remotes(), name).account);
+    return { url, token, tokenOf, close };
   } catch (thrown) {
     await close();
-    throw thrown;
+    if (options.port === undefined) throw thrown;
+    throw new AppError("invalid_request", `MEMSYNC_GATEWAY_PORT: ${messageOf(thrown)}`);
   }
+}
+
+function newKey(world: World): Uint8Array {
+  return world.randomBytes(KEY_BYTES);
+}
+
+/** The home's own key, made once, in a file that only its owner may read. */
+function keptKey({ gatewayKey: path }: Home, world: World): Uint8Array {
+  if (!existsSync(path)) {
+    const made = Buffer.from(newKey(world)).toString("base64url");
+    writeFileSync(path, `${made}\n`, { mode: PRIVATE_FILE });
+  }
+  const text = readFileSync(path, "utf8").trim();
+  const key = Buffer.from(text, "base64url");
+  if (key.length === KEY_BYTES && key.toString("base64url") === text) return key;
+  throw new AppError("invalid_request", `${path} holds no key: delete it, and a new one is made`);
 }
 
 /** Adds the daemon's own calls, below a path that the interface has not. */
@@ -71,8 +115,22 @@ function withControl(app: App, control: Control): App {
   };
 }
 
-function isToken(given: string | undefined, token: string): boolean {
-  const one = Buffer.from(given ?? "");
-  const other = Buffer.from(token);
-  return one.length === other.length && timingSafeEqual(one, other);
+function callerByToken(
+  tokens: GatewayTokens,
+  routes: Routes,
+  header: string | null,
+): Caller | undefined {
+  const token = bearerToken(header);
+  if (token === undefined) return undefined;
+  if (tokens.isForAll(token)) return routes.callerOfAll();
+  const remote = tokens.remoteOf(token, routes.remotes());
+  return remote && routes.callerOf(remote);
+}
+
+/** Undefined where a token is shown: one that reaches a single remote does so here, too. */
+function callerOnSocket(routes: Routes, header: string | null): Caller | undefined {
+  if (header === null) return routes.callerOfAll();
+  const name = REMOTE_SCHEME.exec(header)?.[1];
+  const remote = routes.remotes().find((each) => each.name === name);
+  return remote && routes.callerOf(remote);
 }

@@ -1,5 +1,4 @@
-import { type App, createApp } from "../../server/app.ts";
-import { bearerToken } from "../../server/bearer.ts";
+import { type App, type Authenticate, createApp } from "../../server/app.ts";
 import { RequestLimits } from "../../server/limits/request-limits.ts";
 import { createServices } from "../../server/services/create-services.ts";
 import type { ServiceStore } from "../../server/services/service-store.ts";
@@ -14,12 +13,13 @@ import { LOCAL_ACCOUNT, LOCAL_USER } from "../local-account.ts";
 
 // The one place where the daemon meets the server's routes: whatever of the server the gateway
 // needs goes through here.
-export type { App } from "../../server/app.ts";
+export type { App, Authenticate } from "../../server/app.ts";
+export { bearerToken } from "../../server/bearer.ts";
 export { listenBun } from "../../server/listen-bun.ts";
 export type { Listener } from "../../server/listener.ts";
+export type { PlainWrite } from "../../server/services/plain-write.ts";
 export { type ServiceStore, serviceStoreOf } from "../../server/services/service-store.ts";
 export type { Caller, Services } from "../../server/services/services.ts";
-export type { PlainWrite } from "../../server/services/plain-write.ts";
 export type { Withholding } from "../../server/services/withholding.ts";
 export { LOCAL_ACCOUNT, LOCAL_USER } from "../local-account.ts";
 /** What a write of the services may do. */
@@ -42,43 +42,33 @@ export interface MountOptions {
   readonly store: ServiceStore;
   readonly world: World;
   readonly log: Log;
+  /** The home's folder. */
+  readonly place: string;
   /** What only the service can do. */
   readonly connections: ConnectionService;
+  /** What services have told of their accounts. */
+  readonly account: Services["account"];
   /** What keeps secrets out of the documents. */
   readonly withholding: Withholding;
-  readonly routes: {
-    /** The caller that a token names by what follows its `@`, or by nothing. */
-    callerOf(remote: string | undefined): Caller | undefined;
-    over(services: Services): Services;
-  };
+  /** Gives each operation to the remote that it is about. */
+  readonly routes: { over(services: Services): Services };
 }
 
-/**
- * The server's routes over the local replica, for those whose bearer token `accepts`. A token with
- * `@NAME` behind it reaches the remote of that name alone.
- */
+/** The server's routes over the local replica, for those whom `authenticate` knows. */
 export function mountRoutes(
-  { store, world, log, connections, withholding, routes }: MountOptions,
-  accepts: (token: string | undefined) => boolean,
+  { store, world, log, place, connections, account, withholding, routes }: MountOptions,
+  authenticate: Authenticate,
 ): App {
   const unlimited = new RequestLimits(world);
+  const services = createServices(store, world, { usage: unlimited, account, withholding });
   return createApp({
-    services: routes.over({ ...createServices(store, world, unlimited, withholding), connections }),
-    authenticate: (header) => {
-      const [token, remote] = splitToken(bearerToken(header));
-      return accepts(token) ? routes.callerOf(remote) : undefined;
-    },
+    services: routes.over({ ...services, connections }),
+    authenticate,
     quotaOf: (caller) => unlimited.quotaOf(caller),
     world,
     log,
+    place,
     extraHeaders: { "X-Memsync-Gateway": VERSION },
     loopbackOnly: true,
   });
-}
-
-function splitToken(given: string | undefined): readonly [string | undefined, string | undefined] {
-  const at = given?.indexOf("@") ?? -1;
-  return given === undefined || at === -1
-    ? [given, undefined]
-    : [given.slice(0, at), given.slice(at + 1)];
 }

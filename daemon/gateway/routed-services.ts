@@ -5,6 +5,7 @@ import { projectOf, wireDocumentId } from "../../shared/replica/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store.ts";
 import { listHeld } from "../held/held-store.ts";
 import { LOCAL_ACCOUNT } from "../local-account.ts";
+import type { Remote } from "../remotes/remote.ts";
 import { findBinding } from "../remotes/remote-store.ts";
 import { getDefault, type RemoteView } from "../remotes/remote-view.ts";
 import type { DaemonTables } from "../tables.ts";
@@ -12,11 +13,12 @@ import { type Caller, LOCAL_CALLER, type Services } from "./mount.ts";
 
 /** Whom the gateway serves, and how it keeps the remotes apart. */
 export interface Routes {
-  /**
-   * The caller who reaches the default remote and, by their ids, every project of the home; with a
-   * remote's name, one who reaches that remote alone. Undefined for a name that none has.
-   */
-  callerOf(remote: string | undefined): Caller | undefined;
+  /** The home's remotes as they are now. */
+  remotes(): readonly Remote[];
+  /** The caller who reaches the default remote and, by their ids, every project of the home. */
+  callerOfAll(): Caller;
+  /** The caller who reaches this remote alone. */
+  callerOf(remote: Remote): Caller;
   /** The services, each operation on the account that its project is bound to. */
   over(services: Services): Services;
 }
@@ -30,11 +32,9 @@ interface LocalCaller extends Caller {
 export function routeServices(store: ReplicaStore<DaemonTables>, view: () => RemoteView): Routes {
   const bindingOf = (id: ProjectId) => findBinding(store.reader, id);
   return {
-    callerOf(remote) {
-      if (remote === undefined) return callerAt(getDefault(view()).account, false);
-      const found = view().remotes.find(({ name }) => name === remote);
-      return found && callerAt(found.account, true);
-    },
+    remotes: () => view().remotes,
+    callerOfAll: () => callerAt(getDefault(view()).account, false),
+    callerOf: ({ account }) => callerAt(account, true),
     over: (services) => routed(services, bindingOf, store),
   };
 }
@@ -93,6 +93,7 @@ function routed(
       get: (caller, id) => on(caller, id, (as) => projects.get(as, id)),
       put: (caller, request, once) =>
         on(caller, request.id, (as) => projects.put(as, request, once)),
+      remove: (caller, id) => on(caller, id, (as) => projects.remove(as, id)),
     },
     sync: {
       read: (caller, id, once) => on(caller, id, (as) => sync.read(as, id, once)),

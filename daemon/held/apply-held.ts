@@ -4,7 +4,7 @@ import type { WriteContext } from "../../shared/replica/write-context.ts";
 import type { DaemonTables } from "../tables.ts";
 import { writeText } from "../text-write.ts";
 import { dropHeld, type HeldItem, listHeld } from "./held-store.ts";
-import { allowSecretsIn } from "./judge.ts";
+import { allowSecretsOf } from "./judge.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -15,7 +15,7 @@ export async function takeAllowed(context: Context): Promise<void> {
 
 async function takeOne(context: Context, item: HeldItem): Promise<void> {
   const { db, now } = context;
-  await allowSecretsIn(db, `${item.key}\n\n${item.value ?? ""}`, now);
+  await allowSecretsOf(db, item, now);
   await dropHeld(db, item);
   // A file is looked at again, and taken then like any save.
   if (item.kind === "file") return;

@@ -5,6 +5,7 @@ import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { DaemonTables } from "../tables.ts";
 import { heldAdvice } from "./advice.ts";
 import { type HeldItem, listHeld } from "./held-store.ts";
+import { shownKey } from "./shown-key.ts";
 
 /** A held write as `status` and `held` show it; never with its value. */
 export interface HeldStatus {
@@ -14,7 +15,7 @@ export interface HeldStatus {
   readonly project_id: string | null;
   /** The name of the remote that its document is bound to; null where it has none. */
   readonly remote: string | null;
-  /** A memory's or metadata's key; null for a text. */
+  /** A memory's or metadata's key, any secret in it hidden; null for a text. */
   readonly key: string | null;
   /** The folder of a followed file; null for all else. */
   readonly dir: string | null;
@@ -33,11 +34,14 @@ export async function readHeldStatus(
   db: Kysely<DaemonTables>,
   remoteOf: (account: string) => string | null,
 ): Promise<HeldStatus[]> {
-  return (await listHeld(db)).map((item) => heldStatus(item, remoteOf(item.account)));
+  const held: HeldStatus[] = [];
+  for (const item of await listHeld(db)) held.push(await heldStatus(item, remoteOf(item.account)));
+  return held;
 }
 
-export function heldStatus(item: HeldItem, remote: string | null): HeldStatus {
-  const { id, kind, document, key, cause, reason, writtenAt } = item;
+export async function heldStatus(item: HeldItem, remote: string | null): Promise<HeldStatus> {
+  const { id, kind, document, cause, reason, writtenAt } = item;
+  const key = await shownKey(item);
   return {
     id,
     kind,

@@ -90,6 +90,15 @@ export async function putHeld(db: Db, write: HeldWrite): Promise<void> {
     .execute();
 }
 
+/** Forgets what is held of a document; what a followed file has is the file's. */
+export async function dropHeldOf(db: Db, document: string): Promise<void> {
+  await db
+    .deleteFrom("held")
+    .where("document", "=", document)
+    .where("kind", "!=", "file")
+    .execute();
+}
+
 export async function findHeld(db: Db, place: HeldPlace): Promise<HeldItem | undefined> {
   const { account, document, kind, key } = place;
   const [row] = await findByPlace(db, account, document, kind, key);

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
+import type { JsonValue } from "../../shared/json.ts";
 import { NO_ROOM, type OpenDocument } from "../../shared/replica/open-document.ts";
 import type { DaemonTables } from "../tables.ts";
 import type { HeldWrite } from "./held-store.ts";
@@ -28,6 +29,54 @@ export async function secretReason(
   return `looks like ${first.kind}${place}${more}`;
 }
 
+/** Why a memory may not enter a document, as `secretReason`; `present` are the values it has. */
+export async function memoryReason(
+  db: Db,
+  { key, value }: Entry,
+  present: readonly string[],
+): Promise<string | undefined> {
+  const reason =
+    (await secretReason(db, value, present)) ??
+    (await secretReason(db, assignment({ key, value }), present));
+  if (reason !== undefined || present.length > 0) return reason;
+  const ofKey = await secretReason(db, key, []);
+  return ofKey && `its key ${ofKey}`;
+}
+
+/** Why metadata may not enter a document, as `secretReason`; `present` is what it has, as JSON. */
+export async function metadataReason(
+  db: Db,
+  key: string,
+  value: JsonValue,
+  present: readonly string[],
+): Promise<string | undefined> {
+  return await secretReason(db, metadataText(key, value), present);
+}
+
+/** A memory or metadata. */
+interface Entry {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** A longer value says itself what in it is a password. */
+const ASSIGNED_LENGTH_MAX = 256;
+
+/** A password is known by the name that it has, which may be its memory's key. */
+function assignment({ key, value }: Entry): string {
+  const isOneLine = !/[\r\n]/.test(value.trim());
+  return isOneLine && value.length <= ASSIGNED_LENGTH_MAX ? `${key}: ${value.trim()}` : "";
+}
+
+function metadataText(key: string, value: JsonValue): string {
+  return JSON.stringify({ [key]: value });
+}
+
+/** All that is judged of a memory, each apart, so that no mark allows what is not its own. */
+export function memoryTexts(memory: Entry): string[] {
+  return [memory.key, memory.value, assignment(memory)];
+}
+
 /** Why a write is held, as it is stored. */
 export type WhyHeld = Pick<HeldWrite, "cause" | "reason">;
 
@@ -38,23 +87,40 @@ export async function whyHeld(
   text: string,
   present: readonly string[],
 ): Promise<WhyHeld | undefined> {
-  const reason = await secretReason(db, text, present);
-  if (reason !== undefined) return { cause: "secret", reason };
-  if (!open.isFull || !addsLines(text, present)) return undefined;
-  return { cause: "limit", reason: NO_ROOM };
+  return asHeld(await secretReason(db, text, present)) ?? whyFull(open, text, present);
 }
 
 /** The same for a memory, whose key is judged, too; `present` are the values that it has. */
 export async function whyMemoryHeld(
   db: Db,
   open: OpenDocument,
-  { key, value }: { readonly key: string; readonly value: string },
+  memory: Entry,
   present: readonly string[],
 ): Promise<WhyHeld | undefined> {
-  const why = await whyHeld(db, open, value, present);
-  if (why || present.length > 0) return why;
-  const reason = await secretReason(db, key, []);
+  return asHeld(await memoryReason(db, memory, present)) ?? whyFull(open, memory.value, present);
+}
+
+/** The same for metadata; `present` is what it has, as JSON. */
+export async function whyMetadataHeld(
+  db: Db,
+  open: OpenDocument,
+  { key, value }: { readonly key: string; readonly value: JsonValue },
+  present: readonly string[],
+): Promise<WhyHeld | undefined> {
+  const reason = await metadataReason(db, key, value, present);
+  return asHeld(reason) ?? whyFull(open, JSON.stringify(value), present);
+}
+
+function asHeld(reason: string | undefined): WhyHeld | undefined {
   return reason === undefined ? undefined : { cause: "secret", reason };
+}
+
+function whyFull(
+  open: OpenDocument,
+  text: string,
+  present: readonly string[],
+): WhyHeld | undefined {
+  return open.isFull && addsLines(text, present) ? { cause: "limit", reason: NO_ROOM } : undefined;
 }
 
 function addsLines(text: string, present: readonly string[]): boolean {
@@ -62,8 +128,22 @@ function addsLines(text: string, present: readonly string[]): boolean {
   return text.split("\n").some((line) => !known.has(line));
 }
 
-/** From now on nothing that is in this text counts as a secret on this machine. */
-export async function allowSecretsIn(db: Db, text: string, now: number): Promise<void> {
+/** From now on nothing that is in a held write counts as a secret on this machine. */
+export async function allowSecretsOf(
+  db: Db,
+  { kind, key, value = "" }: Pick<HeldWrite, "kind" | "key" | "value">,
+  now: number,
+): Promise<void> {
+  if (kind === "memory") {
+    for (const text of memoryTexts({ key, value })) await allowSecretsIn(db, text, now);
+  } else if (kind === "metadata") {
+    await allowSecretsIn(db, metadataText(key, JSON.parse(value || "null") as JsonValue), now);
+  } else {
+    await allowSecretsIn(db, value, now);
+  }
+}
+
+async function allowSecretsIn(db: Db, text: string, now: number): Promise<void> {
   for (;;) {
     const secrets = await findSecrets(text, (found) => notAllowedAmong(db, found));
     if (secrets.length === 0) return;

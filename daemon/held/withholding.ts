@@ -15,7 +15,7 @@ import {
   placeOf,
   putHeld,
 } from "./held-store.ts";
-import { secretReason } from "./judge.ts";
+import { memoryReason, memoryTexts, metadataReason, secretReason } from "./judge.ts";
 import { findSecrets } from "./secret-scan.ts";
 import { hideHeldText, shownText } from "./shown-text.ts";
 
@@ -122,9 +122,7 @@ class Sieve {
     const entries = this.#open.document.memories.get(key);
     const present = entries.map((entry) => String(entry.value));
     if (!held && present[0] === value) return true;
-    const reason =
-      (await secretReason(this.#db, value, present)) ??
-      (await secretReason(this.#db, key, entries.length > 0 ? [key] : []));
+    const reason = await memoryReason(this.#db, { key, value }, present);
     const place = { kind: "memory", ...placeOf(this.#open), key } as const;
     const seen = held?.seen ?? entries.map(({ id }) => id);
     if (reason !== undefined) {
@@ -143,7 +141,7 @@ class Sieve {
     const entries = this.#open.document.metadata.get(key);
     const present = entries.map((entry) => JSON.stringify(entry.value));
     const text = JSON.stringify(value);
-    const reason = await secretReason(this.#db, text, present);
+    const reason = await metadataReason(this.#db, key, value, present);
     const place = { kind: "metadata", ...placeOf(this.#open), key } as const;
     if (reason === undefined) {
       if (this.#find("metadata", key)) await dropHeld(this.#db, place);
@@ -185,7 +183,7 @@ async function mayHoldSecrets(write: PlainWrite): Promise<boolean> {
   const texts = [
     write.name ?? "",
     write.claude_md_content ?? "",
-    ...(write.memories ?? []).flatMap(({ key, value }) => [key, value]),
+    ...(write.memories ?? []).flatMap(memoryTexts),
     JSON.stringify(write.metadata ?? {}),
   ];
   // An empty line between them, so that none allows what the next one holds.

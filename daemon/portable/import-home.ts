@@ -8,13 +8,14 @@ import {
   projectDocument,
   userDocument,
 } from "../../shared/replica/address.ts";
+import { beginAnew } from "../../shared/replica/project-deletion.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/own-metadata.ts";
 import { isPublicKey } from "../../shared/replica/rows.ts";
 import type { ReplicaStore } from "../../shared/replica/store.ts";
 import type { WriteContext } from "../../shared/replica/write-context.ts";
 import { listHeld, placeOf, putHeld } from "../held/held-store.ts";
-import { whyHeld } from "../held/judge.ts";
+import { whyHeld, whyMetadataHeld } from "../held/judge.ts";
 import { hideHeldText, shownText } from "../held/shown-text.ts";
 import { listLinks } from "../links.ts";
 import { LOCAL_USER } from "../local-account.ts";
@@ -70,6 +71,8 @@ export async function importHome(
       const id = project.id as ProjectId;
       const account = (await findBinding(context.db, id)) ?? own;
       const open = await take(projectDocument(account, id), project);
+      // What a person brings back by name is wanted, whatever became of the project.
+      if (project.memories.length > 0 || project.claude_md_content !== "") beginAnew(open.document);
       const texts = result.texts + (await importText(context, open, project));
       await importMetadata(context, open, project, linked.has(project.id));
       result = { ...result, texts };
@@ -127,7 +130,7 @@ async function importMetadata(
     const entries = document.metadata.get(key);
     const text = JSON.stringify(value);
     const present = entries.map((entry) => JSON.stringify(entry.value));
-    const why = await whyHeld(db, open, text, present);
+    const why = await whyMetadataHeld(db, open, { key, value }, present);
     if (!why) {
       document.setEntry("metadata", key, value, { now });
       continue;

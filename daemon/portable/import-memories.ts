@@ -2,7 +2,7 @@ import type { EntryId } from "../../shared/replica/entry-index.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import type { WriteContext } from "../../shared/replica/write-context.ts";
 import { dropHeld, findHeld, placeOf, putHeld } from "../held/held-store.ts";
-import { whyHeld, whyMemoryHeld } from "../held/judge.ts";
+import { whyMemoryHeld } from "../held/judge.ts";
 import type { DaemonTables } from "../tables.ts";
 import { type PortableMemory, timeOf } from "./format.ts";
 
@@ -110,13 +110,14 @@ async function planLosers(
   newAt?: number,
 ): Promise<void> {
   const entries = open.document.memories.get(key);
-  const known = new Set([value, ...entries.map((entry) => String(entry.value))]);
+  const stored = entries.map((entry) => String(entry.value));
+  const known = new Set([value, ...stored]);
   // Of two that are equally old the later written wins, and none of these may.
   const latest = newAt ?? (entries[0]?.updated_at ?? 0) - 1;
   for (const loser of [...conflicts].reverse()) {
     if (known.has(loser.value)) continue;
     known.add(loser.value);
-    if (await whyHeld(db, open, loser.value, [])) {
+    if (await whyMemoryHeld(db, open, { key, value: loser.value }, stored)) {
       count(plan, "left_out");
       continue;
     }

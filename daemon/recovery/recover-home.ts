@@ -1,4 +1,5 @@
 import { existsSync, rmSync } from "node:fs";
+import { count } from "../../shared/count.ts";
 import type { Log } from "../../shared/log.ts";
 import { openDatabase } from "../../shared/sqlite/database.ts";
 import { storageFailure } from "../../shared/sqlite/failures.ts";
@@ -84,9 +85,14 @@ async function replace(
 
 function toldOf({ links, documents, partial, memories, inbox, revisions }: Salvaged): string {
   const parts = partial === 0 ? "" : `, ${partial} of them in part`;
-  const waiting = memories === 0 ? "" : `, ${memories} memories that wait for the service's word`;
+  const waiting =
+    memories === 0
+      ? ""
+      : `, ${count(memories, "memory", "memories")} kept back until the service has answered`;
   return (
-    `read from it: ${links} links, ${documents} documents${parts}, ${inbox} writes made without ` +
-    `a daemon, ${revisions} former versions${waiting}; what the service holds comes back from there`
+    `read from it: ${count(links, "link", "links")}, ${count(documents, "document", "documents")}` +
+    `${parts}, ${count(inbox, "write", "writes")} made without a daemon, ` +
+    `${count(revisions, "former version", "former versions")}${waiting}; ` +
+    "what the service holds comes back from there"
   );
 }

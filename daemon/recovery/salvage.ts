@@ -46,6 +46,8 @@ const TABLES = [
   "revision_packs",
   "text_conflicts",
   "links",
+  "link_places",
+  "former_links",
   "inbox",
   "salvaged_memories",
   "held",
@@ -61,7 +63,14 @@ const TABLES = [
 ] as const;
 
 /** Those whose rows are taken as they are. */
-const COPIED = ["allowed_secrets", "sessions", "connections", "current_projects"] as const;
+const COPIED = [
+  "link_places",
+  "former_links",
+  "allowed_secrets",
+  "sessions",
+  "connections",
+  "current_projects",
+] as const;
 
 type Table = (typeof TABLES)[number];
 type Tables = Readonly<Record<Table, DamagedTable>>;
@@ -267,8 +276,8 @@ function linksIn(table: DamagedTable, kept: readonly Link[], now: number): Row[]
     return typeof dir === "string" && dir.startsWith("/") && isProjectId(project_id);
   });
   if (table.whole) return read;
-  const copied = kept.map(({ dir, projectId, name, write }): Row => {
-    return { dir, project_id: projectId, name, write: write ? 1 : 0, linked_at: now };
+  const copied = kept.map(({ dir, projectId, name, write, file = null }): Row => {
+    return { dir, project_id: projectId, name, write: write ? 1 : 0, file, linked_at: now };
   });
   return [...copied, ...read.filter(({ dir }) => !kept.some((link) => link.dir === dir))];
 }

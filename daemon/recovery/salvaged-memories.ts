@@ -1,4 +1,6 @@
+import type { Kysely } from "kysely";
 import * as Y from "yjs";
+import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store.ts";
 import type { WriteContext } from "../../shared/replica/write-context.ts";
 import { readPosition } from "../sync/positions.ts";
@@ -34,8 +36,19 @@ async function settle(
 ): Promise<void> {
   const { db } = context;
   const open = await context.open({ owner: place.account, name: place.document });
-  const { document } = open;
   if ((await readPosition(db, service, open.id)).remote === undefined) return;
+  await writeUnsent(db, open, place);
+}
+
+/**
+ * Writes into an open document what waits of it and is neither in it nor was ever in what it holds;
+ * nothing waits of it any more.
+ */
+export async function writeUnsent(
+  db: Kysely<DaemonTables>,
+  { document }: OpenDocument,
+  place: SalvagedPlace,
+): Promise<void> {
   for (const { key, value, client, clock, updated_at } of await readSalvaged(db, place)) {
     if (Y.getState(document.ydoc.store, client) > clock) continue;
     if (document.memories.get(key).some((entry) => entry.value === value)) continue;

@@ -1,7 +1,9 @@
 import { AppError } from "../../shared/errors.ts";
+import type { Account } from "../../shared/wire/account.ts";
 import type { World } from "../../shared/world.ts";
 import { createHttpService } from "../sync/http-service.ts";
 import type { Outcome } from "../sync/service.ts";
+import { hearAccount } from "./hear-audience.ts";
 
 /** What a service says of a token. */
 export interface TokenRights {
@@ -9,6 +11,8 @@ export interface TokenRights {
   readonly plan: string | undefined;
   /** Undefined where the service's answer leaves it open. */
   readonly canWrite: boolean | undefined;
+  /** Who shares the account; undefined where the service did not answer that. */
+  readonly account: Account | undefined;
 }
 
 /**
@@ -21,7 +25,8 @@ export async function checkToken(url: string, token: string, world: World): Prom
   const stats = await service.forward("GET", "/api/projects/stats");
   if (stats.kind !== "answered") throw refusalOf(stats, url);
   const attempt = await service.forward("POST", "/v1/memories", "{}");
-  return { plan: planIn(stats.value), canWrite: rightsIn(attempt) };
+  const account = await hearAccount(service);
+  return { plan: planIn(stats.value), canWrite: rightsIn(attempt), account };
 }
 
 function refusalOf(outcome: Exclude<Outcome<unknown>, { kind: "answered" }>, url: string) {

@@ -1,3 +1,4 @@
+import type { OnActivity } from "../activity.ts";
 import type { Urgency } from "../sync/budget.ts";
 import { AppError, messageOf } from "../../shared/errors.ts";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
@@ -44,8 +45,9 @@ export interface OpenRemotesOptions {
   readonly openEmbedded: () => Promise<Service>;
   /** What is followed now. */
   readonly links: () => readonly Link[];
-  /** As an engine's; see `EngineOptions`. */
-  readonly onContact: (units: readonly SyncUnit[]) => void;
+  /** As an engine's, with whose documents they are; see `EngineOptions`. */
+  readonly onContact: (units: readonly SyncUnit[], account: AccountId) => void;
+  readonly onActivity?: OnActivity | undefined;
 }
 
 /** A remote that is kept in step. */
@@ -211,7 +213,7 @@ export class OpenRemotes {
   }
 
   async #openOne(remote: Remote): Promise<void> {
-    const { store, world, log, onContact } = this.#options;
+    const { store, world, log, onContact, onActivity } = this.#options;
     const { account } = remote;
     const service = await this.#serviceOf(remote);
     await service.budget?.keepIn(budgetsIn(store), log);
@@ -225,7 +227,8 @@ export class OpenRemotes {
       account,
       user: LOCAL_USER,
       projects: () => this.#projectsOf(account),
-      onContact,
+      onContact: (units) => onContact(units, account),
+      onActivity,
     });
     this.#open.set(account, { remote, service, engine, isDefault: this.#isDefault(remote) });
     if (this.#started) engine.start();

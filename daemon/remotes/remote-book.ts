@@ -1,15 +1,9 @@
 import { AppError } from "../../shared/errors.ts";
 import { type AccountId, base32, type ProjectId } from "../../shared/ids.ts";
-import {
-  type DocumentAddress,
-  globalDocument,
-  projectDocument,
-  projectOf,
-  userDocument,
-} from "../../shared/replica/address.ts";
+import { projectDocument } from "../../shared/replica/address.ts";
 import type { WriteContext } from "../../shared/replica/write-context.ts";
 import type { World } from "../../shared/world.ts";
-import { findHeld, giveHeldTo, listHeld, putHeld } from "../held/held-store.ts";
+import { giveHeldTo } from "../held/held-store.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../local-account.ts";
 import { forgetPlain } from "../sync/plain/plain-store.ts";
 import { documentsOf } from "../sync/round.ts";
@@ -231,47 +225,6 @@ export async function moveProject(
     .execute();
   await db.deleteFrom("current_projects").where("project_id", "=", project).execute();
   return true;
-}
-
-/**
- * Copies the `user` and `global` memories of one account into another's. Of a key that both have
- * with different values the later one wins and the other is a conflict. Doing it twice is doing it
- * once.
- */
-export async function copyOwn(context: Context, from: AccountId, to: AccountId): Promise<void> {
-  if (from === to) return;
-  await copyMemories(context, userDocument(from, LOCAL_USER), userDocument(to, LOCAL_USER));
-  await copyMemories(context, globalDocument(from), globalDocument(to));
-  await copyHeld(context, from, to);
-}
-
-/** What is held of them is held of the copies, too; what a service refused is that one's affair. */
-async function copyHeld({ db }: Context, from: AccountId, to: AccountId): Promise<void> {
-  for (const item of await listHeld(db)) {
-    if (item.account !== from || item.kind !== "memory" || item.cause === "refused") continue;
-    const copy = { ...item, account: to, seen: [] };
-    if (projectOf(item.document) === undefined && !(await findHeld(db, copy))) {
-      await putHeld(db, copy);
-    }
-  }
-}
-
-/** Value by value: one process writes both documents under one client id, so they never merge. */
-async function copyMemories(
-  context: Context,
-  source: DocumentAddress,
-  target: DocumentAddress,
-): Promise<void> {
-  const given = await context.find(source);
-  if (!given) return;
-  const open = await context.open(target);
-  for (const key of given.document.memories.keys()) {
-    const known = open.document.memories.get(key).map(({ value }) => value);
-    for (const { value, updated_at: now } of given.document.memories.get(key)) {
-      if (known.includes(value)) continue;
-      open.document.setEntry("memories", key, value, { now, seen: [] });
-    }
-  }
 }
 
 async function insertNew(

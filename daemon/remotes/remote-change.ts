@@ -2,14 +2,18 @@ import type { Kysely } from "kysely";
 import { AppError } from "../../shared/errors.ts";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import type { WriteContext } from "../../shared/replica/write-context.ts";
-import { LOCAL_USER } from "../local-account.ts";
+import { applyInbox } from "../drain-inbox.ts";
+import { type HeldDocument, listHeld } from "../held/held-store.ts";
+import { readInbox } from "../inbox.ts";
 import { listLinks } from "../links.ts";
+import { LOCAL_ACCOUNT, LOCAL_USER } from "../local-account.ts";
+import { readSalvaged } from "../recovery/read-salvaged.ts";
 import type { DaemonTables } from "../tables.ts";
+import { type MovedMemories, moveMemories, type SharedLayer } from "./move-memories.ts";
 import { EMBEDDED, type Remote, type RemoteEnvironment, type TokenPlace } from "./remote.ts";
 import {
   addRemote,
   type BookOptions,
-  copyOwn,
   moveProject,
   openLogin,
   removeRemote,
@@ -33,13 +37,20 @@ export type RemoteChange =
   | { readonly op: "remove"; readonly name: string }
   /** Binds a project to another remote. */
   | { readonly op: "move"; readonly project: string; readonly to: string }
-  /** Copies user and global memories. */
-  | { readonly op: "own"; readonly from: string; readonly to: string };
+  /** Moves the memories of a layer that is no project's. */
+  | {
+      readonly op: "memories";
+      readonly layer: SharedLayer;
+      readonly from: string;
+      readonly to: string;
+    };
 
 /** What a change came to. */
 export interface ChangedRemote {
   readonly remote: Remote;
   readonly becameDefault?: boolean;
+  /** What became of memories that were to be moved. */
+  readonly memories?: MovedMemories;
 }
 
 /** Makes one change; durable with its transaction's commit. */
@@ -54,6 +65,7 @@ export async function changeRemote(
     case "add":
       return { remote: await addRemote(context, options, change.name, change.url) };
     case "login":
+      await takeWaiting(context, options);
       return await openLogin(context, options, change);
     case "token": {
       const remote = await named(change.name);
@@ -72,12 +84,23 @@ export async function changeRemote(
       await moveProject(context, projectIn(change.project), remote.account);
       return { remote };
     }
-    case "own": {
-      const remote = await named(change.to);
-      await copyOwn(context, (await named(change.from)).account, remote.account);
-      return { remote };
+    case "memories": {
+      await takeWaiting(context, options);
+      const { layer } = change;
+      const [from, remote] = [await named(change.from), await named(change.to)];
+      const memories = await moveMemories(context, layer, from.account, remote.account);
+      return { remote, memories };
     }
   }
+}
+
+/** What was written without a daemon is where it belongs before anything moves or is default. */
+async function takeWaiting(
+  context: WriteContext<DaemonTables>,
+  { environment }: BookOptions,
+): Promise<void> {
+  const view = await readRemotes(context.db, environment);
+  await applyInbox(context, view.default?.account ?? LOCAL_ACCOUNT);
 }
 
 function projectIn(text: string): ProjectId {
@@ -96,8 +119,8 @@ export interface ListedRemote {
   /** A login has put a token somewhere, even if the environment's is used. */
   readonly logged_in: boolean;
   readonly projects: readonly { readonly id: string; readonly name: string }[];
-  /** How many user and global memories it has here. */
-  readonly own_memories: number;
+  /** How many memories of the layers that are no project's it has here. */
+  readonly memories: Readonly<Record<SharedLayer, number>>;
 }
 
 /** Every remote of the home, the embedded service among them. */
@@ -120,21 +143,37 @@ export async function describeRemotes(
       token: fromEnvironment ? "environment" : (remote.tokenPlace ?? null),
       logged_in: remote.tokenPlace !== undefined,
       projects: bound.map(([id]) => ({ id, name: names.get(id) ?? id })),
-      own_memories: await countOwn(db, remote.account),
+      memories: {
+        user: await countShown(db, { account: remote.account, document: `user/${LOCAL_USER}` }),
+        global: await countShown(db, { account: remote.account, document: "global" }),
+      },
     });
   }
   if (listed.some(({ name }) => name === EMBEDDED)) return listed;
   const embedded = { name: EMBEDDED, url: null, default: false, token: null };
-  return [{ ...embedded, logged_in: false, projects: [], own_memories: 0 }, ...listed];
+  return [
+    { ...embedded, logged_in: false, projects: [], memories: { user: 0, global: 0 } },
+    ...listed,
+  ];
 }
 
-async function countOwn(db: Kysely<DaemonTables>, account: string): Promise<number> {
-  const { count } = await db
+/** As its reader sees them: with what is held, and what waits for a daemon. */
+async function countShown(db: Kysely<DaemonTables>, place: HeldDocument): Promise<number> {
+  const { account, document } = place;
+  const rows = await db
     .selectFrom("memories")
     .innerJoin("documents", "documents.id", "memories.document_id")
-    .select((select) => select.fn.countAll<number>().as("count"))
+    .select("memories.key")
     .where("documents.owner", "=", account)
-    .where("documents.name", "in", [`user/${LOCAL_USER}`, "global"])
-    .executeTakeFirstOrThrow();
-  return Number(count);
+    .where("documents.name", "=", document)
+    .execute();
+  const keys = new Set(rows.map(({ key }) => key));
+  for (const { key } of await readSalvaged(db, place)) keys.add(key);
+  const writes = [...(await listHeld(db, place)), ...(await readInbox(db, document, account))];
+  for (const write of writes) {
+    if (write.kind !== "memory") continue;
+    if (write.value === undefined) keys.delete(write.key);
+    else keys.add(write.key);
+  }
+  return keys.size;
 }

@@ -44,6 +44,8 @@ export async function insertRemote(
 
 /** Forgets a remote. What its account owns stays in the replica. */
 export async function deleteRemote(db: Db, name: string): Promise<void> {
+  const gone = db.selectFrom("remotes").select("account").where("name", "=", name);
+  await db.deleteFrom("audiences").where("account", "in", gone).execute();
   await db.deleteFrom("remotes").where("name", "=", name).execute();
 }
 

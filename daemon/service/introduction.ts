@@ -19,10 +19,12 @@ export interface Introduction {
   readonly environment: ServiceVariables;
 }
 
-/** What of the service is set by variables. */
+/** What of a daemon is set by variables. */
 export interface ServiceVariables {
   readonly url: string | null;
   readonly has_token: boolean;
+  /** The gateway's port where it is fixed. */
+  readonly gateway_port: string | null;
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -42,6 +44,7 @@ export function serviceVariables(variables: Variables): ServiceVariables {
   return {
     url: variables.MEMSYNC_URL || null,
     has_token: Boolean(variables.MEMSYNC_TOKEN),
+    gateway_port: variables.MEMSYNC_GATEWAY_PORT || null,
   };
 }
 
@@ -60,6 +63,7 @@ export function parseIntroduction(value: unknown): Introduction {
     environment: {
       url: typeof environment.url === "string" ? environment.url : null,
       has_token: environment.has_token === true,
+      gateway_port: typeof environment.gateway_port === "string" ? environment.gateway_port : null,
     },
   };
 }

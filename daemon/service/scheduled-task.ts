@@ -9,10 +9,11 @@ import type { ServiceDefinition } from "./service-definition.ts";
 export function scheduledTask(definition: ServiceDefinition, user: string): string {
   const { name, command, environment } = definition;
   const [program = "", ...words] = command;
-  const { MEMSYNC_HOME, MEMSYNC_URL } = environment;
+  const { MEMSYNC_HOME, MEMSYNC_URL, MEMSYNC_GATEWAY_PORT } = environment;
   const told = [
     ...(MEMSYNC_HOME === undefined ? [] : ["--home", MEMSYNC_HOME]),
     ...(MEMSYNC_URL === undefined ? [] : ["--url", MEMSYNC_URL]),
+    ...(MEMSYNC_GATEWAY_PORT === undefined ? [] : ["--gateway-port", MEMSYNC_GATEWAY_PORT]),
   ];
   return `<?xml version="1.0" encoding="UTF-16"?>
 <!-- Written by memsync install; memsync uninstall removes it. No token belongs here. -->

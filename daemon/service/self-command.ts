@@ -1,7 +1,7 @@
 /**
  * How to start this memsync again from anywhere: a compiled binary by itself; otherwise the
  * runtime, with the options that it was given, and the program, be it the package's build or a
- * checkout's source. The package's launcher stays out of it: it would only wait beside its Bun.
+ * checkout's source. The package's launcher stays out of it: it would only wait beside the program.
  */
 export function selfCommand(): string[] {
   if (isCompiled(Bun.main)) return [process.execPath];

@@ -18,7 +18,7 @@ export interface ServiceDefinition {
 }
 
 /** What goes on from this environment into the service's, besides the home. */
-const CARRIED = ["MEMSYNC_URL"];
+const CARRIED = ["MEMSYNC_URL", "MEMSYNC_GATEWAY_PORT"];
 
 /** The definition for this home, started as this process was. */
 export function defineService(

@@ -1,5 +1,5 @@
 import type { World } from "../../shared/world.ts";
-import { type Arrival, UNSEEN_MS } from "./arrivals.ts";
+import { type ArrivalTime, UNSEEN_MS } from "./arrivals.ts";
 
 /**
  * Tells how long before a save a change came into its file. Where this process has seen it come the
@@ -21,17 +21,17 @@ export class ArrivalClock {
   }
 
   /** Forgets all but these. */
-  keep(arrivals: readonly Arrival[]): void {
+  keep(arrivals: readonly Pick<ArrivalTime, "id">[]): void {
     const kept = new Set(arrivals.map(({ id }) => id));
     for (const id of this.#cameAt.keys()) if (!kept.has(id)) this.#cameAt.delete(id);
   }
 
   /** Those that the author of a save may not have seen. `savedAt`: milliseconds since the epoch. */
-  unseenAt(arrivals: readonly Arrival[], savedAt: number): Arrival[] {
+  unseenAt(arrivals: readonly ArrivalTime[], savedAt: number): ArrivalTime[] {
     return arrivals.filter((arrival) => this.#ageOf(arrival, savedAt) < UNSEEN_MS);
   }
 
-  #ageOf({ id, at }: Arrival, savedAt: number): number {
+  #ageOf({ id, at }: ArrivalTime, savedAt: number): number {
     const cameAt = this.#cameAt.get(id);
     const now = this.#world.now();
     // Clocks of file systems may be ahead of ours.

@@ -11,6 +11,8 @@ export interface FollowFacts {
   readonly bytes: "same" | "other";
   /** How the path stands with git; `branch`: it is tracked, and this is not the default branch. */
   readonly git: "none" | "untracked" | "ignored" | "tracked" | "branch" | "busy" | "unknown";
+  /** Whether git may still be making the folder that a missing file would be made in. */
+  readonly tree: "made" | "making";
   /**
    * Of a tracked file: the checked-out commit beside the one that was read last. `onward`: a later
    * one, or one that took its place; `told`: another machine has read it; `back`: an earlier one;
@@ -38,7 +40,7 @@ export type FollowDecision =
   | "leave-branch"
   /** The file is missing, which deletes nothing. */
   | "gone"
-  /** The file is empty since git moved, which deletes nothing. */
+  /** The file is empty since git moved, or since it was gone, which deletes nothing. */
   | "emptied-by-git"
   /** There is no file, and none may be made. */
   | "missing"
@@ -47,6 +49,8 @@ export type FollowDecision =
   | "create"
   | "wait-service"
   | "wait-grace"
+  /** There is no file, and one would keep git from finishing what it does. */
+  | "wait-tree"
   /** It is as it was left: only what others changed is written into it. */
   | "follow"
   /** File and document meet for the first time: what either has stays. */
@@ -75,14 +79,15 @@ export function decideFollowing(facts: FollowFacts): FollowDecision {
 }
 
 function decideAbsent(facts: FollowFacts): FollowDecision {
-  const { known, git, consent, service, document } = facts;
+  const { known, git, tree, consent, service, document } = facts;
   const hadText = known === "text" || known === "gone";
   if (hadText && document !== "text") return "absent";
   if (hadText) return known === "text" && facts.grace === "running" ? "wait-grace" : "gone";
   if (known === "never" && service === "silent") return "wait-service";
   const mayCreate = git === "ignored" || consent === "given";
   if (!mayCreate) return "missing";
-  return document === "text" ? "create" : "absent";
+  if (document !== "text") return "absent";
+  return tree === "making" ? "wait-tree" : "create";
 }
 
 /** An empty file has deleted its text only where nobody but its author can have emptied it. */

@@ -1,16 +1,18 @@
 import * as Y from "yjs";
-import type { IdRanges } from "../../shared/replica/doubles.ts";
+import { type IdRanges, intersection } from "../../shared/replica/id-ranges.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import { nameMachine } from "../../shared/replica/machines.ts";
 import { seedText } from "../../shared/replica/seed.ts";
+import { findMovedLines } from "../../shared/replica/moved-lines.ts";
+import { piecesOf } from "../../shared/replica/removed-text.ts";
 import type { WriteContext } from "../../shared/replica/write-context.ts";
-import { alignBase, type CapturedText, mergeIntoText } from "../../shared/replica/text.ts";
-import { cleanUpText } from "../../shared/replica/text-conflicts.ts";
+import { type CapturedText, mergeIntoText } from "../../shared/replica/text.ts";
+import { cleanUpText, tellKeptEdits } from "../../shared/replica/text-conflicts.ts";
 import { equalForms, splitForm } from "../../shared/replica/text-form.ts";
 import type { DaemonTables } from "../tables.ts";
 import type { FileState } from "./file-state.ts";
 import { noteMetLines } from "./met-lines.ts";
-import { rangesOutside } from "./version-ranges.ts";
+import { rangesOutside } from "./span-set.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -32,9 +34,9 @@ export async function takeSave(
   base: FileState,
   file: FileContent,
 ): Promise<FileState> {
-  const { form, lines } = splitForm(file.content);
-  const edit = await applyEdit(context, open, knownBase(open, base.base), lines);
+  const { form, lines } = splitForm(file.content, base.form);
   if (!equalForms(form, base.form)) open.document.setTextForm(form, context.now);
+  const edit = await applyEdit(context, open, { seen: knownBase(open, base.base), lines });
   return { hash: file.hash, base: edit.base, form };
 }
 
@@ -46,24 +48,43 @@ export interface AppliedEdit {
   readonly conflicts: readonly string[];
 }
 
+/** A change of the document's text. */
+export interface TextChange {
+  readonly seen: CapturedText;
+  readonly lines: string;
+  /** What the file has shown, where that is more. */
+  readonly shown?: CapturedText;
+}
+
 /** Makes the change from `seen` to `lines` in the document, and cleans up what meets there. */
 export async function applyEdit(
   context: Context,
   open: OpenDocument,
-  seen: CapturedText,
-  lines: string,
+  { seen, lines, shown = seen }: TextChange,
 ): Promise<AppliedEdit> {
   const { document } = open;
-  const unseen = rangesOutside(document.captureText(), seen);
+  const before = document.captureText();
+  const theirs = rangesOutside(before, seen);
+  const gone = rangesOutside(seen, before);
   const { clientID: client, store } = document.ydoc;
   const clock = Y.getState(store, client);
   const base = document.editText(seen, lines);
-  const mine: IdRanges = new Map([[client, [[clock, Y.getState(store, client)]]]]);
-  const isAdding = Y.getState(store, client) > clock;
-  if (!isAdding) return { base, conflicts: [] };
-  const { met, conflicts } = await cleanUpText(context, open, mine, unseen);
+  const mine = idsBetween(client, clock, Y.getState(store, client));
+  const byMe = rangesOutside(seen, base);
+  const both = intersection(gone, byMe);
+  const removed = both.size === 0 ? [] : piecesOf(seen);
+  const moved = findMovedLines(document.text, { mine, theirs, both, removed });
+  const { met, conflicts } = await cleanUpText(context, open, { mine, theirs });
+  const deleted = { both, mine: byMe, theirs: gone };
+  // What the file has shown and the save lacks is told by whoever kept it.
+  const unshown = rangesOutside(before, shown);
+  const kept = await tellKeptEdits(context, open, { mine, theirs: unshown, deleted }, moved);
   await noteMetLines(context, open, met);
-  return { base, conflicts };
+  return { base, conflicts: [...conflicts, ...kept] };
+}
+
+function idsBetween(client: number, from: number, to: number): IdRanges {
+  return to > from ? new Map([[client, [[from, to]]]]) : new Map();
 }
 
 /**
@@ -84,7 +105,7 @@ export function knownBase({ document }: OpenDocument, base: CapturedText): Captu
  */
 export function takeFirst(context: Context, open: OpenDocument, file: FileContent): FileState {
   const { document } = open;
-  const { form, lines } = splitForm(file.content);
+  const { form, lines } = splitForm(file.content, document.textForm());
   if (!document.everHeldText()) {
     if (lines !== "") seedNamed(context, open, lines);
     document.setTextForm(form, context.now);
@@ -92,22 +113,6 @@ export function takeFirst(context: Context, open: OpenDocument, file: FileConten
   }
   const base = document.change("local", () => mergeIntoText(document.text, lines));
   return { hash: file.hash, base, form };
-}
-
-/**
- * Takes a file whose text was `committed` by others, whose change of it the document has or has
- * dropped: only what the file has beyond that is this machine's.
- */
-export async function takeVersion(
-  context: Context,
-  open: OpenDocument,
-  file: FileContent,
-  committed: string,
-): Promise<FileState> {
-  const { document } = open;
-  const { form } = splitForm(file.content);
-  const base = alignBase(document.text, splitForm(committed).lines);
-  return await takeSave(context, open, { hash: "", base, form }, file);
 }
 
 /** Seeds the text; the client id that it has from its content is this machine, too. */

@@ -1,5 +1,5 @@
 import type { CapturedText } from "../../shared/replica/text.ts";
-import type { TextForm } from "../../shared/replica/text-form.ts";
+import { joinForm, type TextForm } from "../../shared/replica/text-form.ts";
 
 /** One state of a followed file: its bytes, and where its lines stand in the document. */
 export interface FileState {
@@ -7,4 +7,9 @@ export interface FileState {
   readonly hash: string;
   readonly base: CapturedText;
   readonly form: TextForm;
+}
+
+/** A file's text, byte for byte. */
+export function contentOf({ base, form }: Pick<FileState, "base" | "form">): string {
+  return joinForm(base.text, form);
 }

@@ -1,4 +1,5 @@
-import { stat } from "node:fs/promises";
+import { lstat, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
 import { isMissing } from "./read-file.ts";
 
@@ -6,7 +7,7 @@ import { isMissing } from "./read-file.ts";
 export interface FolderPlace {
   readonly device: string;
   readonly inode: string;
-  /** When it was made, in nanoseconds; "" where the file system does not keep that. */
+  /** When it was made; "" where that is not known. Opaque to callers. */
   readonly bornAt: string;
 }
 
@@ -21,12 +22,25 @@ export async function readPlace(dir: string): Promise<PlaceRead> {
     const stats = await stat(dir, { bigint: true });
     if (!stats.isDirectory()) return { kind: "away", why: "is gone: something else is there" };
     const { dev, ino, birthtimeNs } = stats;
-    const bornAt = birthtimeNs > 0n ? String(birthtimeNs) : "";
+    const bornAt = birthtimeNs > 0n ? String(birthtimeNs) : await gitBirthOf(dir);
     return { kind: "folder", place: { device: String(dev), inode: String(ino), bornAt } };
   } catch (thrown) {
     if (isMissing(thrown)) return { kind: "away", why: "is gone" };
     return { kind: "unknown", why: `can't be looked at (${messageOf(thrown)})` };
   }
+}
+
+/**
+ * Where the file system does not keep when a folder was made, its repository does: in the time of
+ * a file that git makes once and changes never. Nobody can set that time, and it is not copied.
+ */
+async function gitBirthOf(dir: string): Promise<string> {
+  const ofGit = await lstat(join(dir, ".git"), { bigint: true }).catch(() => undefined);
+  // In a linked worktree or a submodule it is a file itself.
+  const made = ofGit?.isDirectory()
+    ? await lstat(join(dir, ".git", "description"), { bigint: true }).catch(() => undefined)
+    : ofGit;
+  return made === undefined ? "" : `git ${made.ctimeNs}`;
 }
 
 /**

@@ -5,9 +5,18 @@ import type { FilePast } from "./git-past.ts";
 import type { FileStanding } from "./git-state.ts";
 import { isKnownCommit } from "./known-commits.ts";
 import { ABSENT_HASH, type FileRead } from "./read-file.ts";
+import type { TreeReadiness } from "./tree-guard.ts";
 
 /** What stands at a followed path and can be followed. */
 export type Readable = Exclude<FileRead, { readonly kind: "problem" }>;
+
+/** Where lines may be that were saved and never committed. */
+export interface LeftBehind {
+  /** The text that was committed when they were read. */
+  readonly committed: string;
+  /** Texts that git keeps in a stash or on another branch. */
+  readonly kept: readonly string[];
+}
 
 /** What a look has found outside of the database. */
 export interface Sight {
@@ -16,8 +25,19 @@ export interface Sight {
   readonly checkedOut: CheckedOut;
   /** Of a tracked file: the commit beside that at which it was read last. */
   readonly past: FilePast | undefined;
-  /** Of a tracked file: its text in the checked-out commit; undefined where that has none. */
+  /**
+   * Of a tracked file: its text in the checked-out commit, or where a history began that is not
+   * that of what was read last; undefined where it has none there.
+   */
   readonly committed: string | undefined;
+  /** Where saved lines that were not committed are gone: what git may have done with them. */
+  readonly leftBehind: LeftBehind | undefined;
+  /** Of a tracked file: its CRLF are git's; see `hasGitEndings`. */
+  readonly hasGitEndings: boolean;
+  /** The paths of other files that could be followed. */
+  readonly beside: readonly string[];
+  /** Of a missing file: whether it may be made. */
+  readonly tree: TreeReadiness;
 }
 
 /** What is known besides. */
@@ -40,6 +60,7 @@ export function factsOf(sight: Sight, circumstances: Circumstances): FollowFacts
     known: knownAs(known),
     bytes: known?.hash === hash ? "same" : "other",
     git: gitOf(sight.standing),
+    tree: sight.tree.kind,
     commit: commitOf(past, document),
     head: !known || known.checkedOut.head === checkedOut.head ? "still" : "moved",
     grace: graceMs > 0 ? "running" : "over",

@@ -1,24 +1,44 @@
+import type { ProjectDeletion } from "../../shared/replica/deletion-entry.ts";
 import type { FollowDecision } from "./decide-following.ts";
+import type { Sight } from "./follow-facts.ts";
 import type { FileStanding } from "./git-state.ts";
+import type { WhyMaking } from "./tree-guard.ts";
 
-/** Why a file is not followed now. */
-export type Unfollowed = Extract<
+/** Decisions by which a file is followed. */
+export type Following = Extract<
   FollowDecision,
-  | "leave-unknown"
-  | "leave-busy"
-  | "leave-branch"
-  | "gone"
-  | "emptied-by-git"
-  | "missing"
-  | "wait-service"
-  | "wait-grace"
+  "follow" | "meet" | "renew" | "edit" | "version" | "create" | "absent"
 >;
+
+/** Why a file is not followed now; `leave-aside`: git keeps lines of it that are to come back. */
+export type Unfollowed = Exclude<FollowDecision, Following> | "leave-aside";
+
+/** What a file stood beside that is not followed. */
+export type UnfollowedSight = Pick<Sight, "standing" | "tree">;
+
+const MAKING_NOTES: Readonly<Record<WhyMaking, string>> = {
+  locked: "is not made while git is at work",
+  "at-work": "is not made while git is at work",
+  changed: "is made once git has been quiet for a moment",
+  "not-checked-out": "is not made before git has checked something out here",
+  "no-commit": "is not made before there is a commit here: one may be on its way from a remote",
+  unknown: "is not made, for git could not say what it does",
+};
+
+/** Says that a file's project was deleted, in words that follow the file's path. */
+export function deletedNote({ machine }: ProjectDeletion): string {
+  const by = machine === undefined ? "" : ` on ${machine}`;
+  return (
+    `stays as it is: its project was deleted${by}; \`memsync link --anew\` begins it anew, ` +
+    "`memsync unlink` forgets it"
+  );
+}
 
 const WAYS_ON =
   "`memsync doc write` gets it back, `memsync doc clear` deletes the text on every machine";
 
 /** Says why, in words that follow the file's path. */
-export function unfollowedNote(why: Unfollowed, standing: FileStanding): string {
+export function unfollowedNote(why: Unfollowed, { standing, tree }: UnfollowedSight): string {
   switch (why) {
     case "leave-unknown":
       return `git could not say whether it is tracked (${unknownReason(standing)})`;
@@ -29,19 +49,21 @@ export function unfollowedNote(why: Unfollowed, standing: FileStanding): string 
     case "gone":
       return `is gone, which deletes nothing elsewhere: ${WAYS_ON}`;
     case "emptied-by-git":
-      return `is empty since git moved, which deletes nothing elsewhere: ${WAYS_ON}`;
+      return `is empty since git moved or it was gone, which deletes nothing elsewhere: ${WAYS_ON}`;
     case "missing":
-      return "is missing; `memsync link --write` lets it be created";
+      return "is missing: `memsync doc write` gets it, where the document has any text";
     case "wait-service":
       return "waits for the service's first answer";
+    case "leave-aside":
+      return (
+        "is not written while git keeps lines of it in a stash or on a branch: bring them back, " +
+        "or `memsync conflicts` settles it"
+      );
     case "wait-grace":
       return "is empty or gone; waits a moment";
+    case "wait-tree":
+      return tree.kind === "making" ? MAKING_NOTES[tree.why] : MAKING_NOTES.changed;
   }
-}
-
-/** What else could be followed, and how. */
-export function otherFileNote(path: string): string {
-  return `${path} is there and is not followed: \`memsync unlink\` and \`memsync link\` follow it`;
 }
 
 function unknownReason(standing: FileStanding): string {

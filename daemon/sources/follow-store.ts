@@ -25,6 +25,8 @@ export interface FollowedState extends FileState {
   readonly checkedOut: CheckedOut;
   /** A look has found the file missing since. */
   readonly isGone: boolean;
+  /** The paths of other files that stood beside it; undefined where that is not known. */
+  readonly beside: readonly string[] | undefined;
   /** Where the document stood when `base` was taken from it; undefined where that is not known. */
   readonly position: Position | undefined;
 }
@@ -47,12 +49,13 @@ function toFollowed(row: Selectable<FollowedFilesTable>): FollowedState {
     next: hash !== null && base !== null && form !== null ? toState(hash, base, form) : undefined,
     checkedOut: { commit: row.commit_id ?? undefined, head: row.head ?? undefined },
     isGone: row.is_gone === 1,
+    beside: row.beside === null ? undefined : (JSON.parse(row.beside) as string[]),
     position: epoch === null || seq === null ? undefined : { epoch, seq },
   };
 }
 
 export async function writeFollowed(db: Db, dir: string, state: FollowedState): Promise<void> {
-  const { path, hash, base, form, next, checkedOut, isGone, position } = state;
+  const { path, hash, base, form, next, checkedOut, isGone, position, beside } = state;
   const values = {
     path,
     hash,
@@ -66,12 +69,25 @@ export async function writeFollowed(db: Db, dir: string, state: FollowedState): 
     is_gone: isGone ? 1 : 0,
     base_epoch: position?.epoch ?? null,
     base_seq: position?.seq ?? null,
+    beside: beside ? JSON.stringify(beside) : null,
   };
   await db
     .insertInto("followed_files")
     .values({ dir, ...values })
     .onConflict((conflict) => conflict.column("dir").doUpdateSet(values))
     .execute();
+}
+
+/** A document's text, as its rows say; empty where there is none. */
+export async function readStoredText(db: Db, owner: string, name: string): Promise<string> {
+  const row = await db
+    .selectFrom("texts")
+    .innerJoin("documents", "documents.id", "texts.document_id")
+    .select("content")
+    .where("owner", "=", owner)
+    .where("name", "=", name)
+    .executeTakeFirst();
+  return row?.content ?? "";
 }
 
 /** Forgets what was known of a folder's file. */

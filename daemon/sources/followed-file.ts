@@ -1,43 +1,36 @@
 import { join } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
+import { utf8Bytes } from "../../shared/limits.ts";
 import type { Log } from "../../shared/log.ts";
 import type { ReplicaStore } from "../../shared/replica/store.ts";
 import type { Timer, World } from "../../shared/world.ts";
+import type { OnActivity } from "../activity.ts";
 import type { Link } from "../links.ts";
 import type { DaemonTables } from "../tables.ts";
 import { ArrivalClock } from "./arrival-clock.ts";
 import { clearBegunWrite, finishBegunWrite } from "./begun-write.ts";
+import { CountedFile } from "./counted-file.ts";
 import type { FileContent } from "./file-edit.ts";
 import { noteWritten } from "./note-arrival.ts";
 import { isWithoutText, type Readable, type Sight } from "./follow-facts.ts";
-import { otherFileNote, type Unfollowed, unfollowedNote } from "./follow-notes.ts";
+import { deletedNote, type Unfollowed, unfollowedNote } from "./follow-notes.ts";
 import type { FileState } from "./file-state.ts";
-import {
-  type CheckedOut,
-  type FollowedState,
-  readFollowed,
-  writeFollowed,
-} from "./follow-store.ts";
-import { readFilePast } from "./git-past.ts";
+import { type FollowedState, readFollowed, writeFollowed } from "./follow-store.ts";
 import type { Head } from "./git-refs.ts";
-import { type FileStanding, fileStanding, readHeadText } from "./git-state.ts";
+import type { FindGitProcess } from "./git-processes.ts";
+import { type FileStanding, fileStanding } from "./git-state.ts";
 import { Grace } from "./grace.ts";
 import { holdUnread } from "./held-save.ts";
-import { readKnownCommits } from "./known-commits.ts";
 import { LateSaves } from "./late-saves.ts";
 import { LinkedPlace } from "./linked-place.ts";
 import { type NotKept, notKeptNote } from "./not-kept.ts";
-import {
-  FOLLOWED_PATHS,
-  type FileRead,
-  readFileAt,
-  readFollowedFile,
-  textOf,
-} from "./read-file.ts";
-import { QUIET_MS, readTrackedText, type Sighting } from "./read-tracked-text.ts";
-import { type Git, GitTrouble } from "./run-git.ts";
+import { type FileRead, readFileAt } from "./read-file.ts";
+import { QUIET_MS } from "./read-tracked-text.ts";
+import type { Git } from "./run-git.ts";
 import { takeLateSave } from "./take-late-save.ts";
 import { takeSight, type ToWrite } from "./take-sight.ts";
+import { checkedOutOf, TrackedSights } from "./tracked-sight.ts";
+import { TREE_MADE, TreeGuard, type TreeReadiness } from "./tree-guard.ts";
 import { replaceFile } from "./write-file.ts";
 
 export interface FollowerOptions {
@@ -48,15 +41,30 @@ export interface FollowerOptions {
   readonly account: string;
   /** Name of the service whose first answer a file waits for. */
   readonly service: string;
+  /** How git's processes are found, other than by the real thing. */
+  readonly findGitProcess?: FindGitProcess;
   /** Called at each look at a folder that is not where it was linked. */
   readonly onGone?: (link: Link) => void;
+  /** Told of each write of others' changes into a file. */
+  readonly onActivity?: OnActivity | undefined;
 }
+
+/** How the folder keeps its file from being followed. */
+const WHY_AWAY = {
+  gone: "folder-gone",
+  another: "folder-another",
+  unknown: "folder-unknown",
+} as const;
+
+type WhyAway = (typeof WHY_AWAY)[keyof typeof WHY_AWAY];
 
 /** What `status` shows of a followed file. */
 export interface FollowStatus {
   readonly path: string;
   /** `failing`: nobody can say how its text stands to what is synced. */
   readonly state: "followed" | "upwards" | "waiting" | "held" | "left alone" | "failing";
+  /** What keeps it from being followed, where that is one of the decisions. */
+  readonly why?: Unfollowed | "deleted" | WhyAway | undefined;
   /** Why, in words that follow the path. */
   readonly note: string | undefined;
 }
@@ -79,16 +87,16 @@ export class FollowedFile {
   readonly #place: LinkedPlace;
   readonly #grace: Grace;
   readonly #arrivals: ArrivalClock;
+  readonly #tracked: TrackedSights;
+  readonly #tree: TreeGuard;
+  readonly #counted: CountedFile;
   #status: FollowStatus = { path: "CLAUDE.md", state: "waiting", note: "not looked at yet" };
   #looking: Promise<void> | undefined;
   #wanted = false;
   #timer: Timer | undefined;
   #stopped = false;
-  #sighting: Sighting | undefined;
   #againMs = 0;
   #notKept: readonly NotKept[] = [];
-  /** Another file that could be followed, found where the followed one is missing. */
-  #other: string | undefined;
 
   constructor(link: Link, options: FollowerOptions) {
     this.link = link;
@@ -97,10 +105,18 @@ export class FollowedFile {
     this.#grace = new Grace(options.world);
     this.#arrivals = new ArrivalClock(options.world);
     this.#place = new LinkedPlace(link, options.store, options.git);
+    this.#tracked = new TrackedSights({ ...options, projectId: link.projectId });
+    this.#tree = new TreeGuard(options);
+    this.#counted = new CountedFile(link, options);
   }
 
   get status(): FollowStatus {
     return this.#status;
+  }
+
+  /** The names of other files that could be followed and are not, from the folder. */
+  get beside(): readonly string[] {
+    return this.#counted.beside.map(({ name }) => name);
   }
 
   /** Looks at the file now, or once more after the look that is under way. */
@@ -158,43 +174,33 @@ export class FollowedFile {
     const { git, store } = this.#options;
     const { dir } = this.link;
     await this.#takeLateSaves();
-    const found = await readFollowedFile(dir);
-    const place = await this.#place.check(found);
+    const stored = await readFollowed(store.reader, dir);
+    const counted = await this.#counted.find(stored);
+    const read = await this.#counted.read(counted);
+    const place = await this.#place.check();
     if (place.kind !== "here") {
       this.#grace.end();
       this.#options.onGone?.(this.link);
       const look = place.kind === "unknown" ? failing : leftAlone;
-      return { ...look(found.path, place.note), againMs: "later" };
+      const { status } = look(counted.path, place.note);
+      return { status: { ...status, why: WHY_AWAY[place.kind] }, againMs: "later" };
     }
-    const stored = await readFollowed(store.reader, dir);
     if (stored?.next && (await finishBegunWrite({ dir, known: stored, next: stored.next }))) {
       return this.#lookAgain(stored.path);
     }
-    const known = await this.#knownFor(stored, found);
-    const read = missedAs(known, found);
-    this.#other = found.kind === "text" && found.path !== read.path ? found.path : undefined;
     if (read.kind === "problem") return await this.#takeProblem(read);
     const { path } = read;
     const standing = await fileStanding(git, join(dir, path));
+    const known = stored?.path === path ? stored : undefined;
     if (!(await this.#isWhole(read, known))) return this.#lookAgain(path);
     if (known?.next) {
       const takeLate = this.#takeLate.bind(this);
       await clearBegunWrite({ dir, known, next: known.next, takeLate });
     }
-    const sight = await this.#sightOf(read, standing, known?.path === path ? known : undefined);
-    return "status" in sight ? sight : await this.#take(sight, known);
-  }
-
-  /** A file that is gone and was renamed, as it was, is followed under its other name. */
-  async #knownFor(
-    known: FollowedState | undefined,
-    found: FileRead,
-  ): Promise<FollowedState | undefined> {
-    if (!known?.isGone || found.kind !== "text" || !isBehind(found.path, known.path)) return known;
-    if (found.hash !== known.hash) return known;
-    const renamed = { ...known, path: found.path };
-    await this.#options.store.write(({ db }) => writeFollowed(db, this.link.dir, renamed));
-    return renamed;
+    const sight = await this.#sightOf(read, standing, known);
+    if ("status" in sight) return sight;
+    if (known && (await this.#counted.goOn(sight, known, counted))) return this.#lookAgain(path);
+    return await this.#take(sight, known);
   }
 
   /** Programs write a file in steps: what is new is taken only once it is read twice the same. */
@@ -215,49 +221,36 @@ export class FollowedFile {
     standing: FileStanding,
     known: FollowedState | undefined,
   ): Promise<Sight | Look> {
-    const nowhere = { past: undefined, committed: undefined };
+    const beside = this.#counted.beside.map(({ path }) => path);
     if (standing.kind !== "tracked" || !standing.onDefaultBranch) {
-      return { file: read, standing, checkedOut: checkedOutOf(headOf(standing)), ...nowhere };
+      const checkedOut = checkedOutOf(headOf(standing));
+      const untold = {
+        past: undefined,
+        committed: undefined,
+        leftBehind: undefined,
+        hasGitEndings: false,
+      };
+      const tree = await this.#treeOf(read, standing);
+      return { file: read, standing, checkedOut, tree, beside, ...untold };
     }
-    const guarded = await this.#readGuarded(standing, read.path);
-    if ("status" in guarded) return guarded;
-    const { file, head } = guarded;
-    const checkedOut = checkedOutOf(head);
-    const isSame = known !== undefined && known.checkedOut.commit === checkedOut.commit;
-    if (isSame) return { file, standing, checkedOut, ...nowhere };
-    const { account, store, git } = this.#options;
-    const told = await readKnownCommits(store.reader, account, this.link.projectId);
-    const past = await readFilePast(git, standing.file, head, {
-      read: known?.checkedOut.commit,
-      isKnown: known !== undefined,
-      isTold: (commit) => told.has(commit),
-    });
-    const committed = await this.#committedText(standing, head.commit, file.path);
-    return { file, standing, checkedOut, past, committed };
+    const { path } = read;
+    const seen = await this.#tracked.take(standing, path, known);
+    switch (seen.kind) {
+      case "sight":
+        return { ...seen.sight, tree: await this.#treeOf(seen.sight.file, standing), beside };
+      case "problem":
+        return await this.#takeProblem(seen);
+      case "moved":
+        return { status: this.#status, againMs: 0 };
+      case "not-now": {
+        const againMs = seen.reason === "not-quiet" ? QUIET_MS : "later";
+        return { status: { path, state: "waiting", note: seen.detail }, againMs };
+      }
+    }
   }
 
-  /** What the checked-out commit holds of a tracked file. */
-  async #committedText({ file }: Tracked, commit: string | undefined, path: string) {
-    const head = await readHeadText(this.#options.git, file, commit);
-    if (head.kind === "unknown") throw new GitTrouble(head.reason);
-    const text = head.kind === "text" ? textOf(path, head.bytes, 0) : undefined;
-    return text?.kind === "text" ? text.content : undefined;
-  }
-
-  /** A tracked file's text, once it is sure to be the checked-out branch's. */
-  async #readGuarded(standing: Tracked, path: string): Promise<Guarded | Look> {
-    const { git, world } = this.#options;
-    const read = await readTrackedText(git, world, standing.file, this.#sighting);
-    this.#sighting = read.sighting;
-    if (read.kind === "not-now") {
-      const againMs = read.reason === "not-quiet" ? QUIET_MS : "later";
-      return { status: { path, state: "waiting", note: read.detail }, againMs };
-    }
-    const { head } = read;
-    if (head.branch !== standing.defaultBranch) return { status: this.#status, againMs: 0 };
-    const text = read.bytes && textOf(path, read.bytes, read.savedAt ?? world.now());
-    if (text?.kind === "problem") return await this.#takeProblem(text);
-    return { file: text ?? { kind: "absent", path }, head };
+  async #treeOf(file: Readable, standing: FileStanding): Promise<TreeReadiness> {
+    return file.kind === "absent" ? await this.#tree.look(standing) : TREE_MADE;
   }
 
   async #takeProblem({ path, message, overLimit, unread }: FileProblem): Promise<Look> {
@@ -278,25 +271,32 @@ export class FollowedFile {
     const taken = await store.write((context) => takeSight(context, sight, options));
     switch (taken.kind) {
       case "unfollowed":
+        // It may go on as another one, now that it is gone for good.
+        this.#wanted ||= taken.why === "gone" && known?.isGone === false;
         return this.#unfollowed(taken.why, sight, graceMs);
+      case "deleted":
+        return { status: { ...left(path, deletedNote(taken.deletion)), why: "deleted" } };
       case "held":
         return heldLook(path, taken.why);
       case "write":
-        return await this.#writeBack(path, taken);
+        return await this.#writeBack(sight, taken);
       case "done":
         return { status: { path, state: this.#stateOf(sight), note: this.#noteOf(sight) } };
     }
   }
 
-  #unfollowed(why: Unfollowed, { file: { path }, standing }: Sight, graceMs: number): Look {
-    const note = unfollowedNote(why, standing);
-    if (why === "wait-service") return { status: { path, state: "waiting", note } };
-    if (why === "wait-grace") return { status: { path, state: "waiting", note }, againMs: graceMs };
-    if (why === "leave-unknown") return { ...failing(path, note), againMs: "later" };
-    if (why === "gone" && this.#other !== undefined) {
-      return leftAlone(path, `${note}; ${otherFileNote(this.#other)}`);
+  #unfollowed(why: Unfollowed, sight: Sight, graceMs: number): Look {
+    const { file, tree } = sight;
+    const { path } = file;
+    const note = unfollowedNote(why, sight);
+    if (why === "wait-service") return { status: { path, state: "waiting", note, why } };
+    if (why === "wait-tree" && tree.kind === "making") return waitingForTree(path, note, tree);
+    if (why === "wait-grace") {
+      return { status: { path, state: "waiting", note, why }, againMs: graceMs };
     }
-    return { ...leftAlone(path, note), ...(why === "leave-busy" && { againMs: "later" as const }) };
+    if (why === "leave-unknown") return { ...failing(path, note), againMs: "later" };
+    const status = { ...left(path, note), why };
+    return { status, ...(why === "leave-busy" && { againMs: "later" as const }) };
   }
 
   #noteOf({ file }: Sight): string | undefined {
@@ -319,14 +319,19 @@ export class FollowedFile {
   }
 
   /** The intended state is stored already, so a crash between here and the end is understood. */
-  async #writeBack(path: string, { from, to, content }: ToWrite): Promise<Look> {
+  async #writeBack({ file: { path }, tree }: Sight, write: ToWrite): Promise<Look> {
+    const { from, to, content } = write;
     const { account, store, world } = this.#options;
     const { dir } = this.link;
-    const outcome = await replaceFile(join(dir, path), content, from.hash, world);
+    const isDue = tree.kind === "made" ? tree.isStill : undefined;
+    const options = { expectedHash: from.hash, world, isDue, within: dir };
+    const outcome = await replaceFile(join(dir, path), content, options);
     if (outcome.kind !== "written") {
       await store.write(({ db }) => writeFollowed(db, dir, from));
     } else {
       this.#notKept = outcome.notKept;
+      const written = { file: join(dir, path), bytes: utf8Bytes(content) };
+      this.#options.onActivity?.({ event: "wrote", project: this.link.name, ...written });
       if (outcome.replaced) await this.#lateSaves.add(outcome.replaced, from);
       await store.write(async (context) => {
         await noteWritten(context, from, to, { account, link: this.link, clock: this.#arrivals });
@@ -342,44 +347,33 @@ const FAILED_AGAIN_MS = 5000;
 const AGAIN_MS_MIN = 1000;
 const AGAIN_MS_MAX = 60_000;
 
-type Tracked = Extract<FileStanding, { kind: "tracked" }>;
 type FileProblem = Extract<FileRead, { kind: "problem" }>;
-
-/** A text that is surely that of a commit, which was checked out when it was read. */
-interface Guarded {
-  readonly file: Readable;
-  readonly head: Head;
-}
-
-/** Where the file that was followed is not found, it is that one that is missing. */
-function missedAs(known: FollowedState | undefined, found: FileRead): FileRead {
-  if (!known) return found;
-  const isInItsPlace = known.base.text.trim() !== "" && isBehind(found.path, known.path);
-  return found.kind === "absent" || isInItsPlace ? { kind: "absent", path: known.path } : found;
-}
-
-/** Whether a file is followed only where the other is not there. */
-function isBehind(path: string, other: string): boolean {
-  const paths: readonly string[] = FOLLOWED_PATHS;
-  return paths.indexOf(path) > paths.indexOf(other);
-}
 
 function headOf(standing: FileStanding): Head | undefined {
   if (standing.kind === "untracked") return standing.head;
   return standing.kind === "tracked" ? standing : undefined;
 }
 
-function checkedOutOf(head: Head | undefined): CheckedOut {
-  if (!head) return { commit: undefined, head: undefined };
-  return { commit: head.commit, head: `${head.branch ?? ""} ${head.commit ?? ""}` };
-}
-
 function heldLook(path: string, note: string): Look {
   return { status: { path, state: "held", note } };
 }
 
+/** What may stay so for ever is left alone; what is over in a moment is waited for. */
+function waitingForTree(
+  path: string,
+  note: string,
+  { why, againMs }: Extract<TreeReadiness, { kind: "making" }>,
+): Look {
+  const isLasting = why === "no-commit" || why === "not-checked-out";
+  return { status: { path, state: isLasting ? "left alone" : "waiting", note }, againMs };
+}
+
 function leftAlone(path: string, note: string): Look {
-  return { status: { path, state: "left alone", note } };
+  return { status: left(path, note) };
+}
+
+function left(path: string, note: string): FollowStatus {
+  return { path, state: "left alone", note };
 }
 
 function failing(path: string, note: string): Look {

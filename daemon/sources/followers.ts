@@ -1,6 +1,7 @@
 import type { ProjectId } from "../../shared/ids.ts";
 import { projectOf } from "../../shared/replica/address.ts";
 import type { CommittedRow } from "../../shared/replica/open-document.ts";
+import { DELETION_KEY } from "../../shared/replica/deletion-entry.ts";
 import type { Timer } from "../../shared/world.ts";
 import type { Link } from "../links.ts";
 import { FollowedFile, type FollowerOptions } from "./followed-file.ts";
@@ -119,6 +120,11 @@ export class Followers {
     await Promise.all(this.files().map((file) => file.settled()));
   }
 
+  /** Resolves when no look at this folder's file is under way. */
+  async settledAt(dir: string): Promise<void> {
+    await this.#followers.get(dir)?.file.settled();
+  }
+
   async stop(): Promise<void> {
     this.#rescan?.cancel();
     this.#stopListening();
@@ -129,7 +135,8 @@ export class Followers {
   #onCommit(rows: readonly CommittedRow[]): void {
     const changed = new Set<ProjectId | undefined>();
     for (const { address, changes } of rows) {
-      if (changes.text) changed.add(projectOf(address.name));
+      const isAboutFiles = changes.text || changes.metadataKeys.has(DELETION_KEY);
+      if (isAboutFiles) changed.add(projectOf(address.name));
     }
     if (changed.size === 0) return;
     for (const file of this.files()) if (changed.has(file.link.projectId)) file.look();

@@ -63,11 +63,12 @@ async function reftableLocked(tree: WorkingTree, names: ReadonlySet<string>): Pr
   return exists(join(tree.gitDir, "reftable", "tables.list.lock"));
 }
 
-async function namesIn(gitDir: string): Promise<readonly string[]> {
+/** The names in a folder of git's. Throws `GitTrouble` where it can't be read. */
+export async function namesIn(folder: string): Promise<readonly string[]> {
   try {
-    return await readdir(gitDir);
+    return await readdir(folder);
   } catch (thrown) {
-    throw new GitTrouble(`${gitDir} cannot be read: ${messageOf(thrown)}`);
+    throw new GitTrouble(`${folder} cannot be read: ${messageOf(thrown)}`);
   }
 }
 

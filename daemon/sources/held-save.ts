@@ -1,13 +1,13 @@
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import type { WriteContext } from "../../shared/replica/write-context.ts";
-import { joinForm, splitForm } from "../../shared/replica/text-form.ts";
+import { splitForm } from "../../shared/replica/text-form.ts";
 import { heldAdvice } from "../held/advice.ts";
 import { dropHeld, findHeld, type HeldItem, placeOf, putHeld } from "../held/held-store.ts";
 import { whyHeld } from "../held/judge.ts";
 import type { Link } from "../links.ts";
 import type { DaemonTables } from "../tables.ts";
 import type { FileContent } from "./file-edit.ts";
-import type { FileState } from "./file-state.ts";
+import { contentOf, type FileState } from "./file-state.ts";
 import { ABSENT_HASH, hashOf } from "./read-file.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -29,7 +29,7 @@ export async function holdSave(
   const held = await findHeld(db, place);
   const content = open.document.content();
   const isNew = file.hash !== state?.hash && file.hash !== ABSENT_HASH && file.content !== content;
-  const base = state ? joinForm(state.base.text, state.form) : content;
+  const base = state ? contentOf(state) : content;
   const why = isNew ? await whyHeld(db, open, file.content, [content, base]) : undefined;
   if (!why) {
     if (held) await dropHeld(db, place);
@@ -65,7 +65,7 @@ export async function holdLateSave(
   base: FileState,
   file: FileContent,
 ): Promise<boolean> {
-  const seen = joinForm(base.base.text, base.form);
+  const seen = contentOf(base);
   const why = await whyHeld(db, open, file.content, [open.document.content(), seen]);
   if (!why) return false;
   const place = { kind: "text", ...placeOf(open), key: file.hash } as const;
@@ -96,7 +96,7 @@ export function baseOfRefused(
   refused: HeldItem | undefined,
 ): FileState | undefined {
   if (!refused || state?.hash !== hashOf(refused.value ?? "")) return undefined;
-  const { form, lines } = splitForm(refused.base ?? "");
+  const { form, lines } = splitForm(refused.base ?? "", document.textForm());
   return { hash: "", base: document.alignText(lines), form };
 }
 

@@ -5,7 +5,7 @@ import { base32, type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import { LIMITS, utf8Bytes } from "../../shared/limits.ts";
 import { defaultBranchOf, defaultCommitsOf } from "./default-branch.ts";
 import { readRefs } from "./git-refs.ts";
-import { parseRemoteUrl, withoutGitSuffix } from "./remote-url.ts";
+import { isAtKnownHost, parseRemoteUrl, type RemotePlace, withoutGitSuffix } from "./remote-url.ts";
 import { type Git, GitTrouble, gitOutput, troubleOf } from "./run-git.ts";
 import {
   findWorkingTree,
@@ -22,6 +22,11 @@ export type ProjectIdentity =
   | {
       readonly kind: "origin" | "root-commit";
       readonly projectId: ProjectId;
+      /**
+       * What the same URL gave before letter case and `insteadOf` were seen through, where that is
+       * another one: links of that time have it.
+       */
+      readonly formerId?: ProjectId;
       /** Suggested name of the project; at most `LIMITS.projectNameBytes`. */
       readonly name: string;
       /** Top level of the working tree. */
@@ -45,7 +50,7 @@ export type ProjectIdentity =
 /**
  * The identity of `folder`, the same in every clone and linked worktree. A remote not named
  * `origin` is no evidence: names like `upstream` or `fork` mean something else in each clone.
- * Never rejects for what git says. Two git processes with an origin, at most six without.
+ * Never rejects for what git says. Two or three git processes with an origin, at most six without.
  */
 export async function identifyProject(git: Git, folder: string): Promise<ProjectIdentity> {
   const real = await realPathOf(folder);
@@ -69,9 +74,11 @@ async function identifyIn(
   const place = { root: tree.root, pathInside };
   const url = await originOf(git, tree);
   if (url !== undefined) {
-    const text = await comparableUrl(url, tree);
-    const name = projectName(basename(text), pathInside);
-    return { kind: "origin", projectId: projectIdOf("origin", text, pathInside), name, ...place };
+    const { text, written, former } = await comparableUrl(git, url, tree);
+    const name = projectName(basename(written), pathInside);
+    const projectId = projectIdOf("origin", text, pathInside);
+    const formerId = former === text ? undefined : projectIdOf("origin", former, pathInside);
+    return { kind: "origin", projectId, ...(formerId && { formerId }), name, ...place };
   }
   const name = projectName(withoutGitSuffix(basename(mainFolder(tree))), pathInside);
   // A shallow clone's oldest commit is wherever its history was cut off.
@@ -92,12 +99,54 @@ async function originOf(git: Git, tree: WorkingTree): Promise<string | undefined
   return url === "" || url === "origin" ? undefined : url;
 }
 
-async function comparableUrl(url: string, tree: WorkingTree): Promise<string> {
+/** A remote's URL as it compares between clones. */
+interface ComparableUrl {
+  readonly text: string;
+  /** The same with its own case of letters. */
+  readonly written: string;
+  /** What it was compared by before. */
+  readonly former: string;
+}
+
+async function comparableUrl(git: Git, url: string, tree: WorkingTree): Promise<ComparableUrl> {
   const place = parseRemoteUrl(url);
-  if (place.kind === "network") return place.text;
+  const fetched = await textOf(place, tree);
+  if (isAtKnownHost(place)) return { ...fetched, former: fetched.written };
+  // A mirror, say, that this machine alone goes by.
+  const configured = parseRemoteUrl((await configuredOrigin(git, tree)) ?? url);
+  const meant = isAtKnownHost(configured) ? await textOf(configured, tree) : fetched;
+  return { ...meant, former: fetched.written };
+}
+
+async function textOf(place: RemotePlace, tree: WorkingTree) {
+  if (place.kind === "network") return { text: place.text, written: place.written ?? place.text };
   // A relative one is relative to the main checkout, or a linked worktree would be another project.
   const real = await realPathOf(resolve(mainFolder(tree), place.path));
-  return `file:${withoutGitSuffix(real)}`;
+  const text = `file:${withoutGitSuffix(real)}`;
+  return { text, written: text };
+}
+
+/** The URL as it is configured, without `insteadOf`. */
+async function configuredOrigin(git: Git, tree: WorkingTree): Promise<string | undefined> {
+  const result = await git(tree.root, ["config", "--get-all", "remote.origin.url"]);
+  // A remote may be configured by other means.
+  if (result.kind === "refused") return undefined;
+  if (result.kind !== "done") throw new GitTrouble(troubleOf(result));
+  return result.stdout.toString("utf8").split("\n")[0]?.trim() || undefined;
+}
+
+/**
+ * The identity by the name that it has among `known` ids: what was linked or derived before stays
+ * what it is.
+ */
+export function identityAmong(
+  identity: ProjectIdentity,
+  known: readonly (string | undefined)[],
+): ProjectIdentity {
+  if (identity.kind === "none" || identity.formerId === undefined) return identity;
+  if (!known.includes(identity.formerId)) return identity;
+  const { formerId, ...rest } = identity;
+  return { ...rest, projectId: formerId };
 }
 
 /**

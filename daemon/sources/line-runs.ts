@@ -20,17 +20,49 @@ export function runsOf<Key>(
   return runs;
 }
 
-/** The first items that follow on each other and read as these texts; undefined: there are none. */
-export function findRun<Item>(
-  items: readonly Item[],
-  texts: readonly string[],
-  textOf: (item: Item) => string | undefined,
-): readonly Item[] | undefined {
-  for (let from = 0; from + texts.length <= items.length; from++) {
-    const run = items.slice(from, from + texts.length);
-    if (run.every((item, at) => textOf(item) === texts[at])) return run;
+/** Finds items that follow on each other within one of several groups, by what they say. */
+export class RunFinder<Item> {
+  readonly #textOf: (item: Item) => string;
+  /** Where each text stands, in the order of the groups and of the items in them. */
+  readonly #places = new Map<string, { readonly items: readonly Item[]; readonly at: number }[]>();
+
+  constructor(groups: readonly (readonly Item[])[], textOf: (item: Item) => string) {
+    this.#textOf = textOf;
+    for (const items of groups) {
+      for (const [at, item] of items.entries()) {
+        const text = textOf(item);
+        const places = this.#places.get(text);
+        if (places) places.push({ items, at });
+        else this.#places.set(text, [{ items, at }]);
+      }
+    }
   }
-  return undefined;
+
+  /**
+   * The first items that read as these texts, one after the other, and are all free; undefined:
+   * there are none. What is not free is never free again.
+   */
+  find(
+    texts: readonly string[],
+    isFree: (item: Item) => boolean = () => true,
+  ): readonly Item[] | undefined {
+    const places = this.#places.get(texts[0] ?? "") ?? [];
+    while (places[0] && !isFree(places[0].items[places[0].at] as Item)) places.shift();
+    return this.findWhere(texts, (run) => run.every(isFree));
+  }
+
+  /** The first that read as these texts, one after the other, and are meant. */
+  findWhere(
+    texts: readonly string[],
+    areMeant: (items: readonly Item[]) => boolean,
+  ): readonly Item[] | undefined {
+    for (const { items, at } of this.#places.get(texts[0] ?? "") ?? []) {
+      const run = items.slice(at, at + texts.length);
+      const isHere = (item: Item, i: number) => this.#textOf(item) === texts[i];
+      if (run.length === texts.length && run.every(isHere) && areMeant(run)) return run;
+    }
+    return undefined;
+  }
 }
 
 export function isBlank(line: string): boolean {
@@ -40,4 +72,16 @@ export function isBlank(line: string): boolean {
 /** Whether a line begins or ends a block of code. */
 export function isFence(line: string): boolean {
   return /^\s*(```|~~~)/.test(line);
+}
+
+/** The indices of lines that are in a block of code, or begin or end one. */
+export function codeIn(lines: readonly string[]): ReadonlySet<number> {
+  const code = new Set<number>();
+  let isOpen = false;
+  for (const [at, line] of lines.entries()) {
+    const isEdge = isFence(line);
+    if (isOpen || isEdge) code.add(at);
+    if (isEdge) isOpen = !isOpen;
+  }
+  return code;
 }

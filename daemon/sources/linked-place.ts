@@ -1,12 +1,9 @@
 import type { ReplicaStore } from "../../shared/replica/store.ts";
-import { keepHeldSave } from "../held/keep-held-save.ts";
 import type { Link } from "../links.ts";
 import type { DaemonTables } from "../tables.ts";
 import { type FolderPlace, isSamePlace, readPlace } from "./folder-place.ts";
-import { forgetFollowed, readFollowed } from "./follow-store.ts";
-import { identifyProject } from "./identity.ts";
-import { exchangePlace, findKnownPlace, type KnownPlace, putKnownPlace } from "./place-store.ts";
-import type { FileRead } from "./read-file.ts";
+import { identifyProject, identityAmong } from "./identity.ts";
+import { findKnownPlace, type KnownPlace, putKnownPlace, renewPlace } from "./place-store.ts";
 import type { Git } from "./run-git.ts";
 
 /**
@@ -36,22 +33,20 @@ export class LinkedPlace {
     this.#git = git;
   }
 
-  /** To be asked after `read` was read. A folder that is taken for the linked one is kept so. */
-  async check(read: FileRead): Promise<PlaceStanding> {
+  /** To be asked after the file was read: what was read of another folder's does not count. */
+  async check(): Promise<PlaceStanding> {
     const { dir } = this.#link;
     const found = await readPlace(dir);
     if (found.kind !== "folder") {
       const note = `is left alone: its folder ${found.why}, which deletes nothing`;
-      return { kind: found.kind === "away" ? "gone" : "unknown", note };
+      if (found.kind === "unknown") return { kind: "unknown", note };
+      const ways = `a memsync command that runs in it finds it again, \`memsync unlink '${dir}'\``;
+      return { kind: "gone", note: `${note}; ${ways} forgets it` };
     }
     this.#known ??= await findKnownPlace(this.#store.reader, dir);
     if (!this.#known) return await this.#keepFirst(found.place);
     if (isSamePlace(this.#known.place, found.place)) {
       if (!isEqual(this.#known.place, found.place)) await this.#keep(found.place);
-      return HERE;
-    }
-    if (await this.#isSameProject(this.#known, found.place, read)) {
-      await this.#adopt(found.place, read);
       return HERE;
     }
     const isElsewhere = this.#known.place.device !== found.place.device;
@@ -63,45 +58,18 @@ export class LinkedPlace {
   /** A link of an older version is taken at its word. */
   async #keepFirst(place: FolderPlace): Promise<PlaceStanding> {
     const { dir, projectId } = this.#link;
-    const identity = await identifyProject(this.#git, dir);
+    const identity = identityAmong(await identifyProject(this.#git, dir), [projectId]);
     const derivedId = identity.kind === "none" ? undefined : identity.projectId;
     const isDerived = derivedId === undefined || derivedId === projectId;
     const evidence = isDerived ? identity.kind : "chosen";
-    this.#known = { place, evidence, derivedId, rootCommit: undefined };
+    this.#known = { place, evidence, derivedId, rootCommit: undefined, change: undefined };
     const known = this.#known;
     await this.#store.write(({ db }) => putKnownPlace(db, dir, known));
     return HERE;
   }
 
-  /**
-   * A new clone has the old one's identity; a folder without git has its file's bytes. On another
-   * file system these may be an old copy, which the linked folder covers while it is mounted.
-   */
-  async #isSameProject(known: KnownPlace, found: FolderPlace, read: FileRead): Promise<boolean> {
-    const { dir } = this.#link;
-    const identity = await identifyProject(this.#git, dir);
-    if (identity.kind !== "none") return identity.projectId === known.derivedId;
-    if (known.derivedId !== undefined || read.kind !== "text") return false;
-    if (known.place.device !== found.device) return false;
-    const followed = await readFollowed(this.#store.reader, dir);
-    return followed?.path === read.path && followed.hash === read.hash;
-  }
-
-  /** What the other folder's file was made from is not known, unless it is the same to the byte. */
-  async #adopt(place: FolderPlace, read: FileRead): Promise<void> {
-    const { dir } = this.#link;
-    await this.#store.write(async ({ db }) => {
-      const followed = await readFollowed(db, dir);
-      const isSame = read.kind === "text" && followed?.hash === read.hash;
-      if (isSame) return;
-      await keepHeldSave(db, dir);
-      await forgetFollowed(db, dir);
-    });
-    await this.#keep(place);
-  }
-
   async #keep(place: FolderPlace): Promise<void> {
-    await this.#store.write(({ db }) => exchangePlace(db, this.#link.dir, place));
+    await this.#store.write(({ db }) => renewPlace(db, this.#link.dir, place));
     if (this.#known) this.#known = { ...this.#known, place };
   }
 }

@@ -4,10 +4,11 @@ import type { WriteContext } from "../../shared/replica/write-context.ts";
 import type { Link } from "../links.ts";
 import type { DaemonTables } from "../tables.ts";
 import type { ArrivalClock } from "./arrival-clock.ts";
-import { addArrival, listArrivals } from "./arrival-store.ts";
-import { changeBetween, type FileChange } from "./arrivals.ts";
+import { addArrival, listBrought } from "./arrival-store.ts";
+import { changeBetween, type FileChange, newIn } from "./arrivals.ts";
 import { bringers } from "./bringers.ts";
 import type { FileState } from "./file-state.ts";
+import { without } from "./span-set.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -28,13 +29,10 @@ export async function noteWritten(
   to: FileState,
   options: ArrivalOptions,
 ): Promise<void> {
+  const change = changeBetween(from, to);
+  if (!change) return;
   const open = await context.open(projectDocument(options.account, options.link.projectId));
-  await noteChange(
-    context,
-    open,
-    options,
-    changeBetween(from, to, await knownIn(context, options)),
-  );
+  await noteChange(context, open, options, change);
 }
 
 /**
@@ -48,24 +46,20 @@ export async function noteShown(
   to: FileState,
   options: Omit<ArrivalOptions, "account">,
 ): Promise<void> {
-  const change = changeBetween(from, to, await knownIn(context, options));
-  if (!change || change.brought.length === 0) return;
-  const { brought } = change;
+  const brought = without(to.base.spans, from.base.spans);
   await noteChange(context, open, options, { brought, taken: [], moved: [], former: undefined });
-}
-
-async function knownIn({ db }: Context, { link }: Pick<ArrivalOptions, "link">) {
-  const arrivals = await listArrivals(db, link.dir);
-  return arrivals.flatMap(({ brought }) => brought);
 }
 
 async function noteChange(
   { db, now: at }: Context,
   open: OpenDocument,
   { link, clock }: Omit<ArrivalOptions, "account">,
-  change: FileChange | undefined,
+  change: FileChange,
 ): Promise<void> {
-  if (!change) return;
-  const machine = await bringers(db, open, change.brought);
-  clock.came(await addArrival(db, link.dir, change, { at, machine }));
+  const former = change.brought.length > 0 ? await listBrought(db, link.dir) : [];
+  clock.keep(former);
+  const fresh = newIn(change, former);
+  if (!fresh) return;
+  const machine = await bringers(db, open, fresh.brought);
+  clock.came(await addArrival(db, link.dir, fresh, { at, machine }));
 }

@@ -8,6 +8,26 @@ type Db = Kysely<DaemonTables>;
 /** What a link's project was derived from. `chosen`: the user named it. */
 export type EvidenceKind = "origin" | "root-commit" | "none" | "chosen";
 
+/**
+ * What happened to a link's folder, for as long as there is something to say of it. `at` is in
+ * milliseconds since the Unix epoch.
+ */
+export type PlaceChange =
+  /**
+   * The folder was at another path before, and its link came along. `wrote`: so did no consent to
+   * write, for it is not sure enough that it is the same.
+   */
+  | { readonly kind: "moved"; readonly from: string; readonly wrote: boolean; readonly at: number }
+  /** Another folder of the same project stands where the linked one stood. */
+  | {
+      readonly kind: "replaced";
+      /** Where the former one is followed now; null where that is not known. */
+      readonly movedTo: string | null;
+      /** Others' changes were written into the former one, which nobody allowed for this one. */
+      readonly wrote: boolean;
+      readonly at: number;
+    };
+
 /** What a folder was like when it was linked, by which it is known again. */
 export interface KnownPlace {
   readonly place: FolderPlace;
@@ -16,6 +36,7 @@ export interface KnownPlace {
   readonly derivedId: ProjectId | undefined;
   /** Undefined where that is not known, as in a shallow clone. */
   readonly rootCommit: string | undefined;
+  readonly change: PlaceChange | undefined;
 }
 
 /** Undefined for a link that was made before places were kept, or whose database was rebuilt. */
@@ -34,17 +55,40 @@ export async function listKnownPlaces(db: Db): Promise<ReadonlyMap<string, Known
   return new Map(rows.map((row) => [row.dir, placeOf(row)]));
 }
 
+/** The paths at which a folder was linked, by its inode, and its time of birth or its device. */
+export async function findPlaceDirs(db: Db, place: FolderPlace): Promise<string[]> {
+  const rows = await db
+    .selectFrom("link_places")
+    .select(["dir", "device"])
+    .where("inode", "=", place.inode)
+    .where("born_at", "=", place.bornAt)
+    .orderBy("dir")
+    .execute();
+  const isIts = ({ device }: { device: string }) => place.bornAt !== "" || device === place.device;
+  return rows.filter(isIts).map(({ dir }) => dir);
+}
+
 function placeOf(row: Selectable<DaemonTables["link_places"]>): KnownPlace {
   return {
     place: { device: row.device, inode: row.inode, bornAt: row.born_at },
     evidence: row.evidence,
     derivedId: parseProjectId(row.derived_id ?? ""),
     rootCommit: row.root_commit ?? undefined,
+    change: parseChange(row.change),
   };
 }
 
+/** What a damaged database gave back may be anything. */
+function parseChange(text: string | null): PlaceChange | undefined {
+  try {
+    return text === null ? undefined : (JSON.parse(text) as PlaceChange);
+  } catch {
+    return undefined;
+  }
+}
+
 export async function putKnownPlace(db: Db, dir: string, known: KnownPlace): Promise<void> {
-  const { place, evidence, derivedId, rootCommit } = known;
+  const { place, evidence, derivedId, rootCommit, change } = known;
   const values = {
     device: place.device,
     inode: place.inode,
@@ -52,6 +96,7 @@ export async function putKnownPlace(db: Db, dir: string, known: KnownPlace): Pro
     evidence,
     derived_id: derivedId ?? null,
     root_commit: rootCommit ?? null,
+    change: change ? JSON.stringify(change) : null,
   };
   await db
     .insertInto("link_places")
@@ -60,10 +105,20 @@ export async function putKnownPlace(db: Db, dir: string, known: KnownPlace): Pro
     .execute();
 }
 
-/** Another folder stands at a link's path, and is the same project's. */
-export async function exchangePlace(db: Db, dir: string, place: FolderPlace): Promise<void> {
+/** The folder is the same, and its file system says otherwise what it is. */
+export async function renewPlace(db: Db, dir: string, place: FolderPlace): Promise<void> {
   const values = { device: place.device, inode: place.inode, born_at: place.bornAt };
   await db.updateTable("link_places").set(values).where("dir", "=", dir).execute();
+}
+
+/** Keeps what there is to say of a link's folder from now on. */
+export async function renewChange(
+  db: Db,
+  dir: string,
+  change: PlaceChange | undefined,
+): Promise<void> {
+  const text = change ? JSON.stringify(change) : null;
+  await db.updateTable("link_places").set({ change: text }).where("dir", "=", dir).execute();
 }
 
 export async function forgetKnownPlace(db: Db, dir: string): Promise<void> {

@@ -1,10 +1,13 @@
-import type { LineHunk } from "../../shared/replica/line-diff.ts";
+import { hasWord } from "../../shared/replica/line-diff.ts";
 import type { CapturedText } from "../../shared/replica/text.ts";
-import type { NewTextConflict, PlacedLines } from "../../shared/replica/text-conflict-record.ts";
+import type { NewTextConflict } from "../../shared/replica/text-conflict-record.ts";
+import { withoutMark } from "../../shared/replica/text-form.ts";
 import type { Arrival } from "./arrivals.ts";
-import { findRun, isBlank, isFence, runsOf } from "./line-runs.ts";
+import { codeIn, isBlank, isFence, RunFinder, runsOf } from "./line-runs.ts";
 import { saveHunks } from "./save-hunks.ts";
-import { type CapturedLine, joinLines, linesOf, overlap, splitLines } from "./text-lines.ts";
+import { SpanSet } from "./span-set.ts";
+import { type CapturedLine, joinLines, linesOf, splitLines } from "./text-lines.ts";
+import { conflictsOf, type Hunk, nothingUndone, type Undone } from "./undone-conflicts.ts";
 
 /** What a save of a file is judged by. */
 export interface SaveFacts {
@@ -20,7 +23,7 @@ export interface SaveFacts {
   readonly machine: string | undefined;
   /** When it was saved, in milliseconds since the Unix epoch. */
   readonly savedAt: number;
-  /** git brought it with commits of others: what the document has of them already is the same. */
+  /** git brought it with commits: what the document has of them already is the same. */
   readonly isPulled: boolean;
 }
 
@@ -58,28 +61,30 @@ export function plainEdit(base: CapturedText, lines: string): SavePlan {
   return { base, lines, leftOut: new Set(), moved: new Map(), conflicts: [] };
 }
 
-/** One hunk of the save's diff, and what is decided of its lines. */
-interface Hunk extends LineHunk {
-  /** Indices of the base's lines that stay. */
-  readonly kept: number[];
-}
-
-/** What a save undid of one change of others', by indices. */
-interface Undone {
-  /** Of the base's lines: those that stay, and the hunks that they are in. */
-  readonly kept: number[];
-  readonly hunks: Set<Hunk>;
-  /** Of the saved lines: those that come back, that stay where others put them, that it moved. */
-  readonly returned: number[];
-  readonly putByOthers: number[];
-  readonly shifted: { readonly from: PlacedLines; readonly at: number }[];
+/** A change of others' that the save's author may not have seen, to be asked about. */
+interface Unseen {
+  readonly arrival: Arrival;
+  readonly brought: SpanSet;
+  readonly moved: ReadonlySet<string>;
 }
 
 class Planner {
   readonly #facts: SaveFacts;
+  readonly #unseen: readonly Unseen[];
   readonly #before: readonly CapturedLine[];
+  readonly #saved: readonly string[];
+  /** What the lines of the base and of the save say, however they end. */
+  readonly #shown: readonly string[];
   readonly #after: readonly string[];
+  /** What brought each of the base's lines. */
+  readonly #broughtBy: readonly (Unseen | undefined)[];
+  /** Indices of the base's lines in blocks of code. */
+  readonly #code: ReadonlySet<number>;
   readonly #hunks: readonly Hunk[];
+  /** The added lines, but for blank ones, by index and by what they say. */
+  readonly #added: RunFinder<number>;
+  /** Those that are in no block of code. */
+  readonly #loose: RunFinder<number>;
   /** Added lines that nothing was decided of yet, by index. */
   readonly #open = new Set<number>();
   readonly #leftOut = new Set<number>();
@@ -90,18 +95,26 @@ class Planner {
 
   constructor(facts: SaveFacts) {
     this.#facts = facts;
+    this.#unseen = facts.unseen.map((arrival) => {
+      const { brought, moved } = arrival;
+      return { arrival, brought: new SpanSet(brought), moved: new Set(moved) };
+    });
     this.#before = linesOf(facts.base);
-    this.#after = splitLines(facts.lines);
-    const hunks = this.#diff();
+    this.#saved = splitLines(facts.lines);
+    this.#shown = this.#before.map(({ text }) => withoutMark(text));
+    this.#after = this.#saved.map(withoutMark);
+    this.#broughtBy = this.#before.map(({ spans }) => this.#bringerOf(spans));
+    this.#code = codeIn(this.#shown);
+    const hunks = saveHunks(this.#shown, this.#after, (at) => this.#broughtBy[at] !== undefined);
     this.#hunks = hunks.map((hunk) => ({ ...hunk, kept: [] }));
-    for (const { from, added } of hunks) {
-      for (let at = from; at < from + added; at++) this.#open.add(at);
-    }
-  }
-
-  #diff(): readonly LineHunk[] {
-    const texts = this.#before.map(({ text }) => text);
-    return saveHunks(texts, this.#after, (at) => this.#arrivalAt(at) !== undefined);
+    const added = hunks.map((hunk) => range(hunk.from, hunk.added));
+    for (const at of added.flat()) this.#open.add(at);
+    const textOf = (at: number) => this.#after[at] as string;
+    const withText = added.map((all) => all.filter((at) => !isBlank(textOf(at))));
+    this.#added = new RunFinder(withText, textOf);
+    const code = codeIn(this.#after);
+    const loose = withText.map((all) => all.filter((at) => !code.has(at)));
+    this.#loose = new RunFinder(loose, textOf);
   }
 
   plan(): SavePlan {
@@ -111,92 +124,127 @@ class Planner {
       this.#joinUnshown();
       this.#judgeAdded();
       for (const hunk of this.#hunks) this.#judgeBlank(hunk);
+      this.#noteEndings();
     }
     this.#leaveOutBlank();
     const kept = new Set(this.#hunks.flatMap((hunk) => hunk.kept));
     const base = this.#before.filter((_, at) => !kept.has(at));
     return {
       base: joinLines([...base, ...this.#joined]),
-      lines: this.#after.filter((_, at) => !this.#leftOut.has(at)).join(""),
+      lines: this.#saved.filter((_, at) => !this.#leftOut.has(at)).join(""),
       leftOut: this.#leftOut,
       moved: this.#moved,
-      conflicts: [...this.#undone].flatMap(([arrival, undone]) => this.#tell(arrival, undone)),
+      conflicts: this.#conflicts(),
     };
+  }
+
+  #conflicts(): NewTextConflict[] {
+    const save = {
+      machine: this.#facts.machine,
+      savedAt: this.#facts.savedAt,
+      shown: this.#shown,
+      after: this.#after,
+      hunks: this.#hunks,
+      leftOut: this.#leftOut,
+      moved: this.#moved,
+      bringerOf: (at: number) => this.#broughtBy[at]?.arrival,
+    };
+    return [...this.#undone].flatMap(([arrival, undone]) => conflictsOf(save, arrival, undone));
   }
 
   /** Lines that others brought, but for blank ones: together they are moved, or they stay. */
   #judgeRemoved(hunk: Hunk): void {
     const indices = range(hunk.at, hunk.removed).filter((at) => !isBlank(this.#textAt(at)));
-    for (const { key: arrival, indices: run } of runsOf(indices, (at) => this.#arrivalAt(at))) {
+    for (const { key, indices: run } of runsOf(indices, (at) => this.#broughtBy[at])) {
+      const { arrival, moved } = key;
       const twins = this.#twinsOf(run.map((at) => this.#textAt(at)));
       const undone = this.#undoneOf(arrival);
       if (!twins) {
         hunk.kept.push(...run);
-        const left = this.#notMoved(run, arrival, undone);
+        const left = this.#notElsewhere(run, moved, undone);
         undone.kept.push(...left);
         if (left.length > 0) undone.hunks.add(hunk);
-      } else if (run.every((at) => arrival.moved.includes(this.#textAt(at)))) {
+      } else if (run.every((at) => moved.has(this.#textAt(at)))) {
         hunk.kept.push(...run);
-        undone.putByOthers.push(...twins);
+        undone.putByOthers.stands.push(...run);
+        undone.putByOthers.wanted.push(...twins);
         for (const at of twins) this.#leftOut.add(at);
       } else {
-        const from = this.#placeOf(run);
-        for (const at of twins) {
-          this.#moved.set(at, arrival);
-          undone.shifted.push({ from, at });
-        }
+        undone.shifted.from.push(...run);
+        undone.shifted.to.push(...twins);
+        for (const at of twins) this.#moved.set(at, arrival);
       }
     }
   }
 
-  /** Of a block that is not all elsewhere in the save: those lines that others have not moved. */
-  #notMoved(run: readonly number[], { moved }: Arrival, undone: Undone): number[] {
+  /**
+   * Of a block that is not all elsewhere in the save: those lines that are not. One that is stays
+   * where others put it, but for lines of code, which belong to their block.
+   */
+  #notElsewhere(run: readonly number[], moved: ReadonlySet<string>, undone: Undone): number[] {
     return run.filter((at) => {
       const text = this.#textAt(at);
-      const [twin] = (moved.includes(text) && this.#twinsOf([text])) || [];
+      const isLoose = hasWord(text) && !this.#code.has(at);
+      const [twin] =
+        (moved.has(text) && this.#twinsOf([text])) ||
+        (isLoose && this.#twinsOf([text], this.#loose)) ||
+        [];
       if (twin === undefined) return true;
-      undone.putByOthers.push(twin);
+      undone.putByOthers.stands.push(at);
+      undone.putByOthers.wanted.push(twin);
       this.#leftOut.add(twin);
       return false;
     });
   }
 
   /** Added lines that are these, all together. */
-  #twinsOf(texts: readonly string[]): readonly number[] | undefined {
+  #twinsOf(
+    texts: readonly string[],
+    among: RunFinder<number> = this.#added,
+  ): readonly number[] | undefined {
     if (texts.every(isFence)) return undefined;
-    for (const { from, added } of this.#hunks) {
-      const open = range(from, added).filter((at) => !isBlank(this.#after[at] as string));
-      const found = findRun(open, texts, (at) =>
-        this.#open.has(at) ? this.#after[at] : undefined,
-      );
-      if (!found) continue;
-      for (const at of found) this.#open.delete(at);
-      return found;
-    }
-    return undefined;
+    const found = among.find(texts, (at) => this.#open.has(at));
+    for (const at of found ?? []) this.#open.delete(at);
+    return found;
   }
 
   /** What a save left out and has again at another place was cut and pasted. */
   #joinUnshown(): void {
-    for (const { key: arrival, lines } of this.#unshownRuns((spans) => this.#broughtBy(spans))) {
-      const twins = this.#twinsOf(lines.map(({ text }) => text));
+    for (const { key, lines } of this.#unshownRuns((spans) => this.#bringerOf(spans))) {
+      const twins = this.#twinsOf(lines.map(({ text }) => withoutMark(text)));
       if (!twins) continue;
-      for (const at of twins) this.#moved.set(at, arrival);
+      for (const at of twins) this.#moved.set(at, key.arrival);
       this.#joined.push(...lines);
     }
   }
 
-  /** What git brings and the document has beyond the file, as it stands together, is the same. */
+  /**
+   * What git brings and the document has beyond the file, at the same place, is the same. An equal
+   * line elsewhere is another one.
+   */
   #leaveOutShown(): void {
-    const anybody = {};
-    const runs = this.#unshownRuns(() => anybody);
-    const shown = runs.map(({ lines }) => lines.map(({ text }) => text));
+    const live = linesOf(this.#facts.live).filter(({ text }) => !isBlank(text));
+    const liveAt = new Map(live.map((line, at) => [line.spans, at]));
+    const textOf = (line: CapturedLine | undefined) => (line ? withoutMark(line.text) : "");
+    const groups = this.#unshownRuns(() => ANYBODY).map(({ lines }) => lines);
+    const shown = new RunFinder(groups, ({ text }) => withoutMark(text));
+    const saved = range(0, this.#after.length).filter((at) => !isBlank(this.#textAfter(at)));
+    const used = new Set<CapturedLine["spans"]>();
     for (const { from, added } of this.#hunks) {
-      const lines = range(from, added).filter((at) => !isBlank(this.#after[at] as string));
-      const texts = lines.map((at) => this.#after[at] as string);
-      const isShown = shown.some((run) => findRun(run, texts, (text) => text) !== undefined);
-      if (lines.length === 0 || !isShown) continue;
-      for (const at of lines) {
+      const lines = saved.filter((at) => at >= from && at < from + added);
+      if (lines.length === 0) continue;
+      const texts = lines.map((at) => this.#textAfter(at));
+      const before = this.#textAfter(saved[saved.indexOf(lines[0] as number) - 1] ?? -1);
+      const after = this.#textAfter(saved[saved.indexOf(lines.at(-1) as number) + 1] ?? -1);
+      const twins = shown.findWhere(texts, (run) => {
+        if (run.some(({ spans }) => used.has(spans))) return false;
+        const [first, last] = [run[0], run.at(-1)].map((line) => line && liveAt.get(line.spans));
+        if (first === undefined || last === undefined) return false;
+        const [above, below] = [textOf(live[first - 1]), textOf(live[last + 1])];
+        return above === before || below === after;
+      });
+      for (const { spans } of twins ?? []) used.add(spans);
+      for (const at of twins ? lines : []) {
         this.#leftOut.add(at);
         this.#open.delete(at);
       }
@@ -206,8 +254,8 @@ class Planner {
   /** The document's lines that the file does not show, but for blank ones, run by run. */
   #unshownRuns<Key>(keyOf: (spans: CapturedLine["spans"]) => Key | undefined) {
     const live = linesOf(this.#facts.live).filter(({ text }) => !isBlank(text));
-    const shown = this.#facts.base.spans;
-    const keys = live.map(({ spans }) => (overlap(spans, shown) ? undefined : keyOf(spans)));
+    const shown = new SpanSet(this.#facts.base.spans);
+    const keys = live.map(({ spans }) => (shown.hasAny(spans) ? undefined : keyOf(spans)));
     const all = range(0, live.length);
     return runsOf(all, (at) => keys[at]).map(({ key, indices }) => {
       return { key, lines: indices.map((at) => live[at] as CapturedLine) };
@@ -229,13 +277,42 @@ class Planner {
     }
   }
 
-  /** Blank lines that others brought stay with the lines that they stand between. */
-  #judgeBlank(hunk: Hunk): void {
-    if (hunk.kept.length === 0) return;
-    for (const at of range(hunk.at, hunk.removed)) {
-      if (isBlank(this.#textAt(at)) && this.#arrivalAt(at)) hunk.kept.push(at);
+  /** A line that gets a CR before its break is written anew: it is as new as it was. */
+  #noteEndings(): void {
+    let [at, from] = [0, 0];
+    for (const hunk of [...this.#hunks, { at: this.#before.length, removed: 0, added: 0 }]) {
+      for (; at < hunk.at; at++, from++) {
+        const arrival = this.#broughtBy[at]?.arrival;
+        const isLonger = (this.#saved[from]?.length ?? 0) > (this.#before[at]?.text.length ?? 0);
+        if (arrival && isLonger) this.#moved.set(from, arrival);
+      }
+      at += hunk.removed;
+      from += hunk.added;
     }
-    hunk.kept.sort((one, other) => one - other);
+  }
+
+  /**
+   * Blank lines that others brought stay with the lines that they stand between. So do those that
+   * part what stays from what was there, where the save has put something else in their place.
+   */
+  #judgeBlank({ at: first, removed, added, kept }: Hunk): void {
+    if (kept.length === 0) return;
+    const stays = new Set(kept);
+    let isBeside = false;
+    for (let at = first; at < first + removed; at++) {
+      if (!isBlank(this.#textAt(at))) isBeside = stays.has(at);
+      else if (this.#broughtBy[at]) kept.push(at);
+      else if (added > 0 && (isBeside || this.#partsKept(at, first + removed, stays)))
+        kept.push(at);
+    }
+    kept.sort((one, other) => one - other);
+  }
+
+  /** Whether the next line that is not blank stays. */
+  #partsKept(at: number, end: number, stays: ReadonlySet<number>): boolean {
+    let next = at;
+    while (next < end && isBlank(this.#textAt(next))) next++;
+    return stays.has(next);
   }
 
   /** Blank lines go nowhere with the lines that go nowhere. */
@@ -248,122 +325,30 @@ class Planner {
     }
   }
 
-  /** One conflict for all that a save undid of a change in one way. */
-  #tell(arrival: Arrival, undone: Undone): NewTextConflict[] {
-    const { machine, savedAt } = this.#facts;
-    const [mine, theirs] = [
-      { machine, at: savedAt },
-      { machine: arrival.machine, at: arrival.at },
-    ];
-    const found: NewTextConflict[] = [];
-    if (undone.kept.length > 0) {
-      const kept = placedRuns(undone.kept, (at) => this.#before[at]?.text);
-      const added = this.#addedIn(undone.hunks);
-      found.push({
-        kind: "unseen",
-        versions: [
-          { ...theirs, text: textOf(kept), places: kept },
-          { ...mine, text: textOf(added), places: added },
-        ],
-      });
-    }
-    const told = new Set([...undone.hunks].flatMap(({ from, added }) => range(from, added)));
-    const alone = undone.returned.filter((at) => !told.has(at));
-    const back = placedRuns(alone, (at) => this.#after[at]);
-    if (back.length > 0) {
-      const versions = [
-        { ...theirs, text: "" },
-        { ...mine, text: textOf(back), places: back },
-      ] as const;
-      found.push({ kind: "unseen", versions });
-    }
-    return [...found, ...this.#tellMoves(undone, mine, theirs)];
-  }
-
-  #tellMoves({ putByOthers, shifted }: Undone, mine: Side, theirs: Side): NewTextConflict[] {
-    const found: NewTextConflict[] = [];
-    const wanted = placedRuns(putByOthers, (at) => this.#after[at]);
-    if (wanted.length > 0) {
-      const text = textOf(wanted);
-      const versions = [
-        { ...theirs, text, isStanding: true },
-        { ...mine, text, places: wanted },
-      ] as const;
-      found.push({ kind: "moved", versions });
-    }
-    const from = [...new Set(shifted.map((each) => each.from))];
-    if (from.length > 0) {
-      const text = textOf(from);
-      const versions = [
-        { ...theirs, text, places: from },
-        { ...mine, text, isStanding: true },
-      ] as const;
-      found.push({ kind: "moved", versions });
-    }
-    return found;
-  }
-
-  /** What the save put where it left something out. */
-  #addedIn(hunks: ReadonlySet<Hunk>): PlacedLines[] {
-    const indices = [...hunks].flatMap(({ from, added }) => range(from, added));
-    const open = indices.filter((at) => !this.#leftOut.has(at) && !this.#moved.has(at));
-    const hasText = open.some((at) => !isBlank(this.#after[at] as string));
-    return hasText ? placedRuns(open, (at) => this.#after[at]) : [];
-  }
-
-  #placeOf(run: readonly number[]): PlacedLines {
-    const [place] = placedRuns(run, (at) => this.#before[at]?.text);
-    return place ?? { behind: "", text: "" };
-  }
-
   #undoneOf(arrival: Arrival): Undone {
     const known = this.#undone.get(arrival);
     if (known) return known;
-    const fresh = { kept: [], hunks: new Set<Hunk>(), returned: [], putByOthers: [], shifted: [] };
+    const fresh = nothingUndone();
     this.#undone.set(arrival, fresh);
     return fresh;
   }
 
+  #textAfter(at: number): string {
+    return this.#after[at] ?? "";
+  }
+
   #textAt(at: number): string {
-    return (this.#before[at] as CapturedLine).text;
+    return this.#shown[at] as string;
   }
 
-  #arrivalAt(at: number): Arrival | undefined {
-    return this.#broughtBy((this.#before[at] as CapturedLine).spans);
-  }
-
-  #broughtBy(spans: CapturedLine["spans"]): Arrival | undefined {
-    return this.#facts.unseen.find(({ brought }) => overlap(spans, brought));
+  #bringerOf(spans: CapturedLine["spans"]): Unseen | undefined {
+    return this.#unseen.find(({ brought }) => brought.hasAny(spans));
   }
 }
 
-interface Side {
-  readonly machine: string | undefined;
-  readonly at: number;
-}
+/** Whoever it is. */
+const ANYBODY = {};
 
 function range(from: number, count: number): number[] {
   return Array.from({ length: count }, (_, at) => from + at);
-}
-
-/** Lines by index, joined where they stand together, and what each stands behind. */
-function placedRuns(
-  indices: readonly number[],
-  textAt: (at: number) => string | undefined,
-): PlacedLines[] {
-  const places: PlacedLines[] = [];
-  let next = Number.NaN;
-  for (const at of [...indices].sort((one, other) => one - other)) {
-    const text = textAt(at) ?? "";
-    const last = at === next ? places.pop() : undefined;
-    places.push(
-      last ? { ...last, text: last.text + text } : { behind: textAt(at - 1) ?? "", text },
-    );
-    next = at + 1;
-  }
-  return places;
-}
-
-function textOf(places: readonly PlacedLines[]): string {
-  return places.map(({ text }) => text).join("");
 }

@@ -5,9 +5,6 @@ import { join } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
 import { LIMITS } from "../../shared/limits.ts";
 
-/** A project's description document is the first of these that exists, from its folder. */
-export const FOLLOWED_PATHS = ["CLAUDE.md", join(".claude", "CLAUDE.md"), "AGENTS.md"] as const;
-
 /** Stands for the hash of a file that is not there. */
 export const ABSENT_HASH = "absent";
 
@@ -36,16 +33,7 @@ export type FileRead =
 
 type FileProblem = Extract<FileRead, { kind: "problem" }>;
 
-/** Finds and reads a folder's followed file. Symbolic links are not followed. */
-export async function readFollowedFile(dir: string): Promise<FileRead> {
-  for (const path of FOLLOWED_PATHS) {
-    const read = await readFileAt(dir, path);
-    if (read.kind !== "absent") return read;
-  }
-  return { kind: "absent", path: FOLLOWED_PATHS[0] };
-}
-
-/** The same for the one at a path from the folder. */
+/** Reads a file by its path from the folder. Symbolic links are not followed. */
 export async function readFileAt(dir: string, path: string): Promise<FileRead> {
   const problem = (message: string): FileProblem => ({ kind: "problem", path, message });
   try {

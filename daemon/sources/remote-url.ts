@@ -3,7 +3,12 @@
  * text on every machine; `local` is a path of this machine, possibly relative.
  */
 export type RemotePlace =
-  | { readonly kind: "network"; readonly text: string }
+  | {
+      readonly kind: "network";
+      readonly text: string;
+      /** As the URL has it, where its host takes another case of letters for the same. */
+      readonly written?: string;
+    }
   | { readonly kind: "local"; readonly path: string };
 
 const DEFAULT_PORTS: Readonly<Record<string, string>> = {
@@ -24,6 +29,9 @@ const SAME_HOST: Readonly<Record<string, string>> = {
   "altssh.bitbucket.org:443": "bitbucket.org",
 };
 
+/** Hosts whose paths are the same in any case of letters, as their redirects show. */
+const CASELESS_HOSTS: readonly string[] = ["github.com", "gitlab.com", "bitbucket.org"];
+
 const URL_FORM = /^([a-z][a-z0-9+.-]*):\/\/([^/]*)(.*)$/i;
 const HELPER_FORM = /^[a-z0-9][a-z0-9+.-]*::/i;
 const DRIVE_FORM = /^[a-z]:[\\/]/i;
@@ -33,7 +41,7 @@ const SCP_FORM = /^(?:[^@/:[\]]*@)?(\[[^\]]+\]|[^:/@[\]]+):(.*)$/s;
 /**
  * Reads a remote's URL in any form that `git help fetch` ("GIT URLS") lists. Credentials, scheme,
  * default port, `.git`, and slashes around and doubled in the path go; the host's case goes, the
- * path's stays, for most hosts tell cases apart.
+ * path's stays, for most hosts tell cases apart, but for those that are known not to.
  */
 export function parseRemoteUrl(url: string): RemotePlace {
   const trimmed = url.trim();
@@ -60,7 +68,17 @@ function fromUrl(scheme: string, authority: string, rest: string): RemotePlace {
 function network(host: string, path: string): RemotePlace {
   const lower = host.toLowerCase();
   const segments = withoutGitSuffix(path.replace(/\/+/g, "/").replace(/^\//, ""));
-  return { kind: "network", text: `${SAME_HOST[lower] ?? lower}/${segments}` };
+  const known = SAME_HOST[lower] ?? lower;
+  const written = `${known}/${segments}`;
+  const text = CASELESS_HOSTS.includes(known) ? written.toLowerCase() : written;
+  return { kind: "network", text, ...(text !== written && { written }) };
+}
+
+/** Whether it is at a host that everybody calls by one name. */
+export function isAtKnownHost(place: RemotePlace): boolean {
+  return (
+    place.kind === "network" && CASELESS_HOSTS.some((host) => place.text.startsWith(`${host}/`))
+  );
 }
 
 /** `path` without a final slash, `/.git` or `.git`: a clone may have been named either way. */

@@ -1,22 +1,32 @@
 import type { ReplicaDocument } from "../../shared/replica/document.ts";
 import { historyTime } from "../../shared/replica/history-clock.ts";
+import { isOver } from "../../shared/replica/over-conflict.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import type { CapturedText } from "../../shared/replica/text.ts";
+import { holdsAnyLine } from "../../shared/replica/standing-lines.ts";
 import {
+  forgetTextConflict,
   listTextConflicts,
   type NewTextConflict,
   recordTextConflict,
+  type TextConflictRecord,
 } from "../../shared/replica/text-conflict-record.ts";
-import { splitForm, type TextForm } from "../../shared/replica/text-form.ts";
+import {
+  type ShownForm,
+  shownForm,
+  splitForm,
+  type TextForm,
+} from "../../shared/replica/text-form.ts";
 import type { ReplicaTables } from "../../shared/replica/tables.ts";
 import type { WriteContext } from "../../shared/replica/write-context.ts";
 import type { Kysely } from "kysely";
 import type { DaemonTables } from "../tables.ts";
 import type { Arrival } from "./arrivals.ts";
 import { applyEdit, type FileContent, knownBase } from "./file-edit.ts";
-import type { FileState } from "./file-state.ts";
+import { contentOf, type FileState } from "./file-state.ts";
 import { plainEdit, planSave, type SavePlan } from "./plan-save.ts";
-import { linesOf, splitLines, type CapturedLine, joinLines, without } from "./text-lines.ts";
+import { without } from "./span-set.ts";
+import { linesOf, splitLines, type CapturedLine, joinLines } from "./text-lines.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -53,7 +63,7 @@ export async function takeEdit(
   { unseen, isPulled = false }: EditOptions,
 ): Promise<TakenSave> {
   const { document, writer } = open;
-  const { form, lines } = splitForm(file.content);
+  const { form, lines } = splitForm(file.content, known.form);
   const { machine } = writer;
   const savedAt = Math.round(file.savedAt);
   const base = knownBase(open, known.base);
@@ -62,43 +72,68 @@ export async function takeEdit(
   const plan = isSure
     ? plainEdit(base, lines)
     : planSave({ ...facts, live: document.captureText() });
-  const edit = await applyEdit(context, open, plan.base, plan.lines);
   document.setTextForm(changedForm(document.textForm(), known.form, form), context.now);
-  const found = [...plan.conflicts, ...formatConflict(known.form, form, unseen, machine, savedAt)];
+  // Before the edit, which finds the same places without knowing whose they are.
+  const told = await record(
+    context,
+    open,
+    [...plan.conflicts, ...formatConflict(known, file, unseen, machine)],
+    file.content,
+  );
+  const edit = await applyEdit(context, open, { seen: plan.base, lines: plan.lines, shown: base });
   const saved = isSure ? [] : withLeftOut(edit.base, lines, plan);
   return {
     state: { hash: file.hash, base: isSure ? edit.base : joinLines(saved), form },
-    conflicts: [...edit.conflicts, ...(await record(context, open, found))],
+    conflicts: [...new Set([...edit.conflicts, ...told])],
     moved: [...plan.moved].map(([at, arrival]) => {
       return { arrival, spans: without(saved[at]?.spans ?? [], arrival.brought) };
     }),
   };
 }
 
-/** Records conflicts in the document, and gives their ids. */
+/** Records conflicts in the document, and gives their ids. `saved`: the save that they are of. */
 export async function record(
   { db, now }: Context,
   { document }: OpenDocument,
   conflicts: readonly NewTextConflict[],
+  saved?: string,
 ): Promise<string[]> {
   if (conflicts.length === 0) return [];
   const time = await historyTime(db as unknown as Kysely<ReplicaTables>, now);
   return conflicts.map((conflict) => {
-    return findSame(document, conflict) ?? recordTextConflict(document, conflict, now, time);
+    const same = findSame(document, conflict);
+    if (same && stillTells(same, conflict, saved)) return same.id;
+    if (same) forgetTextConflict(document, same.id);
+    return recordTextConflict(document, conflict, now, time);
   });
 }
 
 /** A program that saves again and again without reading leaves out the same lines each time. */
-function findSame(document: ReplicaDocument, conflict: NewTextConflict): string | undefined {
+function findSame(
+  document: ReplicaDocument,
+  conflict: NewTextConflict,
+): TextConflictRecord | undefined {
   const [theirs] = conflict.versions;
   if (conflict.kind !== "unseen" || theirs.text === "") return undefined;
   const behind = theirs.places?.[0]?.behind;
-  return listTextConflicts(document).find(({ kind, versions }) => {
-    const isSame = versions.some(({ text, places }) => {
+  const content = document.content();
+  return listTextConflicts(document).find((known) => {
+    const isSame = known.versions.some(({ text, places }) => {
       return text === theirs.text && places[0]?.behind === behind;
     });
-    return kind === "unseen" && isSame;
-  })?.id;
+    return known.kind === "unseen" && isSame && !isOver(known, content);
+  });
+}
+
+/** Whether what a known conflict shows beside those lines is there after this save, too. */
+function stillTells(
+  { versions }: TextConflictRecord,
+  { versions: [theirs] }: NewTextConflict,
+  saved = "",
+): boolean {
+  return versions.every(({ text }) => {
+    return text === "" || text === theirs.text || holdsAnyLine(saved, text);
+  });
 }
 
 /** The saved lines, of which the document has those that were left out elsewhere or not at all. */
@@ -122,23 +157,24 @@ function changedForm(document: TextForm, known: TextForm, saved: TextForm): Text
 
 /** Only one way of writing a text down can stand: the save's does, and what it undid is told. */
 function formatConflict(
-  known: TextForm,
-  form: TextForm,
+  known: FileState,
+  { content, savedAt }: FileContent,
   unseen: readonly Arrival[],
   machine: string | undefined,
-  savedAt: number,
 ): NewTextConflict[] {
-  const by = unseen.findLast(({ former }) => former && isUndone(former, known, form));
+  if (!unseen.some(({ former }) => former)) return [];
+  const [was, is] = [shownForm(contentOf(known)), shownForm(content)];
+  const by = unseen.findLast(({ former }) => former && isUndone(former, was, is));
   if (!by) return [];
   const versions = [
-    { text: JSON.stringify(known), machine: by.machine, at: by.at },
-    { text: JSON.stringify(form), machine, at: savedAt },
+    { text: JSON.stringify(was), machine: by.machine, at: by.at },
+    { text: JSON.stringify(is), machine, at: Math.round(savedAt) },
   ] as const;
   return [{ kind: "format", versions }];
 }
 
 /** Whether a save gives back a part of the form that others had changed. */
-function isUndone(former: TextForm, known: TextForm, saved: TextForm): boolean {
+function isUndone(former: ShownForm, known: ShownForm, saved: ShownForm): boolean {
   const parts = ["bom", "eol", "final_newline"] as const;
   return parts.some((part) => former[part] !== known[part] && saved[part] === former[part]);
 }

@@ -1,7 +1,7 @@
 import { projectDocument } from "../../shared/replica/address.ts";
 import type { WriteContext } from "../../shared/replica/write-context.ts";
 import type { DaemonTables } from "../tables.ts";
-import { listArrivals } from "./arrival-store.ts";
+import { listUnseen } from "./arrival-store.ts";
 import type { FileContent } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
 import { holdLateSave } from "./held-save.ts";
@@ -25,8 +25,7 @@ export async function takeLateSave(
     await keepSave(context, open, { ...save, outcome: "held", conflicts: [] });
     return { ...base, hash: file.hash };
   }
-  const arrivals = await listArrivals(context.db, link.dir);
-  const unseen = clock.unseenAt(arrivals, file.savedAt);
+  const unseen = await listUnseen(context.db, link.dir, clock, file.savedAt);
   const { state, conflicts } = await takeEdit(context, open, base, file, { unseen });
   const outcome = conflicts.length > 0 ? "conflict" : "taken";
   await keepSave(context, open, { ...save, outcome, conflicts });

@@ -1,34 +1,35 @@
 import { projectDocument } from "../../shared/replica/address.ts";
 import { diffLines, hasWord } from "../../shared/replica/line-diff.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
-import { listRevisions } from "../../shared/replica/revisions.ts";
-import type { ReplicaTables } from "../../shared/replica/tables.ts";
-import type { NewTextConflict } from "../../shared/replica/text-conflict-record.ts";
-import { PLAIN_FORM, splitForm } from "../../shared/replica/text-form.ts";
+import type { ProjectDeletion } from "../../shared/replica/deletion-entry.ts";
+import { deletionOf } from "../../shared/replica/project-deletion.ts";
+import type { PlacedLines } from "../../shared/replica/text-conflict-record.ts";
+import { PLAIN_FORM } from "../../shared/replica/text-form.ts";
 import type { WriteContext } from "../../shared/replica/write-context.ts";
-import type { Kysely } from "kysely";
 import { heldAdvice } from "../held/advice.ts";
 import { dropHeld } from "../held/held-store.ts";
 import type { Link } from "../links.ts";
 import { readPosition } from "../sync/positions.ts";
 import type { DaemonTables } from "../tables.ts";
 import type { ArrivalClock } from "./arrival-clock.ts";
-import { addArrival, listArrivals } from "./arrival-store.ts";
-import type { Arrival } from "./arrivals.ts";
+import { addArrival, listUnseen } from "./arrival-store.ts";
 import { decideFollowing, type FollowDecision } from "./decide-following.ts";
-import { type FileContent, takeFirst, takeSave, takeVersion } from "./file-edit.ts";
+import { type FileContent, takeFirst, takeSave } from "./file-edit.ts";
 import { factsOf, type Sight } from "./follow-facts.ts";
 import type { Unfollowed } from "./follow-notes.ts";
 import type { FileState } from "./file-state.ts";
-import { type FollowedState, readFollowed, writeFollowed } from "./follow-store.ts";
+import { type FollowedState, forgetFollowed, readFollowed, writeFollowed } from "./follow-store.ts";
+import { checkedOutEndings, committedEndings } from "./git-endings.ts";
 import { baseOfRefused, findRefusedText, holdSave } from "./held-save.ts";
-import { isKnownCommit, tellCommits } from "./known-commits.ts";
-import { pulledBase } from "./pulled-base.ts";
+import { tellCommits } from "./known-commits.ts";
 import { ABSENT_HASH, hashOf } from "./read-file.ts";
 import { noteShown, noteWritten } from "./note-arrival.ts";
 import { keepSave } from "./save-history.ts";
+import { isAsideHere, settleAside } from "./aside-conflicts.ts";
+import { placedRuns, textOf } from "./placed-runs.ts";
 import { record, type TakenSave, takeEdit } from "./take-edit.ts";
-import { splitLines } from "./text-lines.ts";
+import { baseOfEdit, keptAside, takeGitVersion } from "./take-git-version.ts";
+import { contentLines } from "./text-lines.ts";
 import { isUnchanged } from "./unchanged-file.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -47,6 +48,8 @@ export interface TakeOptions {
 export type Taken =
   | { readonly kind: "done" }
   | { readonly kind: "unfollowed"; readonly why: Unfollowed }
+  /** The project was deleted, on whatever machine: its files are nobody's any more. */
+  | { readonly kind: "deleted"; readonly deletion: ProjectDeletion }
   /** Kept on this machine; why, in words that follow the path. */
   | { readonly kind: "held"; readonly why: string }
   | ToWrite;
@@ -74,6 +77,17 @@ export async function takeSight(
 
 const ABSENT: FileState = { hash: ABSENT_HASH, base: { text: "", spans: [] }, form: PLAIN_FORM };
 
+function range(from: number, count: number): number[] {
+  return Array.from({ length: count }, (_, at) => from + at);
+}
+
+/** A file whose CRLF are git's is read as git has it. */
+function withCommittedEndings(sight: Sight): Sight {
+  const { file } = sight;
+  if (!sight.hasGitEndings || file.kind !== "text") return sight;
+  return { ...sight, file: { ...file, content: committedEndings(file.content) } };
+}
+
 function unconflicted(state: FileState): TakenSave {
   return { state, conflicts: [], moved: [] };
 }
@@ -83,20 +97,29 @@ class Taking {
   readonly #sight: Sight;
   readonly #options: TakeOptions;
   readonly #file: FileContent;
+  /** What was saved, byte for byte. */
+  readonly #saved: string;
 
   constructor(context: Context, sight: Sight, options: TakeOptions) {
     this.#context = context;
-    this.#sight = sight;
+    this.#sight = withCommittedEndings(sight);
     this.#options = options;
-    const { file } = sight;
+    const { file } = this.#sight;
     const absent = { content: "", hash: ABSENT_HASH, savedAt: context.now };
     this.#file = file.kind === "text" ? file : absent;
+    this.#saved = sight.file.kind === "text" ? sight.file.content : "";
   }
 
   async take(): Promise<Taken> {
     const { db } = this.#context;
     const { account, link } = this.#options;
     const open = await this.#context.open(projectDocument(account, link.projectId));
+    const deletion = deletionOf(open.document);
+    if (deletion) {
+      // Should it be begun anew, file and document meet as if for the first time.
+      if (await readFollowed(db, link.dir)) await forgetFollowed(db, link.dir);
+      return { kind: "deleted", deletion };
+    }
     const known = await this.#known();
     if (known && (await isUnchanged(db, open, known, this.#file, this.#sight))) {
       return { kind: "done" };
@@ -131,9 +154,20 @@ class Taking {
   async #known(): Promise<FollowedState | undefined> {
     const known = await readFollowed(this.#context.db, this.#options.link.dir);
     if (known?.path !== this.#sight.file.path) return undefined;
-    if (known.next?.hash !== this.#file.hash) return known;
+    if (known.next?.hash !== this.#file.hash) return this.#asCommitted(known);
     await noteWritten(this.#context, known, known.next, this.#options);
-    return { ...known, ...known.next, next: undefined };
+    return this.#asCommitted({ ...known, ...known.next, next: undefined });
+  }
+
+  /** git's CRLF are kept with the file, and are nothing that the document has to do with. */
+  #asCommitted<State extends FileState>(state: State): State {
+    if (!this.#sight.hasGitEndings) return state;
+    return { ...state, form: { ...state.form, eol: "lf" } };
+  }
+
+  #asCheckedOut<State extends FileState>(state: State): State {
+    if (!this.#sight.hasGitEndings) return state;
+    return { ...state, form: { ...state.form, eol: "crlf" } };
   }
 
   async #facts(open: OpenDocument, known: FollowedState | undefined) {
@@ -154,8 +188,9 @@ class Taking {
     outcome: Parameters<typeof keepSave>[2]["outcome"],
     conflicts: readonly string[],
   ): Promise<void> {
-    const { content, savedAt } = this.#file;
+    const { savedAt } = this.#file;
     const { dir } = this.#options.link;
+    const content = this.#saved;
     await keepSave(this.#context, open, { dir, content, savedAt, outcome, conflicts });
   }
 
@@ -174,15 +209,13 @@ class Taking {
       await this.#keep(open, "held", []);
       return { kind: "held", why };
     }
-    const arrivals = await listArrivals(db, this.#options.link.dir);
-    this.#options.clock.keep(arrivals);
     const refused = await findRefusedText(db, open);
     const shown = known?.hash === this.#file.hash ? undefined : baseOfRefused(open, known, refused);
     if (shown && refused) await dropHeld(db, refused);
     const taken = shown
       ? unconflicted(await takeSave(this.#context, open, shown, this.#file))
-      : await this.#takeAs(decision, open, known, arrivals);
-    await this.#noteMoved(taken, arrivals);
+      : await this.#takeWithAside(decision, open, known);
+    await this.#noteMoved(taken);
     if (this.#sight.past && this.#integrates(decision)) {
       tellCommits(open.document, this.#sight.past.changes, this.#context.now);
     }
@@ -197,24 +230,38 @@ class Taking {
     return next;
   }
 
+  /** What git has set aside stays, until a save has it again or somebody settles it. */
+  async #takeWithAside(
+    decision: FollowDecision,
+    open: OpenDocument,
+    known: FollowedState | undefined,
+  ): Promise<TakenSave> {
+    const taken = await this.#takeAs(decision, open, known);
+    settleAside(open, this.#file.content);
+    if (!known || (decision !== "edit" && decision !== "version")) return taken;
+    const aside = keptAside(open, this.#sight, this.#file, known);
+    const told = await record(this.#context, open, aside);
+    return { ...taken, conflicts: [...taken.conflicts, ...told] };
+  }
+
   async #takeAs(
     decision: FollowDecision,
     open: OpenDocument,
     known: FollowedState | undefined,
-    arrivals: readonly Arrival[],
   ): Promise<TakenSave> {
-    const { clock } = this.#options;
+    const { clock, link } = this.#options;
     switch (decision) {
       case "edit": {
-        const unseen = clock.unseenAt(arrivals, this.#file.savedAt);
-        const base = this.#baseOfPull(open, known ?? ABSENT);
+        const { db } = this.#context;
+        const unseen = await listUnseen(db, link.dir, clock, this.#file.savedAt);
+        const base = await baseOfEdit(this.#context, open, this.#sight, known ?? ABSENT);
         const isPulled = this.#sight.past?.relation === "onward";
         return await takeEdit(this.#context, open, base, this.#file, { unseen, isPulled });
       }
       case "version":
-        return await this.#takeVersion(open);
+        return await takeGitVersion(this.#context, open, this.#sight, this.#file, known);
       case "meet":
-        return unconflicted(takeFirst(this.#context, open, this.#file));
+        return await this.#meet(open);
       case "renew":
         return await this.#renew(open, known ?? ABSENT);
       case "follow":
@@ -228,82 +275,57 @@ class Taking {
   async #followed(open: OpenDocument, known: FileState): Promise<FileState> {
     const { document } = open;
     if (document.content() !== this.#file.content) return known;
-    const captured = { ...known, base: document.captureText() };
+    const captured = { ...known, base: document.captureText(), form: document.textForm() };
     await noteShown(this.#context, open, known, captured, this.#options);
     return captured;
   }
 
-  async #takeVersion(open: OpenDocument): Promise<TakenSave> {
-    const { committed, past } = this.#sight;
-    if (committed === undefined) return unconflicted(takeFirst(this.#context, open, this.#file));
-    const found =
-      past?.relation === "elsewhere" && !this.#isTold(open)
-        ? await this.#missingOf(open, committed)
-        : [];
-    const state = await takeVersion(this.#context, open, this.#file, committed);
-    return { state, conflicts: await record(this.#context, open, found), moved: [] };
-  }
-
-  #isTold({ document }: OpenDocument): boolean {
-    const [last] = this.#sight.past?.changes ?? [];
-    return isKnownCommit(document, last);
-  }
-
-  /** What git brought with commits that other machines have read was made from those, too. */
-  #baseOfPull({ document }: OpenDocument, known: FileState): FileState {
-    const told = this.#sight.past?.told ?? [];
-    if (told.length === 0) return known;
-    const versions = told.map((text) => document.alignText(splitForm(String(text)).lines));
-    const { lines } = splitForm(this.#file.content);
-    return { ...known, base: pulledBase([...versions, known.base], lines) };
-  }
-
-  /** The lines that a document has or had, as far as this machine knows. */
-  async #linesEverIn(open: OpenDocument): Promise<ReadonlySet<string>> {
-    const replica = this.#context.db as unknown as Kysely<ReplicaTables>;
-    const former = await listRevisions(replica, open.id, "text", "");
-    const texts = [open.document.content(), ...former.map(({ value }) => value)];
-    return new Set(texts.flatMap((text) => splitLines(splitForm(text).lines)));
-  }
-
-  /** Lines that git brought, and that the document has never had as far as this machine knows. */
-  async #missingOf(open: OpenDocument, committed: string): Promise<NewTextConflict[]> {
-    const known = await this.#linesEverIn(open);
-    const lines = splitLines(splitForm(committed).lines);
-    const missing = lines.filter((line) => hasWord(line) && !known.has(line));
-    if (missing.length === 0) return [];
-    const places = missing.map((text) => {
-      return { behind: lines[lines.indexOf(text) - 1] ?? "", text };
-    });
-    const versions = [
-      { text: missing.join(""), machine: open.writer.machine, at: this.#context.now, places },
-      { text: "", machine: undefined },
-    ] as const;
-    return [{ kind: "elsewhere", versions }];
-  }
-
   /** What the document has beyond a file that was made anew stays, and that is told. */
   async #renew(open: OpenDocument, known: FileState): Promise<TakenSave> {
-    const before = splitLines(open.document.text.toString());
-    const after = splitLines(splitForm(this.#file.content).lines);
-    const kept = diffLines(before, after).flatMap(({ at, removed }) => {
-      return before.slice(at, at + removed);
-    });
+    const { kept } = this.#differences(open);
     const state = takeFirst(this.#context, open, this.#file);
     // A command of ours, or a copy from elsewhere, may have put others' lines there.
     await noteShown(this.#context, open, known, state, this.#options);
-    const versions = [
-      { text: kept.join(""), machine: undefined },
-      { text: "", machine: open.writer.machine, at: Math.round(this.#file.savedAt) },
-    ] as const;
-    const found: NewTextConflict[] = kept.some(hasWord) ? [{ kind: "renewed", versions }] : [];
-    return { state, conflicts: await record(this.#context, open, found), moved: [] };
+    return { state, conflicts: await this.#tellKept(open, kept), moved: [] };
   }
 
-  async #noteMoved({ moved }: TakenSave, arrivals: readonly Arrival[]): Promise<void> {
+  /**
+   * At the first meeting both texts stay. Where either has what the other has not, that is told:
+   * a section may stand twice.
+   */
+  async #meet(open: OpenDocument): Promise<TakenSave> {
+    const { kept, hasMore } = this.#differences(open);
+    const state = takeFirst(this.#context, open, this.#file);
+    const conflicts = hasMore ? await this.#tellKept(open, kept) : [];
+    return { state, conflicts, moved: [] };
+  }
+
+  /** What the document has and the file has not, and whether the file has what it has not. */
+  #differences({ document }: OpenDocument) {
+    const before = contentLines(document.content());
+    const after = contentLines(this.#file.content);
+    const hunks = diffLines(before, after);
+    const gone = hunks.flatMap(({ at, removed }) => range(at, removed));
+    const come = hunks.flatMap(({ from, added }) => range(from, added));
+    return {
+      kept: placedRuns(gone, before, new Set()),
+      hasMore: come.some((at) => hasWord(after[at] ?? "")),
+    };
+  }
+
+  async #tellKept(open: OpenDocument, kept: readonly PlacedLines[]): Promise<string[]> {
+    if (!kept.some(({ text }) => hasWord(text))) return [];
+    const versions = [
+      { text: textOf(kept), machine: undefined, places: kept },
+      { text: "", machine: open.writer.machine, at: Math.round(this.#file.savedAt) },
+    ] as const;
+    return await record(this.#context, open, [{ kind: "renewed", versions }]);
+  }
+
+  async #noteMoved({ moved }: TakenSave): Promise<void> {
     const { dir } = this.#options.link;
     for (const { arrival, spans } of moved) {
-      if (spans.length === 0 || !arrivals.includes(arrival)) continue;
+      if (spans.length === 0) continue;
       const change = { brought: spans, taken: [], moved: [], former: undefined };
       const id = await addArrival(this.#context.db, dir, change, arrival);
       this.#options.clock.came(id, arrival.id);
@@ -320,15 +342,21 @@ class Taking {
   /** Stores the state that was found, and the one that a write is to leave. */
   async #settle(open: OpenDocument, state: FileState, isFree: boolean): Promise<Taken> {
     const { document, head: position } = open;
-    const { checkedOut, file } = this.#sight;
-    const content = document.content();
-    const isDue = isFree && content !== this.#file.content && this.#mayWrite(content);
-    const { form } = splitForm(content);
-    const next = isDue ? { hash: hashOf(content), base: document.captureText(), form } : undefined;
-    const found = { path: file.path, ...state, checkedOut, isGone: false, position };
+    const { checkedOut, file, beside } = this.#sight;
+    const text = document.content();
+    const isDue = isFree && text !== this.#file.content && this.#mayWrite(text);
+    const isAside = isDue && isAsideHere(open);
+    const content = this.#sight.hasGitEndings ? checkedOutEndings(text) : text;
+    const captured = { base: document.captureText(), form: document.textForm() };
+    // Beneath lines that git keeps nothing is written: they could not be taken out again.
+    const next =
+      isDue && !isAside ? this.#asCheckedOut({ hash: hashOf(content), ...captured }) : undefined;
+    const here = this.#asCheckedOut(state);
+    const found = { path: file.path, ...here, checkedOut, isGone: false, position, beside };
     const from = { ...found, next: undefined };
     await this.#write({ ...found, next });
-    return next ? { kind: "write", from, to: next, content } : { kind: "done" };
+    if (next) return { kind: "write", from, to: next, content };
+    return isAside ? { kind: "unfollowed", why: "leave-aside" } : { kind: "done" };
   }
 
   /** Others' changes are written into what git leaves alone, or where the user agreed. */

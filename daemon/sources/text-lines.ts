@@ -1,6 +1,6 @@
 import type { CapturedText } from "../../shared/replica/text.ts";
+import { splitForm, withoutMark } from "../../shared/replica/text-form.ts";
 import { SpanList, SpanReader, type TextSpan } from "../../shared/replica/text-spans.ts";
-import { rangesOutside } from "./version-ranges.ts";
 
 /** A line of a captured text, and the document's characters that it consists of. */
 export interface CapturedLine {
@@ -35,22 +35,7 @@ export function splitLines(text: string): string[] {
   return text === "" ? [] : text.split(/(?<=\n)/);
 }
 
-/** Whether two stretches have a character of the document in common. */
-export function overlap(one: readonly TextSpan[], other: readonly TextSpan[]): boolean {
-  return one.some(({ client, clock, length }) =>
-    other.some(
-      (each) =>
-        client !== null &&
-        each.client === client &&
-        each.clock < clock + length &&
-        clock < each.clock + each.length,
-    ),
-  );
-}
-
-/** Those characters of the first that the second does not have. */
-export function without(one: readonly TextSpan[], other: readonly TextSpan[]): TextSpan[] {
-  return [...rangesOutside({ spans: one }, { spans: other })].flatMap(([client, ranges]) =>
-    ranges.map(([from, to]) => ({ client, clock: from, length: to - from })),
-  );
+/** What the lines of a content say, each with its line feed, however it is written down. */
+export function contentLines(content: string): string[] {
+  return splitLines(splitForm(content).lines).map(withoutMark);
 }

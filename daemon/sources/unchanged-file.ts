@@ -16,11 +16,12 @@ export async function isUnchanged(
   open: OpenDocument,
   known: FollowedState,
   file: { readonly content: string; readonly hash: string },
-  { checkedOut }: { readonly checkedOut: CheckedOut },
+  { checkedOut, beside }: { readonly checkedOut: CheckedOut; readonly beside: readonly string[] },
 ): Promise<boolean> {
   const { position, next, isGone } = known;
   if (known.hash !== file.hash || isGone || next) return false;
   if (position?.seq !== open.head.seq || position.epoch !== open.head.epoch) return false;
+  if (known.beside?.join() !== beside.join()) return false;
   const { commit, head } = known.checkedOut;
   if (commit !== checkedOut.commit || head !== checkedOut.head) return false;
   const [row] = await findText(db, open.id);

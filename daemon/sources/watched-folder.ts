@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import type { Log } from "../../shared/log.ts";
 import type { Timer, World } from "../../shared/world.ts";
 import { POLL_MS } from "./poll-interval.ts";
-import { FOLLOWED_PATHS } from "./read-file.ts";
+import { FOLLOWED_NAMES, listFollowable } from "./followable-files.ts";
 import { type FolderEvents, type OpenEvents, openEvents } from "./watch.ts";
 import {
   networkTrouble,
@@ -39,8 +39,8 @@ const GIT_MARKS: ReadonlySet<string> = new Set([
 ]);
 const GIT_CONFIG = "config";
 
-const FOLLOWED_NAMES: ReadonlySet<string> = new Set(FOLLOWED_PATHS.map((path) => basename(path)));
-const SUB_FOLDERS = [...new Set(FOLLOWED_PATHS.map((path) => dirname(path)))].filter(
+const FILE_NAMES: ReadonlySet<string> = new Set(FOLLOWED_NAMES.map((path) => basename(path)));
+const SUB_FOLDERS = [...new Set(FOLLOWED_NAMES.map((path) => dirname(path)))].filter(
   (path) => path !== ".",
 );
 const FOLDER_NAMES: ReadonlySet<string> = new Set([...SUB_FOLDERS, ".git"]);
@@ -108,6 +108,8 @@ interface OpenFolder {
 class WatchedFolder implements FolderWatch {
   readonly #options: WatchedFolderOptions;
   readonly #open = new Map<string, OpenFolder>();
+  /** Where symbolic links under the followed names lead, inside of the folder. */
+  #targets: readonly string[] = [];
   #polled: Polled | undefined;
   #work: Promise<void> = Promise.resolve();
   #begun: Promise<void> = this.#work;
@@ -157,14 +159,18 @@ class WatchedFolder implements FolderWatch {
   #folders(): string[] {
     const { dir, gitDir } = this.#options;
     const below = SUB_FOLDERS.map((path) => join(dir, path));
-    return gitDir === undefined
-      ? [dir, ...below]
-      : [dir, ...below, gitDir, join(gitDir, "reftable")];
+    const led = this.#targets.map((path) => dirname(path));
+    const git = gitDir === undefined ? [] : [gitDir, join(gitDir, "reftable")];
+    return [...new Set([dir, ...below, ...led, ...git])];
   }
 
   /** Listens to the folders that are at their paths now, and to no others. */
   async #openFolders(): Promise<void> {
-    for (const folder of this.#folders()) {
+    const folders = this.#folders();
+    for (const folder of [...this.#open.keys()]) {
+      if (!folders.includes(folder)) await this.#closeFolder(folder);
+    }
+    for (const folder of folders) {
       const real = await realpath(folder).catch(() => undefined);
       const stats = real === undefined ? undefined : await statOf(real);
       const isFolder = stats?.isDirectory() ?? false;
@@ -207,7 +213,13 @@ class WatchedFolder implements FolderWatch {
       if (GIT_HEADS.has(name)) this.#tell();
       else if (GIT_MARKS.has(name)) this.#echoAfter(GIT_ECHO_MS);
       else if (name === GIT_CONFIG) changed("repository");
-    } else if (FOLLOWED_NAMES.has(name)) {
+    } else if (FILE_NAMES.has(name)) {
+      this.#tell();
+      // It may be a symbolic link now, or lead elsewhere.
+      this.#inTurn(async () => {
+        if (await this.#findTargets()) await this.#openFolders();
+      });
+    } else if (this.#targets.includes(join(real, name))) {
       this.#tell();
     }
   }
@@ -254,10 +266,23 @@ class WatchedFolder implements FolderWatch {
     if (!this.#closed) this.#glance = world.setTimer(delayMs, () => this.#look(false));
   }
 
+  /** Finds where symbolic links lead. True: it is another place than before. */
+  async #findTargets(): Promise<boolean> {
+    const { dir } = this.#options;
+    const stats = await Promise.all(FOLLOWED_NAMES.map((path) => statOf(join(dir, path))));
+    const isLed = stats.some((each) => each?.isSymbolicLink() === true);
+    const led = (isLed ? await listFollowable(dir) : []).filter(({ name, path }) => name !== path);
+    const before = this.#targets;
+    this.#targets = led.map(({ path }) => join(dir, path));
+    return this.#targets.join() !== before.join();
+  }
+
   /** Changes with every change that matters: each of git's shows in the time of its folder. */
   async #signature(): Promise<string> {
     const { dir, gitDir } = this.#options;
-    const files = [...FOLLOWED_PATHS.map((path) => join(dir, path)), ...(gitDir ? [gitDir] : [])];
+    await this.#findTargets();
+    const names = FOLLOWED_NAMES.map((path) => join(dir, path));
+    const files = [...names, ...this.#targets, ...(gitDir ? [gitDir] : [])];
     const [folder, ...all] = await Promise.all([dir, ...files].map(statOf));
     const parts = all.map(
       (stats) => stats && [stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs],

@@ -33,30 +33,57 @@ export type WriteOutcome =
       readonly notKept: readonly NotKept[];
     };
 
+export interface ReplaceOptions {
+  /** SHA-256 of the bytes that are replaced, in hex, or `ABSENT_HASH`. */
+  readonly expectedHash: string;
+  readonly world: World;
+  /** Asked when all is ready; false: it is not to be done any more. */
+  readonly isDue?: (() => Promise<boolean>) | undefined;
+  /** Folders that are missing below this one are made; this one never is. */
+  readonly within?: string;
+}
+
 /**
- * Replaces a file by `content` if it still has `expectedHash`: a temporary file beside it, flushed
- * to the disk, takes its name, and its owner, mode and attributes. A file that can't be replaced by
- * its twin, as one that has further names, is written in its place if that is permitted. Once
- * written it survives a crash.
+ * Replaces a file by `content` if it still has the expected hash: a temporary file beside it,
+ * flushed to the disk, takes its name, and its owner, mode and attributes. A file that can't be
+ * replaced by its twin, as one that has further names, is written in its place if that is
+ * permitted. Once written it survives a crash.
  */
 export async function replaceFile(
   path: string,
   content: string,
-  expectedHash: string,
-  world: World,
+  options: ReplaceOptions,
 ): Promise<WriteOutcome> {
-  await mkdir(dirname(path), { recursive: true });
+  const { expectedHash, world, isDue, within } = options;
   const temporary = newTemporary(path, world);
   try {
+    if (within !== undefined) await makeFolders(dirname(path), within);
     const notKept = await writeTwinOf(path, temporary, content);
+    if (isDue && !(await isDue())) return { kind: "changed" };
     if (notKept.length === 0) return await putInPlace(temporary, path, expectedHash, notKept);
     const step = await writeInPlace(path, content, expectedHash, temporary);
     if (step === "refused") return await putInPlace(temporary, path, expectedHash, notKept);
     if (step === "changed") return { kind: "changed" };
     return { kind: "written", replaced: undefined, notKept: [] };
+  } catch (thrown) {
+    // The folder is gone. To make it anew would be in the way of whoever removes it.
+    if (isMissing(thrown)) return { kind: "changed" };
+    throw thrown;
   } finally {
     await rm(temporary, { force: true });
   }
+}
+
+async function makeFolders(folder: string, within: string): Promise<void> {
+  if (folder === within || !folder.startsWith(within)) return;
+  await makeFolders(dirname(folder), within);
+  await mkdir(folder).catch((thrown) => {
+    if (!isThere(thrown)) throw thrown;
+  });
+}
+
+function isThere(thrown: unknown): boolean {
+  return thrown instanceof Error && "code" in thrown && thrown.code === "EEXIST";
 }
 
 async function writeTwinOf(path: string, twin: string, content: string) {
@@ -124,7 +151,7 @@ function linkOrRename(temporary: string, path: string): "changed" | "taken" {
     linkSync(temporary, path);
     unlinkSync(temporary);
   } catch (thrown) {
-    if (thrown instanceof Error && "code" in thrown && thrown.code === "EEXIST") return "changed";
+    if (isThere(thrown)) return "changed";
     renameSync(temporary, path);
   }
   return "taken";

@@ -1,3 +1,4 @@
+import type { OnActivity } from "../activity.ts";
 import type { Urgency } from "./budget.ts";
 import { messageOf } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
@@ -13,11 +14,12 @@ import { readPosition } from "./positions.ts";
 import { openBound } from "./open-bound.ts";
 import { refusalAdvice } from "./refusal-advice.ts";
 import type { RequestBudget } from "./request-budget.ts";
-import { documentsOf, type Refused, unitsToSync } from "./round.ts";
+import { documentsOf, type Refused, type RoundResult, unitsToSync } from "./round.ts";
 import type { RoundOptions } from "./round-options.ts";
 import { type NextStep, SyncSchedule, type SyncUnit } from "./schedule.ts";
 import type { Outcome } from "./service.ts";
 import { ServiceRounds } from "./service-rounds.ts";
+import { SyncJournal } from "./sync-journal.ts";
 
 /** Without the live socket, a unit is asked about at most this often, as the budget allows. */
 const ASK_INTERVAL_MS = 10_000;
@@ -34,6 +36,8 @@ export interface EngineOptions extends RoundOptions {
   readonly budget?: RequestBudget | undefined;
   /** Something about the contact with the service has changed; it has answered about `units`. */
   readonly onContact: (units: readonly SyncUnit[]) => void;
+  /** Told of what is sent and received, and of a service that comes or goes. */
+  readonly onActivity?: OnActivity | undefined;
 }
 
 /** How it stands with the service. */
@@ -72,6 +76,7 @@ export class SyncEngine {
   readonly #refused = new Map<SyncUnit, string>();
   readonly #asking = new Asking();
   readonly #rounds: ServiceRounds;
+  readonly #journal: SyncJournal;
   #contact: Omit<Contact, "unansweredSince"> = {
     online: false,
     live: false,
@@ -92,12 +97,20 @@ export class SyncEngine {
   #announced: Announced[] = [];
   #waiters: (() => void)[] = [];
   #heldBack: HeldBack | undefined;
+  /** Whether the service was online when that was last told; undefined before it was. */
+  #toldOnline: boolean | undefined;
   #stopped = false;
 
   constructor(options: EngineOptions) {
     this.#options = options;
     const { service, world, log } = options;
-    this.#rounds = new ServiceRounds(options, world);
+    this.#journal = new SyncJournal({
+      ...options,
+      isEmbedded: service.openLive === undefined,
+      onTransfer: (transfer) => options.onActivity?.(transfer),
+    });
+    const onSent = this.#journal.sent.bind(this.#journal);
+    this.#rounds = new ServiceRounds({ ...options, onSent }, world);
     this.#live = service.openLive
       ? new LiveLink({
           open: (handlers) => service.openLive?.(handlers),
@@ -137,7 +150,12 @@ export class SyncEngine {
   /** Begins with a call about everything that is followed. */
   start(): void {
     this.#live?.start();
-    this.#known = new Set();
+    const { projects, world } = this.#options;
+    const units = unitsToSync(projects());
+    this.#known = new Set(units);
+    for (const unit of units) this.#schedule.markDue(unit);
+    // Where there is no project yet, mostly one is just being linked.
+    if (projects().size === 0) this.#schedule.gather(units, world.monotonic());
     this.refresh();
     this.#scheduleAsking();
   }
@@ -146,7 +164,8 @@ export class SyncEngine {
   refresh(): void {
     const units = new Set(unitsToSync(this.#options.projects()));
     for (const unit of this.#known) if (!units.has(unit)) this.#forget(unit);
-    for (const unit of units) if (!this.#known.has(unit)) this.#schedule.markDue(unit);
+    const come = [...units].filter((unit) => !this.#known.has(unit));
+    if (come.length > 0) this.#schedule.gather(come, this.#options.world.monotonic());
     this.#known = units;
     this.#live?.subscribeMore();
     this.#pump();
@@ -155,9 +174,9 @@ export class SyncEngine {
   /** Goes at once, whatever the backoff; resolves when the calls that this brings are over. */
   async syncNow(): Promise<void> {
     if (this.#stopped) return;
-    this.#schedule.hurry();
     this.#live?.hurry();
     this.refresh();
+    this.#schedule.hurry();
     for (const unit of this.#known) this.#schedule.markDue(unit, "person");
     await new Promise<void>((resolve) => {
       this.#waiters.push(resolve);
@@ -201,6 +220,7 @@ export class SyncEngine {
     this.#stopListening();
     this.#live?.stop();
     await this.#calling;
+    await this.#journal.settled();
     this.#releaseWaiters();
   }
 
@@ -216,7 +236,11 @@ export class SyncEngine {
     for (const row of own) {
       const project = projectOf(row.address.name);
       this.#asking.active(project ?? "own", world.monotonic());
-      if (row.origin !== "local" || this.#rounds.isTaken(row)) continue;
+      if (row.origin !== "local" || this.#rounds.isTaken(row)) {
+        this.#journal.received(row);
+        continue;
+      }
+      this.#journal.changed(row);
       if (project === undefined) this.#schedule.markDue("own");
       else if (this.#options.projects().has(project)) this.#schedule.markDue(project);
     }
@@ -228,7 +252,7 @@ export class SyncEngine {
     if (state !== "down") this.#silent = state === "silent";
     this.#setContact({ live: state === "live" });
     if (state !== "live") return;
-    this.#schedule.hurry();
+    this.#schedule.serviceIsBack();
     this.#pump();
   }
 
@@ -286,7 +310,7 @@ export class SyncEngine {
     this.#heldBack = this.#holding(step, now);
     if (step.kind === "call") {
       budget?.began(step.urgency);
-      this.#calling = this.#callAndLook(step.unit).finally(() => {
+      this.#calling = this.#callAndLook(this.#choose(step.unit, now)).finally(() => {
         this.#calling = undefined;
         this.#pump();
       });
@@ -311,8 +335,18 @@ export class SyncEngine {
     for (const release of waiters) release();
   }
 
-  async #callAndLook(unit: SyncUnit): Promise<void> {
-    await this.#call(unit);
+  /** What goes by one call with a unit whose turn it is. */
+  #choose(first: SyncUnit, now: number): readonly SyncUnit[] {
+    const along = this.#schedule.along(now).filter((unit) => unit !== first && unit !== "own");
+    const due = [first, ...along];
+    if (first !== "own" && this.#schedule.isDue("own")) due.push("own");
+    return this.#rounds.choose(due);
+  }
+
+  async #callAndLook(units: readonly SyncUnit[]): Promise<void> {
+    const call = this.#call(units);
+    this.#journal.during(call);
+    await call;
     this.#called = [];
     const announced = this.#announced;
     this.#announced = [];
@@ -322,41 +356,45 @@ export class SyncEngine {
     });
   }
 
-  async #call(unit: SyncUnit): Promise<void> {
+  async #call(units: readonly SyncUnit[]): Promise<void> {
     const { world, log } = this.#options;
-    const withOwn = this.#schedule.isDue("own");
-    const units: SyncUnit[] = withOwn && unit !== "own" ? [unit, "own"] : [unit];
     for (const each of units) this.#schedule.began(each);
     this.#called = units;
     for (const each of units) this.#asking.called(each, world.monotonic());
-    const plan = { unit, withOwn };
-    const outcome = await this.#rounds.run(plan).catch(failedHere);
+    const outcome = await this.#rounds.run(units).catch(failedHere);
     this.#noteKind();
-    const now = world.monotonic();
     if (outcome.kind === "answered") {
-      const { again, later, ownRefused } = outcome.value;
-      for (const each of units) {
-        if (each === "own" && ownRefused) this.#turnedDown(each, ownRefused);
-        else {
-          this.#refused.delete(each);
-          this.#schedule.succeeded(each, now, again.has(each));
-        }
-      }
-      for (const each of later ?? []) this.#schedule.markDue(each);
-      this.#reached(undefined, units);
+      this.#answered(units, outcome.value);
       return;
     }
-    if (withOwn) this.#schedule.markDue("own");
+    const [unit = "own", ...others] = units;
+    for (const each of others) this.#schedule.markDue(each);
     if (outcome.kind === "refused") {
       this.#turnedDown(unit, outcome);
       this.#reached(outcome.message);
       return;
     }
+    const now = world.monotonic();
     log.warn({ unit, outcome: outcome.kind, reason: outcome.message }, "a sync call failed");
     const fraction = randomFraction(world);
     const retryAfterMs = outcome.kind === "busy" ? outcome.retryAfterMs : undefined;
     this.#schedule.serviceFailed(unit, now, retryAfterMs, fraction);
     this.#setContact({ online: false, message: outcome.message });
+  }
+
+  /** What was not come to goes before what has more to say. */
+  #answered(units: readonly SyncUnit[], { again, later, left, refused }: RoundResult): void {
+    const now = this.#options.world.monotonic();
+    for (const each of left ?? []) this.#schedule.leftOut(each);
+    const served = units.filter((each) => !left?.has(each) && !refused?.has(each));
+    for (const each of served) {
+      this.#refused.delete(each);
+      this.#schedule.succeeded(each, now, again.has(each));
+    }
+    for (const each of later ?? []) this.#schedule.markDue(each);
+    for (const [each, why] of refused ?? []) this.#turnedDown(each, why);
+    const [first] = refused?.values() ?? [];
+    this.#reached(served.length > 0 ? undefined : first?.message, served);
   }
 
   #turnedDown(unit: SyncUnit, { kind, status, message }: Refused): void {
@@ -384,7 +422,22 @@ export class SyncEngine {
 
   #setContact(changes: Partial<Contact>, units: readonly SyncUnit[] = []): void {
     this.#contact = { ...this.#contact, ...changes };
+    this.#tellContact();
     this.#options.onContact(units);
+  }
+
+  /** Of the embedded service nobody has to be told that it is there. */
+  #tellContact(): void {
+    const { service, onActivity } = this.#options;
+    const { online, message } = this.contact;
+    const isKnown = online || message !== undefined;
+    if (!isKnown || online === this.#toldOnline || !service.openLive || this.#stopped) return;
+    this.#toldOnline = online;
+    onActivity?.({
+      event: online ? "connected" : "offline",
+      service: service.name,
+      reason: online ? null : (message ?? null),
+    });
   }
 
   /** Units whose changes nobody announces. */

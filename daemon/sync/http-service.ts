@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
+import { count } from "../../shared/count.ts";
 import { type ErrorDetail, messageOf } from "../../shared/errors.ts";
 import type { ProjectId } from "../../shared/ids.ts";
+import {
+  type BatchAnswer,
+  encodeBatchRequest,
+  type PartAnswer,
+  parseBatchAnswer,
+} from "../../shared/wire/batch.ts";
 import { encodeExchangeRequest, parseExchangeAnswer } from "../../shared/wire/exchange.ts";
 import { delay, type World } from "../../shared/world.ts";
 import { openLiveConnection } from "./live-connection.ts";
@@ -88,7 +95,8 @@ function digestOf(token: string): string {
 /** The calls of a `Service` over anything that answers requests. */
 export function createCalls(
   options: CallOptions,
-): Pick<Service, "exchange" | "createProject" | "request" | "forward"> {
+): Pick<Service, "exchange" | "createProject" | "request" | "forward"> &
+  Required<Pick<Service, "exchangeBatch">> {
   const { base, token, budget } = options;
   const callWithin = async (deadlineMs: number, method: string, path: string, body?: string) => {
     const init: RequestInit = {
@@ -102,6 +110,20 @@ export function createCalls(
   };
   const call = (...asked: readonly [method: string, path: string, body?: string]) =>
     callWithin(CALL_DEADLINE_MS, ...asked);
+  /** Whoever speaks the exchange tells of limits where there are any. */
+  const read = <Value>(
+    outcome: CallOutcome & { readonly kind: "answered" },
+    parse: (value: unknown) => Value,
+  ): Outcome<Value> => {
+    try {
+      const value = parse(outcome.value);
+      if (!outcome.tellsQuotas) budget?.unlimited();
+      return { kind: "answered", value };
+    } catch (thrown) {
+      const message = `the service's answer is not a replica exchange: ${messageOf(thrown)}`;
+      return { kind: "unreachable", message };
+    }
+  };
   return {
     async exchange(project, request) {
       const path = project === null ? "/api/sync" : `/api/projects/${project}/sync`;
@@ -111,15 +133,19 @@ export function createCalls(
       if (isObject(outcome.value) && !("crdt" in outcome.value)) {
         return { kind: "answered", value: "plain" };
       }
-      try {
-        const value = parseExchangeAnswer(outcome.value);
-        // Whoever speaks this extension tells of limits where there are any.
-        if (!outcome.tellsQuotas) budget?.unlimited();
-        return { kind: "answered", value };
-      } catch (thrown) {
-        const message = `the service's answer is not a replica exchange: ${messageOf(thrown)}`;
-        return { kind: "unreachable", message };
-      }
+      return read(outcome, parseExchangeAnswer);
+    },
+    async exchangeBatch(request) {
+      const body = JSON.stringify(encodeBatchRequest(request));
+      const outcome = await call("POST", "/api/sync", body);
+      if (outcome.kind !== "answered") return outcome;
+      // Whoever says that was in between.
+      if (!isObject(outcome.value)) return read(outcome, noExchange);
+      if (!("crdt" in outcome.value)) return { kind: "answered", value: "unknown" };
+      return read(outcome, (value) => {
+        const answer = parseBatchAnswer(value, request.projects.keys());
+        return answer ? withoutTokenInParts(answer, token) : "unknown";
+      });
     },
     async createProject(id: ProjectId, name: string) {
       const outcome = await call("POST", "/api/projects", JSON.stringify({ id, name }));
@@ -133,6 +159,10 @@ export function createCalls(
   };
 }
 
+function noExchange(): never {
+  throw new Error("the body must be an object");
+}
+
 /** A person's request waits for its turn, or is refused with when there will be one. */
 async function untilRoom({ budget, world }: CallOptions): Promise<Outcome<never> | undefined> {
   const waitMs = budget ? budget.notBefore("person") - world.monotonic() : 0;
@@ -142,7 +172,8 @@ async function untilRoom({ budget, world }: CallOptions): Promise<Outcome<never>
     return undefined;
   }
   const seconds = Math.ceil(waitMs / MS_PER_S);
-  const message = `the account's requests are used up; there are more in ${seconds} seconds`;
+  const when = count(seconds, "second", "seconds");
+  const message = `the account's requests are used up; there are more in ${when}`;
   return { kind: "busy", message, retryAfterMs: waitMs };
 }
 
@@ -171,7 +202,8 @@ async function callOnce(
   } catch (thrown) {
     if (!abort.signal.aborted) budget?.unsent();
     const isLate = abort.signal.reason === TOO_LATE;
-    return { kind: "unreachable", message: isLate ? tooLate(deadlineMs) : whyUnsent(thrown) };
+    const message = isLate ? tooLate(deadlineMs) : whyUnsent(thrown);
+    return { kind: "unreachable", message, ...(isLate && { tooMuch: true }) };
   } finally {
     deadline.cancel();
     underWay?.delete(abort);
@@ -187,7 +219,7 @@ const UNSENT: Readonly<Record<string, string>> = {
 const TOO_LATE = Symbol("too late");
 
 function tooLate(deadlineMs: number): string {
-  return `it did not answer within ${deadlineMs / MS_PER_S} seconds`;
+  return `it did not answer within ${count(deadlineMs / MS_PER_S, "second", "seconds")}`;
 }
 
 /** What kept a call from its answer, in a phrase. */
@@ -206,6 +238,17 @@ function withoutToken(outcome: CallOutcome, token: string): CallOutcome {
   return { ...outcome, message, details };
 }
 
+function withoutTokenInParts(answer: BatchAnswer, token: string): BatchAnswer {
+  const projects = [...answer.projects].map(([id, part]): [ProjectId, PartAnswer] => {
+    if (part.kind !== "refused") return [id, part];
+    return [id, { ...part, message: part.message.replaceAll(token, "(the token)") }];
+  });
+  return { ...answer, projects: new Map(projects) };
+}
+
+/** Statuses by which a service, or what stands before it, says that it failed on a request. */
+const BEGAN: readonly number[] = [500, 502, 504];
+
 async function outcomeOf(response: Response, now: number): Promise<Outcome<unknown>> {
   const text = await response.text();
   if (response.ok) {
@@ -220,7 +263,8 @@ async function outcomeOf(response: Response, now: number): Promise<Outcome<unkno
   const message = `it answered ${response.status}: ${reason}`;
   if (response.status === 429 || response.status >= 500) {
     const retryAfterMs = parseRetryAfter(response.headers, now);
-    return { kind: "busy", message, retryAfterMs };
+    const tooMuch = BEGAN.includes(response.status);
+    return { kind: "busy", message, retryAfterMs, ...(tooMuch && { tooMuch }) };
   }
   return { kind: "refused", status: response.status, message, details: errorDetailsIn(text) };
 }

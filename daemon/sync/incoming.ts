@@ -1,17 +1,37 @@
 import type { Kysely } from "kysely";
 import * as Y from "yjs";
 import { LIMITS } from "../../shared/limits.ts";
+import {
+  deletedIn,
+  difference,
+  type IdRanges,
+  intersection,
+} from "../../shared/replica/id-ranges.ts";
+import { findMovedLines } from "../../shared/replica/moved-lines.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import type { WriteContext } from "../../shared/replica/write-context.ts";
 import { noteMetLines } from "../sources/met-lines.ts";
-import { cleanUpText, heldClocks, textRangesOf } from "../../shared/replica/text-conflicts.ts";
+import {
+  cleanUpText,
+  deletedText,
+  heldClocks,
+  tellForms,
+  tellKeptEdits,
+  textIn,
+  textRangesOf,
+} from "../../shared/replica/text-conflicts.ts";
 import type { DocumentAnswer } from "../../shared/wire/exchange.ts";
 import type { Position } from "../../shared/wire/position.ts";
 import type { DaemonTables } from "../tables.ts";
-import { type Outgoing, unacknowledged } from "./outgoing.ts";
+import { type Outgoing, removedSince, unacknowledged } from "./outgoing.ts";
 import { readPosition, type SyncPosition, writePosition } from "./positions.ts";
 
 type Context = WriteContext<DaemonTables>;
+
+const NONE: IdRanges = new Map();
+
+/** Of a log that was empty when the service's word came: it is that, and waits for nobody. */
+const FIRST_ROW = 1;
 
 /** Why a document is refused that the token does not reach, or may not write. */
 export const FORBIDDEN =
@@ -61,7 +81,7 @@ export async function takeAnswer(
   await context.flush(open);
   const remote = laterOf(position.remote, { epoch: answer.epoch, seq: answer.seq });
   const acked = sent.firstContact ? 0 : Math.max(sent.throughSeq, position.ackedSeq);
-  const ackedSeq = sent.firstContact && wasEmpty ? open.head.seq : acked;
+  const ackedSeq = Math.max(acked, wasEmpty ? Math.min(open.head.seq, FIRST_ROW) : 0);
   await save({ remote, ackedSeq });
   const again = sent.firstContact ? ackedSeq === 0 && open.head.seq > 0 : sent.more;
   return { again };
@@ -93,13 +113,19 @@ export async function takeFrame(
   if (remote.epoch === epoch && remote.seq >= seq) return "known";
   const isNext = remote.epoch === epoch && remote.seq + 1 === seq;
   if (!isNext || !frame.update) return "fetch";
+  const wasEmpty = open.head.seq === 0;
   const problem = await applyRemote(context, open, position.ackedSeq, frame.update);
   if (problem !== undefined) return "fetch";
   if (!open.dirty) {
     echoes.set(open.id, { epoch, seq });
     return "known";
   }
-  await writePosition(context.db, service, open.id, { ...position, remote: { epoch, seq } });
+  const ackedSeq = wasEmpty ? FIRST_ROW : position.ackedSeq;
+  await writePosition(context.db, service, open.id, {
+    ...position,
+    remote: { epoch, seq },
+    ackedSeq,
+  });
   return "taken";
 }
 
@@ -111,8 +137,9 @@ const REPLICA_BYTES_MAX = 2 * LIMITS.documentBytes;
 
 /**
  * Applies an update of the service's. Where this machine has edits of the text that the service had
- * not held before, lines that both sides wrote are cleaned up in the same transaction. Resolves to
- * what is wrong with an update that can't be applied; nothing is changed then.
+ * not held before, lines that both sides wrote are cleaned up in the same transaction. What one
+ * side put in the place of lines that the other deleted is a conflict. Resolves to what is wrong
+ * with an update that can't be applied; nothing is changed then.
  */
 export async function applyRemote(
   context: Context,
@@ -120,16 +147,31 @@ export async function applyRemote(
   ackedSeq: number,
   update: Uint8Array,
 ): Promise<string | undefined> {
-  const mine = await unheardOf(context.db, open, ackedSeq);
+  const unheard = await unheardOf(context.db, open, ackedSeq);
   const held = heldClocks(open);
+  const gone = unheard && deletedText(open);
   const admission = open.applyUpdate(update, REPLICA_BYTES_MAX);
   if (admission.kind === "missing") return "the service's update builds on what is not held here";
   if (admission.kind === "refused") {
     return `the service's update is not acceptable: ${admission.message}`;
   }
-  if (mine) {
-    const theirs = textRangesOf(update, held);
-    const { met } = await cleanUpText(context, open, textRangesOf(mine), theirs);
+  await tellForms(context, open);
+  if (unheard && gone) {
+    const [mine, theirs] = [textRangesOf(unheard), textRangesOf(update, held)];
+    const [byMe, byThem] = [deletedIn(unheard), deletedIn(update)];
+    // What both deleted is not known in the echo of what this machine sent.
+    const isEcho = intersection(mine, textRangesOf(update)).size > 0;
+    const both = isEcho || ackedSeq === 0 ? NONE : intersection(byMe, byThem);
+    const removed = both.size === 0 ? [] : await removedSince(context.db, open.id, ackedSeq);
+    const vanished = [...textIn(unheard), ...removed];
+    const sides = { mine, theirs, both, removed, vanished };
+    const moved = findMovedLines(open.document.text, sides);
+    const { met } = await cleanUpText(context, open, { mine, theirs });
+    // At first contact all is unheard of, and who deleted what when is not known.
+    if (ackedSeq > 0) {
+      const deleted = { both, mine: byMe, theirs: difference(byThem, gone) };
+      await tellKeptEdits(context, open, { mine, theirs, deleted }, moved);
+    }
     await noteMetLines(context, open, met);
   }
   return undefined;

@@ -6,6 +6,7 @@ import { checkPayloads, mergeUpdates } from "../../shared/replica/log-rows.ts";
 import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { DocumentRequest } from "../../shared/wire/exchange.ts";
+import { parseRemoved, type RemovedText } from "../../shared/replica/removed-text.ts";
 import type { DaemonTables } from "../tables.ts";
 import type { SyncPosition } from "./positions.ts";
 
@@ -95,3 +96,19 @@ const findLocalRows = compiled((db: Kysely<DaemonTables>, documentId: number, ac
     .where("origin", "=", "local")
     .orderBy("seq"),
 );
+
+/** What this machine has taken out of the text since the last row that the service acknowledged. */
+export async function removedSince(
+  db: Kysely<DaemonTables>,
+  documentId: number,
+  ackedSeq: number,
+): Promise<RemovedText[]> {
+  const rows = await db
+    .selectFrom("updates")
+    .select("removed")
+    .where("document_id", "=", documentId)
+    .where("seq", ">", ackedSeq)
+    .where("removed", "is not", null)
+    .execute();
+  return rows.flatMap(({ removed }) => (removed === null ? [] : parseRemoved(removed)));
+}

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { DocumentAddress } from "../../shared/replica/address.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { Position } from "../../shared/wire/position.ts";
 import type { DaemonTables } from "../tables.ts";
@@ -41,6 +42,26 @@ export async function readPosition(
     refused: row.refused ?? undefined,
   };
 }
+
+/** Whether a service with a log has answered for the document of this address. */
+export async function isContacted(
+  db: Db,
+  service: string,
+  { owner, name }: DocumentAddress,
+): Promise<boolean> {
+  const [row] = await findContact(db, service, owner, name);
+  return row !== undefined && row.epoch !== NO_EPOCH && row.epoch !== PLAIN_POSITION.epoch;
+}
+
+const findContact = compiled((db: Db, service: string, owner: string, name: string) =>
+  db
+    .selectFrom("sync_positions")
+    .innerJoin("documents", "documents.id", "sync_positions.document_id")
+    .select("sync_positions.epoch")
+    .where("sync_positions.service", "=", service)
+    .where("documents.owner", "=", owner)
+    .where("documents.name", "=", name),
+);
 
 /** Whether the document was last in step with a service that has no log. */
 export function isPlain({ remote }: SyncPosition): boolean {
@@ -145,4 +166,22 @@ export async function forgetOtherServices(db: Db, account: string, service: stri
 /** Forgets how far one document came with any service: its next contact is a first one. */
 export async function forgetPositions(db: Db, documentId: number): Promise<void> {
   await db.deleteFrom("sync_positions").where("document_id", "=", documentId).execute();
+}
+
+/** Whether a service has ever answered for a document of the account. */
+export async function hasEverAnswered(
+  db: Kysely<DaemonTables>,
+  service: string,
+  account: string,
+  name: string,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom("sync_positions")
+    .innerJoin("documents", "documents.id", "sync_positions.document_id")
+    .select("epoch")
+    .where("service", "=", service)
+    .where("owner", "=", account)
+    .where("name", "=", name)
+    .executeTakeFirst();
+  return row !== undefined && row.epoch !== "";
 }

@@ -7,7 +7,11 @@ import type { OpenDocument } from "../../shared/replica/open-document.ts";
 import { addRevision } from "../../shared/replica/revisions.ts";
 import type { WriteContext } from "../../shared/replica/write-context.ts";
 import type { ReplicaTables } from "../../shared/replica/tables.ts";
-import type { DocumentServed } from "../../shared/wire/exchange.ts";
+import type {
+  DocumentServed,
+  ExchangeAnswer,
+  ExchangeRequest,
+} from "../../shared/wire/exchange.ts";
 import { applyHeld } from "../held/apply-held.ts";
 import {
   dropHeld,
@@ -47,16 +51,31 @@ export async function recoverRefused(
   options: RoundOptions,
   refusal: Refusal,
 ): Promise<Outcome<boolean>> {
-  const { store, service } = options;
-  const layer = layerOf(refusal.name);
-  const request = { documents: { [layer]: { stateVector: EMPTY_STATE_VECTOR } } };
-  const outcome = await service.exchange(projectOf(refusal.name) ?? null, request);
+  const { service } = options;
+  const { name } = refusal;
+  const request = { documents: askingWhole([name]) };
+  const outcome = await service.exchange(projectOf(name) ?? null, request);
   if (outcome.kind !== "answered") return outcome;
   const answer = outcome.value;
-  const served = answer === "plain" ? undefined : answer.documents[layer];
-  if (!served || !("epoch" in served)) return { kind: "answered", value: false };
-  const value = await store.write((context) => takeBack(context, options, refusal, served));
+  const value = answer !== "plain" && (await recoverFrom(options, refusal, answer));
   return { kind: "answered", value };
+}
+
+/** What asks for all that the service holds of these documents, which are of different layers. */
+export function askingWhole(names: readonly string[]): ExchangeRequest["documents"] {
+  const request = { stateVector: EMPTY_STATE_VECTOR };
+  return Object.fromEntries(names.map((name) => [layerOf(name), request]));
+}
+
+/** The same with the answer to a call that asked for the whole document. */
+export async function recoverFrom(
+  options: RoundOptions,
+  refusal: Refusal,
+  answer: ExchangeAnswer,
+): Promise<boolean> {
+  const served = answer.documents[layerOf(refusal.name)];
+  if (!served || !("epoch" in served)) return false;
+  return await options.store.write((context) => takeBack(context, options, refusal, served));
 }
 
 async function takeBack(

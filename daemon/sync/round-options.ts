@@ -11,4 +11,6 @@ export interface RoundOptions {
   readonly user: UserId;
   /** The followed projects, each with the name it is created under. */
   readonly projects: () => ReadonlyMap<ProjectId, string>;
+  /** Told of each document of which the service took something; `bytes` null: nobody counted. */
+  readonly onSent?: (document: string, bytes: number | null) => void;
 }

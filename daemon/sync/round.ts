@@ -29,8 +29,8 @@ export function documentsOf(unit: SyncUnit, user: UserId): string[] {
   return unit === "own" ? [`user/${user}`, "global"] : [unit];
 }
 
-/** What one call is about: a unit, and with a project's perhaps `user` and `global`, too. */
-export interface RoundPlan {
+/** What a call about one unit is about: with a project's perhaps `user` and `global`, too. */
+export interface SinglePlan {
   readonly unit: SyncUnit;
   readonly withOwn: boolean;
 }
@@ -40,8 +40,10 @@ export interface RoundResult {
   readonly again: ReadonlySet<SyncUnit>;
   /** Those about which there is more, which can wait for their turn. */
   readonly later?: ReadonlySet<SyncUnit>;
-  /** `user` and `global` went along by a call of their own, which was refused. */
-  readonly ownRefused?: Refused;
+  /** Units of the plan that the call did not come to, in the order in which they are to go next. */
+  readonly left?: ReadonlySet<SyncUnit>;
+  /** Those that were turned down, each by itself. */
+  readonly refused?: ReadonlyMap<SyncUnit, Refused>;
 }
 
 /** A call that was turned down. */
@@ -53,7 +55,7 @@ export type Refused = Extract<Outcome<never>, { readonly kind: "refused" }>;
  */
 export async function exchangeRound(
   options: RoundOptions,
-  plan: RoundPlan,
+  plan: SinglePlan,
 ): Promise<Outcome<RoundResult | "plain">> {
   const { store, service, projects } = options;
   const { unit } = plan;
@@ -76,6 +78,7 @@ export async function exchangeRound(
   const answer = outcome.value;
   if (answer === "plain") return { kind: "answered", value: "plain" };
   const unfinished = await store.write((context) => take(context, options, names, sent, answer));
+  tellSent(options, names, sent, answer);
   for (const refusal of refusedAmong(names, sent, answer)) {
     const recovered = await recoverRefused(options, refusal);
     if (recovered.kind !== "answered") return recovered;
@@ -86,19 +89,21 @@ export async function exchangeRound(
 }
 
 /** There is nothing to exchange about a project that is another service's; own documents wait. */
-function notBound({ withOwn }: RoundPlan): Outcome<RoundResult> {
+function notBound({ withOwn }: SinglePlan): Outcome<RoundResult> {
   const later = new Set<SyncUnit>(withOwn ? ["own"] : []);
   return { kind: "answered", value: { again: new Set(), later } };
 }
 
-function namesIn({ unit, withOwn }: RoundPlan, user: UserId): string[] {
+function namesIn({ unit, withOwn }: SinglePlan, user: UserId): string[] {
   const own = withOwn && unit !== "own" ? documentsOf("own", user) : [];
   return [...documentsOf(unit, user), ...own];
 }
 
-type Sent = ReadonlyMap<Layer, Outgoing>;
+/** What a call sends of a unit's documents. */
+export type Sent = ReadonlyMap<Layer, Outgoing>;
 
-async function prepare(
+/** Takes stock of what to send of documents; those of another account's projects are left out. */
+export async function prepare(
   context: Context,
   options: RoundOptions,
   names: readonly string[],
@@ -117,8 +122,8 @@ async function prepare(
   return sent;
 }
 
-/** Resolves to the documents of which there is more to exchange. */
-async function take(
+/** Takes an answer about documents. Resolves to those of which there is more to exchange. */
+export async function take(
   context: Context,
   options: RoundOptions,
   names: readonly string[],
@@ -142,8 +147,27 @@ async function take(
   return unfinished;
 }
 
+/** Says of what was sent that the service has taken it, if it has. */
+export function tellSent(
+  { onSent }: RoundOptions,
+  names: readonly string[],
+  sent: Sent,
+  answer: ExchangeAnswer,
+): void {
+  for (const name of names) {
+    const update = sent.get(layerOf(name))?.request.update;
+    const document = answer.documents[layerOf(name)];
+    const isTaken = document && "seq" in document && !document.reset && !document.missing;
+    if (update && isTaken) onSent?.(name, update.length);
+  }
+}
+
 /** The documents whose updates the service has refused. */
-function refusedAmong(names: readonly string[], sent: Sent, answer: ExchangeAnswer): Refusal[] {
+export function refusedAmong(
+  names: readonly string[],
+  sent: Sent,
+  answer: ExchangeAnswer,
+): Refusal[] {
   return names.flatMap((name) => {
     const document = answer.documents[layerOf(name)];
     if (!document || !("refused" in document)) return [];

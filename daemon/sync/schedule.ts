@@ -7,6 +7,10 @@ export type SyncUnit = ProjectId | "own";
 /** Calls about one unit keep at least this distance, so that fast writes share one. */
 export const CALL_DISTANCE_MS = 1000;
 
+/** What has come to be followed waits so long for more to go by one call, and at most. */
+const GATHER_MS = 500;
+const GATHER_MS_MAX = 5000;
+
 /** Backoff: full jitter over a span that doubles with each failure. */
 const BACKOFF_FIRST_MS = 1000;
 const BACKOFF_MS_MAX = 60_000;
@@ -14,13 +18,15 @@ const BACKOFF_MS_MAX = 60_000;
 interface UnitState {
   /** What it is due for; undefined when it is not. */
   readonly due: Urgency | undefined;
+  /** What it was due for when the last call about it began. */
+  readonly called: Urgency | undefined;
   /** In which order units became due. */
   readonly turn: number;
   readonly notBefore: number;
   readonly failures: number;
 }
 
-const IDLE: UnitState = { due: undefined, turn: 0, notBefore: 0, failures: 0 };
+const IDLE: UnitState = { due: undefined, called: undefined, turn: 0, notBefore: 0, failures: 0 };
 
 /** The most urgent first. */
 const ORDER: readonly Urgency[] = ["person", "change", "ask"];
@@ -44,6 +50,9 @@ export type NextStep =
  */
 export class SyncSchedule {
   readonly #units = new Map<SyncUnit, UnitState>();
+  /** Units that have come and wait for more, and since when the first of them does. */
+  readonly #gathering = new Set<SyncUnit>();
+  #gatheringSince = 0;
   #turn = 0;
   #serviceNotBefore = 0;
   #serviceFailures = 0;
@@ -57,19 +66,39 @@ export class SyncSchedule {
     this.#units.set(unit, { ...state, due: moreUrgent(state.due, urgency), turn });
   }
 
+  /** These have come to be followed: they are due, once no more have come for a moment. */
+  gather(units: readonly SyncUnit[], now: number): void {
+    if (this.#gathering.size === 0) this.#gatheringSince = now;
+    for (const unit of units) {
+      this.markDue(unit);
+      this.#gathering.add(unit);
+    }
+    const notBefore = Math.min(now + GATHER_MS, this.#gatheringSince + GATHER_MS_MAX);
+    for (const unit of this.#gathering) this.#units.set(unit, { ...this.#get(unit), notBefore });
+  }
+
   isDue(unit: SyncUnit): boolean {
     return this.#get(unit).due !== undefined;
   }
 
   forget(unit: SyncUnit): void {
+    this.#gathering.delete(unit);
     this.#units.delete(unit);
   }
 
-  /** A person waits, or the service is back: what is due goes at once, and backoff is over. */
+  /** A person waits: what is due goes at once, and backoff is over. */
   hurry(): void {
+    this.#gathering.clear();
+    this.serviceIsBack();
+  }
+
+  /** The same, but for what waits for more to come. */
+  serviceIsBack(): void {
     this.#serviceNotBefore = 0;
     this.#serviceFailures = 0;
-    for (const [unit, state] of this.#units) this.#units.set(unit, { ...state, notBefore: 0 });
+    for (const [unit, state] of this.#units) {
+      if (!this.#gathering.has(unit)) this.#units.set(unit, { ...state, notBefore: 0 });
+    }
   }
 
   /** Of what may be called, the most urgent goes first, and of that what has waited longest. */
@@ -89,9 +118,29 @@ export class SyncSchedule {
     return { kind: "wait", until: at, held: waiting.some(isHeld) };
   }
 
+  /**
+   * What a call may be about as well that goes now, the most urgent first: what is due, be its last
+   * call less than a second ago, for this costs no request. What is refused waits on.
+   */
+  along(now: number): SyncUnit[] {
+    const due = [...this.#units].filter(([, { due, failures, notBefore }]) => {
+      return due !== undefined && (failures === 0 || notBefore <= now);
+    });
+    const urgency = ({ due }: UnitState) => ORDER.indexOf(due ?? "ask");
+    due.sort(([, one], [, other]) => urgency(one) - urgency(other) || one.turn - other.turn);
+    return due.map(([unit]) => unit);
+  }
+
   /** A call about the unit begins; what happens from now on makes it due again. */
   began(unit: SyncUnit): void {
-    this.#units.set(unit, { ...this.#get(unit), due: undefined });
+    const state = this.#get(unit);
+    this.#gathering.delete(unit);
+    this.#units.set(unit, { ...state, due: undefined, called: state.due });
+  }
+
+  /** The call did not come to the unit: it is as due as before. */
+  leftOut(unit: SyncUnit): void {
+    this.markDue(unit, this.#get(unit).called);
   }
 
   /** The clock stood still for so long while time went on. */

@@ -1,16 +1,30 @@
+import { projectDocument } from "../../shared/replica/address.ts";
 import type { CommittedRow } from "../../shared/replica/open-document.ts";
 import type { World } from "../../shared/world.ts";
+import { batchRound } from "./batch-round.ts";
+import { Batches } from "./batches.ts";
 import { rowName } from "./plain/document-state.ts";
 import { ownRound, readOwnMemories } from "./plain/own-round.ts";
 import type { PlainOptions } from "./plain/plain-options.ts";
 import { type PlainResult, projectRound } from "./plain/project-round.ts";
-import { exchangeRound, NOT_FOUND, type RoundPlan, type RoundResult } from "./round.ts";
+import { isContacted } from "./positions.ts";
+import {
+  documentsOf,
+  exchangeRound,
+  NOT_FOUND,
+  type Refused,
+  type RoundResult,
+  type SinglePlan,
+} from "./round.ts";
 import type { RoundOptions } from "./round-options.ts";
 import type { SyncUnit } from "./schedule.ts";
 import type { Outcome } from "./service.ts";
 
 /** A service that had no exchange is asked again after this long whether it has one now. */
 const ASK_AGAIN_MS = 10 * 60_000;
+
+/** Status of an answer to a token that is good for nothing. */
+const UNAUTHORIZED = 401;
 
 /** What a service turned out to be: one with the replica exchange, or one without. */
 export type ServiceKind = "extended" | "plain";
@@ -30,9 +44,11 @@ export class ServiceRounds {
   #showedMore = false;
   /** Units that were sent something by their last round. */
   readonly #unread = new Set<SyncUnit>();
+  readonly #batches: Batches;
 
   constructor(options: RoundOptions, world: World) {
     this.#options = { ...options, taken: new Set() };
+    this.#batches = new Batches(world);
     this.#world = world;
   }
 
@@ -46,8 +62,70 @@ export class ServiceRounds {
     return this.#options.taken.delete(rowName(documentId, seq));
   }
 
-  /** One round about what is planned. */
-  async run(plan: RoundPlan): Promise<Outcome<RoundResult>> {
+  /**
+   * What the next round is about, of units that are due, the most urgent first: as much as goes by
+   * one call. The first one is among it, and `user` and `global`, if they are due.
+   */
+  choose(due: readonly SyncUnit[]): readonly SyncUnit[] {
+    const projects = due.filter((unit) => unit !== "own");
+    const own = due.filter((unit) => unit === "own");
+    if (this.#canBatch) return [...this.#batches.choose(projects), ...own];
+    // What a plain service is asked about are two calls.
+    return due[0] === "own" ? own : [...projects.slice(0, 1), ...own];
+  }
+
+  /** One round about units that were chosen. */
+  async run(units: readonly SyncUnit[]): Promise<Outcome<RoundResult>> {
+    if (await this.#isBatch(units)) return await this.#batch(units);
+    const [unit = "own"] = units;
+    const outcome = await this.#single({ unit, withOwn: units.includes("own") });
+    this.#batches.calledAlone(unit, outcome);
+    return outcome;
+  }
+
+  get #canBatch(): boolean {
+    return this.#kind !== "plain" && this.#options.service.exchangeBatch !== undefined;
+  }
+
+  /** One project goes so, too, where the service may have to make it: else that is three calls. */
+  async #isBatch(units: readonly SyncUnit[]): Promise<boolean> {
+    const { store, service, account } = this.#options;
+    const projects = units.flatMap((unit) => (unit === "own" ? [] : [unit]));
+    const [first] = projects;
+    if (!first || !this.#canBatch || !this.#batches.mayHold(first)) return false;
+    if (projects.length > 1) return true;
+    return !(await isContacted(store.reader, service.name, projectDocument(account, first)));
+  }
+
+  async #batch(units: readonly SyncUnit[]): Promise<Outcome<RoundResult>> {
+    const outcome = await batchRound(this.#options, units);
+    if (outcome.kind === "answered" && outcome.value !== "unknown") {
+      this.#kind = "extended";
+      this.#batches.served();
+      return { kind: "answered", value: this.#withoutMissing(outcome.value) };
+    }
+    if (outcome.kind === "refused" && outcome.status === UNAUTHORIZED) {
+      const refused = new Map(units.map((unit) => [unit, outcome] as const));
+      return { kind: "answered", value: { again: new Set(), refused } };
+    }
+    if (outcome.kind === "answered" || outcome.kind === "refused") {
+      this.#batches.unknown();
+      return { kind: "answered", value: { again: new Set(), left: new Set(units) } };
+    }
+    this.#batches.failed(outcome, units.filter((unit) => unit !== "own").length);
+    return outcome;
+  }
+
+  /** What was not there is made by a call of its own, as far as the token may. */
+  #withoutMissing({ left = new Set(), refused = new Map(), ...result }: RoundResult): RoundResult {
+    const missing = [...refused].filter(([, { status }]) => status === NOT_FOUND);
+    for (const [unit] of missing) this.#batches.setAlone(unit);
+    const units = missing.map(([unit]) => unit);
+    const others = [...refused].filter(([unit]) => !units.includes(unit));
+    return { ...result, left: new Set([...left, ...units]), refused: new Map(others) };
+  }
+
+  async #single(plan: SinglePlan): Promise<Outcome<RoundResult>> {
     if (this.#mustAsk(plan)) {
       const asked = await this.#ask(plan);
       if (asked !== "plain") return asked;
@@ -58,14 +136,14 @@ export class ServiceRounds {
     return outcome;
   }
 
-  #mustAsk({ unit }: RoundPlan): boolean {
+  #mustAsk({ unit }: SinglePlan): boolean {
     if (this.#kind !== "plain") return true;
     // Only a question about a project is one that a plain service answers.
     if (unit === "own" && this.#options.projects().size > 0) return false;
     return this.#askNow || this.#world.monotonic() - this.#askedAt >= ASK_AGAIN_MS;
   }
 
-  async #ask(plan: RoundPlan): Promise<Outcome<RoundResult> | "plain"> {
+  async #ask(plan: SinglePlan): Promise<Outcome<RoundResult> | "plain"> {
     const outcome = await exchangeRound(this.#options, plan);
     if (outcome.kind === "refused" && outcome.status === NOT_FOUND && plan.unit === "own") {
       return (await this.#isPublishedList()) ? this.#asked() : outcome;
@@ -94,7 +172,7 @@ export class ServiceRounds {
     return read.kind === "answered" && !read.value.showsMore;
   }
 
-  async #plainRound({ unit, withOwn }: RoundPlan): Promise<Outcome<RoundResult>> {
+  async #plainRound({ unit, withOwn }: SinglePlan): Promise<Outcome<RoundResult>> {
     const units: SyncUnit[] = withOwn && unit !== "own" ? [unit, "own"] : [unit];
     const again = new Set<SyncUnit>();
     const later = new Set<SyncUnit>();
@@ -102,15 +180,22 @@ export class ServiceRounds {
       const outcome =
         each === "own" ? await ownRound(this.#options) : await projectRound(this.#options, each);
       if (outcome.kind === "refused" && each !== unit) {
-        return { kind: "answered", value: { again, later, ownRefused: outcome } };
+        const refused = new Map<SyncUnit, Refused>([[each, outcome]]);
+        return { kind: "answered", value: { again, later, refused } };
       }
       if (outcome.kind !== "answered") return outcome;
       const { sent } = this.#noted(outcome.value);
       if (sent) (this.#unread.has(each) ? later : again).add(each);
+      if (sent) this.#tellSent(each);
       if (sent) this.#unread.add(each);
       else this.#unread.delete(each);
     }
     return { kind: "answered", value: { again, later } };
+  }
+
+  #tellSent(unit: SyncUnit): void {
+    const { onSent, user } = this.#options;
+    for (const name of documentsOf(unit, user)) onSent?.(name, null);
   }
 
   #noted(result: PlainResult): PlainResult {

@@ -1,5 +1,6 @@
 import type { ErrorDetail } from "../../shared/errors.ts";
 import type { ProjectId } from "../../shared/ids.ts";
+import type { BatchAnswer, BatchRequest } from "../../shared/wire/batch.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "../../shared/wire/exchange.ts";
 import type { ServerFrame } from "../../shared/wire/live.ts";
 import type { RequestBudget } from "./request-budget.ts";
@@ -10,8 +11,19 @@ import type { RequestBudget } from "./request-budget.ts";
  */
 export type Outcome<Value> =
   | { readonly kind: "answered"; readonly value: Value }
-  | { readonly kind: "unreachable"; readonly message: string }
-  | { readonly kind: "busy"; readonly message: string; readonly retryAfterMs: number | undefined }
+  | {
+      readonly kind: "unreachable";
+      readonly message: string;
+      /** See `busy`. */
+      readonly tooMuch?: boolean;
+    }
+  | {
+      readonly kind: "busy";
+      readonly message: string;
+      readonly retryAfterMs: number | undefined;
+      /** The service began on it and came to no end in time: less at once might go through. */
+      readonly tooMuch?: boolean;
+    }
   | {
       readonly kind: "refused";
       readonly status: number;
@@ -51,6 +63,8 @@ export interface Service {
     project: ProjectId | null,
     request: ExchangeRequest,
   ): Promise<Outcome<ExchangeAnswer | "plain">>;
+  /** About several projects by one call. `unknown`: the service does not know such calls. */
+  exchangeBatch?(request: BatchRequest): Promise<Outcome<BatchAnswer | "unknown">>;
   createProject(id: ProjectId, name: string): Promise<Outcome<void>>;
   /** A request of a round that has had its turn: it waits for nobody's room. */
   request(method: string, path: string, body?: string): Promise<Outcome<unknown>>;

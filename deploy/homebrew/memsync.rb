@@ -1,7 +1,7 @@
 # Homebrew formula of the npm package, for a tap. The address that a tarball can be had at, and its
 # checksum, are put in by:
 #
-#   npm pack && npm run -s formula memsync-VERSION.tgz URL > Formula/memsync.rb
+#   npm run package && npm run -s formula out/npm/memsync-VERSION.tgz URL > Formula/memsync.rb
 class Memsync < Formula
   desc "Keeps what coding assistants learn, merged between all of your machines"
   homepage "https://www.npmjs.com/package/memsync"
@@ -12,7 +12,7 @@ class Memsync < Formula
   depends_on "node"
 
   def install
-    # Without install scripts; the command finds its runtime in the package of the platform.
+    # Without install scripts; the launcher finds the binary in the package of the platform.
     system "npm", "install", *std_npm_args
     bin.install_symlink libexec.glob("bin/*")
     man1.install_symlink libexec.glob("share/man/man1/*")

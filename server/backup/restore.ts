@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { copyFile, open, rename, rm } from "node:fs/promises";
 import { AppError, messageOf } from "../../shared/errors.ts";
 import { base32 } from "../../shared/ids.ts";
+import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
 import { openConnection } from "../../shared/sqlite/database.ts";
 import { takeLock } from "../../shared/sqlite/lock.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
@@ -24,7 +25,7 @@ export interface RestoreOptions {
 export interface Restored {
   /** Where the database is now that was there before; undefined when there was none. */
   readonly setAside: string | undefined;
-  /** Tokens that were revoked after the backup, and are so in the restored database, too. */
+  /** Tokens that were revoked or removed after the backup, and are revoked in what is restored. */
   readonly revoked: number;
 }
 
@@ -63,16 +64,21 @@ export async function restore({ file, database, world }: RestoreOptions): Promis
 
 /** A token that was taken away stays so, however old the backup: as far as that can be read. */
 async function revokeAgain(database: string, coming: string): Promise<number> {
-  const revoked = existsSync(database) ? await revokedIn(database) : [];
+  const ended = existsSync(database) ? await endedIn(database) : [];
   const connection = await openConnection(coming, false);
   try {
     const revoke = connection.prepare(
       "update tokens set revoked_at = ? where id = ? and revoked_at is null",
     );
+    const isOlder = !hasTable(connection, "removed_tokens");
     connection.exec("BEGIN");
     let changed = 0;
-    for (const { id, revoked_at } of revoked)
-      changed += Number(revoke.run([revoked_at, id]).changes);
+    for (const { id, at, removed } of ended) {
+      changed += Number(revoke.run([at, id]).changes);
+      // A still older backup may follow this one.
+      if (removed === 0 || isOlder) continue;
+      connection.prepare("insert or ignore into removed_tokens values (?, ?)").run([id, at]);
+    }
     connection.exec("COMMIT");
     return changed;
   } finally {
@@ -80,13 +86,25 @@ async function revokeAgain(database: string, coming: string): Promise<number> {
   }
 }
 
-async function revokedIn(database: string): Promise<readonly { id: string; revoked_at: number }[]> {
+/** A token that was revoked, or removed with its user or account, and when. */
+interface Ended {
+  readonly id: string;
+  readonly at: number;
+  readonly removed: 0 | 1;
+}
+
+function hasTable(connection: SqliteConnection, name: string): boolean {
+  const sql = "select 1 from sqlite_schema where type = 'table' and name = ?";
+  return connection.prepare(sql).all([name]).length > 0;
+}
+
+async function endedIn(database: string): Promise<readonly Ended[]> {
   try {
     if (!(await hasPages(database))) return [];
-    const revoked = await readRevoked(database);
+    const ended = await readEnded(database);
     // It can be read, so it may be written: what the last server left in its log goes into it.
     await foldLogIn(database);
-    return revoked;
+    return ended;
   } catch {
     // Damaged, which may be why it is to be replaced; all parts of it are kept as they are.
     return [];
@@ -110,13 +128,15 @@ async function hasPages(path: string): Promise<boolean> {
 /** The smallest page of a database. */
 const HEADER_BYTES = 512;
 
-async function readRevoked(
-  database: string,
-): Promise<readonly { id: string; revoked_at: number }[]> {
+async function readEnded(database: string): Promise<readonly Ended[]> {
   const connection = await openConnection(database, true);
   try {
-    const sql = "select id, revoked_at from tokens where revoked_at is not null order by id";
-    return connection.prepare(sql).all([]) as { id: string; revoked_at: number }[];
+    const revoked =
+      "select id, revoked_at as at, 0 as removed from tokens where revoked_at is not null";
+    const removed = "select id, removed_at as at, 1 as removed from removed_tokens";
+    const isOlder = !hasTable(connection, "removed_tokens");
+    const sql = `${isOlder ? revoked : `${revoked} union all ${removed}`} order by id`;
+    return connection.prepare(sql).all([]) as unknown as Ended[];
   } finally {
     connection.close();
   }

@@ -1,9 +1,10 @@
 import type { AccountId, UserId } from "../../shared/ids.ts";
-import type { Caller } from "../services/services.ts";
+import type { Caller, Services } from "../services/services.ts";
 
 /** An account's plan. */
 export type Plan = Caller["plan"];
 
+const ACCOUNT_PREFIX = "acct_dev_";
 const DEV_TOKEN = /^mst_dev_([0-9A-Za-z_-]{1,64})$/;
 
 /**
@@ -17,7 +18,7 @@ export function callerOfDevToken(token: string, planOfOthers: Plan): Caller | un
   if (name === undefined) return undefined;
   const account = name === "readonly" ? "pro" : name;
   return {
-    account: `acct_dev_${account}` as AccountId,
+    account: `${ACCOUNT_PREFIX}${account}` as AccountId,
     user: `user_dev_${account}` as UserId,
     tokenId: `tok_dev_${name}`,
     plan: account === "pro" || account === "team" ? account : planOfOthers,
@@ -25,3 +26,12 @@ export function callerOfDevToken(token: string, planOfOthers: Plan): Caller | un
     boundTo: null,
   };
 }
+
+/** The accounts of the fixed tokens, each of which has one user. */
+export const devAccounts: Services["account"] = {
+  get: async ({ account, plan }) => ({
+    name: account.slice(ACCOUNT_PREFIX.length),
+    plan,
+    users: 1,
+  }),
+};

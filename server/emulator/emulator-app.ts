@@ -16,7 +16,7 @@ import type { Readiness } from "../operations/readiness.ts";
 import { createPublishedApp } from "../published-app.ts";
 import { createServices } from "../services/create-services.ts";
 import { type ServiceStore, serviceStoreOf } from "../services/service-store.ts";
-import { callerOfDevToken, type Plan } from "./dev-tokens.ts";
+import { callerOfDevToken, devAccounts, type Plan } from "./dev-tokens.ts";
 
 /** Where the emulator keeps its data, and whom it answers. */
 export interface EmulatorAppOptions {
@@ -59,7 +59,7 @@ export async function createEmulatorApp(options: EmulatorAppOptions): Promise<Em
     options.limits === "on" ? writer : undefined,
     options.plans,
   );
-  const services = createServices(store, world, limits);
+  const services = createServices(store, world, { usage: limits, account: devAccounts });
   const sockets = new LiveSockets();
   const operations = readiness && createOperations({ host, sockets, world, readiness });
   const create = publishedOnly ? createPublishedApp : createApp;

@@ -1,3 +1,4 @@
+import { count } from "../../shared/count.ts";
 import { AppError } from "../../shared/errors.ts";
 import { DAY_SECONDS, MINUTE_SECONDS, type PlanLimits } from "./plans.ts";
 import type { RequestWindow, Windows } from "./usage.ts";
@@ -44,7 +45,8 @@ export function charge({ headers, quota }: Charged): void {
   headers["Retry-After"] = String(seconds);
   throw new AppError(
     "rate_limited",
-    `the account has made all the requests that its plan allows: try again in ${seconds} seconds`,
+    "the account has made all the requests that its plan allows: try again in " +
+      count(seconds, "second", "seconds"),
   );
 }
 

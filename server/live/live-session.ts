@@ -95,6 +95,7 @@ class Session implements LiveSession {
   #gone = false;
   #pingTimer: Timer | undefined;
   #stopListening: (() => void) | undefined;
+  #stopRechecks: (() => void) | undefined;
 
   constructor(deps: LiveSessionDeps) {
     this.#deps = deps;
@@ -104,6 +105,8 @@ class Session implements LiveSession {
     const { live, caller, sockets } = this.#deps;
     sockets.add(caller.account);
     this.#stopListening = live.onChange(caller.account, (change) => this.#changed(change));
+    // Can't reject: what is thrown in it ends the session.
+    this.#stopRechecks = sockets.onRecheck(() => void this.#checkToken());
     this.#schedulePing();
   }
 
@@ -141,6 +144,7 @@ class Session implements LiveSession {
     this.#ended = true;
     this.#pingTimer?.cancel();
     this.#stopListening?.();
+    this.#stopRechecks?.();
     this.#waitingFrames.length = 0;
     this.#waitingChanges.length = 0;
   }
@@ -231,17 +235,22 @@ class Session implements LiveSession {
   }
 
   async #ping(): Promise<void> {
-    const { socket, stillValid } = this.#deps;
+    const { socket } = this.#deps;
     if (!this.#heard) return this.#end(CLOSE.goingAway, "no answer to a ping");
     this.#heard = false;
     this.#askedSincePing = 0;
     socket.ping();
-    try {
-      if (!(await stillValid())) return this.#end(CLOSE.tokenInvalid, "the token is not valid now");
-    } catch (thrown) {
-      return this.#fail(thrown);
-    }
+    await this.#checkToken();
     if (!this.#ended) this.#schedulePing();
+  }
+
+  async #checkToken(): Promise<void> {
+    try {
+      if (await this.#deps.stillValid()) return;
+      this.#end(CLOSE.tokenInvalid, "the token is not valid now");
+    } catch (thrown) {
+      this.#fail(thrown);
+    }
   }
 }
 

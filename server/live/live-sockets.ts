@@ -13,6 +13,7 @@ export const LIVE_SOCKET_LIMITS: LiveSocketLimits = { total: 10_000, perAccount:
 /** Counts the live sockets that are open, and what they have subscribed to. */
 export class LiveSockets {
   readonly #perAccount = new Map<AccountId, number>();
+  readonly #onRecheck = new Set<() => void>();
   #open = 0;
   #subscriptions = 0;
 
@@ -47,6 +48,19 @@ export class LiveSockets {
     const left = (this.#perAccount.get(account) ?? 0) - 1;
     if (left > 0) this.#perAccount.set(account, left);
     else this.#perAccount.delete(account);
+  }
+
+  /** Has every open socket look at once whether its token is still good. */
+  recheck(): void {
+    for (const check of [...this.#onRecheck]) check();
+  }
+
+  /** Returns how to stop. */
+  onRecheck(check: () => void): () => void {
+    this.#onRecheck.add(check);
+    return () => {
+      this.#onRecheck.delete(check);
+    };
   }
 
   /** Says that one socket has subscribed to so many projects more, or less. */

@@ -1,7 +1,9 @@
+import { Account } from "../../shared/wire/account.ts";
 import { ConnectAnswer, ConnectBody } from "../../shared/wire/connection.ts";
-import { ExchangeAnswerBody, ExchangeBody } from "../../shared/wire/exchange.ts";
+import { BatchAnswerBody, BatchBody } from "../../shared/wire/batch.ts";
 import { ChangedBody, SubscribeBody, SubscribedBody } from "../../shared/wire/live.ts";
 import {
+  ProjectDeleted,
   ProjectList,
   ProjectPutAnswer,
   ProjectPutBody,
@@ -72,6 +74,24 @@ const projects: readonly Operation[] = [
     },
     refusals: ["not_found"],
   },
+  {
+    id: "apiDeleteProject",
+    method: "delete",
+    path: "/api/projects/{id}",
+    tag: "Projects",
+    summary: "Delete a project",
+    description:
+      "With its text, memories, metadata, sessions and connections, wherever it is synced to: " +
+      "replicas learn of it by their next exchange. Files that are followed stay. Again: " +
+      "404. Creating it again, or a plain sync by variant A, begins it anew, empty.",
+    parameters: [parameters.projectIdInPath],
+    answer: {
+      kind: "write",
+      schemas: [ProjectDeleted],
+      examples: { deleted: { summary: "It is gone", value: examples.projectDeleted } },
+    },
+    refusals: ["not_found"],
+  },
 ];
 
 const syncs: readonly Operation[] = [
@@ -94,21 +114,29 @@ An unknown project is 404: create it first.`,
     method: "post",
     path: "/api/sync",
     tag: "Sync",
-    summary: "Exchange the user's and the account's documents alone",
-    description:
-      "A replica exchange of `user` and `global`, without any project. Sessions that come with " +
-      "it belong to no project.",
+    summary: "Exchange many projects, or the user's and the account's documents alone",
+    description: `A replica exchange of \`user\` and \`global\`. Sessions that come with it belong \
+to no project.
+
+With \`projects\` it is about up to 50 of them, too, and is one request. Each is answered as by a \
+call of its own, and refused by itself: the answer has its \`documents\`, or the \`error\` that \
+such a call would be answered. An unknown one is made, by its \`name\`. Once the answer is large, \
+the rest of the projects is answered \`later\`: nothing was done about them, send them again.`,
     parameters: [],
     body: {
       required: true,
-      schemas: [ExchangeBody],
-      examples: { both: { summary: "First contact", value: examples.accountExchange } },
+      schemas: [BatchBody],
+      examples: {
+        both: { summary: "First contact", value: examples.accountExchange },
+        projects: { summary: "Two projects", value: examples.batch },
+      },
     },
     answer: {
       kind: "write",
-      schemas: [ExchangeAnswerBody],
+      schemas: [BatchAnswerBody],
       examples: {
         both: { summary: "One with memories, one empty", value: examples.accountExchangeAnswer },
+        projects: { summary: "One served, one not for this token", value: examples.batchAnswer },
       },
     },
     refusals: ["invalid_request"],
@@ -166,6 +194,23 @@ const others: readonly Operation[] = [
       kind: "read",
       schemas: [Stats],
       examples: { stats: { summary: "On the plan Pro", value: examples.stats } },
+    },
+    refusals: [],
+  },
+  {
+    id: "apiGetAccount",
+    method: "get",
+    path: "/api/account",
+    tag: "Usage",
+    summary: "Read who shares the account",
+    description:
+      "The account's name, plan and number of users. Each of them sees the memories of the layer " +
+      "`global`. Every token of the account is told, whatever it is bound to.",
+    parameters: [parameters.ifNoneMatch],
+    answer: {
+      kind: "read",
+      schemas: [Account],
+      examples: { account: { summary: "A team of three", value: examples.account } },
     },
     refusals: [],
   },

@@ -1,5 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 import type { MemoryId, ProjectId, SessionId } from "../../shared/ids.ts";
+import type { Account } from "../../shared/wire/account.ts";
+import type { BatchAnswerBody, BatchBody } from "../../shared/wire/batch.ts";
 import type { ConnectAnswer, ConnectBody } from "../../shared/wire/connection.ts";
 import type { ExchangeAnswerBody, ExchangeBody } from "../../shared/wire/exchange.ts";
 import type { ChangedBody, SubscribeBody, SubscribedBody } from "../../shared/wire/live.ts";
@@ -11,6 +13,7 @@ import type {
 } from "../../shared/wire/memory.ts";
 import type {
   Project,
+  ProjectDeleted,
   ProjectList,
   ProjectPutAnswer,
   ProjectPutBody,
@@ -118,6 +121,8 @@ export const projectWithMemories: ProjectWithMemories = {
   connected_projects: [{ id: SHOP, name: shop.name, memories: SHOP_MEMORIES }],
 };
 
+export const projectDeleted: ProjectDeleted = { id: WIDGET, deleted: true };
+
 export const projectPut: Static<typeof ProjectPutBody> = {
   id: WIDGET,
   name: "Widget",
@@ -199,16 +204,44 @@ export const exchangeTrouble: Static<typeof ExchangeAnswerBody> = {
   },
 };
 
-export const accountExchange: Static<typeof ExchangeBody> = {
+export const accountExchange: Static<typeof BatchBody> = {
   crdt: { encoding: "yjs-v1", documents: { user: {}, global: {} } },
 };
 
-export const accountExchangeAnswer: Static<typeof ExchangeAnswerBody> = {
+export const accountExchangeAnswer: Static<typeof BatchAnswerBody> = {
   crdt: {
     encoding: "yjs-v1",
     documents: {
       user: { epoch: EPOCH, seq: 1, update: UPDATE },
       global: { epoch: "", seq: 0 },
+    },
+  },
+};
+
+export const batch: Static<typeof BatchBody> = {
+  crdt: {
+    encoding: "yjs-v1",
+    documents: {},
+    projects: {
+      [WIDGET]: { documents: { project: { epoch: EPOCH, seq: 1 } } },
+      [SHOP]: { name: "shop", documents: { project: {} } },
+    },
+  },
+};
+
+export const batchAnswer: Static<typeof BatchAnswerBody> = {
+  crdt: {
+    encoding: "yjs-v1",
+    documents: {},
+    projects: {
+      [WIDGET]: { documents: { project: { epoch: EPOCH, seq: 2, update: UPDATE } } },
+      [SHOP]: {
+        error: {
+          code: "forbidden",
+          message: "this token is bound to projects and reaches nothing else",
+          request_id: "req_4ihjn2tqmxe6w7ra",
+        },
+      },
     },
   },
 };
@@ -259,6 +292,8 @@ export const stats: Stats = {
     day: { limit: 10_000, used: 10, remaining: 9_990, resets_at: "2026-11-22T00:00:00.000Z" },
   },
 };
+
+export const account: Account = { name: "acme", plan: "team", users: 3 };
 
 export const subscribe: Static<typeof SubscribeBody> = {
   type: "subscribe",

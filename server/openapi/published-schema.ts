@@ -87,7 +87,8 @@ export class SchemaPublisher {
     const others = schema.anyOf.filter((each) => !TypeGuard.IsNull(each));
     const [only] = others;
     if (others.every((each) => TypeGuard.IsLiteral(each))) {
-      return { type: "string", ...keptOf(schema), enum: others.map((each) => each.const) };
+      const named = { type: "string", ...keptOf(schema), enum: others.map((each) => each.const) };
+      return others.length < schema.anyOf.length ? orNull(named) : named;
     }
     assert(only !== undefined && others.length === 1, "a union is of literals, or with null");
     return { ...orNull(this.publish(only, side)), ...keptOf(schema) };

@@ -16,6 +16,7 @@ import type { ServiceTables } from "../stores/tables.ts";
 import { assertCanWrite, getProject } from "./access.ts";
 import { doOnce } from "./once.ts";
 import type { Caller, Once, Services } from "./services.ts";
+import { writeAs } from "./write-as.ts";
 
 type Store = ReplicaStore<ServiceTables>;
 
@@ -35,7 +36,7 @@ async function connect(
 ): Promise<Connection> {
   assertCanWrite(caller);
   const { project_id: one, target_project_id: other } = request;
-  return await store.write((context) =>
+  return await writeAs(store, caller, (context) =>
     doOnce(context, caller, once, async () => {
       const { db, now } = context;
       await getProject(db, caller, one);
@@ -71,7 +72,7 @@ async function disconnect(
 ): Promise<Connection> {
   assertCanWrite(caller);
   const { project_id: one, target_project_id: other } = request;
-  return await store.write(async ({ db, now }) => {
+  return await writeAs(store, caller, async ({ db, now }) => {
     await getProject(db, caller, one);
     await getProject(db, caller, other);
     const pair = pairOf(one, other);

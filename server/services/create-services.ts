@@ -11,12 +11,19 @@ import { createStatsService } from "./stats-service.ts";
 import { createSyncService } from "./sync-service.ts";
 import type { Withholding } from "./withholding.ts";
 
-/** Every operation of the interface over one replica; `withholding` only where there is any. */
+/** What a host knows beside what is in its replica. */
+export interface HostKnowledge {
+  readonly usage: RequestUsage;
+  readonly account: Services["account"];
+  /** Only where writes may be withheld. */
+  readonly withholding?: Withholding;
+}
+
+/** Every operation of the interface over one replica. */
 export function createServices(
   store: ReplicaStore<ServiceTables>,
   world: World,
-  usage: RequestUsage,
-  withholding?: Withholding,
+  { usage, account, withholding }: HostKnowledge,
 ): Services {
   return {
     memories: createMemoryService(store, world, withholding),
@@ -25,6 +32,7 @@ export function createServices(
     connections: createConnectionService(store),
     sessions: createSessionService(store),
     stats: createStatsService(store, usage),
+    account,
     live: createLiveService(store),
   };
 }

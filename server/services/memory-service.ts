@@ -33,6 +33,7 @@ import { doOnce } from "./once.ts";
 import type { Caller, MemoryQuery, Page, Services } from "./services.ts";
 import { listWithheld } from "./withheld-lists.ts";
 import { overlaid, type Withholding } from "./withholding.ts";
+import { writeAs } from "./write-as.ts";
 
 /** Memories over one store; `world` gives a key to each that comes without one. */
 export function createMemoryService(
@@ -63,7 +64,7 @@ export function createMemoryService(
 
     async create(caller, request, headerProjectId, once) {
       assertCanWrite(caller);
-      return await store.write((context) =>
+      return await writeAs(store, caller, (context) =>
         doOnce(context, caller, once, async () => {
           const address = await targetOf(context.db, caller, request, headerProjectId);
           const key = request.key ?? randomMemoryKey(world);
@@ -74,7 +75,7 @@ export function createMemoryService(
 
     async remove(caller, id) {
       assertCanWrite(caller);
-      await store.write(async (context) => {
+      await writeAs(store, caller, async (context) => {
         if (await withholding?.remove(context, caller.account, id)) return;
         const rows = await findMemoriesById(context.db, caller.account, id);
         const own = `user/${caller.user}`;

@@ -1,6 +1,7 @@
 import { AppError, invalidAt } from "../../shared/errors.ts";
 import { type ProjectId, randomProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/address.ts";
+import { beginAnew, deleteProject } from "../../shared/replica/project-deletion.ts";
 import type { ReplicaStore } from "../../shared/replica/store.ts";
 import type { WriteContext } from "../../shared/replica/write-context.ts";
 import type { Project, ProjectPut } from "../../shared/wire/project.ts";
@@ -11,6 +12,7 @@ import { listMemories, toMemory } from "../stores/memory-store.ts";
 import {
   countProjects,
   findProject,
+  forgetProject,
   listProjects,
   type ProjectRow,
   readMetadata,
@@ -24,6 +26,7 @@ import { writePlain } from "./plain-write.ts";
 import { nameOf, viewProjects } from "./project-view.ts";
 import type { Caller, ProjectDetails, Services } from "./services.ts";
 import { overlaid, type Withholding } from "./withholding.ts";
+import { writeAs } from "./write-as.ts";
 
 type Store = ReplicaStore<ServiceTables>;
 
@@ -58,9 +61,21 @@ export function createProjectService(
 
     async put(caller, request, once) {
       assertCanWrite(caller);
-      return await store.write((context) =>
+      return await writeAs(store, caller, (context) =>
         doOnce(context, caller, once, () => put(context, world, caller, request, withholding)),
       );
+    },
+
+    async remove(caller, id) {
+      assertCanWrite(caller);
+      const { machine } = store.writer;
+      await writeAs(store, caller, async (context) => {
+        await getProject(context.db, caller, id);
+        const open = await context.open(projectDocument(caller.account, id));
+        deleteProject(open.document, context.now, machine);
+        await context.flush(open);
+        await forgetProject(context.db, caller.account, id);
+      });
     },
   };
 }
@@ -131,6 +146,7 @@ async function put(
   assertBoundTo(caller, id);
   const created = (await findProject(context.db, caller.account, id)) === undefined;
   const open = await context.open(projectDocument(caller.account, id));
+  if (created) beginAnew(open.document);
   const { name, ...rest } = request;
   const renamed = name !== undefined && name !== (open.document.projectName() ?? id);
   const whole = { ...rest, ...(renamed && { name }) };

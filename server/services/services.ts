@@ -1,4 +1,6 @@
+import type { Kysely } from "kysely";
 import type { AccountId, MemoryId, ProjectId, SessionId, UserId } from "../../shared/ids.ts";
+import type { Account } from "../../shared/wire/account.ts";
 import type { Connection, ConnectRequest } from "../../shared/wire/connection.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "../../shared/wire/exchange.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
@@ -8,6 +10,7 @@ import type { Project, ProjectPut } from "../../shared/wire/project.ts";
 import type { Session } from "../../shared/wire/session.ts";
 import type { Stats } from "../../shared/wire/stats.ts";
 import type { SyncAnswer, SyncPayload } from "../../shared/wire/sync.ts";
+import type { ServiceTables } from "../stores/tables.ts";
 
 /** Who sends a request, as the token says. Made by `authenticate`, trusted from there on. */
 export interface Caller {
@@ -19,6 +22,11 @@ export interface Caller {
   readonly canWrite: boolean;
   /** The projects that the token is bound to; null when it is bound to none. */
   readonly boundTo: readonly ProjectId[] | null;
+  /**
+   * Throws the 401 once the token is removed, revoked or expired, by what a transaction sees: a
+   * request may be under way for long. Left out where tokens don't end.
+   */
+  readonly assertValid?: (db: Kysely<ServiceTables>) => void;
 }
 
 /** One page of a list. `total` counts all that match; `nextCursor` is null on the last page. */
@@ -73,6 +81,14 @@ export interface ProjectDetails {
   }[];
 }
 
+/** How a project is exchanged that the account does not have. */
+export interface ExchangeOptions {
+  /** It is made, instead of being refused with 404. */
+  readonly createMissing: boolean;
+  /** What it is called then; its id when left out. */
+  readonly name?: string | undefined;
+}
+
 /**
  * What the routes can ask for: each operation of the published interface and its extensions, on
  * parsed requests. Every method refuses with an `AppError` and has then changed nothing; a write
@@ -98,6 +114,8 @@ export interface Services {
       request: ProjectPut,
       once?: Once,
     ): Promise<Project & { readonly created: boolean }>;
+    /** Deletes the project with all that is in it, wherever it is synced to. */
+    remove(caller: Caller, id: ProjectId): Promise<void>;
   };
   readonly sync: {
     /** The merged state without a sync: what variant A answers to an empty body. */
@@ -115,7 +133,7 @@ export interface Services {
       caller: Caller,
       id: ProjectId | null,
       request: ExchangeRequest,
-      options: { readonly createMissing: boolean },
+      options: ExchangeOptions,
     ): Promise<ExchangeAnswer>;
   };
   readonly connections: {
@@ -128,6 +146,10 @@ export interface Services {
   };
   readonly stats: {
     get(caller: Caller): Promise<Stats>;
+  };
+  readonly account: {
+    /** The caller's own account and no other, whatever the token is bound to. */
+    get(caller: Caller): Promise<Account>;
   };
   readonly live: {
     /** Positions of the asked projects, `user` and `global`, as far as the caller may read them. */

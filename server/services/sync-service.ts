@@ -7,6 +7,7 @@ import {
   userDocument,
 } from "../../shared/replica/address.ts";
 import { serveExchange } from "../../shared/replica/exchange.ts";
+import { beginAnew, deletionOf } from "../../shared/replica/project-deletion.ts";
 import type { ReplicaStore } from "../../shared/replica/store.ts";
 import type { WriteContext } from "../../shared/replica/write-context.ts";
 import type {
@@ -21,7 +22,13 @@ import type { SessionUpload } from "../../shared/wire/session.ts";
 import type { SyncAnswer, SyncPayload } from "../../shared/wire/sync.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import { listMemories } from "../stores/memory-store.ts";
-import { findProject, markSynced, readMetadata, readText } from "../stores/project-store.ts";
+import {
+  findProject,
+  forgetProject,
+  markSynced,
+  readMetadata,
+  readText,
+} from "../stores/project-store.ts";
 import { putSessions } from "../stores/session-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import {
@@ -35,8 +42,9 @@ import {
 import { rememberProject } from "./current-project.ts";
 import { doOnce } from "./once.ts";
 import { type PlainChanges, writePlain } from "./plain-write.ts";
-import type { Caller, Services } from "./services.ts";
+import type { Caller, ExchangeOptions, Services } from "./services.ts";
 import { overlaid, type Withholding } from "./withholding.ts";
+import { writeAs } from "./write-as.ts";
 
 type Store = ReplicaStore<ServiceTables>;
 type Context = WriteContext<ServiceTables>;
@@ -47,12 +55,12 @@ export function createSyncService(store: Store, withholding?: Withholding): Serv
     read: (caller, id, once) =>
       once === undefined
         ? read(store.reader, caller, id, withholding)
-        : store.write((context) =>
+        : writeAs(store, caller, (context) =>
             doOnce(context, caller, once, () => read(context.db, caller, id, withholding)),
           ),
 
     apply: (caller, id, payload, { createMissing }, once) =>
-      store.write((context) =>
+      writeAs(store, caller, (context) =>
         doOnce(context, caller, once, () =>
           apply(context, caller, id, payload, createMissing, withholding),
         ),
@@ -60,7 +68,7 @@ export function createSyncService(store: Store, withholding?: Withholding): Serv
 
     exchange: (caller, id, request, options) =>
       caller.canWrite
-        ? store.write((context) => exchange(context, caller, id, request, options.createMissing))
+        ? writeAs(store, caller, (context) => exchange(context, caller, id, request, options))
         : exchangeReading(store, caller, id, request),
   };
 }
@@ -91,6 +99,7 @@ async function apply(
   assertBoundTo(caller, id);
   if (!known) assertCanWrite(caller);
   const open = await context.open(projectDocument(caller.account, id));
+  if (!known) beginAnew(open.document);
   const write = (await withholding?.sift(context, open, payload)) ?? payload;
   const written = writePlain(open, write, context.now);
   const elsewhere = (payload.memories?.length ?? 0) - (write.memories?.length ?? 0);
@@ -152,15 +161,22 @@ async function exchange(
   caller: Caller,
   id: ProjectId | null,
   request: ExchangeRequest,
-  createMissing: boolean,
+  options: ExchangeOptions,
 ): Promise<ExchangeAnswer> {
-  if (id !== null) await openReachable(context, caller, id, createMissing);
+  if (id !== null) await openReachable(context, caller, id, options);
   const documents = await serveEach(caller, id, request, (address, document) =>
     serveExchange(context, address, document, caller),
   );
   await uploadSessions(context, caller, id, request.sessions);
   if (id !== null) await markSynced(context.db, caller.account, id, context.now);
+  if (id !== null && request.documents.project?.update) await forgetIfDeleted(context, caller, id);
   return { documents };
+}
+
+/** What came may say that the project was deleted: what is kept beside it goes, too. */
+async function forgetIfDeleted(context: Context, { account }: Caller, id: ProjectId) {
+  const open = await context.find(projectDocument(account, id));
+  if (open && deletionOf(open.document)) await forgetProject(context.db, account, id);
 }
 
 /** A document that the caller would change without the right to is turned down by itself. */
@@ -170,19 +186,31 @@ async function exchangeReading(
   id: ProjectId | null,
   request: ExchangeRequest,
 ): Promise<ExchangeAnswer> {
-  if (id !== null) await getProject(store.reader, caller, id);
+  if (id !== null) await assertReadable(store, caller, id);
   const documents = await serveEach(caller, id, request, (address, document) =>
-    store
-      .write((context) => serveExchange(context, address, document, caller))
-      .catch((thrown) => {
+    writeAs(store, caller, (context) => serveExchange(context, address, document, caller)).catch(
+      (thrown) => {
         if (thrown instanceof AppError && thrown.code === "forbidden") return FORBIDDEN;
         throw thrown;
-      }),
+      },
+    ),
   );
-  await store.write(async (context) => {
+  await writeAs(store, caller, async (context) => {
     if (await uploadSessions(context, caller, id, request.sessions)) assertCanWrite(caller);
   });
   return { documents };
+}
+
+/** A project that was deleted has a document all the same, from which replicas learn of it. */
+async function assertReadable({ reader }: Store, caller: Caller, id: ProjectId): Promise<void> {
+  const row = await reader
+    .selectFrom("documents")
+    .select("id")
+    .where("owner", "=", caller.account)
+    .where("name", "=", id)
+    .executeTakeFirst();
+  if (!row) throw noSuchProject();
+  assertBoundTo(caller, id);
 }
 
 const FORBIDDEN: DocumentForbidden = { forbidden: true };
@@ -208,7 +236,7 @@ async function openReachable(
   context: Context,
   caller: Caller,
   id: ProjectId,
-  createMissing: boolean,
+  { createMissing, name }: ExchangeOptions,
 ): Promise<void> {
   const address = projectDocument(caller.account, id);
   const known = await context.find(address);
@@ -216,7 +244,10 @@ async function openReachable(
   assertBoundTo(caller, id);
   if (known) return;
   assertCanWrite(caller);
-  await context.open(address);
+  const open = await context.open(address);
+  if (name === undefined || name === id) return;
+  writePlain(open, { name }, context.now);
+  await context.flush(open);
 }
 
 /** A `project` document has no place in a call that names no project. */

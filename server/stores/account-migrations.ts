@@ -52,4 +52,14 @@ export const accountMigrations: readonly Migration[] = [
         .execute();
     },
   },
+  {
+    name: "host-0003-removed-tokens",
+    async up(db) {
+      await db.schema
+        .createTable("removed_tokens")
+        .addColumn("id", "text", (column) => column.primaryKey())
+        .addColumn("removed_at", "integer", (column) => column.notNull())
+        .execute();
+    },
+  },
 ];

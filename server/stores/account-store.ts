@@ -19,6 +19,11 @@ export interface User {
   readonly name: string;
 }
 
+/** What is kept of a user. */
+export interface UserRecord extends User {
+  readonly createdAt: number;
+}
+
 /** What is kept of a token. */
 export interface TokenRecord {
   readonly id: string;
@@ -75,6 +80,82 @@ export async function findUser(db: Db, accountId: string, name: string): Promise
     .where("name", "=", name)
     .executeTakeFirst();
   return row && { id: row.id as UserId, accountId: row.account_id as AccountId, name: row.name };
+}
+
+/** The users of an account, in the order of their names. */
+export async function listUsers(db: Db, accountId: string): Promise<UserRecord[]> {
+  const rows = await db
+    .selectFrom("users")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .orderBy("name")
+    .execute();
+  return rows.map((row) => ({
+    id: row.id as UserId,
+    accountId: row.account_id as AccountId,
+    name: row.name,
+    createdAt: row.created_at,
+  }));
+}
+
+/** Every user, also those who have no token any more. */
+export async function countUsers(db: Db, accountId: AccountId): Promise<number> {
+  const { count } = await db
+    .selectFrom("users")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("account_id", "=", accountId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Durable with its transaction's commit; the user's tokens have to be gone. */
+export async function deleteUser(db: Db, id: UserId): Promise<void> {
+  await db.deleteFrom("users").where("id", "=", id).execute();
+}
+
+/** False: there is no such account. */
+export async function updatePlan(db: Db, id: AccountId, plan: Account["plan"]): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable("accounts")
+    .set({ plan })
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Whose tokens are meant. */
+export type TokenOwner = { readonly account: AccountId } | { readonly user: UserId };
+
+/** The ids of an account's or a user's users. */
+function ownersOf(db: Db, owner: TokenOwner) {
+  const users = db.selectFrom("users").select("id");
+  return "user" in owner
+    ? users.where("id", "=", owner.user)
+    : users.where("account_id", "=", owner.account);
+}
+
+/** Tokens that are not revoked. */
+export async function countTokens(db: Db, owner: TokenOwner): Promise<number> {
+  const { count } = await db
+    .selectFrom("tokens")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("user_id", "in", ownersOf(db, owner))
+    .where("revoked_at", "is", null)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/**
+ * Deletes tokens, with what is remembered of each but for its id, by which `restore` knows it;
+ * durable with its transaction's commit. `now` is in milliseconds since the Unix epoch.
+ */
+export async function deleteTokens(db: Db, owner: TokenOwner, now: number): Promise<void> {
+  const tokens = db.selectFrom("tokens").select("id").where("user_id", "in", ownersOf(db, owner));
+  for (const { id } of await tokens.orderBy("id").execute()) {
+    await db.insertInto("removed_tokens").values({ id, removed_at: now }).execute();
+  }
+  await db.deleteFrom("current_projects").where("token_id", "in", tokens).execute();
+  await db.deleteFrom("tokens").where("user_id", "in", ownersOf(db, owner)).execute();
 }
 
 /** A token to keep, by `hashToken`'s hash. Times are milliseconds since the Unix epoch. */

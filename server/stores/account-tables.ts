@@ -5,6 +5,7 @@ export interface HostTables extends ServiceTables {
   accounts: AccountsTable;
   users: UsersTable;
   tokens: TokensTable;
+  removed_tokens: RemovedTokensTable;
   request_counts: RequestCountsTable;
 }
 
@@ -40,6 +41,12 @@ interface TokensTable {
   expires_at: number | null;
   last_used_at: number | null;
   revoked_at: number | null;
+}
+
+/** Tokens that went with their user or account: an older copy of the database has them still. */
+interface RemovedTokensTable {
+  id: string;
+  removed_at: number;
 }
 
 /** What each account's limits go by; written in the background. */

@@ -1,6 +1,7 @@
-import type { Kysely } from "kysely";
+import type { ExpressionBuilder, Kysely } from "kysely";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import { DELETION_KEY } from "../../shared/replica/deletion-entry.ts";
 import { isPublicKey } from "../../shared/replica/rows.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { PageEnd } from "./cursor.ts";
@@ -29,13 +30,23 @@ const AFTER_PROJECT_IDS = "proj`";
 
 const COLUMNS = ["id", "name", "created_at", "updated_at", "last_synced_at"] as const;
 
-/** The documents of an account that are projects. */
+/** That its document does not say that it was deleted. */
+function isThere({ not, exists, selectFrom }: ExpressionBuilder<ServiceTables, "documents">) {
+  const deletion = selectFrom("metadata")
+    .select("document_id")
+    .whereRef("document_id", "=", "documents.id")
+    .where("metadata.key", "=", DELETION_KEY);
+  return not(exists(deletion));
+}
+
+/** The documents of an account that are projects; those that are deleted are none. */
 function projects(db: Db, { account, among }: ProjectFilter) {
   const query = db
     .selectFrom("documents")
     .where("owner", "=", account)
     .where("name", ">=", "proj_")
     .where("name", "<", AFTER_PROJECT_IDS)
+    .where(isThere)
     .$if(among !== null, (each) => each.where("name", "in", [...(among ?? [])]));
   return query;
 }
@@ -51,8 +62,29 @@ export async function findProject(
 }
 
 const findByName = compiled((db: Db, account: string, id: string) =>
-  db.selectFrom("documents").select(COLUMNS).where("owner", "=", account).where("name", "=", id),
+  db
+    .selectFrom("documents")
+    .select(COLUMNS)
+    .where("owner", "=", account)
+    .where("name", "=", id)
+    .where(isThere),
 );
+
+/** Deletes what is kept of a project beside its document; durable with the commit. */
+export async function forgetProject(db: Db, account: string, id: ProjectId): Promise<void> {
+  for (const table of ["sessions", "current_projects"] as const) {
+    await db
+      .deleteFrom(table)
+      .where("account", "=", account)
+      .where("project_id", "=", id)
+      .execute();
+  }
+  await db
+    .deleteFrom("connections")
+    .where("account", "=", account)
+    .where((where) => where.or([where("project_a", "=", id), where("project_b", "=", id)]))
+    .execute();
+}
 
 /** Oldest first, from after `from`; `limit` undefined reads all. */
 export async function listProjects(

@@ -1,6 +1,7 @@
 import * as Y from "yjs";
 import { type EntryArrays, type EntryKind, entriesOf } from "./entry-arrays.ts";
 import type { KeyChange } from "./entry-index.ts";
+import type { RemovedText } from "./removed-text.ts";
 
 /** What one transaction did to a document. */
 export class TransactionChanges {
@@ -9,6 +10,8 @@ export class TransactionChanges {
   text = false;
   /** The clients whose characters came into the text. */
   readonly textClients = new Set<number>();
+  /** What this replica itself took out of the text. */
+  readonly removedText: RemovedText[] = [];
   readonly #arrays: EntryArrays;
   readonly #text: unknown;
 
@@ -22,12 +25,19 @@ export class TransactionChanges {
     const { afterState, beforeState, deleteSet } = transaction;
     Y.iterateDeletedStructs(transaction, deleteSet, (item) => {
       const before = beforeState.get(item.id.client) ?? 0;
-      if (item instanceof Y.Item && item.id.clock < before) this.item(item, false);
+      if (!(item instanceof Y.Item) || item.id.clock >= before) return;
+      this.item(item, false);
+      if (transaction.origin === "local") this.#textRemoved(item);
     });
     for (const [client, after] of afterState) {
       const before = beforeState.get(client) ?? 0;
       if (after > before) this.#itemsAdded(transaction, client, before);
     }
+  }
+
+  #textRemoved({ parent, id, content }: Y.Item): void {
+    if (parent !== this.#text || !(content instanceof Y.ContentString)) return;
+    this.removedText.push({ client: id.client, clock: id.clock, text: content.str });
   }
 
   #itemsAdded({ doc }: Y.Transaction, client: number, fromClock: number): void {

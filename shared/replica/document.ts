@@ -6,6 +6,7 @@ import { TransactionChanges } from "./document-changes.ts";
 import { EntryArrays, type EntryKind, visibleItems } from "./entry-arrays.ts";
 import { type Entry, type EntryId, EntryIndex, sameId } from "./entry-index.ts";
 import { OWN_METADATA_PREFIX } from "./own-metadata.ts";
+import type { RemovedText } from "./removed-text.ts";
 import { entryTime, wellFormedValue } from "./stored-value.ts";
 import { alignBase, type CapturedText, captureText, editFromBase } from "./text.ts";
 import { equalForms, joinForm, readForm, splitForm, type TextForm } from "./text-form.ts";
@@ -30,6 +31,8 @@ export interface DocumentChanges {
   readonly text: boolean;
   /** The clients whose characters came into the text. */
   readonly textClients: ReadonlySet<number>;
+  /** What this replica itself took out of the text. */
+  readonly removedText: readonly RemovedText[];
 }
 
 /** When an entry was written, and which it replaces. */
@@ -117,10 +120,10 @@ export class ReplicaDocument {
   setContent(content: string, now: number): boolean {
     const next = wellFormed(content);
     if (next === this.content()) return false;
-    const { form, lines } = splitForm(next);
+    const { form, lines } = splitForm(next, this.textForm());
     this.change("local", () => {
-      this.editText(this.captureText(), lines);
       this.setTextForm(form, now);
+      this.editText(this.captureText(), lines);
     });
     return true;
   }
@@ -139,9 +142,24 @@ export class ReplicaDocument {
     return alignBase(this.#text, lines);
   }
 
+  /**
+   * Says how the text is written down from now on. Where that changes the line ending, every line
+   * gets it; an edit that has lines which end otherwise comes after.
+   */
   setTextForm(form: TextForm, now: number): void {
-    if (equalForms(form, this.textForm())) return;
-    this.setEntry("metadata", TEXT_FORM_KEY, { ...form }, { now });
+    const former = this.textForm();
+    if (equalForms(form, former)) return;
+    this.change("local", () => {
+      if (form.eol !== former.eol) this.#dropMarks();
+      this.setEntry("metadata", TEXT_FORM_KEY, { ...form }, { now });
+    });
+  }
+
+  /** Lets every line end as the form says. */
+  #dropMarks(): void {
+    const captured = this.captureText();
+    const lines = captured.text.replaceAll("\r\n", "\n");
+    if (lines !== captured.text) this.editText(captured, lines);
   }
 
   projectName(): string | undefined {
@@ -202,6 +220,7 @@ export class ReplicaDocument {
       this.#changes.memoryKeys.add(key);
       this.#changes.replaced.push(...removed);
     }
+    this.#changes.removedText.push(...changes.removedText);
     for (const client of changes.textClients) this.#changes.textClients.add(client);
     for (const key of changes.metadata.keys()) this.#changes.metadataKeys.add(key);
     if (changes.text || changes.metadata.has(TEXT_FORM_KEY)) this.#changes.text = true;
@@ -220,6 +239,7 @@ function noChanges() {
     metadataKeys: new Set<string>(),
     text: false,
     textClients: new Set<number>(),
+    removedText: [] as RemovedText[],
   };
 }
 

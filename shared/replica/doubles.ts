@@ -1,15 +1,14 @@
 import type * as Y from "yjs";
-import { assert } from "../errors.ts";
 import { findPlaces, settledPlan } from "./clean-up-plan.ts";
 import { findClusters } from "./clusters.ts";
 import { type Doubles, joinDoubles, type Place } from "./doubled-lines.ts";
-import { type IdRanges, type MergedLine, type MergedText, readMergedText } from "./merged-lines.ts";
+import type { IdRanges } from "./id-ranges.ts";
+import { hasWord } from "./line-diff.ts";
+import { type MergedLine, type MergedText, readMergedText } from "./merged-lines.ts";
 import { asMadeOnce, findRepeatedMoves } from "./repeated-moves.ts";
 import { captureText, type TextSpan } from "./text.ts";
 import { DeltaBuilder, type DeltaStep } from "./text-delta.ts";
-import { SpanList, SpanReader } from "./text-spans.ts";
-
-export type { IdRanges };
+import { clientAt, SpanList, SpanReader } from "./text-spans.ts";
 
 /** Two sides changed the same place differently. Both are in the text, one after the other. */
 export interface TextConflict {
@@ -89,34 +88,27 @@ function findConflicts(ytext: Y.Text, merged: MergedText, doubles: Doubles): Tex
   return findPlaces(merged).flatMap((place) => findConflict(place, doubles, clientOf) ?? []);
 }
 
-/** Lines of the base were replaced here, by something else on either side. */
+/**
+ * Lines of the base were replaced here, by something else on either side; or what both wrote here
+ * is in part the same, and stands once: each may have meant it to belong to its own.
+ */
 function findConflict(
   place: Place,
   doubles: Doubles,
   clientOf: (line: MergedLine) => number,
 ): TextConflict | undefined {
-  if (!place.replaced) return undefined;
+  if (!place.replaced && !place.lines.some((line) => doubles.dropped.has(line))) return undefined;
   const own = place.lines.filter((line) => !doubles.dropped.has(line) && !doubles.kept.has(line));
   const mine = own.filter(({ side }) => side === "mine");
   const theirs = own.filter(({ side }) => side === "theirs");
-  const [theirFirst] = theirs.filter(({ text }) => text.trim() !== "");
-  if (!theirFirst || textOf(mine).trim() === "") return undefined;
+  const isSaid = place.replaced ? (text: string) => text.trim() !== "" : hasWord;
+  const [theirFirst] = theirs.filter(({ text }) => isSaid(text));
+  if (!theirFirst || !mine.some(({ text }) => isSaid(text))) return undefined;
   return { mine: textOf(mine), theirs: textOf(theirs), theirClient: clientOf(theirFirst) };
 }
 
 function textOf(lines: readonly MergedLine[]): string {
   return lines.map(({ text }) => `${text}\n`).join("");
-}
-
-/** The client that wrote the character at an index of the text that the spans cover. */
-function clientAt(spans: readonly TextSpan[], index: number): number {
-  let end = 0;
-  const span = spans.find(({ length }) => {
-    end += length;
-    return end > index;
-  });
-  assert(typeof span?.client === "number", "every character of a document has a writer");
-  return span.client;
 }
 
 function rearrangement({ text, lines }: MergedText, { dropped, moved }: Doubles) {
@@ -126,7 +118,7 @@ function rearrangement({ text, lines }: MergedText, { dropped, moved }: Doubles)
   for (const [i, line] of lines.entries()) {
     const next = lines[i + 1];
     const before = moved.get(line);
-    if (before) delta.insert(line.from, textOf(before));
+    if (before) delta.insert(line.from, before.map((each) => broken(text, each)).join(""));
     if (gone.has(line)) {
       // At the end of a text without a last line break, the one before the line goes instead.
       const lead = i === last + 1 && !text.endsWith("\n") && text[line.from - 1] === "\n" ? 1 : 0;
@@ -136,4 +128,10 @@ function rearrangement({ text, lines }: MergedText, { dropped, moved }: Doubles)
     }
   }
   return delta.finish();
+}
+
+/** A line as it stands in the text, with a line break in any case. */
+function broken(text: string, { from, to }: MergedLine): string {
+  const line = text.slice(from, to);
+  return line.endsWith("\n") ? line : `${line}\n`;
 }

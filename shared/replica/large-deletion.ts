@@ -1,6 +1,6 @@
 import { diffLines } from "./line-diff.ts";
 import type { NewTextConflict, PlacedLines } from "./text-conflict-record.ts";
-import { splitForm } from "./text-form.ts";
+import { plainLines } from "./text-form.ts";
 
 /** A text of no more lines than this may lose any number of them without a word. */
 const LINES_MAX = 10;
@@ -16,7 +16,7 @@ export function findLargeDeletion(
   machine: string | undefined,
   at: number,
 ): NewTextConflict | undefined {
-  const [old, young] = [linesOf(before), linesOf(after)];
+  const [old, young] = [plainLines(before), plainLines(after)];
   const total = old.filter(isText).length;
   if (total <= LINES_MAX) return undefined;
   const gone = takeAway(old, young);
@@ -27,10 +27,6 @@ export function findLargeDeletion(
   const deleted = { text, machine: undefined, places };
   const left = { text: "", machine, at };
   return { kind: "deletion", versions: [deleted, left], lines: count };
-}
-
-function linesOf(content: string): string[] {
-  return splitForm(content).lines.split("\n").slice(0, -1);
 }
 
 function isText(line: string): boolean {

@@ -90,12 +90,42 @@ function candidates(lines: readonly string[], from: number, to: number, other: S
   return found;
 }
 
+/**
+ * What has a word in common comes first, and all else only between that: fences, rules and blank
+ * lines are alike in every section, and there are more of them than of words. Of two sections that
+ * change places, one would get the other's fences.
+ */
 function commonPairs(
   before: readonly string[],
   left: readonly number[],
   after: readonly string[],
   right: readonly number[],
 ): [number, number][] {
+  const isSaid = (lines: readonly string[]) => (at: number) => hasWord(lines[at] as string);
+  const anchors = pairsOf(before, left.filter(isSaid(before)), after, right.filter(isSaid(after)));
+  const pairs: [number, number][] = [];
+  let [l, r] = [0, 0];
+  for (const [i, j] of [...anchors, [before.length, after.length] as const]) {
+    const [unsaidLeft, unsaidRight]: [number[], number[]] = [[], []];
+    for (; l < left.length && (left[l] as number) < i; l++) {
+      if (!isSaid(before)(left[l] as number)) unsaidLeft.push(left[l] as number);
+    }
+    for (; r < right.length && (right[r] as number) < j; r++) {
+      if (!isSaid(after)(right[r] as number)) unsaidRight.push(right[r] as number);
+    }
+    pairs.push(...pairsOf(before, unsaidLeft, after, unsaidRight));
+    if (i < before.length) pairs.push([i, j]);
+  }
+  return pairs;
+}
+
+function pairsOf(
+  before: readonly string[],
+  left: readonly number[],
+  after: readonly string[],
+  right: readonly number[],
+): [number, number][] {
+  if (left.length === 0 || right.length === 0) return [];
   const parts = diffArrays(
     left.map((i) => before[i] as string),
     right.map((j) => after[j] as string),

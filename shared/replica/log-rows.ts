@@ -163,6 +163,8 @@ export interface NewRow {
   readonly documentId: number;
   readonly origin: "local" | "remote";
   readonly payload: Uint8Array;
+  /** What it took out of the text, as `storedRemoved` gives it. */
+  readonly removed: string | null;
   readonly epoch: string;
   /** Whether the row before it belongs to another epoch. */
   readonly opensEpoch: boolean;
@@ -171,11 +173,11 @@ export interface NewRow {
 
 /** Appends a row to a document's log, inside a write transaction, and returns its `seq`. */
 export function appendRow(db: Db, row: NewRow): number {
-  const { documentId, origin, payload, epoch, now } = row;
+  const { documentId, origin, payload, removed, epoch, now } = row;
   const [document] = nextSeq.now(db, documentId, now);
   assert(document, "a document with a log has a row");
   const { seq } = document;
-  addUpdate.now(db, documentId, seq, epoch, origin, payload, crc32(payload), now);
+  addUpdate.now(db, documentId, seq, epoch, origin, payload, crc32(payload), removed, now);
   if (row.opensEpoch) addEpoch.now(db, documentId, seq, epoch);
   return seq;
 }
@@ -201,6 +203,7 @@ const addUpdate = compiled(
     origin: "local" | "remote",
     payload: Uint8Array,
     checksum: number,
+    removed: string | null,
     committedAt: number,
   ) =>
     db.insertInto("updates").values({
@@ -210,6 +213,7 @@ const addUpdate = compiled(
       origin,
       payload,
       checksum,
+      removed,
       committed_at: committedAt,
     }),
 );

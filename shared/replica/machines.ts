@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import type { JsonValue } from "../json.ts";
 import { compiled } from "../sqlite/compiled.ts";
 import type { ReplicaDocument } from "./document.ts";
+import { machineName } from "./machine-name.ts";
 import { OWN_METADATA_PREFIX } from "./own-metadata.ts";
 import type { ReplicaTables } from "./tables.ts";
 import { textRuns } from "./text.ts";
@@ -10,15 +11,6 @@ type Db = Kysely<ReplicaTables>;
 
 /** Metadata whose keys begin so says which machine a client id belongs to. */
 const MACHINE_PREFIX = `${OWN_METADATA_PREFIX}machine/`;
-
-const NAME_LENGTH_MAX = 64;
-
-/** A machine's name as it may be shown: one short line. Undefined when nothing is left of it. */
-export function machineName(text: JsonValue | undefined): string | undefined {
-  if (typeof text !== "string") return undefined;
-  const name = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").trim();
-  return name === "" ? undefined : [...name].slice(0, NAME_LENGTH_MAX).join("");
-}
 
 /** The metadata key that says which machine a client is. */
 export function machineKey(client: number): string {

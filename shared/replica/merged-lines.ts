@@ -1,16 +1,15 @@
 import type * as Y from "yjs";
 import { firstWhere } from "./first-where.ts";
+import type { IdRanges } from "./id-ranges.ts";
+import { withoutMark } from "./text-form.ts";
 import { textRuns } from "./text.ts";
-
-/** Ranges of ids: for each client, ascending, the clocks [from, to). */
-export type IdRanges = ReadonlyMap<number, readonly (readonly [number, number])[]>;
 
 /** Who inserted something. What neither side inserted is the base, and so is what both wrote in. */
 export type Side = "base" | "mine" | "theirs";
 
 /** A visible line of a text in which the changes of two sides have met. */
 export interface MergedLine {
-  /** Without its line break. */
+  /** What it says, without its line break. */
   readonly text: string;
   /** Its characters in the visible text, [from, to), with its line break. */
   readonly from: number;
@@ -42,11 +41,12 @@ export function readMergedText(ytext: Y.Text, mine: IdRanges, theirs: IdRanges):
   for (const to of lineEnds(text, joints)) {
     while ((stretches[stretch] as Stretch).to <= from) stretch++;
     const contentEnd = text[to - 1] === "\n" ? to - 1 : to;
+    const said = withoutMark(text.slice(from, contentEnd));
     lines.push({
-      text: text.slice(from, contentEnd),
+      text: said,
       from,
       to,
-      side: sideOf(stretches, stretch, Math.max(contentEnd, from + 1)),
+      side: sideOf(stretches, stretch, said === "" ? to : contentEnd),
       unbroken: joints.has(to),
     });
     from = to;

@@ -208,4 +208,10 @@ export const replicaMigrations: readonly Migration[] = [
         .execute();
     },
   },
+  {
+    name: "replica-0008-removed-text",
+    async up(db) {
+      await db.schema.alterTable("updates").addColumn("removed", "text").execute();
+    },
+  },
 ];

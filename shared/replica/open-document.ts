@@ -20,6 +20,8 @@ import {
 } from "./log-rows.ts";
 import { nameMachine } from "./machines.ts";
 import { TRIMMED_PREFIX } from "./own-metadata.ts";
+import { deletionOf } from "./project-deletion.ts";
+import { storedRemoved } from "./removed-text.ts";
 import { storedText, writeRows } from "./rows.ts";
 import type { ReplicaTables } from "./tables.ts";
 import { recordTextConflict } from "./text-conflict-record.ts";
@@ -212,9 +214,7 @@ export class OpenDocument {
     const target = { documentId: this.id, name: this.address.name, now, machine };
     const rowChanges = await writeRows(db, target, this.document, changes);
     const rows: CommittedRow[] = [];
-    for (const { origin, update } of runsOfOneOrigin(pending)) {
-      rows.push(this.#append(db, origin, update, changes, now));
-    }
+    for (const run of runsOfOneOrigin(pending)) rows.push(this.#append(db, run, changes, now));
     if (this.#head.seq - this.#snapshotSeq >= ROWS_PER_SNAPSHOT) {
       await this.#snapshot(db, now, await droppable(this.id));
     }
@@ -241,6 +241,7 @@ export class OpenDocument {
         metadataKeys: keysOf("metadata"),
         text: true,
         textClients: new Set(),
+        removedText: [],
       },
     );
   }
@@ -249,7 +250,7 @@ export class OpenDocument {
   async #tellDeletions(db: Kysely<ReplicaTables>, now: number): Promise<void> {
     const { document, writer } = this;
     const { text, textClients } = document.changes;
-    if (!text) return;
+    if (!text || deletionOf(document)) return;
     const before = storedText(db, this.id);
     if (before === undefined || before === document.content()) return;
     if (textClients.size === 0 && writer.machine !== undefined) {
@@ -268,17 +269,18 @@ export class OpenDocument {
 
   #append(
     db: Kysely<ReplicaTables>,
-    origin: "local" | "remote",
-    update: Uint8Array,
+    { origin, update }: PendingUpdate,
     changes: DocumentChanges,
     now: number,
   ): CommittedRow {
-    const { epoch } = this.writer;
+    const { epoch, machine } = this.writer;
+    const isOwn = origin === "local" && machine !== undefined;
     const opensEpoch = this.#head.epoch !== epoch;
     const seq = appendRow(db, {
       documentId: this.id,
       origin,
       payload: update,
+      removed: isOwn ? storedRemoved(changes.removedText) : null,
       epoch,
       opensEpoch,
       now,

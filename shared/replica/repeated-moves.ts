@@ -1,11 +1,6 @@
 import * as Y from "yjs";
-import {
-  type IdRanges,
-  type MergedLine,
-  type MergedText,
-  type Side,
-  writerOf,
-} from "./merged-lines.ts";
+import type { IdRanges } from "./id-ranges.ts";
+import { type MergedLine, type MergedText, type Side, writerOf } from "./merged-lines.ts";
 
 /** Visible characters [from, to). */
 interface Stretch {

@@ -40,6 +40,8 @@ interface UpdatesTable {
   payload: Uint8Array;
   /** CRC-32 of the payload. */
   checksum: number;
+  /** What a machine's own change took out of the text; see `storedRemoved`. */
+  removed: string | null;
   committed_at: number;
 }
 

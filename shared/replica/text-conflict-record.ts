@@ -3,7 +3,7 @@ import { base32 } from "../ids.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 import { exceedsBytes, LIMITS } from "../limits.ts";
 import type { ReplicaDocument } from "./document.ts";
-import { machineName } from "./machines.ts";
+import { machineName } from "./machine-name.ts";
 import { TEXT_CONFLICT_PREFIX } from "./own-metadata.ts";
 import { HISTORY } from "./revisions.ts";
 
@@ -43,7 +43,11 @@ export interface TextVersion {
  *   given the text. The save's stand; `text` names each.
  * - `deletion`: more than half of the text's lines were deleted at once.
  * - `elsewhere`: git brought a version of the file that has lines which the document has not.
- * - `renewed`: a file was made anew after it was gone. What the document had beyond it stays.
+ * - `renewed`: a file was made anew after it was gone, met its document for the first time, or came
+ *   with another history of git. What the document had beyond it stays.
+ * - `set-aside`: git took saved lines out of a file and keeps them in a stash or on another branch.
+ *   They stay in the document.
+ * - `twice`: two machines moved the same lines to different places, and they stand at both.
  */
 export type TextConflictKind = (typeof TEXT_CONFLICT_KINDS)[number];
 
@@ -55,13 +59,21 @@ export const TEXT_CONFLICT_KINDS = [
   "deletion",
   "elsewhere",
   "renewed",
+  "set-aside",
+  "twice",
 ] as const;
 
 /** Lines that stood together, and the lines that they stood behind; "" at the beginning. */
 export interface PlacedLines {
   readonly behind: string;
   readonly text: string;
+  /** How many blank lines directly before and after them came with them; 0 where left out. */
+  readonly before?: number;
+  readonly after?: number;
 }
+
+/** Nobody writes more blank lines in a row. */
+const BLANKS_MAX = 1000;
 
 /** More of what lines stood behind is not kept. */
 const BEHIND_LENGTH_MAX = 500;
@@ -97,9 +109,9 @@ export interface NewTextConflict {
 }
 
 /**
- * Records a conflict, unless its document does already, and forgets those that are too many, or too
- * old at `time` (see `historyTime`). Whichever machine finds it, its id and its order of versions
- * are the same. Gives the id.
+ * Records a conflict, unless its document does already of the same event, and forgets those that
+ * are too many, or too old at `time` (see `historyTime`). Whichever machine finds it, its id and
+ * its order of versions are the same. Gives the id.
  */
 export function recordTextConflict(
   document: ReplicaDocument,
@@ -108,14 +120,36 @@ export function recordTextConflict(
   time: number = now,
 ): string {
   const [one, other] = conflict.versions;
-  const versions = one.text <= other.text ? [one, other] : [other, one];
+  const versions = compareVersions(one, other) <= 0 ? [one, other] : [other, one];
   const id = textConflictId(conflict.kind, versions);
   const key = TEXT_CONFLICT_PREFIX + id;
-  if (document.metadata.get(key).length === 0) {
+  const known = parseTextConflict(id, document.metadata.get(key)[0]?.value);
+  if (!known || isOfBefore(known, conflict, now)) {
     document.setEntry("metadata", key, storedRecord({ ...conflict, now }, versions), { now });
   }
   forgetSurplus(document, time);
   return id;
+}
+
+/** Several machines find one conflict, not all at once. */
+const SAME_EVENT_MS_MAX = 3_600_000;
+
+/** Whether what is known is of another time: the same lines have met, or were deleted, again. */
+function isOfBefore(known: TextConflictRecord, { kind }: NewTextConflict, now: number): boolean {
+  // A deletion is told by nobody but who made it.
+  return kind === "deletion" || now - known.foundAt > SAME_EVENT_MS_MAX;
+}
+
+/** The same order whichever machine finds them, also of two that say the same. */
+function compareVersions(one: NewVersion, other: NewVersion): number {
+  const sortKey = ({ text, places = [] }: NewVersion) => [
+    text,
+    ...places.map((each) => each.behind),
+  ];
+  const [keys, others] = [sortKey(one), sortKey(other)];
+  const at = keys.findIndex((key, index) => key !== others[index]);
+  if (at === -1) return 0;
+  return (keys[at] ?? "") < (others[at] ?? "") ? -1 : 1;
 }
 
 /** Eight characters that say which two versions met. */
@@ -163,8 +197,19 @@ function storedAs(
 }
 
 /** The text of places is the version's, in order. */
-function storedPlace({ behind, text }: PlacedLines): JsonObject {
-  return { behind: behind.slice(-BEHIND_LENGTH_MAX), lines: text.split("\n").length - 1 };
+function storedPlace({ behind, text, ...blanks }: PlacedLines): JsonObject {
+  const lines = text.split("\n").length - 1;
+  return { behind: lastLines(behind), lines, ...blanks };
+}
+
+/** Whole lines, so that they are found again; of one that is too long its end. */
+function lastLines(behind: string): string {
+  const end = behind.slice(-BEHIND_LENGTH_MAX);
+  return end === behind ? end : end.slice(end.indexOf("\n") + 1) || end;
+}
+
+export function forgetTextConflict(document: ReplicaDocument, id: string): void {
+  document.deleteEntry("metadata", TEXT_CONFLICT_PREFIX + id);
 }
 
 function forgetSurplus(document: ReplicaDocument, time: number): void {
@@ -215,10 +260,19 @@ function parsePlaces(value: JsonValue | undefined, text: string): PlacedLines[] 
     if (!isObject(place) || typeof place.behind !== "string") return [];
     if (typeof place.lines !== "number") return [];
     const own = lines.slice(from, from + place.lines);
-    places.push({ behind: place.behind, text: own.join("") });
+    places.push({ behind: place.behind, text: own.join(""), ...parseBlanks(place) });
     from += own.length;
   }
   return from === lines.length ? places : [];
+}
+
+function parseBlanks({ before, after }: JsonObject): Pick<PlacedLines, "before" | "after"> {
+  const isCount = (value: JsonValue | undefined) =>
+    Number.isInteger(value) && Number(value) > 0 && Number(value) <= BLANKS_MAX;
+  return {
+    ...(isCount(before) && { before: Number(before) }),
+    ...(isCount(after) && { after: Number(after) }),
+  };
 }
 
 /** A time that a date can have; undefined for any other. */

@@ -1,4 +1,5 @@
 import { diffSections, type LineHunk } from "./line-diff.ts";
+import { withoutMark } from "./text-form.ts";
 
 /** Replaces the characters [from, to) of a text. */
 export interface TextEdit {
@@ -7,9 +8,14 @@ export interface TextEdit {
   readonly insert: string;
   /** The insertion goes behind the last character replaced, not before the first. */
   readonly behind?: boolean;
+  /** It changes how a line ends and nothing else: a CR before its break goes, or comes. */
+  readonly ending?: boolean;
 }
 
-/** The change from `before` to `next` as edits of whole lines, in ascending order. */
+/**
+ * The change from `before` to `next` as edits of whole lines, in ascending order. A line that only
+ * ends otherwise is the same line, of which just the ending is changed.
+ */
 export function lineEdits(before: string, next: string, diff = diffSections): TextEdit[] {
   const oldLines = before.split("\n");
   const newLines = next.split("\n");
@@ -19,7 +25,7 @@ export function lineEdits(before: string, next: string, diff = diffSections): Te
     newLines.pop();
   }
   const starts = lineStarts(oldLines);
-  return diff(oldLines, newLines).map((hunk) => {
+  const hunkEdit = (hunk: LineHunk): TextEdit => {
     const inserted = newLines.slice(hunk.from, hunk.from + hunk.added);
     const from = starts[hunk.at] as number;
     if (!terminated && hunk.at + hunk.removed === oldLines.length) {
@@ -27,7 +33,31 @@ export function lineEdits(before: string, next: string, diff = diffSections): Te
     }
     const to = starts[hunk.at + hunk.removed] as number;
     return { from, to, insert: inserted.map((line) => `${line}\n`).join("") };
-  });
+  };
+  const edits: TextEdit[] = [];
+  let [at, from] = [0, 0];
+  const keepUntil = (end: number) => {
+    for (; at < end; at++, from++) {
+      const edit = endingEdit(oldLines[at] as string, newLines[from] as string, starts[at] ?? 0);
+      if (edit) edits.push(edit);
+    }
+  };
+  for (const hunk of diff(oldLines.map(withoutMark), newLines.map(withoutMark))) {
+    keepUntil(hunk.at);
+    edits.push(hunkEdit(hunk));
+    at += hunk.removed;
+    from += hunk.added;
+  }
+  keepUntil(oldLines.length);
+  return edits;
+}
+
+/** What makes one line of another that says the same. */
+function endingEdit(before: string, next: string, start: number): TextEdit | undefined {
+  if (before === next) return undefined;
+  const end = start + Math.min(before.length, next.length);
+  if (before.length > next.length) return { from: end, to: end + 1, insert: "", ending: true };
+  return { from: end, to: end, insert: "\r", ending: true };
 }
 
 function lineStarts(lines: readonly string[]): number[] {

@@ -1,3 +1,4 @@
+import { assert } from "../errors.ts";
 /**
  * A run of characters that one client wrote, with consecutive clocks. A null client marks
  * characters that exist in this version only, not in the document. Lengths are in UTF-16 units.
@@ -49,4 +50,15 @@ export class SpanReader {
       this.#start = end;
     }
   }
+}
+
+/** The client that wrote the character at an index of the text that the spans cover. */
+export function clientAt(spans: readonly TextSpan[], index: number): number {
+  let end = 0;
+  const span = spans.find(({ length }) => {
+    end += length;
+    return end > index;
+  });
+  assert(typeof span?.client === "number", "every character of a document has a writer");
+  return span.client;
 }

@@ -4,6 +4,7 @@ import { diffLines } from "./line-diff.ts";
 import { DeltaBuilder, type DeltaStep } from "./text-delta.ts";
 import { lineEdits, type TextEdit } from "./text-edits.ts";
 import { TextPlaces, type TextRun } from "./text-places.ts";
+import { MovedInto } from "./moved-into.ts";
 import { SpanList, SpanReader, type TextSpan } from "./text-spans.ts";
 
 export type { TextRun, TextSpan };
@@ -50,12 +51,26 @@ function captureRuns(runs: readonly TextRun[]): CapturedText {
  * Applies the change from `base` to `next`, by whole lines, to the live text, in one transaction
  * of its document. Only characters of `base` are deleted; new lines go behind the character of
  * `base` on their left, or behind its tombstone. Lines that `base` has not are never touched, and
- * no two lines are joined: a line break is added where a last line lacked its own.
+ * no two lines are joined: a line break is added where a last line lacked its own. A line that
+ * only loses a CR before its break stays the same line.
  *
  * Returns the captured version whose text is `next`. The text must hold plain characters only.
  */
 export function editFromBase(ytext: Y.Text, base: CapturedText, next: string): CapturedText {
-  return applyEdits(ytext, base, lineEdits(base.text, next), next);
+  const edits = lineEdits(base.text, next).map((edit) => writtenAnew(base.text, edit));
+  return applyEdits(ytext, base, edits, next);
+}
+
+/**
+ * An edit that puts a CR before a line's break writes the line anew: others may take the line away
+ * meanwhile, and the CR alone would be left.
+ */
+function writtenAnew(text: string, edit: TextEdit): TextEdit {
+  if (!edit.ending || edit.insert === "") return edit;
+  const from = edit.from === 0 ? 0 : text.lastIndexOf("\n", edit.from - 1) + 1;
+  const lineBreak = text.slice(edit.from, edit.from + 1);
+  const insert = `${text.slice(from, edit.from)}\r${lineBreak}`;
+  return { from, to: edit.from + lineBreak.length, insert, behind: lineBreak === "" };
 }
 
 /** Makes `next` the whole text, by the smallest edit of whole lines. */
@@ -65,17 +80,20 @@ export function replaceText(ytext: Y.Text, next: string): void {
 
 /**
  * Takes `text` for a version of the document although it is none: lines common with the live text
- * (longest common subsequence) are the document's, all others exist in this version only. Deleting
+ * (longest common subsequence) are the document's, and so are those that the document has elsewhere
+ * and that are common to nothing: they were moved. All others exist in this version only. Deleting
  * such a line later does nothing, and what is inserted beside it goes to the nearest common line.
  */
 export function alignBase(ytext: Y.Text, text: string): CapturedText {
   const live = captureText(ytext);
   const reader = new SpanReader(live.spans);
   const spans = new SpanList();
+  const edits = lineEdits(live.text, text);
+  const moved = new MovedInto(live, edits);
   let end = 0;
-  for (const edit of lineEdits(live.text, text)) {
+  for (const edit of edits) {
     reader.copy(end, edit.from, spans);
-    spans.push(null, 0, edit.insert.length);
+    moved.copy(edit, spans);
     end = edit.to;
   }
   reader.copy(end, live.text.length, spans);
@@ -84,8 +102,8 @@ export function alignBase(ytext: Y.Text, text: string): CapturedText {
 
 /**
  * Merges `fileText` into the live text without a common base, in one transaction: everything live
- * stays, and lines that only the file has are inserted where they belong. Returns `fileText` as a
- * captured version, the base of the file's next edit.
+ * stays, line endings too, and lines that only the file has are inserted where they belong. Returns
+ * `fileText` as a captured version, the base of the file's next edit.
  */
 export function mergeIntoText(ytext: Y.Text, fileText: string): CapturedText {
   const live = captureText(ytext);
@@ -97,8 +115,11 @@ export function mergeIntoText(ytext: Y.Text, fileText: string): CapturedText {
   for (const edit of lineEdits(live.text, fileText, diffLines)) {
     reader.copy(end, edit.from, spans);
     text += live.text.slice(end, edit.from);
-    insertions.push({ from: text.length, to: text.length, insert: edit.insert });
     end = edit.to;
+    if (edit.ending) {
+      spans.push(null, 0, edit.insert.length);
+      text += edit.insert;
+    } else insertions.push({ from: text.length, to: text.length, insert: edit.insert });
   }
   reader.copy(end, live.text.length, spans);
   text += live.text.slice(end);
@@ -136,6 +157,26 @@ interface PlacedEdits {
   readonly before: ReadonlyMap<TextEdit, number>;
 }
 
+/** Visible characters of the live text. */
+interface Stretch {
+  readonly index: number;
+  readonly length: number;
+}
+
+/**
+ * The same, with the CR of each line of which all else goes: the base may have the line without its
+ * CR, which would stand before the next one.
+ */
+function withMarks(removed: readonly Stretch[], live: string): Stretch[] {
+  const ends = new Set(removed.map(({ index, length }) => index + length));
+  return removed.map(({ index, length }) => {
+    const isBreak = live[index] === "\n" && live[index - 1] === "\r";
+    const before = index - 1;
+    const isAlone = before === 0 || live[before - 1] === "\n" || ends.has(before);
+    return isBreak && isAlone ? { index: before, length: length + 1 } : { index, length };
+  });
+}
+
 /**
  * Makes one change of the live text from edits of a base. The base's lines may stand in another
  * order in the live text, so the edits are put in order by where they fall there.
@@ -144,7 +185,10 @@ function placeEdits(places: TextPlaces, edits: readonly TextEdit[], live: string
   const inserted = edits
     .filter(({ insert }) => insert !== "")
     .map((edit) => ({ edit, index: places.insertionOf(edit) }));
-  const removed = edits.flatMap(({ from, to }) => places.visible(from, to));
+  const removed = withMarks(
+    edits.flatMap(({ from, to }) => places.visible(from, to)),
+    live,
+  );
   // What is inserted where something is removed goes before it.
   const placed = [...inserted, ...removed].sort((one, other) => one.index - other.index);
   const delta = new DeltaBuilder(live);

@@ -44,9 +44,11 @@ export interface WriteContext<Tables extends ReplicaTables> {
 /** Who this process is in the documents that it loads; another one from each rebuilding on. */
 export class Writers {
   readonly #world: World;
+  readonly #first: Writer;
   #current: Writer;
 
   constructor(first: Writer, world: World) {
+    this.#first = first;
     this.#current = first;
     this.#world = world;
   }
@@ -56,7 +58,14 @@ export class Writers {
   }
 
   renew(): void {
-    this.#current = { ...this.#current, clientId: randomUint32(this.#world) };
+    const first = this.#first;
+    this.#current = {
+      epoch: first.epoch,
+      clientId: randomUint32(this.#world),
+      get machine() {
+        return first.machine;
+      },
+    };
   }
 }
 

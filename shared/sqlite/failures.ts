@@ -7,19 +7,21 @@ export function isDamage(thrown: unknown): boolean {
 
 /**
  * What to tell a user of something thrown by the disk or by SQLite for the disk's sake: what is
- * wrong and what to do, in one sentence. Undefined for anything else.
+ * wrong and what to do, in one sentence, and where, if that is known and may be said. Undefined for
+ * anything else.
  */
-export function storageFailure(thrown: unknown): string | undefined {
+export function storageFailure(thrown: unknown, place?: string): string | undefined {
   const code = codeOf(thrown);
+  const disk = place === undefined ? "the disk" : `the disk of ${place}`;
   if (/^(SQLITE_FULL|ENOSPC|EDQUOT|EFBIG)$/.test(code)) {
-    return "the disk is full: make room and try again; nothing of this was saved";
+    return `${disk} is full: make room and try again; nothing of this was saved`;
   }
   if (/^(SQLITE_READONLY|SQLITE_PERM|SQLITE_AUTH|EROFS|EACCES|EPERM)/.test(code)) {
-    return "the disk can't be written: mend its permissions and try again; nothing was saved";
+    return `${disk} can't be written: mend its permissions and try again; nothing was saved`;
   }
   if (/^(SQLITE_IOERR|SQLITE_CANTOPEN|EIO)/.test(code)) {
     const reason = messageOf(thrown);
-    return `the disk failed (${reason}): see whether it is full or damaged; nothing was saved`;
+    return `${disk} failed (${reason}): see whether it is full or damaged; nothing was saved`;
   }
   return isDamage(thrown) ? "the database is damaged; nothing of this was saved" : undefined;
 }

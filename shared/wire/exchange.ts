@@ -56,7 +56,8 @@ export interface ExchangeAnswer {
   readonly documents: { readonly [document in Layer]?: DocumentAnswer };
 }
 
-const ENCODING = "yjs-v1";
+/** The one encoding of updates that goes over the wire. */
+export const ENCODING = "yjs-v1";
 
 const StateVector = text({}, { description: "a Yjs state vector in base64" });
 const Update = text({}, { description: "a Yjs update of encoding v1 in base64" });
@@ -72,20 +73,25 @@ export const DocumentBody = Type.Object(
   { title: "DocumentRequest", description: "where a client stands, and what it brings" },
 );
 
-function envelopeOf<T extends typeof DocumentBody | typeof DocumentAnswerBody>(document: T) {
+function documentsBodyOf<T extends typeof DocumentBody | typeof DocumentAnswerBody>(document: T) {
   return Type.Object({
-    encoding: Type.Literal(ENCODING, { expected: ENCODING }),
-    documents: Type.Object({
-      project: Type.Optional(document),
-      user: Type.Optional(document),
-      global: Type.Optional(document),
-    }),
+    project: Type.Optional(document),
+    user: Type.Optional(document),
+    global: Type.Optional(document),
   });
 }
 
+/** The documents of a request, as they travel. */
+export const DocumentsBody = documentsBodyOf(DocumentBody);
+
+const EncodingBody = Type.Literal(ENCODING, { expected: ENCODING });
+
 /** A sync body that carries a replica exchange. */
 export const ExchangeBody = Type.Object(
-  { crdt: envelopeOf(DocumentBody), sessions: Type.Optional(SessionsBody) },
+  {
+    crdt: Type.Object({ encoding: EncodingBody, documents: DocumentsBody }),
+    sessions: Type.Optional(SessionsBody),
+  },
   { title: "Exchange" },
 );
 
@@ -110,9 +116,12 @@ export const DocumentAnswerBody = Type.Object(
   { title: "DocumentAnswer", description: "what became of one document" },
 );
 
+/** What became of the documents of a request, as it travels. */
+export const DocumentsAnswerBody = documentsBodyOf(DocumentAnswerBody);
+
 /** The answer to a replica exchange. */
 export const ExchangeAnswerBody = Type.Object(
-  { crdt: envelopeOf(DocumentAnswerBody) },
+  { crdt: Type.Object({ encoding: EncodingBody, documents: DocumentsAnswerBody }) },
   { title: "ExchangeAnswer" },
 );
 
@@ -126,14 +135,22 @@ export function isExchangeBody(value: unknown): boolean {
 
 /** The body to send, ready for `JSON.stringify`. */
 export function encodeExchangeRequest(request: ExchangeRequest): Static<typeof ExchangeBody> {
-  const documents: Partial<Record<Layer, Static<typeof DocumentBody>>> = {};
-  for (const layer of LAYERS) {
-    const document = request.documents[layer];
-    if (document === undefined) continue;
-    documents[layer] = { ...document.position, ...encodeBinaries(document) };
-  }
+  const documents = encodeDocuments(request.documents);
   const sessions = request.sessions?.map(withoutNulls);
   return { crdt: { encoding: ENCODING, documents }, ...(sessions && { sessions }) };
+}
+
+/** The documents of a request, ready for `JSON.stringify`. */
+export function encodeDocuments(
+  documents: ExchangeRequest["documents"],
+): Static<typeof DocumentsBody> {
+  const encoded: Partial<Record<Layer, Static<typeof DocumentBody>>> = {};
+  for (const layer of LAYERS) {
+    const document = documents[layer];
+    if (document === undefined) continue;
+    encoded[layer] = { ...document.position, ...encodeBinaries(document) };
+  }
+  return encoded;
 }
 
 /** Throws a 400 for a malformed envelope. */
@@ -146,25 +163,43 @@ export function parseExchangeRequest(value: unknown): ExchangeRequest {
     }
   }
   refuseDoubles(sessions ?? [], ({ id }) => id, "/sessions", "id", details);
-  const documents: Partial<Record<Layer, DocumentRequest>> = {};
-  for (const layer of LAYERS) {
-    const body = crdt.documents[layer];
-    if (body === undefined) continue;
-    const path = `/crdt/documents/${layer}`;
-    documents[layer] = { ...positionOf(body, path, details), ...binariesOf(body, path, details) };
-  }
+  const documents = documentsIn(crdt.documents, "/crdt/documents", details);
   if (details.length > 0) throw invalid(details);
   return { documents, ...(sessions && { sessions: sessions.map(sessionUploadOf) }) };
 }
 
+/** The documents of a request's body; what offends is added to `details`. */
+export function documentsIn(
+  body: Static<typeof DocumentsBody>,
+  path: string,
+  details: ErrorDetail[],
+): ExchangeRequest["documents"] {
+  const documents: Partial<Record<Layer, DocumentRequest>> = {};
+  for (const layer of LAYERS) {
+    const document = body[layer];
+    if (document === undefined) continue;
+    const at = `${path}/${layer}`;
+    documents[layer] = {
+      ...positionOf(document, at, details),
+      ...binariesOf(document, at, details),
+    };
+  }
+  return documents;
+}
+
 /** The answer to send, ready for `JSON.stringify`. */
 export function encodeExchangeAnswer(answer: ExchangeAnswer): Static<typeof ExchangeAnswerBody> {
+  return { crdt: { encoding: ENCODING, documents: encodeDocumentAnswers(answer) } };
+}
+
+/** The documents of an answer, ready for `JSON.stringify`. */
+export function encodeDocumentAnswers(answer: ExchangeAnswer): Static<typeof DocumentsAnswerBody> {
   const documents: Partial<Record<Layer, Static<typeof DocumentAnswerBody>>> = {};
   for (const layer of LAYERS) {
     const document = answer.documents[layer];
     if (document !== undefined) documents[layer] = encodeDocumentAnswer(document);
   }
-  return { crdt: { encoding: ENCODING, documents } };
+  return documents;
 }
 
 function encodeDocumentAnswer(answer: DocumentAnswer): Static<typeof DocumentAnswerBody> {
@@ -184,13 +219,23 @@ function encodeDocumentAnswer(answer: DocumentAnswer): Static<typeof DocumentAns
 export function parseExchangeAnswer(value: unknown): ExchangeAnswer {
   const details: ErrorDetail[] = [];
   const { crdt } = parseWith(ExchangeAnswerBody, value);
+  const answer = documentAnswersIn(crdt.documents, "/crdt/documents", details);
+  if (details.length > 0) throw invalid(details);
+  return answer;
+}
+
+/** The documents of an answer's body; what offends is added to `details`. */
+export function documentAnswersIn(
+  body: Static<typeof DocumentsAnswerBody>,
+  path: string,
+  details: ErrorDetail[],
+): ExchangeAnswer {
   const documents: Partial<Record<Layer, DocumentAnswer>> = {};
   for (const layer of LAYERS) {
-    const body = crdt.documents[layer];
-    if (body === undefined) continue;
-    documents[layer] = documentAnswerOf(body, `/crdt/documents/${layer}`, details);
+    const document = body[layer];
+    if (document === undefined) continue;
+    documents[layer] = documentAnswerOf(document, `${path}/${layer}`, details);
   }
-  if (details.length > 0) throw invalid(details);
   return { documents };
 }
 

@@ -112,6 +112,13 @@ export const ProjectPutAnswer = Type.Composite(
 );
 export type ProjectPutAnswer = Static<typeof ProjectPutAnswer>;
 
+/** Answer of `DELETE /api/projects/:id`. */
+export const ProjectDeleted = Type.Object(
+  { id: ProjectIdText, deleted: Type.Literal(true) },
+  { title: "ProjectDeleted" },
+);
+export type ProjectDeleted = Static<typeof ProjectDeleted>;
+
 /** A project to create or update; `id` or `name` is there. */
 export interface ProjectPut {
   readonly id?: ProjectId;

@@ -11,6 +11,7 @@ import { cli } from "./rows/cli.ts";
 import { crowd } from "./rows/crowd.ts";
 import { delta } from "./rows/delta.ts";
 import { first } from "./rows/first.ts";
+import { fragments } from "./rows/fragments.ts";
 import { grow } from "./rows/grow.ts";
 import { history } from "./rows/history.ts";
 import { idle } from "./rows/idle.ts";
@@ -37,6 +38,7 @@ const ROWS: readonly Row[] = [
   cli,
   history,
   crowd,
+  fragments,
 ];
 const NAMES = ROWS.map((row) => row.name).join("|");
 const USAGE = `usage: bun run bench [${NAMES}]... [--writes N] [--seconds N] [--compiled]`;

@@ -78,6 +78,32 @@ scenario(
   HAS_PROC,
 );
 
+scenario("`start` tells a shell that names another service than was meant", async (lab) => {
+  const machine = await makeMachine(lab, "forgot");
+  const { url = "" } = machine.service ?? {};
+  expect((await machine.run(["start", machine.folder])).stderr).toBe("");
+  await machine.sync();
+  const service = machine.service;
+  machine.service = undefined;
+  // One that runs already goes on with the service that it was started with.
+  const running = await machine.run(["start"]);
+  expect([running.status, running.stderr]).toEqual([
+    0,
+    expect.stringContaining(`running with MEMSYNC_URL ${url}, which is unset here`),
+  ]);
+  await machine.memsync("stop");
+  const forgot = await machine.run(["start"]);
+  expect([forgot.status, forgot.stderr]).toEqual([
+    0,
+    expect.stringContaining(
+      `MEMSYNC_URL is unset here, and this home was synced with ${url} until now`,
+    ),
+  ]);
+  await machine.memsync("stop");
+  machine.service = service;
+  expect((await machine.run(["start"])).stderr).toBe("");
+});
+
 scenario("several `start` at the same instant are one daemon, and all are done", async (lab) => {
   const machine = await makeMachine(lab, "at-once");
   const commands = Array.from({ length: 4 }, () => machine.spawn(["start", "--json"]));

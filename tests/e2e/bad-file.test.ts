@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { chmod, chown, mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import { type Machine, MEMSYNC } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -37,11 +37,12 @@ const BAD_FILES: readonly BadFile[] = [
     },
   },
   {
-    what: "a symbolic link",
-    note: /is a symbolic link/,
+    what: "a symbolic link out of the folder",
+    note: /is a symbolic link to .*\.target, which is outside/,
     put: async (path) => {
-      await writeFile(`${path}.target`, "# Elsewhere\n");
-      await symlink(`${path}.target`, path);
+      const target = `${dirname(path)}.target`;
+      await writeFile(target, "# Elsewhere\n");
+      await symlink(target, path);
     },
   },
   {

@@ -42,6 +42,49 @@ scenario("bash completes commands, options, keys and folders", async (lab) => {
   expect(await offeredByBash(machine, "link", "b")).toEqual(["bin"]);
 });
 
+scenario("a key with colons is completed where bash takes it apart", async (lab) => {
+  const machine = await makeMachine(lab);
+  for (const key of ["db:url", "db:user:name", "build"]) {
+    await machine.memsync("set", key, "x", "--layer", "user");
+  }
+  expect(await offeredByBash(machine, "get", "d")).toEqual(["db:url", "db:user:name"]);
+  // As bash gives the words of `get db:`, `get db:u` and `get db:user:n`.
+  expect(await offeredByBash(machine, "get", "db", ":")).toEqual(["url", "user:name"]);
+  expect(await offeredByBash(machine, "get", "db", ":", "u")).toEqual(["url", "user:name"]);
+  expect(await offeredByBash(machine, "get", "db", ":", "user", ":", "n")).toEqual(["name"]);
+  expect(await offeredByBash(machine, "restore", "db", ":", "url", "--lay")).toEqual(["--layer"]);
+});
+
+const ZSH_PROBE = `
+compdef() { }
+_files() { print files }
+_describe() { print -rl -- "\${(@P)2}" }
+source $1
+words=("\${@:2}") CURRENT=$(($# - 1))
+_memsync
+`;
+
+scenario(
+  "zsh is offered keys with colons as its own lists want them",
+  async (lab) => {
+    const machine = await makeMachine(lab);
+    await machine.memsync("set", "db:url", "where it is", "--layer", "user");
+    const path = join(machine.folder, "script");
+    writeFileSync(path, await machine.memsync("completion", "zsh"));
+    const PATH = `${join(machine.folder, "bin")}:${lab.git.env.PATH}`;
+    const offered = async (...words: string[]) => {
+      const shell = ["zsh", "-f", "-c", ZSH_PROBE, "zsh", path, "memsync", ...words];
+      return (await machine.spawnOther(shell, { env: { PATH } }).ended()).stdout.trim();
+    };
+    expect(await offered("get", "db:u")).toBe("db\\:url:where it is");
+    expect(await offered("get", "db\\:u")).toBe("db\\:url:where it is");
+    expect(await offered("get", "$(touch harm)")).toBe("files");
+    expect(existsSync(join(machine.folder, "harm"))).toBeFalse();
+  },
+  undefined,
+  Bun.which("zsh") !== null,
+);
+
 scenario("ids and names are completed where they are meant", async (lab) => {
   const machine = await makeMachine(lab);
   await machine.memsync("start");

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { anHourLater } from "../support/an-hour-later.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
+import { TerminalSession } from "../support/terminal-session.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
@@ -73,7 +74,7 @@ async function meet([laptop, desktop]: readonly [Machine, Machine]): Promise<voi
 scenario("the losing value of a key is shown on both machines, and restored", async (lab) => {
   const pair = await makePair(lab, "losing-value");
   const [laptop, desktop] = pair;
-  const lost = "npm run build,\n  never make\r\n\n";
+  const lost = "\nnpm run build,\n  never make\r\n\n";
   await laptop.memsyncWith({ stdin: lost }, "set", "build", "-");
   await desktop.memsync("set", "build", "bun run build");
   await meet(pair);
@@ -87,8 +88,12 @@ scenario("the losing value of a key is shown on both machines, and restored", as
     const listed = await machine.memsync("conflicts");
     expect(listed).toContain(conflict.written_at.slice(0, 16).replace("T", " "));
     expect(listed).toMatch(/laptop +npm run build, …/);
+    const terminal = new TerminalSession(lab, machine, ["conflicts"]);
+    expect([await terminal.ended(), terminal.screen.wraps]).toEqual([0, 0]);
+    await terminal.untilShown(/build .*npm run build, …/);
+    await terminal[Symbol.asyncDispose]();
     const shown = await machine.memsync("conflicts", "show", conflict.id);
-    expect(shown).toMatch(/lost, written .* on laptop\n {4}npm run build,\n {6}never make\n/);
+    expect(shown).toMatch(/lost, written .* on laptop\n\n {4}npm run build,\n {6}never make\n/);
     expect(await machine.memsync("status")).toContain("conflicts 1: `memsync conflicts`");
     for (const command of ["status", "sync", "up"]) {
       expect(JSON.parse(await machine.memsync(command, "--json"))).toMatchObject({ conflicts: 1 });

@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
 import { appendFileSync, chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Finding } from "../../daemon/cli/doctor/finding.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
@@ -83,8 +84,60 @@ scenario("a damaged database is found", async (lab) => {
   // The first page is left, so that it opens.
   writeFileSync(path, bytes.fill(0xa5, 8192, 65_536));
   const examined = await examine(machine);
-  expect(examined.status).toBe(1);
-  expect(examined.troubles.map(({ about }) => about)).toEqual(["database"]);
+  expectTrouble(examined, "database", /memsync\.db is damaged: /);
+  expect(examined.troubles[0]?.mend).toContain("`memsync restart`");
+  // What it says to do mends it.
+  await machine.memsync("restart");
+  expect((await examine(machine)).status).toBe(0);
+});
+
+scenario("the embedded service's database is examined, too, and mended as is said", async (lab) => {
+  const machine = await makeMachine(lab);
+  await machine.up();
+  await machine.memsync("set", "key", "value");
+  await machine.sync();
+  expect((await examine(machine)).findings.map(({ about }) => about)).toContain("service.db");
+  await machine.down();
+  const path = join(machine.home, "service.db");
+  const bytes = readFileSync(path);
+  writeFileSync(path, bytes.fill(0xa5, 8192, 65_536));
+  const examined = await examine(machine);
+  expectTrouble(examined, "service.db", /service\.db is damaged: /);
+  expect(examined.troubles[0]?.mend).toContain("`memsync restart`");
+  await machine.memsync("restart");
+  expect((await examine(machine)).status).toBe(0);
+  await machine.sync();
+  expect(await machine.memsync("get", "key")).toBe("value");
+});
+
+for (const name of ["memsync.db", "service.db"]) {
+  scenario(`${name} of a newer version is found, and said to want an update`, async (lab) => {
+    const machine = await makeMachine(lab);
+    await machine.up();
+    await machine.down();
+    const database = new Database(join(machine.home, name));
+    database.exec("insert into schema_migrations (name) values ('9999-future')");
+    database.close();
+    const about = name === "memsync.db" ? "database" : name;
+    const examined = await examine(machine);
+    expectTrouble(examined, about, /was written by a newer memsync than this one/);
+    expect(examined.troubles[0]?.mend).toStartWith("update memsync");
+    expect((await machine.run(["start"])).stderr).toContain(`${name} can't be opened: `);
+  });
+}
+
+scenario("a folder that is gone is found by its code, with what to do", async (lab) => {
+  const machine = await makeMachine(lab);
+  await machine.up();
+  await machine.sync();
+  await rm(machine.folder, { recursive: true });
+  await waitFor("the folder to be gone", async () => {
+    await machine.syncOnce();
+    return (await machine.fileStatus())?.why === "folder-gone";
+  });
+  const { stdout } = await machine.run(["doctor", "--json"], { cwd: lab.git.folder });
+  const projects = (JSON.parse(stdout) as Finding[]).find(({ about }) => about === "projects");
+  expect(projects?.mend).toBe(`bring the folder back, or \`memsync unlink '${machine.folder}'\``);
 });
 
 scenario("a database that is not as memsync made it is found, told and set aside", async (lab) => {

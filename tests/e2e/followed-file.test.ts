@@ -68,7 +68,7 @@ scenario("a missing file is made only where git ignores it or the user agreed", 
   await waitFor("the text on b", async () => (await b.memsync("doc")) === "# Text\n");
   await b.untilSynced();
   expect(existsSync(`${b.folder}/${FILE}`)).toBe(false);
-  expect((await b.fileStatus())?.note).toContain("memsync link --write");
+  expect((await b.fileStatus())?.note).toContain("memsync doc write");
   await b.memsync("link", "--write");
   await untilFile(b, "# Text\n");
 });

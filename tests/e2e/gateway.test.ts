@@ -49,3 +49,59 @@ scenario("a project that only the gateway was told of is said to be here alone",
   expect(unlinked.map(({ id }) => id)).toEqual(["proj_named"]);
   expect(projects.find(({ id }) => id === "proj_alone")).toMatchObject({ memories: 1, waiting: 0 });
 });
+
+/** A port that nothing listened on a moment ago. */
+function freePort(): number {
+  using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  return server.port ?? 0;
+}
+
+scenario("with a fixed port a program that was set up survives restarts", async (lab) => {
+  const [folder] = await lab.clones(IGNORED);
+  const machine = lab.machine("a", folder);
+  const port = freePort();
+  const env = { MEMSYNC_GATEWAY_PORT: `${port}` };
+  const ask = async (token: string) =>
+    (
+      await fetch(`http://127.0.0.1:${port}/v1/memories`, {
+        headers: { authorization: `Bearer ${token}` },
+      })
+    ).status;
+  const tokens = new Set<string>();
+  for (const args of [["start"], ["restart"]]) {
+    await machine.memsyncWith({ env }, ...args);
+    const shown = JSON.parse(await machine.memsync("env", "--json")) as Record<string, string>;
+    expect(shown.MEMSYNC_GATEWAY_URL).toBe(`http://127.0.0.1:${port}`);
+    tokens.add(shown.MEMSYNC_GATEWAY_TOKEN ?? "");
+  }
+  const [token = "", ...others] = tokens;
+  expect(others).toEqual([]);
+  expect(await ask(token)).toBe(200);
+  expect(await ask("mst_local_guessed")).toBe(401);
+  expect(statSync(join(machine.home, "gateway-key")).mode & 0o777).toBe(0o600);
+  const elsewhere = await machine.run(["restart"]);
+  expect([elsewhere.status, elsewhere.stdout]).toEqual([1, ""]);
+  expect(elsewhere.stderr).toContain(`MEMSYNC_GATEWAY_PORT ${port}`);
+  await machine.memsync("stop");
+  await machine.memsync("start");
+  const free = JSON.parse(await machine.memsync("env", "--json")) as Record<string, string>;
+  expect(free.MEMSYNC_GATEWAY_TOKEN).not.toBe(token);
+});
+
+scenario("a fixed port that is in use, or is none, is one sentence", async (lab) => {
+  const [folder] = await lab.clones(IGNORED);
+  const machine = lab.machine("a", folder);
+  using taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const upOn = (port: string) => machine.run(["up"], { env: { MEMSYNC_GATEWAY_PORT: port } });
+  const { status, stdout, stderr } = await upOn(`${taken.port}`);
+  expect([status, stdout]).toEqual([1, ""]);
+  expect(stderr).toBe(
+    `memsync: MEMSYNC_GATEWAY_PORT: port ${taken.port} on 127.0.0.1 is in use; ` +
+      "stop what listens there, or choose another\n",
+  );
+  for (const port of ["http", "65536", "-1"]) {
+    expect((await upOn(port)).stderr).toBe(
+      "memsync: MEMSYNC_GATEWAY_PORT is a port from 1 to 65535\n",
+    );
+  }
+});

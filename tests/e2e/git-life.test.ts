@@ -138,21 +138,29 @@ scenario("a rebase that is given up leaves everything as it was", async (lab) =>
   await expectOnlyMain(lab, machine, MINE);
 });
 
-scenario("a stash takes an edit away, and brings it back once", async (lab) => {
-  const machine = await startOne(lab);
-  const { folder } = machine;
-  const edited = `${START}\nNot committed.\n`;
-  await writeFile(`${folder}/${FILE}`, edited);
-  await untilDoc(machine, edited);
-  await lab.git.run(folder, "stash", "push", "-q");
-  await expectClean(lab, folder);
-  // At the same commit the file says what is meant, and the history has what it said before.
-  await untilDoc(machine, START);
-  expect(await machine.memsync("doc", "history", "--json")).toContain("Not committed.");
-  await lab.git.run(folder, "stash", "pop", "-q");
-  await untilDoc(machine, edited);
-  expect(await readFile(`${folder}/${FILE}`, "utf8")).toBe(edited);
-});
+scenario(
+  "a stash takes nothing from the document, and what it brings back stands once",
+  async (lab) => {
+    const machine = await startOne(lab);
+    const { folder } = machine;
+    const edited = `${START}\nNot committed.\n`;
+    await writeFile(`${folder}/${FILE}`, edited);
+    await untilDoc(machine, edited);
+    await lab.git.run(folder, "stash", "push", "-q");
+    await expectClean(lab, folder);
+    // What git keeps nobody has taken back.
+    await waitFor("a conflict that says so", async () => {
+      return (await machine.memsync("conflicts", "--json")).includes("set-aside");
+    });
+    expect(await machine.memsync("doc")).toBe(edited);
+    await lab.git.run(folder, "stash", "pop", "-q");
+    await waitFor("the conflict to be settled", async () => {
+      return (await machine.memsync("conflicts")) === "no conflicts\n";
+    });
+    await untilDoc(machine, edited);
+    expect(await readFile(`${folder}/${FILE}`, "utf8")).toBe(edited);
+  },
+);
 
 scenario("a worktree of another branch is no other text of the project", async (lab) => {
   const machine = await startOne(lab);

@@ -160,6 +160,22 @@ scenario("a restored text keeps what came from elsewhere meanwhile", async (lab)
   }
 });
 
+scenario("a restored text says what it is without, and how that comes back", async (lab) => {
+  const [a, b] = await lab.twoMachines(emulator.account("without"), { ".gitignore": FILE });
+  await Promise.all([a.up(), b.up()]);
+  for (const text of ["one\ntwo\n", "one\nthree\n"]) {
+    await writeFile(join(a.folder, FILE), text);
+    await waitFor("the text", async () => (await b.memsync("doc")) === text);
+  }
+  const [latest, first] = await textsOf(b);
+  const said = await b.memsync("doc", "restore", first?.rev ?? "");
+  expect(said).toMatch(/^gone: 1 line of the text that was written .* on \S+;$/m);
+  const [, back] = /`memsync (doc restore \S+)` undoes/.exec(said) ?? [];
+  expect(back).toBe(`doc restore ${latest?.rev}`);
+  await b.memsync(...(back ?? "").split(" "));
+  await waitFor("it is back", async () => (await a.memsync("doc")) === "one\nthree\n");
+});
+
 scenario("a text saved by a command keeps what came after the command had read it", async (lab) => {
   const machine = await makeMachine(lab, "raced");
   await machine.up();
@@ -204,4 +220,23 @@ scenario("the layers are looked through in order, and what is unknown is said", 
     expect(stderr).toMatch(/^memsync: [^\n]+\n$/);
     expect(stderr).toMatch(sentence);
   }
+});
+
+scenario("a machine that is given another name goes by it from its next write on", async (lab) => {
+  const [a, b] = await lab.twoMachines(emulator.account("renamed"), { "README.md": "" });
+  await lab.git.write(join(a.home, "machine"), "laptop\n");
+  await Promise.all([a.up(), b.up()]);
+  const machineOnB = async (key: string) => {
+    const { status, stdout } = await b.run(["history", key, "--json"]);
+    return status === 0 ? (JSON.parse(stdout) as { machine: string }[])[0]?.machine : undefined;
+  };
+  await a.memsync("set", "one", "1");
+  await waitFor("the first name on b", async () => (await machineOnB("one")) === "laptop");
+  await lab.git.write(join(a.home, "machine"), "desk by the window\n");
+  await a.memsync("set", "two", "2");
+  await waitFor("the other name on b", async () => {
+    return (await machineOnB("two")) === "desk by the window";
+  });
+  // What the daemon wrote before was written by the same machine.
+  expect(await machineOnB("one")).toBe("desk by the window");
 });

@@ -1,3 +1,4 @@
+import { mkdir } from "node:fs/promises";
 import { expect } from "bun:test";
 import { scenario, sharedEmulator } from "../support/lab.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -92,4 +93,16 @@ scenario("a folder that was unlinked is not followed, and its memories stay", as
     return (await Bun.file(`${b.folder}/CLAUDE.md`).text()) === "# Text\n";
   });
   expect(await b.memsync("get", "key")).toBe("value");
+});
+
+scenario("unlinking a folder of no repository says how its memories are had again", async (lab) => {
+  const dir = lab.git.path("plain");
+  await mkdir(dir);
+  const machine = lab.machine("a", dir);
+  await machine.up();
+  await machine.memsync("set", "key", "value");
+  const said = (await machine.memsync("unlink")).replaceAll("\n", " ");
+  const [, again = ""] = /`memsync (link --id \S+)` there has them again/.exec(said) ?? [];
+  await machine.memsync(...again.split(" "));
+  expect(await machine.memsync("get", "key")).toBe("value");
 });

@@ -81,13 +81,18 @@ linux("without a service manager the file is written, and what to do is said", a
   const { machine, unit, run } = await serviced(lab, "no-manager");
   await lab.git.write(lab.git.path("bin", "broken"), "");
   const installed = await run("install");
-  expect(installed.status).toBe(0);
+  expect(installed.status).toBe(1);
   expect(installed.stdout).toBe(
     `wrote ${unit}\n` +
-      "could not be enabled: Failed to connect to bus: No medium found\n" +
-      "where there is a service manager, this does it:\n" +
+      "not enabled; where there is a service manager, this does it:\n" +
       "  systemctl --user daemon-reload\n" +
-      `  systemctl --user enable --now ${unit.split("/").at(-1)}\n`,
+      `  systemctl --user enable --now ${unit.split("/").at(-1)}\n` +
+      "without one, have this run at each login:\n" +
+      "  memsync start\n",
+  );
+  expect(installed.stderr).toContain(
+    "memsync: the service could not be enabled (Failed to connect to bus: No medium found); " +
+      "`memsync start` runs it until then\n",
   );
   expect(installed.stderr).toContain("`memsync login` keeps the token");
   const token = machine.service?.token ?? "";
@@ -98,7 +103,9 @@ linux("without a service manager the file is written, and what to do is said", a
     MEMSYNC_URL: machine.service?.url ?? "",
   });
   expect(statSync(unit).mode & 0o777).toBe(0o600);
-  const json = JSON.parse((await run("install", "--json")).stdout);
+  const asJson = await run("install", "--json");
+  expect(asJson.status).toBe(1);
+  const json = JSON.parse(asJson.stdout);
   expect(json).toMatchObject({ file: unit, enabled: false });
   const start = await run("start");
   expect([start.status, start.stderr]).toEqual([

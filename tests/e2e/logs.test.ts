@@ -1,7 +1,9 @@
 import { expect } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { scenario } from "../support/lab.ts";
+import { scenario, sharedEmulator } from "../support/lab.ts";
+
+const emulator = sharedEmulator();
 
 const TIME = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;
 
@@ -42,4 +44,38 @@ scenario("`logs` shows the last lines, of the files before as well, and crashes"
     { level: 40, time: 0, msg: "four", port: 1 },
   ]);
   expect((await machine.run(["logs", "-n", "few"])).status).toBe(2);
+});
+
+scenario("each sync is a line of the log: what, how much of it, and whose it is", async (lab) => {
+  const files = { "README.md": "", ".gitignore": "CLAUDE.md" };
+  const [a, b] = await lab.twoMachines(emulator.account("lines"), files);
+  for (const each of [a, b]) await lab.git.write(join(each.home, "machine"), `the ${each.name}\n`);
+  await Promise.all([a.up(), b.up()]);
+  const [atA, atB] = [a, b].map((each) => each.spawn(["logs", "--follow"]));
+  await a.memsync("set", "build", "npm run build");
+  await atA?.untilPrinted(/info {3}sent {7}\S+ {2}memory build {2}\d+ bytes\n/);
+  await atB?.untilPrinted(/received {3}\S+ {2}memory build {2}\d+ bytes {2}from the a\n/);
+  await lab.git.write(join(a.folder, "CLAUDE.md"), "# Widget\n");
+  await atA?.untilPrinted(/sent {7}\S+ {2}document {2}\d+ bytes\n/);
+  await atB?.untilPrinted(/received {3}\S+ {2}document {2}\d+ bytes {2}from the a\n/);
+  await atB?.untilPrinted(/wrote {6}\S+ {2}\S+\/b\/CLAUDE\.md {2}9 bytes\n/);
+  const lines = (await b.memsync("logs", "--json")).trim().split("\n");
+  const received = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === "received");
+  expect(received[0]).toMatchObject({ memories: 1, key: "build", text: false, machine: "the a" });
+});
+
+scenario("an outage is told once, and so is its end", async (lab) => {
+  const folder = await lab.git.repository("a", { "README.md": "" });
+  const network = await lab.network(emulator.account("outage"));
+  const machine = lab.machine("a", folder, network);
+  await machine.up();
+  const log = machine.spawn(["logs", "--follow"]);
+  await log.untilPrinted(/connected {2}http/);
+  network.cut();
+  await machine.memsync("set", "key", "value");
+  await log.untilPrinted(/warn {3}offline {4}http\S+ {2}the connection/);
+  network.restore();
+  await log.untilPrinted(/offline[\s\S]+connected {2}http/);
+  await log.untilPrinted(/sent {7}\S+ {2}memory key/);
+  expect(log.stdout.match(/offline/g)).toHaveLength(1);
 });

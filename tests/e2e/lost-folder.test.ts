@@ -25,6 +25,7 @@ async function startPlain(lab: Lab, account: string): Promise<readonly [Machine,
   const { id } = await a.projectOf();
   await b.up();
   await b.memsync("link", "--id", id);
+  await b.untilSynced();
   await untilFile(b, START);
   await untilDoc(a, id, START);
   return [a, b];

@@ -144,8 +144,9 @@ scenario("without a daemon a disk that takes nothing is told in a sentence", asy
   const { status, stdout, stderr } = await machine.spawnOther(["sh", "-c", script]).ended();
   expect([status, stdout]).toEqual([1, ""]);
   expect(stderr).toMatch(
-    /^memsync: the disk (is full|failed).*: .*nothing (of this )?was saved\n$/,
+    /^memsync: the disk of \/\S+ (is full|failed).*: .*nothing (of this )?was saved\n$/,
   );
+  expect(stderr).toContain(`the disk of ${machine.home} `);
   expect(await machine.memsync("get", "key", "--layer", "user")).toBe("value");
 });
 
@@ -162,6 +163,47 @@ scenario("a fresh home reads as empty, and says what is missing", async (lab) =>
   }
   await machine.memsync("set", "key", "value", "--layer", "user");
   expect(await machine.memsync("get", "key", "--layer", "user")).toBe("value");
+});
+
+scenario("without a daemon `status` and `projects` show what the home knows", async (lab) => {
+  const machine = await linkedMachine(lab, "home-status");
+  const none = lab.machine("none", machine.folder);
+  for (const command of ["status", "projects"]) {
+    expect(await none.run([command])).toMatchObject({
+      status: 1,
+      stdout: "",
+      stderr: "memsync: no daemon is running: start it with `memsync start`\n",
+    });
+  }
+  const other = await lab.git.repository("other", { "README.md": "other" });
+  await lab.git.write(`${machine.folder}/CLAUDE.md`, "one\ntwo\n");
+  await machine.up();
+  await machine.memsync("link", other);
+  const { id } = await machine.projectOf();
+  await machine.memsync("set", "key", "value");
+  await machine.memsync("set", "mine", "value", "--layer", "user");
+  await machine.memsync("set", "secret", `ghp_${"a1B2c3D4e5F6".repeat(3)}`);
+  await machine.sync();
+  const before = await machine.memsync("projects");
+  await machine.down();
+  await machine.memsync("set", "later", "value");
+  expect(await machine.memsync("projects")).toBe(before);
+  const { status, stdout, stderr } = await machine.run(["status"]);
+  expect([status, stderr]).toEqual([1, expect.stringContaining("1 write saved meanwhile waits")]);
+  const lines = stdout.split("\n");
+  expect(lines[0]).toBe(`here      a   ${id}`);
+  expect(lines[2]).toMatch(/^ {10}2 lines \(8 bytes\) of \d\d:\d\d, 3 memories saved$/);
+  expect(stdout).toMatch(/^project {3}other {3}proj_/m);
+  expect(stdout).toContain("\nown       user and global: 1 memory saved\n");
+  expect(stdout).toMatch(/\nheld {6}secret {3}a\n/);
+  const json = await machine.run(["status", "--json"]);
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    running: false,
+    home: machine.home,
+    projects: [{ id, memories: 3, folders: [{ dir: machine.folder }] }, { name: "other" }],
+    in_inbox: 1,
+    conflicts: 0,
+  });
 });
 
 scenario("outside of all projects the user's and the account's memories are read", async (lab) => {

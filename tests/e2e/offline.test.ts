@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import type { NetworkLink } from "../support/network-link.ts";
-import { waitFor } from "../support/wait-for.ts";
+import { PATIENCE, waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
 const FILE = "CLAUDE.md";
@@ -50,6 +50,20 @@ scenario("with the service away all goes on, and catches up by itself", async (l
   expect((await b.list()).map(({ key }) => key)).toEqual(["kept"]);
   expect(await b.memsync("status")).toContain("everything is saved here and goes when it is back");
   expect((await b.run(["sync", "--wait", "0"])).status).toBe(1);
+  // Nobody who did not say how long to wait does so for a service that can't be reached.
+  const begunAt = performance.now();
+  const offline = await b.run(["sync"]);
+  expect(offline.status).toBe(1);
+  expect(offline.stderr).toStartWith("memsync: offline: not everything is synced yet: ");
+  expect(performance.now() - begunAt).toBeLessThan(15_000 * PATIENCE);
+  const waiting = b.spawn(["sync", "--wait", "1"]);
+  const waited = await waiting.ended();
+  expect([waited.status, waited.stderr]).toEqual([
+    1,
+    expect.stringMatching(
+      /^memsync: offline: waiting up to 1 second for http[\s\S]*\nmemsync: offline: /,
+    ),
+  ]);
   await writeFile(`${b.folder}/${FILE}`, "# Start\n\nof b\n");
   await writeFile(`${a.folder}/${FILE}`, "of a\n\n# Start\n");
   await waitFor("b's document", async () => (await b.memsync("doc")) === "# Start\n\nof b\n");

@@ -11,8 +11,30 @@ const emulator = sharedEmulator();
 
 const BOUND = "proj_bound" as ProjectId;
 
+const CODES: Readonly<Record<number, string>> = { 403: "forbidden", 404: "not_found" };
+
+/** The body of a call about several projects. */
+interface Batch {
+  readonly crdt: { readonly projects?: Record<string, unknown> };
+}
+
 /** A way to a service that answers calls about one project as `answer` says, while it says so. */
 function openGate(target: string, answer: (path: string) => number | undefined) {
+  /** Takes what is answered so out of a call about several projects, and puts the answers in. */
+  const withoutShut = async (text: string, pass: (text: string) => Promise<Response>) => {
+    const { crdt } = JSON.parse(text) as Batch;
+    const refused = Object.keys(crdt.projects ?? {}).flatMap((id) => {
+      const code = CODES[answer(`/api/projects/${id}/sync`) ?? 0];
+      delete crdt.projects?.[code === undefined ? "" : id];
+      const error = { code, message: "not for you", request_id: "req_x" };
+      return code === undefined ? [] : [[id, { error }] as const];
+    });
+    const passed = await pass(JSON.stringify({ crdt }));
+    if (refused.length === 0) return new Response(await passed.text(), passed);
+    const answered = (await passed.json()) as Batch;
+    Object.assign(answered.crdt.projects ?? {}, Object.fromEntries(refused));
+    return Response.json(answered);
+  };
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -25,11 +47,15 @@ function openGate(target: string, answer: (path: string) => number | undefined) 
       const body = request.method === "POST" ? await request.text() : undefined;
       const headers = new Headers(request.headers);
       for (const name of ["host", "connection", "content-length"]) headers.delete(name);
-      const passed = await fetch(`${target}${pathname}`, {
-        method: request.method,
-        headers,
-        ...(body !== undefined && { body }),
-      });
+      const { method } = request;
+      const pass = (text?: string) =>
+        fetch(`${target}${pathname}`, {
+          method,
+          headers,
+          ...(text !== undefined && { body: text }),
+        });
+      if (pathname === "/api/sync" && body) return await withoutShut(body, pass);
+      const passed = await pass(body);
       return new Response(await passed.text(), passed);
     },
   });
@@ -60,8 +86,10 @@ for (const status of [403, 404]) {
         body: JSON.stringify({ id: "proj_open" }),
       });
       const machine = lab.machine("a", open, { ...service, url: gate.url });
-      await machine.up(lab.git.folder);
-      await machine.memsync("unlink", lab.git.folder);
+      const start = lab.git.path("start");
+      await mkdir(start);
+      await machine.up(start);
+      await machine.memsync("unlink", start);
       await machine.memsync("link", shut, "--id", "proj_shut");
       await machine.memsync("link", open, "--id", "proj_open");
       await machine.memsyncWith({ cwd: shut }, "set", "k", "of the shut one");

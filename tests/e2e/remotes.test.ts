@@ -70,7 +70,7 @@ scenario("a project has one remote, and changes it only when told to", async (la
   expect(await machine.projectOf(pa)).toMatchObject({ remote: name });
 });
 
-scenario("a gateway token with a remote's name reaches that remote alone", async (lab) => {
+scenario("a gateway token of a remote reaches that remote alone", async (lab) => {
   const { pa, pb, machine } = await bothBound(lab);
   await set(machine, pa, "of-a", "--layer", "user");
   await set(machine, pb, "of-b", "--layer", "user");
@@ -81,7 +81,7 @@ scenario("a gateway token with a remote's name reaches that remote alone", async
     return await fetch(`${env.MEMSYNC_GATEWAY_URL}${path}`, { headers, ...init });
   };
   const pinned = env.MEMSYNC_GATEWAY_TOKEN as string;
-  const usual = pinned.split("@")[0] ?? "";
+  const usual = JSON.parse(await machine.memsync("env", "--json")).MEMSYNC_GATEWAY_TOKEN;
   const keysAt = async (path: string, token: string) => {
     const { memories } = (await (await ask(path, token)).json()) as { memories: { key: string }[] };
     return memories.map(({ key }) => key);
@@ -99,8 +99,6 @@ scenario("a gateway token with a remote's name reaches that remote alone", async
   const both = { project_id: idA, target_project_id: idB };
   const connect = { method: "POST", body: JSON.stringify(both) };
   expect((await ask("/api/projects/connect", usual, connect)).status).toBe(400);
-  expect((await ask("/v1/memories", `${usual}@nobody`)).status).toBe(401);
-  expect((await ask("/v1/memories", "wrong@client-b")).status).toBe(401);
 });
 
 scenario("a login that is killed at each of its steps loses nothing", async (lab) => {

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -164,3 +165,57 @@ scenario(
     );
   },
 );
+
+scenario("`link`, `link .` and `up` mean one folder in a monorepo, and say which", async (lab) => {
+  const main = await lab.git.repository("main", { "web/x": "", "api/src/x": "" });
+  const machine = lab.machine("a", main, emulator.account("monorepo-link"));
+  await machine.memsync("start");
+  const link = (cwd: string, ...args: string[]) => machine.run(["link", ...args], { cwd });
+  const ofTop = { status: 0, stdout: expect.stringContaining(`linked ${main} to main`) };
+  const hint = (folder: string) =>
+    `${main} is the project that this folder is in; \`memsync link '${folder}'\``;
+  for (const args of [[], ["."], ["./"]]) {
+    const linked = await link(`${main}/web`, ...args);
+    expect([args, linked]).toMatchObject([args, ofTop]);
+    expect(linked.stderr).toContain(hint(`${main}/web`));
+  }
+  expect(await link(main)).toMatchObject({ ...ofTop, stderr: "" });
+  expect(await link(`${main}/web`, "..")).toMatchObject({ ...ofTop, stderr: "" });
+  // What it says to do makes it one of its own, which counts below it from then on.
+  expect(await link(`${main}/api`, `${main}/api`)).toMatchObject({
+    stdout: expect.stringContaining(`linked ${main}/api to main/api`),
+    stderr: "",
+  });
+  for (const args of [[], ["."]]) {
+    const linked = await link(`${main}/api/src`, "--json", ...args);
+    expect(JSON.parse(linked.stdout)).toMatchObject({ dir: `${main}/api` });
+  }
+  const { stdout } = await machine.run(["start", "."], { cwd: `${main}/api/src` });
+  expect(stdout).toContain("running already; linked there");
+  const dirs = async () =>
+    (await machine.status()).projects.flatMap(({ folders }) => folders.map(({ dir }) => dir));
+  expect(await dirs()).toEqual([main, `${main}/api`]);
+  expect((await machine.run(["unlink"], { cwd: `${main}/api/src` })).stdout).toContain(
+    `${main}/api;`,
+  );
+  expect(await dirs()).toEqual([main]);
+});
+
+scenario("a path that is no folder is blamed, whether a daemon runs or not", async (lab) => {
+  const folder = await lab.git.repository("a", { file: "" });
+  const machine = lab.machine("a", folder, emulator.account("nowhere"));
+  const blamed = async () => {
+    for (const command of ["link", "up", "start"]) {
+      for (const path of [lab.git.path("nowhere"), join(folder, "file")]) {
+        expect([command, await machine.run([command, path])]).toMatchObject([
+          command,
+          { status: 1, stdout: "", stderr: `memsync: ${path} is not a folder\n` },
+        ]);
+      }
+    }
+  };
+  await blamed();
+  expect(machine.holder()).toBeUndefined();
+  await machine.memsync("start");
+  await blamed();
+});

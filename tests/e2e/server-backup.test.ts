@@ -186,6 +186,24 @@ test("a token that was revoked after the backup stays revoked", async () => {
   expect([await statusOf(token), await statusOf(kept)]).toEqual([401, 200]);
 });
 
+test("a removed account's tokens stay ended, whichever backup is put back", async () => {
+  await using folder = await ServerFolder.create();
+  const token = await folder.token("gone");
+  const kept = await folder.token("kept");
+  await folder.memsync("server", "backup", "first.db");
+  await folder.memsync("server", "backup", "second.db");
+  await folder.memsync("server", "account", "rm", "gone", "--yes");
+  for (const copy of ["second.db", "first.db"]) {
+    await folder.memsync("server", "restore", copy);
+    const server = await folder.server();
+    const statusOf = async (bearer: string) =>
+      (await fetch(`${server.url}/v1/memories`, { headers: { Authorization: `Bearer ${bearer}` } }))
+        .status;
+    expect([copy, await statusOf(token), await statusOf(kept)]).toEqual([copy, 401, 200]);
+    await server.process.end("SIGTERM");
+  }
+});
+
 test("a database that is damaged or missing is replaced, and what is left of it is kept", async () => {
   await using folder = await ServerFolder.create();
   const token = await folder.token();

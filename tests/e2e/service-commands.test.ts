@@ -1,5 +1,7 @@
+import { mkdir } from "node:fs/promises";
 import { expect } from "bun:test";
 import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { scenario, sharedEmulator } from "../support/lab.ts";
 import { MEMSYNC, type Machine } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -70,6 +72,12 @@ async function expectInboxCounted(machine: Machine): Promise<void> {
     const { projects, memories, storage_bytes, in_inbox } = stats;
     return [{ projects, memories, storage_bytes }, in_inbox];
   };
+  await machine.memsync("start");
+  const folder = join(dirname(machine.folder), "elsewhere");
+  await mkdir(folder);
+  await machine.memsync("link", folder, "--id", "proj_elsewhere");
+  await machine.memsync("unlink", folder);
+  await machine.memsync("stop");
   await machine.memsync("set", "new", "ä");
   await machine.memsync("set", "key", "a longer value");
   await machine.memsync("set", "mine", "v", "--layer", "user");

@@ -1,24 +1,26 @@
 import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Lab, scenario } from "../support/lab.ts";
+import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { TerminalSession } from "../support/terminal-session.ts";
 import { waitFor } from "../support/wait-for.ts";
+
+const emulator = sharedEmulator();
 
 const HAS_TERMINALS = process.platform !== "win32";
 const CTRL_C = "\u0003";
 const QUESTION = /May memsync write others' changes into CLAUDE\.md here\? \[y\/N\] /;
 
 async function makeMachine(lab: Lab): Promise<Machine> {
-  return lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+  return lab.machine("a", await lab.git.repository("a", { "CLAUDE.md": "# Widget\n" }));
 }
 
 scenario(
   "Ctrl-C at the question for consent ends the daemon as it does elsewhere",
   async (lab) => {
     const machine = await makeMachine(lab);
-    await using terminal = new TerminalSession(lab, machine, "up");
+    await using terminal = new TerminalSession(lab, machine, ["up"]);
     await terminal.untilShown(QUESTION);
     terminal.type(CTRL_C);
     expect(await terminal.ended()).toBe(0);
@@ -34,13 +36,13 @@ scenario(
   "a yes to the question for consent is one, and no line is wider than the terminal",
   async (lab) => {
     const machine = await makeMachine(lab);
-    await using terminal = new TerminalSession(lab, machine, "up");
+    await using terminal = new TerminalSession(lab, machine, ["up"]);
     await terminal.untilShown(QUESTION);
-    expect(terminal.lines.every((line) => line.length <= 80)).toBe(true);
-    expect((await machine.status()).projects[0]?.folders[0]?.note).toContain("is missing");
+    expect(terminal.screen.wraps).toBe(0);
+    expect((await machine.fileStatus())?.state).toBe("upwards");
     terminal.type("y\n");
     await waitFor("the consent to be taken", async () => {
-      return !(await machine.fileStatus())?.note?.includes("--write");
+      return (await machine.fileStatus())?.state === "followed";
     });
   },
   undefined,
@@ -51,11 +53,64 @@ scenario(
   "Ctrl-C at a question of login ends it, and nothing is kept",
   async (lab) => {
     const machine = await makeMachine(lab);
-    await using terminal = new TerminalSession(lab, machine, "login");
+    await using terminal = new TerminalSession(lab, machine, ["login"]);
     await terminal.untilShown(/The service's address: /);
     terminal.type(CTRL_C);
     expect(await terminal.ended()).toBe(1);
     expect(terminal.lines.join("\n")).toContain("memsync: interrupted");
+  },
+  undefined,
+  HAS_TERMINALS,
+);
+
+scenario(
+  "what `login` says and asks is broken between words at 80 columns",
+  async (lab) => {
+    const machine = await makeMachine(lab);
+    await machine.memsync("start", machine.folder);
+    await machine.memsync("set", "mine", "value", "--layer", "user");
+    const { url, token } = emulator.account("narrow");
+    await using terminal = new TerminalSession(lab, machine, ["login", "--url", url]);
+    await terminal.untilShown(/The token/);
+    terminal.type(`${token}\n`);
+    for (const question of [
+      /Move the project [^?]*\? \[y\/N\]/,
+      /Move 1 [^?]*memory[^?]*\? \[y\/N\]/,
+    ]) {
+      await terminal.untilShown(question);
+      terminal.type("y\n");
+    }
+    expect(await terminal.ended()).toBe(0);
+    expect(terminal.screen.wraps).toBe(0);
+    expect(terminal.lines.join(" ").replace(/ +/g, " ")).toContain(
+      "which only you may read; the system has no keyring that works",
+    );
+  },
+  undefined,
+  HAS_TERMINALS,
+);
+
+scenario(
+  "tables fit 80 columns, and show what they are about",
+  async (lab) => {
+    const machine = await makeMachine(lab);
+    await machine.memsync("start", machine.folder);
+    const key = "a-key-that-is-rather-long-for-a-table";
+    await machine.memsync("set", key, `ghp_${"a1B2c3D4e5F6".repeat(3)}`);
+    const shows = async (what: RegExp, ...args: string[]) => {
+      await using terminal = new TerminalSession(lab, machine, args);
+      expect([args, await terminal.ended()]).toEqual([args, 0]);
+      expect([args, terminal.screen.wraps]).toEqual([args, 0]);
+      await terminal.untilShown(what);
+    };
+    await shows(
+      /ID +WHERE +WHAT +WHY[\s\S]*a-key-that-is-rather-lo… {2}looks like a GitHub token/,
+      "held",
+    );
+    await shows(/^a .*\/\S+\/a$/m, "projects");
+    await machine.memsync("set", key, "\n\n  the first words of it\n");
+    await shows(/VALUE[\s\S]*the first words of it/, "history", key);
+    await shows(/the first words of it/, "list");
   },
   undefined,
   HAS_TERMINALS,

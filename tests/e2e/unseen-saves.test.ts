@@ -112,7 +112,7 @@ scenario(
     expect(conflict.versions.every(({ at }) => at !== null)).toBe(true);
     await untilKept(b, retyped, "conflict");
     await a.memsync("conflicts", "choose", conflict.id, "1");
-    await untilFile(b, "# Guide\n\n\nTest with make test.\n\nA note.\n");
+    await untilFile(b, "# Guide\n\nTest with make test.\n\nA note.\n");
     await untilNone(pair);
   },
 );
@@ -224,6 +224,66 @@ scenario("after the minute a save means all that it says, without a conflict", a
   expect(await conflictsOf(a)).toEqual([]);
 });
 
+const SECTION = "## Build\n\nUse make.\nThen strip.\n";
+/** Of two blocks that change places the shorter one is moved. */
+const RULES = ["one", "two", "three", "four", "five", "six"].map((each) => `Rule ${each}.\n`);
+const TESTS = RULES.map((rule) => rule.replace("Rule", "Test"));
+const REST = `# Guide\n\n${RULES.join("")}\n## Test\n\n${TESTS.join("")}`;
+const [WHOLE, LAST] = [REST.replace("## Test", `${SECTION}\n## Test`), `${REST}\n${SECTION}`];
+
+/** What each saves while the other hears nothing of it. */
+async function saveApart({ a, b }: Pair, ofA: string, ofB: string): Promise<void> {
+  for (const machine of [a, b]) await machine.untilSynced();
+  await Promise.all([a.down(), b.down()]);
+  await save(a, ofA);
+  await save(b, ofB);
+  await a.up();
+  await a.untilSynced();
+  await b.up();
+}
+
+scenario(
+  "what two machines move to different places stands twice until one chooses",
+  async (lab) => {
+    const pair = await startWith(lab, "moved-twice", WHOLE);
+    const first = REST.replace("Rule one.", `${SECTION}\nRule one.`);
+    await saveApart(pair, LAST, first);
+    const conflict = await untilConflict(pair, "twice");
+    expect(conflict.versions.map(({ text, in_document }) => [text, in_document])).toEqual([
+      [SECTION, true],
+      [SECTION, true],
+    ]);
+    const shown = await pair.b.memsync("conflicts", "show", conflict.id);
+    expect(shown).toContain('behind "# Guide":');
+    expect(shown).toContain('behind "Test six.":');
+    const places = conflict.versions.map(({ machine }) => machine?.endsWith("home-a"));
+    await pair.b.memsync("conflicts", "choose", conflict.id, `${places.indexOf(true) + 1}`);
+    await untilNone(pair);
+    for (const machine of [pair.a, pair.b]) {
+      await waitFor("one copy", async () => (await read(machine)).split("## Build").length === 2);
+      expect((await read(machine)).indexOf("## Build")).toBeGreaterThan(REST.indexOf("## Test"));
+    }
+    // What was chosen was never gone for the others.
+    const texts = (await historyOf(pair.a)).map((version) => version.claude_md_content);
+    expect(texts.filter((text) => !text.includes("## Build"))).toEqual([]);
+  },
+);
+
+scenario(
+  "a line deleted in a block that another moves is told, and can be chosen away",
+  async (lab) => {
+    const pair = await startWith(lab, "moved-deleted", WHOLE);
+    await saveApart(pair, LAST, WHOLE.replace("Then strip.\n", ""));
+    const conflict = await untilConflict(pair, "both");
+    expect(conflict.versions.map(({ text }) => text)).toEqual(["", "Then strip.\n"]);
+    await untilFile(pair.b, LAST);
+    await pair.a.memsync("conflicts", "choose", conflict.id, "1");
+    for (const machine of [pair.a, pair.b])
+      await untilFile(machine, LAST.replace("Then strip.\n", ""));
+    await untilNone(pair);
+  },
+);
+
 const LONG = Array.from({ length: 14 }, (_, at) => `Rule ${at + 1} of the house.\n`).join("");
 
 scenario(
@@ -249,6 +309,16 @@ scenario(
     await untilNone(pair);
   },
 );
+
+scenario("a deletion of most of a text that the next save takes back is settled", async (lab) => {
+  const pair = await startWith(lab, "steps", LONG);
+  const { b } = pair;
+  // As a program does that writes its file in steps.
+  await save(b, "Rule 1 of the house.\n");
+  await untilConflict(pair, "deletion");
+  await save(b, `${LONG}One more.\n`);
+  await untilNone(pair);
+});
 
 scenario("each save is in the history as it was, and what became of it", async (lab) => {
   const { a, b } = await startWith(lab, "kept", START);

@@ -43,11 +43,19 @@ scenario("`stop` ends the daemon in order, and commands say that none runs", asy
   await machine.memsync("stop");
   expect(await machine.daemon?.ended()).toMatchObject({ status: 0, stderr: "" });
   expect(existsSync(join(machine.home, "daemon.sock"))).toBe(false);
-  for (const command of ["status", "sync", "projects", "link", "unlink", "env", "stop"]) {
+  for (const command of ["sync", "link", "unlink", "env"]) {
     const { status, stdout, stderr } = await machine.run([command]);
     expect([command, status, stdout]).toEqual([command, 1, ""]);
     expect(stderr).toBe("memsync: no daemon is running: start it with `memsync start`\n");
   }
+  expect(await machine.memsync("stop")).toBe("no daemon was running\n");
+  expect(JSON.parse(await machine.memsync("stop", "--json"))).toEqual({
+    stopped: false,
+    killed: false,
+  });
+  const fresh = lab.machine("fresh", folder);
+  expect(await fresh.memsync("stop")).toBe("no daemon was running\n");
+  expect(existsSync(fresh.home)).toBe(false);
 });
 
 scenario("a signal ends the daemon in order", async (lab) => {

@@ -133,6 +133,47 @@ scenario(
   },
 );
 
+scenario("a relative MEMSYNC_HOME is refused, and nothing is made", async (lab) => {
+  const machine = await makeMachine(lab);
+  for (const args of [["list"], ["set", "k", "v", "--layer", "user"], ["start"], ["status"]]) {
+    const env = { MEMSYNC_HOME: "relative/home" };
+    const { status, stdout, stderr } = await machine.run(args, { env });
+    expect([args, status, stdout]).toEqual([args, 1, ""]);
+    expect(stderr).toStartWith("memsync: MEMSYNC_HOME is a relative path, relative/home: ");
+  }
+  expect(existsSync(join(machine.folder, "relative"))).toBe(false);
+});
+
+scenario("`emulator --json` and `server --json` say in JSON where they are", async (lab) => {
+  const machine = await makeMachine(lab);
+  const emulated = machine.spawn(["emulator", "--port", "0", "--json"]);
+  await emulated.untilPrinted(/\n\}\n/);
+  const { MEMSYNC_URL, MEMSYNC_TOKEN } = JSON.parse(emulated.stdout);
+  const headers = { authorization: `Bearer ${MEMSYNC_TOKEN}` };
+  expect((await fetch(`${MEMSYNC_URL}/v1/projects`, { headers })).status).toBe(200);
+  await emulated.end("SIGTERM");
+  const server = machine.spawn(["server", "--port", "0", "--json"]);
+  await server.untilPrinted(/\n\}\n/);
+  const { url, ...rest } = JSON.parse(server.stdout);
+  expect((await fetch(`${url}/v1/projects`)).status).toBe(401);
+  expect(rest).toEqual({
+    database: join(machine.folder, "memsync-server.db"),
+    has_accounts: false,
+  });
+  await server.end("SIGTERM");
+});
+
+scenario("a token that would be expired when it is made is refused", async (lab) => {
+  const machine = lab.machine("a", lab.git.folder);
+  await machine.memsync("server", "account", "create", "acme");
+  const create = ["server", "token", "create", "--account", "acme"];
+  const past = await machine.run([...create, "--expires", "2020-01-01T00:00:00Z"]);
+  expect([past.status, past.stdout]).toEqual([2, ""]);
+  expect(past.stderr).toContain("--expires 2020-01-01T00:00:00Z is in the past");
+  expect(await machine.memsync("server", "token", "list")).toContain("no tokens");
+  await machine.memsync(...create, "--expires", "2999-01-01T00:00:00Z");
+});
+
 scenario("a server's commands make a database for the first account alone", async (lab) => {
   const machine = lab.machine("a", lab.git.folder);
   const database = lab.git.path("memsync-server.db");
@@ -194,12 +235,13 @@ scenario("a write into a project that is linked nowhere says that nothing is sen
   const set = (id = "") => machine.run(["set", "key", "value", "--project", id]);
   expect(await set(project?.id)).toMatchObject({ status: 0, stderr: "" });
   expect((await set("proj_mistyped")).status).toBe(1);
-  // Without a daemon nobody knows yet which projects there are.
+  await machine.memsync("unlink");
+  const unlinked = await set(project?.id);
+  expect([unlinked.status, unlinked.stdout]).toEqual([0, ""]);
+  expect(unlinked.stderr).toContain(`${project?.id} is linked to no folder here`);
   await machine.down();
-  expect(await set(project?.id)).toMatchObject({ status: 0, stderr: "" });
-  const mistyped = await set("proj_mistyped");
-  expect([mistyped.status, mistyped.stdout]).toEqual([0, ""]);
-  expect(mistyped.stderr).toContain("proj_mistyped is linked to no folder here");
+  expect((await set("proj_mistyped")).status).toBe(1);
+  expect((await set(project?.id)).stderr).toContain("is linked to no folder here");
 });
 
 scenario("a mistyped folder is not taken for the project around it", async (lab) => {

@@ -50,11 +50,14 @@ scenario("several commands that come to an older daemon replace it once", async 
 scenario("an older daemon is left alone where nobody else would start it again", async (lab) => {
   const { machine, introduction } = await makeMachine(lab, "older-left");
   const older = { ...introduction, version: "0.0.9" };
-  const elsewhere = { url: "http://elsewhere.example.com", has_token: true };
+  const elsewhere = { url: "http://elsewhere.example.com", has_token: true, gateway_port: null };
   const cases: readonly (readonly [Partial<Introduction> | undefined, string])[] = [
     [{ ...older, started: "foreground" }, "end it where it runs, and start it again"],
     [undefined, "end it where it runs, and start it again"],
-    [{ ...older, environment: elsewhere }, "set MEMSYNC_URL and MEMSYNC_TOKEN as when"],
+    [
+      { ...older, environment: elsewhere },
+      "set MEMSYNC_URL, MEMSYNC_TOKEN and MEMSYNC_GATEWAY_PORT as when",
+    ],
   ];
   for (const [each, sentence] of cases) {
     const fake = startFakeDaemon(machine.home, each);

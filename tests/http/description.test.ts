@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { OpenApiDocument } from "../../server/openapi/document.ts";
-import { type Described, OpenApiContract } from "../support/openapi-contract.ts";
 import { connectLive } from "../support/live-client.ts";
+import { type Described, OpenApiContract } from "../support/openapi-contract.ts";
 import { newAccount } from "../support/service.ts";
 
 const { url } = newAccount();
@@ -25,6 +25,7 @@ const SHOP = { id: "proj_shop" };
 const MEMORY = { id: "mem_u6ykwnieueldi33viiaqvs22vd" };
 const BOTH = { project_id: WIDGET.id, target_project_id: SHOP.id };
 const NOWHERE = { id: "proj_nowhere" };
+const NO_DOCUMENTS = { encoding: "yjs-v1", documents: {} };
 
 /** Every operation with each of its examples, in an order in which they succeed. */
 const STORY: readonly Call[] = [
@@ -45,6 +46,7 @@ const STORY: readonly Call[] = [
   { id: "apiSyncProject", params: SHOP, body: "firstContact" },
   { id: "apiSyncProject", params: SHOP, body: "exchange" },
   { id: "apiSyncAccount", body: "both" },
+  { id: "apiSyncAccount", body: "projects" },
   { id: "apiConnectProjects", body: "two" },
   { id: "apiListProjects", query: { limit: "1" } },
   { id: "v1ListProjects" },
@@ -53,8 +55,10 @@ const STORY: readonly Call[] = [
   { id: "v1ListSessions", query: { project_id: SHOP.id } },
   { id: "v1GetSession", params: { id: "sess_7f3a" } },
   { id: "apiGetStats" },
+  { id: "apiGetAccount" },
   { id: "apiDisconnectProjects", query: BOTH },
   { id: "v1DeleteMemory", params: MEMORY },
+  { id: "apiDeleteProject", params: SHOP },
   { id: "serviceHealth" },
   { id: "serviceReady" },
   { id: "serviceMetrics" },
@@ -69,6 +73,7 @@ const REFUSED: readonly Call[] = [
   { id: "v1CreateMemory", status: 400, body: { content: "", layer: "team" } },
   { id: "v1CreateMemory", status: 404, body: { content: "x", project_id: "proj_nowhere" } },
   { id: "v1DeleteMemory", status: 404, params: { id: "mem_none" } },
+  { id: "apiDeleteProject", status: 404, params: NOWHERE },
   { id: "v1ListProjects", status: 400, query: { limit: "0" } },
   { id: "v1GetProject", status: 404, params: NOWHERE },
   { id: "v1SyncProject", status: 400, params: SHOP, body: { memories: 5 } },
@@ -82,6 +87,7 @@ const REFUSED: readonly Call[] = [
   { id: "apiSyncProject", status: 400, params: SHOP },
   { id: "apiSyncProject", status: 404, params: NOWHERE, body: {} },
   { id: "apiSyncAccount", status: 400, body: {} },
+  { id: "apiSyncAccount", status: 400, body: { crdt: { ...NO_DOCUMENTS, projects: [] } } },
   { id: "apiConnectProjects", status: 400, body: {} },
   { id: "apiConnectProjects", status: 404, body: { ...BOTH, target_project_id: "proj_none" } },
   { id: "apiDisconnectProjects", status: 400 },
@@ -199,4 +205,18 @@ test("description and page need no token and may load nothing from elsewhere", a
     expect(head.headers.get("etag")).toBe(headers.get("etag") as string);
   }
   expect((await fetch(`${url}/docs`, { method: "POST" })).status).toBe(404);
+});
+
+test("the page's policy lets its own script and style run, and nothing else", async () => {
+  const page = await fetch(`${url}/docs`);
+  const policy = page.headers.get("content-security-policy");
+  const text = await page.text();
+  for (const [element, directive] of [
+    ["style", "style-src"],
+    ["script", "script-src"],
+  ] as const) {
+    const [, content] = text.match(new RegExp(`<${element}[^>]*>(.*?)</${element}>`, "s")) ?? [];
+    const hash = new Bun.CryptoHasher("sha256").update(content ?? "").digest("base64");
+    expect(policy).toContain(`${directive} 'sha256-${hash}'`);
+  }
 });

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import * as Y from "yjs";
 import type { Answered } from "../support/host-server.ts";
 import { connectLive } from "../support/live-client.ts";
 import { shakeHands } from "../support/live-handshake.ts";
@@ -128,6 +129,8 @@ const TABLE: readonly Row[] = [
   ["POST /api/projects", "/api/projects", { name: "new" }, [403, 403, 200, 200, 200]],
   ["GET /api/projects/:id", "/api/projects/proj_main", NOTHING, [200, 403, 404, 200, 200]],
   ["GET /api/projects/:id", "/api/projects/proj_elsewhere", NOTHING, [200, 200, 404, 200, 200]],
+  ["DELETE /api/projects/:id", "/api/projects/proj_main", NOTHING, [403, 403, 404, 200, 200]],
+  ["DELETE /api/projects/:id", "/api/projects/proj_none", NOTHING, [403, 404, 404, 404, 404]],
   ["POST /api/projects/:id/sync", "/api/projects/proj_main/sync", {}, [200, 403, 404, 200, 200]],
   [
     "POST /api/projects/:id/sync",
@@ -174,6 +177,7 @@ const TABLE: readonly Row[] = [
     [403, 403, 404, 200, 200],
   ],
   ["GET /api/projects/stats", "/api/projects/stats", NOTHING, [200, 200, 200, 200, 200]],
+  ["GET /api/account", "/api/account", NOTHING, [200, 200, 200, 200, 200]],
   ["POST /api/sync", "/api/sync", { crdt: OWN_CRDT }, [200, 200, 200, 200, 200]],
   [
     "POST /api/sync",
@@ -255,6 +259,15 @@ test("a project that the header X-Project-Id names is answered as if the query n
   }
 });
 
+test("every token is told of its own account, and of no other's users", async () => {
+  const told = async (who: Good) =>
+    JSON.parse((await host.send(good[who], "GET", "/api/account")).text);
+  for (const who of ["reading", "elsewhere", "colleague", "right"] as const) {
+    expect([who, await told(who)]).toEqual([who, { name: "acme", plan: "team", users: 2 }]);
+  }
+  expect(await told("stranger")).toEqual({ name: "rival", plan: "pro", users: 1 });
+});
+
 test("a path that is not served is 401 without a good token and 404 with one", async () => {
   for (const path of ["/", "/v1", "/v1/nowhere", "/api/projects/proj_main/memories"]) {
     for (const authorization of Object.values(bad)) {
@@ -329,3 +342,66 @@ describe("the live socket", () => {
     expect(await hear("reading", main)).toEqual(anns);
   });
 });
+
+/** Some hundred calls. */
+const MANY_CALLS_MS = 60_000;
+
+const NAMED = ["proj_main", "proj_elsewhere", "proj_shared", "proj_own", "proj_none", "nonsense"];
+
+test(
+  "in one call each project is answered to each as in a call of its own",
+  async () => {
+    const foreign = new Y.Doc();
+    const entry = { key: "key", value: "new", created_at: 1, updated_at: 1 };
+    foreign.getArray(`memories/${foreign.clientID}`).push([entry]);
+    const update = Buffer.from(Y.encodeStateAsUpdate(foreign)).toString("base64");
+    for (const project of [{}, { update }]) {
+      const documents = { project, user: {}, global: {} };
+      for (const who of GOOD) {
+        await accounts.restore();
+        const alone: Record<string, unknown> = {};
+        let before = await accounts.state();
+        for (const id of NAMED) {
+          const crdt = { encoding: "yjs-v1", documents };
+          const answer = await host.send(good[who], "POST", `/v1/projects/${id}/sync`, { crdt });
+          const told = JSON.parse(answer.text) as Told;
+          alone[id] = told.error?.code ?? documentsOf(told.crdt.documents);
+        }
+        if (!MAY_WRITE.includes(who)) expect(await accounts.state()).toBe(before);
+        await accounts.restore();
+        before = await accounts.state();
+        const projects = Object.fromEntries(NAMED.map((id) => [id, { documents }]));
+        const crdt = { encoding: "yjs-v1", documents: {}, projects };
+        const answer = await host.send(good[who], "POST", "/api/sync", { crdt });
+        expect(answer.status).toBe(200);
+        expectSecret(answer, 200, VISIBLE[who]);
+        const told = JSON.parse(answer.text) as Told;
+        const together = Object.entries(told.crdt.projects ?? {}).map(([id, part]) => {
+          return [id, part.error?.code ?? documentsOf(part.documents)];
+        });
+        expect({ who, answered: Object.fromEntries(together) }).toEqual({ who, answered: alone });
+        if (!MAY_WRITE.includes(who)) expect(await accounts.state()).toBe(before);
+      }
+    }
+  },
+  MANY_CALLS_MS,
+);
+
+/** Those who may write in the account. */
+const MAY_WRITE: readonly Good[] = ["elsewhere", "colleague", "right"];
+
+interface Told {
+  readonly error?: { readonly code: string };
+  readonly crdt: ToldPart & { readonly projects?: Readonly<Record<string, Told & ToldPart>> };
+}
+
+interface ToldPart {
+  readonly documents: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+/** Which documents were served, refused or forbidden; not where they stand. */
+function documentsOf(documents: ToldPart["documents"]): unknown {
+  return Object.entries(documents).map(([layer, { forbidden, refused }]) => {
+    return [layer, { forbidden, refused }];
+  });
+}

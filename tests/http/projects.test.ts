@@ -220,6 +220,38 @@ test("sessions come with a sync and are listed by their last activity", async ()
   expect((await client.get("/v1/sessions/sess_none")).status).toBe(404);
 });
 
+test("a project that is deleted is gone with all of it, and is begun anew empty", async () => {
+  const client = newAccount();
+  for (const id of ["proj_a", "proj_b"]) await client.post("/api/projects", { id, name: id });
+  await client.post("/api/projects/proj_a/sync", {
+    claude_md_content: "# A\n",
+    memories: [{ key: "k", value: "v" }],
+    metadata: { language: "Go" },
+    sessions: [{ id: "sess_a", started_at: "2026-01-01T00:00:00.000Z" }],
+  });
+  await client.post("/api/projects/connect", {
+    project_id: "proj_a",
+    target_project_id: "proj_b",
+  });
+  const deleted = await client.delete("/api/projects/proj_a");
+  expect([deleted.status, deleted.body]).toEqual([200, { id: "proj_a", deleted: true }]);
+  expect((await client.delete("/api/projects/proj_a")).status).toBe(404);
+  expect((await client.get("/v1/projects/proj_a")).status).toBe(404);
+  const { projects, total } = (await client.get<ProjectList>("/api/projects")).body;
+  expect([projects.map(({ id }) => String(id)), total]).toEqual([["proj_b"], 1]);
+  expect(projects[0]?.connected_project_ids).toEqual([]);
+  expect((await client.get<SessionList>("/v1/sessions")).body.total).toBe(0);
+  expect((await client.get<Stats>("/api/projects/stats")).body).toMatchObject({
+    projects: 1,
+    connections: 0,
+    memories: { total: 0 },
+  });
+  const anew = await client.post<Created>("/api/projects", { id: "proj_a" });
+  expect(anew.body).toMatchObject({ created: true, metadata: {}, memory_count: 0 });
+  const found = await client.get<ProjectWithMemories>("/api/projects/proj_a");
+  expect(found.body).toMatchObject({ claude_md_content: "", memories: [] });
+});
+
 test("stats count what there is", async () => {
   const client = newAccount();
   await client.post("/v1/projects/proj_a/sync", { memories: [{ key: "a", value: "1" }] });

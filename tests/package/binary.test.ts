@@ -5,6 +5,7 @@ import { VERSION } from "../../shared/version.ts";
 import { HomeCommands, type HomeState } from "../released/home-state.ts";
 import { NEWER_HOME, tryNewerHome } from "../released/newer-home.ts";
 import { takeOn } from "../released/take-on.ts";
+import { RunningProcess } from "../support/running-process.ts";
 import { ServerFolder } from "../support/server-process.ts";
 import { type Compiled, compiled } from "./compiled.ts";
 import { ROOT } from "./consumer.ts";
@@ -117,6 +118,17 @@ test("it takes on a home of 0.1.0, from a folder with a space in its name", asyn
   using home = new HomeCommands([moved]);
   const then: HomeState = await Bun.file(join(RELEASED, "home.json")).json();
   await takeOn(home, await Bun.file(join(RELEASED, "home.sql")).text(), then);
+});
+
+test("run by npx it says that the service's program may be cleared away", async () => {
+  const cached = join(made.folder, "_npx", "4f1c0b7", "memsync");
+  mkdirSync(join(cached, ".."), { recursive: true });
+  cpSync(made.binary, cached);
+  using home = machine();
+  // No service manager is in this path.
+  const env = { PATH: made.folder, HOME: home.folder, MEMSYNC_HOME: home.home };
+  const install = new RunningProcess([cached, "install"], { cwd: home.project, env });
+  expect((await install.ended()).stderr).toContain("this memsync is in npx's cache");
 });
 
 test("it refuses a home of a newer version, and changes no byte of it", async () => {

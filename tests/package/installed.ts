@@ -1,44 +1,78 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findPlatform, packageNameOf } from "../../scripts/launcher/platforms.ts";
 import { type Consumer, createConsumer, type Outcome, ROOT } from "./consumer.ts";
+import { type Registry, startRegistry } from "./registry.ts";
 
-export interface Packed extends Disposable {
-  /** Path of the tarball. */
+/** What `npm run package` makes on this machine. */
+export interface Packed extends AsyncDisposable {
+  /** Path of the tarball of the package `memsync`. */
   readonly path: string;
-  /** Paths in the package. */
-  readonly files: readonly string[];
+  /** Path of the one with the binary; undefined where this platform has none. */
+  readonly binaryPath: string | undefined;
+  /** Has the package with the binary, and none of another platform. */
+  readonly registry: Registry;
+}
+
+/** The name of this platform's package; undefined where it has none. */
+export const PLATFORM_PACKAGE = nameOfPlatformPackage();
+
+function nameOfPlatformPackage(): string | undefined {
+  const platform = findPlatform();
+  return platform && packageNameOf(platform);
 }
 
 /** Builds and packs this checkout. */
 export async function pack(): Promise<Packed> {
   const folder = mkdtempSync(join(tmpdir(), "memsync-packed-"));
   await using builder = await createConsumer();
-  const npm = ["npm", "--prefix", ROOT, "pack", ROOT, "--json", "--pack-destination", folder];
-  const { stdout } = succeeded("npm pack", await builder.run(...npm));
-  const [packed] = JSON.parse(stdout.slice(stdout.indexOf("[\n"))) as [
-    { readonly filename: string; readonly files: readonly { readonly path: string }[] },
-  ];
+  const script = join(ROOT, "scripts/package.ts");
+  const { stdout } = succeeded(
+    "npm run package",
+    await builder.run(process.execPath, script, folder),
+  );
+  const [path = "", binaryPath] = stdout.trim().split("\n");
+  const registry = startRegistry();
+  if (binaryPath !== undefined) await registry.hold(binaryPath);
   return {
-    path: join(folder, packed.filename),
-    files: packed.files.map(({ path }) => path),
-    [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
+    path,
+    binaryPath,
+    registry,
+    async [Symbol.asyncDispose]() {
+      await registry[Symbol.asyncDispose]();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** The manifest and the paths of the files in a tarball, from the package's folder. */
+export async function contentsOf(
+  tarball: string,
+): Promise<{ readonly manifest: Record<string, unknown>; readonly files: readonly string[] }> {
+  const files = await new Bun.Archive(await Bun.file(tarball).bytes()).files();
+  return {
+    manifest: JSON.parse((await files.get("package/package.json")?.text()) ?? ""),
+    files: [...files.keys()].map((path) => path.slice("package/".length)).sort(),
   };
 }
 
 /** Without a manifest npm would install into a folder above that has one. */
-const MANIFEST = { private: true, allowScripts: { "better-sqlite3": true, bun: true } };
+const MANIFEST = {
+  private: true,
+  allowScripts: { memsync: true, "better-sqlite3": true, bun: true },
+};
 
-/** Someone who installed the tarball, and nothing else. */
+/** Someone who installed the package, and nothing else. */
 export async function installed(packed: Packed, ...flags: readonly string[]): Promise<Consumer> {
   const consumer = await createConsumer();
   await consumer.write({ "package.json": JSON.stringify(MANIFEST) });
-  succeeded("npm install", await consumer.run("npm", "install", ...flags, packed.path));
+  succeeded("npm install", await npmInstall(consumer, packed, ...flags));
   return consumer;
 }
 
 /**
- * Someone who installed the tarball for all of their projects, below a folder with a space in its
+ * Someone who installed the package for all of their projects, below a folder with a space in its
  * name, and without install scripts, as Homebrew does. `prefix` is relative to their folder.
  */
 export async function installedGlobally(
@@ -47,8 +81,18 @@ export async function installedGlobally(
   const consumer = await createConsumer();
   const prefix = "pre fix";
   const flags = ["--global", "--ignore-scripts", "--prefix", prefix];
-  succeeded("npm install", await consumer.run("npm", "install", ...flags, packed.path));
+  succeeded("npm install", await npmInstall(consumer, packed, ...flags));
   return { consumer, prefix };
+}
+
+/** What is in memsync's own scope comes from the test's registry, all else from npm's. */
+function npmInstall(
+  consumer: Consumer,
+  { path, registry }: Packed,
+  ...flags: readonly string[]
+): Promise<Outcome> {
+  const scope = `--@memsync:registry=${registry.url}/`;
+  return consumer.run("npm", "install", scope, ...flags, path);
 }
 
 /** An outcome that must be good for anything else to be tried. */

@@ -1,71 +1,58 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { copyFile } from "node:fs/promises";
+import { existsSync, readdirSync } from "node:fs";
+import { copyFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { manPage } from "../../scripts/man-page.ts";
-import { wireSchemas } from "../../scripts/wire-types.ts";
 import { VERSION } from "../../shared/version.ts";
 import { HomeCommands } from "../released/home-state.ts";
 import { NEWER_HOME, tryNewerHome } from "../released/newer-home.ts";
 import { takeOn } from "../released/take-on.ts";
 import { type Consumer, createConsumer, ROOT } from "./consumer.ts";
-import { installed, installedGlobally, type Packed, pack } from "./installed.ts";
+import {
+  contentsOf,
+  installed,
+  installedGlobally,
+  type Packed,
+  PLATFORM_PACKAGE,
+  pack,
+} from "./installed.ts";
+import { ESM, testLibraries } from "./libraries.ts";
 
 const INSTALL_DEADLINE_MS = 600_000;
 const READY = /^memsync emulator ready at (http:\S+)\n/;
+const COMMAND = "node_modules/.bin/memsync";
 
-/** The body of a program that starts the emulator, asks it something and ends. */
-const ASK = `
-  const emulator = await startEmulator();
-  const headers = { Authorization: "Bearer " + emulator.token };
-  const response = await fetch(emulator.url + "/v1/memories", { headers });
-  console.log(response.status, await response.text());
-  await emulator.close();
-`;
-const ESM = `import { startEmulator } from "memsync/emulator";\n${ASK}`;
-const COMMON_JS = `const { startEmulator } = require("memsync/emulator");
-  (async () => {${ASK}})();`;
-
-/** The body of a program that makes a memory and asks for what is not there. */
-const CALL = `
-  const emulator = await startEmulator();
-  const { v1 } = createClient({ url: emulator.url, token: emulator.token });
-  const { id } = await v1.createMemory({ content: "x", layer: "user" });
-  for await (const memory of v1.memories()) console.log(memory.id === id);
-  const failure = await v1.getProject("proj_none").catch((thrown) => thrown);
-  console.log(failure instanceof MemsyncError, failure.code, failure.status);
-  await emulator.close();
-`;
-const CLIENT_ESM = `import { startEmulator } from "memsync/emulator";
-  import { createClient, MemsyncError } from "memsync/client";\n${CALL}`;
-const CLIENT_COMMON_JS = `const { startEmulator } = require("memsync/emulator");
-  const { createClient, MemsyncError } = require("memsync/client");
-  (async () => {${CALL}})();`;
-
-/** What a platform with `fetch` lets pass, and what it does not. */
-const PLATFORM = `
-  const service = { url: "http://127.0.0.1:1", token: "mst_x" };
-  export const given = createClient({ ...service, fetch: (input, init) => fetch(input, init) });
-  export const ended = v1.listMemories({}, { signal: new AbortController().signal });
-  // @ts-expect-error: no signal
-  export const endless = v1.listMemories({}, { signal: "stop" });
-`;
+/** Where this platform has no package with the binary, Bun runs the command in all of these. */
+const hasBinary = PLATFORM_PACKAGE !== undefined;
 
 let packed: Packed;
+/** The binary is in the place of the launcher. */
 let consumer: Consumer;
-/** Installed without install scripts: `bun` is not put in its place, nothing is compiled. */
+/** Installed without install scripts: the launcher starts the binary, nothing is compiled. */
 let scriptless: Consumer;
+/** Installed without optional dependencies, the binary among them: the launcher starts Bun. */
+let binaryless: Consumer;
 
 beforeAll(async () => {
   packed = await pack();
-  consumer = await installed(packed);
-  scriptless = await installed(packed, "--ignore-scripts");
+  [consumer, scriptless, binaryless] = await Promise.all([
+    installed(packed),
+    installed(packed, "--ignore-scripts"),
+    installed(packed, "--omit=optional"),
+  ]);
 }, INSTALL_DEADLINE_MS);
 
 afterAll(async () => {
-  await consumer?.[Symbol.asyncDispose]();
-  await scriptless?.[Symbol.asyncDispose]();
-  packed?.[Symbol.dispose]();
+  for (const each of [consumer, scriptless, binaryless]) await each?.[Symbol.asyncDispose]();
+  await packed?.[Symbol.asyncDispose]();
 });
+
+/** Each way in which the command may be installed. */
+const INSTALLATIONS = {
+  "as the binary itself": () => consumer,
+  "without install scripts": () => scriptless,
+  "without optional dependencies": () => binaryless,
+};
 
 async function answerOf(url: string | undefined): Promise<number> {
   const headers = { Authorization: "Bearer mst_dev_pro" };
@@ -73,12 +60,44 @@ async function answerOf(url: string | undefined): Promise<number> {
   return status;
 }
 
-test("the package holds what is built and its documents, and nothing else", () => {
+/** Runs `work` while a folder of an installation is not there. */
+async function without(
+  { folder }: Consumer,
+  path: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  const [there, aside] = [join(folder, path), join(folder, "aside")];
+  await rename(there, aside);
+  try {
+    await work();
+  } finally {
+    await rename(aside, there);
+  }
+}
+
+function platformPackagesIn(folder: string): string[] {
+  const scope = join(folder, "node_modules/@memsync");
+  return existsSync(scope) ? readdirSync(scope) : [];
+}
+
+test("the package holds what is built and its documents, and nothing else", async () => {
   const documents = /^(package\.json|(README|ARCHITECTURE|PROTOCOL|CHANGELOG)\.md|LICENSE)$/;
-  const others = packed.files.filter((path) => !path.startsWith("dist/") && !documents.test(path));
-  expect(others).toEqual([]);
-  expect(packed.files).toContain("dist/memsync.mjs");
+  const { files } = await contentsOf(packed.path);
+  expect(files.filter((path) => !path.startsWith("dist/") && !documents.test(path))).toEqual([]);
+  expect(files).toContain("dist/bin/memsync");
 });
+
+test.if(hasBinary)(
+  "a platform's package holds the binary, and is of the same version",
+  async () => {
+    const main = await contentsOf(packed.path);
+    const { manifest, files } = await contentsOf(packed.binaryPath ?? "");
+    const binary = process.platform === "win32" ? "memsync.exe" : "memsync";
+    expect(files).toEqual(["LICENSE", binary, "package.json", "third-party-notices.txt"]);
+    expect([main.manifest.version, manifest.version]).toEqual([VERSION, VERSION]);
+    expect(main.manifest.optionalDependencies).toHaveProperty([PLATFORM_PACKAGE ?? ""], VERSION);
+  },
+);
 
 test("the package has a manual page, which npm installs", async () => {
   const installedAt = join(consumer.folder, "node_modules/memsync");
@@ -109,35 +128,84 @@ test("npx runs the emulator, which answers", async () => {
   expect(await answerOf(url)).toBe(200);
 });
 
-test("the command says its version, and exits with the status of what it ran", async () => {
-  const command = "node_modules/.bin/memsync";
-  const version = await consumer.run(command, "--version");
-  expect(version).toEqual({ status: 0, stdout: `${VERSION}\n`, stderr: "" });
-  expect((await consumer.run(command, "emulator", "--port", "x")).status).toBe(2);
+test.if(hasBinary)("the installed command is the binary, which needs no Node", async () => {
+  const alone = await consumer.run("env", "-i", COMMAND, "--version");
+  expect(alone).toEqual({ status: 0, stdout: `${VERSION}\n`, stderr: "" });
 });
 
-for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
-  test(`${signal} to the command ends the emulator in good order`, async () => {
-    const emulator = consumer.start("node_modules/.bin/memsync", "emulator", "--port", "0");
-    const [, url] = await emulator.prints(READY);
-    emulator.kill(signal);
-    expect(await emulator.ended).toEqual({ status: 0, signal: null });
-    expect(answerOf(url)).rejects.toThrow();
+test.if(hasBinary)("without install scripts the launcher starts the binary, not Bun", async () => {
+  await without(scriptless, "node_modules/bun", async () => {
+    const version = await scriptless.run(COMMAND, "--version");
+    expect(version).toEqual({ status: 0, stdout: `${VERSION}\n`, stderr: "" });
+  });
+});
+
+test("without optional dependencies there is no binary, and no other platform's anywhere", async () => {
+  const held = [consumer, scriptless].map(({ folder }) => platformPackagesIn(folder));
+  const own = PLATFORM_PACKAGE?.replace("@memsync/", "");
+  expect(held).toEqual(own === undefined ? [[], []] : [[own], [own]]);
+  expect(platformPackagesIn(binaryless.folder)).toEqual([]);
+});
+
+for (const [how, installation] of Object.entries(INSTALLATIONS)) {
+  test(`${how}, the command exits with the status of what it ran`, async () => {
+    const version = await installation().run(COMMAND, "--version");
+    expect(version).toEqual({ status: 0, stdout: `${VERSION}\n`, stderr: "" });
+    const refused = await installation().run(COMMAND, "emulator", "--port", "x");
+    expect(refused).toMatchObject({ status: 2, stdout: "" });
+  });
+
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
+    test(`${how}, ${signal} to the command ends the emulator in good order`, async () => {
+      const emulator = installation().start(COMMAND, "emulator", "--port", "0");
+      const [, url] = await emulator.prints(READY);
+      emulator.kill(signal);
+      expect(await emulator.ended).toEqual({ status: 0, signal: null });
+      expect(answerOf(url)).rejects.toThrow();
+    });
+  }
+
+  test(`${how}, the daemon takes nothing but its project from where the user stands`, async () => {
+    await installation().write({
+      "elsewhere/bunfig.toml": 'preload = ["./preload.ts"]',
+      "elsewhere/preload.ts": 'console.log("preloaded");',
+      "elsewhere/.env": "MEMSYNC_URL=nonsense",
+    });
+    const up = `cd elsewhere && MEMSYNC_HOME=$PWD/home exec ../${COMMAND} up`;
+    const daemon = installation().start("sh", "-c", up);
+    await daemon.prints(/^memsync is up/);
+    daemon.kill("SIGTERM");
+    expect(await daemon.ended).toEqual({ status: 0, signal: null });
   });
 }
 
-test("the daemon runs, and takes nothing but its project from where the user stands", async () => {
-  await consumer.write({
-    "elsewhere/bunfig.toml": 'preload = ["./preload.ts"]',
-    "elsewhere/preload.ts": 'console.log("preloaded");',
-    "elsewhere/.env": "MEMSYNC_URL=nonsense",
-  });
-  const up = "cd elsewhere && MEMSYNC_HOME=$PWD/home exec ../node_modules/.bin/memsync up";
-  const daemon = consumer.start("sh", "-c", up);
-  await daemon.prints(/^memsync is up/);
-  daemon.kill("SIGTERM");
-  expect(await daemon.ended).toEqual({ status: 0, signal: null });
+test.if(hasBinary)("a binary of another version is not used, and it is said", async () => {
+  const path = join(scriptless.folder, "node_modules", PLATFORM_PACKAGE ?? "", "package.json");
+  const manifest = await Bun.file(path).text();
+  await writeFile(path, manifest.replace(`"${VERSION}"`, '"0.0.9"'));
+  const { status, stdout, stderr } = await scriptless.run(COMMAND, "--version");
+  await writeFile(path, manifest);
+  expect([status, stdout]).toEqual([0, `${VERSION}\n`]);
+  expect(stderr).toBe(
+    `memsync: ${PLATFORM_PACKAGE} is of version 0.0.9 and is not used: install memsync again\n`,
+  );
 });
+
+test.if(hasBinary && process.platform === "linux")(
+  "the binary is not started where its C library is not there",
+  async () => {
+    const [launcher, moved] = ["memsync", "memsync-on-musl"].map((name) =>
+      join(scriptless.folder, "node_modules/memsync/dist/bin", name),
+    );
+    const text = await Bun.file(launcher ?? "").text();
+    await Bun.write(moved ?? "", text.replaceAll(/"\/lib\S*\/ld-linux\S*"/g, '"/nowhere/ld.so"'));
+    const onBun = await scriptless.run("node", moved ?? "", "--version");
+    expect(onBun).toEqual({ status: 0, stdout: `${VERSION}\n`, stderr: "" });
+    await without(scriptless, "node_modules/bun", async () => {
+      expect((await scriptless.run("node", moved ?? "", "--version")).status).toBe(1);
+    });
+  },
+);
 
 test("the emulator runs as a process of Node, too", async () => {
   const program = "node_modules/memsync/dist/cli-node.mjs";
@@ -148,113 +216,13 @@ test("the emulator runs as a process of Node, too", async () => {
   expect(await emulator.ended).toEqual({ status: 0, signal: null });
 });
 
-for (const runtime of ["node", "bun"]) {
-  for (const [kind, text] of Object.entries({ mjs: ESM, cjs: COMMON_JS })) {
-    test(`the emulator starts within a .${kind} program of ${runtime}`, async () => {
-      await consumer.write({ [`ask.${kind}`]: text });
-      const path = runtime === "bun" ? "node_modules/.bin/bun" : runtime;
-      const { status, stdout, stderr } = await consumer.run(path, `ask.${kind}`);
-      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-      expect(stdout).toStartWith('200 {"memories":[]');
-    });
-  }
-}
-
-for (const runtime of ["node", "bun"]) {
-  for (const [kind, text] of Object.entries({ mjs: CLIENT_ESM, cjs: CLIENT_COMMON_JS })) {
-    test(`the client works within a .${kind} program of ${runtime}`, async () => {
-      await consumer.write({ [`call.${kind}`]: text });
-      const path = runtime === "bun" ? "node_modules/.bin/bun" : runtime;
-      const { status, stdout, stderr } = await consumer.run(path, `call.${kind}`);
-      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-      expect(stdout).toBe("true\ntrue not_found 404\n");
-    });
-  }
-}
-
-for (const [resolution, module, name] of [
-  ["nodenext", "nodenext", "typed.mts"],
-  ["nodenext", "nodenext", "typed.cts"],
-  ["bundler", "esnext", "typed.ts"],
-] as const) {
-  test(`the types are right for moduleResolution ${resolution} in ${name}`, async () => {
-    const text = `import { type Emulator, startEmulator } from "memsync/emulator";
-      export const right: Promise<Emulator> = startEmulator({ port: 0, plan: "team" });
-      // @ts-expect-error: a port is a number
-      export const wrong = startEmulator({ port: "0" });`;
-    await consumer.write({ [name]: text });
-    const outcome = await consumer.run(
-      ...["node", join(ROOT, "node_modules/typescript/bin/tsc"), "--noEmit", "--strict"],
-      ...["--target", "es2022", "--lib", "es2022", "--types", "", "--ignoreConfig"],
-      ...["--module", module, "--moduleResolution", resolution, name],
-    );
-    expect(outcome).toEqual({ status: 0, stdout: "", stderr: "" });
-  });
-}
-
-for (const [resolution, module, name, lib] of [
-  ["nodenext", "nodenext", "client.mts", "es2022"],
-  ["nodenext", "nodenext", "client.cts", "es2022"],
-  ["bundler", "esnext", "client.ts", "es2022,dom"],
-] as const) {
-  test(`the client's types are right in ${name}, for a platform of ${lib}`, async () => {
-    const text = `import { createClient, MemsyncError, type Memory } from "memsync/client";
-      const { v1 } = createClient({ url: "http://127.0.0.1:1", token: "mst_x" });
-      export const right: Promise<Memory> = v1.createMemory({ content: "x", layer: "user" });
-      export const failed = (error: MemsyncError): string | undefined => error.requestId;
-      ${lib.includes("dom") ? PLATFORM : ""}
-      // @ts-expect-error: there is no such layer
-      export const wrong = v1.createMemory({ content: "x", layer: "team" });`;
-    await consumer.write({ [name]: text });
-    const outcome = await consumer.run(
-      ...["node", join(ROOT, "node_modules/typescript/bin/tsc"), "--noEmit", "--strict"],
-      ...["--target", "es2022", "--lib", lib, "--types", "", "--ignoreConfig"],
-      ...["--module", module, "--moduleResolution", resolution, name],
-    );
-    expect(outcome).toEqual({ status: 0, stdout: "", stderr: "" });
-  });
-}
-
-test("the client's written types are those of the schemas, each of them", async () => {
-  const names = Object.keys(wireSchemas());
-  const imported = names.map((name) => `${name} as Written${name}`).join(", ");
-  const checks = names.map(
-    (name) => `export const ${name}: Same<Schema.${name}, Written${name}> = true;`,
-  );
-  const text = `import type { ${imported} } from "memsync/client";
-    import type * as Schema from "${join(ROOT, "client/wire.ts")}";
-    type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
-    export const sound: Same<{ a: string }, { a: number }> = false;
-    ${checks.join("\n")}`;
-  await consumer.write({ "same.mts": text });
-  const outcome = await consumer.run(
-    ...["node", join(ROOT, "node_modules/typescript/bin/tsc"), "--noEmit", "--strict"],
-    ...["--target", "es2023", "--lib", "es2023", "--ignoreConfig", "--types", "bun-types"],
-    ...[
-      "--typeRoots",
-      join(ROOT, "node_modules"),
-      "--skipLibCheck",
-      "--allowImportingTsExtensions",
-      "--exactOptionalPropertyTypes",
-    ],
-    ...["--module", "nodenext", "--moduleResolution", "nodenext", "same.mts"],
-  );
-  expect(outcome).toEqual({ status: 0, stdout: "", stderr: "" });
-});
-
-test("without install scripts the command still runs", async () => {
-  const emulator = scriptless.start("node_modules/.bin/memsync", "emulator", "--port", "0");
-  const [, url] = await emulator.prints(READY);
-  expect(await answerOf(url)).toBe(200);
-});
-
 test("installed for all projects it runs from anywhere, and its manual page is there", async () => {
   const { consumer: everywhere, prefix } = await installedGlobally(packed);
   await using _ = everywhere;
   const command = join(everywhere.folder, prefix, "bin/memsync");
   await everywhere.write({ "a project/CLAUDE.md": "# Kept\n" });
   const script = `cd 'a project' && export MEMSYNC_HOME="$PWD/home" && "$0" --version &&
-    "$0" set --layer user build 'npm run build' &&
+    printf 'npm run build' | "$0" set --layer user build - &&
     "$0" get --layer user build`;
   const { stdout, stderr } = await everywhere.run("sh", "-c", script, command);
   expect([stdout, stderr]).toEqual([`${VERSION}\nnpm run build`, ""]);
@@ -262,8 +230,8 @@ test("installed for all projects it runs from anywhere, and its manual page is t
   expect(await page.exists()).toBe(true);
 });
 
-test("the installed command takes on a home of 0.1.0, and refuses a newer one", async () => {
-  const memsync = ["node", join(consumer.folder, "node_modules/memsync/dist/memsync.mjs")];
+test("the command on Bun takes on a home of 0.1.0, and refuses a newer one", async () => {
+  const memsync = [join(binaryless.folder, COMMAND)];
   const released = join(ROOT, "tests/released/0.1.0");
   const sql = await Bun.file(join(released, "home.sql")).text();
   using home = new HomeCommands(memsync);
@@ -281,11 +249,13 @@ test("without better-sqlite3 the emulator on Node says in a sentence what to do"
   expect(stderr).toContain("memsync under Node needs the package better-sqlite3");
 });
 
-test("without bun the command says in a sentence what to do", async () => {
+test("with neither binary nor Bun the command says in a sentence what to do", async () => {
   await using bare = await createConsumer();
-  const launcher = "node_modules/memsync/dist/memsync.mjs";
-  await copyFile(join(scriptless.folder, launcher), join(bare.folder, "memsync.mjs"));
-  const { status, stderr } = await bare.run("node", "memsync.mjs", "--version");
+  const launcher = "node_modules/memsync/dist/bin/memsync";
+  await copyFile(join(scriptless.folder, launcher), join(bare.folder, "memsync"));
+  const { status, stderr } = await bare.run("node", "memsync", "--version");
   expect(status).toBe(1);
-  expect(stderr).toMatch(/^memsync: the package bun, under which memsync runs, is missing .*\n$/);
+  expect(stderr).toMatch(/^memsync: no package that memsync could run from is there for .*\n$/);
 });
+
+testLibraries(() => consumer);

@@ -1,8 +1,9 @@
 import { createApp } from "../../server/app.ts";
 import { HostAdmin } from "../../server/host-admin.ts";
+import { RequestLimits } from "../../server/limits/request-limits.ts";
 import { openHostStore } from "../../server/open-store.ts";
 import { createServices } from "../../server/services/create-services.ts";
-import { RequestLimits } from "../../server/limits/request-limits.ts";
+import { hostAccounts } from "../../server/services/host-accounts.ts";
 import { serviceStoreOf } from "../../server/services/service-store.ts";
 import { TokenAuthenticator } from "../../server/token-authenticator.ts";
 import { silentLog } from "../../shared/log.ts";
@@ -29,7 +30,10 @@ async function openServer(path: string, world: World): Promise<OpenServer> {
   const admin = new HostAdmin(host.database, world);
   const store = serviceStoreOf(host.store);
   const app = createApp({
-    services: createServices(store, world, new RequestLimits(world, undefined)),
+    services: createServices(store, world, {
+      usage: new RequestLimits(world, undefined),
+      account: hostAccounts(host.database.reader),
+    }),
     authenticate: (header) => tokens.authenticate(header),
     world,
     log: silentLog,

@@ -118,6 +118,7 @@ export function createFakeServices(): FakeServices {
         ],
       }),
       put: operation("projects.put", { ...PROJECT_RECORD, created: true }),
+      remove: operation("projects.remove", undefined),
     },
     sync: {
       read: operation("sync.read", syncAnswer()),
@@ -132,6 +133,7 @@ export function createFakeServices(): FakeServices {
       list: operation("sessions.list", pageOf(SESSION)),
       get: operation("sessions.get", SESSION),
     },
+    account: { get: operation("account.get", { name: "one", plan: "pro" as const, users: 1 }) },
     stats: { get: operation("stats.get", stats()) },
     live: {
       positions: operation("live.positions", [

@@ -91,6 +91,11 @@ export class FollowedMachine {
     return this.#file.status;
   }
 
+  /** The other files that could be followed. */
+  get beside(): readonly string[] {
+    return this.#file?.beside ?? [];
+  }
+
   /** Looks until there is nothing to do, past the quiet second of a tracked file. */
   async settle(): Promise<void> {
     const file = this.#file;
@@ -171,6 +176,11 @@ export class FollowedMachine {
     const update = await other.#store.write(async (context) => {
       return Y.encodeStateAsUpdate((await context.open(ADDRESS)).document.ydoc);
     });
+    await this.load(update);
+  }
+
+  /** Takes an update as from a service. */
+  async load(update: Uint8Array): Promise<void> {
     await this.#store.write(async (context) => {
       const problem = await applyRemote(
         context,

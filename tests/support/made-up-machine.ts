@@ -1,11 +1,12 @@
 import * as Y from "yjs";
-import { type Arrival, changeBetween, UNSEEN_MS } from "../../daemon/sources/arrivals.ts";
+import { type Arrival, changeBetween, newIn, UNSEEN_MS } from "../../daemon/sources/arrivals.ts";
 import type { FileState } from "../../daemon/sources/file-state.ts";
 import { planSave } from "../../daemon/sources/plan-save.ts";
-import { linesOf, splitLines, without } from "../../daemon/sources/text-lines.ts";
-import { rangesOutside } from "../../daemon/sources/version-ranges.ts";
+import { rangesOutside, without } from "../../daemon/sources/span-set.ts";
+import { linesOf, splitLines } from "../../daemon/sources/text-lines.ts";
 import { ReplicaDocument } from "../../shared/replica/document.ts";
-import { type IdRanges, idsSince, removeDoubles } from "../../shared/replica/doubles.ts";
+import { idsSince, removeDoubles } from "../../shared/replica/doubles.ts";
+import type { IdRanges } from "../../shared/replica/id-ranges.ts";
 import type { NewTextConflict } from "../../shared/replica/text-conflict-record.ts";
 import { PLAIN_FORM } from "../../shared/replica/text-form.ts";
 
@@ -101,8 +102,8 @@ export class MadeUpMachine {
 
   #writeBack(now: number): void {
     const next = this.#captured();
-    const known = this.#arrivals.flatMap(({ brought }) => brought);
-    const change = changeBetween(this.#state, next, known);
+    const between = changeBetween(this.#state, next);
+    const change = between && newIn(between, this.#arrivals);
     const isSame = next.base.text === this.#state.base.text;
     if (change) this.#arrive(isSame ? { ...NOTHING, brought: change.brought } : change, now);
     this.#state = next;

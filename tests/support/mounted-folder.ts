@@ -14,6 +14,15 @@ export class Mounts implements Disposable {
     this.#folders.push(folder);
   }
 
+  /** Mounts an empty file system that keeps no time of birth, of which `image` is the file. */
+  mountUnborn(image: string, folder: string): void {
+    mkdirSync(folder, { recursive: true });
+    run("truncate", "-s", "8M", image);
+    run("mkfs.ext4", "-q", "-F", "-I", "128", image);
+    run("mount", "-o", "loop", image, folder);
+    this.#folders.push(folder);
+  }
+
   /** Makes one folder stand at a second path, too, as a disk that is mounted there does. */
   bind(from: string, to: string): void {
     mkdirSync(to, { recursive: true });
@@ -29,6 +38,22 @@ export class Mounts implements Disposable {
 
   [Symbol.dispose](): void {
     for (const folder of [...this.#folders].reverse()) this.unmount(folder);
+  }
+}
+
+/** Whether it may mount one that keeps no time of birth. */
+export function mayMountUnborn(): boolean {
+  if (!mayMount()) return false;
+  const folder = mkdtempSync(join(tmpdir(), "memsync-mount-"));
+  try {
+    using mounts = new Mounts();
+    mounts.mountUnborn(join(folder, "image"), join(folder, "mounted"));
+    return true;
+  } catch {
+    process.stderr.write("what needs an old file system is not run: none can be made here\n");
+    return false;
+  } finally {
+    rmSync(folder, { recursive: true });
   }
 }
 

@@ -2,9 +2,19 @@
 export const PLANTED = {
   github: `ghp_${"a1B2c3D4e5".repeat(3)}abcdef`,
   otherGithub: `ghp_${"Z9y8X7w6V5".repeat(3)}uvwxyz`,
-  slack: ["xoxb", "123456789012", "123456789012", "abcdefghijklmnopqrstuvwx"].join("-"),
+  slack: ["xoxb", "738195624083", "490172638514", "Zk3mQx7VbT2pLr9WsHy4Nf6C"].join("-"),
   anthropic: `sk-ant-api03-${"aB3_".repeat(23)}bAA`,
   database: ["postgres://ann", "hunter22@db.shop.io/shop"].join(":"),
   aws: `aws_secret_access_key = ${"wJalrXUtnFEMIAK7MDEN"}${"GabPxRfiCYzzzzzzKEYX"}`,
+  awsId: ["AKIA", "3QZ7MXN5VTJR2KWL"].join(""),
+  google: ["AIza", "SyD8kQ2mV7xR4tN9wB3hJ6pL1cF5gZ0aYeU"].join(""),
+  jwt: [
+    "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9",
+    "eyJzdWIiOiI4ODEzOTQ3MiIsInJvbGUiOiJhZG1pbiJ9",
+    "kQ9xW3vTb7RmZ2pLsYd4Nf6HcJ1gXo8aEuVi5KtB0rM",
+  ].join("."),
+  memsync: `mst_${"kT7pWx2QmZ9rVb4LsYd6NfHc3J1gXo8aEuVi"}`,
+  memsyncGateway: `mst_local_${"kT7pWx2QmZ9rVb4LsYd6NfHc3J1gXo8_"}`,
+  stripe: ["sk", "live", "51Kx9TqWmZ7rVb4LsYd6NfHc"].join("_"),
   npm: `npm_${"a1B2c3D4e5".repeat(3)}abcdef`,
 } as const;

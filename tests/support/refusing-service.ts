@@ -2,6 +2,11 @@ import type { Send } from "../../daemon/sync/http-service.ts";
 
 type Documents = Record<string, { update?: string; refused?: { message: string } }>;
 
+interface Envelope {
+  readonly documents: Documents;
+  readonly projects?: Readonly<Record<string, { readonly documents: Documents }>>;
+}
+
 /** What a refusing service says of an update. */
 export const REFUSAL = "it is not welcome here";
 
@@ -10,18 +15,32 @@ export function refusingSend(send: Send, refuses: (update: Buffer) => boolean): 
   return async (request) => {
     const body = request.method === "POST" ? await request.clone().text() : "";
     if (!body.includes('"crdt"')) return await send(request);
-    const parsed = JSON.parse(body) as { crdt: { documents: Documents } };
-    const refused: Documents = {};
-    for (const [layer, { update }] of Object.entries(parsed.crdt.documents)) {
-      if (update === undefined || !refuses(Buffer.from(update, "base64"))) continue;
-      delete parsed.crdt.documents[layer];
-      refused[layer] = { refused: { message: REFUSAL } };
-    }
-    const response = await send(new Request(request, { body: JSON.stringify(parsed) }));
-    const answer = (await response.json()) as { crdt?: { documents: Documents } };
-    if (answer.crdt) Object.assign(answer.crdt.documents, refused);
+    const { crdt, ...rest } = JSON.parse(body) as { crdt: Envelope };
+    const refused = takeOut(crdt, refuses);
+    const parts = Object.entries(crdt.projects ?? {}).map(([id, part]) => {
+      return [id, takeOut(part, refuses)] as const;
+    });
+    const response = await send(new Request(request, { body: JSON.stringify({ crdt, ...rest }) }));
+    const answer = (await response.json()) as { crdt?: Envelope };
+    Object.assign(answer.crdt?.documents ?? {}, refused);
+    for (const [id, each] of parts)
+      Object.assign(answer.crdt?.projects?.[id]?.documents ?? {}, each);
     return Response.json(answer, { status: response.status });
   };
+}
+
+/** Takes the documents with such updates out of a request, and gives what is to be said of them. */
+function takeOut(
+  { documents }: { readonly documents: Documents },
+  refuses: (update: Buffer) => boolean,
+): Documents {
+  const refused: Documents = {};
+  for (const [layer, { update }] of Object.entries(documents)) {
+    if (update === undefined || !refuses(Buffer.from(update, "base64"))) continue;
+    delete documents[layer];
+    refused[layer] = { refused: { message: REFUSAL } };
+  }
+  return refused;
 }
 
 /** Refuses updates that hold any of these texts. */

@@ -4,7 +4,11 @@ import { realWorld } from "../../shared/world-real.ts";
 
 const [path = "", text = "", hash = ""] = process.argv.slice(2);
 
-const outcome = await replaceFile(path, text, hash, realWorld);
+const outcome = await replaceFile(path, text, {
+  expectedHash: hash,
+  world: realWorld,
+  within: "/",
+});
 if (outcome.kind === "written") await outcome.replaced?.close();
 const notKept = outcome.kind === "written" ? outcome.notKept : [];
 process.stdout.write(JSON.stringify({ kind: outcome.kind, notKept }));

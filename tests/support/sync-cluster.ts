@@ -154,11 +154,12 @@ export class SyncCluster {
       },
       async sync(withFault, at = 0) {
         [fault, calls, faultAt] = [withFault, 0, at];
-        const outcome = await rounds.run({ unit: PROJECT, withOwn: true });
+        const outcome = await rounds.run([PROJECT, "own"]);
         if (outcome.kind === "refused") throw new Error(`refused: ${outcome.message}`);
         if (outcome.kind !== "answered") return false;
-        const { again, later } = outcome.value;
-        return again.size + (later?.size ?? 0) === 0;
+        const { again, later, left, refused } = outcome.value;
+        for (const { message } of refused?.values() ?? []) throw new Error(`refused: ${message}`);
+        return again.size + (later?.size ?? 0) + (left?.size ?? 0) === 0;
       },
       edit: (change, layer) =>
         store.write(async (context) => change(await context.open(addressOf(layer)))),

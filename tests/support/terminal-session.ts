@@ -1,27 +1,48 @@
 import type { Lab } from "./lab.ts";
 import { MEMSYNC, type Machine } from "./machine.ts";
+import { TerminalScreen } from "./terminal-screen.ts";
 import { waitFor } from "./wait-for.ts";
 
 const COLUMNS = 80;
 const ROWS = 24;
 
+/** Local modes of a terminal (termios): it shows what is typed, and hands it on line by line. */
+const ECHO = 0o10;
+const ICANON = 0o2;
+
 /** A command of a machine at a terminal of its own, with somebody who reads and types there. */
 export class TerminalSession implements AsyncDisposable {
   readonly #process: Bun.Subprocess;
+  /** What the terminal shows now. */
+  readonly screen = new TerminalScreen(COLUMNS, ROWS);
   #shown = "";
 
-  constructor({ git }: Lab, { home, folder }: Machine, ...args: readonly string[]) {
+  /** `env` is added to the machine's own. */
+  constructor(
+    { git }: Lab,
+    { home, folder, service }: Machine,
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ) {
     const decoder = new TextDecoder();
-    const keep = (text: string) => {
-      this.#shown += text;
-    };
     this.#process = Bun.spawn([...MEMSYNC, ...args], {
       cwd: folder,
-      env: { ...git.env, MEMSYNC_HOME: home, MEMSYNC_KEYRING: "off", NO_COLOR: "1" },
+      env: {
+        ...git.env,
+        TERM: "xterm-256color",
+        MEMSYNC_HOME: home,
+        MEMSYNC_KEYRING: "off",
+        ...(service && { MEMSYNC_URL: service.url, MEMSYNC_TOKEN: service.token }),
+        ...env,
+      },
       terminal: {
         cols: COLUMNS,
         rows: ROWS,
-        data: (_, bytes) => keep(decoder.decode(bytes, { stream: true })),
+        data: (_, bytes) => {
+          const text = decoder.decode(bytes, { stream: true });
+          this.#shown += text;
+          this.screen.write(text);
+        },
       },
     });
   }
@@ -32,12 +53,47 @@ export class TerminalSession implements AsyncDisposable {
     return this.#shown.replace(/\u001b\[[\d;?]*[A-Za-z]/g, "").split(/\r?\n/);
   }
 
+  /** Everything that was ever written to it. */
+  get written(): string {
+    return this.#shown;
+  }
+
   async untilShown(what: RegExp): Promise<void> {
     await waitFor(`the terminal to show ${what}`, async () => what.test(this.lines.join("\n")));
   }
 
+  /** Waits until what is on the screen now, line by line from the top, fits. */
+  async untilOnScreen(what: RegExp): Promise<void> {
+    await waitFor(`${what} on the screen`, () => what.test(this.screen.text)).catch((thrown) => {
+      throw new Error(`${thrown}\n${this.screen.text}`);
+    });
+  }
+
   type(text: string): void {
     this.#process.terminal?.write(text);
+  }
+
+  /** The window has another size; the program is told. */
+  resize(columns: number, rows: number): void {
+    this.screen.resize(columns, rows);
+    this.#process.terminal?.resize(columns, rows);
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#process.kill(signal);
+  }
+
+  /** Whether whoever types next sees it, as before. */
+  get isAsBefore(): boolean {
+    const modes = this.#process.terminal?.localFlags ?? 0;
+    const { isOther, isCursorShown, isWrapping } = this.screen;
+    return (
+      (modes & ECHO) !== 0 && (modes & ICANON) !== 0 && !isOther && isCursorShown && isWrapping
+    );
+  }
+
+  async untilAsBefore(): Promise<void> {
+    await waitFor("the terminal to be as before", () => this.isAsBefore);
   }
 
   /** The exit status. */

@@ -13,10 +13,16 @@ export interface TestServices {
   readonly counts: RequestLimits;
 }
 
+const account: Services["account"] = { get: async () => ({ name: "acct", plan: "pro", users: 1 }) };
+
 export async function createTestServices(options: TempStoreOptions = {}): Promise<TestServices> {
   const temp = await createTempStore(options);
   const counts = new RequestLimits(temp.world);
-  return { temp, counts, services: createServices(temp.store, temp.world, counts) };
+  return {
+    temp,
+    counts,
+    services: createServices(temp.store, temp.world, { usage: counts, account }),
+  };
 }
 
 /** A caller who may do everything in the account `acct`, but for the changes. */

@@ -90,14 +90,32 @@ export function lostLines(
 }
 
 function findDoubled(texts: readonly string[], text: string): string[] {
+  return surplusOf(texts, text).filter((line) => /[\p{L}\p{N}]/u.test(line));
+}
+
+/** Copies of a line beyond those in the text that has most of them. */
+function surplusOf(texts: readonly string[], text: string): string[] {
   const counts = texts.map((one) => countLines(linesOf(one)));
-  const doubled: string[] = [];
+  const surplus: string[] = [];
   for (const [line, copies] of countLines(linesOf(text))) {
-    if (!/[\p{L}\p{N}]/u.test(line)) continue;
     const most = Math.max(...counts.map((one) => one.get(line) ?? 0));
-    for (let i = most; i < copies; i++) doubled.push(line);
+    for (let i = most; i < copies; i++) surplus.push(line);
   }
-  return doubled;
+  return surplus;
+}
+
+/**
+ * Whether a text is git's, or what git's would be without lines that git has doubled: it does where
+ * one side has put a section before a blank line and the other behind it.
+ */
+export function isAsGit(versions: readonly string[], text: string, gitText: string): boolean {
+  const parts = diffArrays(linesOf(gitText), linesOf(text));
+  if (parts.some(({ added }) => added)) return false;
+  const missing = parts.filter(({ removed }) => removed).flatMap(({ value }) => value);
+  const doubled = countLines(surplusOf(versions, gitText));
+  return [...countLines(missing)].every(([line, count]) => {
+    return line === "" || count <= (doubled.get(line) ?? 0);
+  });
 }
 
 /** Fenced code blocks that begin and end in the run. */

@@ -1,13 +1,13 @@
 import { splitForm } from "../../shared/replica/text-form.ts";
 import { type Fork, readForks, readHistories } from "./merge-data.ts";
 import { GitMerge } from "./merge-git.ts";
-import { judge, linesOf } from "./merge-judge.ts";
+import { isAsGit, judge, linesOf } from "./merge-judge.ts";
 import { mergeInOrder, mergeOnTwoMachines } from "./merge-replicas.ts";
 
 /** Counts over many forks. Lines are those of the merged texts. */
 export interface MergeReport {
   readonly pairs: number;
-  /** Pairs that git merges without a conflict, and how many of them come out as git's text. */
+  /** Pairs that git merges without a conflict, and how many come out as git's text; `isAsGit`. */
   readonly clean: number;
   readonly asGit: number;
   readonly lines: number;
@@ -70,7 +70,8 @@ function measurePair(fork: Fork, gitText: string | undefined) {
   const cleanedByOther = mergeOnTwoMachines(fork, [11, 22], [1, 0]);
   const verdict = judge(fork, merged.text, gitText);
   const clean = gitText !== undefined;
-  const asGit = gitText === merged.text;
+  const versions = [fork.base, fork.ours, fork.theirs];
+  const asGit = gitText !== undefined && isAsGit(versions, merged.text, gitText);
   const flaws = { lost: verdict.lost, invented: verdict.invented, torn: verdict.torn };
   const remarks = Object.entries({ ...flaws, doubled: verdict.doubled })
     .filter(([, lines]) => lines.length > 0)
@@ -111,7 +112,8 @@ export function measureOrders(): OrderReport {
       report.triples++;
       if (texts.size === 1) report.oneText++;
       if (clean) report.clean++;
-      if (clean && texts.size === 1 && texts.has(gitText)) report.asGit++;
+      const isGits = (text: string) => isAsGit([base, ...edits], text, gitText ?? "");
+      if (clean && texts.size === 1 && [...texts].every(isGits)) report.asGit++;
     }
   }
   return report;

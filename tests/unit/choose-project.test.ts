@@ -16,7 +16,13 @@ function identity(kind: "origin" | "root-commit", projectId: ProjectId): Project
   return { kind, projectId, name: "a", root: "/a", pathInside: "" };
 }
 
-const KNOWN: KnownPlace = { place: PLACE, evidence: "origin", derivedId: OLD, rootCommit: "r" };
+const KNOWN: KnownPlace = {
+  place: PLACE,
+  evidence: "origin",
+  derivedId: OLD,
+  rootCommit: "r",
+  change: undefined,
+};
 const FACTS: LinkFacts = {
   asked: undefined,
   identity: identity("origin", NEW),

@@ -9,14 +9,13 @@ const commands = commandsOf(program, program.createHelp());
 
 /** Those that print nothing when all is well, those whose output is others', and mere groups. */
 const WITHOUT_JSON = [
-  "set",
   "rm",
-  "emulator",
   "exec",
   "remote",
-  "server",
   "server account",
   "server token",
+  "server user",
+  "project",
   "demo",
   "completion",
 ];

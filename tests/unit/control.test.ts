@@ -11,7 +11,7 @@ test("a sync learns that nobody waits for it any more", async () => {
   const begun = Promise.withResolvers<void>();
   const left = Promise.withResolvers<void>();
   const daemon: Partial<Controlled> = {
-    sync(_, signal) {
+    sync(_, { signal }) {
       begun.resolve();
       signal.addEventListener("abort", () => left.resolve());
       return left.promise.then(() => ({}));

@@ -48,6 +48,7 @@ beforeEach(async () => {
     onContact: (units) => told.push(units),
   });
   engine.start();
+  world.advance(LATER_MS);
   await waitFor("the first call", () => told.length === 1);
 });
 
@@ -62,6 +63,7 @@ async function follow(count: number): Promise<ProjectId[]> {
   for (const id of ids) {
     projects.set(id, id);
     engine.refresh();
+    world.advance(LATER_MS);
     await waitFor("the call about it", () => told.flat().includes(id));
     world.advance(LATER_MS);
   }
@@ -85,6 +87,7 @@ test("a project that is followed again is called about again", async () => {
   engine.refresh();
   projects.set(id, id);
   engine.refresh();
+  world.advance(LATER_MS);
   await waitFor("the call", () => asked.length === 3);
   expect(asked).toEqual([null, id, id]);
 });

@@ -8,6 +8,7 @@ const VALUES = {
   known: ["never", "blank", "text", "gone"],
   bytes: ["same", "other"],
   git: ["none", "untracked", "ignored", "tracked", "branch", "busy", "unknown"],
+  tree: ["made", "making"],
   commit: ["same", "onward", "told", "back", "elsewhere"],
   head: ["still", "moved"],
   grace: ["running", "over"],
@@ -84,6 +85,12 @@ test("the decision is the table's, for every combination of facts", () => {
   expect(wrong.slice(0, 5)).toEqual([]);
   expect(count).toBe(FACTS.reduce((product, fact) => product * VALUES[fact].length, 1));
   expect(table.filter((row) => !used.has(row))).toEqual([]);
+});
+
+test("nothing is made in a folder that git is still making", () => {
+  for (const facts of combinations()) {
+    if (facts.tree === "making") expect(decideFollowing(facts)).not.toBe("create");
+  }
 });
 
 test("nothing but an edit, and that of a file with text or an emptied one, deletes anything", () => {

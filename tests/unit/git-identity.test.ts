@@ -10,6 +10,9 @@ const sandbox = createGitSandbox();
 const { git } = sandbox;
 afterAll(() => sandbox.remove());
 
+/** What version 0.1.0 called `github.com/Acme/Widget`. */
+const FORMER = "proj_evywmcecdiu44jx3rs5evn5fyl";
+
 /** The project id of a folder that is expected to have one. */
 async function idOf(folder: string): Promise<string> {
   const identity = await identifyProject(git, folder);
@@ -39,6 +42,20 @@ describe("a remote's URL", () => {
   for (const url of same) {
     test(`${JSON.stringify(url)} is example.com/Owner/repo`, () => {
       expect(parseRemoteUrl(url)).toEqual({ kind: "network", text: "example.com/Owner/repo" });
+    });
+  }
+
+  const caseless = [
+    ["git@github.com:Owner/Repo.git", "github.com/Owner/Repo"],
+    ["https://GitHub.com/OWNER/repo", "github.com/OWNER/repo"],
+    ["ssh://git@ssh.github.com:443/Owner/repo.git", "github.com/Owner/repo"],
+    ["https://gitlab.com/Group/Sub/Repo.git", "gitlab.com/Group/Sub/Repo"],
+    ["git@bitbucket.org:Team/repo.git", "bitbucket.org/Team/repo"],
+  ] as const;
+  for (const [url, written] of caseless) {
+    test(`${url} compares without its case of letters`, () => {
+      const text = written.toLowerCase();
+      expect(parseRemoteUrl(url)).toEqual({ kind: "network", text, written });
     });
   }
 
@@ -319,5 +336,63 @@ describe("running git", () => {
     await sandbox.run(folder, "config", "core.fsmonitor", `${folder}/.git/monitor`);
     expect((await git(folder, ["status", "--porcelain"])).kind).toBe("done");
     await expect(access(`${folder}/started`)).rejects.toThrow();
+  });
+});
+
+describe("a repository at a host that everybody knows", () => {
+  /** A repository whose `origin` is at `url`. */
+  async function cloneOf(name: string, url: string, ...config: string[]): Promise<string> {
+    const folder = await sandbox.repository(name, { "README.md": "" });
+    await sandbox.run(folder, "remote", "add", "origin", url);
+    for (let at = 0; at < config.length; at += 2) {
+      await sandbox.run(folder, "config", config[at] ?? "", config[at + 1] ?? "");
+    }
+    return folder;
+  }
+
+  async function identityOf(folder: string) {
+    const identity = await identifyProject(git, folder);
+    if (identity.kind === "none") throw new Error(identity.why);
+    return identity;
+  }
+
+  test("is one project in any case of letters, and has its former name beside it", async () => {
+    const lower = await identityOf(await cloneOf("lower", "https://github.com/acme/widget.git"));
+    const upper = await identityOf(await cloneOf("upper", "git@github.com:Acme/Widget.git"));
+    expect(upper.projectId).toBe(lower.projectId);
+    expect(lower.formerId).toBeUndefined();
+    expect([upper.formerId === undefined, upper.formerId === upper.projectId]).toEqual([
+      false,
+      false,
+    ]);
+    // What is shown keeps its own.
+    expect([lower.name, upper.name]).toEqual(["widget", "Widget"]);
+    // The name that every link of the URL has had since the first version.
+    expect(upper.formerId).toBe<string | undefined>(FORMER);
+  });
+
+  test("is the same behind a mirror that one machine alone goes by", async () => {
+    const url = "https://github.com/acme/mirrored.git";
+    const plain = await identityOf(await cloneOf("plain", url));
+    const mirror = "url.https://mirror.example.com/gh/.insteadOf";
+    const mirrored = await identityOf(
+      await cloneOf("mirrored", url, mirror, "https://github.com/"),
+    );
+    expect(mirrored.projectId).toBe(plain.projectId);
+    expect(mirrored.formerId).not.toBe(plain.projectId);
+    const shorthand = await identityOf(
+      await cloneOf("shorthand", "gh:acme/mirrored", "url.git@github.com:.insteadOf", "gh:"),
+    );
+    expect([shorthand.projectId, shorthand.formerId]).toEqual([plain.projectId, undefined]);
+  });
+
+  test("elsewhere case counts, and what git fetches from, as ever", async () => {
+    const upper = await identityOf(await cloneOf("other-upper", "https://example.com/Acme/w"));
+    const lower = await identityOf(await cloneOf("other-lower", "https://example.com/acme/w"));
+    expect(upper.projectId).not.toBe(lower.projectId);
+    expect([upper.formerId, lower.formerId]).toEqual([undefined, undefined]);
+    const to = "url.https://example.com/acme/.insteadOf";
+    const short = await identityOf(await cloneOf("other-short", "work:w", to, "work:"));
+    expect(short.projectId).toBe(lower.projectId);
   });
 });

@@ -3,14 +3,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readLocalMemories } from "../../daemon/cli/local-memories.ts";
+import { drainInbox } from "../../daemon/drain-inbox.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER, serviceStoreOf } from "../../daemon/gateway/mount.ts";
 import { allowHeld, dropJust, listHeld } from "../../daemon/held/held-store.ts";
 import { createWithholding } from "../../daemon/held/withholding.ts";
-import { drainInbox } from "../../daemon/drain-inbox.ts";
 import { appendToInbox, type InboxWrite } from "../../daemon/inbox.ts";
 import { openReplica } from "../../daemon/open-replica.ts";
 import { importHome } from "../../daemon/portable/import-home.ts";
 import type { DaemonTables } from "../../daemon/tables.ts";
+import { devAccounts } from "../../server/emulator/dev-tokens.ts";
 import { RequestLimits } from "../../server/limits/request-limits.ts";
 import { createServices } from "../../server/services/create-services.ts";
 import type { Services } from "../../server/services/services.ts";
@@ -36,12 +37,11 @@ async function openHome(): Promise<Home> {
   const world = createTestWorld();
   const store = await openReplica(join(folder, "memsync.db"), world);
   opened.push({ folder, store });
-  const services = createServices(
-    serviceStoreOf(store),
-    world,
-    new RequestLimits(world),
-    createWithholding(),
-  );
+  const services = createServices(serviceStoreOf(store), world, {
+    usage: new RequestLimits(world),
+    account: devAccounts,
+    withholding: createWithholding(),
+  });
   await services.projects.put(ME, { id: PROJECT });
   return { store, services };
 }

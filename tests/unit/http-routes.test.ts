@@ -6,6 +6,7 @@ import {
   PROJECT,
   PROJECT_RECORD,
   SESSION,
+  createFakeServices,
 } from "../support/fake-services.ts";
 import { errorOf, startServer } from "../support/http-server.ts";
 
@@ -141,6 +142,42 @@ test("POST /api/sync exchanges user and global alone", async () => {
   const options = { createMissing: false };
   const asked = ["sync.exchange", null, { documents: { user: {} } }, options];
   expect(server.fake.calls).toEqual([asked]);
+});
+
+test("POST /api/sync with projects exchanges each by itself, whatever fails", async () => {
+  const fake = createFakeServices();
+  const { sync } = fake.services;
+  const services = {
+    ...fake.services,
+    sync: {
+      ...sync,
+      exchange: async (...given: Parameters<typeof sync.exchange>) => {
+        if (given[1] === "proj_broken") throw new Error("a bug with a secret");
+        return await sync.exchange(...given);
+      },
+    },
+  };
+  await using server = await startServer({ services });
+  const projects = {
+    proj_broken: { documents: {} },
+    proj_a: { name: "A", documents: { project: { epoch: "e", seq: 1 } } },
+    proj_b: { documents: {} },
+  };
+  const crdt = { encoding: "yjs-v1", documents: { user: {} }, projects };
+  const response = await server.send("POST", "/api/sync", json({ crdt }));
+  const answered = (await response.json()) as { crdt: { projects: Record<string, object> } };
+  const { proj_broken: broken, ...others } = answered.crdt.projects;
+  const request_id = response.headers.get("x-request-id");
+  expect(broken).toMatchObject({ error: { code: "internal", request_id } });
+  expect(JSON.stringify(broken)).not.toContain("secret");
+  expect(server.errors).toMatchObject([{ request_id, error: "a bug with a secret" }]);
+  expect(others).toMatchObject({ proj_a: { documents: {} }, proj_b: { documents: {} } });
+  const asked = { documents: { project: { position: { epoch: "e", seq: 1 } } } };
+  expect(fake.calls).toEqual([
+    ["sync.exchange", null, { documents: { user: {} } }, { createMissing: false }],
+    ["sync.exchange", "proj_a", asked, { createMissing: true, name: "A" }],
+    ["sync.exchange", "proj_b", { documents: {} }, { createMissing: true, name: undefined }],
+  ]);
 });
 
 test("/api/projects/connect connects and disconnects", async () => {

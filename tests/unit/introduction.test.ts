@@ -53,7 +53,7 @@ test("an introduction is read back, and what makes no sense in one is the least"
     protocol: 0,
     started: "foreground",
     pid: 0,
-    environment: { url: null, has_token: false },
+    environment: { url: null, has_token: false, gateway_port: null },
   } as const;
   const odd = [null, "text", [], {}, { version: 1, protocol: "1", started: "x", environment: 7 }];
   for (const each of odd) expect(parseIntroduction(each)).toEqual(least);

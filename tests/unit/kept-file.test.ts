@@ -44,7 +44,7 @@ function testWhere(can: boolean, why: string, name: string, body: () => Promise<
 
 /** The note that is left of what a write could not keep. */
 async function replace(name: string, to = "after"): Promise<string> {
-  const outcome = await replaceFile(path(name), to, hashOf("before"), world);
+  const outcome = await replaceFile(path(name), to, { expectedHash: hashOf("before"), world });
   if (outcome.kind !== "written") return outcome.kind;
   await outcome.replaced?.close();
   return outcome.notKept.join(" ");

@@ -3,8 +3,10 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { createDocsPage } from "../../server/docs/page.ts";
 import { createEmulatorApp } from "../../server/emulator/emulator-app.ts";
 import { createOpenApiDocument, OPERATIONS } from "../../server/openapi/document.ts";
+import { SchemaPublisher } from "../../server/openapi/published-schema.ts";
 import { Readiness } from "../../server/operations/readiness.ts";
 import { silentLog } from "../../shared/log.ts";
+import { Account } from "../../shared/wire/account.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { OpenApiContract } from "../support/openapi-contract.ts";
 
@@ -126,4 +128,14 @@ test("nothing in a description can break out of the page", () => {
   const { html } = createDocsPage(changed);
   expect(html).not.toContain("<img");
   expect(html).toContain("&lt;img src=x onerror=&quot;a&quot;&gt;");
+});
+
+test("what is one of a few words or null is described with null", () => {
+  const publisher = new SchemaPublisher();
+  publisher.publish(Account, "answer");
+  const { properties } = publisher.components().Account ?? {};
+  expect(properties).toMatchObject({
+    plan: { type: ["string", "null"], enum: ["pro", "team", null] },
+    users: { type: ["integer", "null"] },
+  });
 });

@@ -1,3 +1,4 @@
+import { listTextConflicts } from "../../shared/replica/text-conflict-record.ts";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Send } from "../../daemon/sync/http-service.ts";
 import { memoriesOf, set, settle, startPlain, statusOf, write } from "../support/plain-cluster.ts";
@@ -394,6 +395,11 @@ test("a whole text that crossed ours is merged with it", async () => {
   for (const machine of [first, second]) {
     expect(await textOf(machine)).toBe("# Title\n\nof the first\n\nend\n\nof the second\n");
   }
+  // Whoever sent the other text may have read ours, and have deleted what it brought.
+  const told = await first.read(({ document }) => listTextConflicts(document));
+  expect(told.map(({ kind, versions }) => [kind, ...versions.map(({ text }) => text)])).toEqual([
+    ["unseen", "", "of the first\n"],
+  ]);
 });
 
 test("of two values written at once the service's wins, and ours is a conflict here", async () => {

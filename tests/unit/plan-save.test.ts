@@ -13,7 +13,7 @@ function save(before: string, shown: string, saved: string) {
   const from = { hash: "", base: document.captureText(), form: PLAIN_FORM };
   document.setContent(shown, NOW);
   const to = { hash: "", base: document.captureText(), form: PLAIN_FORM };
-  const change = changeBetween(from, to, []);
+  const change = changeBetween(from, to);
   const unseen: Arrival[] = change ? [{ ...change, id: 1, at: NOW, machine: "desktop" }] : [];
   const live = document.captureText();
   const facts = { base: live, live, unseen, machine: "laptop", savedAt: NOW, isPulled: false };
@@ -54,6 +54,23 @@ describe("a save that may not have seen others' change", () => {
     expect(taken.text.match(/one/g)).toHaveLength(1);
     expect(taken.text).toContain("new\n");
     expect(textsOf(taken).map(([kind]) => kind)).toEqual(["unseen", "moved"]);
+  });
+
+  test("has a line once that they pasted back and that it has in a block of its own", () => {
+    const taken = save("first\nlast\n", "first\nback\nnew\nlast\n", "first\nlast\nback\nold\n");
+    expect(taken.text).toBe("first\nback\nnew\nlast\nold\n");
+    expect(textsOf(taken)).toEqual([
+      ["unseen", "new\n", ""],
+      ["moved", "back\n", "back\n"],
+    ]);
+  });
+
+  test("takes no line out of its blocks of code", () => {
+    const build = "```bash\nmake all\nmake lint\n```\n";
+    const taken = save("# Guide\n", `# Guide\nUse make all\n${build}`, "# Guide\n");
+    const again = save("# Guide\n", `# Guide\n${build}`, `\`\`\`sh\nmake all\n\`\`\`\n# Guide\n`);
+    expect(taken.text).toContain(build);
+    expect(again.text).toBe(`\`\`\`sh\nmake all\n\`\`\`\n# Guide\n${build}`);
   });
 
   test("has one conflict for all that it undid of a change, with where it stood", () => {

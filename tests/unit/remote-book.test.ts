@@ -12,7 +12,6 @@ import { openReplica } from "../../daemon/open-replica.ts";
 import { bindProject } from "../../daemon/remotes/bind-project.ts";
 import {
   addRemote,
-  copyOwn,
   moveProject,
   nameEnvironment,
   nameRemotes,
@@ -28,7 +27,7 @@ import { exchangeRound } from "../../daemon/sync/round.ts";
 import type { Service } from "../../daemon/sync/service.ts";
 import type { DaemonTables } from "../../daemon/tables.ts";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
-import { globalDocument, projectDocument, userDocument } from "../../shared/replica/address.ts";
+import { projectDocument, userDocument } from "../../shared/replica/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store.ts";
 import { realWorld } from "../../shared/world-real.ts";
 
@@ -180,27 +179,6 @@ test("an import without a daemon gives what waits of a new project to the defaul
   const after = await openReplica(env.home.database, realWorld);
   stores.push(after);
   expect(await findBinding(after.reader, PROJECT)).toBe(b.remote.account);
-});
-
-test("copied memories lose nothing on either side, however often they are copied", async () => {
-  const { store, a } = await twoRemotes();
-  await remember(store, LOCAL_ACCOUNT, own(LOCAL_ACCOUNT), "both", "mine");
-  await remember(store, LOCAL_ACCOUNT, globalDocument(LOCAL_ACCOUNT).name, "team");
-  await store.write(async (context) => {
-    const open = await context.open(userDocument(a, LOCAL_USER));
-    open.document.setEntry("memories", "both", "another value", { now: 1 });
-  });
-  for (let times = 0; times < 2; times++) {
-    await store.write((context) => copyOwn(context, LOCAL_ACCOUNT, a));
-  }
-  const values = await store.write(async (context) => {
-    const open = await context.open(userDocument(a, LOCAL_USER));
-    return open.document.memories.get("both").map(({ value }) => value);
-  });
-  expect(values).toEqual(["value of both", "another value"]);
-  expect(await keysOf(store, a, own(a))).toEqual(["both", "mine"]);
-  expect(await keysOf(store, a, "global")).toEqual(["team"]);
-  expect(await keysOf(store, LOCAL_ACCOUNT, own(LOCAL_ACCOUNT))).toEqual(["both", "mine"]);
 });
 
 test("a folder's new project is bound where its former one was, not to the default", async () => {

@@ -10,7 +10,7 @@ import { LOCAL_USER } from "../../daemon/local-account.ts";
 import { openReplica } from "../../daemon/open-replica.ts";
 import { settleSalvaged } from "../../daemon/recovery/salvaged-memories.ts";
 import { moveToProject } from "../../daemon/relink.ts";
-import { addRemote, copyOwn, moveProject, removeRemote } from "../../daemon/remotes/remote-book.ts";
+import { addRemote, moveProject } from "../../daemon/remotes/remote-book.ts";
 import { findBinding } from "../../daemon/remotes/remote-store.ts";
 import { projectRound } from "../../daemon/sync/plain/project-round.ts";
 import { writePosition } from "../../daemon/sync/positions.ts";
@@ -78,16 +78,6 @@ test("a folder that is linked to another remote's project leaves behind what is 
     await moveToProject(context, b, { ...link, projectId: PROJECT }, link, true);
   });
   expect(await placesHeld(store)).toEqual([`${a} ${PROJECT}`]);
-});
-
-test("a copy of user memories has its own held ones, and hinders its remote's removal", async () => {
-  const { store, a, b } = await twoRemotes();
-  const book = (name: string) => store.write((context) => removeRemote(context, name));
-  await store.write((context) => putHeld(context.db, heldOf(a, OWN)));
-  await store.write((context) => copyOwn(context, a, b));
-  await store.write((context) => copyOwn(context, a, b));
-  expect((await placesHeld(store)).sort()).toEqual([`${a} ${OWN}`, `${b} ${OWN}`].sort());
-  await expect(book("b")).rejects.toThrow("are on this machine only");
 });
 
 test("what waits in the inbox for one remote's user is held and written there alone", async () => {

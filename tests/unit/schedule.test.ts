@@ -127,3 +127,70 @@ test("a clock that stood still makes no wait longer that the service asked for",
   schedule.slept(50_000);
   expect(schedule.next(START)).toMatchObject({ kind: "wait", until: START + 10_000 });
 });
+
+test("what is due goes along with another unit's call, though its last one was just now", () => {
+  const schedule = new SyncSchedule();
+  schedule.began(TWO);
+  schedule.succeeded(TWO, START, false);
+  schedule.markDue(TWO);
+  schedule.markDue("own", "ask");
+  schedule.markDue(ONE);
+  expect(schedule.next(START + 1)).toMatchObject({ kind: "call", unit: ONE });
+  expect(schedule.along(START + 1)).toEqual([TWO, ONE, "own"]);
+});
+
+test("what was refused goes along with no call before its time", () => {
+  const schedule = new SyncSchedule();
+  schedule.markDue(ONE);
+  schedule.began(ONE);
+  schedule.unitFailed(ONE, START, 0.5);
+  schedule.markDue(TWO);
+  expect(schedule.along(START)).toEqual([TWO]);
+  expect(schedule.along(START + 500)).toEqual([ONE, TWO]);
+});
+
+test("what a call did not come to is as urgent as before, and goes before what has more", () => {
+  const schedule = new SyncSchedule();
+  schedule.markDue(ONE);
+  schedule.markDue(TWO, "person");
+  for (const unit of [ONE, TWO]) schedule.began(unit);
+  schedule.leftOut(TWO);
+  schedule.succeeded(ONE, START, true);
+  expect(schedule.next(START)).toEqual({ kind: "call", unit: TWO, urgency: "person" });
+  for (let round = 0; round < 3; round++) {
+    for (const unit of [ONE, TWO]) schedule.began(unit);
+    schedule.markDue(TWO);
+    schedule.succeeded(ONE, START, true);
+    expect(schedule.along(START)).toEqual([TWO, ONE]);
+  }
+});
+
+test("what comes to be followed waits for more, not for ever, and for nobody in a hurry", () => {
+  const schedule = new SyncSchedule();
+  const ids = Array.from({ length: 30 }, (_, at) => `proj_${at}` as ProjectId);
+  let now = START;
+  const come = (id: ProjectId) => {
+    now += 400;
+    schedule.gather([id], now);
+  };
+  for (const id of ids.slice(0, 3)) come(id);
+  expect(schedule.next(now)).toEqual({ kind: "wait", until: now + 500, held: false });
+  expect(schedule.next(now + 500)).toMatchObject({ kind: "call", unit: ids[0] });
+  expect(schedule.along(now + 500)).toEqual(ids.slice(0, 3));
+  for (const id of ids) come(id);
+  expect(schedule.next(now)).toMatchObject({ kind: "call" });
+  schedule.gather([ONE], now);
+  schedule.hurry();
+  expect(schedule.next(now)).toMatchObject({ kind: "call" });
+});
+
+test("what has come and was called about keeps its distance while others come", () => {
+  const schedule = new SyncSchedule();
+  schedule.gather([ONE], START);
+  schedule.began(ONE);
+  schedule.markDue(ONE);
+  schedule.succeeded(ONE, START + 500, false);
+  schedule.gather([TWO], START + 600);
+  schedule.began(TWO);
+  expect(schedule.next(START + 700)).toMatchObject({ kind: "wait", until: START + 1500 });
+});

@@ -1,27 +1,55 @@
 import { describe, expect, test } from "bun:test";
-import { secretLintProfiler } from "@secretlint/profiler";
+import { loadGitleaksRules } from "../../daemon/held/gitleaks-rules.ts";
+import { OWN_RULES } from "../../daemon/held/own-rules.ts";
 import { ALLOW_MARK, findSecrets } from "../../daemon/held/secret-scan.ts";
+import { matchingTexts } from "../support/matching-text.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
+import { seededRandom } from "../support/random.ts";
 import { fileHistories, HAS_REAL_DATA, memoryChanges } from "../support/real-data.ts";
 
 const MIB = 1024 * 1024;
+const SEED = 20_261_122;
 
 const kinds = async (text: string) => (await findSecrets(text)).map(({ kind }) => kind);
 
 describe("a secret is found", () => {
-  const found: readonly [keyof typeof PLANTED, string][] = [
-    ["github", "a GitHub token"],
-    ["slack", "a Slack token"],
-    ["anthropic", "an Anthropic API key"],
-    ["database", "a database's password"],
-    ["aws", "an AWS access key"],
-    ["npm", "an npm token"],
+  const found: readonly (readonly [string, string])[] = [
+    [PLANTED.github, "a GitHub token"],
+    [PLANTED.slack, "a Slack token"],
+    [PLANTED.anthropic, "an Anthropic API key"],
+    [PLANTED.database, "a database's password"],
+    [PLANTED.aws, "an AWS secret key"],
+    [PLANTED.awsId, "an AWS access key"],
+    [PLANTED.google, "a Google Cloud API key"],
+    [PLANTED.jwt, "a JSON Web Token"],
+    [PLANTED.memsync, "a memsync token"],
+    [PLANTED.memsyncGateway, "a memsync token"],
+    [PLANTED.npm, "an npm token"],
+    [PLANTED.stripe, "a Stripe key"],
+    ["password: hunter2", "a password"],
+    ["**Password:** Tr0ub4dor&3", "a password"],
+    ['"db_password": "kX9#mQ2v"', "a password"],
+    ["PGPASSWORD='s3ns1tive-Zq'", "a password"],
+    ["The staging password is Xk7qWz2m.", "a password"],
+    ["the password is `Blue!Monday9`", "a password"],
+    ["https://ann:kX9mQ2vT@ci.shop.io/hook", "a password in a URL"],
+    ["redis://:kX9mQ2vT@cache.shop.io:6379/0", "a database's password"],
+    ["curl -s -u ann:kX9mQ2vT https://ci.shop.io", "a password in a command"],
+    ["Authorization: Bearer kT7pWx2QmZ9rVb4LsYd6NfHc", "a token in a header"],
+    ["API_KEY=kT7pWx2QmZ9rVb4LsYd6NfHc3J1gXo8a", "an API key or a token"],
+    [
+      `-----BEGIN PRIVATE KEY-----\n${"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj\n".repeat(3)}`,
+      "a private key",
+    ],
   ];
-  for (const [name, kind] of found) {
-    test(`${kind}, with its line`, async () => {
-      const [secret] = await findSecrets(`# One\n\nuse ${PLANTED[name]} here\n`);
-      expect(secret).toMatchObject({ kind, line: 3 });
-      expect(PLANTED[name]).toContain(secret?.text ?? "nothing");
+  for (const [text, kind] of found) {
+    test(`${kind}, with its line: ${text.slice(0, 24)}`, async () => {
+      // Wherever a sentence, a list or a table has it.
+      for (const around of [`# One\n\n${text}\n`, `\n\n- ${text}, since May\n`, `\n\n(${text})`]) {
+        const [secret] = await findSecrets(around);
+        expect([around, secret]).toMatchObject([around, { kind, line: 3 }]);
+        expect(text).toContain(secret?.text ?? "nothing");
+      }
     });
   }
 
@@ -32,28 +60,69 @@ describe("a secret is found", () => {
       expect(secret).toMatchObject({ text: PLANTED.github, line: before.split("\n").length });
     }
   });
+
+  test("once, by the rule that knows it best", async () => {
+    const text = `GITHUB_TOKEN=${PLANTED.github}\nSTRIPE_KEY: ${PLANTED.stripe}\n`;
+    expect(await findSecrets(text)).toEqual([
+      { kind: "a GitHub token", text: PLANTED.github, line: 1 },
+      { kind: "a Stripe key", text: PLANTED.stripe, line: 2 },
+    ]);
+  });
 });
 
 describe("what is no secret is left alone", () => {
-  const harmless: readonly [string, string][] = [
-    ["a password of a database on this machine", "postgres://shop:s3cr3tpw@localhost:5432/shop"],
-    ["a placeholder", "postgres://user:{{password}}@db.shop.io/shop"],
-    ["an account's number", "aws_account_id: 1234-5678-9012"],
-    ["a commit's hash", "see 9fceb02d0ae598e95dc970b74767f19372d61af8"],
-    ["an id of ours", "proj_oq72xuufnh7fvpncagvsll6kob mem_mfks4tj3yrmhgrtvxahdhiu23n"],
-    ["a mark in the same line", `<!-- ${ALLOW_MARK} --> ${PLANTED.github}`],
-    ["a mark in the line above", `<!-- ${ALLOW_MARK} -->\n${PLANTED.github}`],
+  const harmless: readonly string[] = [
+    "sk_live_xxx",
+    "sk_live_xxxxxxxxxxxxxxxxxxxxxxxx",
+    "sk_live_YourSecretKeyGoesHere1",
+    "STRIPE_KEY=sk_test_1234567890abcdef1234",
+    "AKIAIOSFODNN7EXAMPLE",
+    "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+    "ANTHROPIC_API_KEY=sk-ant-...",
+    "MEMSYNC_TOKEN=mst_…",
+    "mst_dev_pro mst_dev_team mst_dev_readonly mst_dev_some-name-of-forty-characters-and-more",
+    "password: <your password>",
+    "password: $" + "{ENV}",
+    "password: $" + "{{ secrets.DB_PASSWORD }}",
+    "password: $DB_PASSWORD1",
+    "password: {{ db_password1 }}",
+    "password: process.env.DB_PASSWORD1",
+    "password: must be at least 12 characters",
+    "Passwords: 12 characters at least, one of them a digit",
+    "password: min8chars, argon2id hashed",
+    "password: varchar(255)",
+    'password: "string", // bcrypt, 12 rounds',
+    "password: sha256",
+    "password: changeme123",
+    "password: ********",
+    "password: hash256(input)",
+    "password: users.password2",
+    "Log in with password: password123 or Admin@123.",
+    "postgres://shop:s3cr3tpw@localhost:5432/shop",
+    "postgres://user:{{password}}@db.shop.io/shop",
+    "postgresql://postgres:postgres@db:5432/app",
+    "postgres://user:pass@host:5432/db",
+    "https://user:token@github.com/org/repo.git",
+    "aws_account_id: 1234-5678-9012",
+    "see 9fceb02d0ae598e95dc970b74767f19372d61af8",
+    "cache key: deps-v3-linux-node20",
+    "proj_oq72xuufnh7fvpncagvsll6kob mem_mfks4tj3yrmhgrtvxahdhiu23n",
+    "Authorization: Bearer <token>",
+    "Authorization: Bearer $MEMSYNC_GATEWAY_TOKEN",
+    "curl -u $USER:$PASSWORD https://ci.shop.io",
+    "Public key: SIXvRyDmBJSgatgTQRGbInBaAK+hZOQ18UmrSwnDlK8=",
+    "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----\n",
+    "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA\n",
+    "JWT_SECRET=your-jwt-secret-at-least-32-characters",
+    "token: eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9...",
   ];
-  for (const [what, text] of harmless) {
-    test(what, async () => {
-      expect(await kinds(text)).toEqual([]);
+  for (const text of harmless) {
+    test(text.slice(0, 60), async () => {
+      expect(await findSecrets(`${text}\n`)).toEqual([]);
+      expect(await findSecrets(`- \`${text}\`, as ever\n`)).toEqual([]);
     });
   }
-
-  test("a mark further up allows nothing, and neither do the scanner's own marks", async () => {
-    expect(await kinds(`${ALLOW_MARK}\n\n${PLANTED.github}`)).toHaveLength(1);
-    expect(await kinds(`secretlint-disable\n${PLANTED.github}`)).toHaveLength(1);
-  });
 
   test("instruction files and memories", async () => {
     const texts = fileHistories().flatMap(({ versions }) => versions);
@@ -63,34 +132,81 @@ describe("what is no secret is left alone", () => {
   });
 });
 
-test("a hostile text of 1 MiB comes to an end, whatever it repeats", async () => {
-  const units = [
-    "a",
-    "\n",
-    "xoxb-a-",
-    "-----BEGIN RSA PRIVATE KEY-----",
-    "postgres://a:b@",
-    "https://a:b@",
-    "SG.a.",
-    "secret_access_key=",
-    `${PLANTED.github}\n`,
+describe("the mark that allows a secret", () => {
+  const mark = `<!-- ${ALLOW_MARK} -->`;
+  const allows: readonly (readonly [string, string])[] = [
+    ["in its own line, behind it", `${PLANTED.github} ${mark}`],
+    ["in its own line, before it", `${mark} ${PLANTED.github}`],
+    ["alone in the line above", `${mark}\n${PLANTED.github}`],
+    ["alone in the line above, as a comment of a script", `# ${ALLOW_MARK}\n${PLANTED.github}`],
+    ["alone in the line above, with blanks", `  // ${ALLOW_MARK}  \r\n\t${PLANTED.github}`],
   ];
+  for (const [where, text] of allows) {
+    test(`counts ${where}`, async () => {
+      expect(await kinds(`# One\n${text}\n`)).toEqual([]);
+    });
+  }
+
+  const allowsNothing: readonly (readonly [string, string])[] = [
+    ["two lines above", `${mark}\n\n${PLANTED.github}`],
+    ["below", `${PLANTED.github}\n${mark}`],
+    ["above, behind another secret", `${PLANTED.slack} ${mark}\n${PLANTED.github}`],
+    ["above, in a line that says something", `Write ${mark} to allow one.\n${PLANTED.github}`],
+    ["above, behind a word", `key ${mark}\n${PLANTED.github}`],
+    ["of the scanner of another project", `gitleaks:allow\n${PLANTED.github}`],
+  ];
+  for (const [where, text] of allowsNothing) {
+    test(`does not count ${where}`, async () => {
+      expect(await kinds(`# One\n${text}\n`)).toEqual(["a GitHub token"]);
+    });
+  }
+});
+
+test("every rule of gitleaks' finds what is made after its pattern, and so do our tokens", async () => {
+  const random = seededRandom(SEED);
+  const rules = await loadGitleaksRules();
+  expect(rules.length).toBeGreaterThan(190);
+  const tokens = OWN_RULES.filter(({ pattern }) => pattern.source.startsWith("\\b"));
+  for (const { id, keywords, pattern } of [...rules, ...tokens]) {
+    if (id.startsWith("password")) continue;
+    const make = matchingTexts(pattern.source, random);
+    let found = 0;
+    for (let count = 0; count < 20; count++) {
+      if ((await findSecrets(`${keywords[0]} ${make()} and so on`)).length > 0) found++;
+    }
+    // At random some have a word in them, or say too little.
+    expect([id, found > 5, SEED]).toEqual([id, true, SEED]);
+  }
+});
+
+test("a hostile text of 1 MiB comes to an end, whatever it repeats", async () => {
+  const rules = [...OWN_RULES, ...(await loadGitleaksRules())];
+  const words = [...new Set(rules.flatMap(({ keywords }) => keywords))];
+  const units = [
+    ...["a", "A", "0", " ", "\n", "key=", "xoxb-a-", "password: ", "https://a:b@", "eyA."],
+    "-----BEGIN RSA PRIVATE KEY-----",
+    "secret                    ''' ",
+    `${PLANTED.github}\n`,
+    words.join(" "),
+    words.join("="),
+    words.map((word) => `${word} = aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1!`).join("\n"),
+  ];
+  // With every word in it, every rule looks through all of it.
+  const all = words.join(" ");
   for (const unit of units) {
-    const found = await findSecrets(unit.repeat(Math.floor(MIB / unit.length)));
+    const found = await findSecrets(all + unit.repeat(Math.ceil(MIB / unit.length)));
     expect(found.length).toBeLessThan(10_000);
   }
 });
 
-test("a scan leaves nothing behind, for a daemon makes as many as there are writes", async () => {
-  await findSecrets("the first loads the scanner\n");
-  const kept = async () => [
-    (await secretLintProfiler.getEntries()).length,
-    performance.getEntriesByType("mark").length,
-    performance.getEntriesByType("measure").length,
-  ];
-  const before = await kept();
-  for (let at = 0; at < 20; at++) await findSecrets(`Decision ${at}: ${PLANTED.github}\n`);
-  // Observers are told in a turn of their own.
-  await new Promise((resolve) => setImmediate(resolve));
-  expect(await kept()).toEqual(before);
+test("no rule takes more than linear time for a text that nearly has a secret all over", async () => {
+  const random = seededRandom(SEED);
+  for (const { pattern, keywords } of [...OWN_RULES, ...(await loadGitleaksRules())]) {
+    const near = matchingTexts(pattern.source, random)();
+    for (const unit of [`${keywords[0]} = `, near.slice(0, -1), near.slice(0, near.length / 2)]) {
+      // A pattern of quadratic time would take minutes for this.
+      const text = unit.repeat(Math.ceil(MIB / 4 / (unit.length + 1)));
+      expect([...text.matchAll(pattern)].length).toBeLessThan(text.length);
+    }
+  }
 });

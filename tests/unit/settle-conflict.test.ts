@@ -40,6 +40,17 @@ describe("choosing a version", () => {
     expect(() => settle(conflict("one\nnew\ntwo\n", changed, NONE), 1)).toThrow("changed since");
   });
 
+  test("is refused where the only equal line stands elsewhere: the one that was meant is out", () => {
+    const content = "# A\n\nfirst\nRun the tests.\n\n# B\n\nsecond\n";
+    const kept = { text: "Run the tests.\n", inText: true, behind: "second\n" };
+    expect(() => settle(conflict(content, kept, NONE), 1)).toThrow("changed since");
+    const near = content.replace("second\n", "second\nnew\nRun the tests.\n");
+    const parted = near.replace("first\nRun the tests.\n", "first\n");
+    expect(settle(conflict(parted, kept, NONE), 1).content).toBe(
+      parted.replace("Run the tests.\n", ""),
+    );
+  });
+
   test("puts a version that is not there in the place of the one that is", () => {
     const there = { text: "- two of b\n", inText: true };
     const gone = { text: "- two of a\n", inText: false };
@@ -62,6 +73,31 @@ describe("choosing a version", () => {
     const content = `${sections[0]}${sections[2]}`;
     const settled = settle(conflict(content, NONE, lost, "deletion"), 1);
     expect(settled.content).toBe(sections.join(""));
+  });
+
+  test("finds lines however they end, and leaves the endings of all others", () => {
+    const [there, gone] = [
+      { text: "b\n", inText: true, behind: "a\n" },
+      { text: "B\n", inText: false },
+    ];
+    const mixed = "a\r\nb\r\nc\nd\r\n";
+    expect(settle(conflict(mixed, there, NONE), 1).content).toBe("a\r\nc\nd\r\n");
+    expect(settle(conflict(mixed, there, gone), 1).content).toBe("a\r\nB\nc\nd\r\n");
+  });
+
+  test("of two line endings makes that of all lines, and doubles no CR", () => {
+    const [crlf, lf, mixed] = (["crlf", "lf", "mixed"] as const).map((eol) => {
+      return { text: JSON.stringify({ bom: false, eol, final_newline: true }), inText: false };
+    }) as [Side, Side, Side];
+    const content = "one\r\ntwo\nthree\r\n";
+    const chosen = (one: Side, other: Side) =>
+      settle(conflict(content, one, other, "format"), 0).content;
+    expect(chosen(crlf, lf)).toBe("one\r\ntwo\r\nthree\r\n");
+    expect(chosen(lf, crlf)).toBe("one\ntwo\nthree\n");
+    expect(chosen({ ...mixed, inText: true }, crlf)).toBe(content);
+    expect(() => chosen(mixed, crlf)).toThrow("nobody knows any more which lines");
+    const marked = { ...mixed, text: mixed.text.replace('"bom":false', '"bom":true') };
+    expect(chosen(marked, mixed)).toBe(`\uFEFF${content}`);
   });
 
   test("moves lines to where the other version has them", () => {

@@ -110,5 +110,6 @@ test("a person waits ten seconds for an answer, and is told so", async () => {
   expect(await asked).toEqual({
     kind: "unreachable",
     message: "it did not answer within 10 seconds",
+    tooMuch: true,
   });
 });

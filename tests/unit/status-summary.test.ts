@@ -1,43 +1,11 @@
 import { expect, test } from "bun:test";
-import { statusOnScreen } from "../../daemon/cli/status-summary.ts";
+import { type Screen, statusOnScreen } from "../../daemon/cli/status-summary.ts";
+import type { Standing } from "../../daemon/cli/standing.ts";
 import { statusLines } from "../../daemon/cli/status-view.ts";
-import type { DaemonStatus, ProjectStatus } from "../../daemon/status.ts";
+import type { DaemonStatus } from "../../daemon/status.ts";
+import { madeUpProject as project, madeUpStatus as statusOf } from "../support/made-up-status.ts";
 
-function project(at: number, fields: Partial<ProjectStatus> = {}): ProjectStatus {
-  const known = { state: "followed", note: null, polled: null, repository: null } as const;
-  const folder = { dir: `/src/${at}`, path: "CLAUDE.md", ...known };
-  const rest = { memories: 3, waiting: 0, contacted: true, refused: null, notes: [] };
-  const names = { id: `proj_${at}`, name: `project ${at}`, remote: "work" };
-  return { ...names, folders: [folder], ...rest, ...fields };
-}
-
-function statusOf(projects: readonly ProjectStatus[]): DaemonStatus {
-  const service = {
-    name: "https://memory.example.com",
-    online: true,
-    live: true,
-    plain: false,
-    last_contact_at: "2026-01-01T00:00:00.000Z",
-    unanswered_since: null,
-    message: null,
-    blocked: false,
-    requests: {},
-    held_back: null,
-  };
-  const own = { memories: 1, waiting: 0, contacted: true, refused: null, notes: [] };
-  return {
-    version: "0.1.0",
-    home: "/home",
-    gateway: { url: "http://127.0.0.1:1" },
-    service,
-    remotes: [{ name: "work", default: true, service, own }],
-    projects,
-    unlinked: [],
-    own,
-    damaged: [],
-    held: [],
-  };
-}
+const NOW = Date.UTC(2026, 0, 1, 0, 1);
 
 test("a status tells the last contact and what is left of the requests, as spans of time", () => {
   const status = statusOf([]);
@@ -53,7 +21,7 @@ test("a status tells the last contact and what is left of the requests, as spans
     held_back: { since: "2026-01-01T00:00:30.000Z", until: "2026-01-01T00:01:43.000Z" },
   };
   const shown = { ...status, remotes: remote ? [{ ...remote, service }] : [] };
-  expect(statusLines(shown, Date.UTC(2026, 0, 1, 0, 1)).slice(0, 4)).toEqual([
+  expect(statusLines(shown, { now: NOW }).slice(0, 4)).toEqual([
     "service   https://memory.example.com   offline: the connection was refused; " +
       "last contact 1 min 0 s ago; everything is saved here and goes when it is back",
     "requests  minute: 54 of 60 left, more in 1 min 5 s",
@@ -63,25 +31,25 @@ test("a status tells the last contact and what is left of the requests, as spans
   const minute = { limit: 60, remaining: 60, resets_at: "2026-01-01T00:02:00.000Z" };
   const idle = { ...service, requests: { minute }, held_back: null };
   const rested = { ...status, remotes: remote ? [{ ...remote, service: idle }] : [] };
-  expect(statusLines(rested, Date.UTC(2026, 0, 1, 0, 1))).toContain(
-    "requests  minute: all 60 left",
-  );
+  expect(statusLines(rested, { now: NOW })).toContain("requests  minute: all 60 left");
 });
 
 const SCREEN = { columns: 80, rows: 24 };
+const onScreen = (status: DaemonStatus, screen: Screen, standing?: Standing) =>
+  statusOnScreen(status, standing && { standing }, screen);
 const fifty = Array.from({ length: 50 }, (_, at) => project(at));
 
 test("a status that fits its screen is whole, and so is one without a screen", () => {
   const few = statusOf(fifty.slice(0, 3));
-  expect(statusOnScreen(few, SCREEN)).toEqual(statusLines(few));
-  expect(statusOnScreen(statusOf(fifty), { columns: 80, rows: 1000 }).length).toBe(153);
+  expect(onScreen(few, SCREEN)).toEqual(statusLines(few));
+  expect(onScreen(statusOf(fifty), { columns: 80, rows: 1000 }).length).toBe(154);
 });
 
 test("of fifty projects a screen shows those with troubles, and counts the others", () => {
   const waiting = project(7, { waiting: 2 });
   const refused = project(9, { refused: "it is too large" });
   const projects = fifty.with(7, waiting).with(9, refused);
-  const lines = statusOnScreen(statusOf(projects), SCREEN);
+  const lines = onScreen(statusOf(projects), SCREEN);
   const text = lines.join("\n");
   expect(lines.length).toBeLessThanOrEqual(SCREEN.rows - 3);
   expect(text).toContain("project 7");
@@ -93,12 +61,12 @@ test("of fifty projects a screen shows those with troubles, and counts the other
 
 test("more troubles than fit are counted, too", () => {
   const projects = fifty.map((each) => ({ ...each, waiting: 1 }));
-  const lines = statusOnScreen(statusOf(projects), SCREEN);
+  const lines = onScreen(statusOf(projects), SCREEN);
   expect(lines.length).toBeLessThanOrEqual(SCREEN.rows - 3);
   expect(lines.join("\n")).toMatch(
     /besides \d+ projects with something waiting, refused or not followed;/,
   );
-  const tiny = statusOnScreen(statusOf(projects), { columns: 80, rows: 5 });
+  const tiny = onScreen(statusOf(projects), { columns: 80, rows: 5 });
   expect(tiny.join("\n")).toContain("50 projects with something waiting, refused or not followed");
   expect(tiny.join("\n")).not.toContain("none linked");
 });
@@ -123,12 +91,40 @@ test("no line is wider than the screen, and what is left out of a full one is co
     advice: "held: it looks like a token; it stays on this machine",
   }));
   const full = { ...statusOf([project(0, { refused }), ...fifty.slice(1)]), unlinked };
-  const lines = statusOnScreen({ ...full, held: held as never }, { columns: 60, rows: 16 });
+  const lines = onScreen({ ...full, held: held as never }, { columns: 60, rows: 16 });
   expect(lines.every((line) => line.length <= 60)).toBe(true);
   const text = lines.map((line) => line.trim()).join(" ");
   expect(text).toContain("unlinked  50 projects on this machine only; `memsync status --all`");
   expect(text).toContain("held      50 here: `memsync held` lists them");
-  const one = statusOnScreen(statusOf([project(0, { refused })]), { columns: 60, rows: 24 });
+  const one = onScreen(statusOf([project(0, { refused })]), { columns: 60, rows: 24 });
   expect(one.every((line) => line.length <= 60)).toBe(true);
   expect(one.join(" ").replaceAll(/ +/g, " ")).toContain(`refused by the service: ${refused}`);
+});
+
+test("the project that one stands in comes first, and stays where only troubles fit", () => {
+  const here: Standing = { kind: "in", project: "proj_42" };
+  const text = { lines: 8, bytes: 75, changed_at: "2025-12-31T00:00:00.000Z" };
+  const status = statusOf(fifty.with(42, project(42, { text })));
+  const lines = onScreen(status, SCREEN, here);
+  expect(lines.length).toBeLessThanOrEqual(SCREEN.rows - 3);
+  expect(lines[0]).toBe("here      project 42   proj_42");
+  expect(lines[2]).toContain("8 lines (75 bytes) of 2025-12-31, 3 memories saved, all synced");
+  expect(lines[3]).toBe("service   https://memory.example.com   connected");
+  expect(lines.join("\n")).toContain("projects  besides 49 projects, all synced;");
+  const folder = { kind: "unfollowed", dir: "/src/new", file: "AGENTS.md" } as const;
+  expect(onScreen(status, SCREEN, folder)[0]).toBe(
+    "here      /src/new   not followed, nor its AGENTS.md: `memsync link` follows it",
+  );
+});
+
+test("files that are there besides the followed one are named, and why they are not", () => {
+  const [folder] = project(1).folders;
+  const folders = folder ? [{ ...folder, beside: [".claude/CLAUDE.md", "AGENTS.md"] }] : [];
+  const lines = statusLines(statusOf([project(1, { folders })]));
+  for (const name of [".claude/CLAUDE.md", "AGENTS.md"]) {
+    expect(lines).toContain(
+      `          ${name} is there, too, and is not followed: ` +
+        `\`memsync link --file ${name}\` follows it`,
+    );
+  }
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as Y from "yjs";
-import { holdsLines, putBack } from "../../daemon/cli/put-back.ts";
+import { putBack } from "../../daemon/cli/put-back.ts";
+import { holdsLines } from "../../shared/replica/standing-lines.ts";
 import { LIMITS, utf8Bytes } from "../../shared/limits.ts";
 import { ReplicaDocument } from "../../shared/replica/document.ts";
 import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/own-metadata.ts";

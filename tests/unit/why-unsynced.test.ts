@@ -25,11 +25,21 @@ function remote(service: Partial<ServiceStatus>, own: Partial<UnitStatus> = {}):
     held_back: null,
   };
   const usual = { name: "usual", default: true };
-  return { ...usual, service: { ...well, ...service }, own: { ...SYNCED, ...own } };
+  const layers = { user: SYNCED, global: SYNCED, audience: null };
+  return { ...usual, service: { ...well, ...service }, own: { ...SYNCED, ...own }, ...layers };
 }
 
 function project(name: string, unit: Partial<UnitStatus>): ProjectStatus {
-  return { id: `proj_${name}`, name, remote: "usual", folders: [], ...SYNCED, ...unit };
+  return {
+    id: `proj_${name}`,
+    name,
+    remote: "usual",
+    text: null,
+    deleted: null,
+    folders: [],
+    ...SYNCED,
+    ...unit,
+  };
 }
 
 /** What is said three seconds after `AT`. */

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { chmod, open, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +16,10 @@ const path = (name: string) => join(folder, name);
 test("a file that is as expected is replaced and keeps its mode", async () => {
   await writeFile(path("kept"), "before");
   await chmod(path("kept"), 0o640);
-  const outcome = await replaceFile(path("kept"), "after", hashOf("before"), world);
+  const outcome = await replaceFile(path("kept"), "after", {
+    expectedHash: hashOf("before"),
+    world,
+  });
   expect(outcome.kind).toBe("written");
   expect(await readFile(path("kept"), "utf8")).toBe("after");
   expect((await stat(path("kept"))).mode & 0o777).toBe(0o640);
@@ -26,7 +29,10 @@ test("a file that is as expected is replaced and keeps its mode", async () => {
 test("the file that lost its name can still be read, with what is written into it", async () => {
   await writeFile(path("open"), "before");
   const editor = await open(path("open"), "r+");
-  const outcome = await replaceFile(path("open"), "after", hashOf("before"), world);
+  const outcome = await replaceFile(path("open"), "after", {
+    expectedHash: hashOf("before"),
+    world,
+  });
   await editor.write("saved late", 0);
   await editor.close();
   const replaced = outcome.kind === "written" ? outcome.replaced : undefined;
@@ -37,19 +43,26 @@ test("the file that lost its name can still be read, with what is written into i
 
 test("a file that has changed is left as it is", async () => {
   await writeFile(path("changed"), "saved meanwhile");
-  const outcome = await replaceFile(path("changed"), "after", hashOf("before"), world);
+  const outcome = await replaceFile(path("changed"), "after", {
+    expectedHash: hashOf("before"),
+    world,
+  });
   expect(outcome).toEqual({ kind: "changed" });
   expect(await readFile(path("changed"), "utf8")).toBe("saved meanwhile");
 });
 
 test("a file that came or went meanwhile is no other's place", async () => {
   await writeFile(path("came"), "new");
-  expect(await replaceFile(path("came"), "after", ABSENT_HASH, world)).toEqual({ kind: "changed" });
-  expect(await replaceFile(path("gone"), "after", hashOf("before"), world)).toEqual({
+  expect(await replaceFile(path("came"), "after", { expectedHash: ABSENT_HASH, world })).toEqual({
+    kind: "changed",
+  });
+  expect(
+    await replaceFile(path("gone"), "after", { expectedHash: hashOf("before"), world }),
+  ).toEqual({
     kind: "changed",
   });
   await symlink("came", path("link"));
-  expect(await replaceFile(path("link"), "after", hashOf("new"), world)).toEqual({
+  expect(await replaceFile(path("link"), "after", { expectedHash: hashOf("new"), world })).toEqual({
     kind: "changed",
   });
   expect(await readFile(path("came"), "utf8")).toBe("new");
@@ -57,10 +70,30 @@ test("a file that came or went meanwhile is no other's place", async () => {
 
 test("a file is made where none was, in a folder that may not be there yet", async () => {
   const made = join(folder, "new", "file");
-  const outcome = await replaceFile(made, "text", ABSENT_HASH, world);
+  const outcome = await replaceFile(made, "text", {
+    expectedHash: ABSENT_HASH,
+    world,
+    within: folder,
+  });
   expect(outcome).toEqual({ kind: "written", replaced: undefined, notKept: [] });
   expect(await readFile(made, "utf8")).toBe("text");
   expect(readdirSync(join(folder, "new"))).toEqual(["file"]);
+});
+
+test("a folder that is gone is not made anew", async () => {
+  const lost = path("lost");
+  const options = { expectedHash: ABSENT_HASH, world, within: lost };
+  for (const name of ["file", join("inner", "file")]) {
+    expect(await replaceFile(join(lost, name), "text", options)).toEqual({ kind: "changed" });
+  }
+  expect(existsSync(lost)).toBe(false);
+});
+
+test("what is not due any more in the last moment is not done", async () => {
+  await writeFile(path("due"), "before");
+  const options = { expectedHash: hashOf("before"), world, isDue: async () => false };
+  expect(await replaceFile(path("due"), "after", options)).toEqual({ kind: "changed" });
+  expect(await readFile(path("due"), "utf8")).toBe("before");
 });
 
 test("nothing of ours stays in the folder", () => {
@@ -81,6 +114,6 @@ test("two names are swapped in one step, or nothing is changed", async () => {
 test("a pipe is no file, and nobody waits for what is written into it", async () => {
   await Bun.spawn(["mkfifo", path("pipe")]).exited;
   await expect(openFile(path("pipe"))).rejects.toThrow("is not a file");
-  const outcome = await replaceFile(path("pipe"), "after", hashOf(""), world);
+  const outcome = await replaceFile(path("pipe"), "after", { expectedHash: hashOf(""), world });
   expect(outcome).toEqual({ kind: "changed" });
 });

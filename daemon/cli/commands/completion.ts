@@ -9,16 +9,44 @@ type Completions = ReturnType<typeof tab>;
 
 /**
  * The library's own for bash lets the shell evaluate what is typed and what is offered, a memory's
- * key among it; this one evaluates nothing.
+ * key among it; this one evaluates nothing. Bash takes words apart at colons, of which a key may
+ * have some: they are put together here, and of what is offered bash wants what is behind them.
  */
 const BASH_SCRIPT = `_memsync() {
-  local word description
+  local word description at before=
+  local -a words=()
   COMPREPLY=()
+  for ((at = 1; at <= COMP_CWORD; at++)); do
+    word=\${COMP_WORDS[at]}
+    if ((\${#words[@]} > 0)) && [[ $word == :* || ($at -gt 1 && \${COMP_WORDS[at-1]} == *:) ]]; then
+      words[\${#words[@]}-1]+=$word
+    else
+      words+=("$word")
+    fi
+  done
+  [[ $COMP_WORDBREAKS == *:* && \${words[\${#words[@]}-1]} == *:* ]] &&
+    before=\${words[\${#words[@]}-1]%:*}:
   while IFS=$'\\t' read -r word description; do
-    [[ $word == :* ]] || COMPREPLY+=("$word")
-  done < <(memsync complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null)
+    [[ $word == :* ]] || COMPREPLY+=("\${word#"$before"}")
+  done < <(memsync complete -- "\${words[@]}" 2> /dev/null)
 }
 complete -o default -F _memsync memsync`;
+
+/** The library's own for zsh evaluates, too, and loses what is behind a colon. */
+const ZSH_SCRIPT = `#compdef memsync
+_memsync() {
+  local word description
+  local -a offered
+  while IFS=$'\\t' read -r word description; do
+    [[ $word == :* ]] || offered+=("\${word//:/\\\\:}:$description")
+  done < <(memsync complete -- "\${(@Q)words[2,CURRENT]}" 2> /dev/null)
+  if ((\${#offered})); then
+    _describe memsync offered
+  else
+    _files
+  fi
+}
+compdef _memsync memsync`;
 
 const HELP = `
 Examples:
@@ -46,6 +74,7 @@ export function addCompletionCommands(program: Command, env: Environment): void 
 
 function printScript(shell: string): void {
   if (shell === "bash") say(BASH_SCRIPT);
+  else if (shell === "zsh") say(ZSH_SCRIPT);
   else script(shell, "memsync", "memsync");
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { realWorld } from "../../../shared/world-real.ts";
+import { agreeToAudience } from "../audience.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed, UsageError } from "../errors.ts";
 import { findProject } from "../find-project.ts";
@@ -13,9 +14,11 @@ import {
   timeOf,
 } from "../local-conflicts.ts";
 import type { LocalDocument } from "../local-documents.ts";
+import { noticeName } from "../notices/notice-name.ts";
+import { markSeen } from "../notices/notice-files.ts";
 import { writeToInbox } from "../offline-write.ts";
-import { say, sayJson, shortName, table } from "../output.ts";
-import { type PlaceOptions, withLocal, withPlace } from "../place.ts";
+import { say, sayJson, saySentence, shortName, table } from "../output.ts";
+import { type PlaceOptions, withAgreement, withLocal, withPlace } from "../place.ts";
 import { putAtPlaces, putBack } from "../put-back.ts";
 import { saveMemory, saveText } from "../save.ts";
 import { settle } from "../settle-conflict.ts";
@@ -23,6 +26,7 @@ import { timeShown } from "../version-view.ts";
 
 interface Options extends PlaceOptions {
   readonly json?: boolean;
+  readonly yes?: boolean;
 }
 
 const HELP = `
@@ -61,7 +65,7 @@ export function addConflictCommands(program: Command, env: Environment): void {
     .action((id: string, version: string, _: Options, command: Command) =>
       choose(env, id, version, command.optsWithGlobals()),
     );
-  withJson(conflicts.command("restore <id>"))
+  withAgreement(withJson(conflicts.command("restore <id>")))
     .description("bring back what lost; syncs like any other write")
     .addHelpText("after", HELP)
     .action((id: string, _: Options, command: Command) =>
@@ -79,7 +83,7 @@ async function findAll(env: Environment, options: PlaceOptions): Promise<LocalCo
   const layer = options.layer === undefined ? undefined : parseLayer(options.layer);
   return await withLocal(env, async (db) => {
     const { project } = options;
-    const name = project === undefined ? undefined : await findProject(db, project, env.dir);
+    const name = project === undefined ? undefined : await findProject(db, project, env);
     const isMeant = (document: LocalDocument) =>
       (layer === undefined || document.layer === layer) &&
       (name === undefined || document.name === name) &&
@@ -98,8 +102,12 @@ async function find(env: Environment, id: string, options: PlaceOptions): Promis
 
 async function list(env: Environment, options: Options): Promise<void> {
   const conflicts = await findAll(env, options);
-  if (options.json) sayJson(conflicts.map(conflictJson));
-  else if (conflicts.length === 0) say("no conflicts");
+  if (options.json) {
+    sayJson(conflicts.map(conflictJson));
+    return;
+  }
+  markSeen(env.home, conflicts.map(nameOf));
+  if (conflicts.length === 0) say("no conflicts");
   else {
     const rows = conflicts.map((each) => [
       each.id,
@@ -108,9 +116,16 @@ async function list(env: Environment, options: Options): Promise<void> {
       ...conflictRow(each),
     ]);
     const heading = ["ID", "WHEN", "WHERE", "WHAT", "MACHINE", "LOSING VERSION"];
-    for (const line of table([heading, ...rows])) say(line);
+    for (const line of table([heading, ...rows], SPARE)) say(line);
     say("\n`memsync conflicts show ID` prints both versions");
   }
+}
+
+/** When, on which machine and where. */
+const SPARE = [1, 4, 2];
+
+function nameOf(conflict: LocalConflict): string {
+  return noticeName("conflict", conflict.id, timeOf(conflict));
 }
 
 async function show(env: Environment, id: string, options: Options): Promise<void> {
@@ -119,23 +134,29 @@ async function show(env: Environment, id: string, options: Options): Promise<voi
     sayJson(conflictJson(conflict));
     return;
   }
+  markSeen(env.home, [nameOf(conflict)]);
   for (const line of conflictLines(conflict)) say(line);
   say(`\n${conflictAdvice(conflict)}`);
 }
 
 async function restore(env: Environment, id: string, options: Options): Promise<void> {
   const conflict = await find(env, id, options);
-  if (conflict.kind === "memory") await restoreMemory(env, conflict);
+  if (conflict.kind === "memory") await restoreMemory(env, conflict, options);
   else await restoreLines(env, conflict);
   if (options.json) sayJson(conflictJson(conflict));
   else if (conflict.kind === "text") say("put the lines back into the document");
   else say(`restored "${conflict.losing.key}"; what it replaced is in its history`);
 }
 
-async function restoreMemory(env: Environment, { document, losing }: MemoryConflict) {
+async function restoreMemory(
+  env: Environment,
+  { document, losing }: MemoryConflict,
+  options: Options,
+): Promise<void> {
   const { layer, name, account } = document;
   const remote = layer === "project" ? undefined : document.remote;
   const place = { layer, document: name, account, remote };
+  await agreeToAudience(env, place, "restored", options);
   await saveMemory(env, place, losing.key, losing.value);
 }
 
@@ -178,20 +199,19 @@ async function choose(env: Environment, id: string, version: string, options: Op
   const settled = settle(conflict, Number(version) - 1);
   // What is chosen is written anew: another machine may have chosen the other version meanwhile,
   // and then both stay.
-  if (settled.without !== content) await saveText(env, document.name, content, settled.without);
-  if (settled.content !== settled.without) {
-    await saveText(env, document.name, settled.without, settled.content);
-  }
+  const steps = [content, settled.without, settled.content];
+  const changes = steps.filter((text, at) => at > 0 && text !== steps[at - 1]);
+  if (changes.length > 0) await saveText(env, document.name, content, ...changes);
   await dismissIn(env, conflict);
   if (options.json) sayJson({ ...conflictJson(conflict), chosen: Number(version) });
-  else say(`version ${version} stands, and ${id} is settled once this is synced`);
+  else saySentence(`version ${version} stands, and ${id} is settled once this is synced`);
 }
 
 async function dismiss(env: Environment, id: string, options: Options): Promise<void> {
   const conflict = await find(env, id, options);
   await dismissIn(env, conflict);
   if (options.json) sayJson(conflictJson(conflict));
-  else say(`dismissed ${id}; no machine shows it any more once this is synced`);
+  else saySentence(`dismissed ${id}; no machine shows it any more once this is synced`);
 }
 
 async function dismissIn(env: Environment, conflict: LocalConflict): Promise<void> {

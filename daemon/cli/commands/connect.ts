@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { ProjectId } from "../../../shared/ids.ts";
+import { type ProjectId, parseProjectId } from "../../../shared/ids.ts";
 import type { Connection } from "../../../shared/wire/connection.ts";
 import { listLinks } from "../../links.ts";
 import { ASKED_DEADLINE_MS } from "../daemon-contact.ts";
@@ -66,7 +66,8 @@ async function change(
 
 async function find(env: Environment, named: string): Promise<Named> {
   return await withLocal(env, async (db) => {
-    const id = await findProject(db, named, env.dir);
+    // The service may have projects that are not on this machine.
+    const id = parseProjectId(named) ?? (await findProject(db, named, env));
     const link = db && (await listLinks(db)).find(({ projectId }) => projectId === id);
     return { id, name: link?.name ?? id };
   });

@@ -1,18 +1,21 @@
 import { readFile } from "node:fs/promises";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { parseProjectId } from "../../../shared/ids.ts";
 import type { BoundLink } from "../../linked-folders.ts";
-import { noSuchRemote } from "../../remotes/remote.ts";
-import { createGit } from "../../sources/run-git.ts";
-import { projectFolder } from "../../sources/working-tree.ts";
+import { FOLLOWED_NAMES } from "../../sources/followable-files.ts";
 import type { DaemonStatus } from "../../status.ts";
 import { realWorld } from "../../../shared/world-real.ts";
-import { OWN_DEADLINE_MS } from "../daemon-contact.ts";
+import { type GatewayClient, OWN_DEADLINE_MS } from "../daemon-contact.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed, UsageError } from "../errors.ts";
-import { getDaemon } from "../get-daemon.ts";
-import { say, sayAside, sayJson, table } from "../output.ts";
-import { resolveFolder } from "../resolve-folder.ts";
+import { findReadyDaemon, getDaemon, noDaemon } from "../get-daemon.ts";
+import { homeStatusLines, readHomeStatus } from "../home-status.ts";
+import { assertFolder, meantFolder, sayMeant } from "../meant-folder.ts";
+import { listLinks } from "../../links.ts";
+import { refuseMistyped } from "../known-projects.ts";
+import { count, say, sayAside, sayJson, table, saySentence } from "../output.ts";
+import { withLocal } from "../place.ts";
+import { findStanding } from "../standing.ts";
 import { statusOnScreen, wholeOnScreen } from "../status-summary.ts";
 import { askSync, callSync, watchSync } from "../sync-progress.ts";
 import { conflictLines, wholeStatus } from "../whole-status.ts";
@@ -31,7 +34,9 @@ interface StatusFlags extends JsonOption {
 interface LinkFlags extends JsonOption {
   readonly id?: string;
   readonly write?: boolean;
+  readonly file?: string;
   readonly remote?: string;
+  readonly anew?: boolean;
 }
 
 /** `status`, `projects`, `link`, `unlink`, `sync` and `env`: what a running daemon does. */
@@ -54,6 +59,10 @@ export function addDaemonCommands(program: Command, env: Environment): void {
     .option("--remote <name>", "the remote to bind the project to")
     .option("--write", "also write others' changes into a file that git tracks, or that is missing")
     .option("--no-write", "take that consent back")
+    .addOption(
+      new Option("--file <name>", "the file that counts, of several").choices(FOLLOWED_NAMES),
+    )
+    .option("--anew", "begin a project anew that was deleted, with the file that is here")
     .option("--json", "print the link as JSON")
     .action((dir: string | undefined, options: LinkFlags) => link(env, dir, options));
   program
@@ -64,9 +73,9 @@ export function addDaemonCommands(program: Command, env: Environment): void {
   program
     .command("sync")
     .description("sync now, and return when everything local is acknowledged or refused")
-    .option("--wait <seconds>", "give up after this long", "30")
+    .option("--wait <seconds>", "give up after this long: 30, or at once where it is offline")
     .option("--json", "print the status as JSON")
-    .action((options: JsonOption & { wait: string }) => sync(env, options));
+    .action((options: JsonOption & { wait?: string }) => sync(env, options));
   program
     .command("env")
     .description("print the gateway's address and token for a shell")
@@ -75,38 +84,66 @@ export function addDaemonCommands(program: Command, env: Environment): void {
     .action((options: JsonOption & { remote?: string }) => printEnv(env, options));
 }
 
-async function readStatus(env: Environment): Promise<DaemonStatus> {
-  const daemon = await getDaemon(env);
+/** Undefined where no daemon runs. */
+async function readStatus(env: Environment): Promise<DaemonStatus | undefined> {
+  const daemon = await findReadyDaemon(env);
+  if (!daemon) return undefined;
   const deadlineMs = OWN_DEADLINE_MS;
   return (await daemon.call("GET", "/_memsync/status", undefined, { deadlineMs })) as DaemonStatus;
 }
 
-async function status(env: Environment, { all, json }: StatusFlags): Promise<void> {
-  const found = await wholeStatus(env, await readStatus(env));
+async function status(env: Environment, flags: StatusFlags): Promise<void> {
+  const { all, json } = flags;
+  const read = await readStatus(env);
+  if (!read) {
+    await showHome(env, flags);
+    throw await noDaemon(env);
+  }
+  const found = await wholeStatus(env, read);
   if (json) {
     sayJson(found);
     return;
   }
-  for (const line of all ? wholeOnScreen(found) : statusOnScreen(found)) say(line);
+  const standing = await findStanding(found, env.dir);
+  const lines = all ? wholeOnScreen(found, { standing }) : statusOnScreen(found, { standing });
+  for (const line of lines) say(line);
   for (const line of conflictLines(found)) say(line);
 }
 
+/** What the home knows while no daemon runs; nothing where there is none, or it can't be read. */
+async function showHome(env: Environment, { json }: JsonOption): Promise<void> {
+  const home = await readHomeStatus(env).catch(() => undefined);
+  if (!home) return;
+  if (json) {
+    sayJson(home);
+    return;
+  }
+  for (const line of homeStatusLines(home, await findStanding(home, env.dir))) say(line);
+  for (const line of conflictLines(home)) say(line);
+}
+
 async function projects(env: Environment, { json }: JsonOption): Promise<void> {
-  const found = (await readStatus(env)).projects;
+  const read = (await readStatus(env)) ?? (await readHomeStatus(env));
+  if (!read) throw await noDaemon(env);
+  const found = read.projects;
   if (json) {
     sayJson(found);
     return;
   }
   if (found.length === 0) sayAside("no project is followed yet: `memsync link DIR` follows one");
   const rows = found.flatMap(({ id, name, folders }) => folders.map(({ dir }) => [name, id, dir]));
-  for (const line of table(rows)) say(line);
+  // The folder says which project it is, to a command, too.
+  for (const line of table(rows, [1], { isLastWhole: true })) say(line);
 }
 
 async function link(env: Environment, dir: string | undefined, flags: LinkFlags): Promise<void> {
   if (flags.id !== undefined && parseProjectId(flags.id) === undefined) {
     throw new UsageError("--id is proj_ and 1 to 64 of [0-9A-Za-z_-]");
   }
-  const folder = await folderOf(env, dir);
+  const { id } = flags;
+  if (id !== undefined) await withLocal(env, (db) => refuseMistyped(db, id));
+  const folder = await meantFolder(env, dir);
+  assertFolder(folder);
   const { json, ...options } = flags;
   const daemon = await getDaemon(env);
   const body = { dir: folder, ...options };
@@ -114,66 +151,87 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   const { projectId, name, write, remote } = linked;
   const at = flags.remote === undefined ? "" : `, bound to ${remote}`;
   if (json) sayJson({ dir: linked.dir, project_id: projectId, name, write, remote });
-  else say(`linked ${linked.dir} to ${name} (${projectId})${at}`);
+  else saySentence(`linked ${linked.dir} to ${name} (${projectId})${at}`);
+  await sayMeant(env, dir, linked.dir);
+  for (const gone of linked.gone) {
+    const whether = `\`memsync unlink '${gone}'\` if it is this one, copied here`;
+    sayAside(`${gone} is linked to the same project, and is gone: ${whether}`);
+  }
 }
 
 async function unlink(env: Environment, dir: string | undefined, { json }: JsonOption) {
-  const folder = await folderOf(env, dir);
+  const folder = await meantFolder(env, dir);
   const daemon = await getDaemon(env);
+  const links = await withLocal(env, async (db) => (db ? await listLinks(db) : []));
+  const id = links.find((each) => each.dir === folder)?.projectId;
   const answer = (await daemon.call("POST", "/_memsync/unlink", { dir: folder })) as {
     unlinked: boolean;
   };
   if (!answer.unlinked) throw new CommandFailed(`${folder} is not linked`);
-  if (json) sayJson({ dir: folder, unlinked: true });
-  else say(`unlinked ${folder}; its memories stay`);
+  // Where no commit and no remote says which project it is, the next link would be another one.
+  const again = id === undefined ? "" : `: \`memsync link --id ${id}\` there has them again`;
+  if (json) sayJson({ dir: folder, unlinked: true, project_id: id ?? null });
+  else saySentence(`unlinked ${folder}; its memories stay${again}`);
 }
 
-/** A named folder is meant itself; without one, the current project's is. */
-async function folderOf(env: Environment, dir: string | undefined): Promise<string> {
-  return dir === undefined ? await projectFolder(createGit(), env.dir) : resolveFolder(env, dir);
-}
+const WAIT_SECONDS = 30;
 
-async function sync(env: Environment, options: JsonOption & { wait: string }): Promise<void> {
-  const wait = Number(options.wait);
+async function sync(env: Environment, options: JsonOption & { wait?: string }): Promise<void> {
+  const wait = Number(options.wait ?? WAIT_SECONDS);
   if (!Number.isFinite(wait) || wait < 0) throw new UsageError("--wait is a number of seconds");
   const daemon = await getDaemon(env, wait * MS_PER_S);
   const answer = await watchSync(
     daemon,
-    askSync((seconds) => callSync(daemon, seconds), wait),
+    askSync((seconds, unlessOffline) => callSync(daemon, seconds, { unlessOffline }), wait, {
+      // Who says how long to wait may know that it will be back.
+      onOffline({ status: { remotes } }) {
+        if (options.wait === undefined || wait === 0) return false;
+        const names = remotes.flatMap(({ service }) => (service.online ? [] : [service.name]));
+        sayAside(
+          `offline: waiting up to ${count(wait, "second", "seconds")} for ${names.join(", ")}`,
+        );
+        return true;
+      },
+    }),
   );
   const status = await wholeStatus(env, answer.status);
   if (options.json) sayJson(status);
   if (answer.synced) {
     const { held } = answer.status;
     const note = held.length > 0 ? `; ${held.length} held here: \`memsync held\`` : "";
-    if (!options.json) say(`everything is synced${note}`);
+    if (!options.json) saySentence(`everything is synced${note}`);
     return;
   }
   if (!options.json) {
     for (const line of wholeOnScreen(status)) say(line);
     for (const line of conflictLines(status)) say(line);
   }
-  throw new CommandFailed(whyUnsynced(status, realWorld.now()));
+  const why = whyUnsynced(status, realWorld.now());
+  throw new CommandFailed(answer.offline ? `offline: ${why}` : why);
 }
 
 async function printEnv(
   env: Environment,
   { json, remote }: JsonOption & { remote?: string },
 ): Promise<void> {
-  const { remotes } = await readStatus(env);
-  if (remote !== undefined && !remotes.some(({ name }) => name === remote)) {
-    throw noSuchRemote(remote);
-  }
+  const daemon = await getDaemon(env);
   const gateway = JSON.parse(await readFile(env.home.gateway, "utf8")) as {
     url: string;
     token: string;
   };
   const { url } = gateway;
-  const token = remote === undefined ? gateway.token : `${gateway.token}@${remote}`;
+  const token = remote === undefined ? gateway.token : await askToken(daemon, remote);
   if (json) {
     sayJson({ MEMSYNC_GATEWAY_URL: url, MEMSYNC_GATEWAY_TOKEN: token });
     return;
   }
   say(`export MEMSYNC_GATEWAY_URL=${url}`);
   say(`export MEMSYNC_GATEWAY_TOKEN=${token}`);
+}
+
+/** The token that reaches one remote alone. */
+async function askToken(daemon: GatewayClient, remote: string): Promise<string> {
+  const options = { deadlineMs: OWN_DEADLINE_MS };
+  const answer = await daemon.call("POST", "/_memsync/token", { remote }, options);
+  return (answer as { token: string }).token;
 }

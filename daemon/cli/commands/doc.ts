@@ -3,23 +3,22 @@ import type { Kysely } from "kysely";
 import type { ProjectId } from "../../../shared/ids.ts";
 import { timestampOf } from "../../../shared/timestamps.ts";
 import { diffLines } from "../../../shared/replica/line-diff.ts";
-import { splitForm } from "../../../shared/replica/text-form.ts";
+import { plainLines } from "../../../shared/replica/text-form.ts";
 import { heldAdvice } from "../../held/advice.ts";
 import { type HeldDocument, listHeld } from "../../held/held-store.ts";
 import { shownText } from "../../held/shown-text.ts";
 import { LOCAL_ACCOUNT } from "../../local-account.ts";
-import { readMachineName } from "../../machine-name.ts";
 import { findBinding } from "../../remotes/remote-store.ts";
 import type { DaemonTables } from "../../tables.ts";
 import type { Environment } from "../environment.ts";
-import { CommandFailed } from "../errors.ts";
-import { findProject } from "../find-project.ts";
-import { currentOf, textHistory, type Version } from "../local-history.ts";
+import type { Version } from "../local-history.ts";
 import { count, printText, say, sayJson } from "../output.ts";
 import { withLocal } from "../place.ts";
+import { findText, type ProjectText, pickVersion } from "../project-text.ts";
 import { saveText } from "../save.ts";
 import { sayIfHeld } from "../say-held.ts";
-import { timeShown } from "../version-view.ts";
+import { machineShown, timeShown } from "../version-view.ts";
+import { addDiffCommand } from "./doc-diff.ts";
 import { addFileCommands } from "./doc-file.ts";
 import { saveShown, versionJson, versionTable } from "./history.ts";
 
@@ -67,6 +66,7 @@ export function addDocCommand(program: Command, env: Environment): void {
       restore(env, revision, command.optsWithGlobals()),
     );
   addFileCommands(doc, env);
+  addDiffCommand(doc, env);
 }
 
 function withProject(command: Command): Command {
@@ -74,40 +74,13 @@ function withProject(command: Command): Command {
   return command.option("--project <dir|id>", what);
 }
 
-interface Found {
-  readonly id: string;
-  readonly versions: readonly Version[];
-  /** The text as it stands; empty where none was ever written. */
-  readonly content: string;
-}
-
-async function find(env: Environment, { project }: Options): Promise<Found> {
-  return await withLocal(env, async (db) => {
-    const id = await findProject(db, project, env.dir);
-    const versions = db ? await versionsOf(env, db, id) : [];
-    return { id, versions, content: currentOf(versions)?.value ?? "" };
-  });
-}
-
-async function versionsOf(env: Environment, db: Kysely<DaemonTables>, document: string) {
-  return await textHistory({ db, document, machine: readMachineName(env.home) });
-}
-
-function pick({ versions }: Found, revision: string): Version {
-  const version = versions.find((each) => each.revision === revision);
-  if (version) return version;
-  throw new CommandFailed(
-    `the document has no version ${revision}: \`memsync doc history\` lists those it has`,
-  );
-}
-
 async function print(env: Environment, options: Options): Promise<void> {
-  const { id, content } = await find(env, options);
+  const { id, current } = await findText(env, options.project);
   const held = await withLocal(
     env,
     async (db) => db && shownText(await listHeld(db, await heldOf(db, id))),
   );
-  const text = held?.value ?? content;
+  const text = held?.value ?? current?.value ?? "";
   if (options.json) {
     const reason = held && { held: heldAdvice(held) };
     sayJson({ project_id: id, claude_md_content: text, ...reason });
@@ -122,9 +95,9 @@ async function history(
   revision: string | undefined,
   options: Options,
 ): Promise<void> {
-  const found = await find(env, options);
+  const found = await findText(env, options.project);
   if (revision !== undefined) {
-    const version = pick(found, revision);
+    const version = pickVersion(found, revision);
     if (options.json) sayJson(shown(found, version));
     else printText(version.value);
     return;
@@ -135,7 +108,7 @@ async function history(
   else for (const line of versionTable(versions, "CHANGE", rowsEnd(versions))) say(line);
 }
 
-function shown({ id }: Found, version: Version) {
+function shown({ id }: ProjectText, version: Version) {
   const { save, value } = version;
   return {
     project_id: id,
@@ -166,7 +139,7 @@ function changesAmong(versions: readonly Version[]) {
   return (version: Version): string => {
     const former = versions.slice(versions.indexOf(version) + 1);
     const before = former.find(({ state }) => state !== "saved");
-    const [old, now] = [before?.value ?? "", version.value].map(linesOf);
+    const [old, now] = [before?.value ?? "", version.value].map(plainLines);
     let [added, removed] = [0, 0];
     for (const hunk of diffLines(old ?? [], now ?? [])) {
       added += hunk.added;
@@ -176,21 +149,35 @@ function changesAmong(versions: readonly Version[]) {
   };
 }
 
-function linesOf(content: string): string[] {
-  return splitForm(content).lines.split("\n").slice(0, -1);
-}
-
 async function restore(env: Environment, revision: string, options: Options): Promise<void> {
-  const found = await find(env, options);
-  const version = pick(found, revision);
-  const isCurrent = version.value === found.content;
-  if (!isCurrent) await saveText(env, found.id, found.content, version.value);
+  const found = await findText(env, options.project);
+  const version = pickVersion(found, revision);
+  const content = found.current?.value ?? "";
+  const isCurrent = version.value === content;
+  if (!isCurrent) await saveText(env, found.id, content, version.value);
   await sayIfHeld(env, async (db) => {
     return { kind: "text", ...(await heldOf(db, found.id)), key: "" };
   });
   if (options.json) sayJson(shown(found, version));
   else if (isCurrent) say("the document has that text already");
-  else say(`restored the document as it was written ${timeShown(version.writtenAt)}`);
+  else {
+    say(`restored the document as it was written ${timeShown(version.writtenAt)}`);
+    for (const line of goneWith(found.current, version)) say(line);
+  }
+}
+
+/** Somebody else may have written it a moment ago, and nobody has seen it before it went. */
+function goneWith(current: Version | undefined, restored: Version): string[] {
+  if (!current) return [];
+  const hunks = diffLines(plainLines(current.value), plainLines(restored.value));
+  const removed = hunks.reduce((sum, hunk) => sum + hunk.removed, 0);
+  if (removed === 0) return [];
+  const { revision, machine, writtenAt } = current;
+  return [
+    `gone: ${count(removed, "line", "lines")} of the text that was written ` +
+      `${timeShown(writtenAt)} on ${machineShown(machine)};`,
+    `\`memsync doc diff ${revision}\` shows what, \`memsync doc restore ${revision}\` undoes this`,
+  ];
 }
 
 async function heldOf(db: Kysely<DaemonTables>, document: string): Promise<HeldDocument> {

@@ -10,6 +10,7 @@ import {
 import { type Finding, findingOf } from "../doctor/finding.ts";
 import {
   checkDatabase,
+  checkEmbedded,
   checkHome,
   checkLog,
   checkPermissions,
@@ -62,6 +63,7 @@ async function examine(env: Environment): Promise<Finding[]> {
     await findingOf("permissions", () => checkPermissions(home)),
     await findingOf("disk", () => checkDisk(nearestFolder(home.dir))),
     await findingOf("database", () => checkDatabase(home)),
+    ...(await checkEmbedded(home)),
     ...checkSetAside(home),
     await findingOf("log", () => checkLog(home)),
     await findingOf("watching", checkWatches),

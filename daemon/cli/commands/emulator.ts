@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { LOG_LEVELS, type LogLevel, runEmulator } from "../../embedded-service.ts";
 import type { Environment } from "../environment.ts";
@@ -36,6 +37,7 @@ interface EmulatorFlags extends ListenFlags {
   readonly plan: string;
   readonly limits: string;
   readonly logLevel: LogLevel;
+  readonly json?: boolean;
 }
 
 /** `emulator`: the service for tests, and for trying things. */
@@ -48,6 +50,7 @@ export function addEmulatorCommand(program: Command, env: Environment): void {
     .option("--memory", "keep nothing (the default)")
     .option("--plan <plan>", "plan of the accounts behind mst_dev_NAME: pro or team", "pro")
     .option("--limits <on|off>", "hold requests to the plans' limits", "on")
+    .option("--json", "print the address and a token as JSON, once it is ready")
     .addHelpText("after", HELP)
     .addOption(
       new Option("--log-level <level>", "how much is logged to standard error")
@@ -64,6 +67,8 @@ export function addEmulatorCommand(program: Command, env: Environment): void {
       if (flags.limits !== "on" && flags.limits !== "off") {
         throw new UsageError("--limits is on or off");
       }
+      const dataDir = flags.dataDir === undefined ? undefined : resolveFolder(env, flags.dataDir);
+      const isNew = dataDir === undefined || !existsSync(dataDir);
       await runEmulator(
         {
           ...addressOf(flags),
@@ -71,9 +76,16 @@ export function addEmulatorCommand(program: Command, env: Environment): void {
           plan: flags.plan,
           logLevel: flags.logLevel,
           limits: flags.limits,
-          ...(flags.dataDir !== undefined && { dataDir: resolveFolder(env, flags.dataDir) }),
+          ...(dataDir !== undefined && { dataDir }),
         },
-        (url) => say(`memsync emulator ready at ${url}`),
+        (url) => {
+          if (flags.json) {
+            sayJson(variablesOf(url));
+            return;
+          }
+          say(`memsync emulator ready at ${url}`);
+          if (isNew) say(`a daemon: MEMSYNC_URL=${url} MEMSYNC_TOKEN=${EMULATOR_TOKEN} memsync up`);
+        },
       );
     });
 }
@@ -111,9 +123,13 @@ async function printEnv(flags: ListenFlags & { readonly json?: boolean }): Promi
   if (!response?.ok) {
     throw new CommandFailed(`no emulator answers at ${url}: start one with \`memsync emulator\``);
   }
-  const variables = { MEMSYNC_URL: url, MEMSYNC_TOKEN: EMULATOR_TOKEN };
+  const variables = variablesOf(url);
   if (flags.json) sayJson(variables);
   else for (const [name, value] of Object.entries(variables)) say(`export ${name}=${value}`);
+}
+
+function variablesOf(url: string) {
+  return { MEMSYNC_URL: url, MEMSYNC_TOKEN: EMULATOR_TOKEN };
 }
 
 function addressOf({ host, port }: ListenFlags): { host: string; port: number } {

@@ -2,17 +2,22 @@ import type { Command } from "commander";
 import { timestampOf } from "../../../shared/wire/timestamp.ts";
 import { allowHeld, dropJust, type HeldItem, listHeld } from "../../held/held-store.ts";
 import { type HeldStatus, heldStatus } from "../../held/held-status.ts";
+import { layerOf } from "../../../shared/replica/address.ts";
+import { agreeToAudience } from "../audience.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed } from "../errors.ts";
-import { heldName } from "../held-view.ts";
+import { shownName } from "../held-view.ts";
 import { listLocalDocuments, type LocalDocument } from "../local-documents.ts";
+import { noticeName } from "../notices/notice-name.ts";
+import { markSeen } from "../notices/notice-files.ts";
 import { changeHome } from "../offline-write.ts";
-import { printText, say, sayJson, shortName, table } from "../output.ts";
-import { withLocal } from "../place.ts";
+import { printText, say, sayJson, saySentence, shortName, table } from "../output.ts";
+import { withAgreement, withLocal } from "../place.ts";
 import { timeShown } from "../version-view.ts";
 
 interface Options {
   readonly json?: boolean;
+  readonly yes?: boolean;
 }
 
 const HELP = `
@@ -20,8 +25,8 @@ What is held was written here and is sent nowhere: it looks like a secret, is ov
 refused by the service. Everything else goes on. A later write takes its place.
 
 To say beforehand that something is no secret, or is to be synced all the same: \`memsync set
---allow-secret\`, or in a text the mark memsync:allow-secret in the same line or the one above, for
-example as <!-- memsync:allow-secret -->.
+--allow-secret\`, or in a text the mark memsync:allow-secret in the same line, or alone in the line
+above, for example as <!-- memsync:allow-secret -->.
 
 Examples:
   memsync held                  all of it, with why
@@ -42,7 +47,9 @@ export function addHeldCommands(program: Command, env: Environment): void {
     .description("list it, as without any command")
     .action((_: Options, command: Command) => list(env, command.optsWithGlobals()));
   const withId = (name: string, description: string, act: Act) =>
-    withJson(held.command(`${name} <id>`))
+    withJson(
+      name === "allow" ? withAgreement(held.command(`${name} <id>`)) : held.command(`${name} <id>`),
+    )
       .description(description)
       .action((id: string, _: Options, command: Command) =>
         act(env, id, command.optsWithGlobals()),
@@ -56,20 +63,34 @@ type Act = (env: Environment, id: string, options: Options) => Promise<void>;
 
 async function list(env: Environment, { json }: Options): Promise<void> {
   const items = await readAll(env);
-  if (json) sayJson(items.map(({ item, document }) => heldStatus(item, document?.remote ?? null)));
-  else if (items.length === 0) say("nothing is held");
+  if (json) {
+    sayJson(
+      await Promise.all(
+        items.map(({ item, document }) => heldStatus(item, document?.remote ?? null)),
+      ),
+    );
+    return;
+  }
+  markSeen(
+    env.home,
+    items.map(({ item: { id, writtenAt } }) => noticeName("held", id, writtenAt)),
+  );
+  if (items.length === 0) say("nothing is held");
   else {
-    const rows = items.map(({ item, document }) => [
-      item.id,
-      timeShown(item.writtenAt),
-      shortName(document?.title ?? item.document),
-      shortName(heldName(item)),
-      item.reason,
-    ]);
-    for (const line of table([["ID", "WHEN", "WHERE", "WHAT", "WHY"], ...rows])) say(line);
-    say("\n`memsync held allow ID` lets it be synced, `drop` deletes it, `show` prints it");
+    const rows: string[][] = [];
+    for (const { item, document } of items) {
+      const where = shortName(document?.title ?? item.document);
+      const what = shortName(await shownName(item));
+      rows.push([item.id, timeShown(item.writtenAt), where, what, item.reason]);
+    }
+    const heading = ["ID", "WHEN", "WHERE", "WHAT", "WHY"];
+    for (const line of table([heading, ...rows], SPARE)) say(line);
+    saySentence("\n`memsync held allow ID` lets it be synced, `drop` deletes it, `show` prints it");
   }
 }
+
+/** When and where. */
+const SPARE = [1, 2];
 
 /** A held write, with the document that it is of, where that is in the replica. */
 interface Held {
@@ -99,20 +120,22 @@ async function find(env: Environment, id: string): Promise<HeldItem & Pick<HeldS
 async function show(env: Environment, id: string, { json }: Options): Promise<void> {
   const item = await find(env, id);
   const { value } = item;
-  if (json) sayJson({ ...heldStatus(item, item.remote), value: value ?? null });
+  if (json) sayJson({ ...(await heldStatus(item, item.remote)), value: value ?? null });
   else if (value !== undefined) printText(value);
   else if (item.kind === "file") say(`it stands in the file in ${item.key}`);
   else say("it is a deletion");
 }
 
-async function allow(env: Environment, id: string, { json }: Options): Promise<void> {
+async function allow(env: Environment, id: string, options: Options): Promise<void> {
   const item = await find(env, id);
+  const { account, document } = item;
   if (item.kind === "file" && item.cause === "limit") {
     throw new CommandFailed(`the file in ${item.key} ${item.reason}`);
   }
+  await agreeToAudience(env, { layer: layerOf(document), account }, "allowed", options);
   await changeHome(env.home, async (db) => assertSame(await allowHeld(db, item), id));
-  if (json) sayJson(heldStatus(item, item.remote));
-  else say(`allowed ${heldName(item)}; the daemon syncs it`);
+  if (options.json) sayJson(await heldStatus(item, item.remote));
+  else saySentence(`allowed ${await shownName(item)}; the daemon syncs it`);
 }
 
 async function drop(env: Environment, id: string, { json }: Options): Promise<void> {
@@ -123,8 +146,12 @@ async function drop(env: Environment, id: string, { json }: Options): Promise<vo
     );
   }
   await changeHome(env.home, async (db) => assertSame(await dropJust(db, item), id));
-  if (json) sayJson(heldStatus(item, item.remote));
-  else say(`dropped what was held of ${heldName(item)}, written ${timestampOf(item.writtenAt)}`);
+  if (json) sayJson(await heldStatus(item, item.remote));
+  else {
+    say(
+      `dropped what was held of ${await shownName(item)}, written ${timestampOf(item.writtenAt)}`,
+    );
+  }
 }
 
 /** The id is the place's, and the daemon may have held a newer write of it since. */

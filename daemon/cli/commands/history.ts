@@ -1,16 +1,25 @@
 import type { Command } from "commander";
 import { timestampOf } from "../../../shared/timestamps.ts";
 import { readMachineName } from "../../machine-name.ts";
+import { agreeToAudience } from "../audience.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed } from "../errors.ts";
 import { currentOf, memoryHistory, type Version } from "../local-history.ts";
 import { firstLine, printText, say, sayJson, shortName, table } from "../output.ts";
-import { type Place, type PlaceOptions, placesToRead, withLocal, withPlace } from "../place.ts";
+import {
+  type Place,
+  type PlaceOptions,
+  placesToRead,
+  withAgreement,
+  withLocal,
+  withPlace,
+} from "../place.ts";
 import { saveMemory } from "../save.ts";
 import { machineShown, timeShown } from "../version-view.ts";
 
 interface Options extends PlaceOptions {
   readonly json?: boolean;
+  readonly yes?: boolean;
 }
 
 const HISTORY_HELP = `
@@ -39,7 +48,7 @@ export function addHistoryCommands(program: Command, env: Environment): void {
     .action((key: string, rev: string | undefined, options: Options) =>
       history(env, key, rev, options),
     );
-  withPlace(program.command("restore <key> <rev>"))
+  withAgreement(withPlace(program.command("restore <key> <rev>")))
     .description("give a memory the value that it had in a version")
     .option("--json", "print what was restored as JSON")
     .addHelpText("after", RESTORE_HELP)
@@ -111,17 +120,18 @@ export function versionTable(
   heading: string,
   last: (version: Version) => string,
 ): string[] {
-  return table([
-    ["REV", "WRITTEN", "MACHINE", "STATE", heading],
-    ...versions.map((version) => [
-      version.revision,
-      timeShown(version.writtenAt),
-      shortName(machineShown(version.machine)),
-      version.state,
-      last(version),
-    ]),
+  const rows = versions.map((version) => [
+    version.revision,
+    timeShown(version.writtenAt),
+    shortName(machineShown(version.machine)),
+    version.state,
+    last(version),
   ]);
+  return table([["REV", "WRITTEN", "MACHINE", "STATE", heading], ...rows], SPARE);
 }
+
+/** The machine, and what became of it. */
+const SPARE = [2, 3];
 
 /** What became of a version that was saved into a followed file here; "" for any other. */
 export function saveShown({ save }: Version): string {
@@ -162,7 +172,10 @@ async function restore(
   const { place, versions, version } = pick(await find(env, key, options), key, revision);
   const [current] = versions;
   const isCurrent = current?.state === "current" && current.value === version.value;
-  if (!isCurrent) await saveMemory(env, place, key, version.value);
+  if (!isCurrent) {
+    await agreeToAudience(env, place, "restored", options);
+    await saveMemory(env, place, key, version.value);
+  }
   if (options.json) sayJson(shown(key, place, version));
   else if (isCurrent) say(`"${key}" has that value already`);
   else say(`restored "${key}" as it was written ${timeShown(version.writtenAt)}`);

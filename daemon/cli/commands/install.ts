@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { prepareHome } from "../../home.ts";
+import { selfCommand } from "../../service/self-command.ts";
 import { defineService } from "../../service/service-definition.ts";
 import { type ManagerOutcome, ServiceManager } from "../../service/service-manager.ts";
 import { contactDaemon } from "../daemon-contact.ts";
@@ -37,7 +38,7 @@ async function install(env: Environment, { json }: JsonOption): Promise<void> {
     return await enable(env, manager);
   });
   adviseOnToken(env);
-  adviseOnPlace(process.argv[1] ?? "");
+  adviseOnPlace(selfCommand().at(-1) ?? "");
   if (json) {
     sayJson({
       file: manager.file,
@@ -45,10 +46,18 @@ async function install(env: Environment, { json }: JsonOption): Promise<void> {
       reason: outcome.kind === "done" ? null : outcome.reason,
       by_hand: outcome.kind === "done" ? [] : outcome.byHand.map((each) => each.join(" ")),
     });
-    return;
+  } else {
+    say(`wrote ${manager.file}`);
+    for (const line of outcomeLines(outcome)) say(line);
   }
-  say(`wrote ${manager.file}`);
-  for (const line of outcomeLines(outcome)) say(line);
+  if (outcome.kind === "failed") throw new CommandFailed(await unmanaged(env, outcome.reason));
+}
+
+/** What the daemon is without a service manager, and what a person can do instead. */
+async function unmanaged({ home }: Environment, reason: string): Promise<string> {
+  const daemon = await contactDaemon(home);
+  const now = daemon ? "a daemon runs, and not as a service" : "`memsync start` runs it until then";
+  return `the service could not be enabled (${reason}); ${now}`;
 }
 
 /** The service takes over from a daemon in the background; one at a terminal is left alone. */
@@ -71,9 +80,10 @@ const FOREGROUND =
 function outcomeLines(outcome: ManagerOutcome): string[] {
   if (outcome.kind === "failed") {
     return [
-      `could not be enabled: ${outcome.reason}`,
-      "where there is a service manager, this does it:",
+      "not enabled; where there is a service manager, this does it:",
       ...outcome.byHand.map((command) => `  ${command.join(" ")}`),
+      "without one, have this run at each login:",
+      "  memsync start",
     ];
   }
   if (process.platform !== "linux") return ["memsync runs now and at each login"];

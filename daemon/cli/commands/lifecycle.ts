@@ -1,18 +1,18 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
+import type { Home } from "../../home.ts";
 import type { Started } from "../../service/introduction.ts";
 import { type Environment, readEnvironment } from "../environment.ts";
-import { CommandFailed, UsageError } from "../errors.ts";
-import { NO_DAEMON } from "../get-daemon.ts";
+import { UsageError } from "../errors.ts";
 import { findDaemon } from "../gateway-client.ts";
 import { say, sayJson } from "../output.ts";
 import { restartDaemon } from "../replace-daemon.ts";
-import { resolveFolder } from "../resolve-folder.ts";
 import { runDaemon } from "../run-daemon.ts";
+import { findForgotten, sayOfRunning } from "../shell-service.ts";
 import { inStartTurn, startDaemon } from "../start-daemon.ts";
 import { findOccupant, killSilent, stopDaemon } from "../stop-daemon.ts";
 import { takeHome } from "../take-home.ts";
-import { linkAndLook, settledStatus, show } from "./up.ts";
+import { foldersOf, linkAndLook, settledStatus, show } from "./up.ts";
 
 interface JsonOption {
   readonly json?: boolean;
@@ -22,6 +22,7 @@ interface DaemonFlags {
   readonly started: Started;
   readonly home?: string;
   readonly url?: string;
+  readonly gatewayPort?: string;
   readonly checkSeconds?: string;
 }
 
@@ -49,13 +50,15 @@ export function addLifecycleCommands(program: Command, env: Environment): void {
     )
     .option("--home <dir>", "instead of MEMSYNC_HOME, where there is no environment to set")
     .option("--url <url>", "instead of MEMSYNC_URL")
+    .option("--gateway-port <port>", "instead of MEMSYNC_GATEWAY_PORT")
     .option("--check-seconds <seconds>", "time between two looks at itself")
     .action((flags: DaemonFlags) => runAsTold(env, flags));
 }
 
 async function start(env: Environment, dirs: string[], options: JsonOption): Promise<void> {
   const { home } = env;
-  const folders = dirs.map((dir) => folderAt(env, dir));
+  const folders = dirs.length === 0 ? [] : await foldersOf(env, dirs);
+  const forgotten = await findForgotten(env);
   const { daemon, ran } = await inStartTurn(home, async () => {
     const occupant = await findOccupant(home);
     if (occupant.kind === "daemon") return { daemon: occupant.daemon, ran: true };
@@ -63,38 +66,40 @@ async function start(env: Environment, dirs: string[], options: JsonOption): Pro
     return { daemon: await startDaemon(home), ran: false };
   });
   const running = ran ? ((await findDaemon(home)) ?? daemon) : daemon;
+  if (ran) sayOfRunning(env, running.introduction);
   const headline = ran ? "memsync is running already" : "memsync runs in the background";
   if (folders.length === 0) {
-    await show(env, await settledStatus(running), headline, options);
+    await show(env, await settledStatus(running), headline, { ...options, forgotten });
     return;
   }
   const linked = await linkAndLook(running, folders);
-  await show(env, linked, ran ? `${headline}; linked there` : headline, options);
+  const said = ran ? `${headline}; linked there` : headline;
+  await show(env, linked, said, { ...options, forgotten });
 }
 
-/** Looked at before anything is started. */
-function folderAt(env: Environment, dir: string): string {
-  const folder = resolveFolder(env, dir);
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return folder;
-  throw new CommandFailed(`${folder} is not a folder`);
-}
-
+/** What is wanted is that no daemon runs, so that it is no failure where none did. */
 async function stop({ home }: Environment, { json }: JsonOption): Promise<void> {
   // Whoever never had a daemon is not given a home by this.
-  if (!existsSync(home.lock)) throw new CommandFailed(NO_DAEMON);
-  await inStartTurn(home, async () => {
-    const occupant = await findOccupant(home);
-    if (occupant.kind === "nobody") throw new CommandFailed(NO_DAEMON);
-    if (occupant.kind === "silent") {
-      await killSilent(home, occupant.holder);
-      if (json) sayJson({ stopped: true, killed: true });
-      else say("memsync did not answer and was killed; what was saved is on the disk");
-      return;
-    }
-    await stopDaemon(home, occupant.daemon);
-    if (json) sayJson({ stopped: true, killed: false });
-    else say("memsync has ended");
-  });
+  const ended = existsSync(home.lock) ? await inStartTurn(home, () => endOccupant(home)) : "none";
+  if (json) sayJson({ stopped: ended !== "none", killed: ended === "killed" });
+  else say(ENDED[ended]);
+}
+
+const ENDED = {
+  none: "no daemon was running",
+  killed: "memsync did not answer and was killed; what was saved is on the disk",
+  stopped: "memsync has ended",
+} as const;
+
+async function endOccupant(home: Home): Promise<keyof typeof ENDED> {
+  const occupant = await findOccupant(home);
+  if (occupant.kind === "nobody") return "none";
+  if (occupant.kind === "silent") {
+    await killSilent(home, occupant.holder);
+    return "killed";
+  }
+  await stopDaemon(home, occupant.daemon);
+  return "stopped";
 }
 
 async function restart(env: Environment, options: JsonOption): Promise<void> {
@@ -109,11 +114,12 @@ async function restart(env: Environment, options: JsonOption): Promise<void> {
 }
 
 async function runAsTold(env: Environment, flags: DaemonFlags): Promise<void> {
-  const { home, url, started } = flags;
+  const { home, url, gatewayPort, started } = flags;
   const told = readEnvironment({
     ...env.variables,
     ...(home !== undefined && { MEMSYNC_HOME: home }),
     ...(url !== undefined && { MEMSYNC_URL: url }),
+    ...(gatewayPort !== undefined && { MEMSYNC_GATEWAY_PORT: gatewayPort }),
   });
   const seconds = Number(flags.checkSeconds ?? Number.NaN);
   if (flags.checkSeconds !== undefined && !(seconds > 0)) {

@@ -1,21 +1,30 @@
 import type { Command } from "commander";
 import { realWorld } from "../../../shared/world-real.ts";
 import { checkToken, type TokenRights } from "../../remotes/check-token.ts";
+import { findAudience, keepHeard } from "../../remotes/audience-store.ts";
+import { withLocal } from "../place.ts";
 import { openKeyring } from "../../remotes/keyring.ts";
 import { parseToken } from "../../remotes/parse-token.ts";
 import {
-  EMBEDDED,
   noSuchRemote,
   parseRemoteName,
   parseServiceUrl,
+  type Remote,
   type TokenPlace,
 } from "../../remotes/remote.ts";
-import type { ChangedRemote, ListedRemote } from "../../remotes/remote-change.ts";
 import { TokenStore } from "../../remotes/token-store.ts";
-import { ask, askSecret, confirm, isTerminal } from "../ask.ts";
+import { ask, askSecret, isTerminal } from "../ask.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed, typed, UsageError } from "../errors.ts";
-import { count, say, sayJson } from "../output.ts";
+import {
+  findEmbedded,
+  type Moved,
+  moveEmbedded,
+  NOTHING_MOVED,
+  stayLine,
+} from "../move-embedded.ts";
+import { changeHome } from "../offline-write.ts";
+import { count, sayJson, saySentence } from "../output.ts";
 import { changeRemotes, listRemotesOf } from "../remote-changes.ts";
 import { remoteEnvironment } from "../remote-environment.ts";
 
@@ -25,6 +34,7 @@ interface LoginFlags {
   readonly tokenStdin?: boolean;
   readonly default?: boolean;
   readonly move?: boolean;
+  readonly yes?: boolean;
   readonly json?: boolean;
 }
 
@@ -37,7 +47,8 @@ const LOGIN_HELP = `
 The token is asked for without showing it, or read from standard input; never from the command line.
 It is tried first, then kept in the system's keyring where that works, else in a file of the home
 that only you may read. The first login's service becomes the default: what is linked from then on
-is bound to it. What is in the embedded service stays there unless you agree to move it.
+is bound to it. What is in the embedded service stays there unless you agree to move it: projects,
+and the memories of the layers user and global. What is moved is not there any more.
 
 Examples:
   memsync login --url https://memory.example.com
@@ -55,6 +66,7 @@ export function addLoginCommands(program: Command, env: Environment): void {
     .option("--default", "bind new projects to it, even if another service is the default")
     .option("--move", "move everything out of the embedded service into it")
     .option("--no-move", "move nothing, and do not ask")
+    .option("--yes", "do not ask whether everybody in the account is to see what is in global")
     .option("--json", "print what was done as JSON")
     .addHelpText("after", LOGIN_HELP)
     .action((flags: LoginFlags) => login(env, flags));
@@ -67,7 +79,8 @@ export function addLoginCommands(program: Command, env: Environment): void {
 }
 
 /** What a login came to. */
-interface LoggedIn extends Required<ChangedRemote> {
+interface LoggedIn {
+  readonly remote: Remote;
   readonly rights: TokenRights;
 }
 
@@ -84,17 +97,37 @@ async function login(env: Environment, flags: LoginFlags): Promise<void> {
     url,
     makeDefault: flags.default,
   });
+  await refuseOtherAccount(env, remote, rights);
   const place = await tokensOf(env).put(remote, token);
   await changeRemotes(env, { op: "token", name: remote.name, place });
+  const { account } = rights;
+  if (account) await changeHome(env.home, (db) => keepHeard(db, remote, account, realWorld.now()));
   if (!flags.json) {
-    say(`logged in to ${remote.name} (${url}): ${rightsLine(rights)}`);
-    say(`the token is ${placeLine(env, place)}`);
-    if (becameDefault) say("what is linked from now on is bound to it");
+    saySentence(`logged in to ${remote.name} (${url}): ${rightsLine(rights)}`);
+    saySentence(`the token is ${placeLine(env, place)}`);
+    if (becameDefault) saySentence("what is linked from now on is bound to it");
   }
-  const moved = await offerToMove(env, flags, { remote, becameDefault, rights });
+  const moved = await offerToMove(env, flags, { remote, rights });
   if (!flags.json) return;
   const { plan = null, canWrite = null } = rights;
-  sayJson({ remote: remote.name, url, plan, can_write: canWrite, token: place, moved });
+  const { name = null, users = null } = account ?? {};
+  const told = { plan, can_write: canWrite, account: name, users };
+  sayJson({ remote: remote.name, url, ...told, token: place, moved });
+}
+
+/** What is synced with one account would be sent to the other, and its to this. */
+async function refuseOtherAccount(
+  env: Environment,
+  remote: Remote,
+  { account }: TokenRights,
+): Promise<void> {
+  const known = await withLocal(env, async (db) => db && (await findAudience(db, remote)));
+  if (!known?.name || !account?.name || known.name === account.name) return;
+  throw new CommandFailed(
+    `this token is of the account ${account.name}, and ${remote.name} is the account ` +
+      `${known.name}: give a token of that one, or log in under another name, by ` +
+      `\`memsync login --url ${remote.url} --remote NAME\``,
+  );
 }
 
 /** The address to log in to: as named, that of the named remote, or what is usual here. */
@@ -130,8 +163,11 @@ function tokensOf(env: Environment): TokenStore {
   return new TokenStore({ home: env.home, world: realWorld, keyring });
 }
 
-function rightsLine({ plan, canWrite }: TokenRights): string {
-  const onPlan = plan === undefined ? "" : `plan ${plan}, `;
+function rightsLine({ plan, canWrite, account }: TokenRights): string {
+  const { name = null, users = null } = account ?? {};
+  const inAccount = name === null ? "" : `account ${name}, `;
+  const shared = users === null ? "" : `${count(users, "user", "users")}, `;
+  const onPlan = `${inAccount}${plan === undefined ? "" : `plan ${plan}, `}${shared}`;
   if (canWrite === false) {
     return `${onPlan}the token may only read, so nothing that is saved here reaches the service`;
   }
@@ -144,51 +180,25 @@ function placeLine(env: Environment, place: TokenPlace): string {
   return `in ${env.home.credentials}, which only you may read; ${why}`;
 }
 
-/** Each move is done or not by itself; what is not moved stays where it is, and may be later. */
 async function offerToMove(
   env: Environment,
-  { move, json }: LoginFlags,
-  { remote, becameDefault, rights }: LoggedIn,
-): Promise<string[]> {
-  const remotes = await listRemotesOf(env);
-  const embedded = remotes.find(({ name }) => name === EMBEDDED);
-  const isUsual = remotes.find(({ name }) => name === remote.name)?.default === true;
-  if (!embedded || !hasAnything(embedded) || move === false || (!move && !isUsual)) return [];
-  if (rights.canWrite === false) {
-    if (!json) say("nothing is moved out of the embedded service: this token may not write");
-    return [];
-  }
-  if (!move && !isTerminal()) {
-    if (!json) say(`${held(embedded)} stay in the embedded service; \`--move\` moves them`);
-    return [];
-  }
-  const moved: string[] = [];
-  const done = (line: string, id: string) => {
-    if (!json) say(line);
-    moved.push(id);
+  { move, yes = false, json }: LoginFlags,
+  { remote, rights }: LoggedIn,
+): Promise<Moved> {
+  const tell = (line: string) => {
+    if (!json) saySentence(line);
   };
-  const agreed = async (what: string) =>
-    move === true || (await confirm(`${what} to ${remote.name}?`));
-  for (const { id, name } of embedded.projects) {
-    if (!(await agreed(`Move the project ${name} (${id})`))) continue;
-    await changeRemotes(env, { op: "move", project: id, to: remote.name });
-    done(`moved the project ${name} (${id})`, id);
+  const listed = (await listRemotesOf(env)).find(({ name }) => name === remote.name);
+  const embedded = await findEmbedded(env);
+  if (!embedded || move === false || (!move && !listed?.default)) return NOTHING_MOVED;
+  if (rights.canWrite === false) {
+    tell("nothing is moved out of the embedded service: this token may not write");
+  } else if (move || isTerminal()) {
+    return await moveEmbedded(env, embedded, { remote, all: move === true, yes, tell });
+  } else {
+    tell(`${stayLine(embedded)}; \`--move\` moves all of it`);
   }
-  const own = embedded.own_memories > 0 && (move === true || becameDefault);
-  if (own && (await agreed("Copy your user and global memories"))) {
-    await changeRemotes(env, { op: "own", from: EMBEDDED, to: remote.name });
-    done("copied your user and global memories", "own");
-  }
-  return moved;
-}
-
-function hasAnything({ projects, own_memories: own }: ListedRemote): boolean {
-  return projects.length > 0 || own > 0;
-}
-
-function held({ projects, own_memories: own }: ListedRemote): string {
-  const memories = count(own, "memory", "memories");
-  return `${count(projects.length, "project", "projects")} and ${memories} of your own`;
+  return NOTHING_MOVED;
 }
 
 async function logout(env: Environment, { remote: named, json }: LogoutFlags): Promise<void> {
@@ -203,8 +213,8 @@ async function logout(env: Environment, { remote: named, json }: LogoutFlags): P
     await changeRemotes(env, { op: "token", name: listed.name, place: null });
   }
   if (json) sayJson({ remote: listed.name, removed: had });
-  else if (had) say(`logged out of ${listed.name}; what is saved here stays`);
-  else say(`there is no token of ${listed.name}`);
+  else if (had) saySentence(`logged out of ${listed.name}; what is saved here stays`);
+  else saySentence(`there is no token of ${listed.name}`);
   if (listed.token === "environment") {
     process.stderr.write("memsync: MEMSYNC_TOKEN is set, and goes on to be used\n");
   }

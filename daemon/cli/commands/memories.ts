@@ -3,6 +3,7 @@ import { memoryIdOf, randomMemoryKey } from "../../../shared/ids.ts";
 import { wireDocumentId } from "../../../shared/replica/address.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import { listLinks } from "../../links.ts";
+import { agreeToAudience, audienceShown, sayAudience } from "../audience.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed } from "../errors.ts";
 import { findDaemon } from "../gateway-client.ts";
@@ -11,7 +12,14 @@ import { layerShown, memoryJson } from "../memory-view.ts";
 import { writeOffline } from "../offline-write.ts";
 import { sayIfHeld } from "../say-held.ts";
 import { firstLine, say, sayAside, sayJson, shortName, table } from "../output.ts";
-import { type PlaceOptions, placesToRead, targetOf, withLocal, withPlace } from "../place.ts";
+import {
+  type PlaceOptions,
+  placesToRead,
+  targetOf,
+  withAgreement,
+  withLocal,
+  withPlace,
+} from "../place.ts";
 import { saveMemory } from "../save.ts";
 import { readStdinText } from "../stdin.ts";
 
@@ -21,23 +29,25 @@ interface ReadOptions extends PlaceOptions {
 
 interface WriteOptions extends PlaceOptions {
   readonly allowSecret?: boolean;
+  readonly yes?: boolean;
 }
 
 /** `set`, `add`, `get`, `list` and `rm`. */
 export function addMemoryCommands(program: Command, env: Environment): void {
-  withSecrets(withPlace(program.command("set <key> <value>")))
+  withAgreement(withSecrets(withPlace(program.command("set <key> <value>"))))
     .description("save a memory; the value - is read from standard input")
-    .action(async (key: string, value: string, options: WriteOptions) => {
-      const text = value === "-" ? await readStdinText("nothing was saved") : value;
-      await save(env, key, text, options);
+    .option("--json", "print where it is, and whether it is held, as JSON")
+    .action(async (key: string, value: string, options: WriteOptions & ReadOptions) => {
+      await save(env, key, await given(value), options);
+      if (options.json) sayJson(await savedJson(env, key, options));
     });
-  withSecrets(withPlace(program.command("add <text>")))
-    .description("save a memory under a key of its own, and print the key")
-    .option("--json", "print the key as JSON")
+  withAgreement(withSecrets(withPlace(program.command("add <text>"))))
+    .description("save a memory under a key of its own, and print the key; - is standard input")
+    .option("--json", "print the key, and where it is, as JSON")
     .action(async (text: string, options: WriteOptions & ReadOptions) => {
       const key = randomMemoryKey(realWorld);
-      await save(env, key, text, options);
-      if (options.json) sayJson({ key });
+      await save(env, key, await given(text), options);
+      if (options.json) sayJson(await savedJson(env, key, options));
       else say(key);
     });
   withPlace(program.command("get <key>"))
@@ -48,9 +58,9 @@ export function addMemoryCommands(program: Command, env: Environment): void {
     .description("list the memories that are readable here")
     .option("--json", "print them as JSON")
     .action((options: ReadOptions) => list(env, options));
-  withPlace(program.command("rm <key>"))
+  withAgreement(withPlace(program.command("rm <key>")))
     .description("delete a memory")
-    .action((key: string, options: PlaceOptions) => remove(env, key, options));
+    .action((key: string, options: WriteOptions) => remove(env, key, options));
 }
 
 function withSecrets(command: Command): Command {
@@ -60,8 +70,14 @@ function withSecrets(command: Command): Command {
   );
 }
 
+/** What was typed, or standard input where that is a dash. */
+async function given(text: string): Promise<string> {
+  return text === "-" ? await readStdinText("nothing was saved") : text;
+}
+
 async function save(env: Environment, key: string, value: string, options: WriteOptions) {
   const place = await withLocal(env, (db) => targetOf(env, db, options));
+  await agreeToAudience(env, place, "saved", options);
   await saveMemory(env, place, key, value, options);
   // A project may have been bound by this very write.
   await sayIfHeld(env, async (db) => {
@@ -71,39 +87,55 @@ async function save(env: Environment, key: string, value: string, options: Write
   if (place.layer === "project") await sayIfUnlinked(env, place.document, options.project);
 }
 
-/** An id that was typed may be mistyped: nothing of a project that is linked nowhere is sent. */
+/** A memory that was just saved, as `list --json` has it, but for its value: that may be held. */
+async function savedJson(env: Environment, key: string, options: WriteOptions) {
+  return await withLocal(env, async (db) => {
+    const { layer, document, account } = await targetOf(env, db, options);
+    const memories = db ? await readLocalMemories(db, document, account) : [];
+    const memory = memories.find((each) => each.key === key);
+    // Another command may have deleted it meanwhile.
+    const { value: _, ...shown } = memory ? memoryJson(memory) : { key, layer, value: "" };
+    return shown;
+  });
+}
+
+/** Nothing of a project that is linked nowhere is sent. */
 async function sayIfUnlinked(env: Environment, document: string, named: string | undefined) {
   if (named !== document) return;
   const links = await withLocal(env, async (db) => (db ? await listLinks(db) : []));
   if (links.some(({ projectId }) => projectId === document)) return;
   const link = `\`memsync link DIR --id ${document}\``;
-  sayAside(
-    `saved; ${document} is linked to no folder here, so nothing of it is sent until ${link}`,
-  );
+  sayAside(`${document} is linked to no folder here, so nothing of it is sent until ${link}`);
 }
 
-/** All that can be read there. `unlinked` is why no project's memories are among them. */
-async function readAll(env: Environment, options: PlaceOptions) {
+/**
+ * All that can be read there; where a key is `wanted`, up to the first place that has it.
+ * `unlinked` is why no project's memories are among them.
+ */
+async function readAll(env: Environment, options: PlaceOptions, wanted?: string) {
   return await withLocal(env, async (db) => {
     const { places, unlinked } = await placesToRead(env, db, options);
     const memories: LocalMemory[] = [];
     for (const { document, account } of places) {
       if (db) memories.push(...(await readLocalMemories(db, document, account)));
+      if (memories.some(({ key }) => key === wanted)) break;
     }
-    return { memories, unlinked };
+    return { memories, unlinked, audience: await audienceShown(env, db, places, memories) };
   });
 }
 
 async function get(env: Environment, key: string, options: ReadOptions): Promise<void> {
-  const { memories, unlinked } = await readAll(env, options);
+  const { memories, unlinked, audience } = await readAll(env, options, key);
   const memory = memories.find((each) => each.key === key);
   if (!memory) throw unlinked ?? (await noMemory(key, memories));
   if (options.json) sayJson(memoryJson(memory));
   else process.stdout.write(process.stdout.isTTY ? `${memory.value}\n` : memory.value);
+  // A script wants the value and nothing else.
+  if (process.stdout.isTTY && memory.layer === "global") sayAudience(audience);
 }
 
 async function list(env: Environment, options: ReadOptions): Promise<void> {
-  const { memories, unlinked } = await readAll(env, options);
+  const { memories, unlinked, audience } = await readAll(env, options);
   if (unlinked && memories.length === 0) throw unlinked;
   if (options.json) {
     sayJson(memories.map(memoryJson));
@@ -119,13 +151,15 @@ async function list(env: Environment, options: ReadOptions): Promise<void> {
     firstLine(each.value),
   ]);
   for (const line of table(rows)) say(line);
+  sayAudience(audience);
 }
 
-async function remove(env: Environment, key: string, options: PlaceOptions): Promise<void> {
+async function remove(env: Environment, key: string, options: WriteOptions): Promise<void> {
   const place = await withLocal(env, (db) => targetOf(env, db, options));
   const { document, remote } = place;
   const { memories: known } = await readAll(env, { layer: "project", ...options });
   if (!known.some((memory) => memory.key === key)) throw await noMemory(key, known);
+  await agreeToAudience(env, place, "deleted", options);
   const daemon = await findDaemon(env.home);
   if (daemon) {
     const id = memoryIdOf(wireDocumentId(document), key);

@@ -7,6 +7,7 @@ import { type DocumentPreview, type KeyChanges, previewSync } from "../local-pre
 import { count, firstLine, say, sayJson } from "../output.ts";
 import { withLocal } from "../place.ts";
 import { remoteEnvironment } from "../remote-environment.ts";
+import { isShared, seenBy } from "../seen-by.ts";
 import { styled } from "../terminal.ts";
 
 const HELP = `
@@ -60,15 +61,16 @@ function isWaiting({ waiting, held, changes }: DocumentPreview): boolean {
 }
 
 function lines(preview: DocumentPreview): string[] {
-  const { title, service, contacted, changes, waiting, held } = preview;
+  const { title, service, audience, contacted, changes, waiting, held } = preview;
   const to = service === undefined ? "linked to no folder: nothing of it is sent" : `to ${service}`;
+  const seen = isShared(audience) ? `, seen by ${seenBy(audience)}` : "";
   const first = service !== undefined && !contacted ? ", which has not answered for it yet" : "";
   const said = changes
     ? sentences(changes)
     : [`${count(waiting, "change", "changes")}, some of them too long ago to be told apart`];
   const own = waiting > 0 ? ["nothing that is shown, but bookkeeping of merges"] : [];
   return [
-    `${styled("bold", firstLine(title))}   ${to}${first}`,
+    `${styled("bold", firstLine(title))}   ${to}${seen}${first}`,
     ...(said.length > 0 ? said : own).map((line) => `  ${line}`),
     ...(held > 0 ? [`  not sent: ${held} held, see \`memsync held\``] : []),
   ];

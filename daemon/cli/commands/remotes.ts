@@ -7,7 +7,7 @@ import type { ListedRemote } from "../../remotes/remote-change.ts";
 import { TokenStore } from "../../remotes/token-store.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed, typed, UsageError } from "../errors.ts";
-import { count, say, sayJson, table } from "../output.ts";
+import { count, say, sayJson, table, saySentence } from "../output.ts";
 import { changeRemotes, listRemotesOf } from "../remote-changes.ts";
 
 interface JsonFlag {
@@ -65,7 +65,7 @@ async function add(
     return;
   }
   const next = remote.tokenPlace ? "" : `; \`memsync login --remote ${name}\` gives it a token`;
-  say(`${name} is ${url}${next}`);
+  saySentence(`${name} is ${url}${next}`);
 }
 
 async function list(env: Environment, { json }: JsonFlag): Promise<void> {
@@ -75,15 +75,18 @@ async function list(env: Environment, { json }: JsonFlag): Promise<void> {
     return;
   }
   const heading = ["NAME", "ADDRESS", "TOKEN", "HOLDS"];
-  for (const line of table([heading, ...remotes.map((each) => rowOf(env, each))])) say(line);
+  for (const line of table([heading, ...remotes.map((each) => rowOf(env, each))], SPARE)) say(line);
 }
+
+/** Where the token is. */
+const SPARE = [2];
 
 function rowOf(env: Environment, remote: ListedRemote): string[] {
   const name = remote.default ? `${remote.name} (default)` : remote.name;
-  const own = count(remote.own_memories, "memory", "memories");
+  const { user, global } = remote.memories;
   const projects = count(remote.projects.length, "project", "projects");
   const address = remote.url ?? "in the home";
-  return [name, address, tokenShown(env, remote), `${projects}, ${own} of your own`];
+  return [name, address, tokenShown(env, remote), `${projects}, user: ${user}, global: ${global}`];
 }
 
 function tokenShown({ home }: Environment, { url, token }: ListedRemote): string {
@@ -101,5 +104,5 @@ async function remove(env: Environment, name: string, { json }: JsonFlag): Promi
   const keyring = openKeyring({ env: env.variables });
   await new TokenStore({ home: env.home, world: realWorld, keyring }).remove(remote);
   if (json) sayJson({ name, removed: true });
-  else say(`removed ${name}`);
+  else saySentence(`removed ${name}`);
 }

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { exceedsBytes, LIMITS } from "../../../shared/limits.ts";
+import { audienceShown, sayAudience } from "../audience.ts";
 import type { Environment } from "../environment.ts";
 import { UsageError } from "../errors.ts";
 import { searchLocalMemories } from "../local-search.ts";
@@ -34,9 +35,11 @@ async function search(env: Environment, query: string, options: Options): Promis
     throw new UsageError(`the query is over ${LIMITS.queryBytes} bytes: search for fewer words`);
   }
   if (query.trim() === "") throw new UsageError("the query is empty: say what to search for");
-  const { found, unlinked } = await withLocal(env, async (db) => {
+  const { found, unlinked, audience } = await withLocal(env, async (db) => {
     const { places, unlinked: why } = await placesToRead(env, db, options);
-    return { found: db ? await searchLocalMemories(db, places, query) : [], unlinked: why };
+    const memories = db ? await searchLocalMemories(db, places, query) : [];
+    const seen = await audienceShown(env, db, places, memories);
+    return { found: memories, unlinked: why, audience: seen };
   });
   if (unlinked && found.length === 0) throw unlinked;
   if (options.json) {
@@ -53,6 +56,7 @@ async function search(env: Environment, query: string, options: Options): Promis
     excerpt(memory.value, query),
   ]);
   for (const line of table(rows)) say(line);
+  sayAudience(audience);
 }
 
 /** The first line of a value that has one of the words; its first line where none has it so. */

@@ -10,7 +10,8 @@ import type { Environment } from "../environment.ts";
 import { say, sayJson, table } from "../output.ts";
 import { type SettingFlags, settingsOf, withSettings } from "../server-settings.ts";
 import { addBackupCommands } from "./backup.ts";
-import { addHostCommands } from "./host.ts";
+import { addAccountCommands } from "./host-accounts.ts";
+import { addTokenCommands } from "./host-tokens.ts";
 
 /** `server` and what is done to one. */
 export function addServerCommands(program: Command, env: Environment): void {
@@ -19,18 +20,37 @@ export function addServerCommands(program: Command, env: Environment): void {
     .description("run the hosted server; flags go before variables, those before the file")
     // Its own options come before its commands, some of which have ones of the same name.
     .enablePositionalOptions();
-  withSettings(server).action(async (flags: SettingFlags) => {
+  withSettings(server).option("--json", "print the address as JSON, once it is ready");
+  server.action(async (flags: SettingFlags & { readonly json?: boolean }) => {
     const { settings } = settingsOf(env, flags);
-    await runServer({ settings, path: databasePath(settings, env.dir) }, (url) =>
-      say(`memsync server ready at ${url}`),
-    );
+    const path = databasePath(settings, env.dir);
+    await runServer({ settings, path }, ({ url, isUnused }) => {
+      if (flags.json) {
+        sayJson({ url, database: path, has_accounts: !isUnused });
+        return;
+      }
+      say(`memsync server ready at ${url}`);
+      if (isUnused) for (const line of firstSteps(url, path)) say(line);
+    });
   });
   withSettings(server.command("config"))
     .description("show the settings that the server would run with, and where each is from")
     .option("--json", "print them as JSON")
     .action((flags: SettingFlags & { json?: boolean }) => showSettings(env, flags));
   addBackupCommands(server, env);
-  addHostCommands(server, env);
+  addAccountCommands(server, env);
+  addTokenCommands(server, env);
+}
+
+/** What a server needs before anybody can use it. The commands find its database from anywhere. */
+function firstSteps(url: string, path: string): string[] {
+  const at = `--database-url sqlite:${path}`;
+  return [
+    `it has no account yet, and is kept in ${path}; in another terminal:`,
+    `  memsync server account create NAME ${at}`,
+    `  memsync server token create --account NAME ${at}`,
+    `and on each machine, with the token that this prints: memsync login --url ${url}`,
+  ];
 }
 
 function showSettings(env: Environment, flags: SettingFlags & { json?: boolean }): void {

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { realWorld } from "../../../shared/world-real.ts";
 import type { Session } from "../../../shared/wire/session.ts";
 import type { Stats } from "../../../shared/wire/stats.ts";
-import type { ProjectId } from "../../../shared/ids.ts";
+import { type ProjectId, parseProjectId } from "../../../shared/ids.ts";
 import { parseTimestamp } from "../../../shared/timestamps.ts";
 import { findBinding } from "../../remotes/remote-store.ts";
 import { getDefault, readRemotes } from "../../remotes/remote-view.ts";
@@ -10,6 +10,7 @@ import { type Answered, askService, sourceLine } from "../ask-service.ts";
 import type { Environment } from "../environment.ts";
 import { UsageError } from "../errors.ts";
 import { findProject } from "../find-project.ts";
+import { assertKnownProject } from "../known-projects.ts";
 import { bytesShown, count, firstLine, say, sayJson, shortName, table } from "../output.ts";
 import { withLocal } from "../place.ts";
 import { withInbox } from "../stats-with-inbox.ts";
@@ -123,8 +124,8 @@ function statsLines(answered: Answered<Stats>): string[] {
     answered.value;
   const { total, project, user, global } = memories;
   const rows = [
-    ["projects", `${projects}, ${connections} connected pairs`],
-    ["memories", `${total}: ${project} of projects, ${user} of the user, ${global} global`],
+    ["projects", `${projects}, ${count(connections, "connected pair", "connected pairs")}`],
+    ["memories", `${total}: ${project} of projects, ${user} seen by you alone, ${global} global`],
     ["sessions", `${sessions}`],
     ["storage", bytesShown(storage_bytes)],
     ["syncs", syncLine(syncs)],
@@ -156,19 +157,24 @@ async function sessions(env: Environment, { project, limit, json }: SessionFlags
   if (!/^\d+$/.test(limit) || most < 1 || most > SESSIONS_MAX) {
     throw new UsageError(`--limit is a number from 1 to ${SESSIONS_MAX}`);
   }
-  const id =
-    project === undefined
-      ? undefined
-      : await withLocal(env, (db) => findProject(db, project, env.dir));
+  const id = project === undefined ? undefined : await projectAsked(env, project);
   const answered = await askService(env, sessionQuestion(env, id, most));
   const { sessions: found, total } = answered.value;
   if (json) {
     sayJson(asJson(answered, { sessions: found, total }));
     return;
   }
-  if (found.length > 0) for (const line of table([HEADING, ...found.map(row)])) say(line);
-  const shown = found.length < total ? `${found.length} of ${total} sessions` : `${total} sessions`;
+  if (found.length > 0) for (const line of table([HEADING, ...found.map(row)], SPARE)) say(line);
+  const shown =
+    found.length < total
+      ? `${found.length} of ${total} sessions`
+      : count(total, "session", "sessions");
   say(styled("dim", `${shown}, ${sourceLine(answered)}`));
+}
+
+/** The service may have projects that are not on this machine. */
+async function projectAsked(env: Environment, named: string): Promise<ProjectId> {
+  return parseProjectId(named) ?? (await withLocal(env, (db) => findProject(db, named, env)));
 }
 
 function sessionQuestion(env: Environment, id: ProjectId | undefined, limit: number) {
@@ -178,6 +184,7 @@ function sessionQuestion(env: Environment, id: ProjectId | undefined, limit: num
     path: `/v1/sessions?${query}`,
     isAnswer: isSessionPage,
     local: async (db: Parameters<Parameters<typeof withLocal>[1]>[0]): Promise<SessionPage> => {
+      if (id) await assertKnownProject(db, id);
       if (!db) return { sessions: [], total: 0 };
       const { readServices } = await import("../../local-services.ts");
       const asked = { limit, cursor: undefined, projectId: id };
@@ -196,6 +203,8 @@ function isSessionPage(value: unknown): value is SessionPage {
   return value.sessions.every((each: object) => "last_activity_at" in each);
 }
 
+/** The machine, how many messages, and the assistant. */
+const SPARE = [3, 2, 1];
 const HEADING = ["LAST ACTIVITY", "ASSISTANT", "MESSAGES", "MACHINE", "TITLE"];
 
 function row({ last_activity_at, source, message_count, machine, title, id }: Session): string[] {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { open, readFile, rm } from "node:fs/promises";
 import type { Command } from "commander";
 import type { Kysely } from "kysely";
-import { AppError, messageOf } from "../../../shared/errors.ts";
+import { AppError } from "../../../shared/errors.ts";
 import { renameDurably } from "../../../shared/durable-files.ts";
 import { fileFailure } from "../../../shared/file-failures.ts";
 import { utf8Bytes } from "../../../shared/limits.ts";
@@ -11,12 +11,13 @@ import type { ImportResult } from "../../portable/import-home.ts";
 import { parsePortableHome, type PortableHome } from "../../portable/format.ts";
 import { getDefault, getRemote, readRemotes } from "../../remotes/remote-view.ts";
 import type { DaemonTables } from "../../tables.ts";
+import { agreeToAudience } from "../audience.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed } from "../errors.ts";
 import { exportHome } from "../export-home.ts";
 import { importInto } from "../import-into.ts";
 import { bytesShown, count, say, sayAside, sayJson } from "../output.ts";
-import { withLocal } from "../place.ts";
+import { withAgreement, withLocal } from "../place.ts";
 import { Progress } from "../progress.ts";
 import { remoteEnvironment } from "../remote-environment.ts";
 import { resolveFolder } from "../resolve-folder.ts";
@@ -36,6 +37,7 @@ interface ExportFlags {
 
 interface ImportFlags {
   readonly json?: boolean;
+  readonly yes?: boolean;
 }
 
 const EXPORT_HELP = `
@@ -68,8 +70,7 @@ export function addTransferCommands(program: Command, env: Environment): void {
     .option("--json", "print what was written to the file as JSON")
     .addHelpText("after", EXPORT_HELP)
     .action((file: string | undefined, flags: ExportFlags) => runExport(env, file, flags));
-  program
-    .command("import <file>")
+  withAgreement(program.command("import <file>"))
     .description("take over what `memsync export` wrote; - is standard input")
     .option("--json", "print what was done as JSON")
     .addHelpText("after", IMPORT_HELP)
@@ -140,8 +141,15 @@ function inWords(projects: number, memories: number): string {
   return `${count(projects, "project", "projects")}, ${count(memories, "memory", "memories")}`;
 }
 
-async function runImport(env: Environment, named: string, { json }: ImportFlags): Promise<void> {
+async function runImport(env: Environment, named: string, flags: ImportFlags): Promise<void> {
+  const { json } = flags;
   const home = readHome(named, await readDocument(env, named));
+  if (home.global.memories.length > 0) {
+    const account = await withLocal(env, async (db) => {
+      return db ? getDefault(await readRemotes(db, remoteEnvironment(env))).account : LOCAL_ACCOUNT;
+    });
+    await agreeToAudience(env, { layer: "global", account }, "imported", flags);
+  }
   const progress = new Progress("importing", "memories");
   const result = await importInto(env, home, (done, total) => progress.update(done, total)).finally(
     () => progress.end(),
@@ -166,9 +174,8 @@ function readHome(named: string, text: string): PortableHome {
     return parsePortableHome(JSON.parse(text));
   } catch (thrown) {
     const intro = `${what} can't be imported, and nothing of it was:`;
-    if (!(thrown instanceof AppError)) {
-      throw new CommandFailed(`${intro} it is not JSON (${messageOf(thrown)})`);
-    }
+    // What the parser says of it repeats a part of it.
+    if (!(thrown instanceof AppError)) throw new CommandFailed(`${intro} it is not JSON`);
     const { details } = thrown;
     if (details.length === 0) throw new CommandFailed(`${intro} ${thrown.message}`);
     const places = details.slice(0, PLACES_MAX).map(({ path, message }) => `  ${path} ${message}`);

@@ -1,23 +1,29 @@
 import type { Command } from "commander";
+import { timestampOf } from "../../../shared/timestamps.ts";
 import { delay } from "../../../shared/world.ts";
 import { realWorld } from "../../../shared/world-real.ts";
+import type { OnActivity } from "../../activity.ts";
 import type { Daemon } from "../../daemon.ts";
-import { createGit } from "../../sources/run-git.ts";
-import { projectFolder } from "../../sources/working-tree.ts";
-import type { DaemonStatus, FolderStatus } from "../../status.ts";
-import { confirm, Interrupted, isTerminal } from "../ask.ts";
+import { type DaemonStatus, isSynced } from "../../status.ts";
+import { activityLine } from "../activity-view.ts";
+import { Interrupted } from "../ask.ts";
 import { OWN_DEADLINE_MS } from "../daemon-contact.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed, unforeseen } from "../errors.ts";
 import { findDaemon, type GatewayClient } from "../gateway-client.ts";
 import { linkFolders } from "../link-folders.ts";
-import { say, sayAside, sayJson } from "../output.ts";
-import { resolveFolder } from "../resolve-folder.ts";
-import { runDaemon } from "../run-daemon.ts";
+import { RULE } from "../live/frame.ts";
+import { LiveUp } from "../live/live-up.ts";
+import { offerFile } from "../offer-file.ts";
+import { assertFolder, meantFolder, sayMeant } from "../meant-folder.ts";
+import { count, say, sayAside, sayJson, shownPlainly } from "../output.ts";
+import { type Running, runDaemon } from "../run-daemon.ts";
+import { findForgotten, sayOfRunning, sayOfShell } from "../shell-service.ts";
+import { findStanding } from "../standing.ts";
 import { wholeOnScreen } from "../status-summary.ts";
-import { callSync, watchSync } from "../sync-progress.ts";
+import { callSync, waitingIn, watchSync } from "../sync-progress.ts";
 import { takeHome } from "../take-home.ts";
-import { isTokenUnused, UNUSED_TOKEN, UNUSED_TOKEN_MEND } from "../unused-token.ts";
+import { hasTerminal } from "../terminal.ts";
 import { conflictLines, wholeStatus } from "../whole-status.ts";
 
 interface UpOptions {
@@ -48,39 +54,119 @@ async function up(env: Environment, dirs: readonly string[], options: UpOptions)
     await show(env, status, "memsync is running already; linked there", options);
     return;
   }
-  await runDaemon(lock, {
-    env,
-    started: "foreground",
-    onUp: (daemon) => begin(env, daemon, folders, options),
-  });
+  const view = await viewFor(env, options);
+  try {
+    await runDaemon(lock, {
+      env,
+      started: "foreground",
+      onUp: async (daemon, running) => {
+        await begin(env, daemon, folders);
+        await view.open(running);
+      },
+      onActivity: view.onActivity,
+      onEnding: () => view.close(),
+    });
+  } finally {
+    view.close();
+  }
+  view.ended();
 }
 
-async function begin(
-  env: Environment,
-  daemon: Daemon,
-  folders: readonly string[],
-  options: UpOptions,
-): Promise<void> {
+/** Links the folders, waits a moment for the services, and asks what only a person can say. */
+async function begin(env: Environment, daemon: Daemon, folders: readonly string[]): Promise<void> {
   const known = (await daemon.status()).projects.flatMap(({ folders: all }) => all);
   await linkFolders(folders, (dir) => daemon.link(dir));
-  const { status } = await watchSync(daemon, daemon.settle(FIRST_SYNC_SECONDS));
-  const headline = "memsync is up; leave this running, or stop it with Ctrl-C";
-  // What can't be shown is no reason to end.
-  await show(env, status, headline, options).catch((thrown) => sayAside(unforeseen(thrown)));
+  await watchSync(daemon, daemon.settle(FIRST_SYNC_SECONDS));
   for (const dir of folders) {
     if (known.some((folder) => folder.dir === dir)) continue;
-    await askForConsent(daemon, dir).catch(endIfInterrupted);
+    await offerFile(env, daemon, dir).catch(endIfInterrupted);
   }
 }
 
-async function foldersOf(env: Environment, dirs: readonly string[]): Promise<string[]> {
-  if (dirs.length === 0) return [await projectFolder(createGit(), env.dir)];
-  return dirs.map((dir) => resolveFolder(env, dir));
+/** How `up` shows what the daemon does. */
+interface UpView {
+  readonly onActivity: OnActivity | undefined;
+  open(running: Running): Promise<void>;
+  /** May be called again. */
+  close(): void;
+  /** The daemon has ended in order. */
+  ended(): void;
+}
+
+async function viewFor(env: Environment, options: UpOptions): Promise<UpView> {
+  const forgotten = await findForgotten(env);
+  return isLive(options) ? liveView(env, forgotten) : plainView(env, { ...options, forgotten });
+}
+
+function isLive({ json }: UpOptions): boolean {
+  const { NO_COLOR, CI, TERM } = process.env;
+  return hasTerminal() && !json && !NO_COLOR && !CI && TERM !== "dumb";
+}
+
+function liveView(env: Environment, forgotten: string | undefined): UpView {
+  const live = new LiveUp();
+  return {
+    onActivity: live.onActivity,
+    async open(running) {
+      const status = await running.daemon().status();
+      sayOfShell(env, status, forgotten);
+      const standing = await findStanding(status, env.dir);
+      live.open(running, standing.kind === "in" ? standing : { kind: "nowhere" });
+    },
+    close: () => live.close(),
+    ended: () => say(`memsync has ended${live.status ? `: ${leftBehind(live.status)}` : ""}`),
+  };
+}
+
+/** What is on this machine alone, for whoever shuts it down now. */
+function leftBehind(status: DaemonStatus): string {
+  const waiting = waitingIn(status);
+  if (waiting > 0)
+    return `${count(waiting, "change waits", "changes wait")} here for the next start`;
+  return isSynced(status) ? "everything is synced" : "what is saved is kept here";
+}
+
+/** The status once, and then a line for each thing that happens. */
+function plainView(env: Environment, options: ShowOptions): UpView {
+  let isOpen = false;
+  return {
+    onActivity(activity) {
+      if (isOpen && !options.json) say(shownPlainly(`${nowShown()}  ${activityLine(activity)}`));
+    },
+    async open(running) {
+      const headline = "memsync is up; leave this running, or stop it with Ctrl-C";
+      const status = await running.daemon().status();
+      // What can't be shown is no reason to end.
+      await show(env, status, headline, options).catch((thrown) => sayAside(unforeseen(thrown)));
+      isOpen = true;
+    },
+    close() {
+      isOpen = false;
+    },
+    ended() {},
+  };
+}
+
+function nowShown(): string {
+  return timestampOf(realWorld.now());
+}
+
+/** The folders that are named, or the one in which one stands; each of them is there. */
+export async function foldersOf(env: Environment, dirs: readonly string[]): Promise<string[]> {
+  const folders: string[] = [];
+  for (const dir of dirs.length === 0 ? [undefined] : dirs) {
+    const folder = await meantFolder(env, dir);
+    assertFolder(folder);
+    await sayMeant(env, dir, folder);
+    folders.push(folder);
+  }
+  return folders;
 }
 
 async function joinRunning(env: Environment, folders: readonly string[]): Promise<DaemonStatus> {
   const daemon = await findDaemon(env.home);
   if (!daemon) throw new CommandFailed("the daemon that ran has ended: try again");
+  sayOfRunning(env, daemon.introduction);
   return await linkAndLook(daemon, folders);
 }
 
@@ -90,7 +176,7 @@ export async function linkAndLook(
   folders: readonly string[],
 ): Promise<DaemonStatus> {
   await linkFolders(folders, (dir) => daemon.call("POST", "/_memsync/link", { dir }));
-  return (await watchSync(daemon, callSync(daemon, FIRST_SYNC_SECONDS, "settle"))).status;
+  return (await watchSync(daemon, callSync(daemon, FIRST_SYNC_SECONDS, { call: "settle" }))).status;
 }
 
 /** The status, once it is known whether the services answer, or a moment later without that. */
@@ -108,23 +194,17 @@ export async function settledStatus(daemon: GatewayClient): Promise<DaemonStatus
   }
 }
 
-/** Asked once, when a folder is linked for the first time at a terminal. */
-async function askForConsent(daemon: Daemon, dir: string): Promise<void> {
-  const { projects } = await daemon.status();
-  const folder = projects.flatMap(({ folders }) => folders).find((each) => each.dir === dir);
-  if (!folder || !wantsConsent(folder) || !isTerminal() || !process.stdout.isTTY) return;
-  const question = `May memsync write others' changes into ${folder.path} here?`;
-  if (await confirm(question)) await daemon.link(dir, { write: true });
-}
-
 /** Nothing of what is typed there reaches the process as a signal while it is asked. */
-function endIfInterrupted(thrown: unknown): void {
+function endIfInterrupted(thrown: unknown): Promise<never> {
   if (!(thrown instanceof Interrupted)) throw thrown;
   process.kill(process.pid, "SIGINT");
+  // What would come next is shown to nobody.
+  return new Promise(() => {});
 }
 
-function wantsConsent({ state, note }: FolderStatus): boolean {
-  return state === "upwards" || (note?.startsWith("is missing") ?? false);
+interface ShowOptions extends UpOptions {
+  /** The service that the shell forgot to name, as `findForgotten` found it. */
+  readonly forgotten?: string | undefined;
 }
 
 /** Prints a headline and the status, or the status as JSON. */
@@ -132,10 +212,15 @@ export async function show(
   env: Environment,
   found: DaemonStatus,
   headline: string,
-  { json }: UpOptions,
+  { json, forgotten }: ShowOptions,
 ): Promise<void> {
   const status = await wholeStatus(env, found);
   if (json) sayJson(status);
-  else for (const line of [headline, ...wholeOnScreen(status), ...conflictLines(status)]) say(line);
-  if (isTokenUnused(env, status)) sayAside(`${UNUSED_TOKEN}: ${UNUSED_TOKEN_MEND}`);
+  else {
+    const standing = await findStanding(status, env.dir);
+    const view = standing.kind === "in" ? { standing } : {};
+    const shown = [...wholeOnScreen(status, view), ...conflictLines(status)];
+    for (const line of [headline, ...shown, RULE]) say(line);
+  }
+  sayOfShell(env, status, forgotten);
 }

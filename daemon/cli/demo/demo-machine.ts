@@ -29,7 +29,7 @@ export class DemoMachine {
   /** Starts it in a new folder below `root`, with the service at `url`. */
   static async start(root: string, name: string, service: Service): Promise<DemoMachine> {
     const dir = join(root, name, "shop");
-    const env = readEnvironment({ MEMSYNC_HOME: join(root, name, ".memsync"), INIT_CWD: dir });
+    const env = { ...readEnvironment({ MEMSYNC_HOME: join(root, name, ".memsync") }), dir };
     await mkdir(dir, { recursive: true });
     prepareHome(env.home);
     await writeFile(env.home.machine, `${name}\n`);

@@ -9,6 +9,7 @@ import { contactDaemon } from "../daemon-contact.ts";
 import type { Environment } from "../environment.ts";
 import { findDaemon } from "../gateway-client.ts";
 import { count } from "../output.ts";
+import { otherService } from "../shell-service.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 import { ENOUGH } from "./inotify-limits.ts";
 
@@ -18,9 +19,10 @@ export async function askDaemon(home: Home): Promise<DaemonStatus | undefined> {
   return daemon && ((await daemon.call("GET", "/_memsync/status")) as DaemonStatus);
 }
 
-export async function checkDaemon({ home, serviceUrl }: Environment): Promise<Finding> {
+export async function checkDaemon(env: Environment): Promise<Finding> {
+  const { home } = env;
   const status = await askDaemon(home);
-  if (status) return (await serviceFinding(home, serviceUrl)) ?? versionFinding(status);
+  if (status) return (await serviceFinding(env)) ?? versionFinding(status);
   if (!existsSync(home.lock)) return ok("daemon", "never started here; `memsync start` does");
   const lock = await takeLock(home.lock);
   if (lock) {
@@ -32,16 +34,10 @@ export async function checkDaemon({ home, serviceUrl }: Environment): Promise<Fi
 }
 
 /** What a daemon was started with decides, and may be another service than this shell's. */
-async function serviceFinding(home: Home, url: string | undefined): Promise<Finding | undefined> {
-  const daemon = await contactDaemon(home);
-  const its = daemon?.introduction.environment.url ?? undefined;
-  if (!daemon || its === url) return undefined;
-  // What is set here may hold a password.
-  const here = url === undefined ? "unset" : "another";
-  const detail = `running with MEMSYNC_URL ${its ?? "unset"}, which is ${here} here`;
-  const mend =
-    "set it here as there, or run `memsync stop` and `memsync start` to change its service";
-  return warning("daemon", detail, mend);
+async function serviceFinding(env: Environment): Promise<Finding | undefined> {
+  const daemon = await contactDaemon(env.home);
+  const note = daemon && otherService(env, daemon.introduction);
+  return note && warning("daemon", note.detail, note.mend);
 }
 
 function versionFinding({ version }: DaemonStatus): Finding {
@@ -87,8 +83,8 @@ export function checkProjects({ projects }: DaemonStatus): Finding {
   return warning("projects", detail, mendOf(folder));
 }
 
-function mendOf({ dir, note }: FolderStatus): string {
-  return note?.includes("its folder is gone")
+function mendOf({ dir, why }: FolderStatus): string {
+  return why === "folder-gone"
     ? `bring the folder back, or \`memsync unlink '${dir}'\``
     : "nothing to do if that is meant; `memsync status` shows all";
 }

@@ -3,14 +3,15 @@ import { access, constants, stat } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { dirname } from "node:path";
 import { sql } from "kysely";
-import { messageOf } from "../../../shared/errors.ts";
+import { AppError, messageOf } from "../../../shared/errors.ts";
 import { isDamage } from "../../../shared/sqlite/failures.ts";
 import { MisfitError } from "../../../shared/sqlite/misfit.ts";
+import { VERSION } from "../../../shared/version.ts";
 import type { Home } from "../../home.ts";
-import { openHomeReader } from "../../open-home.ts";
+import { openHomeReader, openServiceReader } from "../../open-home.ts";
 import { readDamageNotes } from "../../recovery/set-aside.ts";
 import { bytesShown } from "../output.ts";
-import { type Finding, ok, warning, wrong } from "./finding.ts";
+import { type Finding, findingOf, ok, warning, wrong } from "./finding.ts";
 
 const OTHERS = 0o077;
 const ENTER_AND_WRITE = constants.W_OK | constants.X_OK;
@@ -57,39 +58,71 @@ export async function checkPermissions(home: Home): Promise<Finding> {
 
 /** Reads every page of the database; a running daemon is not disturbed. */
 export async function checkDatabase(home: Home): Promise<Finding> {
-  if (!existsSync(home.database)) return ok("database", "not made yet");
-  if (!(await may(home.database, constants.R_OK | constants.W_OK))) {
-    return wrong("database", `${home.database} can't be written`, `chmod u+rw '${home.database}'`);
+  const { database: path } = home;
+  if (!existsSync(path)) return ok("database", "not made yet");
+  const open = () => openHomeReader(path);
+  return await checkFile({ about: "database", path, open, rebuild: REBUILD });
+}
+
+/** The same of the embedded service's database, where something was ever kept in one. */
+export async function checkEmbedded({ service: path }: Home): Promise<Finding[]> {
+  if (!existsSync(path)) return [];
+  const open = async () => {
+    const { hostSchema } = await import("../../embedded-service.ts");
+    return await openServiceReader(path, hostSchema);
+  };
+  const looked = { about: "service.db", path, open, rebuild: REBUILD_SERVICE };
+  return [await findingOf(looked.about, () => checkFile(looked))];
+}
+
+const RESTART = "`memsync restart`, or end `memsync up` and run it again: that";
+const REBUILD =
+  `${RESTART} sets the database aside and makes a new one of what can be read of it and what the ` +
+  "service has";
+const REBUILD_SERVICE = `${RESTART} sets it aside and makes a new one of all that memsync.db has`;
+
+/** A database, and what mends it. */
+interface LookedAt {
+  readonly about: string;
+  readonly path: string;
+  /** Undefined: it is being made. */
+  readonly open: () => ReturnType<typeof openHomeReader>;
+  readonly rebuild: string;
+}
+
+async function checkFile(looked: LookedAt): Promise<Finding> {
+  const { about, path, open, rebuild } = looked;
+  if (!(await may(path, constants.R_OK | constants.W_OK))) {
+    return wrong(about, `${path} can't be written`, `chmod u+rw '${path}'`);
   }
-  let db: Awaited<ReturnType<typeof openHomeReader>>;
+  let db: Awaited<ReturnType<typeof open>>;
   try {
-    db = await openHomeReader(home.database);
+    db = await open();
   } catch (thrown) {
-    return unopenedFinding(home, thrown);
+    return unopenedFinding(looked, thrown);
   }
-  if (!db) return ok("database", "being made");
+  if (!db) return ok(about, "being made");
   try {
     const { rows } = await sql<{ quick_check: string }>`pragma quick_check(1)`.execute(db);
     const problem = rows[0]?.quick_check ?? "no answer";
-    if (problem === "ok") return ok("database", `sound, ${await sizeOf(home.database)}`);
-    return wrong("database", `damaged: ${problem}`, REBUILD);
+    if (problem === "ok") return ok(about, `sound, ${await sizeOf(path)}`);
+    return wrong(about, `${path} is damaged: ${problem}`, rebuild);
   } finally {
     await db.destroy();
   }
 }
 
-const REBUILD =
-  "stop the daemon and start it again: it sets the database aside and makes a new one of what " +
-  "can be read of it and what the service has";
-
 /** The finding of a database that can't be used as it is; throws what is no fault of its own. */
-function unopenedFinding({ database }: Home, thrown: unknown): Finding {
+function unopenedFinding({ about, path, rebuild }: LookedAt, thrown: unknown): Finding {
   const cause = thrown instanceof Error ? thrown.cause : undefined;
-  if (cause instanceof MisfitError) {
-    const detail = `${database} is not as memsync made it: ${cause.message}`;
-    return wrong("database", detail, REBUILD);
+  if (cause instanceof AppError) {
+    const mend = "update memsync, or set MEMSYNC_HOME to another folder; nothing was changed";
+    return wrong(about, `${path} was written by a newer memsync than this one, ${VERSION}`, mend);
   }
-  if (isDamage(cause)) return wrong("database", `damaged: ${messageOf(cause)}`, REBUILD);
+  if (cause instanceof MisfitError) {
+    return wrong(about, `${path} is not as memsync made it: ${cause.message}`, rebuild);
+  }
+  if (isDamage(cause)) return wrong(about, `${path} is damaged: ${messageOf(cause)}`, rebuild);
   throw thrown;
 }
 

@@ -13,7 +13,7 @@ import { TokenStore } from "../../remotes/token-store.ts";
 import type { Environment } from "../environment.ts";
 import { withLocal } from "../place.ts";
 import { remoteEnvironment } from "../remote-environment.ts";
-import { UNUSED_TOKEN, UNUSED_TOKEN_MEND } from "../unused-token.ts";
+import { UNUSED_TOKEN } from "../shell-service.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 import { checkService } from "./service-checks.ts";
 
@@ -74,7 +74,9 @@ function unnamed(url: string | undefined): Remote {
 
 function embeddedFindings({ home }: Environment, token: string | undefined): Finding[] {
   const found = ok("service", `embedded, kept in ${home.dir}`);
-  return token === undefined ? [found] : [found, warning("token", UNUSED_TOKEN, UNUSED_TOKEN_MEND)];
+  return token === undefined
+    ? [found]
+    : [found, warning("token", UNUSED_TOKEN.detail, UNUSED_TOKEN.mend)];
 }
 
 async function checkRemote(env: Environment, { remote, token }: Asked): Promise<Finding[]> {

@@ -9,6 +9,7 @@ import {
   type TextForm,
 } from "../../../shared/replica/text-form.ts";
 import { takeFirst, takeSave } from "../../sources/file-edit.ts";
+import { record } from "../../sources/take-edit.ts";
 import type { DaemonTables } from "../../tables.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -116,7 +117,23 @@ async function takeContent(
   }
   const from = theirBase({ ...known, agreed }, content, context.now);
   const { base, form } = await takeSave(context, open, { ...from, hash: "" }, file);
+  if (from === before) await tellKept(context, open, changeOf(before, agreed).brought);
   return { agreed: { base, form }, before: null };
+}
+
+/** Who wrote over ours may have read it, and have wanted to be rid of what it brought. */
+async function tellKept(
+  context: Context,
+  open: OpenDocument,
+  brought: readonly string[],
+): Promise<void> {
+  if (brought.length === 0) return;
+  const text = brought.map((line) => `${line}\n`).join("");
+  const versions = [
+    { text, machine: open.writer.machine },
+    { text: "", machine: undefined, at: context.now },
+  ] as const;
+  await record(context, open, [{ kind: "unseen", versions }]);
 }
 
 /**

@@ -1,29 +1,29 @@
 import { Elysia } from "elysia";
 import { invalidAt } from "../../../shared/errors.ts";
-import {
-  type ExchangeRequest,
-  encodeExchangeAnswer,
-  parseExchangeRequest,
-} from "../../../shared/wire/exchange.ts";
+import { parseBatchRequest } from "../../../shared/wire/batch.ts";
+import { type ExchangeRequest, encodeExchangeAnswer } from "../../../shared/wire/exchange.ts";
 import { answer } from "../../answer.ts";
 import { emptyBody } from "../../read-json.ts";
 import { withContext } from "../../request-context.ts";
 import type { Services } from "../../services/services.ts";
 import { readSyncBody } from "../project-sync.ts";
 import { UNPARSED } from "../route.ts";
+import { exchangeParts } from "./project-parts.ts";
 
-/** `POST /api/sync`: the replica exchange of the `user` and `global` documents alone. */
+/** `POST /api/sync`: the replica exchange of `user` and `global`, and of several projects. */
 export function accountSyncRoutes({ sync }: Services) {
   return new Elysia({ prefix: "/sync" }).use(withContext).post(
     "",
     async ({ context, request }) => {
       const body = await readSyncBody(request);
       if (body === undefined) throw emptyBody();
-      const exchange = withoutProject(parseExchangeRequest(body.value));
-      const answered = await sync.exchange(context.caller, null, exchange, {
-        createMissing: false,
-      });
-      return answer(context, encodeExchangeAnswer(answered));
+      const { exchange, parts } = parseBatchRequest(body.value);
+      const own = withoutProject(exchange);
+      const answered = await sync.exchange(context.caller, null, own, { createMissing: false });
+      const { crdt } = encodeExchangeAnswer(answered);
+      if (!parts) return answer(context, { crdt });
+      const projects = await exchangeParts(sync, context, parts);
+      return answer(context, { crdt: { ...crdt, projects } });
     },
     UNPARSED,
   );

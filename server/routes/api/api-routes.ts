@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import type { Services } from "../../services/services.ts";
 import { projectSyncRoutes } from "../project-sync.ts";
+import { accountRoutes } from "./account.ts";
 import { accountSyncRoutes } from "./account-sync.ts";
 import { connectionRoutes } from "./connections.ts";
 import { liveRoutes } from "./live.ts";
@@ -14,6 +15,7 @@ export function apiRoutes(services: Services) {
     .use(projectSyncRoutes(services, { createMissing: false, readWithoutBody: false }))
     .use(connectionRoutes(services))
     .use(statsRoutes(services))
+    .use(accountRoutes(services))
     .use(accountSyncRoutes(services))
     .use(liveRoutes());
 }

@@ -1,5 +1,9 @@
 import { Elysia } from "elysia";
-import { type ProjectWithMemories, parseProjectPut } from "../../../shared/wire/project.ts";
+import {
+  type ProjectDeleted,
+  type ProjectWithMemories,
+  parseProjectPut,
+} from "../../../shared/wire/project.ts";
 import { existingProjectId } from "../../../shared/wire/project-id.ts";
 import { answer, answerRead } from "../../answer.ts";
 import { onceOf } from "../../idempotency-key.ts";
@@ -9,7 +13,7 @@ import type { ProjectDetails, Services } from "../../services/services.ts";
 import { answerProjects } from "../project-list.ts";
 import { requireWrite, UNPARSED } from "../route.ts";
 
-/** `/api/projects`: the list, one project with its memories, create or update. */
+/** `/api/projects`: the list, one project with its memories, create or update, delete. */
 export function projectRoutes({ projects }: Services) {
   return new Elysia({ prefix: "/projects" })
     .use(withContext)
@@ -26,6 +30,16 @@ export function projectRoutes({ projects }: Services) {
         const put = parseProjectPut(body.value);
         const once = onceOf(request, body);
         return answer(context, await projects.put(context.caller, put, once));
+      },
+      UNPARSED,
+    )
+    .delete(
+      "/:id",
+      async ({ context, params }) => {
+        requireWrite(context.caller);
+        const id = existingProjectId(params.id);
+        await projects.remove(context.caller, id);
+        return answer(context, { id, deleted: true } satisfies ProjectDeleted);
       },
       UNPARSED,
     );

@@ -95,12 +95,25 @@ async function attackOnce(
 /** The whole request, or all of its updates: a call that makes a project may bring bad ones. */
 type Refused = "whole" | "updates" | undefined;
 
-/** In an exchange each document is refused by itself. */
+interface Answered {
+  readonly documents: Readonly<Record<string, object>>;
+  readonly projects?: Readonly<
+    Record<string, { readonly documents?: object; readonly error?: { readonly code: string } }>
+  >;
+}
+
+/** In an exchange each document is refused by itself, and of several projects each. */
 function whatWasRefused(status: number, text: string): Refused {
   if (status !== 200) return "whole";
   if (!text.startsWith('{"') || !text.includes('"crdt"')) return undefined;
-  const { crdt } = JSON.parse(text) as { crdt?: { documents: Record<string, object> } };
+  const { crdt } = JSON.parse(text) as { crdt?: Answered };
+  const parts = Object.values(crdt?.projects ?? {});
+  const codes = parts.flatMap(({ error }) => error?.code ?? []);
+  ok(!codes.includes("internal"), `a part of a request has failed: ${text}`);
+  // It may have been made by that, or its updates taken.
+  if (parts.some(({ documents }) => documents !== undefined)) return undefined;
   const answers = Object.values(crdt?.documents ?? {});
+  if (answers.length === 0 && parts.length > 0) return "updates";
   const isNothingTaken = answers.every((each) => "refused" in each || "forbidden" in each);
   return answers.length > 0 && isNothingTaken ? "updates" : undefined;
 }

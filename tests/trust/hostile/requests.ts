@@ -97,11 +97,12 @@ function anyPost(random: Random): { readonly path: string; readonly body: unknow
       body: { crdt: exchange(random, update, ["project", "user", "global"]) },
     },
     { path: "/api/sync", body: { crdt: exchange(random, update, ["user", "global"]) } },
+    { path: "/api/sync", body: { crdt: batch(random, update) } },
   ];
   return pick(random, posts);
 }
 
-function exchange(random: Random, update: Uint8Array, layers: readonly string[]): unknown {
+function exchange(random: Random, update: Uint8Array, layers: readonly string[]) {
   const bytes = () => {
     const chance = random();
     if (chance < 0.2) return update;
@@ -114,6 +115,18 @@ function exchange(random: Random, update: Uint8Array, layers: readonly string[])
     return [layer, { ...position, update: base64() }];
   });
   return { encoding: "yjs-v1", documents: Object.fromEntries(documents) };
+}
+
+/** An exchange about several projects, of ids that are some's, nobody's, and none. */
+function batch(random: Random, update: Uint8Array): unknown {
+  const ids = [TARGET, OWN_PROJECT, `proj_${below(random, 20)}`, "__proto__", "constructor", ""];
+  const parts = ids
+    .filter(() => random() < 0.6)
+    .map((id) => {
+      return [id, { name: "a name", ...exchange(random, update, ["project", "user"]) }];
+    });
+  const layers = random() < 0.5 ? ["user"] : [];
+  return { ...exchange(random, update, layers), projects: Object.fromEntries(parts) };
 }
 
 function anyQuery(random: Random): string {

@@ -3,9 +3,12 @@ import { parseQuotas } from "../../../daemon/sync/quota-headers.ts";
 import type { RoundOptions } from "../../../daemon/sync/round-options.ts";
 import { CALL_DISTANCE_MS, type SyncUnit } from "../../../daemon/sync/schedule.ts";
 import type { Outcome } from "../../../daemon/sync/service.ts";
+import type { ProjectId } from "../../../shared/ids.ts";
+import type { PartAnswer } from "../../../shared/wire/batch.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "../../../shared/wire/exchange.ts";
 
 type Exchange = RoundOptions["service"]["exchange"];
+type ExchangeBatch = Required<RoundOptions["service"]>["exchangeBatch"];
 type Answer = Outcome<ExchangeAnswer | "plain">;
 
 /** Arithmetic of fractions of milliseconds. */
@@ -60,41 +63,79 @@ export class CallWatch {
   watch(exchange: Exchange): Exchange {
     return async (project, request) => {
       const unit: SyncUnit = project ?? "own";
-      this.#began(unit);
+      const units = [...(project ? [project] : []), ...ownIn(request)];
+      this.#began(units);
       this.#note(`calls about ${unit}: ${describe(request.documents)}`);
       const outcome = await exchange(project, request);
       const said = outcome.kind === "answered" ? describe(outcome.value) : outcome.message;
       this.#note(`is ${outcome.kind} about ${unit}: ${said}`);
-      this.#ended(unit, outcome, isRecovery(request));
+      this.#ended(units, outcome, isRecovery(request));
       return outcome;
     };
   }
 
-  #began(unit: SyncUnit): void {
+  /** A call about several units may go once one about any of them may. */
+  watchBatch(exchange: ExchangeBatch): ExchangeBatch {
+    return async (request) => {
+      const { documents, projects } = request;
+      const own = ownIn(request);
+      const recovers = [request, ...projects.values()].some(isRecovery);
+      this.#began([...projects.keys(), ...own]);
+      const asked = [...projects].map(([id, part]) => [id, part.documents]);
+      this.#note(`calls about all of ${describe({ documents, ...Object.fromEntries(asked) })}`);
+      const outcome = await exchange(request);
+      const answer = outcome.kind === "answered" ? outcome.value : undefined;
+      const parts = typeof answer === "object" ? answer.projects : new Map<ProjectId, PartAnswer>();
+      const said = outcome.kind === "answered" ? [...parts] : outcome.message;
+      this.#note(`is ${outcome.kind} about all of them: ${describe(said)}`);
+      this.#over(outcome);
+      for (const unit of own) this.#answeredAt.delete(unit);
+      for (const id of projects.keys()) {
+        const part = parts.get(id);
+        const isOver = part?.kind === "served" && !recovers && !asksForMore(part.value);
+        if (isOver) this.#answeredAt.set(id, this.#now());
+        else this.#answeredAt.delete(id);
+      }
+      return outcome;
+    };
+  }
+
+  #began(units: readonly SyncUnit[]): void {
     const now = this.#now();
     this.#underWay += 1;
     if (this.#underWay > 1) this.#report("two calls are under way at once");
     if (now < this.#quietUntil - ROUNDING_MS) {
       this.#report(`called ${Math.round(this.#quietUntil - now)} ms before Retry-After was over`);
     }
-    const since = now - (this.#answeredAt.get(unit) ?? Number.NEGATIVE_INFINITY);
+    const never = Number.NEGATIVE_INFINITY;
+    const since = Math.max(...units.map((unit) => now - (this.#answeredAt.get(unit) ?? never)));
     if (since < CALL_DISTANCE_MS - ROUNDING_MS) {
-      this.#report(`called about ${unit} again after ${Math.round(since)} ms`);
+      this.#report(`called about ${units.join(" and ")} again after ${Math.round(since)} ms`);
     }
   }
 
-  #ended(unit: SyncUnit, outcome: Answer, recovers: boolean): void {
-    const now = this.#now();
+  #over(outcome: Outcome<unknown>): void {
     this.#underWay -= 1;
-    if (outcome.kind === "busy") this.#quietUntil = now + (outcome.retryAfterMs ?? 0);
+    if (outcome.kind === "busy") this.#quietUntil = this.#now() + (outcome.retryAfterMs ?? 0);
+  }
+
+  #ended(units: readonly SyncUnit[], outcome: Answer, recovers: boolean): void {
+    this.#over(outcome);
     const isOver = outcome.kind === "answered" && !recovers && !asksForMore(outcome.value);
-    if (isOver) this.#answeredAt.set(unit, now);
-    else this.#answeredAt.delete(unit);
+    for (const unit of units) {
+      if (isOver) this.#answeredAt.set(unit, this.#now());
+      else this.#answeredAt.delete(unit);
+    }
   }
 }
 
+/** Whether the user's and the account's documents go by a call, as a unit. */
+function ownIn({ documents }: Pick<ExchangeRequest, "documents">): readonly SyncUnit[] {
+  return documents.user || documents.global ? ["own"] : [];
+}
+
 /** First contact and recovery go on at once. */
-function isRecovery({ documents }: ExchangeRequest): boolean {
+function isRecovery({ documents }: Pick<ExchangeRequest, "documents">): boolean {
   return Object.values(documents).some(({ stateVector }) => stateVector !== undefined);
 }
 

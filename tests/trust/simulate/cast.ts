@@ -11,6 +11,8 @@ export interface Cast {
   readonly services: 1 | 2;
   readonly clocksAreWrong: boolean;
   readonly limits: "on" | "off";
+  /** Whether the services know exchanges about several projects; older ones don't. */
+  readonly batches: boolean;
   readonly weather: Weather;
   /** How git stands to the followed files, where the folders are clones. */
   readonly git: GitMode | undefined;
@@ -30,10 +32,11 @@ export function drawCast(dice: Dice): Cast {
     : undefined;
   return {
     machines: 2 + dice.below(MACHINES_MAX - 1),
-    projects: dice.chance(0.3) ? 2 : 1,
+    projects: dice.chance(0.4) ? 2 + dice.below(2) : 1,
     services: dice.chance(0.15) ? 2 : 1,
     clocksAreWrong: dice.chance(0.3),
     limits: dice.chance(0.5) ? "on" : "off",
+    batches: dice.chance(0.75),
     weather,
     git,
     write: dice.chance(0.7),

@@ -75,7 +75,8 @@ export class Cluster {
     this.files = new Files({ ...shared, dice: dice.fork(), isFollowed });
     const { phrases, files } = this;
     const { secrets } = this;
-    this.homes = new Homes({ dice: dice.fork(), memories, secrets, files, note });
+    const nodes = () => [...this.machines, ...this.hosts.servers];
+    this.homes = new Homes({ dice: dice.fork(), memories, secrets, files, note, nodes });
     this.editor = new Editor({ ...shared, dice: dice.fork(), phrases, files, rough: cast.rough });
     this.clones = new Clones({ ...shared, dice: dice.fork(), stores, files });
   }
@@ -86,6 +87,7 @@ export class Cluster {
     return new Machine({
       ...{ name, folder, stores, projects: this.projects, network: this.network },
       clockIsWrong: this.cast.clocksAreWrong,
+      batches: this.cast.batches,
       write: this.cast.write,
       listener: this.#listener,
       note: (line) => this.note(line),
@@ -172,7 +174,7 @@ export class Cluster {
 
   #fileWritten(machine: Machine, ...[path, text, how]: Parameters<OnPut>): void {
     const project = this.projects.find((id) => path === this.files.pathOf(machine, id));
-    if (!project) return;
+    if (!project || how === "in part") return;
     this.files.written(machine, project, text, how);
     if (how === "whole") this.onFileWritten?.(machine);
   }

@@ -6,6 +6,7 @@ import type { Dice } from "./dice.ts";
 import type { Machine } from "./machine.ts";
 import { Saves } from "./saves.ts";
 import type { Owner, Scheduler } from "./scheduler.ts";
+import type { Shadow } from "./shadow.ts";
 import { linesOf, type TextLedger, type Weight } from "./text-ledger.ts";
 
 export const FILE = "CLAUDE.md";
@@ -130,6 +131,18 @@ export class Files {
     const taken = new Set(linesOf(machine.shadow.documents.get(project)?.content() ?? ""));
     const untaken = linesOf(this.textOf(machine, project)).filter((line) => !taken.has(line));
     this.#options.ledgerOf(project).exchanged(untaken.join("\n"), "");
+  }
+
+  /** The home goes back to a copy: what it alone has, and the file has not, may be gone. */
+  lostWithHome(machine: Machine, nodes: Iterable<{ readonly shadow: Shadow }>): void {
+    const others = [...nodes].filter((node) => node !== machine);
+    for (const project of machine.projects) {
+      const kept = others.map(({ shadow }) => shadow.documents.get(project)?.content() ?? "");
+      const lines = new Set(linesOf([...kept, this.textOf(machine, project)].join("\n")));
+      const own = linesOf(machine.shadow.documents.get(project)?.content() ?? "");
+      const ledger = this.#options.ledgerOf(project);
+      for (const line of own) if (!lines.has(line)) ledger.excuse(line);
+    }
   }
 
   /** A daemon has put a text where the file's name leads. */

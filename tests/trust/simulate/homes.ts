@@ -3,6 +3,7 @@ import type { Files } from "./files.ts";
 import type { Machine } from "./machine.ts";
 import type { MemoryLedger } from "./memory-ledger.ts";
 import type { Secrets } from "./secrets.ts";
+import type { Shadow } from "./shadow.ts";
 
 /** A copy of a home, and how much of what was written is in it for certain. */
 interface Copy {
@@ -17,6 +18,8 @@ export interface HomesOptions {
   readonly memories: MemoryLedger;
   readonly secrets: Secrets;
   readonly files: Files;
+  /** All machines and services. */
+  readonly nodes: () => Iterable<{ readonly shadow: Shadow }>;
   readonly note: (line: string) => void;
 }
 
@@ -43,6 +46,7 @@ export class Homes {
     if (own.length === 0) return;
     const copy = dice.pick(own);
     note(`${machine.name}'s home goes back to copy ${own.indexOf(copy)}`);
+    files.lostWithHome(machine, this.#options.nodes());
     machine.restoreHome(copy.bytes);
     memories.excuse(machine.name, copy.writes);
     memories.inboxLost(machine.name);

@@ -1,6 +1,11 @@
-import { createCalls, type HttpServiceOptions } from "../../../daemon/sync/http-service.ts";
+import {
+  createCalls,
+  type HttpServiceOptions,
+  type Send,
+} from "../../../daemon/sync/http-service.ts";
 import { RequestBudget } from "../../../daemon/sync/request-budget.ts";
 import type { LiveHandlers, Service } from "../../../daemon/sync/service.ts";
+import { olderSend } from "../../support/older-service.ts";
 import { CallWatch } from "./call-watch.ts";
 import { LiveWire } from "./live-wire.ts";
 import type { Network } from "./network.ts";
@@ -10,6 +15,8 @@ import type { SimProcess } from "./process.ts";
 export interface MachineCallsOptions {
   readonly name: string;
   readonly network: Network;
+  /** See `Cast`. */
+  readonly batches: boolean;
   readonly process: SimProcess;
   readonly report: (problem: string) => void;
   readonly note: (line: string) => void;
@@ -28,18 +35,20 @@ export class MachineCalls {
 
   /** The service at an address. */
   connect({ url, token }: HttpServiceOptions): Service {
-    const { name, network, process } = this.#options;
+    const { name, network, batches, process } = this.#options;
     const { world } = process;
     const calls = this.#watch();
     const budget = new RequestBudget(url, world);
     const underWay = new Map<AbortController, number>();
-    const send = calls.count((request) => network.send(name, process, request));
+    const overNetwork: Send = (request) => network.send(name, process, request);
+    const send = calls.count(batches ? overNetwork : olderSend(overNetwork));
     const made = createCalls({ send, base: url, token, world, budget, underWay });
     return {
       ...made,
       name: url,
       budget,
       exchange: calls.watch(made.exchange),
+      exchangeBatch: calls.watchBatch(made.exchangeBatch),
       openLive: (handlers) => {
         budget.sent();
         let isLive = false;

@@ -38,6 +38,7 @@ export interface MachineOptions {
   readonly network: Network;
   readonly clockIsWrong: boolean;
   readonly stores: ObjectStores;
+  readonly batches: boolean;
   /** Whether files that git tracks are written, too. */
   readonly write: boolean;
   readonly listener: ShadowListener;
@@ -178,9 +179,9 @@ export class Machine {
   }
 
   #newCalls(process: SimProcess): MachineCalls {
-    const { network, listener, note } = this.#options;
+    const { network, batches, listener, note } = this.#options;
     const told = { report: listener.report, note };
-    const calls = new MachineCalls({ ...told, name: this.name, network, process });
+    const calls = new MachineCalls({ ...told, name: this.name, network, batches, process });
     this.#calls = calls;
     return calls;
   }

@@ -20,15 +20,22 @@ export function moveSomething(cluster: Cluster, machine: Machine): void {
 const BIND_MS_MAX = 6000;
 
 function moveOne(cluster: Cluster, machine: Machine, project: ProjectId): void {
-  const { dice, editor } = cluster;
+  const { dice } = cluster;
   if (cluster.isDown(machine)) {
     if (dice.chance(0.5)) moveHome(cluster, machine);
     else cluster.homes.restore(machine);
   } else if (machine.running && dice.chance(0.5)) cluster.homes.copy(machine);
-  else if (!editor.isOpen(machine, project) && cluster.clones.running === 0) {
+  else if (!mayMoveFolder(cluster, machine, project)) return;
+  else {
     cluster.note(`${machine.name}'s folder of ${project} is renamed`);
     machine.moveFolder(project);
   }
+}
+
+/** A folder that was never looked at is not known by its inode, and not found again. */
+function mayMoveFolder({ editor, clones }: Cluster, machine: Machine, project: ProjectId): boolean {
+  if (editor.isOpen(machine, project) || clones.running > 0) return false;
+  return machine.shadow.documents.get(project)?.everHeldText() === true;
 }
 
 function moveHome(cluster: Cluster, machine: Machine): void {

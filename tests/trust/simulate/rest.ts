@@ -1,4 +1,5 @@
 import { LOCAL_ACCOUNT } from "../../../daemon/local-account.ts";
+import type { ProjectId } from "../../../shared/ids.ts";
 import type { ReplicaDocument } from "../../../shared/replica/document.ts";
 import { TEXT_CONFLICT_PREFIX } from "../../../shared/replica/own-metadata.ts";
 import { parseTextConflict } from "../../../shared/replica/text-conflict-record.ts";
@@ -56,7 +57,7 @@ function waiting(cluster: Cluster, machine: Machine): string[] {
   }
   if (cluster.cast.git !== undefined) return found;
   for (const { link, status } of followers.files()) {
-    if (status.state === "followed" || !cluster.files.exists(machine, link.projectId)) continue;
+    if (status.state === "followed" || isWithoutText(cluster, machine, link.projectId)) continue;
     found.push(`${name}: ${status.path} ${status.note}`);
   }
   return found;
@@ -66,13 +67,23 @@ function waiting(cluster: Cluster, machine: Machine): string[] {
 function filesThatDiffer(cluster: Cluster, machine: Machine): string[] {
   if (cluster.cast.git === "tracked") return [];
   return cluster.projects.flatMap((project) => {
-    // A missing file says nothing, and nobody makes it again but who removed it.
-    if (!cluster.files.exists(machine, project)) return [];
+    if (isWithoutText(cluster, machine, project)) return [];
     const file = cluster.files.textOf(machine, project);
     const content = machine.shadow.documents.get(project)?.content() ?? "";
     if (file === content) return [];
     return [`${machine.name}'s file of ${project} is ${show(file)}, not ${show(content)}`];
   });
+}
+
+/**
+ * A file that is missing, or was emptied by git or made anew without text, says nothing: nobody
+ * puts the text there again but a person.
+ */
+function isWithoutText(cluster: Cluster, machine: Machine, project: ProjectId): boolean {
+  if (!cluster.files.exists(machine, project)) return true;
+  const files = machine.running?.followers.files() ?? [];
+  const why = files.find(({ link }) => link.projectId === project)?.status.why;
+  return why === "emptied-by-git" && cluster.files.textOf(machine, project).trim() === "";
 }
 
 /** What the runs' ledgers say of a cluster that is at rest. Returns how many lines are double. */

@@ -23,6 +23,7 @@ const PLAIN: Cast = {
   services: 1,
   clocksAreWrong: false,
   limits: "off",
+  batches: true,
   weather: CALM,
   git: undefined,
   write: true,

@@ -69,7 +69,7 @@ export class TextLedger {
     }
   }
 
-  /** This line may be gone: the service that had it alone was put back to an older copy. */
+  /** This line may be gone: who had it alone was put back to an older copy. */
   excuse(line: string): void {
     this.#facts(line).excused = true;
   }

@@ -13,6 +13,7 @@ import { Followers } from "../../../daemon/sources/followers.ts";
 import type { Git } from "../../../daemon/sources/run-git.ts";
 import type { WatchFolder } from "../../../daemon/sources/watched-folder.ts";
 import type { DaemonTables } from "../../../daemon/tables.ts";
+import { devAccounts } from "../../../server/emulator/dev-tokens.ts";
 import { RequestLimits } from "../../../server/limits/request-limits.ts";
 import { createServices } from "../../../server/services/create-services.ts";
 import type { Caller, Services } from "../../../server/services/services.ts";
@@ -70,6 +71,7 @@ export async function wire(options: WiringOptions): Promise<Wired> {
   const followers: Followers = new Followers({
     ...{ store, world, log, git, watch, account: LOCAL_ACCOUNT },
     service: serviceNameOf(environment),
+    findGitProcess: async () => false,
     onGone: (link) => folders.onGone(link),
     onRepository: (link) => folders.onRepository(link),
   });
@@ -89,9 +91,12 @@ export async function wire(options: WiringOptions): Promise<Wired> {
   await drainInbox(store, remotes.view.default?.account);
   const routes = routeServices(store, () => remotes.view);
   const limits = new RequestLimits(world);
-  const served = createServices(serviceStoreOf(store), world, limits, createWithholding());
-  const caller = routes.callerOf(undefined);
-  if (!caller) throw new Error("nobody is served");
+  const served = createServices(serviceStoreOf(store), world, {
+    usage: limits,
+    account: devAccounts,
+    withholding: createWithholding(),
+  });
+  const caller = routes.callerOfAll();
   await folders.followAll();
   remotes.start();
   const sweeper = new Sweeper(store, world, log);

@@ -16,6 +16,10 @@ const { runSeed } = await import("./run-seed.ts");
 const { runScenario } = await import("./run-scenario.ts");
 const runOne = what === "scenarios" ? runScenario : runSeed;
 
+// A run waits for nothing that takes real time, as the rules do that are read at the first save.
+const { findSecrets } = await import("../../../daemon/held/secret-scan.ts");
+await findSecrets("");
+
 let unhandled: string[] = [];
 process.on("unhandledRejection", (thrown) => {
   unhandled.push(`nobody took a rejection: ${thrown instanceof Error ? thrown.stack : thrown}`);

@@ -160,6 +160,11 @@ export async function readFile(path: string, encoding?: "utf8") {
   return encoding === undefined ? bytes : bytes.toString(encoding);
 }
 
+/** There are no symbolic links. */
+export async function readlink(path: string): Promise<string> {
+  throw new DiskError("EINVAL", path);
+}
+
 export async function realpath(path: string): Promise<string> {
   return path;
 }

@@ -14,8 +14,11 @@ export interface Inode {
   modifiedAt: number;
 }
 
-/** Hears what a program has put where a name leads, as a whole or in steps. */
-export type OnPut = (path: string, text: string, how: "whole" | "in place") => void;
+/**
+ * Hears what a program has put where a name leads: as a whole, or into the file that is there, of
+ * which each step but the last leaves a part of another text behind it.
+ */
+export type OnPut = (path: string, text: string, how: "whole" | "in part" | "in place") => void;
 
 /** An error as the operating system gives it. */
 export class DiskError extends Error {
@@ -92,6 +95,7 @@ export class Volume {
   create(path: string, mode = FILE_MODE): Inode {
     this.#write(path);
     if (this.#names.has(path)) throw new DiskError("EEXIST", path);
+    if (!this.#names.has(dirname(path))) throw new DiskError("ENOENT", path);
     const inode = this.#inode(false);
     inode.mode = mode;
     this.#names.set(path, inode);
@@ -109,18 +113,17 @@ export class Volume {
     const size = Math.max(inode.bytes.length, at + bytes.length);
     const written = Buffer.concat([inode.bytes], size);
     bytes.copy(written, at);
-    this.#writeInPlace(inode, written);
+    this.#writeInPlace(inode, written, "in part");
   }
 
   truncate(inode: Inode, length: number): void {
-    this.#writeInPlace(inode, Buffer.concat([inode.bytes], length));
+    this.#writeInPlace(inode, Buffer.concat([inode.bytes], length), "in place");
   }
 
-  /** What is there in between may be of two texts. */
-  #writeInPlace(inode: Inode, bytes: Buffer): void {
+  #writeInPlace(inode: Inode, bytes: Buffer, how: "in part" | "in place"): void {
     this.write(inode, bytes);
     for (const [path, each] of this.#names) {
-      if (each === inode) this.#onPut(path, bytes.toString(), "in place");
+      if (each === inode) this.#onPut(path, bytes.toString(), how);
     }
   }
 

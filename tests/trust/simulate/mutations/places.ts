@@ -88,9 +88,9 @@ export const PLACES: readonly Mutation[] = [
   mutation(
     "a renamed folder is not looked for",
     "a folder that is renamed is followed where it is",
-    "daemon/linked-folders.ts",
-    "if (to === undefined || this.#links.some(({ dir }) => dir === to)) return;",
-    "if (to !== undefined) return;",
+    "daemon/plan-place.ts",
+    "const to = await findMoved(link.dir, known.place);",
+    "const to = undefined;",
   ),
   mutation(
     "a memory that looks like a secret is taken from the inbox",

@@ -44,9 +44,9 @@ export const SAVES: readonly Mutation[] = [
   mutation(
     "nobody is told that lines stay",
     "lines that others brought a moment ago stay, and that is told",
-    PLAN,
-    "if (undone.kept.length > 0) {",
-    "if (undone.kept.length < 0) {",
+    "daemon/sources/undone-conflicts.ts",
+    "if (kept.length === 0) return [];",
+    "if (kept.length >= 0) return [];",
   ),
   mutation(
     "nobody is told that lines come back",
@@ -59,8 +59,8 @@ export const SAVES: readonly Mutation[] = [
     "what we write back is new once more",
     "a second save that leaves them out still does not renew their minute",
     "daemon/sources/arrivals.ts",
-    "const brought = without(without(to.base.spans, from.base.spans), known);",
-    "const brought = without(to.base.spans, from.base.spans);",
+    "const known = new SpanSet(former.flatMap(({ brought }) => brought));",
+    "const known = new SpanSet([]);",
   ),
   mutation(
     "the minute never ends",
@@ -101,14 +101,14 @@ export const SAVES: readonly Mutation[] = [
     "a line that was moved counts as seen",
     "a line that was moved is still as new as it was",
     TAKE,
-    "await this.#noteMoved(taken, arrivals);",
+    "await this.#noteMoved(taken);",
     "",
   ),
   mutation(
     "what others moved a moment ago is moved back",
     "lines that others moved a moment ago stay where those put them",
     PLAN,
-    "run.every((at) => arrival.moved.includes(this.#textAt(at)))",
+    "run.every((at) => moved.has(this.#textAt(at)))",
     "run.length === 0",
   ),
   mutation(
@@ -117,6 +117,13 @@ export const SAVES: readonly Mutation[] = [
     "daemon/sources/take-edit.ts",
     "if (!by) return [];",
     "return [];",
+  ),
+  mutation(
+    "a line that ends otherwise is another line",
+    "a text of mixed line endings gets one kind a moment after others' change",
+    PLAN,
+    "this.#shown = this.#before.map(({ text }) => withoutMark(text));",
+    "this.#shown = this.#before.map(({ text }) => text);",
   ),
   mutation(
     "a missing file counts as emptied",
@@ -157,8 +164,8 @@ export const SAVES: readonly Mutation[] = [
     "nobody is told what a file that was made anew does not have",
     "a file that is made anew after it was gone takes nothing away, and that is told",
     TAKE,
-    "const found: NewTextConflict[] = kept.some(hasWord)",
-    "const found: NewTextConflict[] = kept.length < 0",
+    "if (!kept.some(({ text }) => hasWord(text))) return [];",
+    "return [];",
   ),
   mutation(
     "a file that was gone for a moment counts as made anew",
@@ -192,7 +199,7 @@ export const SAVES: readonly Mutation[] = [
     "a crash between a file's renaming and its note makes our own text a save",
     "a crash between a file's renaming and its note loses and doubles nothing",
     TAKE,
-    "if (known.next?.hash !== this.#file.hash) return known;",
+    "if (known.next?.hash !== this.#file.hash) return this.#asCommitted(known);",
     "return known;",
   ),
 ];

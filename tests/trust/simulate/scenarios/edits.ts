@@ -25,4 +25,38 @@ export const EDITS: readonly Scenario[] = [
       stage.expect("the text", stage.textOf(2), lines("one", "two"));
     },
   },
+  {
+    name: "a line deleted in a block that another moves stays, and that is told",
+    play(stage) {
+      const rest = ["one", "two", "three", "four", "five"];
+      stage.begin(lines("block (m1 1)", "line (m1 2)", ...rest));
+      stage.pass(MINUTE_MS);
+      stage.cutOff(2);
+      stage.save(1, lines(...rest, "block (m1 1)", "line (m1 2)"));
+      stage.save(2, lines("block (m1 1)", ...rest));
+      stage.pass();
+      stage.connect(2);
+      stage.pass(MINUTE_MS);
+      stage.expect("the line is there", stage.textOf(1).includes("line (m1 2)"), true);
+      stage.expect("it is told", stage.conflictsOf(1).includes("line (m1 2)"), true);
+    },
+  },
+  {
+    name: "of two sections that change places each keeps its fences",
+    play(stage) {
+      const [js, go] = [
+        ["## JS", "", "```", "npm i", "npm t", "```", ""],
+        ["## Go", "", "```", "go build", "go vet", "```", ""],
+      ] as const;
+      stage.begin(lines(...js, ...go, "the end"));
+      stage.pass(MINUTE_MS);
+      stage.cutOff(2);
+      stage.save(1, lines(...go, ...js, "the end"));
+      stage.save(2, lines(...go, "the end"));
+      stage.pass();
+      stage.connect(2);
+      stage.pass(MINUTE_MS);
+      stage.expect("the section", stage.textOf(1).includes(lines(...go)), true);
+    },
+  },
 ];

@@ -120,4 +120,16 @@ export const UNSEEN: readonly Scenario[] = [
       stage.expect("it is told", stage.conflictsOf(2) !== "", true);
     },
   },
+  {
+    name: "a text of mixed line endings gets one kind a moment after others' change",
+    play(stage) {
+      stage.begin("one\r\ntwo\nthree\r\n");
+      stage.save(2, "one\r\nhers\r\ntwo\nthree\r\n");
+      stage.pass(20_000);
+      stage.save(1, lines("one", "hers", "two", "three").replaceAll("\n", "\r\n"));
+      stage.pass();
+      stage.expect("the text", stage.textOf(2), "one\r\nhers\r\ntwo\r\nthree\r\n");
+      stage.expect("nothing is told", stage.conflictsOf(2), "");
+    },
+  },
 ];

@@ -1,18 +1,13 @@
-import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { type ProjectId, parseProjectId } from "../../../shared/ids.ts";
 import { parseTimestamp, timestampOf } from "../../../shared/timestamps.ts";
 import { realWorld } from "../../../shared/world-real.ts";
-import { HostAdmin, openHostDatabase, type TokenRecord } from "../../embedded-service.ts";
+import type { TokenRecord } from "../../embedded-service.ts";
 import type { Environment } from "../environment.ts";
-import { CommandFailed, UsageError } from "../errors.ts";
+import { UsageError } from "../errors.ts";
+import { administer, type DatabaseFlag, presentDatabase } from "../host-database.ts";
 import { say, sayJson, table } from "../output.ts";
-import { databasePathOf, type SettingFlags, withDatabase } from "../server-settings.ts";
-
-interface DatabaseFlag {
-  readonly databaseUrl?: string;
-  readonly config?: string;
-}
+import { withDatabase } from "../server-settings.ts";
 
 interface JsonFlag {
   readonly json?: boolean;
@@ -27,43 +22,11 @@ interface TokenFlags extends DatabaseFlag, JsonFlag {
   readonly expires?: string;
 }
 
-/** `server account …` and `server token …`. */
-export function addHostCommands(server: Command, env: Environment): void {
-  const accounts = server.command("account").description("who may use the server: create, list");
-  const tokens = server.command("token").description("how they prove it: create, list, revoke");
-  addAccountCommands(accounts, env);
-  addTokenCommands(tokens, env);
-}
-
-function addAccountCommands(account: Command, env: Environment): void {
-  withDatabase(account.command("create <name>"))
-    .description("make an account")
-    .addOption(new Option("--plan <plan>").choices(["pro", "team"]).default("pro"))
-    .option("--json", "print it as JSON")
-    .action(async (name: string, flags: DatabaseFlag & JsonFlag & { plan: "pro" | "team" }) => {
-      const path = databasePathOf(env, placeOf(flags));
-      const made = await administer(path, (admin) => admin.createAccount(name, flags.plan));
-      if (flags.json) sayJson({ id: made.id, name: made.name, plan: made.plan });
-      else say(`made account ${made.name} (${made.id}) on the plan ${made.plan}`);
-    });
-  withDatabase(account.command("list"))
-    .description("list the accounts")
-    .option("--json", "print them as JSON")
-    .action(async (flags: DatabaseFlag & JsonFlag) => {
-      const accounts = await administer(presentDatabase(env, flags), (admin) =>
-        admin.listAccounts(),
-      );
-      const shown = accounts.map(({ id, name, plan, createdAt }) => {
-        return { id, name, plan, created_at: timestampOf(createdAt) };
-      });
-      if (flags.json) sayJson(shown);
-      else if (shown.length === 0)
-        say("no accounts; `memsync server account create NAME` makes one");
-      else for (const line of table(shown.map((each) => Object.values(each)))) say(line);
-    });
-}
-
-function addTokenCommands(token: Command, env: Environment): void {
+/** `server token …`. */
+export function addTokenCommands(server: Command, env: Environment): void {
+  const token = server
+    .command("token")
+    .description("how users prove that they may: create, list, revoke");
   withDatabase(token.command("create"))
     .description("mint a token; it is shown this once")
     .requiredOption("--account <account>", "an account's name or id")
@@ -84,7 +47,7 @@ function addTokenCommands(token: Command, env: Environment): void {
       );
       if (flags.json) sayJson(tokens.map(shownToken));
       else if (tokens.length === 0) say("no tokens; `memsync server token create` makes one");
-      else for (const line of table(tokens.map(tokenRow))) say(line);
+      else for (const line of table(tokens.map(tokenRow), SPARE)) say(line);
     });
   withDatabase(token.command("revoke <id>"))
     .description("end a token, by the id that the list shows")
@@ -107,32 +70,6 @@ async function createToken(env: Environment, flags: TokenFlags): Promise<void> {
   else say(made.token);
 }
 
-function placeOf({ databaseUrl, config }: DatabaseFlag): SettingFlags {
-  return { databaseUrl, config };
-}
-
-/** The path of the server's database; whoever stands elsewhere is not given a new one. */
-function presentDatabase(env: Environment, flags: DatabaseFlag): string {
-  const path = databasePathOf(env, placeOf(flags));
-  if (existsSync(path)) return path;
-  throw new CommandFailed(
-    `there is no database at ${path}: name the server's by --database-url, or make an account`,
-  );
-}
-
-/** Opens the server's database for one piece of work. */
-async function administer<Result>(
-  path: string,
-  work: (admin: HostAdmin) => Promise<Result>,
-): Promise<Result> {
-  const database = await openHostDatabase(path);
-  try {
-    return await work(new HostAdmin(database, realWorld));
-  } finally {
-    await database.close();
-  }
-}
-
 function parseProject(text: string): ProjectId {
   const id = parseProjectId(text);
   if (id !== undefined) return id;
@@ -145,6 +82,9 @@ function parseExpiry(text: string): number {
   const days = /^([1-9]\d{0,4})d$/.exec(text)?.[1];
   if (days !== undefined) return realWorld.now() + Number(days) * DAY_MS;
   const at = parseTimestamp(text);
+  if (at !== undefined && at <= realWorld.now()) {
+    throw new UsageError(`--expires ${text} is in the past: nobody could use the token`);
+  }
   if (at !== undefined) return at;
   throw new UsageError(
     "--expires is a timestamp such as 2027-01-31T00:00:00Z, or days such as 90d",
@@ -166,6 +106,9 @@ function shownToken(token: TokenRecord) {
     revoked_at: at(token.revokedAt),
   };
 }
+
+/** When it was last used, its name, and whose it is. */
+const SPARE = [4, 1, 2];
 
 function tokenRow(token: TokenRecord): string[] {
   const { id, name, account, user, scope, revoked_at, expires_at, last_used_at } =

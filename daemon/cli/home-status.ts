@@ -1,0 +1,135 @@
+import type { Kysely } from "kysely";
+import type { AccountId } from "../../shared/ids.ts";
+import { VERSION } from "../../shared/version.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { type HeldStatus, readHeldStatus } from "../held/held-status.ts";
+import { readWholeInbox } from "../inbox.ts";
+import { type KeptText, readKeptText } from "../kept-text.ts";
+import { type Link, listLinks } from "../links.ts";
+import { LOCAL_ACCOUNT } from "../local-account.ts";
+import { findBinding, listRemotes } from "../remotes/remote-store.ts";
+import type { DaemonTables } from "../tables.ts";
+import type { Environment } from "./environment.ts";
+import { heldLines } from "./held-view.ts";
+import { ownDocument } from "./layer-option.ts";
+import { listConflicts } from "./local-conflicts.ts";
+import { readLocalMemories } from "./local-memories.ts";
+import { bytesShown, count, momentShown, shownPlainly } from "./output.ts";
+import { withLocal } from "./place.ts";
+import { isStandingIn, type Standing } from "./standing.ts";
+import { tilde } from "./tilde.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** A linked project as far as it is known without a daemon. */
+interface HomeProject {
+  readonly id: string;
+  readonly name: string;
+  /** Name of the remote that it is bound to; null where none has a name. */
+  readonly remote: string | null;
+  /** With those that wait for the next daemon. */
+  readonly memories: number;
+  readonly text: KeptText | null;
+  readonly folders: readonly { readonly dir: string }[];
+}
+
+/** What the home knows while no daemon runs: `memsync status --json` prints it as it is. */
+export interface HomeStatus {
+  readonly version: string;
+  readonly home: string;
+  readonly running: false;
+  readonly projects: readonly HomeProject[];
+  /** The `user` and `global` memories, of each remote where there are several. */
+  readonly own: readonly { readonly remote: string | null; readonly memories: number }[];
+  readonly held: readonly HeldStatus[];
+  readonly conflicts: number;
+  /** Writes that wait for the next daemon. */
+  readonly in_inbox: number;
+}
+
+/** Undefined where there is no replica yet. */
+export async function readHomeStatus(env: Environment): Promise<HomeStatus | undefined> {
+  return await withLocal(env, async (db) => {
+    if (!db) return undefined;
+    const remotes = new Map((await listRemotes(db)).map(({ account, name }) => [account, name]));
+    const nameOf = (account: string) => remotes.get(account as AccountId) ?? null;
+    const accounts: string[] = remotes.size === 0 ? [LOCAL_ACCOUNT] : [...remotes.keys()];
+    const own: { remote: string | null; memories: number }[] = [];
+    for (const account of accounts) {
+      own.push({ remote: nameOf(account), memories: await countOwn(db, account) });
+    }
+    return {
+      version: VERSION,
+      home: env.home.dir,
+      running: false,
+      projects: await projectsOf(db, await listLinks(db), nameOf),
+      own,
+      held: await readHeldStatus(db, nameOf),
+      conflicts: (await listConflicts(db)).length,
+      in_inbox: (await readWholeInbox(db)).length,
+    };
+  });
+}
+
+async function countOwn(db: Db, account: string): Promise<number> {
+  let memories = 0;
+  for (const layer of ["user", "global"] as const) {
+    memories += (await readLocalMemories(db, ownDocument(layer), account)).length;
+  }
+  return memories;
+}
+
+async function projectsOf(
+  db: Db,
+  links: readonly Link[],
+  nameOf: (account: string) => string | null,
+): Promise<HomeProject[]> {
+  const projects = new Map<string, HomeProject>();
+  for (const { projectId: id, name, dir } of links) {
+    const known = projects.get(id);
+    if (known) {
+      projects.set(id, { ...known, folders: [...known.folders, { dir }] });
+      continue;
+    }
+    const account = (await findBinding(db, id)) ?? LOCAL_ACCOUNT;
+    const memories = (await readLocalMemories(db, id, account)).length;
+    const text = await readKeptText(db, account, id);
+    projects.set(id, { id, name, remote: nameOf(account), memories, text, folders: [{ dir }] });
+  }
+  return [...projects.values()];
+}
+
+/** What the home knows in a few lines, the project in which one stands first. */
+export function homeStatusLines(status: HomeStatus, standing: Standing): string[] {
+  const several = status.own.length > 1;
+  const isHere = (project: HomeProject) => isStandingIn(standing, project);
+  const sorted = [
+    ...status.projects.filter(isHere),
+    ...status.projects.filter((project) => !isHere(project)),
+  ];
+  return [
+    ...sorted.flatMap((project) => projectLines(project, isHere(project), several)),
+    ...(sorted.length === 0 ? ["project   none linked; run `memsync link` in one"] : []),
+    ...status.own.map(({ remote, memories }) => {
+      const whose = several && remote !== null ? `at ${remote}` : "user and global";
+      return `own       ${whose}: ${count(memories, "memory", "memories")} saved`;
+    }),
+    ...heldLines(status.held, status.projects, several),
+  ].map(shownPlainly);
+}
+
+function projectLines(project: HomeProject, isHere: boolean, several: boolean): string[] {
+  const { id, name, remote, memories, text, folders } = project;
+  const at = several && remote !== null ? `   at ${remote}` : "";
+  const kept = text === null ? "no text" : textShown(text);
+  return [
+    `${isHere ? "here   " : "project"}   ${name}   ${id}${at}`,
+    ...folders.map(({ dir }) => `          ${tilde(dir)}`),
+    `          ${kept}, ${count(memories, "memory", "memories")} saved`,
+  ];
+}
+
+function textShown({ lines, bytes, changed_at }: KeptText): string {
+  const moment = momentShown(changed_at, realWorld.now());
+  return `${count(lines, "line", "lines")} (${bytesShown(bytes)}) of ${moment}`;
+}

@@ -1,0 +1,23 @@
+import type { Kysely } from "kysely";
+import type { JsonValue } from "../shared/json.ts";
+import {
+  DELETION_KEY,
+  type ProjectDeletion,
+  parseDeletion,
+} from "../shared/replica/deletion-entry.ts";
+import type { DaemonTables } from "./tables.ts";
+
+/** When and where a project was deleted, as its rows say; undefined for one that is there. */
+export async function readDeletion(
+  db: Kysely<DaemonTables>,
+  project: string,
+): Promise<ProjectDeletion | undefined> {
+  const row = await db
+    .selectFrom("metadata")
+    .innerJoin("documents", "documents.id", "metadata.document_id")
+    .select("value")
+    .where("documents.name", "=", project)
+    .where("metadata.key", "=", DELETION_KEY)
+    .executeTakeFirst();
+  return row && parseDeletion(JSON.parse(row.value) as JsonValue);
+}

@@ -1,0 +1,20 @@
+import type { Kysely } from "kysely";
+import { findAudience } from "../remotes/audience-store.ts";
+import type { Remote } from "../remotes/remote.ts";
+import type { DaemonTables } from "../tables.ts";
+import type { Services } from "./mount.ts";
+
+/** The accounts of remotes, as their services told of them last; the home's own has one user. */
+export function heardAccounts(
+  db: Kysely<DaemonTables>,
+  remotes: () => readonly Remote[],
+): Services["account"] {
+  return {
+    async get({ account: owner, plan: usual }) {
+      const remote = remotes().find(({ account }) => account === owner);
+      if (!remote || remote.url === undefined) return { name: "local", plan: usual, users: 1 };
+      const { name, plan, users } = await findAudience(db, remote);
+      return { name, plan, users };
+    },
+  };
+}

@@ -1,0 +1,141 @@
+import { isStrongPassword } from "./password.ts";
+import { entropyOf, isPlaceholder } from "./placeholder.ts";
+import type { FoundSecret, SecretRule } from "./secret-rule.ts";
+
+/** Tokens that are known by how they begin, and that gitleaks has not, or not in each form. */
+const MARKED: readonly (readonly [id: string, kind: string, keyword: string, pattern: RegExp])[] = [
+  // Not the emulator's, `mst_dev_…`: they are in its documents, and open nothing else.
+  [
+    "memsync-token",
+    "a memsync token",
+    "mst_",
+    /\bmst_(?:[0-9A-Za-z]{36}|local_[\w-]{32})(?![\w-])/g,
+  ],
+  ["anthropic", "an Anthropic API key", "sk-ant-", /\bsk-ant-[a-z]{3,8}\d\d-[\w-]{80,160}/g],
+  ["docker", "a Docker token", "dckr_", /\bdckr_(?:pat|oat)_[\w-]{27,64}(?![\w-])/g],
+  ["figma", "a Figma token", "figd_", /\bfigd_[\w-]{40,200}(?![\w-])/g],
+  ["google-oauth", "a Google OAuth secret", "gocspx-", /\bGOCSPX-[\w-]{28}(?![\w-])/g],
+  ["google-oauth-token", "a Google OAuth token", "ya29.", /\bya29\.[\w-]{40,400}(?![\w-])/g],
+  ["groq", "a Groq API key", "gsk_", /\bgsk_[A-Za-z0-9]{52}(?![A-Za-z0-9])/g],
+  ["linear", "a Linear API key", "lin_", /\blin_(?:api|oauth)_[A-Za-z0-9]{32,128}\b/g],
+  ["openai", "an OpenAI API key", "sk-", /\bsk-(?:proj|svcacct|admin)-[\w-]{74,200}(?![\w-])/g],
+  ["shopify", "a Shopify token", "shp", /\bshp(?:at|ca|pa|ss)_[A-Za-z0-9]{32,64}(?![A-Za-z0-9])/g],
+  ["slack", "a Slack token", "xox", /\bxox[a-z]-(?:\d-)?(?:[A-Za-z0-9]{1,40}-){1,5}[\w%]{10,200}/g],
+  [
+    "slack-webhook",
+    "a Slack webhook URL",
+    "hooks.slack.com",
+    /\bhooks\.slack\.com\/services\/T[A-Za-z0-9]{1,40}\/B[A-Za-z0-9]{1,40}\/([A-Za-z0-9]{10,40})/gi,
+  ],
+  ["supabase", "a Supabase token", "sb", /\b(?:sbp_[a-f0-9]{40}|sb_secret_[\w-]{30,60})(?![\w-])/g],
+  ["tailscale", "a Tailscale key", "tskey-", /\btskey-[a-z]{2,12}-[A-Za-z0-9]{8,40}-\w{16,64}\b/g],
+  ["telegram", "a Telegram bot token", ":aa", /\b\d{8,10}:AA[\w-]{33}(?![\w-])/g],
+  ["vercel", "a Vercel token", "vc", /\bvc[piark]_[A-Za-z0-9]{20,60}(?![A-Za-z0-9])/g],
+  ["vault", "a Vault token", "hvr.", /\bhvr\.[\w-]{90,120}(?![\w-])/g],
+  ["xai", "an xAI API key", "xai-", /\bxai-[A-Za-z0-9]{80}(?![A-Za-z0-9])/g],
+];
+
+/** A token like these is some 4 bits of information a character; a name or a word is less. */
+const MARKED_ENTROPY = 3;
+
+/** An address on this machine, or in a document about addresses, opens nothing elsewhere. */
+const NOWHERE =
+  /^(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1\]|host\.docker\.internal|host|hostname|server|(?:[\w-]+\.)*(?:(?:example|company|(?:my)?domain)(?:\.\w+)?|invalid|localhost|test))$/i;
+
+/** A password that every other guide to a database has, too. */
+const COMMON =
+  /^(?:pass(?:word|wd)?|pwd|secret|token|postgres(?:ql)?|mysql|mongo|redis|rabbitmq|minio|root|admin|user(?:name)?|guest|test|dev(?:elopment)?|local|db)\d{0,3}$/i;
+
+/** Our own rules: what gitleaks does not know, or knows by what prose has, too. */
+export const OWN_RULES: readonly SecretRule[] = [
+  ...MARKED.map(([id, kind, keyword, pattern]) => ({
+    id,
+    kind,
+    keywords: [keyword],
+    pattern,
+    accepts: ({ secret }: FoundSecret) =>
+      !isPlaceholder(secret) && entropyOf(secret) > MARKED_ENTROPY,
+  })),
+  {
+    id: "aws-secret-key",
+    kind: "an AWS secret key",
+    keywords: ["secret"],
+    pattern:
+      /secret[_-]?(?:access[_-]?)?key["'`]?\s{0,3}(?:=>|[:=])\s{0,3}["'`]?([A-Za-z0-9/+]{40})(?![\w/+=])/gi,
+    accepts: ({ secret }) => !isPlaceholder(secret) && entropyOf(secret) > 3.5,
+  },
+  {
+    id: "npm-registry-token",
+    kind: "an npm token",
+    keywords: ["_authtoken"],
+    pattern: /_authToken\s{0,3}=\s{0,3}["']?([^\s"'$]{10,200})/gi,
+    accepts: ({ secret }) => !isPlaceholder(secret) && /\d/.test(secret),
+  },
+  {
+    id: "private-key",
+    kind: "a private key",
+    // A key that is cut is one all the same.
+    keywords: ["private key-----"],
+    pattern:
+      /-----BEGIN[ A-Z0-9]{0,20}PRIVATE KEY(?: BLOCK)?-----(?:\s{1,4}[A-Za-z-]{1,20}:[^\n]{0,100}){0,4}(?:(?:\s|\\[nr]){1,4}[A-Za-z0-9+/=]{1,200}){1,300}/g,
+    accepts: ({ secret }) => {
+      const [body] = /[A-Za-z0-9+/]{32,}/.exec(secret) ?? [];
+      return body !== undefined && !isPlaceholder(body);
+    },
+  },
+  {
+    id: "authorization-header",
+    kind: "a token in a header",
+    keywords: ["authorization", "x-api-key", "bearer"],
+    pattern:
+      /\b(?:authorization|x-api-key)["'`]?\s{0,3}[:=]\s{0,3}["'`]?(?:(?:bearer|token|basic)\s{1,3})?([\w.~+/-]{16,500}={0,2})(?![\w.~+/=-])/gi,
+    accepts: ({ secret }) =>
+      !isPlaceholder(secret) &&
+      /\d/.test(secret) &&
+      /[a-z]/i.test(secret) &&
+      entropyOf(secret) > 3.2,
+  },
+  {
+    id: "password-in-url",
+    kind: "a password in a URL",
+    keywords: ["://"],
+    pattern:
+      /\b(?!mongodb|mysql|postgres|redis)[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@"'`<>|]{0,100}:[^\s/@"'`<>|]{3,200}@[^\s/?#"'`<>|,)]{1,200}/gi,
+    accepts: (found) => opensSomething(found),
+  },
+  {
+    id: "password-of-database",
+    kind: "a database's password",
+    keywords: ["mongodb", "mysql", "postgres", "redis"],
+    pattern:
+      /\b(?:mongodb|mysqlx?|postgres(?:ql)?|rediss?)(?:\+[a-z]{1,20})?:\/\/[^\s:/@"'`<>|]{0,100}:[^\s/@"'`<>|]{3,200}@[^\s/?#"'`<>|,)]{1,200}/gi,
+    accepts: (found) => opensSomething(found),
+  },
+  {
+    id: "password-in-command",
+    kind: "a password in a command",
+    keywords: ["curl"],
+    pattern:
+      /\bcurl\s[^\n]{0,200}?(?<=\s)(?:-u|--user)[ =]{0,2}["']?[^\s:"']{1,100}:([^\s"']{6,100})/g,
+    accepts: ({ secret }) => isStrongPassword(secret),
+  },
+  {
+    id: "password",
+    kind: "a password",
+    keywords: ["passw", "passphrase", "passcode", "pwd"],
+    pattern:
+      /(?:passw(?:or[dt]|d)|passphrase|passcode|(?<![a-z])pwd)["'`]?[*_]{0,2}(?:[ \t]{0,10}(?::=|=>|[:=])|[ \t]{1,3}(?:is|was)[ \t])[*_]{0,2}[ \t]{0,10}(?:"([^"\n]{6,128})"|'([^'\n]{6,128})'|`([^`\n]{6,128})`|([^\s"'`<>(){}[\],;|]{6,128})(?![^\s<>)}\],;|]))/gi,
+    accepts: ({ secret }) => isStrongPassword(secret),
+  },
+];
+
+const IN_URL = /:\/\/([^:]*):(.*)@(.*)$/s;
+
+/** Whether the password in a URL may open something that is not on this machine. */
+function opensSomething({ match }: FoundSecret): boolean {
+  const [, user = "", password = "", place = ""] = IN_URL.exec(match) ?? [];
+  const host = place.startsWith("[") ? place.replace(/\]:\d*$/, "]") : place.replace(/:.*$/, "");
+  return (
+    !NOWHERE.test(host) && !isPlaceholder(password) && !COMMON.test(password) && password !== user
+  );
+}

@@ -1,0 +1,28 @@
+import { isPlaceholder } from "./placeholder.ts";
+
+/** `sha256`, `varchar255`, `utf8mb4`: what is said *about* passwords has digits, too. */
+const TERMS =
+  "aes argon ascii base bcrypt bytes? chars? characters digits ecdsa ed es hmac hs " +
+  "http int ipv iso latin level max md min n?varchar oauth pbkdf rfc rs rsa scrypt " +
+  "sha ssl string text tls u?int utf v win x";
+const TERM = new RegExp(`^(?:${TERMS.replaceAll(" ", "|")})[-_]?\\d+[a-z]{0,6}(?:[-_/].*)?$`, "i");
+
+/** `db-credentials-v2`, `users.password2`, `AUTH_SECRET_1`: a name of something. */
+const NAME = /^[a-z]+\d{0,2}(?:[-_.:/\\][a-z]+\d{0,2})+\d{0,2}$/i;
+/** `./secrets/db.txt`, `~/.pgpass1`, `op://vault/item`, `https://…`, `$argon2id$v=19$…`. */
+const ELSEWHERE = /^(?:[./~$]|[a-z][\w+.-]{1,20}:\/\/)/i;
+/** `passw0rd` and its like are in every example, and guessed first. */
+const COMMON =
+  /^(?:(?:my|new|old|test|admin|user|root|db|super|secure|strong|correct|wrong|hashed)[-_]?)*(?:pass(?:word|wd)?|p[a@4][s$]{2}w[o0]rd|secret|postgres|mysql|admin|root|user|test|guest|demo|qwerty|letmein|welcome|foobar|foo|bar|abc)[-_@#!.]?\d{0,6}[!@#.]?$/i;
+
+/**
+ * Whether what follows `password:` may be one: no word, name or placeholder, but letters with
+ * digits or signs among them. A password without either can't be told from a word.
+ */
+export function isStrongPassword(value: string): boolean {
+  const password = value.replace(/[.,:;!?*_)]+$/, "");
+  if (password.length < 6 || /\s/.test(password) || !/[a-z]/i.test(password)) return false;
+  if (isPlaceholder(password) || COMMON.test(value) || COMMON.test(password)) return false;
+  if (TERM.test(password) || NAME.test(password) || ELSEWHERE.test(password)) return false;
+  return /\d/.test(password) || (value.length >= 8 && /[!@#$%^&+=?]/.test(value));
+}

@@ -1,0 +1,38 @@
+/** What people write where a secret would stand. */
+const WORDS =
+  /example|placeholder|change[-_]?(?:me|it)|replace|insert|your|dummy|redacted|sample|fake|notreal|todo/i;
+/** `xxxx`, `****`, `....`, `____`: what is left of a secret that is not told. */
+const COVERED = /x{4,}|[*•.…]{3,}|_{4,}|#{4,}/i;
+/** `00000000`: an id that nobody has. Some tokens begin so, and go on. */
+const REPEATED = /(.)\1{7,}/;
+/** A value that is filled in later: `<password>`, `$PASSWORD`, `{{ password }}`, `%PASSWORD%`. */
+const FILLED_IN = /^\$\w+$|\$[({]|^%\w+%?$|^@\w+@$|^[<[{(]|[<>{}]/;
+
+/** Whether a value only stands for a secret: an example's, or one that is filled in or covered. */
+export function isPlaceholder(value: string): boolean {
+  if (WORDS.test(value) || COVERED.test(value) || FILLED_IN.test(value)) return true;
+  const repeated = REPEATED.exec(value)?.[0].length ?? 0;
+  return repeated > value.length / 3 || isCounted(value);
+}
+
+/** `1234567890abcdef`: at least half of it goes on from the character before. */
+function isCounted(value: string): boolean {
+  let steps = 0;
+  for (let at = 1; at < value.length; at++) {
+    const step = value.charCodeAt(at) - value.charCodeAt(at - 1);
+    const pair = value.slice(at - 1, at + 1).toLowerCase();
+    if (step === 1 || pair === "90" || pair === "0a" || pair === "9a" || pair === "f0") steps++;
+  }
+  return steps >= (value.length - 1) / 2;
+}
+
+/** Bits of information in each character, by how often each occurs in the text (Shannon). */
+export function entropyOf(text: string): number {
+  const counts = new Map<string, number>();
+  for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
+  let bits = 0;
+  let length = 0;
+  for (const count of counts.values()) length += count;
+  for (const count of counts.values()) bits -= (count / length) * Math.log2(count / length);
+  return bits;
+}

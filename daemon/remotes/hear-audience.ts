@@ -1,0 +1,37 @@
+import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
+import type { Account } from "../../shared/wire/account.ts";
+import type { Service } from "../sync/service.ts";
+
+/** Where the interface, as an extension, says who shares an account. */
+const PATH = "/api/account";
+
+/** Of a service that answers, and tells nothing of its accounts. */
+const UNTOLD: Account = { name: null, plan: null, users: null };
+const NOT_FOUND = 404;
+
+/** Asks a service who shares the account. Undefined: there was no answer to that. */
+export async function hearAccount({ forward }: Service): Promise<Account | undefined> {
+  const outcome = await forward("GET", PATH);
+  if (outcome.kind === "answered") return parseAccount(outcome.value);
+  return outcome.kind === "refused" && outcome.status === NOT_FOUND ? UNTOLD : undefined;
+}
+
+/** What is not as it should be counts as not told. */
+export function parseAccount(value: unknown): Account {
+  if (typeof value !== "object" || value === null) return UNTOLD;
+  const { name, plan, users } = value as Readonly<Record<string, unknown>>;
+  return {
+    name: isName(name) ? name : null,
+    plan: plan === "pro" || plan === "team" ? plan : null,
+    users: isCount(users) ? users : null,
+  };
+}
+
+function isName(value: unknown): value is string {
+  if (typeof value !== "string" || value.trim() === "" || /\p{Cc}/u.test(value)) return false;
+  return !exceedsBytes(value, LIMITS.projectNameBytes);
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) > 0;
+}

@@ -1,0 +1,163 @@
+import { AppError } from "../../shared/errors.ts";
+import type { AccountId } from "../../shared/ids.ts";
+import type { JsonValue } from "../../shared/json.ts";
+import {
+  type DocumentAddress,
+  globalDocument,
+  userDocument,
+} from "../../shared/replica/address.ts";
+import { type EntryId, sameId } from "../../shared/replica/entry-index.ts";
+import { NO_ROOM, type OpenDocument } from "../../shared/replica/open-document.ts";
+import type { WriteContext } from "../../shared/replica/write-context.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
+import {
+  dropHeld,
+  findHeld,
+  type HeldItem,
+  listHeld,
+  placeOf,
+  putHeld,
+} from "../held/held-store.ts";
+import { whyMemoryHeld } from "../held/judge.ts";
+import { LOCAL_USER } from "../local-account.ts";
+import { readSalvaged } from "../recovery/read-salvaged.ts";
+import { writeUnsent } from "../recovery/salvaged-memories.ts";
+import type { DaemonTables } from "../tables.ts";
+
+type Context = WriteContext<DaemonTables>;
+
+/** What became of the memories of a layer that were moved. All but `stayed` are there now. */
+export interface MovedMemories {
+  readonly moved: number;
+  /** Of those, the ones that had another value there: both are kept, as a conflict. */
+  readonly conflicts: number;
+  /** Of those, the ones that are held there as they were here. */
+  readonly held: number;
+  /** These are where they were, for another write of their key is held there. */
+  readonly stayed: number;
+}
+
+/** A layer that is no project's. */
+export type SharedLayer = Exclude<Layer, "project">;
+
+interface Move {
+  readonly source: OpenDocument;
+  readonly target: OpenDocument;
+  /** What is held of the source. */
+  readonly held: readonly HeldItem[];
+  /** By their keys the values that were moved. */
+  readonly values: Map<string, readonly JsonValue[]>;
+}
+
+/**
+ * Moves the memories of a layer from one account's document to another's, with their conflicts and
+ * what is held or was salvaged of them. They are deleted where they were, in the same transaction,
+ * so doing it again finds nothing. Of a key that both have with different values the later one wins
+ * and the other is a conflict. Values are written anew: one process writes both documents under one
+ * client id, so updates of one never go into the other.
+ */
+export async function moveMemories(
+  context: Context,
+  layer: SharedLayer,
+  from: AccountId,
+  to: AccountId,
+): Promise<MovedMemories> {
+  const move = from === to ? undefined : await openMove(context, layer, from, to);
+  if (!move) return { moved: 0, conflicts: 0, held: 0, stayed: 0 };
+  const { source, held } = move;
+  const moved = new Set<string>();
+  const conflicts = new Set<string>();
+  for (const key of [...source.document.memories.keys()]) {
+    const deletion = held.find((item) => item.key === key && item.value === undefined);
+    const became = moveEntries(move, key, deletion?.seen ?? []);
+    if (became !== "deleted") moved.add(key);
+    if (became === "conflict") conflicts.add(key);
+  }
+  let kept = 0;
+  let stayed = 0;
+  for (const item of held) {
+    const became = await moveHeld(context, move, item);
+    if (became === "stayed") stayed++;
+    else if (item.value !== undefined) moved.add(item.key);
+    if (became === "held") kept++;
+  }
+  return { moved: moved.size, conflicts: conflicts.size, held: kept, stayed };
+}
+
+/** Undefined where there is nothing to move. */
+async function openMove(
+  context: Context,
+  layer: SharedLayer,
+  from: AccountId,
+  to: AccountId,
+): Promise<Move | undefined> {
+  const { db } = context;
+  const address = addressOf(layer, from);
+  const place = { account: address.owner, document: address.name };
+  const held = (await listHeld(db, place)).filter(({ kind }) => kind === "memory");
+  const salvaged = await readSalvaged(db, place);
+  const found = await context.find(address);
+  const isEmpty = !found || [...found.document.memories.keys()].length === 0;
+  if (isEmpty && held.length === 0 && salvaged.length === 0) return undefined;
+  const source = found ?? (await context.open(address));
+  await writeUnsent(db, source, place);
+  const target = await context.open(addressOf(layer, to));
+  if (target.isFull) throw new AppError("invalid_request", `nothing was moved: ${NO_ROOM}`);
+  return { source, target, held, values: new Map() };
+}
+
+function addressOf(layer: SharedLayer, owner: AccountId): DocumentAddress {
+  return layer === "user" ? userDocument(owner, LOCAL_USER) : globalDocument(owner);
+}
+
+/** `deleted` are the entries that a held deletion is about. */
+function moveEntries(
+  { source, target, values: all }: Move,
+  key: string,
+  deleted: readonly EntryId[],
+): "moved" | "conflict" | "deleted" {
+  const entries = source.document.memories
+    .get(key)
+    .filter(({ id }) => !deleted.some((each) => sameId(each, id)));
+  const known = target.document.memories.get(key).map(({ value }) => value);
+  // Of equally late ones the last written wins, as the first does here.
+  for (const { value, updated_at: now } of [...entries].reverse()) {
+    if (known.includes(value)) continue;
+    target.document.setEntry("memories", key, value, { now, seen: [] });
+  }
+  source.document.deleteEntry("memories", key);
+  if (entries.length === 0) return "deleted";
+  const values = entries.map(({ value }) => value);
+  all.set(key, values);
+  const differs = known.length > 0 && [...known, ...values].some((value) => value !== values[0]);
+  return differs ? "conflict" : "moved";
+}
+
+/** What the former service refused may be fine for this one, so it is judged like a write. */
+async function moveHeld(
+  { db }: Context,
+  { target, values }: Move,
+  item: HeldItem,
+): Promise<"moved" | "held" | "stayed"> {
+  const place = { ...placeOf(target), kind: item.kind, key: item.key };
+  const other = await findHeld(db, place);
+  if (other && other.value !== item.value) return "stayed";
+  await dropHeld(db, item);
+  if (other) return "held";
+  if (item.value === undefined) return "moved";
+  const { key, value, cause, reason } = item;
+  const entries = target.document.memories.get(key);
+  const present = entries.map((entry) => String(entry.value));
+  // Its author saw what was moved, and nothing else of what is there.
+  const seen = entries.filter((each) => values.get(key)?.includes(each.value)).map(({ id }) => id);
+  const why =
+    cause === "refused"
+      ? await whyMemoryHeld(db, target, { key, value }, present)
+      : { cause, reason };
+  if (why) {
+    await putHeld(db, { ...place, value, seen, writtenAt: item.writtenAt, ...why });
+    return "held";
+  }
+  target.document.setEntry("memories", key, value, { now: item.writtenAt, seen });
+  return "moved";
+}

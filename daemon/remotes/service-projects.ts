@@ -1,0 +1,77 @@
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
+import type { World } from "../../shared/world.ts";
+import type { Service } from "../sync/service.ts";
+import { within } from "../within.ts";
+
+/** A person waits for the answer, and goes on without it. */
+const ANSWER_MS_MAX = 3000;
+
+/** Folders that are linked one after another ask once. */
+const LIST_MS_MAX = 10_000;
+
+const PAGE = 100;
+
+/** What a service has: its projects' ids, and whether these are all. */
+interface Listed {
+  readonly ids: ReadonlySet<string>;
+  readonly isWhole: boolean;
+}
+
+/** Asks services which projects they have, of many with one request. */
+export class ServiceProjects {
+  readonly #world: World;
+  readonly #lists = new Map<AccountId, { at: number; listed: Promise<Listed | undefined> }>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** Whether the account's service has a project; undefined where it does not say so in time. */
+  async has(
+    account: AccountId,
+    service: Pick<Service, "forward">,
+    project: ProjectId,
+  ): Promise<boolean | undefined> {
+    const answer = this.#ask(account, service, project);
+    const isInTime = await within(this.#world, ANSWER_MS_MAX, answer);
+    return isInTime ? await answer : undefined;
+  }
+
+  async #ask(
+    account: AccountId,
+    service: Pick<Service, "forward">,
+    project: ProjectId,
+  ): Promise<boolean | undefined> {
+    const listed = await this.#list(account, service);
+    if (!listed) return undefined;
+    if (listed.isWhole || listed.ids.has(project)) return listed.ids.has(project);
+    const outcome = await service.forward("GET", `/v1/projects/${project}`);
+    if (outcome.kind === "answered") return true;
+    return outcome.kind === "refused" && outcome.status === 404 ? false : undefined;
+  }
+
+  #list(account: AccountId, service: Pick<Service, "forward">): Promise<Listed | undefined> {
+    const now = this.#world.monotonic();
+    const known = this.#lists.get(account);
+    if (known && now - known.at < LIST_MS_MAX) return known.listed;
+    const listed = readList(service).then((answer) => {
+      // A service that was away may be back at any moment.
+      if (!answer) this.#lists.delete(account);
+      return answer;
+    });
+    this.#lists.set(account, { at: now, listed });
+    return listed;
+  }
+}
+
+async function readList(service: Pick<Service, "forward">): Promise<Listed | undefined> {
+  const outcome = await service.forward("GET", `/v1/projects?limit=${PAGE}`);
+  if (outcome.kind !== "answered") return undefined;
+  const { projects, next_cursor: next } = (outcome.value ?? {}) as {
+    readonly projects?: unknown;
+    readonly next_cursor?: unknown;
+  };
+  if (!Array.isArray(projects)) return undefined;
+  const ids = projects.flatMap((each: { readonly id?: unknown } | null) => each?.id ?? []);
+  return { ids: new Set(ids.map(String)), isWhole: typeof next !== "string" };
+}

@@ -1,0 +1,39 @@
+import { type Git, gitOutput } from "./run-git.ts";
+import type { PlacedFile } from "./working-tree.ts";
+
+/** git does not know one of the commits. */
+const FATAL = 128;
+
+/** Commits that changed a file, as `git rev-list` finds them from `commits`; the latest first. */
+export async function changesOf(
+  git: Git,
+  { tree, pathInside }: PlacedFile,
+  commits: readonly string[],
+  countMax: number,
+): Promise<string[]> {
+  const asked = ["--literal-pathspecs", "rev-list", `--max-count=${countMax}`, ...commits, "--"];
+  const printed = await gitOutput(git, tree.root, [...asked, pathInside], [FATAL]);
+  return String(printed ?? "")
+    .split("\n")
+    .filter((line) => line !== "");
+}
+
+/** False, too, where a shallow clone does not reach so far. */
+export async function isAncestor(
+  git: Git,
+  { tree }: PlacedFile,
+  one: string,
+  other: string,
+): Promise<boolean> {
+  const asked = ["merge-base", "--is-ancestor", one, other];
+  return (await gitOutput(git, tree.root, asked, [1, FATAL])) !== undefined;
+}
+
+/** A file's bytes in a commit, line endings as in the repository; undefined where it has none. */
+export async function bytesAt(
+  git: Git,
+  { tree, pathInside }: PlacedFile,
+  commit: string,
+): Promise<Buffer | undefined> {
+  return await gitOutput(git, tree.root, ["cat-file", "blob", `${commit}:${pathInside}`], [FATAL]);
+}

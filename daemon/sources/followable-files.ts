@@ -1,0 +1,138 @@
+import { lstat, readlink, realpath } from "node:fs/promises";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { messageOf } from "../../shared/errors.ts";
+import { isMissing } from "./read-file.ts";
+
+/** The names that a project's description document may have, from its folder. */
+export const FOLLOWED_NAMES = ["CLAUDE.md", join(".claude", "CLAUDE.md"), "AGENTS.md"] as const;
+
+export type FollowedName = (typeof FOLLOWED_NAMES)[number];
+
+/** What stands under one of the names. */
+export interface Followable {
+  readonly name: FollowedName;
+  /**
+   * What is read and written, from the folder: where a symbolic link leads, if the name is one; the
+   * name itself where it leads to no place that may be followed.
+   */
+  readonly path: string;
+  /** Tells two names of one file; undefined where there is none yet. */
+  readonly inode: string | undefined;
+  /** Why it can't be followed, in words that follow the path. */
+  readonly problem: string | undefined;
+  /** The system did not say, so that nobody knows what is there. */
+  readonly unread?: boolean;
+}
+
+/**
+ * What stands under the names in a folder, whose path has no symbolic link in it, in the order in
+ * which they count. A link to a file of the folder stands for that file: that is written, and the
+ * link stays. A link out of the folder is nobody's to write. Never rejects.
+ */
+export async function listFollowable(dir: string): Promise<Followable[]> {
+  const found: Followable[] = [];
+  for (const name of FOLLOWED_NAMES) {
+    const followable = await findFollowable(dir, name);
+    // Of two names of one path the first is enough.
+    const isListed = found.some(({ path }) => path === followable?.path);
+    if (followable && !isListed) found.push(followable);
+  }
+  return found;
+}
+
+async function findFollowable(dir: string, name: FollowedName): Promise<Followable | undefined> {
+  try {
+    const own = await lstat(join(dir, name));
+    const target = own.isSymbolicLink() ? await targetOf(join(dir, name)) : undefined;
+    const real = target ?? (await realpath(join(dir, name)));
+    const problem = await problemOf(dir, real);
+    if (problem !== undefined) return { name, path: name, inode: undefined, problem };
+    const inode = target === undefined ? String(own.ino) : await inodeOf(target);
+    return { name, path: relative(dir, real), inode, problem: undefined };
+  } catch (thrown) {
+    if (isMissing(thrown)) return undefined;
+    const nothing = { name, path: name, inode: undefined };
+    if (isLoop(thrown)) return { ...nothing, problem: "is a symbolic link to itself" };
+    return { ...nothing, problem: `can't be read: ${messageOf(thrown)}`, unread: true };
+  }
+}
+
+/** Where a link leads at last, though nothing may be there. */
+async function targetOf(link: string): Promise<string> {
+  try {
+    return await realpath(link);
+  } catch (thrown) {
+    if (!isMissing(thrown)) throw thrown;
+    const folder = await realpath(dirname(link));
+    const next = resolve(folder, await readlink(link));
+    const stats = await lstat(next).catch(() => undefined);
+    if (stats?.isSymbolicLink()) return await targetOf(next);
+    const parent = await realpath(dirname(next)).catch(() => dirname(next));
+    return join(parent, next.slice(dirname(next).length + 1));
+  }
+}
+
+async function inodeOf(path: string): Promise<string | undefined> {
+  return await lstat(path).then(
+    ({ ino }) => String(ino),
+    () => undefined,
+  );
+}
+
+/** Why what a name leads to is not the folder's own. */
+async function problemOf(dir: string, real: string): Promise<string | undefined> {
+  const steps = relative(dir, real).split(sep);
+  const words = `is a symbolic link to ${real}`;
+  if (isAbsolute(relative(dir, real)) || steps[0] === "..") {
+    return `${words}, which is outside of this folder: put a file in its place, or a link inside`;
+  }
+  if (steps.includes(".git")) return `${words}, which is git's own: put a file in its place`;
+  for (let at = dirname(real); at !== dir; at = dirname(at)) {
+    if ((await lstat(join(at, ".git")).catch(() => undefined)) === undefined) continue;
+    return `${words}, which is another repository's: put a file in its place`;
+  }
+  return undefined;
+}
+
+function isLoop(thrown: unknown): boolean {
+  return thrown instanceof Error && "code" in thrown && thrown.code === "ELOOP";
+}
+
+/** What is known of a folder's file, as far as it says which one counts. */
+export interface CountedBefore {
+  readonly path: string;
+  /** It had text: then it is this one that is missing, if it is. */
+  readonly hadText: boolean;
+}
+
+/** Which file of a folder counts. */
+export interface Counted {
+  readonly path: string;
+  /** Undefined where nothing is there. */
+  readonly followable: Followable | undefined;
+  /** The others, which are files of their own. */
+  readonly beside: readonly Followable[];
+}
+
+/**
+ * Which file counts: the one that the user chose, else the one that was followed until now, else
+ * the one that is first in order. Another file that is put beside it changes nothing, for two texts
+ * in one document would be there twice.
+ */
+export function countedOf(
+  found: readonly Followable[],
+  {
+    chosen,
+    before,
+  }: { readonly chosen?: string | undefined; readonly before?: CountedBefore | undefined },
+): Counted {
+  const followed = found.find(({ path }) => path === before?.path);
+  const isMissed = before?.hadText === true && !followed;
+  const named = found.find(({ name, path }) => name === chosen || path === chosen);
+  const followable = isMissed ? undefined : (followed ?? named ?? found[0]);
+  const path = followable?.path ?? before?.path ?? chosen ?? FOLLOWED_NAMES[0];
+  const beside = found.filter((each) => {
+    return each.path !== path && (each.inode === undefined || each.inode !== followable?.inode);
+  });
+  return { path, followable, beside };
+}

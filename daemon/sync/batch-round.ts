@@ -1,0 +1,190 @@
+import { ERROR_STATUS, messageOf } from "../../shared/errors.ts";
+import type { ProjectId } from "../../shared/ids.ts";
+import { LIMITS } from "../../shared/limits.ts";
+import { projectOf } from "../../shared/replica/address.ts";
+import type { BatchAnswer, PartAnswer, ProjectPart } from "../../shared/wire/batch.ts";
+import type { DocumentRequest, ExchangeRequest } from "../../shared/wire/exchange.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
+import { askingWhole, type Refusal, recoverFrom } from "./recovery.ts";
+import {
+  documentsOf,
+  prepare,
+  type Refused,
+  type RoundResult,
+  refusedAmong,
+  type Sent,
+  take,
+  tellSent,
+} from "./round.ts";
+import type { RoundOptions } from "./round-options.ts";
+import type { SyncUnit } from "./schedule.ts";
+import type { Outcome } from "./service.ts";
+
+/** What has become of the units of a batch so far. */
+interface Progress {
+  readonly again: Set<SyncUnit>;
+  readonly left: Set<SyncUnit>;
+  readonly refused: Map<SyncUnit, Refused>;
+  /** Updates that the service did not admit. */
+  readonly refusals: Refusal[];
+}
+
+/**
+ * One call about several units. Each is prepared and its answer taken in a transaction of its own,
+ * with everybody else's in between, so that what fails with one touches no other. `unknown`: the
+ * service does not know such calls, and nothing was taken.
+ */
+export async function batchRound(
+  options: RoundOptions,
+  units: readonly SyncUnit[],
+): Promise<Outcome<RoundResult | "unknown">> {
+  const { service } = options;
+  const progress: Progress = {
+    again: new Set(),
+    left: new Set(),
+    refused: new Map(),
+    refusals: [],
+  };
+  const parts = await prepareEach(options, units, progress);
+  if (parts.size === 0 || !service.exchangeBatch) return { kind: "answered", value: progress };
+  const outcome = await service.exchangeBatch(requestOf(options, parts));
+  if (outcome.kind !== "answered") return outcome;
+  if (outcome.value === "unknown") return { kind: "answered", value: "unknown" };
+  await takeEach(options, parts, outcome.value, progress);
+  const recovered = await recoverEach(options, progress);
+  return recovered.kind === "answered" ? { kind: "answered", value: progress } : recovered;
+}
+
+/** As many units as have room in a call. Throws when what fails here leaves none. */
+async function prepareEach(
+  options: RoundOptions,
+  units: readonly SyncUnit[],
+  { left, refused }: Progress,
+): Promise<ReadonlyMap<SyncUnit, Sent>> {
+  const { store, user } = options;
+  const parts = new Map<SyncUnit, Sent>();
+  let bytes = 0;
+  let problem: unknown;
+  for (const unit of units) {
+    if (bytes >= LIMITS.exchangePartBytes) {
+      left.add(unit);
+      continue;
+    }
+    try {
+      const names = documentsOf(unit, user);
+      const sent = await store.write((context) => prepare(context, options, names));
+      // None of a project that was bound to another remote meanwhile.
+      if (sent.size > 0) parts.set(unit, sent);
+      for (const { request } of sent.values()) bytes += bytesOf(request);
+    } catch (thrown) {
+      problem ??= thrown;
+      refused.set(unit, failedHere(thrown));
+    }
+  }
+  if (parts.size === 0 && problem !== undefined) throw problem;
+  return parts;
+}
+
+function bytesOf({ update, stateVector }: DocumentRequest): number {
+  return (update?.length ?? 0) + (stateVector?.length ?? 0);
+}
+
+/** The disk or this program failed with one unit. */
+function failedHere(thrown: unknown): Refused {
+  const message = `it failed on this machine: ${messageOf(thrown)}`;
+  return { kind: "refused", status: ERROR_STATUS.internal, message };
+}
+
+const PUT_OFF: Refused = {
+  kind: "refused",
+  status: ERROR_STATUS.internal,
+  message: "the service puts it off",
+};
+
+function requestOf({ projects }: RoundOptions, parts: ReadonlyMap<SyncUnit, Sent>) {
+  const request = { documents: {}, projects: new Map<ProjectId, ProjectPart>() };
+  for (const [unit, sent] of parts) {
+    const documents = documentsIn(sent);
+    if (unit === "own") request.documents = documents;
+    else request.projects.set(unit, { name: projects().get(unit) ?? unit, documents });
+  }
+  return request;
+}
+
+function documentsIn(sent: Sent): ExchangeRequest["documents"] {
+  const documents: { [layer in Layer]?: DocumentRequest } = {};
+  for (const [layer, { request }] of sent) documents[layer] = request;
+  return documents;
+}
+
+async function takeEach(
+  options: RoundOptions,
+  parts: ReadonlyMap<SyncUnit, Sent>,
+  answer: BatchAnswer,
+  progress: Progress,
+): Promise<void> {
+  // A service that puts all off would be asked again at once, and for ever.
+  const isStuck = [...answer.projects.values()].every(({ kind }) => kind === "later");
+  for (const [unit, sent] of parts) {
+    const part = partAbout(unit, answer);
+    if (part.kind === "later" && isStuck) progress.refused.set(unit, PUT_OFF);
+    else if (part.kind === "later") progress.left.add(unit);
+    else if (part.kind === "refused") progress.refused.set(unit, part);
+    else await takePart(options, unit, sent, part.value, progress);
+  }
+}
+
+function partAbout(unit: SyncUnit, { documents, projects }: BatchAnswer): PartAnswer {
+  if (unit === "own") return { kind: "served", value: { documents } };
+  return projects.get(unit) ?? { kind: "later" };
+}
+
+async function takePart(
+  options: RoundOptions,
+  unit: SyncUnit,
+  sent: Sent,
+  answer: Extract<PartAnswer, { readonly kind: "served" }>["value"],
+  { again, refused, refusals }: Progress,
+): Promise<void> {
+  const names = documentsOf(unit, options.user);
+  try {
+    const unfinished = await options.store.write((context) =>
+      take(context, options, names, sent, answer),
+    );
+    if (unfinished.length > 0) again.add(unit);
+    tellSent(options, names, sent, answer);
+    refusals.push(...refusedAmong(names, sent, answer));
+  } catch (thrown) {
+    refused.set(unit, failedHere(thrown));
+  }
+}
+
+/** Takes back all updates that were not admitted, by one more call. */
+async function recoverEach(
+  options: RoundOptions,
+  { again, refusals }: Progress,
+): Promise<Outcome<void>> {
+  const done: Outcome<void> = { kind: "answered", value: undefined };
+  const { service } = options;
+  if (refusals.length === 0 || !service.exchangeBatch) return done;
+  const names = refusals.map(({ name }) => name);
+  const projects = names.flatMap((name): [ProjectId, ProjectPart][] => {
+    const project = projectOf(name);
+    return project ? [[project, { documents: askingWhole([name]) }]] : [];
+  });
+  const outcome = await service.exchangeBatch({
+    documents: askingWhole(names.filter((name) => projectOf(name) === undefined)),
+    projects: new Map(projects),
+  });
+  if (outcome.kind !== "answered") return outcome;
+  if (outcome.value === "unknown") return done;
+  for (const refusal of refusals) {
+    const unit: SyncUnit = projectOf(refusal.name) ?? "own";
+    const part = partAbout(unit, outcome.value);
+    // What was not answered now is refused again by the next call, and asked about then.
+    if (part.kind === "later") again.add(unit);
+    if (part.kind !== "served") continue;
+    if (await recoverFrom(options, refusal, part.value)) again.add(unit);
+  }
+  return done;
+}

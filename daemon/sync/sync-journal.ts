@@ -1,0 +1,129 @@
+import type { Kysely } from "kysely";
+import * as Y from "yjs";
+import type { ProjectId } from "../../shared/ids.ts";
+import { layerOf, projectOf } from "../../shared/replica/address.ts";
+import type { DocumentChanges } from "../../shared/replica/document.ts";
+import { machineInRows } from "../../shared/replica/machines.ts";
+import type { CommittedRow } from "../../shared/replica/open-document.ts";
+import { DELETION_KEY } from "../../shared/replica/deletion-entry.ts";
+import { isPublicKey } from "../../shared/replica/rows.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { ReplicaTables } from "../../shared/replica/tables.ts";
+import type { Transfer } from "../activity.ts";
+import type { DaemonTables } from "../tables.ts";
+
+/** What a journal reads, and whom it tells. */
+export interface JournalOptions {
+  readonly store: Pick<ReplicaStore<DaemonTables>, "reader">;
+  /** The followed projects, by name. */
+  readonly projects: () => ReadonlyMap<ProjectId, string>;
+  /** The service is embedded in this home: what is sent there stays on the machine. */
+  readonly isEmbedded: boolean;
+  readonly onTransfer: (transfer: Transfer) => void;
+}
+
+/** What was changed of one document. */
+interface Changed {
+  text: boolean;
+  readonly keys: Set<string>;
+}
+
+/**
+ * Tells what goes to a service and what comes from there, a line for each document and update. What
+ * a call sends was changed by commits before it, which are remembered until then; of those before
+ * this process's start it only says how much was sent.
+ */
+export class SyncJournal {
+  readonly #options: JournalOptions;
+  /** By the document's name: what was changed here and not sent yet. */
+  readonly #unsent = new Map<string, Changed>();
+  /** Machines are looked up, and lines stay in order. */
+  #told: Promise<void> = Promise.resolve();
+
+  constructor(options: JournalOptions) {
+    this.#options = options;
+  }
+
+  /** Something was changed here, and is to be sent. */
+  changed({ address: { name }, changes }: CommittedRow): void {
+    const unsent = this.#unsent.get(name) ?? { text: false, keys: new Set() };
+    unsent.text ||= changes.text;
+    for (const key of changes.memoryKeys) unsent.keys.add(key);
+    this.#unsent.set(name, unsent);
+  }
+
+  /**
+   * The service has taken what was changed of a document. `bytes` is null where it takes no
+   * updates: of a document in which nothing was changed nothing was sent then.
+   */
+  sent(name: string, bytes: number | null): void {
+    const unsent = this.#unsent.get(name);
+    this.#unsent.delete(name);
+    if (!unsent && bytes === null) return;
+    const { text, keys } = unsent ?? { text: false, keys: new Set<string>() };
+    const event = this.#options.isEmbedded ? "saved" : "sent";
+    const shown = { ...whatOf(text, keys), bytes, machine: null };
+    this.#tell(async () => ({ event, ...this.#placeOf(name), ...shown }));
+  }
+
+  /** What others changed has come, and is saved here. */
+  received({ documentId, address: { name }, changes, update }: CommittedRow): void {
+    if (isBookkeeping(changes)) return;
+    const shown = { ...whatOf(changes.text, changes.memoryKeys), bytes: update.length };
+    this.#tell(async () => ({
+      event: "received",
+      ...this.#placeOf(name),
+      ...shown,
+      machine: await this.#machinesIn(documentId, update),
+    }));
+  }
+
+  /** What a call brings is told after it, when it is known that the service answers. */
+  during(call: Promise<unknown>): void {
+    this.#told = this.#told.then(async () => {
+      await call.catch(() => undefined);
+    });
+  }
+
+  /** Resolves when all is told. */
+  async settled(): Promise<void> {
+    await this.#told;
+  }
+
+  #tell(transfer: () => Promise<Transfer>): void {
+    this.#told = this.#told.then(async () => this.#options.onTransfer(await transfer()));
+  }
+
+  #placeOf(document: string): Pick<Transfer, "layer" | "project"> {
+    const layer = layerOf(document);
+    const project = projectOf(document);
+    if (project === undefined) return { layer, project: null };
+    return { layer, project: this.#options.projects().get(project) ?? project };
+  }
+
+  /** An update that only deletes has no author; a database that can't be read tells none. */
+  async #machinesIn(documentId: number, update: Uint8Array): Promise<string | null> {
+    const reader = this.#options.store.reader as unknown as Kysely<ReplicaTables>;
+    const names = new Set<string>();
+    try {
+      for (const client of Y.parseUpdateMeta(update).from.keys()) {
+        const name = await machineInRows(reader, documentId, client);
+        if (name !== undefined) names.add(name);
+      }
+    } catch {
+      return null;
+    }
+    return names.size === 0 ? null : [...names].sort().join(", ");
+  }
+}
+
+function whatOf(text: boolean, keys: ReadonlySet<string>) {
+  const [key] = keys;
+  return { text, memories: keys.size, key: keys.size === 1 ? (key ?? null) : null };
+}
+
+/** What merges and dismissals note of themselves is nobody's news. */
+function isBookkeeping({ text, memoryKeys, metadataKeys }: DocumentChanges): boolean {
+  const isNews = (key: string) => isPublicKey(key) || key === DELETION_KEY;
+  return !text && memoryKeys.size === 0 && ![...metadataKeys].some(isNews);
+}

@@ -1,0 +1,41 @@
+import { spawn } from "node:child_process";
+
+/** Each ends the command; a terminal sends them to all of its processes, the child among them. */
+const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+const FAILED = 1;
+
+/** Runs a program in the place of this process, or beside it where Node can't do that. */
+export function run(program: string, args: readonly string[]): void {
+  // Newer Nodes can hand the process over, which leaves no Node waiting beside the program.
+  if (process.platform !== "win32" && process.execve !== undefined) {
+    process.execve(program, [program, ...args], process.env);
+  }
+  const child = spawn(program, args, { stdio: "inherit" });
+  for (const signal of ENDING_SIGNALS) {
+    // Sent on as SIGTERM, because the terminal may have sent this one to the child as well, and a
+    // second of the same kind would end it at once.
+    process.on(signal, () => child.kill("SIGTERM"));
+  }
+  child.on("error", (error) => fail(`${program} can't be started (${error.message})`));
+  child.on("exit", (status, signal) => {
+    process.exitCode = status ?? FAILED;
+    if (signal !== null) endBy(signal);
+  });
+}
+
+/** Ends this process as its child ended, so that whoever waits for it sees the same. */
+function endBy(signal: NodeJS.Signals): void {
+  for (const each of ENDING_SIGNALS) process.removeAllListeners(each);
+  process.kill(process.pid, signal);
+}
+
+/** Says on standard error what is wrong, and ends the command as failed. */
+export function fail(problem: string): void {
+  complain(problem);
+  process.exitCode = FAILED;
+}
+
+export function complain(problem: string): void {
+  process.stderr.write(`memsync: ${problem}\n`);
+}

@@ -1,0 +1,13 @@
+import { Elysia } from "elysia";
+import { answerRead } from "../../answer.ts";
+import { withContext } from "../../request-context.ts";
+import type { Services } from "../../services/services.ts";
+
+/** `GET /api/account`: the caller's own account, for every token of it. */
+export function accountRoutes({ account }: Services) {
+  return new Elysia({ prefix: "/account" })
+    .use(withContext)
+    .get("", async ({ context, request }) =>
+      answerRead(context, request, await account.get(context.caller)),
+    );
+}

@@ -1,0 +1,80 @@
+import { AppError } from "../../../shared/errors.ts";
+import type { ProjectId } from "../../../shared/ids.ts";
+import { LIMITS } from "../../../shared/limits.ts";
+import {
+  inPart,
+  type ProjectPartAnswerBody,
+  parseProjectPart,
+} from "../../../shared/wire/batch.ts";
+import { encodeDocumentAnswers, type ExchangeAnswer } from "../../../shared/wire/exchange.ts";
+import { invalid } from "../../../shared/wire/parse.ts";
+import { existingProjectId } from "../../../shared/wire/project-id.ts";
+import { errorBody } from "../../errors-to-response.ts";
+import type { CallerContext } from "../../request-context.ts";
+import type { Services } from "../../services/services.ts";
+import type { Static } from "@sinclair/typebox";
+
+type PartAnswered = Static<typeof ProjectPartAnswerBody>;
+
+/**
+ * Exchanges each project of a batch as a call of its own would, one after another: each is written
+ * by a transaction of its own, between which everybody else's get their turn, and is refused alone.
+ * Once the answer is large, what is left of the projects is not looked at.
+ */
+export async function exchangeParts(
+  sync: Services["sync"],
+  context: CallerContext,
+  parts: ReadonlyMap<string, unknown>,
+): Promise<Readonly<Record<string, PartAnswered>>> {
+  const answers = new Map<string, PartAnswered>();
+  let bytes = 0;
+  for (const [name, part] of parts) {
+    if (bytes >= LIMITS.batchAnswerBytes) {
+      answers.set(name, { later: true });
+      continue;
+    }
+    try {
+      const answer = await exchangePart(sync, context, existingProjectId(name), part);
+      bytes += bytesIn(answer);
+      answers.set(name, { documents: encodeDocumentAnswers(answer) });
+    } catch (thrown) {
+      answers.set(name, errorBody(context, thrown));
+    }
+  }
+  // Not by assignment: a part may be named `__proto__`.
+  return Object.fromEntries(answers);
+}
+
+async function exchangePart(
+  sync: Services["sync"],
+  { caller }: CallerContext,
+  id: ProjectId,
+  part: unknown,
+): Promise<ExchangeAnswer> {
+  const { name, documents } = parseProjectPart(id, part);
+  try {
+    return await sync.exchange(caller, id, { documents }, { createMissing: true, name });
+  } catch (thrown) {
+    throw thrown instanceof AppError ? placedIn(id, thrown) : thrown;
+  }
+}
+
+/** The services name places of a body as that of a call about one project. */
+function placedIn(id: ProjectId, error: AppError): AppError {
+  if (error.code !== "invalid_request" || error.details.length === 0) return error;
+  return invalid(
+    error.details.map(({ path, message }) => {
+      return inPart(id, { path: path.replace(/^\/crdt/, ""), message });
+    }),
+  );
+}
+
+function bytesIn({ documents }: ExchangeAnswer): number {
+  let bytes = 0;
+  for (const document of Object.values(documents)) {
+    if ("epoch" in document) {
+      bytes += (document.update?.length ?? 0) + (document.stateVector?.length ?? 0);
+    }
+  }
+  return bytes;
+}

@@ -1,0 +1,62 @@
+import type { Kysely } from "kysely";
+import { indexChanges } from "../../shared/replica/full-text.ts";
+import type { ReplicaTables } from "../../shared/replica/tables.ts";
+import type { HostTables } from "./account-tables.ts";
+
+type Db = Kysely<HostTables>;
+
+/** What of a document is in tables of its own; each names it by `document_id`. */
+const PARTS = [
+  "updates",
+  "snapshots",
+  "epochs",
+  "texts",
+  "memories",
+  "metadata",
+  "revisions",
+  "revision_packs",
+  "text_conflicts",
+] as const;
+
+/** The documents of an account, of one user's own memories where `name` is theirs. */
+export async function listDocuments(db: Db, account: string, name?: string): Promise<number[]> {
+  const rows = await db
+    .selectFrom("documents")
+    .select("id")
+    .where("owner", "=", account)
+    .$if(name !== undefined, (query) => query.where("name", "=", name ?? ""))
+    .orderBy("id")
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Deletes a document with its log, its rows and its history; durable with its transaction's commit.
+ * No other document ever gets its id, so a process that still has it in memory can't write into
+ * another one by it: what it writes fails.
+ */
+export async function deleteDocument(db: Db, id: number): Promise<void> {
+  const memories = await db
+    .selectFrom("memories")
+    .select(["row_id", "key", "value"])
+    .where("document_id", "=", id)
+    .execute();
+  for (const part of PARTS) await db.deleteFrom(part).where("document_id", "=", id).execute();
+  await db.deleteFrom("documents").where("id", "=", id).execute();
+  indexChanges(
+    db as unknown as Kysely<ReplicaTables>,
+    memories.map(({ row_id: rowId, key, value }) => {
+      return { rowId, before: { key, value }, after: undefined };
+    }),
+  );
+}
+
+/** Deletes what an account has beside its documents, and then the account itself. */
+export async function deleteAccount(db: Db, account: string): Promise<void> {
+  for (const table of ["sessions", "connections", "current_projects", "kept_answers"] as const) {
+    await db.deleteFrom(table).where("account", "=", account).execute();
+  }
+  await db.deleteFrom("request_counts").where("account", "=", account).execute();
+  await db.deleteFrom("users").where("account_id", "=", account).execute();
+  await db.deleteFrom("accounts").where("id", "=", account).execute();
+}

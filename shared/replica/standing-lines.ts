@@ -1,0 +1,32 @@
+import { plainLines } from "./text-form.ts";
+
+/** Whether whole lines stand in a text, in their order. */
+export function holdsLines(content: string, lines: string): boolean {
+  const there = plainLines(content);
+  let next = 0;
+  for (const line of plainLines(lines)) {
+    const at = there.indexOf(line, next);
+    if (at === -1) return false;
+    next = at + 1;
+  }
+  return true;
+}
+
+/** Whether any of these lines that is no blank one stands in a text. */
+export function holdsAnyLine(content: string, lines: string): boolean {
+  const there = new Set(plainLines(content));
+  return plainLines(lines).some((line) => line.trim() !== "" && there.has(line));
+}
+
+/** Whether each of these lines that is no blank one stands in a text, wherever. */
+export function holdsEachLine(content: string, lines: string): boolean {
+  const there = new Set(plainLines(content));
+  return plainLines(lines).every((line) => line.trim() === "" || there.has(line));
+}
+
+/** Whether one of these lines that is no blank one stands in a text more than once. */
+export function standsTwice(content: string, lines: string): boolean {
+  const there = plainLines(content);
+  const counted = (line: string) => there.filter((each) => each === line).length;
+  return plainLines(lines).some((line) => line.trim() !== "" && counted(line) > 1);
+}

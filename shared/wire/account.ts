@@ -1,0 +1,18 @@
+import { type Static, Type } from "@sinclair/typebox";
+
+/** Who shares the memories of the layer `global`. Null: whoever is asked was never told. */
+export const Account = Type.Object(
+  {
+    name: Type.Union([Type.String(), Type.Null()], {
+      description: "null where a gateway has not heard it from its service yet",
+    }),
+    plan: Type.Union([Type.Literal("pro"), Type.Literal("team"), Type.Null()], {
+      description: "null as for the name",
+    }),
+    users: Type.Union([Type.Integer(), Type.Null()], {
+      description: "how many users there are, all of whom see `global`; null as for the name",
+    }),
+  },
+  { title: "Account" },
+);
+export type Account = Static<typeof Account>;

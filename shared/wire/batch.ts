@@ -1,0 +1,203 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { ERROR_STATUS, type ErrorDetail, messageOf } from "../errors.ts";
+import type { ProjectId } from "../ids.ts";
+import { LIMITS } from "../limits.ts";
+import { ErrorBody } from "./error.ts";
+import {
+  DocumentsAnswerBody,
+  DocumentsBody,
+  documentAnswersIn,
+  documentsIn,
+  ENCODING,
+  type ExchangeAnswer,
+  type ExchangeRequest,
+  encodeDocuments,
+  encodeExchangeRequest,
+  parseExchangeAnswer,
+  parseExchangeRequest,
+} from "./exchange.ts";
+import { jsonObject } from "./json.ts";
+import { invalid, tryWith } from "./parse.ts";
+import { SessionsBody } from "./sync.ts";
+import { text } from "./text.ts";
+
+/** What a batch says of one project, as it travels. */
+export const ProjectPartBody = Type.Object(
+  {
+    name: Type.Optional(
+      text(
+        { nonEmpty: true, bytesMax: LIMITS.projectNameBytes },
+        { description: "for a project that is made by this" },
+      ),
+    ),
+    documents: DocumentsBody,
+  },
+  { title: "ProjectPart", description: "one project's part of an exchange about several" },
+);
+
+/** What became of one project's part, as it travels: one of the three is there. */
+export const ProjectPartAnswerBody = Type.Object(
+  {
+    documents: Type.Optional(DocumentsAnswerBody),
+    error: Type.Optional(ErrorBody.properties.error),
+    later: Type.Optional(
+      Type.Boolean({ description: "not looked at, for the answer is large: send it again" }),
+    ),
+  },
+  { title: "ProjectPartAnswer", description: "what became of one project's part" },
+);
+
+const EncodingBody = Type.Literal(ENCODING, { expected: ENCODING });
+
+/** A replica exchange of `user` and `global`, and of several projects. */
+export const BatchBody = Type.Object(
+  {
+    crdt: Type.Object({
+      encoding: EncodingBody,
+      documents: DocumentsBody,
+      projects: Type.Optional(
+        jsonObject<Readonly<Record<string, unknown>>>({
+          additionalProperties: ProjectPartBody,
+          description: `by project id, at most ${LIMITS.projectsPerExchange}`,
+        }),
+      ),
+    }),
+    sessions: Type.Optional(SessionsBody),
+  },
+  { title: "Batch" },
+);
+
+/** The answer to it. */
+export const BatchAnswerBody = Type.Object(
+  {
+    crdt: Type.Object({
+      encoding: EncodingBody,
+      documents: DocumentsAnswerBody,
+      projects: Type.Optional(
+        jsonObject<Readonly<Record<string, unknown>>>({
+          additionalProperties: ProjectPartAnswerBody,
+          description: "by project id, one for each that was sent",
+        }),
+      ),
+    }),
+  },
+  { title: "BatchAnswer" },
+);
+
+/** What a batch says of one project. */
+export interface ProjectPart {
+  /** What the project is called, should the service have to make it. */
+  readonly name?: string;
+  readonly documents: ExchangeRequest["documents"];
+}
+
+/** One call about `user` and `global`, perhaps, and several projects. */
+export interface BatchRequest {
+  readonly documents: ExchangeRequest["documents"];
+  readonly projects: ReadonlyMap<ProjectId, ProjectPart>;
+}
+
+/** What a service says of one project's part. */
+export type PartAnswer =
+  | { readonly kind: "served"; readonly value: ExchangeAnswer }
+  /** As a call of its own would have been, with this status. */
+  | { readonly kind: "refused"; readonly status: number; readonly message: string }
+  /** Not looked at: to be sent again. */
+  | { readonly kind: "later" };
+
+/** What a service says to a batch, of each project that was asked about. */
+export interface BatchAnswer {
+  readonly documents: ExchangeAnswer["documents"];
+  readonly projects: ReadonlyMap<ProjectId, PartAnswer>;
+}
+
+/** The body to send, ready for `JSON.stringify`. */
+export function encodeBatchRequest(request: BatchRequest): Static<typeof BatchBody> {
+  const projects = [...request.projects].map(([id, { name, documents }]) => {
+    return [id, { ...(name !== undefined && { name }), documents: encodeDocuments(documents) }];
+  });
+  const { crdt } = encodeExchangeRequest(request);
+  return { crdt: { ...crdt, projects: Object.fromEntries(projects) } };
+}
+
+/** A batch that came: what is about no project, and the parts as they are, by what is named. */
+export interface ArrivedBatch {
+  readonly exchange: ExchangeRequest;
+  /** Undefined where the call is about no projects; each part is to be parsed by itself. */
+  readonly parts: ReadonlyMap<string, unknown> | undefined;
+}
+
+/** Throws a 400 for a malformed envelope, which a malformed part of a project does not make it. */
+export function parseBatchRequest(value: unknown): ArrivedBatch {
+  const exchange = parseExchangeRequest(value);
+  const { projects } = (value as { readonly crdt: { readonly projects?: unknown } }).crdt;
+  if (projects === undefined || projects === null) return { exchange, parts: undefined };
+  const path = "/crdt/projects";
+  if (!isObject(projects)) throw invalid([{ path, message: "must be an object" }]);
+  const parts = new Map(Object.entries(projects));
+  const { projectsPerExchange } = LIMITS;
+  if (parts.size > projectsPerExchange) {
+    throw invalid([{ path, message: `must name at most ${projectsPerExchange} projects` }]);
+  }
+  return { exchange, parts };
+}
+
+/** Throws a 400 for a part that is malformed; `id` is where in the body it was. */
+export function parseProjectPart(id: ProjectId, value: unknown): ProjectPart {
+  const details: ErrorDetail[] = [];
+  const body = tryWith(ProjectPartBody, value, details);
+  const documents = body && documentsIn(body.documents, "/documents", details);
+  if (!documents || details.length > 0) throw invalid(details.map((each) => inPart(id, each)));
+  return { ...(body.name !== undefined && { name: body.name }), documents };
+}
+
+/** A place of a part, as a place of the whole body. */
+export function inPart(id: ProjectId, { path, message }: ErrorDetail): ErrorDetail {
+  return { path: `/crdt/projects/${id}${path}`, message };
+}
+
+/**
+ * Undefined: the service does not know batches. Throws an `AppError` for an answer that is none; a
+ * part that is none is refused alone, and so is one that is missing.
+ */
+export function parseBatchAnswer(
+  value: unknown,
+  asked: Iterable<ProjectId>,
+): BatchAnswer | undefined {
+  const { documents } = parseExchangeAnswer(value);
+  const { projects } = (value as { readonly crdt: { readonly projects?: unknown } }).crdt;
+  if (!isObject(projects)) return undefined;
+  const answers = [...asked].map((id) => [id, partAnswerIn(projects, id)] as const);
+  return { documents, projects: new Map(answers) };
+}
+
+function partAnswerIn(projects: Readonly<Record<string, unknown>>, id: ProjectId): PartAnswer {
+  const status = ERROR_STATUS.internal;
+  if (!Object.hasOwn(projects, id)) {
+    return { kind: "refused", status, message: "the service's answer leaves it out" };
+  }
+  try {
+    return parsePartAnswer(projects[id]);
+  } catch (thrown) {
+    const message = `the service's answer is not a replica exchange: ${messageOf(thrown)}`;
+    return { kind: "refused", status, message };
+  }
+}
+
+function parsePartAnswer(value: unknown): PartAnswer {
+  const details: ErrorDetail[] = [];
+  const body = tryWith(ProjectPartAnswerBody, value, details);
+  if (body?.error) {
+    const { code, message } = body.error;
+    const status = Object.hasOwn(ERROR_STATUS, code) ? ERROR_STATUS[code] : ERROR_STATUS.internal;
+    return { kind: "refused", status, message: `it answered ${status}: ${message}` };
+  }
+  if (body?.later === true) return { kind: "later" };
+  const answer = body?.documents && documentAnswersIn(body.documents, "/documents", details);
+  if (answer && details.length === 0) return { kind: "served", value: answer };
+  throw invalid(details.length > 0 ? details : [{ path: "/documents", message: "is required" }]);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

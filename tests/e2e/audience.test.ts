@@ -1,0 +1,288 @@
+import { expect } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Lab, scenario } from "../support/lab.ts";
+import type { CommandOptions, Machine } from "../support/machine.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
+import { type RunningServer, ServerFolder } from "../support/server-process.ts";
+import { TerminalSession } from "../support/terminal-session.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const HAS_TERMINALS = process.platform !== "win32";
+const SEEN = "memsync: global is seen by everybody in acme (3 users)\n";
+const GLOBAL = ["--layer", "global"];
+const QUESTION =
+  /global is seen by everybody in acme \(3 users\)\. Is it to be saved there\? \[y\/N\]/;
+
+interface Team {
+  readonly folder: ServerFolder;
+  readonly server: RunningServer;
+  /** A machine of one of the account's users, who is made if there is none of that name. */
+  machine(user: string, account?: string): Promise<Machine>;
+}
+
+/** A server with the account acme, of ann, bob and eve. */
+async function withTeam(lab: Lab, work: (team: Team) => Promise<void>): Promise<void> {
+  await using folder = await ServerFolder.create();
+  const tokens = new Map<string, string>();
+  for (const user of ["ann", "bob", "eve"]) {
+    tokens.set(user, await folder.token("acme", "--user", user));
+  }
+  const server = await folder.server();
+  const machine = async (user: string, account = "acme") => {
+    const token = tokens.get(user) ?? (await folder.token(account, "--user", user));
+    return machineIn(lab, user, { url: server.url, token });
+  };
+  await work({ folder, server, machine });
+}
+
+function machineIn(lab: Lab, name: string, service?: Machine["service"]): Machine {
+  const dir = lab.git.path(`folder-${name}`);
+  mkdirSync(dir, { recursive: true });
+  return lab.machine(name, dir, service);
+}
+
+/** What a command that ends well says beside its output, but for when it will be sent. */
+async function aside(machine: Machine, args: readonly string[], options: CommandOptions = {}) {
+  const { status, stderr } = await machine.run(args, options);
+  expect([args, status, stderr]).toEqual([args, 0, expect.any(String)]);
+  return stderr.replace(/^memsync: saved; will be sent [^\n]*\n/m, "");
+}
+
+scenario("who sees global is said by every command that writes there, and by no other", (lab) =>
+  withTeam(lab, async ({ machine }) => {
+    const ann = await machine("ann");
+    await ann.up();
+    expect(await aside(ann, ["set", "mine", "v", "--layer", "user"])).toBe("");
+    expect(await aside(ann, ["set", "style", "tabs", ...GLOBAL])).toBe(SEEN);
+    expect(await aside(ann, ["set", "style", "spaces", ...GLOBAL])).toBe(SEEN);
+    expect(await aside(ann, ["add", "a note", ...GLOBAL])).toBe(SEEN);
+    expect(await aside(ann, ["add", "-", "--json", ...GLOBAL], { stdin: "from a pipe" })).toBe(
+      SEEN,
+    );
+    const history = JSON.parse(await ann.memsync("history", "style", "--json"));
+    const { rev } = history.find(({ value }: { value: string }) => value === "tabs");
+    expect(await aside(ann, ["restore", "style", rev])).toBe(SEEN);
+    expect(await aside(ann, ["rm", "style", ...GLOBAL])).toBe(SEEN);
+    expect(await aside(ann, ["set", "token", PLANTED.github, ...GLOBAL])).toContain(SEEN);
+    const [held] = JSON.parse(await ann.memsync("held", "--json"));
+    expect(await aside(ann, ["held", "allow", held.id])).toBe(SEEN);
+    const file = join(ann.folder, "memories.json");
+    await ann.memsync("export", file);
+    expect(await aside(ann, ["import", file])).toBe(SEEN);
+    const without = JSON.parse(await Bun.file(file).text());
+    writeFileSync(file, JSON.stringify({ ...without, global: { memories: [] } }));
+    expect(await aside(ann, ["import", file])).toBe("");
+  }),
+);
+
+scenario("a colleague is shown who sees what, and the owner of a lonely account is not", (lab) =>
+  withTeam(lab, async ({ machine, folder }) => {
+    const [ann, bob] = [await machine("ann"), await machine("bob")];
+    await Promise.all([ann.up(), bob.up()]);
+    await ann.memsync("set", "style", "tabs", ...GLOBAL);
+    await ann.memsync("set", "mine", "secret of ann", "--layer", "user");
+    await ann.untilSynced();
+    await waitFor("bob to have it", async () => (await bob.list()).length === 1);
+    const listed = await bob.run(["list"]);
+    expect([listed.stdout, listed.stderr]).toEqual(["style  global  tabs\n", SEEN]);
+    expect((await bob.run(["search", "tabs"])).stderr).toBe(SEEN);
+    expect((await bob.run(["get", "style"])).stderr).toBe("");
+    await bob.untilSynced();
+    await waitFor("the status to say it", async () => {
+      return (await bob.memsync("status")).includes("seen by everybody in acme (3 users)");
+    });
+    const lines = (await bob.memsync("status")).split("\n");
+    expect(lines).toContain("user      seen by you alone: 0 memories saved, all synced");
+    const line = "seen by everybody in acme (3 users): 1 memory saved, all synced";
+    expect(lines).toContain(`global    ${line}`);
+    expect((await bob.status()).remotes[0]?.audience).toMatchObject({ account: "acme", users: 3 });
+    expect(await bob.ask("GET", "/api/account")).toEqual({ name: "acme", plan: "team", users: 3 });
+    const alone = machineIn(lab, "alone", {
+      url: ann.service?.url ?? "",
+      token: await folder.token("lonely"),
+    });
+    await alone.up();
+    expect(await aside(alone, ["set", "style", "tabs", ...GLOBAL])).toBe("");
+    expect(await aside(alone, ["list"])).toBe("");
+    expect(await alone.memsync("status")).toContain(
+      "global    seen by everybody in lonely (1 user)",
+    );
+    const nowhere = machineIn(lab, "nowhere");
+    expect(await aside(nowhere, ["set", "style", "tabs", ...GLOBAL])).toBe("");
+    await nowhere.up();
+    expect(await aside(nowhere, ["set", "style", "spaces", ...GLOBAL])).toBe("");
+    expect(await nowhere.memsync("status")).toContain("global    seen by you alone: 1 memory");
+  }),
+);
+
+scenario("offline, and without a daemon, what was heard last counts", (lab) =>
+  withTeam(lab, async ({ machine, server, folder }) => {
+    const ann = await machine("ann");
+    const unheard = "memsync: global is seen by everybody in this account\n";
+    expect(await aside(ann, ["set", "before", "v", ...GLOBAL])).toBe(unheard);
+    await ann.up();
+    expect(await aside(ann, ["set", "style", "tabs", ...GLOBAL])).toBe(SEEN);
+    await folder.token("acme", "--user", "joe");
+    await server.process.end("SIGKILL");
+    expect(await aside(ann, ["set", "style", "2", ...GLOBAL])).toBe(SEEN);
+    await ann.down();
+    expect(await aside(ann, ["set", "style", "3", ...GLOBAL])).toBe(SEEN);
+    const waits = `global   to ${server.url}, seen by everybody in acme (3 users)`;
+    expect(await ann.memsync("preview")).toContain(waits);
+    await ann.up();
+    expect(await aside(ann, ["set", "style", "4", ...GLOBAL])).toBe(SEEN);
+    await ann.down();
+    // A daemon that starts asks anew.
+    const again = await folder.server("--port", `${server.port}`);
+    expect(again.port).toBe(server.port);
+    await ann.up();
+    await ann.untilSynced();
+    expect(await aside(ann, ["set", "style", "5", ...GLOBAL])).toContain("acme (4 users)");
+  }),
+);
+
+scenario("a service that does not tell is said to show global to everybody", async (lab) => {
+  const emulator = await lab.emulator(undefined, ["--published-only"]);
+  const machine = machineIn(lab, "plain", { url: emulator.url, token: "mst_dev_plain" });
+  await machine.up();
+  await machine.untilSynced();
+  const said = await aside(machine, ["set", "style", "tabs", ...GLOBAL]);
+  expect(said).toBe("memsync: global is seen by everybody in this account\n");
+  expect(await machine.memsync("status")).toContain("seen by everybody in this account: 1 memory");
+});
+
+scenario(
+  "on a terminal the first write to global is asked about, and the next ones are not",
+  (lab) =>
+    withTeam(lab, async ({ machine }) => {
+      const ann = await machine("ann");
+      await ann.up();
+      const answered = async (args: readonly string[], answer?: string) => {
+        await using terminal = new TerminalSession(lab, ann, args);
+        if (answer !== undefined) {
+          await terminal.untilShown(QUESTION);
+          terminal.type(`${answer}\n`);
+        }
+        const status = await terminal.ended();
+        return { status, shown: terminal.lines.join(" ").replace(/ +/g, " ") };
+      };
+      const args = ["set", "style", "tabs", ...GLOBAL];
+      // A write from a script is no agreement.
+      expect(await aside(ann, ["set", "script", "v", ...GLOBAL])).toBe(SEEN);
+      const refused = await answered(args, "n");
+      expect(refused.status).toBe(1);
+      expect(refused.shown).toContain(
+        "nothing was saved: what is in the layer user is seen by you alone",
+      );
+      expect((await ann.list()).map(({ key }) => key)).toEqual(["script"]);
+      expect((await answered(args, "y")).status).toBe(0);
+      const next = await answered(["set", "style", "spaces", ...GLOBAL]);
+      expect([next.status, next.shown]).toEqual([0, expect.stringContaining("(3 users)")]);
+      expect(next.shown).not.toContain("[y/N]");
+      expect(await ann.memsync("get", "style")).toBe("spaces");
+      // Whose token is another's by now has agreed to nothing.
+      await ann.down();
+      const other = await machine("zoe", "other");
+      const joined = await machine("max", "other");
+      expect(joined.service?.url).toBe(other.service?.url);
+      ann.service = other.service;
+      await ann.up();
+      await using terminal = new TerminalSession(lab, ann, ["set", "style", "x", ...GLOBAL]);
+      await terminal.untilShown(/everybody in other \(2 users\)\. Is it to be saved there\?/);
+      terminal.type("n\n");
+      expect(await terminal.ended()).toBe(1);
+    }),
+  undefined,
+  HAS_TERMINALS,
+);
+
+scenario(
+  "--yes asks nobody, and counts as an agreement",
+  (lab) =>
+    withTeam(lab, async ({ machine }) => {
+      const ann = await machine("ann");
+      await ann.up();
+      for (const more of [["--yes"], []]) {
+        await using terminal = new TerminalSession(lab, ann, ["add", "note", ...GLOBAL, ...more]);
+        expect(await terminal.ended()).toBe(0);
+        expect(terminal.lines.join("\n")).not.toContain("[y/N]");
+      }
+    }),
+  undefined,
+  HAS_TERMINALS,
+);
+
+scenario(
+  "a login asks for each layer by itself, and says what stays",
+  (lab) =>
+    withTeam(lab, async ({ machine, server }) => {
+      const { service } = await machine("ann");
+      const mover = machineIn(lab, "mover");
+      await mover.memsync("set", "mine", "v", "--layer", "user");
+      await mover.memsync("set", "ours", "v", ...GLOBAL);
+      await using terminal = new TerminalSession(lab, mover, ["login", "--url", server.url]);
+      await terminal.untilShown(/The token/);
+      terminal.type(`${service?.token}\n`);
+      await terminal.untilShown(/Move 1 memory of the layer user to \S+ \[y\/N\]/);
+      terminal.type("y\n");
+      await terminal.untilShown(/Move 1 memory of the layer global to \S+ \[y\/N\]/);
+      terminal.type("n\n");
+      expect(await terminal.ended()).toBe(0);
+      const shown = terminal.lines.join("\n");
+      expect(shown).toContain("moved 1 memory of the layer user");
+      expect(shown).toContain("1 memory of the layer global stays in the embedded service");
+    }),
+  undefined,
+  HAS_TERMINALS,
+);
+
+scenario(
+  "what is moved into a shared account's global is asked about, and stays after a no",
+  (lab) =>
+    withTeam(lab, async ({ machine, server }) => {
+      const { service } = await machine("ann");
+      const mover = machineIn(lab, "mover");
+      await mover.memsync("set", "mine", "v", "--layer", "user");
+      await mover.memsync("set", "ours", "v", ...GLOBAL);
+      const args = ["login", "--url", server.url, "--move"];
+      const question = /acme \(3 users\)\. Are they to be moved there\? \[y\/N\]/;
+      const move = async (answer: string) => {
+        await using terminal = new TerminalSession(lab, mover, args);
+        await terminal.untilShown(/The token/);
+        terminal.type(`${service?.token}\n`);
+        await terminal.untilShown(question);
+        terminal.type(`${answer}\n`);
+        expect(await terminal.ended()).toBe(0);
+        return terminal.lines.join(" ").replace(/ +/g, " ");
+      };
+      const refused = await move("n");
+      expect(refused).toContain("account acme, plan team, 3 users, the token may read and write");
+      expect(refused).toContain("1 memory of the layer global stays in the embedded service");
+      expect(await move("y")).toContain("nothing stays in the embedded service");
+      await mover.up();
+      await mover.untilSynced();
+      const bob = await machine("bob");
+      await bob.up();
+      await waitFor("bob to have it", async () => (await bob.list()).length === 1);
+      expect((await bob.list()).map(({ key }) => key)).toEqual(["ours"]);
+    }),
+  undefined,
+  HAS_TERMINALS,
+);
+
+scenario("a token of another account is refused under the name of a remote", (lab) =>
+  withTeam(lab, async ({ folder, server }) => {
+    const [acme, rival] = [await folder.token("acme"), await folder.token("rival")];
+    const machine = machineIn(lab, "one");
+    const login = (token: string, ...args: string[]) =>
+      machine.run(["login", "--url", server.url, "--token-stdin", ...args], { stdin: token });
+    expect((await login(acme)).status).toBe(0);
+    const { status, stderr } = await login(rival);
+    expect(status).toBe(1);
+    expect(stderr).toContain("this token is of the account rival, and ");
+    expect(stderr).toContain(" is the account acme: ");
+    expect((await login(rival, "--remote", "theirs")).status).toBe(0);
+    expect((await login(await folder.token("acme"))).status).toBe(0);
+  }),
+);

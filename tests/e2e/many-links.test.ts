@@ -1,0 +1,122 @@
+import { expect } from "bun:test";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Lab, scenario } from "../support/lab.ts";
+import type { Machine, ServiceConfig } from "../support/machine.ts";
+import { ON_PLAIN_SERVICE } from "../support/plain-service.ts";
+import { PATIENCE, waitFor } from "../support/wait-for.ts";
+
+/** By a plan's limits, as a service of ours is by default. */
+const LIMITED = ["--limits", "on"];
+const DEADLINE_MS = 120_000;
+/** Each look at hundreds of projects takes the daemon some time. */
+const LOOK_MS = 500;
+const HUNDREDS_MS = 90_000;
+
+/** Folders with a text each, in no repository. */
+async function makeFolders(lab: Lab, count: number): Promise<string[]> {
+  const folders = Array.from({ length: count }, (_, at) => lab.git.path(`folder-${at}`));
+  for (const [at, folder] of folders.entries()) {
+    await mkdir(folder);
+    await writeFile(join(folder, "CLAUDE.md"), textOf(at));
+  }
+  return folders;
+}
+
+/** How many requests of the account the service has counted, this one left out. */
+async function countRequests({ url, token }: ServiceConfig): Promise<number> {
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await fetch(`${url}/api/projects/stats`, { headers });
+  expect(answer.status).toBe(200);
+  const { requests } = (await answer.json()) as { requests: { day: { used: number } } };
+  return requests.day.used - 1;
+}
+
+/** Until every file is followed and the service has acknowledged all that is in it. */
+async function untilSynced(machine: Machine, count: number): Promise<void> {
+  const isSynced = async () => {
+    const { projects, remotes } = await machine.status();
+    return (
+      projects.length === count &&
+      projects.every(({ contacted, waiting }) => contacted && waiting === 0) &&
+      projects.every(({ folders }) => folders.every(({ state }) => state === "followed")) &&
+      remotes.every(({ own }) => own.contacted && own.waiting === 0)
+    );
+  };
+  await waitFor("all to be synced", isSynced, HUNDREDS_MS * PATIENCE, LOOK_MS);
+}
+
+/** Names and texts of some of the projects, as the service has them. */
+async function textsAt({ url, token }: ServiceConfig, machine: Machine, at: readonly number[]) {
+  const { projects } = await machine.status();
+  const headers = { authorization: `Bearer ${token}` };
+  const read = at.map(async (each) => {
+    const project = projects.find(({ name }) => name === `folder-${each}`);
+    const answer = await fetch(`${url}/api/projects/${project?.id}`, { headers });
+    const { name, claude_md_content: text } = (await answer.json()) as Record<string, unknown>;
+    return [name, text];
+  });
+  return await Promise.all(read);
+}
+
+function textsOf(at: readonly number[]): string[][] {
+  return at.map((each) => [`folder-${each}`, textOf(each)]);
+}
+
+function textOf(at: number): string {
+  return `# Project ${at}\n\nRules.\n`;
+}
+
+scenario(
+  "fifty folders that are linked at once cost at most ten requests",
+  async (lab) => {
+    const emulator = await lab.emulator(undefined, LIMITED);
+    const account = emulator.account("fifty");
+    const folders = await makeFolders(lab, 50);
+    const machine = lab.machine("a", lab.git.folder, account);
+    await machine.up(...folders);
+    await untilSynced(machine, 50);
+    expect(await countRequests(account)).toBeLessThanOrEqual(10);
+    expect(await textsAt(account, machine, [0, 31, 49])).toEqual(textsOf([0, 31, 49]));
+  },
+  DEADLINE_MS,
+  !ON_PLAIN_SERVICE,
+);
+
+scenario(
+  "folders that are linked one after another cost two requests and one each",
+  async (lab) => {
+    const emulator = await lab.emulator(undefined, LIMITED);
+    const account = emulator.account("twelve");
+    const [first = "", ...others] = await makeFolders(lab, 13);
+    const machine = lab.machine("a", first, account);
+    await machine.up();
+    await untilSynced(machine, 1);
+    const before = await countRequests(account);
+    // Two, and the live socket's handshake.
+    expect(before).toBe(3);
+    for (const dir of others) await machine.ask("POST", "/_memsync/link", { dir });
+    await untilSynced(machine, 13);
+    // The first count was a request, too.
+    const used = (await countRequests(account)) - before - 1;
+    expect(used).toBeLessThanOrEqual(others.length + 2);
+  },
+  DEADLINE_MS,
+  !ON_PLAIN_SERVICE,
+);
+
+scenario(
+  "two hundred folders are synced within a minute of a plan's requests",
+  async (lab) => {
+    const emulator = await lab.emulator(undefined, LIMITED);
+    const account = emulator.account("hundreds");
+    const folders = await makeFolders(lab, 200);
+    const machine = lab.machine("a", lab.git.folder, account);
+    await machine.up(...folders);
+    await untilSynced(machine, 200);
+    expect(await countRequests(account)).toBeLessThanOrEqual(30);
+    expect(await textsAt(account, machine, [0, 77, 199])).toEqual(textsOf([0, 77, 199]));
+  },
+  DEADLINE_MS,
+  !ON_PLAIN_SERVICE,
+);

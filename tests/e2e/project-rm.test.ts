@@ -1,0 +1,134 @@
+import { expect } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
+import type { Machine, ServiceConfig } from "../support/machine.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+const emulator = sharedEmulator();
+const FILE = "CLAUDE.md";
+const TEXT = "# Widget\n\n- npm test\n";
+
+const textIn = ({ folder }: Machine) => readFileSync(join(folder, FILE), "utf8");
+const save = (lab: Lab, { folder }: Machine, text: string) =>
+  lab.git.write(join(folder, FILE), text);
+
+/** Two machines with a project of a text and a memory, the same on both. */
+async function startTwo(lab: Lab, service: ServiceConfig): Promise<readonly [Machine, Machine]> {
+  const [a, b] = await lab.twoMachines(service, { "README.md": "", ".gitignore": FILE });
+  for (const each of [a, b]) await lab.git.write(join(each.home, "machine"), `the ${each.name}\n`);
+  await save(lab, a, TEXT);
+  await Promise.all([a.up(), b.up()]);
+  await a.memsync("set", "build", "npm run build");
+  await waitFor("the file on b", () => textIn(b) === TEXT);
+  await waitFor("the memory on b", async () => (await b.list()).length === 1);
+  return [a, b];
+}
+
+async function untilDeleted(machine: Machine): Promise<void> {
+  await waitFor(`${machine.name} to know of it`, async () => {
+    return (await machine.fileStatus())?.why === "deleted";
+  });
+}
+
+/** The ids of the projects that the service shows. */
+async function idsAt({ url, token }: ServiceConfig): Promise<string[]> {
+  const headers = { authorization: `Bearer ${token}` };
+  const { projects } = (await (await fetch(`${url}/api/projects`, { headers })).json()) as {
+    projects: { id: string }[];
+  };
+  return projects.map(({ id }) => id);
+}
+
+scenario("a project that is deleted is gone everywhere, and its files stay", async (lab) => {
+  const service = emulator.account("deleted");
+  const [a, b] = await startTwo(lab, service);
+  const { id } = await a.projectOf();
+  const unasked = await a.run(["project", "rm", "."]);
+  expect([unasked.status, unasked.stdout]).toEqual([1, ""]);
+  expect(unasked.stderr).toBe(
+    `memsync: nothing was deleted: Delete origin (${id}) with 3 lines of text and 1 memory, ` +
+      "everywhere? Files stay. Say so by --yes\n",
+  );
+  expect(await a.memsync("project", "rm", id, "--yes")).toStartWith("deleted origin here, and ");
+  await a.sync();
+  await untilDeleted(b);
+  for (const each of [a, b]) {
+    expect(textIn(each)).toBe(TEXT);
+    expect(await each.list()).toEqual([]);
+    expect(await each.memsync("doc")).toBe("");
+    expect(await each.memsync("conflicts")).toBe("no conflicts\n");
+    expect(await each.memsync("status")).toMatch(
+      /CLAUDE\.md {3}stays as it is: its project was deleted on the a; `memsync link --anew` begins/,
+    );
+    expect(await each.memsync("history", "build")).toContain("npm run build");
+  }
+  expect(await idsAt(service)).toEqual([]);
+  await save(lab, b, `${TEXT}- written after it\n`);
+  await b.sync();
+  expect(await a.memsync("doc")).toBe("");
+  expect(textIn(a)).toBe(TEXT);
+  const set = await b.run(["set", "key", "value"]);
+  expect([set.status, set.stderr]).toEqual([
+    1,
+    expect.stringMatching(/was deleted .* on the a: `memsync link --anew` begins it anew\n$/),
+  ]);
+  expect((await a.run(["project", "rm", id, "--yes"])).stderr).toBe(
+    "memsync: origin is deleted already\n",
+  );
+});
+
+scenario("a machine that was offline brings nothing back, and loses nothing", async (lab) => {
+  const service = emulator.account("offline");
+  const network = await lab.network(service);
+  const [a, b] = await startTwo(lab, service);
+  await b.down();
+  b.service = network;
+  network.cut();
+  await b.up();
+  await b.memsync("set", "lint", "npm run lint");
+  await save(lab, b, `${TEXT}- of b\n`);
+  await waitFor("the save", async () => (await b.memsync("doc")).includes("of b"));
+  await a.memsync("project", "rm", ".", "--yes");
+  await a.sync();
+  network.restore();
+  await b.sync();
+  await untilDeleted(b);
+  expect(textIn(b)).toBe(`${TEXT}- of b\n`);
+  expect(textIn(a)).toBe(TEXT);
+  await a.sync();
+  for (const each of [a, b]) {
+    expect((await each.list()).map(({ key }) => key)).toEqual(["lint"]);
+    expect((await each.projectOf()).deleted?.machine).toBe("the a");
+  }
+  expect(await idsAt(service)).toEqual([]);
+});
+
+scenario("a deleted project is begun anew with the file that is there", async (lab) => {
+  const service = emulator.account("anew");
+  const [a, b] = await startTwo(lab, service);
+  const { id } = await a.projectOf();
+  await a.memsync("project", "rm", ".", "--yes");
+  await a.sync();
+  await untilDeleted(b);
+  await save(lab, a, `${TEXT}- new\n`);
+  await a.memsync("link", "--anew");
+  await waitFor("the text on b", () => textIn(b) === `${TEXT}- new\n`);
+  expect((await b.fileStatus())?.state).toBe("followed");
+  expect(await idsAt(service)).toEqual([id]);
+  expect(await b.list()).toEqual([]);
+  await b.memsync("set", "build", "make");
+  await waitFor("the memory on a", async () => (await a.list())[0]?.value === "make");
+  expect(await b.memsync("conflicts")).toBe("no conflicts\n");
+});
+
+scenario("a project that is linked nowhere here is not deleted by half", async (lab) => {
+  const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+  await machine.up();
+  const { status, stderr } = await machine.run(["project", "rm", "proj_unknown", "--yes"]);
+  expect([status, stderr]).toEqual([
+    1,
+    "memsync: there is no project proj_unknown on this machine: `memsync projects` lists them, " +
+      "`memsync link DIR --id proj_unknown` follows it\n",
+  ]);
+});

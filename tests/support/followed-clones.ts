@@ -1,0 +1,57 @@
+import { join } from "node:path";
+import { exchange, FollowedMachine } from "./followed-machines.ts";
+import { createGitSandbox, type GitSandbox } from "./git-sandbox.ts";
+
+export const FILE = "CLAUDE.md";
+export const START = "# Guide\n\nBuild with make.\n\nTest with make test.\n";
+export const MORE = `${START}\nOne more.\n`;
+
+/** Two followed clones of one repository. */
+export interface Pair {
+  readonly a: FollowedMachine;
+  readonly b: FollowedMachine;
+}
+
+/** Followed clones of one repository, with real git; `end` stops and removes all of them. */
+export class FollowedClones {
+  readonly git: GitSandbox = createGitSandbox();
+  readonly #opened: FollowedMachine[] = [];
+
+  async machine(name: string, dir = this.git.path(name)): Promise<FollowedMachine> {
+    const home = this.git.path(`home-${name}`);
+    const made = await FollowedMachine.open(name, dir, home, this.git.git);
+    this.#opened.push(made);
+    await made.follow();
+    return made;
+  }
+
+  /** `files` are the repository's first commit. */
+  async pair(files: Readonly<Record<string, string>>): Promise<Pair> {
+    await this.git.repository("first", files);
+    await this.git.run(this.git.folder, "clone", "-q", "--bare", "first", "origin.git");
+    const [a, b] = [await this.#cloned("a"), await this.#cloned("b")];
+    await exchange([a, b]);
+    return { a, b };
+  }
+
+  async #cloned(name: string): Promise<FollowedMachine> {
+    await this.git.run(this.git.folder, "clone", "-q", "origin.git", name);
+    return await this.machine(name);
+  }
+
+  run({ dir }: FollowedMachine, ...args: string[]): Promise<string> {
+    return this.git.run(dir, ...args);
+  }
+
+  /** As git does in one step: no look is made in between. */
+  async commit(at: FollowedMachine, text: string, ...options: string[]): Promise<void> {
+    await this.git.write(join(at.dir, FILE), text);
+    await this.run(at, "add", FILE);
+    await this.run(at, "commit", "-qm", "x", ...options);
+  }
+
+  async end(): Promise<void> {
+    for (const machine of this.#opened) await machine.stop();
+    this.git.remove();
+  }
+}

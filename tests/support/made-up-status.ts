@@ -1,0 +1,53 @@
+import type { DaemonStatus, ProjectStatus } from "../../daemon/status.ts";
+
+/** A followed project with which all is well, but for `fields`. */
+export function madeUpProject(at: number, fields: Partial<ProjectStatus> = {}): ProjectStatus {
+  const known = {
+    state: "followed",
+    note: null,
+    why: null,
+    polled: null,
+    repository: null,
+    place: null,
+  } as const;
+  const folder = { dir: `/src/${at}`, path: "CLAUDE.md", beside: [], ...known };
+  const rest = { memories: 3, waiting: 0, contacted: true, refused: null, notes: [] };
+  const names = {
+    id: `proj_${at}`,
+    name: `project ${at}`,
+    remote: "work",
+    text: null,
+    deleted: null,
+  };
+  return { ...names, folders: [folder], ...rest, ...fields };
+}
+
+/** A status in which these are all that is followed, at a service that is connected. */
+export function madeUpStatus(projects: readonly ProjectStatus[]): DaemonStatus {
+  const service = {
+    name: "https://memory.example.com",
+    online: true,
+    live: true,
+    plain: false,
+    last_contact_at: "2026-01-01T00:00:00.000Z",
+    unanswered_since: null,
+    message: null,
+    blocked: false,
+    requests: {},
+    held_back: null,
+  };
+  const own = { memories: 1, waiting: 0, contacted: true, refused: null, notes: [] };
+  const global = { ...own, memories: 0 };
+  return {
+    version: "0.1.0",
+    home: "/home",
+    gateway: { url: "http://127.0.0.1:1" },
+    service,
+    remotes: [{ name: "work", default: true, service, own, user: own, global, audience: null }],
+    projects,
+    unlinked: [],
+    own,
+    damaged: [],
+    held: [],
+  };
+}

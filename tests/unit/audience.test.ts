@@ -1,0 +1,190 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isShared, seenBy } from "../../daemon/cli/seen-by.ts";
+import { openReplica } from "../../daemon/open-replica.ts";
+import { findAudience, keepAgreed, keepHeard } from "../../daemon/remotes/audience-store.ts";
+import { Audiences } from "../../daemon/remotes/audiences.ts";
+import { hearAccount, parseAccount } from "../../daemon/remotes/hear-audience.ts";
+import type { OpenRemote } from "../../daemon/remotes/open-remotes.ts";
+import { addRemote, removeRemote } from "../../daemon/remotes/remote-book.ts";
+import { unavailableService } from "../../daemon/remotes/unavailable-service.ts";
+import type { Outcome, Service } from "../../daemon/sync/service.ts";
+import type { DaemonTables } from "../../daemon/tables.ts";
+import { silentLog } from "../../shared/log.ts";
+import { globalDocument } from "../../shared/replica/address.ts";
+import type { ReplicaStore } from "../../shared/replica/store.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { createDrivenWorld } from "../support/driven-world.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "memsync-audience-"));
+const stores: ReplicaStore<DaemonTables>[] = [];
+afterAll(async () => {
+  for (const store of stores) await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+const TEAM = { name: "acme", plan: "team", users: 3 } as const;
+const UNTOLD = { name: null, plan: null, users: null };
+const UNREACHABLE = { kind: "unreachable", message: "the connection was refused" } as const;
+
+/** A home with one remote. */
+async function home() {
+  const store = await openReplica(join(folder, `home-${stores.length}.db`), realWorld);
+  stores.push(store);
+  const book = { world: realWorld, environment: { url: undefined, token: undefined } };
+  const remote = await store.write((context) => addRemote(context, book, "a", "https://a.example"));
+  return { store, remote };
+}
+
+test.each([
+  [TEAM, TEAM],
+  [
+    { name: "acme", users: 1 },
+    { name: "acme", plan: null, users: 1 },
+  ],
+  [{ name: "", plan: "gold", users: 0 }, UNTOLD],
+  [{ name: "x".repeat(201), users: 1.5 }, UNTOLD],
+  [{ name: 5, users: "3" }, UNTOLD],
+  [
+    { name: "acme\u001b[2J", users: 3 },
+    { ...UNTOLD, users: 3 },
+  ],
+  [[], UNTOLD],
+  ["acme", UNTOLD],
+  [null, UNTOLD],
+])("of an answer %j so much is believed: %j", (answer, believed) => {
+  expect(parseAccount(answer)).toEqual(believed);
+});
+
+function answering(...outcomes: Outcome<unknown>[]) {
+  const asked: string[] = [];
+  const service: Service = {
+    ...unavailableService("https://a.example", "for a test"),
+    isBlocked: false,
+    forward: async (method, path) => {
+      asked.push(`${method} ${path}`);
+      return outcomes.length > 1 ? (outcomes.shift() as Outcome<unknown>) : (outcomes[0] as never);
+    },
+  };
+  return { service, asked };
+}
+
+test.each([
+  ["an answer", { kind: "answered", value: TEAM }, TEAM],
+  ["no such route", { kind: "refused", status: 404, message: "it answered 404" }, UNTOLD],
+  ["a token that is no good", { kind: "refused", status: 401, message: "no" }, undefined],
+  ["too many requests", { kind: "busy", message: "429", retryAfterMs: 1 }, undefined],
+  ["nobody there", UNREACHABLE, undefined],
+] as const)("%s is heard as what it is", async (_, outcome, heard) => {
+  expect(await hearAccount(answering(outcome).service)).toEqual(heard);
+});
+
+test("who has agreed has agreed for one account, whose users may change", async () => {
+  const { store, remote } = await home();
+  const known = () => findAudience(store.reader, remote);
+  const keep = (heard: Parameters<typeof keepHeard>[2], now: number) =>
+    store.write(({ db }) => keepHeard(db, remote, heard, now));
+  expect(await known()).toEqual({ ...UNTOLD, heardAt: undefined, agreed: false });
+  await store.write(({ db }) => keepAgreed(db, remote, 1));
+  expect(await known()).toEqual({ ...UNTOLD, heardAt: undefined, agreed: true });
+  await keep(TEAM, 5);
+  expect(await known()).toEqual({ ...TEAM, heardAt: 5, agreed: true });
+  await keep({ ...TEAM, users: 4 }, 6);
+  expect(await known()).toMatchObject({ users: 4, agreed: true });
+  await keep({ ...TEAM, name: "another" }, 7);
+  expect(await known()).toMatchObject({ name: "another", agreed: false });
+  const elsewhere = { ...remote, url: "https://b.example" };
+  expect(await findAudience(store.reader, elsewhere)).toMatchObject({ ...UNTOLD, agreed: false });
+  await store.write((context) => removeRemote(context, "a"));
+  expect(await store.reader.selectFrom("audiences").selectAll().execute()).toEqual([]);
+});
+
+test.each([
+  [null, "you alone", false],
+  [{ account: "acme", users: 3 }, "everybody in acme (3 users)", true],
+  [{ account: "acme", users: 1 }, "everybody in acme (1 user)", false],
+  [{ account: "acme", users: null }, "everybody in acme", true],
+  [{ account: null, users: null }, "everybody in this account", true],
+])("an audience %j is %s", (known, words, shared) => {
+  const audience = known && { service: "s", heard_at: null, agreed: false, ...known };
+  expect([seenBy(audience), isShared(audience)]).toEqual([words, shared]);
+});
+
+async function asking(...outcomes: Outcome<unknown>[]) {
+  const { store, remote } = await home();
+  const world = createDrivenWorld();
+  const audiences = new Audiences({ store, world, log: silentLog });
+  const { service, asked } = answering(...outcomes);
+  const open = { remote, service, isDefault: true } as OpenRemote;
+  return { store, remote, world, audiences, open, asked };
+}
+
+test("a service is asked once for the writes of ten minutes", async () => {
+  const { store, remote, world, audiences, open, asked } = await asking(
+    { kind: "answered", value: TEAM },
+    { kind: "answered", value: { ...TEAM, users: 4 } },
+  );
+  await Promise.all([audiences.before(open), audiences.before(open)]);
+  await audiences.before(open);
+  expect(asked).toEqual(["GET /api/account"]);
+  expect(await findAudience(store.reader, remote)).toMatchObject(TEAM);
+  world.advance(10 * 60_000);
+  await audiences.before(open);
+  expect(asked).toHaveLength(2);
+  expect(await findAudience(store.reader, remote)).toMatchObject({ users: 4 });
+});
+
+test("what was heard last counts while the service is away, which is not asked each time", async () => {
+  const { store, remote, world, audiences, open, asked } = await asking(
+    { kind: "answered", value: TEAM },
+    UNREACHABLE,
+  );
+  await audiences.before(open);
+  world.advance(10 * 60_000);
+  for (let times = 0; times < 3; times++) await audiences.before(open);
+  expect(asked).toHaveLength(2);
+  expect(await findAudience(store.reader, remote)).toMatchObject(TEAM);
+  world.advance(30_000);
+  await audiences.before(open);
+  expect(asked).toHaveLength(3);
+});
+
+test("a service that does not answer keeps a write for two seconds", async () => {
+  const { world, audiences, open, asked } = await asking();
+  const never = new Promise<never>(() => {});
+  const silent = { ...open, service: { ...open.service, forward: () => never } };
+  const waiting = audiences.before(silent);
+  expect([world.timers, world.nextTimerInMs()]).toEqual([1, 2000]);
+  world.advance(2000);
+  await waiting;
+  expect(asked).toEqual([]);
+});
+
+test("with a contact only that one is asked whose global has something, and once a day", async () => {
+  const { store, remote, world, audiences, open, asked } = await asking({
+    kind: "answered",
+    value: TEAM,
+  });
+  audiences.contacted(open);
+  await audiences.settled();
+  expect(asked).toEqual([]);
+  await store.write(async (context) => {
+    const { document } = await context.open(globalDocument(remote.account));
+    document.setEntry("memories", "key", "value", { now: 1 });
+  });
+  for (let times = 0; times < 3; times++) {
+    audiences.contacted(open);
+    await audiences.settled();
+  }
+  expect(asked).toHaveLength(1);
+  world.advance(24 * 60 * 60_000);
+  audiences.contacted(open);
+  await audiences.settled();
+  expect(asked).toHaveLength(2);
+  const embedded = { ...open, remote: { ...remote, url: undefined } };
+  audiences.contacted(embedded);
+  await audiences.before(embedded);
+  expect(asked).toHaveLength(2);
+});

@@ -1,0 +1,17 @@
+import { expect, test } from "bun:test";
+import { readEnvironment } from "../../daemon/cli/environment.ts";
+
+const AT = { MEMSYNC_HOME: "/users/.memsync", INIT_CWD: "/users/ann/shop" };
+
+test("memsync's own script works where its user stands", () => {
+  const env = { ...AT, npm_package_name: "memsync", npm_lifecycle_event: "memsync" };
+  expect(readEnvironment(env).dir).toBe("/users/ann/shop");
+});
+
+test.each([
+  ["another project's script", { npm_package_name: "shop", npm_lifecycle_event: "memsync" }],
+  ["another script of memsync's", { npm_package_name: "memsync", npm_lifecycle_event: "bench" }],
+  ["no script", {}],
+])("below %s the folder is the one that it runs in", (_, npm) => {
+  expect(readEnvironment({ ...AT, ...npm }).dir).toBe(process.cwd());
+});

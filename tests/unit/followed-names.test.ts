@@ -1,0 +1,397 @@
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { exchange, FollowedMachine } from "../support/followed-machines.ts";
+import { createGitSandbox, type GitSandbox } from "../support/git-sandbox.ts";
+
+setDefaultTimeout(60_000);
+
+const FILE = "CLAUDE.md";
+const OTHER = "AGENTS.md";
+const TEXT = "# Guide\n\nBuild with make.\n\nTest with make test.\n\nShip with make ship.\n";
+const EDITED = TEXT.replace("make ship", "make release");
+const POINTER = "@AGENTS.md\n";
+
+let git: GitSandbox;
+let opened: FollowedMachine[];
+/** A folder whose file is followed both ways, and another machine of the project. */
+let a: FollowedMachine;
+let b: FollowedMachine;
+
+beforeEach(async () => {
+  git = createGitSandbox();
+  opened = [];
+  a = await machine("a");
+  b = await machine("b");
+});
+
+afterEach(async () => {
+  for (const each of opened) await each.stop();
+  git.remove();
+});
+
+async function machine(name: string, dir = git.path(name)): Promise<FollowedMachine> {
+  mkdirSync(dir, { recursive: true });
+  const made = await FollowedMachine.open(name, dir, git.path(`home-${name}`), git.git);
+  opened.push(made);
+  return made;
+}
+
+function at({ dir }: FollowedMachine, name: string): string {
+  return join(dir, name);
+}
+
+/** Both follow a text, in a file of this name on a. */
+async function start(name = FILE): Promise<void> {
+  await writeFile(at(a, name), TEXT);
+  await a.follow();
+  await b.follow();
+  await exchange([a, b]);
+  await b.save(TEXT);
+  await exchange([a, b]);
+  a.pass(120_000);
+  b.pass(120_000);
+}
+
+/** Neither has anything twice, or lost. */
+async function expectAll(text: string): Promise<void> {
+  await exchange([a, b]);
+  expect([await a.doc(), await b.doc(), b.file()]).toEqual([text, text, text]);
+}
+
+describe("a symbolic link", () => {
+  test("to another file of the folder stands for that file, which is written", async () => {
+    await writeFile(at(a, OTHER), TEXT);
+    await symlink(OTHER, at(a, FILE));
+    await a.follow();
+    await b.follow();
+    await exchange([a, b]);
+    await b.save(TEXT);
+    expect(a.status).toMatchObject({ path: OTHER, state: "followed" });
+    expect(a.beside).toEqual([]);
+    await b.save(EDITED);
+    await exchange([a, b]);
+    expect(await readFile(at(a, OTHER), "utf8")).toBe(EDITED);
+    expect(readlinkSync(at(a, FILE))).toBe(OTHER);
+    await a.save(`${EDITED}\nOf a.\n`, OTHER);
+    await expectAll(`${EDITED}\nOf a.\n`);
+    expect(lstatSync(at(a, FILE)).isSymbolicLink()).toBe(true);
+  });
+
+  test("to a file below the folder is followed there", async () => {
+    mkdirSync(at(a, "docs"));
+    await writeFile(at(a, "docs/guide.md"), TEXT);
+    await symlink("docs/guide.md", at(a, FILE));
+    await a.follow();
+    expect(a.status).toMatchObject({ path: "docs/guide.md", state: "followed" });
+    expect(await a.doc()).toBe(TEXT);
+  });
+
+  test("out of the folder is left alone, and says where it leads", async () => {
+    const outside = git.path("outside.md");
+    await writeFile(outside, TEXT);
+    await symlink(outside, at(a, FILE));
+    await a.follow({ write: true });
+    expect(a.status).toMatchObject({ path: FILE, state: "left alone" });
+    expect(a.status.note).toContain(`a symbolic link to ${outside}, which is outside`);
+    await a.setDoc("# Others'\n");
+    expect(await readFile(outside, "utf8")).toBe(TEXT);
+  });
+
+  test("into another repository, into git's own, or to itself is left alone", async () => {
+    await git.repository("a/inner", { [OTHER]: TEXT });
+    mkdirSync(at(a, ".git"));
+    await writeFile(at(a, ".git/x.md"), TEXT);
+    for (const [target, note] of [
+      [`inner/${OTHER}`, "another repository's"],
+      [".git/x.md", "git's own"],
+      [FILE, "to itself"],
+    ] as const) {
+      await symlink(target, at(a, FILE));
+      await a.follow();
+      expect([target, a.status.state]).toEqual([target, "left alone"]);
+      expect(a.status.note).toContain(note);
+      rmSync(at(a, FILE));
+    }
+  });
+
+  test("to nothing yet has its target made, where that is agreed", async () => {
+    await symlink(OTHER, at(a, FILE));
+    await b.follow();
+    await b.save(TEXT);
+    await a.receive(b);
+    await a.follow({ write: true });
+    expect(await readFile(at(a, OTHER), "utf8")).toBe(TEXT);
+    expect(readlinkSync(at(a, FILE))).toBe(OTHER);
+  });
+
+  test("that takes the place of the file goes on with the text it leads to", async () => {
+    await start();
+    renameSync(at(a, FILE), at(a, OTHER));
+    await symlink(OTHER, at(a, FILE));
+    await a.settle();
+    expect(a.status).toMatchObject({ path: OTHER, state: "followed" });
+    await a.save(EDITED, OTHER);
+    await expectAll(EDITED);
+    expect(await a.conflicts()).toEqual([]);
+  });
+
+  test("to a text that stood beside it keeps what the document has, and that is told", async () => {
+    await start();
+    await a.save("# Agents\n\nAsk first.\n", OTHER);
+    rmSync(at(a, FILE));
+    await symlink(OTHER, at(a, FILE));
+    await a.settle();
+    await exchange([a, b]);
+    expect(await b.doc()).toContain("Ask first.");
+    expect(await b.doc()).toContain("Build with make.");
+    expect((await b.conflicts()).map(({ kind }) => kind)).toEqual(["renewed"]);
+  });
+});
+
+describe("a second file", () => {
+  for (const [what, text] of [
+    ["that is a copy", TEXT],
+    ["with another text", "# Agents\n\nAsk first.\n"],
+    ["that refers to the first", "See AGENTS.md and CLAUDE.md.\n"],
+  ] as const) {
+    for (const [first, second] of [
+      [FILE, OTHER],
+      [OTHER, FILE],
+    ] as const) {
+      test(`${what} changes nothing: ${second} beside ${first}`, async () => {
+        await start(first);
+        await a.save(text, second);
+        expect(a.status).toMatchObject({ path: first, state: "followed" });
+        expect(a.beside).toEqual([second]);
+        await expectAll(TEXT);
+        await a.save(EDITED, first);
+        await expectAll(EDITED);
+        expect(a.file(second)).toBe(text);
+        rmSync(at(a, second));
+        await a.settleAfterGrace();
+        expect(a.beside).toEqual([]);
+        await expectAll(EDITED);
+      });
+    }
+  }
+
+  test("of two from the beginning the first in order counts", async () => {
+    await writeFile(at(a, OTHER), "# Agents\n");
+    mkdirSync(at(a, ".claude"));
+    await writeFile(at(a, ".claude/CLAUDE.md"), TEXT);
+    await a.follow();
+    expect(a.status).toMatchObject({ path: ".claude/CLAUDE.md", state: "followed" });
+    expect(a.beside).toEqual([OTHER]);
+    expect(await a.doc()).toBe(TEXT);
+  });
+
+  test("that imports the other and says nothing else does not count", async () => {
+    await writeFile(at(a, FILE), POINTER);
+    await writeFile(at(a, OTHER), TEXT);
+    await a.follow();
+    expect(a.status).toMatchObject({ path: OTHER, state: "followed" });
+    expect(a.beside).toEqual([FILE]);
+    expect(await a.doc()).toBe(TEXT);
+    await a.save(`${POINTER}\nAnd more.\n`);
+    expect(await a.doc()).toBe(TEXT);
+  });
+
+  test("of which the document has the text counts, on a machine that comes later", async () => {
+    await start(OTHER);
+    const c = await machine("c");
+    await writeFile(at(c, FILE), "# Claude\n\nSee AGENTS.md.\n");
+    await writeFile(at(c, OTHER), EDITED);
+    await c.receive(a);
+    await c.follow();
+    expect(c.status).toMatchObject({ path: OTHER, state: "followed" });
+    expect(await c.doc()).not.toContain("Claude");
+  });
+
+  test("under a second name of the same file is no second file", async () => {
+    await writeFile(at(a, FILE), TEXT);
+    linkSync(at(a, FILE), at(a, OTHER));
+    await a.follow();
+    expect(a.beside).toEqual([]);
+    expect(await a.doc()).toBe(TEXT);
+  });
+
+  test("does not take the place of one that is deleted, unless it holds the same", async () => {
+    await start();
+    await a.save("# Agents\n\nAsk first.\n", OTHER);
+    rmSync(at(a, FILE));
+    await a.settleAfterGrace();
+    expect(a.status.note).toContain("is gone, which deletes nothing elsewhere");
+    expect(a.beside).toEqual([OTHER]);
+    await expectAll(TEXT);
+    await a.save(TEXT, OTHER);
+    await a.settleAfterGrace();
+    expect(a.status).toMatchObject({ path: OTHER, state: "followed" });
+    await a.save(EDITED, OTHER);
+    await expectAll(EDITED);
+  });
+});
+
+describe("a file that is renamed", () => {
+  for (const [from, to] of [
+    [FILE, OTHER],
+    [OTHER, FILE],
+    [FILE, ".claude/CLAUDE.md"],
+  ] as const) {
+    test(`and edited at once is an edit under its new name: ${from} to ${to}`, async () => {
+      await start(from);
+      mkdirSync(at(a, ".claude"), { recursive: true });
+      renameSync(at(a, from), at(a, to));
+      await writeFile(at(a, to), EDITED);
+      await a.settle();
+      expect(a.status.state).toBe("waiting");
+      await a.settleAfterGrace();
+      expect(a.status).toMatchObject({ path: to, state: "followed" });
+      await expectAll(EDITED);
+      expect(await a.conflicts()).toEqual([]);
+      expect(existsSync(at(a, from))).toBe(false);
+      b.pass(120_000);
+      await b.save(TEXT);
+      await exchange([a, b]);
+      expect(a.file(to)).toBe(TEXT);
+    });
+  }
+
+  test("while no daemon runs, and edited, is the same", async () => {
+    await start();
+    await a.stop();
+    opened.splice(opened.indexOf(a), 1);
+    renameSync(at(a, FILE), at(a, OTHER));
+    await writeFile(at(a, OTHER), EDITED);
+    a = await machine("a");
+    await a.follow();
+    await a.settleAfterGrace();
+    expect(a.status).toMatchObject({ path: OTHER, state: "followed" });
+    await expectAll(EDITED);
+  });
+
+  test("and has another text keeps what the document has, and that is told", async () => {
+    await start();
+    rmSync(at(a, FILE));
+    await writeFile(at(a, OTHER), "# Agents\n\nAsk first.\n");
+    await a.settleAfterGrace();
+    expect(a.status).toMatchObject({ path: OTHER, state: "followed" });
+    await exchange([a, b]);
+    expect(await b.doc()).toContain("Ask first.");
+    expect(await b.doc()).toContain("Ship with make ship.");
+    expect(a.file(OTHER)).toBe(await a.doc());
+    expect((await b.conflicts()).map(({ kind }) => kind)).toEqual(["renewed"]);
+  });
+
+  test("and leaves a word of where it went is followed there", async () => {
+    await start();
+    renameSync(at(a, FILE), at(a, OTHER));
+    await a.save(POINTER);
+    expect(a.status).toMatchObject({ path: OTHER, state: "followed" });
+    expect(a.beside).toEqual([FILE]);
+    await expectAll(TEXT);
+    expect(a.file()).toBe(POINTER);
+    await a.save(EDITED, OTHER);
+    await expectAll(EDITED);
+  });
+
+  test("by a copy, after which it refers to that, is followed there", async () => {
+    await start();
+    await a.save(TEXT, OTHER);
+    await a.save(POINTER);
+    expect(a.status).toMatchObject({ path: OTHER, state: "followed" });
+    await expectAll(TEXT);
+  });
+
+  test("and written anew under its old name is an edit there, when that is the same text", async () => {
+    await start();
+    await a.save(TEXT, OTHER);
+    await a.save(EDITED);
+    expect(a.status).toMatchObject({ path: FILE, state: "followed" });
+    await expectAll(EDITED);
+  });
+
+  test("to one of two new names is asked about", async () => {
+    await start();
+    rmSync(at(a, FILE));
+    mkdirSync(at(a, ".claude"));
+    await writeFile(at(a, ".claude/CLAUDE.md"), EDITED);
+    await writeFile(at(a, OTHER), `${TEXT}\nOne more.\n`);
+    await a.settleAfterGrace();
+    expect(a.status.note).toContain("is gone");
+    expect(a.beside).toEqual([".claude/CLAUDE.md", OTHER]);
+    await expectAll(TEXT);
+  });
+});
+
+describe("a tracked file that git renames", () => {
+  async function clones() {
+    await git.repository("first", { [FILE]: TEXT });
+    await git.run(git.folder, "clone", "-q", "--bare", "first", "origin.git");
+    for (const name of ["c", "d"]) await git.run(git.folder, "clone", "-q", "origin.git", name);
+    const [c, d] = [await machine("c"), await machine("d")];
+    await c.follow();
+    await d.follow();
+    await exchange([c, d]);
+    return { c, d };
+  }
+
+  test("and a person edits is an edit, here and where it is pulled", async () => {
+    const { c, d } = await clones();
+    await git.run(c.dir, "mv", FILE, OTHER);
+    await writeFile(at(c, OTHER), EDITED);
+    await git.run(c.dir, "commit", "-qam", "renamed");
+    await c.settleAfterGrace();
+    expect(c.status).toMatchObject({ path: OTHER, state: "upwards" });
+    expect(await c.doc()).toBe(EDITED);
+    await exchange([c, d]);
+    await git.run(c.dir, "push", "-q");
+    await git.run(d.dir, "pull", "-q");
+    await d.settleAfterGrace();
+    expect(d.status).toMatchObject({ path: OTHER, state: "upwards" });
+    await exchange([c, d]);
+    expect([await c.doc(), await d.doc()]).toEqual([EDITED, EDITED]);
+    expect(await c.conflicts()).toEqual([]);
+    await d.save(TEXT, OTHER);
+    await exchange([c, d]);
+    expect(await c.doc()).toBe(TEXT);
+  });
+
+  test("by a commit of a stranger is an edit", async () => {
+    const { c, d } = await clones();
+    const stranger = git.path("first");
+    await git.run(stranger, "mv", FILE, OTHER);
+    await git.commit(stranger, { [OTHER]: EDITED, [FILE]: POINTER });
+    await git.run(stranger, "push", "-q", git.path("origin.git"), "main");
+    await git.run(c.dir, "pull", "-q");
+    await c.settleAfterGrace();
+    expect(c.status).toMatchObject({ path: OTHER, state: "upwards" });
+    await exchange([c, d]);
+    expect(await d.doc()).toBe(EDITED);
+  });
+
+  test("on another branch is left alone, and nothing is changed by the way back", async () => {
+    const { c } = await clones();
+    await git.run(c.dir, "checkout", "-q", "-b", "feature");
+    await git.run(c.dir, "mv", FILE, OTHER);
+    await git.commit(c.dir, { [OTHER]: EDITED });
+    await c.settleAfterGrace();
+    expect(c.status.note).toContain("is left alone on feature");
+    await git.run(c.dir, "checkout", "-q", "main");
+    await c.settleAfterGrace();
+    expect(c.status).toMatchObject({ path: FILE, state: "upwards" });
+    expect(await c.doc()).toBe(TEXT);
+    await git.run(c.dir, "merge", "-q", "feature");
+    await c.settleAfterGrace();
+    expect(await c.doc()).toBe(EDITED);
+  });
+});

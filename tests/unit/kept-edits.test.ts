@@ -1,0 +1,208 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { FollowedClones, type Pair } from "../support/followed-clones.ts";
+import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
+
+const TEST = "## Test\n\nUse make test.\nBefore a commit.\nAnd after.\nAlways.\n";
+const GUIDE = `# Guide\n\n## Build\n\nUse make.\nThen strip.\n\n${TEST}`;
+const [WITHOUT, EDITED] = [
+  GUIDE.replace("## Build\n\nUse make.\nThen strip.\n\n", ""),
+  GUIDE.replace("Use make.", "Use bun."),
+];
+
+let lab: FollowedClones;
+
+beforeEach(() => {
+  lab = new FollowedClones();
+});
+
+afterEach(() => lab.end());
+
+/** Two machines that follow an untracked file each, long after they had it last. */
+async function pair(): Promise<Pair> {
+  const { a, b } = await lab.pair({ "README.md": "x\n" });
+  await a.save(GUIDE);
+  await b.save(GUIDE);
+  await exchange([a, b]);
+  for (const each of [a, b]) each.pass(120_000);
+  return { a, b };
+}
+
+async function versionsOf(machine: FollowedMachine) {
+  const conflicts = await machine.conflicts();
+  return conflicts.map(({ versions }) => versions.map(({ text, machine: by }) => [text, by]));
+}
+
+test("a line that one edits in a section that the other deletes stays, and that is told", async () => {
+  const { a, b } = await pair();
+  await a.save(WITHOUT);
+  await b.save(EDITED);
+  await b.receive(a);
+  await a.receive(b);
+  expect([await a.doc(), await b.doc()]).toEqual([
+    WITHOUT.replace("## Test", "Use bun.\n## Test"),
+    WITHOUT.replace("## Test", "Use bun.\n## Test"),
+  ]);
+  expect(await versionsOf(a)).toEqual(await versionsOf(b));
+  expect(await versionsOf(b)).toEqual([
+    [
+      ["", undefined],
+      ["Use bun.\n", "b"],
+    ],
+  ]);
+});
+
+test("whoever hears of the other first tells the same", async () => {
+  const { a, b } = await pair();
+  await a.save(WITHOUT);
+  await b.save(EDITED);
+  await a.receive(b);
+  await b.receive(a);
+  const told = (await versionsOf(a)).flat();
+  expect(told.map(([text]) => text)).toEqual(["", "Use bun.\n"]);
+  expect(await versionsOf(b)).toEqual(await versionsOf(a));
+});
+
+test("a line that one edits in a block that the other moves is told", async () => {
+  const { a, b } = await pair();
+  await a.save(`${WITHOUT}\n## Build\n\nUse make.\nThen strip.\n`);
+  await b.save(EDITED);
+  await b.receive(a);
+  await a.receive(b);
+  // The line as it was stands in the moved block, the edited one where the block was.
+  expect((await versionsOf(a)).map((versions) => versions.map(([text]) => text))).toEqual([
+    ["", "Use bun.\n"],
+    ["", "Use make.\n"],
+  ]);
+});
+
+test("a line that one puts into a section that the other deletes is told", async () => {
+  const { a, b } = await pair();
+  await a.save(WITHOUT);
+  await b.save(GUIDE.replace("Use make.\n", "Use make.\nNever on Friday.\n"));
+  await b.receive(a);
+  await a.receive(b);
+  expect(await a.doc()).toContain("Never on Friday.");
+  const told = (await versionsOf(a)).flat();
+  expect(told.map(([text]) => text)).toEqual(["", "Never on Friday.\n"]);
+});
+
+test("one disagreement is told once, however often the other's part of it comes", async () => {
+  const { a, b } = await pair();
+  await a.save(GUIDE.replace("Use make.\nThen strip.", "Use cmake.\nStrip never."));
+  await b.save(GUIDE.replace("Use make.\nThen strip.", "Use bun.\nStrip always."));
+  for (let round = 0; round < 2; round++) await b.receive(a);
+  await a.receive(b);
+  expect(await versionsOf(b)).toHaveLength(1);
+  expect(await versionsOf(a)).toHaveLength(1);
+});
+
+test("what both delete, and one replaces in another place, is no conflict", async () => {
+  const { a, b } = await pair();
+  await a.save(WITHOUT);
+  await b.save(`${WITHOUT}\nMore.\n`);
+  await exchange([a, b]);
+  expect(await versionsOf(b)).toEqual([]);
+  expect(await a.doc()).toBe(`${WITHOUT}\nMore.\n`);
+});
+
+test("what comes after the other's deletion is no conflict", async () => {
+  const { a, b } = await pair();
+  await a.save(WITHOUT);
+  await exchange([a, b]);
+  expect(b.file()).toBe(WITHOUT);
+  b.pass(120_000);
+  await b.save(WITHOUT.replace("## Test", "## Build with bun\n\n## Test"));
+  await exchange([a, b]);
+  expect([await versionsOf(a), await versionsOf(b)]).toEqual([[], []]);
+});
+
+test("a line that one deletes in a block that the other moves stays, and that is told", async () => {
+  const { a, b } = await pair();
+  const moved = `${WITHOUT}\n## Build\n\nUse make.\nThen strip.\n`;
+  await a.save(moved);
+  await b.save(GUIDE.replace("Then strip.\n", ""));
+  await exchange([a, b]);
+  expect([await a.doc(), await b.doc()]).toEqual([moved, moved]);
+  const told = [
+    ["", undefined],
+    ["Then strip.\n", "a"],
+  ];
+  expect([await versionsOf(a), await versionsOf(b)]).toEqual([[told], [told]]);
+});
+
+test("that is told, too, where the deletion is the first to come", async () => {
+  const { a, b } = await pair();
+  await a.save(GUIDE.replace("Then strip.\n", ""));
+  await exchange([a]);
+  await b.save(`${WITHOUT}\n## Build\n\nUse make.\nThen strip.\n`);
+  await b.receive(a);
+  await a.receive(b);
+  const told = (await versionsOf(b)).flat();
+  expect(told.map(([text]) => text)).toEqual(["", "Then strip.\n"]);
+  expect(await versionsOf(a)).toEqual(await versionsOf(b));
+});
+
+test("a section that one moves and the other deletes as a whole is one conflict", async () => {
+  const { a, b } = await pair();
+  await a.save(`${WITHOUT}\n## Build\n\nUse make.\nThen strip.\n`);
+  await b.save(WITHOUT);
+  await exchange([a, b]);
+  const told = (await versionsOf(a)).flat();
+  expect(told.map(([text]) => text)).toEqual(["", "## Build\n\nUse make.\nThen strip.\n"]);
+  expect(await b.doc()).toContain("Then strip.");
+});
+
+test("what both move to different places stands at both, and that is told", async () => {
+  const { a, b } = await pair();
+  const section = "## Build\n\nUse make.\nThen strip.\n";
+  await a.save(`${WITHOUT}\n${section}`);
+  await b.save(WITHOUT.replace("Before a commit.\n", `Before a commit.\n${section}`));
+  await exchange([a, b]);
+  const [conflict, ...others] = await a.conflicts();
+  expect(others).toEqual([]);
+  expect(conflict?.kind).toBe("twice");
+  expect(conflict?.versions.map(({ text }) => text)).toEqual([section, section]);
+  expect(conflict?.versions.map(({ machine }) => machine)).toEqual(["a", "b"]);
+  expect(await b.conflicts()).toEqual(await a.conflicts());
+});
+
+test("what both move to the same place stands there once, and nothing is told", async () => {
+  const { a, b } = await pair();
+  const moved = `${WITHOUT}\n## Build\n\nUse make.\nThen strip.\n`;
+  await a.save(moved);
+  await b.save(moved);
+  await exchange([a, b]);
+  expect([await a.doc(), await b.doc()]).toEqual([moved, moved]);
+  expect([await a.conflicts(), await b.conflicts()]).toEqual([[], []]);
+});
+
+test("a line that one leaves out of a block that both move is told", async () => {
+  const { a, b } = await pair();
+  const moved = `${WITHOUT}\n## Build\n\nUse make.\nThen strip.\n`;
+  await a.save(moved);
+  await b.save(moved.replace("Then strip.\n", ""));
+  await exchange([a, b]);
+  expect(await a.doc()).toContain("Then strip.\n");
+  const told = (await versionsOf(a)).flat();
+  expect(told.map(([text]) => text)).toEqual(["", "Then strip.\n"]);
+  expect(await versionsOf(b)).toEqual(await versionsOf(a));
+});
+
+test("a deletion that meets a move is told, whatever was typed and taken back beside it", async () => {
+  for (const isFirst of [true, false]) {
+    const { a, b } = await pair();
+    await a.save(`${GUIDE}A long line that somebody tried out and took back again.\n`);
+    await a.save(GUIDE.replace("Then strip.\n", ""));
+    await b.save(`${WITHOUT}\n## Build\n\nUse make.\nThen strip.\n`);
+    if (isFirst) await a.receive(b);
+    await b.receive(a);
+    await a.receive(b);
+    const told = (await versionsOf(b)).flat();
+    expect(told.map(([text]) => text)).toEqual(["", "Then strip.\n"]);
+    await lab.end();
+    lab = new FollowedClones();
+  }
+});

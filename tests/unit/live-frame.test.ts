@@ -1,0 +1,77 @@
+import { expect, test } from "bun:test";
+import { frameOf, type LiveView } from "../../daemon/cli/live/frame.ts";
+import { madeUpProject, madeUpStatus } from "../support/made-up-status.ts";
+
+const NOW = Date.UTC(2026, 0, 1, 12);
+const transfer = {
+  event: "received",
+  project: "project 1",
+  layer: "project",
+  text: true,
+  memories: 2,
+  key: null,
+  bytes: 345,
+  machine: "desktop",
+} as const;
+
+function viewOf(projects: number, happened: number): LiveView {
+  const text = { lines: 8, bytes: 75, changed_at: "2025-12-31T00:00:00.000Z" };
+  const all = Array.from({ length: projects }, (_, at) =>
+    madeUpProject(at, { text, waiting: at % 2 }),
+  );
+  const what = { kind: "conflict", where: "project 1", what: "deploy" } as const;
+  return {
+    status: madeUpStatus(all),
+    standing: { kind: "in", project: "proj_0" },
+    notices: [what],
+    happened: Array.from({ length: happened }, (_, at) => ({ at: NOW + at, activity: transfer })),
+    now: NOW,
+  };
+}
+
+test("a screen of any size gets no more lines than it has rows, the first of them the title", () => {
+  for (const [projects, happened] of [
+    [0, 0],
+    [1, 3],
+    [50, 200],
+  ] as const) {
+    for (let rows = 1; rows <= 40; rows++) {
+      for (const columns of [20, 33, 40, 80, 200]) {
+        const lines = frameOf(viewOf(projects, happened), { columns, rows });
+        expect(lines.length).toBeLessThanOrEqual(rows);
+        expect(lines[0]).toStartWith("memsync is up");
+      }
+    }
+  }
+});
+
+test("at 80x24 everything is there: where one stands, conflicts, and what happened last", () => {
+  const lines = frameOf(viewOf(50, 200), { columns: 80, rows: 24 });
+  const text = lines.join("\n");
+  expect(lines).toHaveLength(24);
+  expect(lines.every((line) => line.length <= 80)).toBe(true);
+  expect(text).toContain("here      project 0   proj_0");
+  expect(text).toContain("service   https://memory.example.com   connected");
+  expect(text).toContain("conflict, deploy in project 1: `memsync conflicts` shows it");
+  expect(text).toContain("received   project 1  document, 2 memories  345 bytes  from desktop");
+  expect(lines.at(-1)).toStartWith(
+    "followed: the first of CLAUDE.md, .claude/CLAUDE.md, AGENTS.md",
+  );
+});
+
+test("while nothing happens the screen stays as it is, whatever time it is", () => {
+  const [remote] = madeUpStatus([]).remotes;
+  const view = viewOf(3, 5);
+  const minute = { limit: 60, remaining: 54, resets_at: "2026-01-01T12:00:30.000Z" };
+  for (const online of [true, false]) {
+    const service = { ...view.status.service, online, live: false, requests: { minute } };
+    const remotes = remote ? [{ ...remote, service }] : [];
+    const at = (now: number) => {
+      return frameOf(
+        { ...view, status: { ...view.status, remotes }, now },
+        { columns: 80, rows: 24 },
+      );
+    };
+    expect(at(NOW + 60_000)).toEqual(at(NOW));
+  }
+});

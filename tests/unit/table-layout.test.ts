@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import { count, firstLine } from "../../daemon/cli/output.ts";
+import { tableLines } from "../../daemon/cli/table-layout.ts";
+
+const ROWS = [
+  ["ID", "WHEN", "WHERE", "VALUE"],
+  ["abc", "2026-11-21", "widget", "a value that is rather long, and goes on"],
+];
+
+test("a table that fits has all of its columns, and what is last is cut", () => {
+  expect(tableLines(ROWS, { width: 50, spare: [1, 2] })).toEqual([
+    "ID   WHEN        WHERE   VALUE",
+    "abc  2026-11-21  widget  a value that is rather l…",
+  ]);
+  expect(tableLines(ROWS, { width: Infinity, spare: [1, 2] })[1]).toEndWith("and goes on");
+});
+
+test("where a table does not fit, the least needed columns are left out, and no more", () => {
+  expect(tableLines(ROWS, { width: 40, spare: [1, 2] })).toEqual([
+    "ID   WHERE   VALUE",
+    "abc  widget  a value that is rather lon…",
+  ]);
+  expect(tableLines(ROWS, { width: 30, spare: [1, 2] })).toEqual([
+    "ID   VALUE",
+    "abc  a value that is rather l…",
+  ]);
+  // What is needed stays, however narrow it is.
+  expect(tableLines(ROWS, { width: 20, spare: [] })).toEqual([
+    "ID   WHEN        WH…",
+    "abc  2026-11-21  wi…",
+  ]);
+});
+
+test("a short last column takes no more room than it needs", () => {
+  const rows = [
+    ["a".repeat(20), "b".repeat(10), "c"],
+    ["a", "b", "cc"],
+  ];
+  expect(tableLines(rows, { width: 36, spare: [1] })[0]).toBe(rows[0]?.join("  ") ?? "");
+});
+
+test("a row shows the first line of a text that is not blank", () => {
+  for (const [text, shown] of [
+    ["one", "one"],
+    ["one\ntwo", "one …"],
+    ["\n\n  one\ntwo", "  one …"],
+    ["\r\n \r\none", "one"],
+    ["", ""],
+    ["   ", "   "],
+  ] as const) {
+    expect([text, firstLine(text)]).toEqual([text, shown]);
+  }
+});
+
+test("one is one, and all else are several", () => {
+  expect([0, 1, 2].map((number) => count(number, "memory", "memories"))).toEqual([
+    "0 memories",
+    "1 memory",
+    "2 memories",
+  ]);
+});
