@@ -140,9 +140,7 @@ test("a damaged pack of a history costs that pack alone", async () => {
   await reader?.destroy();
   const [note] = await recoverHome(home, realWorld, silentLog);
   expect(note?.reason).toBe("document 1 is damaged at pack of its history 2");
-  expect(note?.message).toContain(
-    "1 document, 0 writes made without a daemon, 30 former versions",
-  );
+  expect(note?.message).toContain("1 document, 0 writes made without a daemon, 30 former versions");
   const store = await openReplica(home.database, realWorld, "machine");
   expect(await historyOf(store, "a")).toEqual(a);
   expect(await historyOf(store, "b")).toEqual([]);
