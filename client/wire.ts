@@ -23,12 +23,13 @@ type Unbranded<T extends string> = Exclude<keyof T, keyof string> extends never 
 type Plain<T> = T extends string
   ? Unbranded<T>
   : T extends object
-    ? string extends keyof T
-      ? T
-      : [keyof T] extends [never]
-        ? JsonObject
-        : { readonly [K in keyof T]: Plain<T[K]> }
+    ? IsAnyObject<T> extends true
+      ? JsonObject
+      : { readonly [K in keyof T]: Plain<T[K]> }
     : T;
+
+type IsAnyObject<T> = string extends keyof T ? Same<T, JsonObject> : Same<keyof T, never>;
+type Same<A, B> = [A, B] extends [B, A] ? true : false;
 
 type Of<T extends TSchema> = Plain<Static<T>>;
 

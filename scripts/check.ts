@@ -63,14 +63,16 @@ function countsIn(output: string): Counts {
 
 /**
  * What the runner said of each failed test: its error, and below it the test's name. After many
- * tests it says the same again by itself.
+ * tests it lists those names again, without the errors.
  */
 function failuresIn(output: string): string[] {
   const failures = new Map<string, string>();
   let said: string[] = [];
   for (const line of output.split("\n")) {
     said.push(line);
-    if (line.startsWith("(fail) ")) failures.set(line, said.slice(-FAILURE_LINES).join("\n"));
+    if (line.startsWith("(fail) ") && !failures.has(line)) {
+      failures.set(line, said.slice(-FAILURE_LINES).join("\n"));
+    }
     if (/^\((pass|fail|skip|todo)\) /.test(line)) said = [];
   }
   return [...failures.values()];

@@ -40,10 +40,16 @@ function typeOf(schema: JsonSchema, indent: string): string {
     return `readonly [${prefixItems.map((each) => typeOf(each, indent)).join(", ")}]`;
   }
   if (items !== undefined) return `readonly (${typeOf(items as JsonSchema, indent)})[]`;
-  if (schema.additionalProperties !== undefined) return "JsonObject";
+  const { additionalProperties } = schema;
+  if (additionalProperties !== undefined) return recordOf(additionalProperties, indent);
   if (properties !== undefined) return objectOf(schema, indent);
   const types = (Array.isArray(type) ? type : [type]) as readonly string[];
   return types.map((each) => (each === "integer" ? "number" : each)).join(" | ");
+}
+
+function recordOf(values: unknown, indent: string): string {
+  if (typeof values !== "object" || values === null) return "JsonObject";
+  return `{ readonly [key: string]: ${typeOf(values as JsonSchema, indent)} }`;
 }
 
 function objectOf({ properties, required = [] }: JsonSchema, indent: string): string {

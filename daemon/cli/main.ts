@@ -90,27 +90,31 @@ function sentence(thrown: unknown): string {
   return unforeseen(thrown);
 }
 
-/** What kept standard output from taking something; a reader that has enough is none. */
-let unprinted: unknown;
+/** What kept standard output from taking something. */
+let outputError: NodeJS.ErrnoException | undefined;
 
 function onOutputError(thrown: NodeJS.ErrnoException): void {
-  if (thrown.code !== "EPIPE") unprinted ??= thrown;
+  outputError ??= thrown;
 }
 
-/** What goes into a pipe is on its way only when the stream has ended. False: it was not taken. */
+/**
+ * What goes into a pipe is on its way only when the stream has ended; one that has failed never
+ * ends on Node. False: something was not taken by a reader that has not had enough.
+ */
 async function printed(): Promise<boolean> {
   await new Promise<void>((resolve) => {
+    if (outputError !== undefined) return resolve();
     process.stdout.once("error", () => resolve());
     process.stdout.end(() => resolve());
   });
-  return unprinted === undefined;
+  return outputError === undefined || outputError.code === "EPIPE";
 }
 
 if (import.meta.main) {
   process.stdout.on("error", onOutputError);
   const status = await runCommand(process.argv.slice(2), readEnvironment(process.env));
   if (await printed()) process.exit(status);
-  const why = messageOf(unprinted);
+  const why = messageOf(outputError);
   process.stderr.write(`memsync: standard output could not be written to its end (${why})\n`);
   process.exit(status || FAILED);
 }

@@ -56,7 +56,7 @@ export const BatchBody = Type.Object(
       encoding: EncodingBody,
       documents: DocumentsBody,
       projects: Type.Optional(
-        jsonObject<Readonly<Record<string, unknown>>>({
+        jsonObject<Readonly<Record<string, Static<typeof ProjectPartBody>>>>({
           additionalProperties: ProjectPartBody,
           description: `by project id, at most ${LIMITS.projectsPerExchange}`,
         }),
@@ -74,7 +74,7 @@ export const BatchAnswerBody = Type.Object(
       encoding: EncodingBody,
       documents: DocumentsAnswerBody,
       projects: Type.Optional(
-        jsonObject<Readonly<Record<string, unknown>>>({
+        jsonObject<Readonly<Record<string, Static<typeof ProjectPartAnswerBody>>>>({
           additionalProperties: ProjectPartAnswerBody,
           description: "by project id, one for each that was sent",
         }),

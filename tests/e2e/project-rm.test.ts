@@ -114,7 +114,9 @@ scenario("a deleted project is begun anew with the file that is there", async (l
   await save(lab, a, `${TEXT}- new\n`);
   await a.memsync("link", "--anew");
   await waitFor("the text on b", () => textIn(b) === `${TEXT}- new\n`);
-  expect((await b.fileStatus())?.state).toBe("followed");
+  await waitFor("the file to be followed", async () => {
+    return (await b.fileStatus())?.state === "followed";
+  });
   expect(await idsAt(service)).toEqual([id]);
   expect(await b.list()).toEqual([]);
   await b.memsync("set", "build", "make");

@@ -216,6 +216,14 @@ test("the emulator runs as a process of Node, too", async () => {
   expect(await emulator.ended).toEqual({ status: 0, signal: null });
 });
 
+test("an emulator whose reader has gone ends on Node as any other", async () => {
+  const command = "node node_modules/memsync/dist/cli-node.mjs emulator --port 0 --data-dir kept";
+  const script = `mkfifo gone && {
+    read _ < gone; ${command} & until [ -e kept/emulator.db ]; do :; done
+    kill "$!"; wait "$!"; echo "$?" >&2; } | { exec 0<&-; echo > gone; }`;
+  expect((await consumer.run("sh", "-c", script)).stderr).toBe("0\n");
+});
+
 test("installed for all projects it runs from anywhere, and its manual page is there", async () => {
   const { consumer: everywhere, prefix } = await installedGlobally(packed);
   await using _ = everywhere;
@@ -225,7 +233,8 @@ test("installed for all projects it runs from anywhere, and its manual page is t
     printf 'npm run build' | "$0" set --layer user build - &&
     "$0" get --layer user build`;
   const { stdout, stderr } = await everywhere.run("sh", "-c", script, command);
-  expect([stdout, stderr]).toEqual([`${VERSION}\nnpm run build`, ""]);
+  const waits = "memsync: saved; will be sent when the daemon runs: `memsync start`\n";
+  expect([stdout, stderr]).toEqual([`${VERSION}\nnpm run build`, waits]);
   const page = Bun.file(join(everywhere.folder, prefix, "share/man/man1/memsync.1"));
   expect(await page.exists()).toBe(true);
 });
