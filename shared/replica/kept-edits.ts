@@ -2,7 +2,7 @@ import type * as Y from "yjs";
 import { holdsAny, type IdRanges } from "./id-ranges.ts";
 import { hasWord } from "./line-diff.ts";
 import { type MergedLine, readMergedText } from "./merged-lines.ts";
-import { type MovedLines, movedByOne, movedTwice, runsOf, type Writer } from "./moved-lines.ts";
+import { type MovedLines, movedByOne, movedTwice, movedRuns, type Writer } from "./moved-lines.ts";
 import { neighbourStart } from "./neighbour-lines.ts";
 import { textRuns } from "./text.ts";
 
@@ -73,7 +73,7 @@ export function findKeptEdits(
 
 function movedEdits(lines: readonly MergedLine[], moved: MovedLines): MovedTwice {
   const editsBy = (by: Writer) =>
-    runsOf(lines, by, moved[by]).map((run) => keptEdit(lines, by, run));
+    movedRuns(lines, by, moved[by]).map((run) => keptEdit(lines, by, run));
   return { mine: editsBy("mine"), theirs: editsBy("theirs") };
 }
 
