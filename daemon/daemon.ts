@@ -48,11 +48,11 @@ import { Followers } from "./sources/followers.ts";
 import { createGit } from "./sources/run-git.ts";
 import { watchFolder } from "./sources/watched-folder.ts";
 import { type DaemonStatus, isSynced, readStatus } from "./status.ts";
-import type { SyncUnit } from "./sync/schedule.ts";
 import type { Service, ServiceAnswer } from "./sync/service.ts";
 import { realSigns, WakeWatch } from "./sync/wake-watch.ts";
 import type { DaemonTables } from "./tables.ts";
 import { within } from "./within.ts";
+import type { SyncUnit } from "./sync/sync-units.ts";
 
 /** What a daemon works with: one home, and the services that its projects are bound to. */
 export interface DaemonOptions {

@@ -41,8 +41,8 @@ import {
 import type { Git } from "./sources/run-git.ts";
 import { realPathOf } from "./sources/working-tree.ts";
 import { hasEverAnswered } from "./sync/positions.ts";
-import type { SyncUnit } from "./sync/schedule.ts";
 import type { DaemonTables } from "./tables.ts";
+import type { SyncUnit } from "./sync/sync-units.ts";
 
 /** Choices for one `link`; what is left out is derived from the folder or stays as it was. */
 export interface LinkOptions {

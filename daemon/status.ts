@@ -22,10 +22,9 @@ import { readPlainStatus } from "./sync/plain/plain-status.ts";
 import { FORBIDDEN } from "./sync/incoming.ts";
 import { countUnacknowledged, isPlain, readPosition, type SyncPosition } from "./sync/positions.ts";
 import type { RequestBudget } from "./sync/request-budget.ts";
-import { documentsOf } from "./sync/round.ts";
-import type { SyncUnit } from "./sync/schedule.ts";
 import type { DaemonTables } from "./tables.ts";
 import { countMemories, findUnlinked, type UnlinkedProject } from "./unlinked-projects.ts";
+import { documentsOf, type SyncUnit } from "./sync/sync-units.ts";
 
 /** How far a unit's documents are: what is durable here, and what the service has acknowledged. */
 export interface UnitStatus {

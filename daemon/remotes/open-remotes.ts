@@ -11,8 +11,6 @@ import { budgetsIn } from "../sync/budget-store.ts";
 import { SyncEngine } from "../sync/engine.ts";
 import { createHttpService } from "../sync/http-service.ts";
 import { forgetOtherServices } from "../sync/positions.ts";
-import { documentsOf } from "../sync/round.ts";
-import type { SyncUnit } from "../sync/schedule.ts";
 import type { Service } from "../sync/service.ts";
 import type { DaemonTables } from "../tables.ts";
 import { type Remote, type RemoteEnvironment, UNKNOWN_SERVICE } from "./remote.ts";
@@ -20,6 +18,7 @@ import { listBindings } from "./remote-store.ts";
 import { type RemoteView, readRemotes } from "./remote-view.ts";
 import type { FoundToken, TokenStore } from "./token-store.ts";
 import { unavailableService } from "./unavailable-service.ts";
+import { documentsOf, type SyncUnit } from "../sync/sync-units.ts";
 
 /** A remote that could not be opened, as while the keyring is locked, is tried again after this. */
 const OPEN_AGAIN_MS = 60_000;

@@ -6,7 +6,6 @@ import type { World } from "../../shared/world.ts";
 import { giveHeldTo } from "../held/held-store.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../local-account.ts";
 import { forgetPlain } from "../sync/plain/plain-store.ts";
-import { documentsOf } from "../sync/round.ts";
 import { forgetPositions } from "../sync/positions.ts";
 import type { DaemonTables } from "../tables.ts";
 import {
@@ -25,6 +24,7 @@ import {
   setDefaultRemote,
 } from "./remote-store.ts";
 import { getRemote } from "./remote-view.ts";
+import { documentsOf } from "../sync/sync-units.ts";
 
 type Context = WriteContext<DaemonTables>;
 

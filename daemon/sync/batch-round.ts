@@ -7,7 +7,6 @@ import type { DocumentRequest, ExchangeRequest } from "../../shared/wire/exchang
 import type { Layer } from "../../shared/wire/layer.ts";
 import { askingWhole, type Refusal, recoverFrom } from "./recovery.ts";
 import {
-  documentsOf,
   prepare,
   type Refused,
   type RoundResult,
@@ -17,8 +16,8 @@ import {
   tellSent,
 } from "./round.ts";
 import type { RoundOptions } from "./round-options.ts";
-import type { SyncUnit } from "./schedule.ts";
 import type { Outcome } from "./service.ts";
+import { documentsOf, type SyncUnit } from "./sync-units.ts";
 
 /** What has become of the units of a batch so far. */
 interface Progress {

@@ -14,12 +14,13 @@ import { readPosition } from "./positions.ts";
 import { openBound } from "./open-bound.ts";
 import { refusalAdvice } from "./refusal-advice.ts";
 import type { RequestBudget } from "./request-budget.ts";
-import { documentsOf, type Refused, type RoundResult, unitsToSync } from "./round.ts";
+import { type Refused, type RoundResult } from "./round.ts";
 import type { RoundOptions } from "./round-options.ts";
-import { type NextStep, SyncSchedule, type SyncUnit } from "./schedule.ts";
+import { type NextStep, SyncSchedule } from "./schedule.ts";
 import type { Outcome } from "./service.ts";
 import { ServiceRounds } from "./service-rounds.ts";
 import { SyncJournal } from "./sync-journal.ts";
+import { documentsOf, unitsToSync, type SyncUnit } from "./sync-units.ts";
 
 /** Without the live socket, a unit is asked about at most this often, as the budget allows. */
 const ASK_INTERVAL_MS = 10_000;

@@ -1,4 +1,4 @@
-import type { ProjectId, UserId } from "../../shared/ids.ts";
+import type { UserId } from "../../shared/ids.ts";
 import { layerOf, projectDocument, projectOf } from "../../shared/replica/address.ts";
 import type { WriteContext } from "../../shared/replica/write-context.ts";
 import type { DocumentRequest, ExchangeAnswer } from "../../shared/wire/exchange.ts";
@@ -11,23 +11,10 @@ import { noteMissing, leavePlain } from "./plain/document-state.ts";
 import { isPlain, NOT_CONTACTED, readPosition } from "./positions.ts";
 import { hasTurns, type Refusal, recoverRefused, takeNextTurn } from "./recovery.ts";
 import type { RoundOptions } from "./round-options.ts";
-import type { SyncUnit } from "./schedule.ts";
 import type { Outcome } from "./service.ts";
+import { documentsOf, NOT_FOUND, type SyncUnit } from "./sync-units.ts";
 
 type Context = WriteContext<DaemonTables>;
-
-/** Status of an answer about what is not there. */
-export const NOT_FOUND = 404;
-
-/** The units to keep in step: every followed project, and `user` and `global` by themselves. */
-export function unitsToSync(projects: ReadonlyMap<ProjectId, string>): SyncUnit[] {
-  return [...projects.keys(), "own"];
-}
-
-/** The names of a unit's documents. */
-export function documentsOf(unit: SyncUnit, user: UserId): string[] {
-  return unit === "own" ? [`user/${user}`, "global"] : [unit];
-}
 
 /** What a call about one unit is about: with a project's perhaps `user` and `global`, too. */
 export interface SinglePlan {

@@ -1,8 +1,5 @@
-import type { ProjectId } from "../../shared/ids.ts";
 import type { Urgency } from "./budget.ts";
-
-/** What one call to the service is about: a project, or `user` and `global` alone. */
-export type SyncUnit = ProjectId | "own";
+import type { SyncUnit } from "./sync-units.ts";
 
 /** Calls about one unit keep at least this distance, so that fast writes share one. */
 export const CALL_DISTANCE_MS = 1000;

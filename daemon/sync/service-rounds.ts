@@ -8,17 +8,10 @@ import { ownRound, readOwnMemories } from "./plain/own-round.ts";
 import type { PlainOptions } from "./plain/plain-options.ts";
 import { type PlainResult, projectRound } from "./plain/project-round.ts";
 import { isContacted } from "./positions.ts";
-import {
-  documentsOf,
-  exchangeRound,
-  NOT_FOUND,
-  type Refused,
-  type RoundResult,
-  type SinglePlan,
-} from "./round.ts";
+import { exchangeRound, type Refused, type RoundResult, type SinglePlan } from "./round.ts";
 import type { RoundOptions } from "./round-options.ts";
-import type { SyncUnit } from "./schedule.ts";
 import type { Outcome } from "./service.ts";
+import { documentsOf, NOT_FOUND, type SyncUnit } from "./sync-units.ts";
 
 /** A service that had no exchange is asked again after this long whether it has one now. */
 const ASK_AGAIN_MS = 10 * 60_000;

@@ -2,7 +2,6 @@ import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/gateway/mount.ts";
 import { openReplica } from "../../daemon/open-replica.ts";
 import { createCalls, type Send } from "../../daemon/sync/http-service.ts";
 import type { Refused } from "../../daemon/sync/round.ts";
-import type { SyncUnit } from "../../daemon/sync/schedule.ts";
 import { ServiceRounds } from "../../daemon/sync/service-rounds.ts";
 import type { DaemonTables } from "../../daemon/tables.ts";
 import { createEmulatorApp } from "../../server/emulator/emulator-app.ts";
@@ -11,6 +10,7 @@ import { silentLog } from "../../shared/log.ts";
 import { projectDocument } from "../../shared/replica/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store.ts";
 import { seededRandom, seededWorld } from "./random.ts";
+import type { SyncUnit } from "../../daemon/sync/sync-units.ts";
 
 /** More rounds than anything takes here that comes to an end. */
 const ROUNDS_MAX = 300;

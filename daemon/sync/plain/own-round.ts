@@ -1,6 +1,5 @@
 import type { DocumentAddress } from "../../../shared/replica/address.ts";
 import { layerOf } from "../../../shared/replica/address.ts";
-import { documentsOf } from "../round.ts";
 import type { Outcome } from "../service.ts";
 import { deleteMemories } from "./delete-memories.ts";
 import { writeKept } from "./document-state.ts";
@@ -16,6 +15,7 @@ import {
 import type { PlainResult } from "./project-round.ts";
 import { type OwnReading, readCreated, readOwn } from "./reading.ts";
 import { type Creation, takeOwn } from "./take-own.ts";
+import { documentsOf } from "../sync-units.ts";
 
 /** Creations of one round; the others wait for the next. */
 const CREATIONS_MAX = 20;

@@ -1,7 +1,6 @@
 import type { ProjectId } from "../../../shared/ids.ts";
 import { projectDocument } from "../../../shared/replica/address.ts";
 import { findBinding } from "../../remotes/remote-store.ts";
-import { NOT_FOUND } from "../round.ts";
 import type { Outcome } from "../service.ts";
 import { deleteMemories } from "./delete-memories.ts";
 import { noteMissing, writeKept } from "./document-state.ts";
@@ -12,6 +11,7 @@ import { type ProjectReading, readProject } from "./reading.ts";
 import { type Sent, sendItems } from "./send-items.ts";
 import { withAnswered } from "./sent-values.ts";
 import { takeProject } from "./take-project.ts";
+import { NOT_FOUND } from "../sync-units.ts";
 
 /** What a round came to. */
 export interface PlainResult {
