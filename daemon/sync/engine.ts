@@ -14,7 +14,7 @@ import { readPosition } from "./positions.ts";
 import { openBound } from "./open-bound.ts";
 import { refusalAdvice } from "./refusal-advice.ts";
 import type { RequestBudget } from "./request-budget.ts";
-import { type Refused, type RoundResult } from "./round.ts";
+import type { Refused, RoundResult } from "./round.ts";
 import type { RoundOptions } from "./round-options.ts";
 import { type NextStep, SyncSchedule } from "./schedule.ts";
 import type { Outcome } from "./service.ts";
