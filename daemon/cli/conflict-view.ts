@@ -110,8 +110,7 @@ const CONFLICT_WORDS = {
   elsewhere: "lines that git brought, and that are not in the document",
   renewed: "a file came to the document, or was made anew, without these lines, in the document",
   "set-aside": "git took these lines out of a file, and they stay in the document",
-  twice:
-    "two machines moved these lines to different places, and they stand twice, in the document",
+  twice: "two machines put these lines at different places, and they stand twice, in the document",
 } as const;
 
 /** Of these both versions have the same lines, and only where they stand tells them apart. */

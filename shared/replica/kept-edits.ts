@@ -2,7 +2,7 @@ import type * as Y from "yjs";
 import { holdsAny, type IdRanges } from "./id-ranges.ts";
 import { hasWord } from "./line-diff.ts";
 import { type MergedLine, readMergedText } from "./merged-lines.ts";
-import { type MovedLines, movedByOne, movedTwice, movedRuns, type Writer } from "./moved-lines.ts";
+import { type MovedLines, linesTwice, movedByOne, movedRuns, type Writer } from "./moved-lines.ts";
 import { neighbourStart } from "./neighbour-lines.ts";
 import { textRuns } from "./text.ts";
 
@@ -17,7 +17,7 @@ export interface KeptEdit {
   readonly at: number;
 }
 
-/** Lines that both sides moved, and that stand at two places now. */
+/** Lines that both sides moved or wrote, and that stand at two places now. */
 export type MovedTwice = Readonly<Record<Writer, readonly KeptEdit[]>>;
 
 /** What is to be told of two sides that have met. */
@@ -46,7 +46,7 @@ export interface MetSides {
  * The places where one side replaced lines that the other deleted, or put lines between two that
  * the other deleted, or to which it moved them: what was put there stays, though it is all that is
  * left of what the other side wanted to be rid of, or has moved elsewhere. And what both moved to
- * two places. `moved` is what `findMovedLines` gave before a clean-up.
+ * two places, or wrote there. `moved` is what `findMovedLines` gave before a clean-up.
  */
 export function findKeptEdits(
   ytext: Y.Text,
@@ -59,14 +59,14 @@ export function findKeptEdits(
     theirs: gravesOf(ytext, deleted.theirs),
   };
   const hasGraves = graves.both.size + graves.mine.size + graves.theirs.size > 0;
-  if (!hasGraves && !moved) return { edits: [], twice: undefined };
+  const isByBoth = mine.size > 0 && theirs.size > 0;
+  if (!hasGraves && !moved && !isByBoth) return { edits: [], twice: undefined };
   const { lines } = readMergedText(ytext, mine, theirs);
   const inPlace = editsInPlace(lines, graves);
-  if (!moved) return { edits: inPlace, twice: undefined };
-  const alone = movedEdits(lines, movedByOne(moved));
-  const twice = movedEdits(lines, movedTwice(lines, moved));
+  const alone = moved && movedEdits(lines, movedByOne(moved));
+  const twice = movedEdits(lines, linesTwice(lines, moved));
   return {
-    edits: [...inPlace, ...alone.mine, ...alone.theirs],
+    edits: [...inPlace, ...(alone?.mine ?? []), ...(alone?.theirs ?? [])],
     twice: twice.mine.length > 0 ? twice : undefined,
   };
 }

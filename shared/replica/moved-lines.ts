@@ -1,7 +1,7 @@
 import type * as Y from "yjs";
 import type { IdRanges } from "./id-ranges.ts";
 import { hasWord } from "./line-diff.ts";
-import { type MergedLine, readMergedText } from "./merged-lines.ts";
+import { type MergedLine, readMergedText, type Side } from "./merged-lines.ts";
 import { type RemovedText, wholeLines } from "./removed-text.ts";
 
 /** Whose change it is. */
@@ -48,13 +48,39 @@ export function movedByOne({ mine, theirs }: MovedLines): MovedLines {
   };
 }
 
-/** What both moved and stands at both places still. */
-export function movedTwice(lines: readonly MergedLine[], { mine, theirs }: MovedLines): MovedLines {
-  const standing = (by: Writer) =>
-    new Set(lines.filter(({ side }) => side === by).map(({ text }) => text));
-  const [byMe, byThem] = [standing("mine"), standing("theirs")];
-  const twice = [...mine].filter((each) => theirs.has(each) && byMe.has(each) && byThem.has(each));
+/**
+ * What both sides put at two places: moved there, or written by each for itself. Of what is new all
+ * that one side wrote at a place has to be the other's, too, and new to the text: two sections may
+ * well have a line in common.
+ */
+export function linesTwice(
+  lines: readonly MergedLine[],
+  moved: MovedLines | undefined,
+): MovedLines {
+  const standing = (by: Side) =>
+    new Set(lines.filter(({ side, text }) => side === by && hasWord(text)).map(({ text }) => text));
+  const [byMe, byThem, before] = [standing("mine"), standing("theirs"), standing("base")];
+  const isMoved = (line: string) => moved?.mine.has(line) && moved.theirs.has(line);
+  const wholes = new Set([
+    ...wholeRuns(lines, "mine", byThem),
+    ...wholeRuns(lines, "theirs", byMe),
+  ]);
+  const twice = [...byMe].filter((line) => {
+    return byThem.has(line) && (isMoved(line) || (wholes.has(line) && !before.has(line)));
+  });
   return { mine: new Set(twice), theirs: new Set(twice) };
+}
+
+/** The lines of those runs of one side's that have no line but such as the other side wrote. */
+function wholeRuns(lines: readonly MergedLine[], by: Writer, others: ReadonlySet<string>) {
+  const whole: string[] = [];
+  for (let first = 0, end = 0; first < lines.length; first = end + 1) {
+    end = first;
+    while (lines[end]?.side === by) end++;
+    const said = lines.slice(first, end).flatMap(({ text }) => (hasWord(text) ? [text] : []));
+    if (said.every((line) => others.has(line))) whole.push(...said);
+  }
+  return whole;
 }
 
 /**

@@ -47,7 +47,8 @@ export interface TextVersion {
  *   with another history of git. What the document had beyond it stays.
  * - `set-aside`: git took saved lines out of a file and keeps them in a stash or on another branch.
  *   They stay in the document.
- * - `twice`: two machines moved the same lines to different places, and they stand at both.
+ * - `twice`: two machines moved the same lines to different places, or wrote them there, and they
+ *   stand at both.
  */
 export type TextConflictKind = (typeof TEXT_CONFLICT_KINDS)[number];
 

@@ -179,6 +179,30 @@ test("what both move to the same place stands there once, and nothing is told", 
   expect([await a.conflicts(), await b.conflicts()]).toEqual([[], []]);
 });
 
+test("a line that each writes at a place of its own is told, and one command leaves one", async () => {
+  const { a, b } = await pair();
+  const line = "Ask before a release.\n";
+  await a.save(GUIDE.replace("Use make.\n", `Use make.\n${line}`));
+  await b.save(GUIDE);
+  await b.save(`${GUIDE}${line}`);
+  await exchange([a, b]);
+  expect((await a.doc()).split(line)).toHaveLength(3);
+  const [conflict] = await a.conflicts();
+  expect([conflict?.kind, conflict?.versions.map(({ text }) => text)]).toEqual([
+    "twice",
+    [line, line],
+  ]);
+  expect(await b.conflicts()).toEqual(await a.conflicts());
+});
+
+test("sections that have a line in common are no such thing", async () => {
+  const { a, b } = await pair();
+  await a.save(`## Install\n\nSo:\n\n    npm ci\n\n${GUIDE}`);
+  await b.save(`${GUIDE}\n## Again\n\nSo:\n\n    npm ci --force\n`);
+  await exchange([a, b]);
+  expect(await a.conflicts()).toEqual([]);
+});
+
 test("a line that one leaves out of a block that both move is told", async () => {
   const { a, b } = await pair();
   const moved = `${WITHOUT}\n## Build\n\nUse make.\nThen strip.\n`;
