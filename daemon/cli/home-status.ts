@@ -9,6 +9,8 @@ import { type Link, listLinks } from "../links.ts";
 import { LOCAL_ACCOUNT } from "../local-account.ts";
 import { findBinding, listRemotes } from "../remotes/remote-store.ts";
 import type { DaemonTables } from "../tables.ts";
+import { readDeletion } from "../deleted-project.ts";
+import { listUnlinked } from "../unlinked-projects.ts";
 import type { Environment } from "./environment.ts";
 import { heldLines } from "./held-view.ts";
 import { ownDocument } from "./layer-option.ts";
@@ -16,6 +18,7 @@ import { listConflicts } from "./local-conflicts.ts";
 import { readLocalMemories } from "./local-memories.ts";
 import { bytesShown, count, momentShown, shownPlainly } from "./output.ts";
 import { withLocal } from "./place.ts";
+import { unlinkedCount } from "./project-list.ts";
 import { isStandingIn, type Standing } from "./standing.ts";
 import { tilde } from "./tilde.ts";
 
@@ -33,12 +36,19 @@ interface HomeProject {
   readonly folders: readonly { readonly dir: string }[];
 }
 
+interface UnlinkedHomeProject extends Omit<HomeProject, "name"> {
+  readonly name: string | null;
+  readonly deleted: null;
+}
+
 /** What the home knows while no daemon runs: `memsync status --json` prints it as it is. */
 export interface HomeStatus {
   readonly version: string;
   readonly home: string;
   readonly running: false;
   readonly projects: readonly HomeProject[];
+  /** Linked to no folder here, and not deleted; without a name where nobody gave one. */
+  readonly unlinked: readonly UnlinkedHomeProject[];
   /** The `user` and `global` memories, of each remote where there are several. */
   readonly own: readonly { readonly remote: string | null; readonly memories: number }[];
   readonly held: readonly HeldStatus[];
@@ -63,6 +73,7 @@ export async function readHomeStatus(env: Environment): Promise<HomeStatus | und
       home: env.home.dir,
       running: false,
       projects: await projectsOf(db, await listLinks(db), nameOf),
+      unlinked: await unlinkedOf(db, await listLinks(db), nameOf),
       own,
       held: await readHeldStatus(db, nameOf),
       conflicts: (await listConflicts(db)).length,
@@ -99,6 +110,22 @@ async function projectsOf(
   return [...projects.values()];
 }
 
+async function unlinkedOf(
+  db: Db,
+  links: readonly Link[],
+  nameOf: (account: string) => string | null,
+): Promise<UnlinkedHomeProject[]> {
+  const unlinked: UnlinkedHomeProject[] = [];
+  for (const { id, name, account } of await listUnlinked(db, links)) {
+    if (await readDeletion(db, id)) continue;
+    const memories = (await readLocalMemories(db, id, account)).length;
+    const text = await readKeptText(db, account, id);
+    const kept = { id, name, remote: nameOf(account), memories, text, deleted: null };
+    unlinked.push({ ...kept, folders: [] });
+  }
+  return unlinked;
+}
+
 /** What the home knows in a few lines, the project in which one stands first. */
 export function homeStatusLines(status: HomeStatus, standing: Standing): string[] {
   const several = status.own.length > 1;
@@ -110,6 +137,7 @@ export function homeStatusLines(status: HomeStatus, standing: Standing): string[
   return [
     ...sorted.flatMap((project) => projectLines(project, isHere(project), several)),
     ...(sorted.length === 0 ? ["project   none linked; run `memsync link` in one"] : []),
+    ...unlinkedCount(status.unlinked.length),
     ...status.own.map(({ remote, memories }) => {
       const whose = several && remote !== null ? `at ${remote}` : "user and global";
       return `own       ${whose}: ${count(memories, "memory", "memories")} saved`;

@@ -1,5 +1,6 @@
 import type { DaemonStatus, FolderStatus, ProjectStatus } from "../status.ts";
 import { count } from "./output.ts";
+import { unlinkedCount } from "./project-list.ts";
 import { isStandingIn } from "./standing.ts";
 import { type StatusView, statusLines } from "./status-view.ts";
 import { hasTerminal, styled } from "./terminal.ts";
@@ -55,11 +56,8 @@ function fits(lines: readonly string[], { rows }: Screen): boolean {
 /** What there is too much of to be shown. */
 function countedLines({ held, unlinked }: DaemonStatus): string[] {
   const kept = held.filter(({ kind }) => kind !== "file");
-  const projects = count(unlinked.length, "project", "projects");
   return [
-    ...(unlinked.length > 0
-      ? [`unlinked  ${projects} on this machine only; \`memsync status --all\` shows each`]
-      : []),
+    ...unlinkedCount(unlinked.length),
     ...(kept.length > 0 ? [`held      ${kept.length} here: \`memsync held\` lists them`] : []),
   ];
 }

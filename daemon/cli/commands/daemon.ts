@@ -13,8 +13,9 @@ import { homeStatusLines, readHomeStatus } from "../home-status.ts";
 import { assertFolder, meantFolder, sayMeant } from "../meant-folder.ts";
 import { listLinks } from "../../links.ts";
 import { refuseMistyped } from "../known-projects.ts";
-import { count, say, sayAside, sayJson, table, saySentence } from "../output.ts";
+import { count, say, sayAside, sayJson, saySentence } from "../output.ts";
 import { withLocal } from "../place.ts";
+import { showProjects } from "../project-list.ts";
 import { findStanding } from "../standing.ts";
 import { statusOnScreen, wholeOnScreen } from "../status-summary.ts";
 import { askSync, callSync, watchSync } from "../sync-progress.ts";
@@ -49,7 +50,7 @@ export function addDaemonCommands(program: Command, env: Environment): void {
     .action((options: StatusFlags) => status(env, options));
   program
     .command("projects")
-    .description("list the followed projects")
+    .description("list the followed projects, and those that are linked nowhere here")
     .option("--json", "print them as JSON")
     .action((options: JsonOption) => projects(env, options));
   program
@@ -125,15 +126,7 @@ async function showHome(env: Environment, { json }: JsonOption): Promise<void> {
 async function projects(env: Environment, { json }: JsonOption): Promise<void> {
   const read = (await readStatus(env)) ?? (await readHomeStatus(env));
   if (!read) throw await noDaemon(env);
-  const found = read.projects;
-  if (json) {
-    sayJson(found);
-    return;
-  }
-  if (found.length === 0) sayAside("no project is followed yet: `memsync link DIR` follows one");
-  const rows = found.flatMap(({ id, name, folders }) => folders.map(({ dir }) => [name, id, dir]));
-  // The folder says which project it is, to a command, too.
-  for (const line of table(rows, [1], { isLastWhole: true })) say(line);
+  showProjects(read, json === true);
 }
 
 async function link(env: Environment, dir: string | undefined, flags: LinkFlags): Promise<void> {
