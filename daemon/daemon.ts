@@ -245,8 +245,13 @@ export class Daemon implements Controlled {
   }
 
   /** Follows a folder's project from now on. Refuses a folder that is not there. */
-  link(folder: string, options: LinkOptions = {}): Promise<BoundLink> {
-    return this.#folders.link(folder, options);
+  async link(folder: string, options: LinkOptions = {}): Promise<BoundLink> {
+    if (options.anew) {
+      // A deletion that this machine has not heard of yet would come after the new beginning.
+      await this.#folders.link(folder, { ...options, anew: false });
+      await within(this.#options.world, SYNC_MS_MIN, this.#remotes.syncNow());
+    }
+    return await this.#folders.link(folder, options);
   }
 
   /** Stops following a folder; nothing is deleted anywhere. False: it was not linked. */

@@ -181,6 +181,43 @@ scenario("a deletion of what is linked nowhere waits for its service, as any", a
   expect((await a.status()).unlinked).toEqual([]);
 });
 
+scenario("`link` says that a project was deleted, also where that was not known", async (lab) => {
+  const service = emulator.account("link-deleted");
+  const [a, b] = await startTwo(lab, service);
+  const { id } = await a.projectOf();
+  await b.memsync("unlink");
+  await a.memsync("project", "rm", ".", "--yes");
+  await a.sync();
+  const told = /origin was deleted \d{4}-\S+ \S+ on the a: `memsync link --anew` begins it anew/;
+  for (const each of [a, b]) {
+    const { status, stdout, stderr } = await each.run(["link"]);
+    expect([status, stdout]).toEqual([0, `linked ${each.folder} to origin (${id})\n`]);
+    expect(stderr.replaceAll("\n", " ")).toMatch(told);
+    const { deleted } = JSON.parse(await each.memsync("link", "--json"));
+    expect(deleted).toMatchObject({ machine: "the a" });
+  }
+});
+
+scenario(
+  "`link --anew` begins a project anew of whose end this machine had not heard",
+  async (lab) => {
+    const service = emulator.account("unheard");
+    const [a, b] = await startTwo(lab, service);
+    await b.memsync("unlink");
+    await a.memsync("project", "rm", ".", "--yes");
+    await a.sync();
+    await b.memsync("link", "--anew");
+    await b.untilSynced();
+    expect((await b.projectOf()).deleted).toBeNull();
+    expect(await b.memsync("doc")).toBe(TEXT);
+    expect(await b.list()).toEqual([]);
+    await waitFor("the file on a to be followed", async () => {
+      return (await a.fileStatus())?.state === "followed";
+    });
+    expect(textIn(a)).toBe(TEXT);
+  },
+);
+
 scenario("a project that nobody here knows is not deleted by half", async (lab) => {
   const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
   await machine.up();

@@ -1,9 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
+import type { Kysely } from "kysely";
 import { parseProjectId } from "../../../shared/ids.ts";
+import { timestampOf } from "../../../shared/timestamps.ts";
+import { readDeletion } from "../../deleted-project.ts";
 import type { BoundLink } from "../../linked-folders.ts";
 import { FOLLOWED_NAMES } from "../../sources/followable-files.ts";
 import type { DaemonStatus } from "../../status.ts";
+import type { DaemonTables } from "../../tables.ts";
+import { listUnlinked } from "../../unlinked-projects.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import { type GatewayClient, OWN_DEADLINE_MS } from "../daemon-contact.ts";
 import type { Environment } from "../environment.ts";
@@ -16,9 +21,11 @@ import { refuseMistyped } from "../known-projects.ts";
 import { count, say, sayAside, sayJson, saySentence } from "../output.ts";
 import { withLocal } from "../place.ts";
 import { showProjects } from "../project-list.ts";
+import { wasDeleted } from "../refuse-deleted.ts";
 import { findStanding } from "../standing.ts";
 import { statusOnScreen, wholeOnScreen } from "../status-summary.ts";
 import { askSync, callSync, watchSync } from "../sync-progress.ts";
+import { hasTerminal } from "../terminal.ts";
 import { conflictLines, wholeStatus } from "../whole-status.ts";
 import { whyUnsynced } from "../why-unsynced.ts";
 
@@ -140,16 +147,32 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   const { json, ...options } = flags;
   const daemon = await getDaemon(env);
   const body = { dir: folder, ...options };
+  const known = await withLocal(env, listUnlinkedHere);
   const linked = (await daemon.call("POST", "/_memsync/link", body)) as BoundLink;
   const { projectId, name, write, remote } = linked;
+  // Of what was linked here before, or is new to a person, others may have made an end.
+  if (known.includes(projectId) || hasTerminal()) await lookOnce(daemon);
+  const deletion = await withLocal(env, async (db) => db && (await readDeletion(db, projectId)));
   const at = flags.remote === undefined ? "" : `, bound to ${remote}`;
-  if (json) sayJson({ dir: linked.dir, project_id: projectId, name, write, remote });
+  const deleted = deletion ? { ...deletion, at: timestampOf(deletion.at) } : null;
+  if (json) sayJson({ dir: linked.dir, project_id: projectId, name, write, remote, deleted });
   else saySentence(`linked ${linked.dir} to ${name} (${projectId})${at}`);
+  if (deletion) sayAside(wasDeleted(name, deletion));
   await sayMeant(env, dir, linked.dir);
   for (const gone of linked.gone) {
     const whether = `\`memsync unlink '${gone}'\` if it is this one, copied here`;
     sayAside(`${gone} is linked to the same project, and is gone: ${whether}`);
   }
+}
+
+async function listUnlinkedHere(db: Kysely<DaemonTables> | undefined): Promise<string[]> {
+  const unlinked = db ? await listUnlinked(db, await listLinks(db)) : [];
+  return unlinked.map(({ id }) => id);
+}
+
+/** Asks the services once, as long as that takes a moment; what they say later `status` shows. */
+async function lookOnce(daemon: GatewayClient): Promise<void> {
+  await callSync(daemon, 0, { unlessOffline: true }).catch(() => undefined);
 }
 
 async function unlink(env: Environment, dir: string | undefined, { json }: JsonOption) {
