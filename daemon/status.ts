@@ -5,7 +5,7 @@ import type { ReplicaStore } from "../shared/replica/store.ts";
 import { VERSION } from "../shared/version.ts";
 import { timestampOf } from "../shared/timestamps.ts";
 import { type AudienceView, readAudience } from "./audience-view.ts";
-import { readDeletion } from "./deleted-project.ts";
+import { type DeletionStatus, deletionStatus, readDeletion } from "./deleted-project.ts";
 import { type HeldStatus, readHeldStatus } from "./held/held-status.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "./local-account.ts";
 import type { Link } from "./links.ts";
@@ -87,8 +87,8 @@ export interface ProjectStatus extends UnitStatus {
   readonly remote: string;
   /** Null where the document has no text. */
   readonly text: KeptText | null;
-  /** When it was deleted, and on which machine, if that is known; null for one that is there. */
-  readonly deleted: { readonly at: string; readonly machine: string | null } | null;
+  /** Null for one that is there. */
+  readonly deleted: DeletionStatus | null;
   readonly folders: readonly FolderStatus[];
 }
 
@@ -221,12 +221,11 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
 /** What the home holds of a project. */
 async function keptStatus(sources: StatusSources, account: AccountId, id: ProjectId) {
   const { reader } = sources.store;
-  const deletion = await readDeletion(reader, id);
   return {
     id,
     remote: sources.remotes.remoteOf(account)?.name ?? "",
     text: await readKeptText(reader, account, id),
-    deleted: deletion ? { at: timestampOf(deletion.at), machine: deletion.machine ?? null } : null,
+    deleted: deletionStatus(await readDeletion(reader, id)),
     ...(await unitStatus(sources, account, id)),
   };
 }

@@ -9,7 +9,7 @@ import { type Link, listLinks } from "../links.ts";
 import { LOCAL_ACCOUNT } from "../local-account.ts";
 import { findBinding, listRemotes } from "../remotes/remote-store.ts";
 import type { DaemonTables } from "../tables.ts";
-import { readDeletion } from "../deleted-project.ts";
+import { type DeletionStatus, deletionStatus, readDeletion } from "../deleted-project.ts";
 import { listUnlinked } from "../unlinked-projects.ts";
 import type { Environment } from "./environment.ts";
 import { heldLines } from "./held-view.ts";
@@ -33,12 +33,13 @@ interface HomeProject {
   /** With those that wait for the next daemon. */
   readonly memories: number;
   readonly text: KeptText | null;
+  /** Null for one that is there. */
+  readonly deleted: DeletionStatus | null;
   readonly folders: readonly { readonly dir: string }[];
 }
 
 interface UnlinkedHomeProject extends Omit<HomeProject, "name"> {
   readonly name: string | null;
-  readonly deleted: null;
 }
 
 /** What the home knows while no daemon runs: `memsync status --json` prints it as it is. */
@@ -105,7 +106,9 @@ async function projectsOf(
     const account = (await findBinding(db, id)) ?? LOCAL_ACCOUNT;
     const memories = (await readLocalMemories(db, id, account)).length;
     const text = await readKeptText(db, account, id);
-    projects.set(id, { id, name, remote: nameOf(account), memories, text, folders: [{ dir }] });
+    const deleted = deletionStatus(await readDeletion(db, id));
+    const kept = { remote: nameOf(account), memories, text, deleted };
+    projects.set(id, { id, name, ...kept, folders: [{ dir }] });
   }
   return [...projects.values()];
 }
@@ -147,9 +150,10 @@ export function homeStatusLines(status: HomeStatus, standing: Standing): string[
 }
 
 function projectLines(project: HomeProject, isHere: boolean, several: boolean): string[] {
-  const { id, name, remote, memories, text, folders } = project;
+  const { id, name, remote, memories, text, deleted, folders } = project;
   const at = several && remote !== null ? `   at ${remote}` : "";
-  const kept = text === null ? "no text" : textShown(text);
+  const there = text === null ? "no text" : textShown(text);
+  const kept = deleted ? `deleted ${momentShown(deleted.at, realWorld.now())}` : there;
   return [
     `${isHere ? "here   " : "project"}   ${name}   ${id}${at}`,
     ...folders.map(({ dir }) => `          ${tilde(dir)}`),

@@ -5,6 +5,7 @@ interface Listed {
   readonly projects: readonly {
     readonly id: string;
     readonly name: string;
+    readonly deleted: object | null;
     readonly folders: readonly { readonly dir: string }[];
   }[];
   readonly unlinked: readonly {
@@ -36,6 +37,13 @@ export function showProjects({ projects, unlinked }: Listed, asJson: boolean): v
   // A folder says which project it is, to a command, too.
   const spare = unlinked.length > 0 ? [] : [1];
   for (const line of table(rows, spare, { isLastWhole: true })) say(line);
+  const gone = projects.filter(({ deleted }) => deleted).map(({ name }) => name);
+  if (gone.length > 0) {
+    sayAside(
+      `deleted: ${gone.join(", ")}; \`memsync link --anew\` in a folder begins its project anew, ` +
+        "`memsync unlink` forgets it",
+    );
+  }
   if (unlinked.some(({ deleted }) => !deleted)) {
     sayAside(
       `${NO_FOLDER}: \`memsync link DIR --id ID\` follows one of them, ` +

@@ -154,7 +154,9 @@ scenario("a project that is linked nowhere here is listed, and deleted everywher
   await a.sync();
   expect((await a.status()).unlinked).toEqual([]);
   expect(await a.memsync("status")).not.toContain("linked nowhere here");
-  expect((await a.run(["project", "rm", id, "--yes"])).stderr).toContain("is deleted already");
+  expect((await a.run(["project", "rm", id, "--yes"])).stderr).toBe(
+    `memsync: ${name} is deleted already\n`,
+  );
 });
 
 scenario("a deletion of what is linked nowhere waits for its service, as any", async (lab) => {
@@ -195,6 +197,10 @@ scenario("`link` says that a project was deleted, also where that was not known"
     expect(stderr.replaceAll("\n", " ")).toMatch(told);
     const { deleted } = JSON.parse(await each.memsync("link", "--json"));
     expect(deleted).toMatchObject({ machine: "the a" });
+    expect((await each.run(["projects"])).stderr).toContain(
+      "deleted: origin; `memsync link --anew`",
+    );
+    expect(await each.memsync("unlink")).toEndWith("; its project was deleted\n");
   }
 });
 

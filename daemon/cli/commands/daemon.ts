@@ -2,8 +2,7 @@ import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import type { Kysely } from "kysely";
 import { parseProjectId } from "../../../shared/ids.ts";
-import { timestampOf } from "../../../shared/timestamps.ts";
-import { readDeletion } from "../../deleted-project.ts";
+import { deletionStatus, readDeletion } from "../../deleted-project.ts";
 import type { BoundLink } from "../../linked-folders.ts";
 import { FOLLOWED_NAMES } from "../../sources/followable-files.ts";
 import type { DaemonStatus } from "../../status.ts";
@@ -154,7 +153,7 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   if (known.includes(projectId) || hasTerminal()) await lookOnce(daemon);
   const deletion = await withLocal(env, async (db) => db && (await readDeletion(db, projectId)));
   const at = flags.remote === undefined ? "" : `, bound to ${remote}`;
-  const deleted = deletion ? { ...deletion, at: timestampOf(deletion.at) } : null;
+  const deleted = deletionStatus(deletion);
   if (json) sayJson({ dir: linked.dir, project_id: projectId, name, write, remote, deleted });
   else saySentence(`linked ${linked.dir} to ${name} (${projectId})${at}`);
   if (deletion) sayAside(wasDeleted(name, deletion));
@@ -187,7 +186,13 @@ async function unlink(env: Environment, dir: string | undefined, { json }: JsonO
   // Where no commit and no remote says which project it is, the next link would be another one.
   const again = id === undefined ? "" : `: \`memsync link --id ${id}\` there has them again`;
   if (json) sayJson({ dir: folder, unlinked: true, project_id: id ?? null });
+  else if (await isDeletedHere(env, id)) saySentence(`unlinked ${folder}; its project was deleted`);
   else saySentence(`unlinked ${folder}; its memories stay${again}`);
+}
+
+async function isDeletedHere(env: Environment, id: string | undefined): Promise<boolean> {
+  if (id === undefined) return false;
+  return await withLocal(env, async (db) => db !== undefined && !!(await readDeletion(db, id)));
 }
 
 const WAIT_SECONDS = 30;

@@ -3,6 +3,7 @@ import type { Kysely } from "kysely";
 import type { ProjectId } from "../../../shared/ids.ts";
 import { readDeletion } from "../../deleted-project.ts";
 import { dropHeldOf } from "../../held/held-store.ts";
+import { findLinkedName } from "../../links.ts";
 import type { DaemonStatus, ProjectStatus } from "../../status.ts";
 import type { DaemonTables } from "../../tables.ts";
 import { agreeTo } from "../agree.ts";
@@ -104,9 +105,8 @@ async function getDeletable(
   const linked = projects.find((each) => each.id === id);
   const other = unlinked.find((each) => each.id === id);
   const project = linked ?? other;
-  if (project?.deleted || (await withLocal(env, (db) => isDeleted(db, id)))) {
-    throw new CommandFailed(`${project?.name ?? id} is deleted already`);
-  }
+  const deleted = await withLocal(env, async (db) => db && (await nameOfDeleted(db, id)));
+  if (deleted !== undefined) throw new CommandFailed(`${deleted} is deleted already`);
   if (!project) {
     const first = `\`memsync link DIR --id ${id}\``;
     throw new CommandFailed(`nothing of ${id} is synced from here yet: ${first} first`);
@@ -126,8 +126,10 @@ async function getDeletable(
   return { ...project, isLinked: linked !== undefined };
 }
 
-async function isDeleted(db: Kysely<DaemonTables> | undefined, id: ProjectId): Promise<boolean> {
-  return db !== undefined && (await readDeletion(db, id)) !== undefined;
+/** Undefined for a project that is there. */
+async function nameOfDeleted(db: Kysely<DaemonTables>, id: ProjectId): Promise<string | undefined> {
+  if (!(await readDeletion(db, id))) return undefined;
+  return (await findLinkedName(db, id)) ?? id;
 }
 
 function contentShown({ text, memories }: Pick<ProjectStatus, "text" | "memories">): string {
