@@ -15,7 +15,7 @@ import type { DaemonTables } from "../tables.ts";
 
 /** What a journal reads, and whom it tells. */
 export interface JournalOptions {
-  readonly store: Pick<ReplicaStore<DaemonTables>, "reader">;
+  readonly store: Pick<ReplicaStore<DaemonTables>, "reader" | "writer">;
   /** The followed projects, by name. */
   readonly projects: () => ReadonlyMap<ProjectId, string>;
   /** The service is embedded in this home: what is sent there stays on the machine. */
@@ -64,12 +64,14 @@ export class SyncJournal {
     const unsent = this.#unsent.get(name);
     this.#unsent.delete(name);
     if (!unsent && bytes === null) return;
-    const { text, keys, deletion } = unsent ?? noChange();
+    const { text, keys } = unsent ?? noChange();
     const event = this.#options.isEmbedded ? "saved" : "sent";
     const shown = { ...whatOf(text, keys), bytes, machine: null };
     this.#tell(async () => {
-      const deleted = deletion && (await this.#deletionOf(name));
-      if (deleted) return { ...deleted, machine: null };
+      const deleted = unsent?.deletion === false ? undefined : await this.#deletionOf(name);
+      // What was changed before this process is not known, but whose deletion it is.
+      const isOwn = unsent !== undefined || deleted?.machine === this.#options.store.writer.machine;
+      if (deleted && isOwn) return { ...deleted, machine: null };
       return { event, ...this.#placeOf(name), ...shown };
     });
   }
