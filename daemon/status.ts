@@ -105,6 +105,8 @@ export interface ServiceStatus {
   readonly message: string | null;
   /** No call is made until a person has done what `message` says. */
   readonly blocked: boolean;
+  /** It answers, and refuses every call for its token, as `message` says. */
+  readonly token_refused: boolean;
   /** By the name of their window; empty where nothing is limited. */
   readonly requests: Readonly<Record<string, RequestsLeft>>;
   /** Calls wait for more requests since then, and until then; null when none does. */
@@ -221,7 +223,8 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
 }
 
 function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
-  const { online, live, plain, lastContactAt, unansweredSince, message } = engine.contact;
+  const { online, live, plain, tokenRefused, lastContactAt, unansweredSince, message } =
+    engine.contact;
   return {
     name: service.name,
     online,
@@ -231,6 +234,7 @@ function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
     unanswered_since: timeOf(unansweredSince),
     message: message ?? null,
     blocked: service.isBlocked === true,
+    token_refused: online && tokenRefused,
     requests: requestsLeft(service.budget),
     held_back: heldBackOf(engine),
   };
@@ -245,10 +249,15 @@ export function isSynced(status: DaemonStatus): boolean {
   const settled = (unit: UnitStatus) => unit.contacted && unit.waiting === 0;
   const files = status.projects.flatMap((project) => project.folders);
   return (
-    status.remotes.every(({ service, own }) => service.online && settled(own)) &&
+    status.remotes.every(({ service, own }) => isHeard(service) && settled(own)) &&
     status.projects.every((project) => settled(project) && isOpen(status, project)) &&
     files.every(({ state }) => state !== "waiting" && state !== "failing")
   );
+}
+
+/** It answers, and not only that it does not take the token. */
+function isHeard({ online, token_refused }: ServiceStatus): boolean {
+  return online && !token_refused;
 }
 
 /** A remote that could not be opened says nothing of its projects. */

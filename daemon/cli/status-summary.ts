@@ -107,7 +107,8 @@ function shortened(
 
 const LABEL = /^(\w+)(?= {2,})/;
 const GOOD = /\ball synced\b|\bsaved here$/;
-const BAD = /\boffline: .*|\brefused by the service\b.*|^damaged\b.*|\bnot followed: .*/;
+const BAD =
+  /\boffline: .*|\brefuses the token\b.*|\brefused by the service\b.*|^damaged\b.*|\bnot followed: .*/;
 const PENDING = /\b\d+ changes? (waiting|on this machine only)\b|^held\b/;
 
 /** Lines that follow one are indented further than what stands below a label. */

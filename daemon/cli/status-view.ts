@@ -10,6 +10,7 @@ import type {
 } from "../status.ts";
 import type { UnlinkedProject } from "../unlinked-projects.ts";
 import { UNKNOWN_SERVICE } from "../remotes/remote.ts";
+import { tokenAdvice } from "../sync/refusal-advice.ts";
 import type { DamageNote } from "../recovery/set-aside.ts";
 import { POLL_MS } from "../sources/poll-interval.ts";
 import { heldLines } from "./held-view.ts";
@@ -40,8 +41,8 @@ export function statusLines(
     status.projects
       .filter((project) => isStandingIn(standing, project) === isHere)
       .flatMap((project) => {
-        const isLocal = isEmbedded(status.remotes.find(({ name }) => name === project.remote));
-        return projectLines(project, { several, now, isHere, isLocal });
+        const remote = status.remotes.find(({ name }) => name === project.remote);
+        return projectLines(project, { several, now, isHere, ...keeperOf(remote) });
       });
   const none = status.projects.length === 0 && standing.kind !== "unfollowed";
   return [
@@ -78,6 +79,18 @@ function isEmbedded(remote: RemoteStatus | undefined): boolean {
   return remote?.service.name === EMBEDDED;
 }
 
+/** What the service of a remote is to those that are kept there. */
+interface Keeper {
+  /** It is the embedded one. */
+  readonly isLocal: boolean;
+  /** It takes no call with this token, so that nobody knows what others wrote. */
+  readonly isShut: boolean;
+}
+
+function keeperOf(remote: RemoteStatus | undefined): Keeper {
+  return { isLocal: isEmbedded(remote), isShut: remote?.service.token_refused === true };
+}
+
 /** What was moved out of it left nothing to be said of it. */
 function isEmptyEmbedded(status: DaemonStatus, remote: RemoteStatus): boolean {
   if (!isEmbedded(remote) || remote.default) return false;
@@ -92,9 +105,13 @@ const PLAIN_NOTE = "no replica exchange: changes of others are asked for in turn
 type Time = Required<Pick<StatusView, "now" | "calm">>;
 
 function serviceLines({ remotes, home }: DaemonStatus, several: boolean, time: Time): string[] {
-  return remotes.flatMap(({ name, service, default: isDefault }) => {
+  return remotes.flatMap((remote) => {
+    const { name, service, default: isDefault } = remote;
     const who = several ? `remote    ${name}${isDefault ? " (default)" : ""}` : "service";
-    return [`${who}   ${contactLine(service, home, time)}`, ...requestLines(service, time)];
+    const how = service.token_refused
+      ? `${service.name}   refuses the token (${service.message}): ${tokenAdvice(remote)}`
+      : contactLine(service, home, time);
+    return [`${who}   ${how}`, ...requestLines(service, time)];
   });
 }
 
@@ -149,7 +166,7 @@ function requestLines({ requests, held_back }: ServiceStatus, { now, calm }: Tim
 function layerLines(remote: RemoteStatus, several: boolean): string[] {
   const { name, user, global, audience } = remote;
   const at = several ? `at ${name}, ` : "";
-  const line = (unit: UnitStatus) => unitLine(unit, { isLocal: isEmbedded(remote) });
+  const line = (unit: UnitStatus) => unitLine(unit, keeperOf(remote));
   const notes = (unit: UnitStatus) => unit.notes.map((note) => `          ${note}`);
   return [
     `user      ${at}seen by you alone: ${line(user)}`,
@@ -159,13 +176,11 @@ function layerLines(remote: RemoteStatus, several: boolean): string[] {
   ];
 }
 
-interface ProjectView {
+interface ProjectView extends Keeper {
   /** There are several remotes, and the project's is named. */
   readonly several: boolean;
   readonly now: number;
   readonly isHere: boolean;
-  /** Its service is the embedded one. */
-  readonly isLocal: boolean;
 }
 
 function projectLines(project: ProjectStatus, view: ProjectView): string[] {
@@ -180,9 +195,10 @@ function projectLines(project: ProjectStatus, view: ProjectView): string[] {
 }
 
 /** What is kept of a project: its text and its memories, and whether all of it is synced. */
-function keptLine(project: ProjectStatus, { now, isLocal }: ProjectView): string {
+function keptLine(project: ProjectStatus, view: ProjectView): string {
+  const { now } = view;
   const hasFailing = project.folders.some(({ state }) => state === "failing");
-  const rest = unitLine(project, { hasFailing, isLocal });
+  const rest = unitLine(project, { ...view, hasFailing });
   const { text, deleted } = project;
   if (deleted !== null) return `deleted ${momentShown(deleted.at, now)}, ${rest}`;
   if (text === null) return `no text, ${rest}`;
@@ -248,19 +264,19 @@ function folderLine({ dir, path, state, note }: FolderStatus): string {
   return `${place}   ${state}`;
 }
 
-interface UnitView {
+interface UnitView extends Keeper {
   /** A file of it can't be looked at. */
   readonly hasFailing?: boolean;
-  /** Its service is the embedded one. */
-  readonly isLocal: boolean;
 }
 
 /** What is saved here, and how much of it the service has acknowledged. */
-function unitLine(unit: UnitStatus, { hasFailing = false, isLocal }: UnitView): string {
+function unitLine(unit: UnitStatus, view: UnitView): string {
+  const { hasFailing = false, isLocal, isShut } = view;
   const saved = `${count(unit.memories, "memory", "memories")} saved`;
   if (unit.refused !== null) return `${saved}, refused by the service: ${unit.refused}`;
   if (!unit.contacted) return `${saved}, waiting for the service's first answer`;
   if (unit.waiting > 0) return `${saved}, ${count(unit.waiting, "change", "changes")} waiting`;
+  if (isShut) return `${saved}, nothing waiting`;
   if (isLocal) return `${saved} here${hasFailing ? "; the file is not" : ""}`;
   return `${saved}, ${hasFailing ? "synced; the file is not" : "all synced"}`;
 }
