@@ -15,7 +15,7 @@ import type { DamageNote } from "../recovery/set-aside.ts";
 import { POLL_MS } from "../sources/poll-interval.ts";
 import { heldLines } from "./held-view.ts";
 import { bytesShown, count, momentShown, shownPlainly, spanShown } from "./output.ts";
-import { seenBy } from "./seen-by.ts";
+import { layerLine } from "./seen-by.ts";
 import { isStandingIn, type Standing } from "./standing.ts";
 import { tilde } from "./tilde.ts";
 
@@ -165,13 +165,13 @@ function requestLines({ requests, held_back }: ServiceStatus, { now, calm }: Tim
 /** The layers that are no project's, with who sees each. */
 function layerLines(remote: RemoteStatus, several: boolean): string[] {
   const { name, user, global, audience } = remote;
-  const at = several ? `at ${name}, ` : "";
+  const whose = { remote: several ? name : undefined, audience };
   const line = (unit: UnitStatus) => unitLine(unit, keeperOf(remote));
   const notes = (unit: UnitStatus) => unit.notes.map((note) => `          ${note}`);
   return [
-    `user      ${at}seen by you alone: ${line(user)}`,
+    layerLine("user", whose, line(user)),
     ...notes(user),
-    `global    ${at}seen by ${seenBy(audience)}: ${line(global)}`,
+    layerLine("global", whose, line(global)),
     ...notes(global),
   ];
 }

@@ -108,6 +108,11 @@ scenario("a colleague is shown who sees what, and the owner of a lonely account 
     expect(await alone.memsync("status")).toContain(
       "global    seen by everybody in lonely (1 user)",
     );
+    await folder.token("lonely", "--user", "joe");
+    const joined = "memsync: global is seen by everybody in lonely (2 users)\n";
+    await waitFor("a write to tell of the new colleague", async () => {
+      return (await aside(alone, ["set", "style", "spaces", ...GLOBAL])) === joined;
+    });
     const nowhere = machineIn(lab, "nowhere");
     expect(await aside(nowhere, ["set", "style", "tabs", ...GLOBAL])).toBe("");
     await nowhere.up();
