@@ -115,17 +115,31 @@ async function projectsOf(
   return [...projects.values()];
 }
 
-/** What the home knows in a few lines, the project in which one stands first. */
-export function homeStatusLines(status: HomeStatus, standing: Standing): string[] {
+/**
+ * What the home knows in a few lines, the project in which one stands first. The others are shown
+ * whole, by a line each, or counted.
+ */
+export function homeStatusLines(
+  status: HomeStatus,
+  standing: Standing,
+  others: "whole" | "line" | "count" = "whole",
+): string[] {
   const several = status.own.length > 1;
   const isHere = (project: HomeProject) => isStandingIn(standing, project);
-  const sorted = [
-    ...status.projects.filter(isHere),
-    ...status.projects.filter((project) => !isHere(project)),
-  ];
+  const here = status.projects.filter(isHere);
+  const rest = status.projects.filter((project) => !isHere(project));
+  const shown = others === "count" ? [] : rest;
+  const left = count(rest.length - shown.length, "project", "projects");
   return [
-    ...sorted.flatMap((project) => projectLines(project, isHere(project), several)),
-    ...(sorted.length === 0 ? ["project   none linked; run `memsync link` in one"] : []),
+    ...here.flatMap((project) => projectLines(project, true, several)),
+    ...shown.flatMap((project) => {
+      const lines = projectLines(project, false, several);
+      return others === "line" ? lines.slice(0, 1) : lines;
+    }),
+    ...(shown.length < rest.length
+      ? [`projects  ${left} more: \`memsync projects\` lists each`]
+      : []),
+    ...(status.projects.length === 0 ? ["project   none linked; run `memsync link` in one"] : []),
     ...status.own.flatMap((layers) => layerLines(layers, several)),
     ...heldLines(status.held, status.projects, several),
   ].map(shownPlainly);

@@ -17,6 +17,7 @@ import { heldLines } from "./held-view.ts";
 import { bytesShown, count, momentShown, shownPlainly, spanShown } from "./output.ts";
 import { layerLine } from "./seen-by.ts";
 import { isStandingIn, type Standing } from "./standing.ts";
+import { columnsOf, cut } from "./text-width.ts";
 import { tilde } from "./tilde.ts";
 
 /** How a status is shown. */
@@ -27,13 +28,14 @@ export interface StatusView {
   readonly now?: number;
   /** Without what changes by itself while time goes by. */
   readonly calm?: boolean;
+  /** Of these projects, by id, a line of so many columns is enough. */
+  readonly brief?: { readonly ids: ReadonlySet<string>; readonly columns: number };
 }
 
 /** `memsync status` in a few lines: where one stands, the services, and what else is followed. */
-export function statusLines(
-  status: DaemonStatus,
-  { standing = { kind: "nowhere" }, now = realWorld.now(), calm = false }: StatusView = {},
-): string[] {
+export function statusLines(status: DaemonStatus, view: StatusView = {}): string[] {
+  const { standing = { kind: "nowhere" }, now = realWorld.now(), calm = false } = view;
+  const { brief } = view;
   const remotes = status.remotes.filter((remote) => !isEmptyEmbedded(status, remote));
   const several = remotes.length > 1;
   const time = { now, calm };
@@ -42,7 +44,10 @@ export function statusLines(
       .filter((project) => isStandingIn(standing, project) === isHere)
       .flatMap((project) => {
         const remote = status.remotes.find(({ name }) => name === project.remote);
-        return projectLines(project, { several, now, isHere, ...keeperOf(remote) });
+        const shown = { several, now, isHere, ...keeperOf(remote) };
+        return brief?.ids.has(project.id)
+          ? [briefLine(project, shown, brief.columns)]
+          : projectLines(project, shown);
       });
   const none = status.projects.length === 0 && standing.kind !== "unfollowed";
   return [
@@ -194,6 +199,25 @@ function projectLines(project: ProjectStatus, view: ProjectView): string[] {
   ];
 }
 
+/** A project in a line: how it stands, and where it is, if there is room for that. */
+function briefLine(project: ProjectStatus, view: ProjectView, columnsMax: number): string {
+  const { name, folders, remote, deleted } = project;
+  const at = view.several ? `   at ${remote}` : "";
+  const [first, ...others] = folders;
+  const where = first === undefined ? "" : `   ${tilde(first.dir)}`;
+  const more = others.length > 0 ? ` and ${count(others.length, "folder", "folders")} more` : "";
+  const odd = folders.find(({ state }) => state === "failing" || state === "waiting");
+  const how = deleted !== null ? "deleted" : odd ? oddShown(odd) : syncedShown(project, view);
+  const whole = `project   ${name}${at}${where}${more}   ${how}`;
+  return columnsOf(whole) <= columnsMax
+    ? whole
+    : cut(`project   ${name}${at}   ${how}`, columnsMax);
+}
+
+function oddShown({ state, note }: FolderStatus): string {
+  return `${state === "failing" ? "not followed: " : ""}${note ?? state}`;
+}
+
 /** What is kept of a project: its text and its memories, and whether all of it is synced. */
 function keptLine(project: ProjectStatus, view: ProjectView): string {
   const { now } = view;
@@ -271,12 +295,20 @@ interface UnitView extends Keeper {
 
 /** What is saved here, and how much of it the service has acknowledged. */
 function unitLine(unit: UnitStatus, view: UnitView): string {
-  const { hasFailing = false, isLocal, isShut } = view;
   const saved = `${count(unit.memories, "memory", "memories")} saved`;
-  if (unit.refused !== null) return `${saved}, refused by the service: ${unit.refused}`;
-  if (!unit.contacted) return `${saved}, waiting for the service's first answer`;
-  if (unit.waiting > 0) return `${saved}, ${count(unit.waiting, "change", "changes")} waiting`;
-  if (isShut) return `${saved}, nothing waiting`;
-  if (isLocal) return `${saved} here${hasFailing ? "; the file is not" : ""}`;
-  return `${saved}, ${hasFailing ? "synced; the file is not" : "all synced"}`;
+  const isSettled = unit.refused === null && unit.contacted && unit.waiting === 0;
+  if (isSettled && view.isLocal && !view.isShut) {
+    return `${saved} here${view.hasFailing ? "; the file is not" : ""}`;
+  }
+  return `${saved}, ${syncedShown(unit, view)}`;
+}
+
+/** How much of it the service has acknowledged. */
+function syncedShown(unit: UnitStatus, { hasFailing = false, isLocal, isShut }: UnitView): string {
+  if (unit.refused !== null) return `refused by the service: ${unit.refused}`;
+  if (!unit.contacted) return "waiting for the service's first answer";
+  if (unit.waiting > 0) return `${count(unit.waiting, "change", "changes")} waiting`;
+  if (isShut) return "nothing waiting";
+  if (isLocal) return "saved here";
+  return hasFailing ? "synced; the file is not" : "all synced";
 }

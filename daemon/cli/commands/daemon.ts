@@ -16,7 +16,7 @@ import { refuseMistyped } from "../known-projects.ts";
 import { count, say, sayAside, sayJson, table, saySentence } from "../output.ts";
 import { withLocal } from "../place.ts";
 import { findStanding } from "../standing.ts";
-import { statusOnScreen, wholeOnScreen } from "../status-summary.ts";
+import { firstOnScreen, statusOnScreen, wholeOnScreen } from "../status-summary.ts";
 import { askSync, callSync, watchSync } from "../sync-progress.ts";
 import { conflictLines, wholeStatus } from "../whole-status.ts";
 import { whyUnsynced } from "../why-unsynced.ts";
@@ -111,14 +111,17 @@ async function status(env: Environment, flags: StatusFlags): Promise<void> {
 }
 
 /** What the home knows while no daemon runs; nothing where there is none, or it can't be read. */
-async function showHome(env: Environment, { json }: JsonOption): Promise<void> {
+async function showHome(env: Environment, { all, json }: StatusFlags): Promise<void> {
   const home = await readHomeStatus(env).catch(() => undefined);
   if (!home) return;
   if (json) {
     sayJson(home);
     return;
   }
-  for (const line of homeStatusLines(home, await findStanding(home, env.dir))) say(line);
+  const standing = await findStanding(home, env.dir);
+  const ways = all ? (["whole"] as const) : (["whole", "line", "count"] as const);
+  const texts = ways.map((others) => homeStatusLines(home, standing, others));
+  for (const line of firstOnScreen(texts)) say(line);
   for (const line of conflictLines(home)) say(line);
 }
 
