@@ -59,9 +59,12 @@ export class SyncJournal {
   sent(name: string, bytes: number | null): void {
     const unsent = this.#unsent.get(name);
     this.#unsent.delete(name);
-    if (!unsent && bytes === null) return;
+    const { isEmbedded } = this.#options;
     const { text, keys } = unsent ?? { text: false, keys: new Set<string>() };
-    const event = this.#options.isEmbedded ? "saved" : "sent";
+    // What leaves no machine is news only where somebody has changed something.
+    const isNews = isEmbedded ? text || keys.size > 0 : unsent !== undefined || bytes !== null;
+    if (!isNews) return;
+    const event = isEmbedded ? "saved" : "sent";
     const shown = { ...whatOf(text, keys), bytes, machine: null };
     this.#tell(async () => ({ event, ...this.#placeOf(name), ...shown }));
   }

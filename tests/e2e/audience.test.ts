@@ -231,10 +231,14 @@ scenario(
       terminal.type(`${service?.token}\n`);
       await terminal.untilShown(/Move 1 memory of the layer user to \S+ \[y\/N\]/);
       terminal.type("y\n");
-      await terminal.untilShown(/Move 1 memory of the layer global to \S+ \[y\/N\]/);
+      // Who sees it and whether it is to be moved is one question.
+      const question =
+        /acme \(3 users\)\.\s+Move 1 memory of the layer global\s+to\s+\S+\s+\[y\/N\]/;
+      await terminal.untilShown(question);
       terminal.type("n\n");
       expect(await terminal.ended()).toBe(0);
       const shown = terminal.lines.join("\n");
+      expect(shown.match(/\[y\/N\]/g)).toHaveLength(2);
       expect(shown).toContain("moved 1 memory of the layer user");
       expect(shown).toContain("1 memory of the layer global stays in the embedded service");
     }),
@@ -251,7 +255,8 @@ scenario(
       await mover.memsync("set", "mine", "v", "--layer", "user");
       await mover.memsync("set", "ours", "v", ...GLOBAL);
       const args = ["login", "--url", server.url, "--move"];
-      const question = /acme \(3 users\)\. Are they to be moved there\? \[y\/N\]/;
+      const question =
+        /acme \(3 users\)\.\s+Move 1 memory of the layer global\s+to\s+\S+\s+\[y\/N\]/;
       const move = async (answer: string) => {
         await using terminal = new TerminalSession(lab, mover, args);
         await terminal.untilShown(/The token/);
