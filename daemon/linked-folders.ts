@@ -28,7 +28,7 @@ import { serviceNameOf } from "./remotes/remote.ts";
 import { ServiceProjects } from "./remotes/service-projects.ts";
 import { type BookOptions, nameEnvironment } from "./remotes/remote-book.ts";
 import { type ChangedRemote, changeRemote, type RemoteChange } from "./remotes/remote-change.ts";
-import { forgetFollowed } from "./sources/follow-store.ts";
+import { forgetFollowed, forgetGit } from "./sources/follow-store.ts";
 import type { FollowedName } from "./sources/followable-files.ts";
 import type { Followers } from "./sources/followers.ts";
 import { identifyProject, identityAmong, type ProjectIdentity } from "./sources/identity.ts";
@@ -268,6 +268,7 @@ export class LinkedFolders {
     const binding = { project: projectId, remote: options.remote, former, others };
     const dirs = [dir, ...(options.remote === undefined ? [] : others.map((each) => each.dir))];
     const isLeft = replaced && this.#links.some((each) => each.dir === dir);
+    const isOutsideGit = identity.kind === "none" && identity.why === "no-git";
     const change = () =>
       store.write(async (context) => {
         const bound = await bindProject(context, book, binding);
@@ -280,6 +281,7 @@ export class LinkedFolders {
           if (open) beginAnew(open.document);
         }
         await moveToProject(context, bound, former, link, chosen.bringsMemories);
+        if (isOutsideGit) await forgetGit(context.db, dir);
         await keepPlace(context.db, facts, chosen, stillToSay(facts, options, context.now));
         if (options.file) await turnToFile(context.db, dir, options.file);
         return bound;

@@ -123,12 +123,26 @@ function occurrences(lines: readonly string[], wanted: readonly string[]): numbe
   return lines.flatMap((_, at) => (standsAt(lines, at, wanted) ? [at] : []));
 }
 
-/** Where the lines end that others stood beside, with or without the blank ones behind them. */
+/**
+ * Where the lines end that others stood beside: all of them, or the last ones, with or without the
+ * blank ones among them.
+ */
 function endOfNeighbour(open: OpenContent, text: string): number | undefined {
-  const end = endOfLines(open, text, false);
-  if (end !== undefined) return end;
-  const said = saidLines(text).filter((line) => line.trim() !== "");
-  return said.length === 0 ? undefined : endOfLines(open, said.join(""));
+  const lines = saidLines(text);
+  const said = lines.filter((line) => line.trim() !== "");
+  return (
+    endOfLast(lines, (rest) => endOfLines(open, rest, false)) ??
+    endOfLast(said, (rest) => endOfLines(open, rest))
+  );
+}
+
+/** Of all lines, or of as many of the last ones as are found. */
+function endOfLast(lines: readonly string[], endOf: (lines: string) => number | undefined) {
+  for (let from = 0; lines.slice(from).some((line) => line.trim() !== ""); from++) {
+    const end = endOf(lines.slice(from).join(""));
+    if (end !== undefined) return end;
+  }
+  return undefined;
 }
 
 /** Where the last of the lines ends, if they stand together in the text, or at least in order. */

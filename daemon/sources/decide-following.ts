@@ -9,8 +9,19 @@ export interface FollowFacts {
   readonly known: "never" | "blank" | "text" | "gone";
   /** Whether the bytes are those. */
   readonly bytes: "same" | "other";
-  /** How the path stands with git; `branch`: it is tracked, and this is not the default branch. */
-  readonly git: "none" | "untracked" | "ignored" | "tracked" | "branch" | "busy" | "unknown";
+  /**
+   * How the path stands with git; `branch`: it is tracked, and this is not the default branch;
+   * `lost`: there was a repository when the file was seen last, and there is none now.
+   */
+  readonly git:
+    | "none"
+    | "untracked"
+    | "ignored"
+    | "tracked"
+    | "branch"
+    | "busy"
+    | "unknown"
+    | "lost";
   /** Whether git may still be making the folder that a missing file would be made in. */
   readonly tree: "made" | "making";
   /**
@@ -37,6 +48,8 @@ export type FollowDecision =
   | "leave-unknown"
   /** git is at work, or waits for a person. */
   | "leave-busy"
+  /** Whether the file was tracked, and on which branch, nobody can say any more. */
+  | "leave-lost"
   | "leave-branch"
   /** The file is missing, which deletes nothing. */
   | "gone"
@@ -66,6 +79,7 @@ export type FollowDecision =
 export function decideFollowing(facts: FollowFacts): FollowDecision {
   if (facts.git === "unknown") return "leave-unknown";
   if (facts.git === "busy") return "leave-busy";
+  if (facts.git === "lost") return "leave-lost";
   if (facts.git === "branch") return "leave-branch";
   if (facts.file === "absent") return decideAbsent(facts);
   if (facts.file === "blank" && facts.bytes === "other") return decideBlank(facts);

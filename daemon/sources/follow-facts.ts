@@ -59,7 +59,7 @@ export function factsOf(sight: Sight, circumstances: Circumstances): FollowFacts
     file: file.kind === "absent" ? "absent" : isBlank(file.content) ? "blank" : "text",
     known: knownAs(known),
     bytes: known?.hash === hash ? "same" : "other",
-    git: gitOf(sight.standing),
+    git: gitOf(sight.standing, known),
     tree: sight.tree.kind,
     commit: commitOf(past, document),
     head: !known || known.checkedOut.head === checkedOut.head ? "still" : "moved",
@@ -82,10 +82,10 @@ function knownAs(known: FollowedState | undefined): FollowFacts["known"] {
   return known.isGone ? "gone" : "text";
 }
 
-function gitOf(standing: FileStanding): FollowFacts["git"] {
+function gitOf(standing: FileStanding, known: FollowedState | undefined): FollowFacts["git"] {
   switch (standing.kind) {
     case "no-git":
-      return "none";
+      return known?.checkedOut.head === undefined ? "none" : "lost";
     case "untracked":
       return standing.ignored ? "ignored" : "untracked";
     case "tracked":

@@ -44,6 +44,8 @@ export function unfollowedNote(why: Unfollowed, { standing, tree }: UnfollowedSi
       return `git could not say whether it is tracked (${unknownReason(standing)})`;
     case "leave-busy":
       return busyNote(standing);
+    case "leave-lost":
+      return "is left alone, for its .git is gone: `memsync link` follows it without git";
     case "leave-branch":
       return branchNote(standing);
     case "gone":

@@ -90,6 +90,12 @@ export async function readStoredText(db: Db, owner: string, name: string): Promi
   return row?.content ?? "";
 }
 
+/** A folder that was in a repository is followed without one from now on. */
+export async function forgetGit(db: Db, dir: string): Promise<void> {
+  const nowhere = { commit_id: null, head: null };
+  await db.updateTable("followed_files").set(nowhere).where("dir", "=", dir).execute();
+}
+
 /** Forgets what was known of a folder's file. */
 export async function forgetFollowed(db: Db, dir: string): Promise<void> {
   await db.deleteFrom("followed_files").where("dir", "=", dir).execute();

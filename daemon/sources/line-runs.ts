@@ -85,3 +85,8 @@ export function codeIn(lines: readonly string[]): ReadonlySet<number> {
   }
   return code;
 }
+
+/** `count` indices in a row. */
+export function indicesFrom(from: number, count: number): number[] {
+  return Array.from({ length: count }, (_, at) => from + at);
+}

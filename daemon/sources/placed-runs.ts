@@ -1,3 +1,4 @@
+import { neighbourStart } from "../../shared/replica/neighbour-lines.ts";
 import type { PlacedLines } from "../../shared/replica/text-conflict-record.ts";
 import { isBlank } from "./line-runs.ts";
 
@@ -19,7 +20,8 @@ export function placedRuns(
     while (isAlong(end)) end++;
     told = end;
     const text = texts.slice(from, to).join("");
-    places.push({ behind: behind(texts, from), text, ...blanks(from - start, end - to) });
+    const behind = texts.slice(neighbourStart(texts, from), from).join("");
+    places.push({ behind, text, ...blanks(from - start, end - to) });
   }
   return places;
 }
@@ -38,13 +40,6 @@ function runsIn(indices: readonly number[]): (readonly [number, number])[] {
     else runs.push([at, at + 1]);
   }
   return runs;
-}
-
-/** A blank line alone says little about where a place is. */
-function behind(texts: readonly string[], at: number): string {
-  let from = at;
-  while (from > 0 && isBlank(texts[from - 1] as string)) from--;
-  return texts.slice(Math.max(0, from - 1), at).join("");
 }
 
 function blanks(before: number, after: number): Pick<PlacedLines, "before" | "after"> {

@@ -3,7 +3,7 @@ import type { CapturedText } from "../../shared/replica/text.ts";
 import type { NewTextConflict } from "../../shared/replica/text-conflict-record.ts";
 import { withoutMark } from "../../shared/replica/text-form.ts";
 import type { Arrival } from "./arrivals.ts";
-import { codeIn, isBlank, isFence, RunFinder, runsOf } from "./line-runs.ts";
+import { indicesFrom, codeIn, isBlank, isFence, RunFinder, runsOf } from "./line-runs.ts";
 import { saveHunks } from "./save-hunks.ts";
 import { SpanSet } from "./span-set.ts";
 import { type CapturedLine, joinLines, linesOf, splitLines } from "./text-lines.ts";
@@ -107,7 +107,7 @@ class Planner {
     this.#code = codeIn(this.#shown);
     const hunks = saveHunks(this.#shown, this.#after, (at) => this.#broughtBy[at] !== undefined);
     this.#hunks = hunks.map((hunk) => ({ ...hunk, kept: [] }));
-    const added = hunks.map((hunk) => range(hunk.from, hunk.added));
+    const added = hunks.map((hunk) => indicesFrom(hunk.from, hunk.added));
     for (const at of added.flat()) this.#open.add(at);
     const textOf = (at: number) => this.#after[at] as string;
     const withText = added.map((all) => all.filter((at) => !isBlank(textOf(at))));
@@ -154,7 +154,7 @@ class Planner {
 
   /** Lines that others brought, but for blank ones: together they are moved, or they stay. */
   #judgeRemoved(hunk: Hunk): void {
-    const indices = range(hunk.at, hunk.removed).filter((at) => !isBlank(this.#textAt(at)));
+    const indices = indicesFrom(hunk.at, hunk.removed).filter((at) => !isBlank(this.#textAt(at)));
     for (const { key, indices: run } of runsOf(indices, (at) => this.#broughtBy[at])) {
       const { arrival, moved } = key;
       const twins = this.#twinsOf(run.map((at) => this.#textAt(at)));
@@ -228,7 +228,7 @@ class Planner {
     const textOf = (line: CapturedLine | undefined) => (line ? withoutMark(line.text) : "");
     const groups = this.#unshownRuns(() => ANYBODY).map(({ lines }) => lines);
     const shown = new RunFinder(groups, ({ text }) => withoutMark(text));
-    const saved = range(0, this.#after.length).filter((at) => !isBlank(this.#textAfter(at)));
+    const saved = indicesFrom(0, this.#after.length).filter((at) => !isBlank(this.#textAfter(at)));
     const used = new Set<CapturedLine["spans"]>();
     for (const { from, added } of this.#hunks) {
       const lines = saved.filter((at) => at >= from && at < from + added);
@@ -256,7 +256,7 @@ class Planner {
     const live = linesOf(this.#facts.live).filter(({ text }) => !isBlank(text));
     const shown = new SpanSet(this.#facts.base.spans);
     const keys = live.map(({ spans }) => (shown.hasAny(spans) ? undefined : keyOf(spans)));
-    const all = range(0, live.length);
+    const all = indicesFrom(0, live.length);
     return runsOf(all, (at) => keys[at]).map(({ key, indices }) => {
       return { key, lines: indices.map((at) => live[at] as CapturedLine) };
     });
@@ -318,7 +318,7 @@ class Planner {
   /** Blank lines go nowhere with the lines that go nowhere. */
   #leaveOutBlank(): void {
     for (const { from, added } of this.#hunks) {
-      const all = range(from, added);
+      const all = indicesFrom(from, added);
       const texts = all.filter((at) => !isBlank(this.#after[at] as string));
       if (texts.length === 0 || texts.some((at) => !this.#leftOut.has(at))) continue;
       for (const at of all) this.#leftOut.add(at);
@@ -348,7 +348,3 @@ class Planner {
 
 /** Whoever it is. */
 const ANYBODY = {};
-
-function range(from: number, count: number): number[] {
-  return Array.from({ length: count }, (_, at) => from + at);
-}

@@ -22,6 +22,7 @@ import { type FollowedState, forgetFollowed, readFollowed, writeFollowed } from 
 import { checkedOutEndings, committedEndings } from "./git-endings.ts";
 import { baseOfRefused, findRefusedText, holdSave } from "./held-save.ts";
 import { tellCommits } from "./known-commits.ts";
+import { indicesFrom } from "./line-runs.ts";
 import { ABSENT_HASH, hashOf } from "./read-file.ts";
 import { noteShown, noteWritten } from "./note-arrival.ts";
 import { keepSave } from "./save-history.ts";
@@ -76,10 +77,6 @@ export async function takeSight(
 }
 
 const ABSENT: FileState = { hash: ABSENT_HASH, base: { text: "", spans: [] }, form: PLAIN_FORM };
-
-function range(from: number, count: number): number[] {
-  return Array.from({ length: count }, (_, at) => from + at);
-}
 
 /** A file whose CRLF are git's is read as git has it. */
 function withCommittedEndings(sight: Sight): Sight {
@@ -305,8 +302,8 @@ class Taking {
     const before = contentLines(document.content());
     const after = contentLines(this.#file.content);
     const hunks = diffLines(before, after);
-    const gone = hunks.flatMap(({ at, removed }) => range(at, removed));
-    const come = hunks.flatMap(({ from, added }) => range(from, added));
+    const gone = hunks.flatMap(({ at, removed }) => indicesFrom(at, removed));
+    const come = hunks.flatMap(({ from, added }) => indicesFrom(from, added));
     return {
       kept: placedRuns(gone, before, new Set()),
       hasMore: come.some((at) => hasWord(after[at] ?? "")),

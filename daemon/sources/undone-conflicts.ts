@@ -1,7 +1,7 @@
 import type { LineHunk } from "../../shared/replica/line-diff.ts";
 import type { NewTextConflict, PlacedLines } from "../../shared/replica/text-conflict-record.ts";
 import type { Arrival } from "./arrivals.ts";
-import { isBlank } from "./line-runs.ts";
+import { indicesFrom, isBlank } from "./line-runs.ts";
 import { placedRuns, textOf } from "./placed-runs.ts";
 
 /** One hunk of the save's diff, and what is decided of its lines. */
@@ -97,7 +97,7 @@ class Telling {
 
   #returned(): NewTextConflict[] {
     const { hunks, returned } = this.#undone;
-    const told = new Set([...hunks].flatMap(({ from, added }) => range(from, added)));
+    const told = new Set([...hunks].flatMap(({ from, added }) => indicesFrom(from, added)));
     const alone = returned.filter((at) => !told.has(at));
     if (alone.length === 0) return [];
     const places = this.#inSave(alone, this.#comeWith(alone));
@@ -135,7 +135,7 @@ class Telling {
     if (from.length === 0) return [];
     const removed = this.#save.hunks.flatMap(({ at, removed: count, kept }) => {
       const stays = new Set(kept);
-      return range(at, count).filter((each) => !stays.has(each));
+      return indicesFrom(at, count).filter((each) => !stays.has(each));
     });
     const [there, here] = [
       this.#inBase(from, new Set(removed)),
@@ -163,7 +163,7 @@ class Telling {
   /** What the save put where it left something out. */
   #addedIn(hunks: ReadonlySet<Hunk>): PlacedLines[] {
     const { leftOut, moved, after } = this.#save;
-    const indices = [...hunks].flatMap(({ from, added }) => range(from, added));
+    const indices = [...hunks].flatMap(({ from, added }) => indicesFrom(from, added));
     const open = indices.filter((at) => !leftOut.has(at) && !moved.has(at));
     const hasText = open.some((at) => !isBlank(after[at] as string));
     return hasText ? this.#inSave(open, new Set()) : [];
@@ -182,7 +182,9 @@ class Telling {
   }
 
   #removedBlanks({ at, removed, kept }: Hunk): number {
-    const blank = range(at, removed).filter((each) => isBlank(this.#save.shown[each] as string));
+    const blank = indicesFrom(at, removed).filter((each) =>
+      isBlank(this.#save.shown[each] as string),
+    );
     return blank.length - kept.filter((each) => isBlank(this.#save.shown[each] as string)).length;
   }
 
@@ -193,7 +195,7 @@ class Telling {
     for (let start = from, stop = from; start < end; start = stop + 1) {
       stop = start;
       while (stop < end && (gone.has(stop) || isBlank(after[stop] as string))) stop++;
-      const stretch = range(start, stop - start);
+      const stretch = indicesFrom(start, stop - start);
       const edges = { isFirst: start === from, isLast: stop === end };
       along.push(...blanksBetween(stretch, (each) => gone.has(each), edges));
     }
@@ -223,8 +225,4 @@ function blanksBetween(
 
 function versionOf(places: readonly PlacedLines[]) {
   return { text: textOf(places), places };
-}
-
-function range(from: number, count: number): number[] {
-  return Array.from({ length: count }, (_, at) => from + at);
 }

@@ -11,7 +11,7 @@ import { DeltaBuilder, type DeltaStep } from "./text-delta.ts";
 import { clientAt, SpanList, SpanReader } from "./text-spans.ts";
 
 /** Two sides changed the same place differently. Both are in the text, one after the other. */
-export interface TextConflict {
+export interface MetTexts {
   readonly mine: string;
   readonly theirs: string;
   /** The client that wrote the first of their lines. */
@@ -24,20 +24,7 @@ export interface CleanUp {
   readonly removed: readonly string[];
   /** The characters of those equal lines, which both sides wrote. */
   readonly met: readonly TextSpan[];
-  readonly conflicts: readonly TextConflict[];
-}
-
-/** The ids that a document has at state vector `after` and had not at `before`. */
-export function idsSince(
-  before: ReadonlyMap<number, number>,
-  after: ReadonlyMap<number, number>,
-): IdRanges {
-  const ranges = new Map<number, [number, number][]>();
-  for (const [client, to] of after) {
-    const from = before.get(client) ?? 0;
-    if (from < to) ranges.set(client, [[from, to]]);
-  }
-  return ranges;
+  readonly conflicts: readonly MetTexts[];
 }
 
 /**
@@ -79,7 +66,7 @@ function apply(ytext: Y.Text, steps: readonly DeltaStep[]): void {
 }
 
 /** Those of the places that both sides inserted something at, as far as the plan leaves it. */
-function findConflicts(ytext: Y.Text, merged: MergedText, doubles: Doubles): TextConflict[] {
+function findConflicts(ytext: Y.Text, merged: MergedText, doubles: Doubles): MetTexts[] {
   let writers: readonly TextSpan[] | undefined;
   const clientOf = (line: MergedLine) => {
     writers ??= captureText(ytext).spans;
@@ -96,7 +83,7 @@ function findConflict(
   place: Place,
   doubles: Doubles,
   clientOf: (line: MergedLine) => number,
-): TextConflict | undefined {
+): MetTexts | undefined {
   if (!place.replaced && !place.lines.some((line) => doubles.dropped.has(line))) return undefined;
   const own = place.lines.filter((line) => !doubles.dropped.has(line) && !doubles.kept.has(line));
   const mine = own.filter(({ side }) => side === "mine");

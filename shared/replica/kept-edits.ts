@@ -2,7 +2,8 @@ import type * as Y from "yjs";
 import { holdsAny, type IdRanges } from "./id-ranges.ts";
 import { hasWord } from "./line-diff.ts";
 import { type MergedLine, readMergedText } from "./merged-lines.ts";
-import { type MovedLines, movedByOne, movedTwice, runsOf, type Writer } from "./moved-lines.ts";
+import { type MovedLines, movedByOne, movedTwice, movedRuns, type Writer } from "./moved-lines.ts";
+import { neighbourStart } from "./neighbour-lines.ts";
 import { textRuns } from "./text.ts";
 
 /** Lines that one side put where they stand, and that the other side wanted to be rid of. */
@@ -10,7 +11,7 @@ export interface KeptEdit {
   readonly by: Writer;
   /** Whole lines, each with its line break. */
   readonly text: string;
-  /** The lines before them, back to one that has a word; "" at the beginning. */
+  /** The lines before them that name the place; "" at the beginning. */
   readonly behind: string;
   /** Where the first of them begins in the visible text. */
   readonly at: number;
@@ -72,7 +73,7 @@ export function findKeptEdits(
 
 function movedEdits(lines: readonly MergedLine[], moved: MovedLines): MovedTwice {
   const editsBy = (by: Writer) =>
-    runsOf(lines, by, moved[by]).map((run) => keptEdit(lines, by, run));
+    movedRuns(lines, by, moved[by]).map((run) => keptEdit(lines, by, run));
   return { mine: editsBy("mine"), theirs: editsBy("theirs") };
 }
 
@@ -86,11 +87,9 @@ function keptEdit(lines: readonly MergedLine[], by: Writer, [first, end]: readon
   };
 }
 
-/** The line before, and those before that as far as it has no word. */
 function linesBefore(lines: readonly MergedLine[], first: number): string {
-  const last = lines.slice(0, first).findLastIndex(({ text }) => hasWord(text));
-  const before = lines.slice(Math.max(last, 0), first);
-  return before.map(({ text }) => `${text}\n`).join("");
+  const texts = lines.map(({ text }) => `${text}\n`);
+  return texts.slice(neighbourStart(texts, first), first).join("");
 }
 
 function editsInPlace(lines: readonly MergedLine[], graves: Graves): KeptEdit[] {

@@ -1,4 +1,5 @@
 import { diffLines } from "./line-diff.ts";
+import { neighbourStart } from "./neighbour-lines.ts";
 import type { NewTextConflict, PlacedLines } from "./text-conflict-record.ts";
 import { plainLines } from "./text-form.ts";
 
@@ -45,7 +46,7 @@ function takeAway(old: readonly string[], young: readonly string[]): Map<string,
   return counts;
 }
 
-/** So many of the lines that stay before a place tell where it is. */
+/** At least so many of the lines that stay before a place tell where it is. */
 const BEHIND_LINES = 3;
 
 /** The deleted lines in order, with the blank ones between them, and what they stood behind. */
@@ -66,8 +67,9 @@ function deletedPlaces(
       return left > 0 || !isText(line);
     });
     if (!lines.some(isText)) continue;
+    const from = Math.min(left.length - BEHIND_LINES, neighbourStart(left, left.length));
     const behind = left
-      .slice(-BEHIND_LINES)
+      .slice(Math.max(0, from))
       .map((line) => `${line}\n`)
       .join("");
     places.push({ behind, text: lines.map((line) => `${line}\n`).join("") });

@@ -61,7 +61,7 @@ export function movedTwice(lines: readonly MergedLine[], { mine, theirs }: Moved
  * Where a side put some of these lines: indices [first, end) of the merged text's lines. What has
  * no word between two of them is of their run.
  */
-export function runsOf(
+export function movedRuns(
   lines: readonly MergedLine[],
   by: Writer,
   meant: ReadonlySet<string>,

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import * as Y from "yjs";
-import { removeDoubles, type TextConflict } from "./doubles.ts";
+import { type MetTexts, removeDoubles } from "./doubles.ts";
 import { TEXT_FORM_KEY } from "./document.ts";
 import type { Entry } from "./entry-index.ts";
 import type { IdRanges } from "./id-ranges.ts";
@@ -117,7 +117,7 @@ async function recordConflicts<Tables extends ReplicaTables>(
 function bothConflict<Tables extends ReplicaTables>(
   { db }: WriteContext<Tables>,
   { id, document, writer }: OpenDocument,
-  { mine, theirs, theirClient }: TextConflict,
+  { mine, theirs, theirClient }: MetTexts,
 ): NewTextConflict {
   const isHere = theirClient === writer.clientId;
   const replica = db as unknown as Kysely<ReplicaTables>;
@@ -156,7 +156,8 @@ function keptVersion<Tables extends ReplicaTables>(
   { id, document, writer }: OpenDocument,
   edits: readonly KeptEdit[],
 ): NewVersion {
-  const clients = new Set(edits.map(({ at }) => clientAt(document.captureText().spans, at)));
+  const { spans } = document.captureText();
+  const clients = new Set(edits.map(({ at }) => clientAt(spans, at)));
   const isHere = edits.every(({ by }) => by === "mine") || clients.has(writer.clientId);
   const [client = 0] = clients;
   const replica = db as unknown as Kysely<ReplicaTables>;

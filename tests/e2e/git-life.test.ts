@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { type Lab, scenario } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";
@@ -183,6 +183,33 @@ scenario("a worktree of another branch is no other text of the project", async (
   });
   expect(await docOf(machine)).toBe(`${START}\nOf main.\n`);
 });
+
+scenario(
+  "a file whose .git is away is left alone until it is back, or linked anew",
+  async (lab) => {
+    const machine = await startOne(lab);
+    const { folder } = machine;
+    const away = lab.git.path("away");
+    await rename(`${folder}/.git`, away);
+    await untilNoted(machine, /left alone, for its .git is gone: `memsync link` follows it/);
+    await writeFile(`${folder}/${FILE}`, `${START}\nWithout git.\n`);
+    await machine.syncOnce();
+    expect(await docOf(machine)).toBe(START);
+    await rename(away, `${folder}/.git`);
+    await untilDoc(machine, `${START}\nWithout git.\n`);
+    await untilFollowed(machine);
+    await rm(`${folder}/.git`, { recursive: true });
+    await untilNoted(machine, /left alone, for its .git is gone/);
+    const { id } = await machine.projectOf();
+    await machine.memsync("link");
+    expect((await machine.projectOf()).id).toBe(id);
+    await waitFor("the file to be followed", async () => {
+      return (await machine.fileStatus())?.state === "followed";
+    });
+    await writeFile(`${folder}/${FILE}`, `${START}\nFor good.\n`);
+    await untilDoc(machine, `${START}\nFor good.\n`);
+  },
+);
 
 scenario("a submodule is a project of its own, by its own branch", async (lab) => {
   const inner = await lab.git.repository("inner", { [FILE]: START });

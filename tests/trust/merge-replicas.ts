@@ -1,5 +1,6 @@
 import * as Y from "yjs";
-import { type CleanUp, idsSince, removeDoubles } from "../../shared/replica/doubles.ts";
+import { type CleanUp, removeDoubles } from "../../shared/replica/doubles.ts";
+import { idsSince } from "../support/ids-since.ts";
 import { captureText, editFromBase } from "../../shared/replica/text.ts";
 import type { Fork } from "./merge-data.ts";
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import * as Y from "yjs";
-import { type CleanUp, idsSince, removeDoubles } from "../../shared/replica/doubles.ts";
+import { type CleanUp, removeDoubles } from "../../shared/replica/doubles.ts";
+import { idsSince } from "../support/ids-since.ts";
 import { diffSections } from "../../shared/replica/line-diff.ts";
 import { captureText, editFromBase } from "../../shared/replica/text.ts";
 import { anyForks, anyTerminatedText, anyText } from "../support/text-arbitraries.ts";

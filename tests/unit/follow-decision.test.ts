@@ -7,7 +7,7 @@ const VALUES = {
   file: ["absent", "blank", "text"],
   known: ["never", "blank", "text", "gone"],
   bytes: ["same", "other"],
-  git: ["none", "untracked", "ignored", "tracked", "branch", "busy", "unknown"],
+  git: ["none", "untracked", "ignored", "tracked", "branch", "busy", "unknown", "lost"],
   tree: ["made", "making"],
   commit: ["same", "onward", "told", "back", "elsewhere"],
   head: ["still", "moved"],

@@ -4,7 +4,8 @@ import * as Y from "yjs";
 import { type Arrival, changeBetween } from "../../daemon/sources/arrivals.ts";
 import { plainEdit, planSave } from "../../daemon/sources/plan-save.ts";
 import { ReplicaDocument } from "../../shared/replica/document.ts";
-import { idsSince, removeDoubles } from "../../shared/replica/doubles.ts";
+import { removeDoubles } from "../../shared/replica/doubles.ts";
+import { idsSince } from "../support/ids-since.ts";
 import {
   changeForm,
   joinForm,

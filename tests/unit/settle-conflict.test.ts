@@ -75,6 +75,15 @@ describe("choosing a version", () => {
     expect(settled.content).toBe(sections.join(""));
   });
 
+  test("brings lines back behind that of two equal neighbours which they stood behind", () => {
+    const content = "# A\n- run\n# B\n- run\n# C\n";
+    const lost = { text: "- gone\n", inText: false, behind: "# B\n- run\n" };
+    const brought = "# A\n- run\n# B\n- run\n- gone\n# C\n";
+    expect(settle(conflict(content, NONE, lost), 1).content).toBe(brought);
+    const renamed = content.replace("# B", "# Bee");
+    expect(settle(conflict(renamed, NONE, lost), 1).content).toContain("- run\n- gone\n");
+  });
+
   test("finds lines however they end, and leaves the endings of all others", () => {
     const [there, gone] = [
       { text: "b\n", inText: true, behind: "a\n" },
