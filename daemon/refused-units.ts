@@ -1,10 +1,12 @@
 import { join } from "node:path";
 import type { DaemonStatus, FolderStatus, RemoteStatus, UnitStatus } from "./status.ts";
 import { tokenAdvice } from "./sync/refusal-advice.ts";
+import { syncedProjects } from "./synced-projects.ts";
 
 /** Why what is not synced will not be by waiting, each in a sentence. */
 export function listRefusals(status: DaemonStatus): string[] {
-  const { projects, remotes } = status;
+  const { remotes } = status;
+  const projects = syncedProjects(status);
   const shut = remotes.filter(isShut);
   const own = remotes.map((remote) => {
     const name = remotes.length > 1 ? `user and global at ${remote.name}` : "user and global";
@@ -47,7 +49,8 @@ export function failureOf({ dir, path, note }: FolderStatus): string {
  * service does not answer, or calls wait for more requests.
  */
 export function isRefused(status: DaemonStatus): boolean {
-  const { projects, remotes } = status;
+  const { remotes } = status;
+  const projects = syncedProjects(status);
   const shut = remotes.filter(isShut);
   const open = remotes.filter((remote) => !isShut(remote));
   const openProjects = projects.filter((project) => !isAt(shut, project));
@@ -66,7 +69,9 @@ export function isRefused(status: DaemonStatus): boolean {
  * Whether all that is not synced is for services that were just called and can't be reached. Not so
  * while another service has something to do, or one only takes its time.
  */
-export function isOffline({ projects, remotes }: DaemonStatus): boolean {
+export function isOffline(status: DaemonStatus): boolean {
+  const { remotes } = status;
+  const projects = syncedProjects(status);
   const offline = remotes.filter(({ service }) => {
     const { online, message, unanswered_since, held_back } = service;
     return !online && message !== null && unanswered_since === null && held_back === null;

@@ -17,6 +17,8 @@ function cellsOf(activity: Activity): string[] {
       return [activity.service];
     case "offline":
       return [activity.service, activity.reason ?? ""];
+    case "deleted":
+      return [activity.project, activity.machine === null ? "" : `on ${activity.machine}`];
     case "wrote":
       return [activity.project, tilde(activity.file), bytesShown(activity.bytes)];
     case "conflict":

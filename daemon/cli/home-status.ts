@@ -10,6 +10,8 @@ import { type Link, listLinks } from "../links.ts";
 import { LOCAL_ACCOUNT } from "../local-account.ts";
 import { findBinding, listRemotes } from "../remotes/remote-store.ts";
 import type { DaemonTables } from "../tables.ts";
+import { type DeletionStatus, deletionStatus, readDeletion } from "../deleted-project.ts";
+import { listUnlinked } from "../unlinked-projects.ts";
 import { localAudience } from "./audience.ts";
 import type { Environment } from "./environment.ts";
 import { heldLines } from "./held-view.ts";
@@ -18,6 +20,7 @@ import { listConflicts } from "./local-conflicts.ts";
 import { readLocalMemories } from "./local-memories.ts";
 import { bytesShown, count, momentShown, shownPlainly } from "./output.ts";
 import { withLocal } from "./place.ts";
+import { unlinkedCount } from "./project-list.ts";
 import { layerLine } from "./seen-by.ts";
 import { isStandingIn, type Standing } from "./standing.ts";
 import { tilde } from "./tilde.ts";
@@ -33,7 +36,13 @@ interface HomeProject {
   /** With those that wait for the next daemon. */
   readonly memories: number;
   readonly text: KeptText | null;
+  /** Null for one that is there. */
+  readonly deleted: DeletionStatus | null;
   readonly folders: readonly { readonly dir: string }[];
+}
+
+interface UnlinkedHomeProject extends Omit<HomeProject, "name"> {
+  readonly name: string | null;
 }
 
 /** The `user` and `global` memories of one remote. */
@@ -54,6 +63,8 @@ export interface HomeStatus {
   readonly home: string;
   readonly running: false;
   readonly projects: readonly HomeProject[];
+  /** Linked to no folder here, and not deleted; without a name where nobody gave one. */
+  readonly unlinked: readonly UnlinkedHomeProject[];
   /** Of each remote where there are several. */
   readonly own: readonly HomeLayers[];
   readonly held: readonly HeldStatus[];
@@ -83,6 +94,7 @@ export async function readHomeStatus(env: Environment): Promise<HomeStatus | und
       home: env.home.dir,
       running: false,
       projects: await projectsOf(db, await listLinks(db), nameOf),
+      unlinked: await unlinkedOf(db, await listLinks(db), nameOf),
       own,
       held: await readHeldStatus(db, nameOf),
       conflicts: (await listConflicts(db)).length,
@@ -110,9 +122,27 @@ async function projectsOf(
     const account = (await findBinding(db, id)) ?? LOCAL_ACCOUNT;
     const memories = (await readLocalMemories(db, id, account)).length;
     const text = await readKeptText(db, account, id);
-    projects.set(id, { id, name, remote: nameOf(account), memories, text, folders: [{ dir }] });
+    const deleted = deletionStatus(await readDeletion(db, id));
+    const kept = { remote: nameOf(account), memories, text, deleted };
+    projects.set(id, { id, name, ...kept, folders: [{ dir }] });
   }
   return [...projects.values()];
+}
+
+async function unlinkedOf(
+  db: Db,
+  links: readonly Link[],
+  nameOf: (account: string) => string | null,
+): Promise<UnlinkedHomeProject[]> {
+  const unlinked: UnlinkedHomeProject[] = [];
+  for (const { id, name, account } of await listUnlinked(db, links)) {
+    if (await readDeletion(db, id)) continue;
+    const memories = (await readLocalMemories(db, id, account)).length;
+    const text = await readKeptText(db, account, id);
+    const kept = { id, name, remote: nameOf(account), memories, text, deleted: null };
+    unlinked.push({ ...kept, folders: [] });
+  }
+  return unlinked;
 }
 
 /**
@@ -140,6 +170,7 @@ export function homeStatusLines(
       ? [`projects  ${left} more: \`memsync projects\` lists each`]
       : []),
     ...(status.projects.length === 0 ? ["project   none linked; run `memsync link` in one"] : []),
+    ...unlinkedCount(status.unlinked.length),
     ...status.own.flatMap((layers) => layerLines(layers, several)),
     ...heldLines(status.held, status.projects, several),
   ].map(shownPlainly);
@@ -152,9 +183,10 @@ function layerLines({ remote, audience, user, global }: HomeLayers, several: boo
 }
 
 function projectLines(project: HomeProject, isHere: boolean, several: boolean): string[] {
-  const { id, name, remote, memories, text, folders } = project;
+  const { id, name, remote, memories, text, deleted, folders } = project;
   const at = several && remote !== null ? `   at ${remote}` : "";
-  const kept = text === null ? "no text" : textShown(text);
+  const there = text === null ? "no text" : textShown(text);
+  const kept = deleted ? `deleted ${momentShown(deleted.at, realWorld.now())}` : there;
   return [
     `${isHere ? "here   " : "project"}   ${name}   ${id}${at}`,
     ...folders.map(({ dir }) => `          ${tilde(dir)}`),

@@ -1,5 +1,6 @@
 import type { DaemonStatus, FolderStatus, ProjectStatus } from "../status.ts";
 import { count } from "./output.ts";
+import { unlinkedCount } from "./project-list.ts";
 import { isStandingIn } from "./standing.ts";
 import { type StatusView, statusLines } from "./status-view.ts";
 import { hasTerminal, styled } from "./terminal.ts";
@@ -75,11 +76,8 @@ function fits(lines: readonly string[], { rows }: Screen): boolean {
 /** What there is too much of to be shown. */
 function countedLines({ held, unlinked }: DaemonStatus): string[] {
   const kept = held.filter(({ kind }) => kind !== "file");
-  const projects = count(unlinked.length, "project", "projects");
   return [
-    ...(unlinked.length > 0
-      ? [`unlinked  ${projects} on this machine only; \`memsync status --all\` shows each`]
-      : []),
+    ...unlinkedCount(unlinked.length),
     ...(kept.length > 0 ? [`held      ${kept.length} here: \`memsync held\` lists them`] : []),
   ];
 }
@@ -111,7 +109,7 @@ function shortened(
     ...(more > 0
       ? [`${count(more, "project", "projects")} with something waiting, refused or not followed`]
       : []),
-    ...(well > 0 ? [`${count(well, "project", "projects")}, all synced`] : []),
+    ...(well > 0 ? [`${count(well, "project", "projects")}, ${wellShown(status)}`] : []),
   ];
   const rest = `projects  ${projects.length > 0 ? "besides " : ""}${others.join(", ")}`;
   // Of no project at all the view says so.
@@ -123,6 +121,11 @@ function shortened(
     `${rest}; \`memsync status --all\` shows each`,
     ...shown.slice(at),
   ];
+}
+
+/** Where a token is refused, nobody knows what others wrote. */
+function wellShown({ remotes }: DaemonStatus): string {
+  return remotes.some(({ service }) => service.token_refused) ? "nothing waiting" : "all synced";
 }
 
 const LABEL = /^(\w+)(?= {2,})/;

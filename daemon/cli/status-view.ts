@@ -7,14 +7,15 @@ import type {
   RemoteStatus,
   ServiceStatus,
   UnitStatus,
+  UnlinkedProject,
 } from "../status.ts";
-import type { UnlinkedProject } from "../unlinked-projects.ts";
 import { UNKNOWN_SERVICE } from "../remotes/remote.ts";
 import { tokenAdvice } from "../sync/refusal-advice.ts";
 import type { DamageNote } from "../recovery/set-aside.ts";
 import { POLL_MS } from "../sources/poll-interval.ts";
 import { heldLines } from "./held-view.ts";
 import { bytesShown, count, momentShown, shownPlainly, spanShown } from "./output.ts";
+import { unlinkedCount } from "./project-list.ts";
 import { layerLine } from "./seen-by.ts";
 import { isStandingIn, type Standing } from "./standing.ts";
 import { columnsOf, cut } from "./text-width.ts";
@@ -57,7 +58,7 @@ export function statusLines(status: DaemonStatus, view: StatusView = {}): string
     `gateway   ${status.gateway.url}   (\`memsync env\` prints its token)`,
     ...linesOf(false),
     ...(none ? ["project   none linked; run `memsync link` in one"] : []),
-    ...status.unlinked.flatMap((project) => unlinkedLines(project, several)),
+    ...unlinkedLines(status.unlinked, several),
     ...remotes.flatMap((remote) => layerLines(remote, several)),
     ...status.damaged.flatMap(damageLines),
     ...heldLines(status.held, namedProjects(status), several),
@@ -230,15 +231,25 @@ function keptLine(project: ProjectStatus, view: ProjectView): string {
   return `${size} of ${momentShown(text.changed_at, now)}, ${rest}`;
 }
 
-function unlinkedLines(project: UnlinkedProject, withRemote: boolean): string[] {
-  const { id, name, remote, memories, waiting } = project;
-  const saved = `${count(memories, "memory", "memories")} saved`;
-  const changes = `${count(waiting, "change", "changes")} on this machine only`;
-  const at = withRemote && remote !== "" ? `   at ${remote}` : "";
+/** How many there are, and each of which something waits. */
+function unlinkedLines(projects: readonly UnlinkedProject[], withRemote: boolean): string[] {
+  const waiting = projects.filter((project) => project.waiting > 0);
   return [
-    `unlinked  ${name === null ? "" : `${name}   `}${id}${at}`,
-    `          ${saved}, linked to no folder: ${changes}, until \`memsync link DIR --id ${id}\``,
+    ...(waiting.length < projects.length ? unlinkedCount(projects.length) : []),
+    ...waiting.flatMap((project) => waitingLines(project, withRemote)),
   ];
+}
+
+function waitingLines(project: UnlinkedProject, withRemote: boolean): string[] {
+  const { id, name, remote, memories, waiting, deleted, refused } = project;
+  const at = withRemote && remote !== "" ? `   at ${remote}` : "";
+  const saved = `${count(memories, "memory", "memories")} saved`;
+  const changes = count(waiting, "change", "changes");
+  const until = `until \`memsync link DIR --id ${id}\``;
+  const kept = `${saved}, linked to no folder: ${changes} on this machine only, ${until}`;
+  const why = refused === null ? `${changes} waiting` : `refused by the service: ${refused}`;
+  const told = deleted === null ? kept : `deleted, ${why}`;
+  return [`unlinked  ${name === null ? "" : `${name}   `}${id}${at}`, `          ${told}`];
 }
 
 function damageLines({ found_at, message, set_aside }: DamageNote): string[] {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { isRefused, listRefusals } from "../../daemon/refused-units.ts";
-import { type DaemonStatus, isSynced, type UnitStatus } from "../../daemon/status.ts";
+import type { DaemonStatus, UnitStatus } from "../../daemon/status.ts";
+import { isSynced } from "../../daemon/synced-projects.ts";
 
 const SYNCED: UnitStatus = {
   memories: 1,
@@ -38,7 +39,11 @@ function statusOf(given: Given) {
   const work = { name: "work", default: true, own, service: { ...called, ...said } };
   const service = { online: false, held_back: null, blocked: true, message: "no token" };
   const acme = { name: "acme", own: SYNCED, service };
-  return { projects, remotes: blocked ? [work, acme] : [work] } as unknown as DaemonStatus;
+  return {
+    projects,
+    unlinked: [],
+    remotes: blocked ? [work, acme] : [work],
+  } as unknown as DaemonStatus;
 }
 
 test("a sync is refused when waiting would bring nothing more", () => {

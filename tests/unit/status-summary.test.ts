@@ -94,13 +94,9 @@ test("more troubles than fit are counted, too", () => {
 test("no line is wider than the screen, and what is left out of a full one is counted", () => {
   const refused =
     "it answered 403: the token does not reach this project, which is somebody else's";
-  const unlinked = fifty.map(({ id }) => ({
-    id,
-    name: null,
-    remote: "work",
-    memories: 1,
-    waiting: 1,
-  }));
+  const unlinked = fifty.map((each) => {
+    return { ...each, name: null, folders: [], waiting: 1, plain: false };
+  });
   const held = fifty.map(({ id }) => ({
     id,
     kind: "memory",
@@ -114,7 +110,9 @@ test("no line is wider than the screen, and what is left out of a full one is co
   const lines = onScreen({ ...full, held: held as never }, { columns: 60, rows: 16 });
   expect(lines.every((line) => line.length <= 60)).toBe(true);
   const text = lines.map((line) => line.trim()).join(" ");
-  expect(text).toContain("unlinked  50 projects on this machine only; `memsync status --all`");
+  expect(text).toContain(
+    "unlinked  50 projects are linked nowhere here: `memsync projects` lists them",
+  );
   expect(text).toContain("held      50 here: `memsync held` lists them");
   const one = onScreen(statusOf([project(0, { refused })]), { columns: 60, rows: 24 });
   expect(one.every((line) => line.length <= 60)).toBe(true);
