@@ -113,6 +113,8 @@ export interface ServiceStatus {
   readonly message: string | null;
   /** No call is made until a person has done what `message` says. */
   readonly blocked: boolean;
+  /** It answers, and refuses every call for its token, as `message` says. */
+  readonly token_refused: boolean;
   /** By the name of their window; empty where nothing is limited. */
   readonly requests: Readonly<Record<string, RequestsLeft>>;
   /** Calls wait for more requests since then, and until then; null when none does. */
@@ -251,7 +253,8 @@ async function wasPlain(
 }
 
 function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
-  const { online, live, plain, lastContactAt, unansweredSince, message } = engine.contact;
+  const { online, live, plain, tokenRefused, lastContactAt, unansweredSince, message } =
+    engine.contact;
   return {
     name: service.name,
     online,
@@ -261,6 +264,7 @@ function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
     unanswered_since: timeOf(unansweredSince),
     message: message ?? null,
     blocked: service.isBlocked === true,
+    token_refused: online && tokenRefused,
     requests: requestsLeft(service.budget),
     held_back: heldBackOf(engine),
   };

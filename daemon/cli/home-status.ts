@@ -4,6 +4,7 @@ import { VERSION } from "../../shared/version.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { type HeldStatus, readHeldStatus } from "../held/held-status.ts";
 import { readWholeInbox } from "../inbox.ts";
+import type { AudienceView } from "../audience-view.ts";
 import { type KeptText, readKeptText } from "../kept-text.ts";
 import { type Link, listLinks } from "../links.ts";
 import { LOCAL_ACCOUNT } from "../local-account.ts";
@@ -11,6 +12,7 @@ import { findBinding, listRemotes } from "../remotes/remote-store.ts";
 import type { DaemonTables } from "../tables.ts";
 import { type DeletionStatus, deletionStatus, readDeletion } from "../deleted-project.ts";
 import { listUnlinked } from "../unlinked-projects.ts";
+import { localAudience } from "./audience.ts";
 import type { Environment } from "./environment.ts";
 import { heldLines } from "./held-view.ts";
 import { ownDocument } from "./layer-option.ts";
@@ -19,6 +21,7 @@ import { readLocalMemories } from "./local-memories.ts";
 import { bytesShown, count, momentShown, shownPlainly } from "./output.ts";
 import { withLocal } from "./place.ts";
 import { unlinkedCount } from "./project-list.ts";
+import { layerLine } from "./seen-by.ts";
 import { isStandingIn, type Standing } from "./standing.ts";
 import { tilde } from "./tilde.ts";
 
@@ -42,6 +45,18 @@ interface UnlinkedHomeProject extends Omit<HomeProject, "name"> {
   readonly name: string | null;
 }
 
+/** The `user` and `global` memories of one remote. */
+interface HomeLayers {
+  /** Null where none has a name. */
+  readonly remote: string | null;
+  /** Of both layers. */
+  readonly memories: number;
+  readonly user: number;
+  readonly global: number;
+  /** Who sees `global`, as it was heard last; null: nobody else. */
+  readonly audience: AudienceView | null;
+}
+
 /** What the home knows while no daemon runs: `memsync status --json` prints it as it is. */
 export interface HomeStatus {
   readonly version: string;
@@ -50,8 +65,8 @@ export interface HomeStatus {
   readonly projects: readonly HomeProject[];
   /** Linked to no folder here, and not deleted; without a name where nobody gave one. */
   readonly unlinked: readonly UnlinkedHomeProject[];
-  /** The `user` and `global` memories, of each remote where there are several. */
-  readonly own: readonly { readonly remote: string | null; readonly memories: number }[];
+  /** Of each remote where there are several. */
+  readonly own: readonly HomeLayers[];
   readonly held: readonly HeldStatus[];
   readonly conflicts: number;
   /** Writes that wait for the next daemon. */
@@ -65,9 +80,14 @@ export async function readHomeStatus(env: Environment): Promise<HomeStatus | und
     const remotes = new Map((await listRemotes(db)).map(({ account, name }) => [account, name]));
     const nameOf = (account: string) => remotes.get(account as AccountId) ?? null;
     const accounts: string[] = remotes.size === 0 ? [LOCAL_ACCOUNT] : [...remotes.keys()];
-    const own: { remote: string | null; memories: number }[] = [];
+    const own: HomeLayers[] = [];
     for (const account of accounts) {
-      own.push({ remote: nameOf(account), memories: await countOwn(db, account) });
+      const [user, global] = [
+        await countOf("user", db, account),
+        await countOf("global", db, account),
+      ];
+      const audience = await localAudience(env, db, account);
+      own.push({ remote: nameOf(account), memories: user + global, user, global, audience });
     }
     return {
       version: VERSION,
@@ -83,12 +103,8 @@ export async function readHomeStatus(env: Environment): Promise<HomeStatus | und
   });
 }
 
-async function countOwn(db: Db, account: string): Promise<number> {
-  let memories = 0;
-  for (const layer of ["user", "global"] as const) {
-    memories += (await readLocalMemories(db, ownDocument(layer), account)).length;
-  }
-  return memories;
+async function countOf(layer: "user" | "global", db: Db, account: string): Promise<number> {
+  return (await readLocalMemories(db, ownDocument(layer), account)).length;
 }
 
 async function projectsOf(
@@ -129,24 +145,41 @@ async function unlinkedOf(
   return unlinked;
 }
 
-/** What the home knows in a few lines, the project in which one stands first. */
-export function homeStatusLines(status: HomeStatus, standing: Standing): string[] {
+/**
+ * What the home knows in a few lines, the project in which one stands first. The others are shown
+ * whole, by a line each, or counted.
+ */
+export function homeStatusLines(
+  status: HomeStatus,
+  standing: Standing,
+  others: "whole" | "line" | "count" = "whole",
+): string[] {
   const several = status.own.length > 1;
   const isHere = (project: HomeProject) => isStandingIn(standing, project);
-  const sorted = [
-    ...status.projects.filter(isHere),
-    ...status.projects.filter((project) => !isHere(project)),
-  ];
+  const here = status.projects.filter(isHere);
+  const rest = status.projects.filter((project) => !isHere(project));
+  const shown = others === "count" ? [] : rest;
+  const left = count(rest.length - shown.length, "project", "projects");
   return [
-    ...sorted.flatMap((project) => projectLines(project, isHere(project), several)),
-    ...(sorted.length === 0 ? ["project   none linked; run `memsync link` in one"] : []),
-    ...unlinkedCount(status.unlinked.length),
-    ...status.own.map(({ remote, memories }) => {
-      const whose = several && remote !== null ? `at ${remote}` : "user and global";
-      return `own       ${whose}: ${count(memories, "memory", "memories")} saved`;
+    ...here.flatMap((project) => projectLines(project, true, several)),
+    ...shown.flatMap((project) => {
+      const lines = projectLines(project, false, several);
+      return others === "line" ? lines.slice(0, 1) : lines;
     }),
+    ...(shown.length < rest.length
+      ? [`projects  ${left} more: \`memsync projects\` lists each`]
+      : []),
+    ...(status.projects.length === 0 ? ["project   none linked; run `memsync link` in one"] : []),
+    ...unlinkedCount(status.unlinked.length),
+    ...status.own.flatMap((layers) => layerLines(layers, several)),
     ...heldLines(status.held, status.projects, several),
   ].map(shownPlainly);
+}
+
+function layerLines({ remote, audience, user, global }: HomeLayers, several: boolean): string[] {
+  const whose = { remote: several ? (remote ?? undefined) : undefined, audience };
+  const saved = (memories: number) => `${count(memories, "memory", "memories")} saved`;
+  return [layerLine("user", whose, saved(user)), layerLine("global", whose, saved(global))];
 }
 
 function projectLines(project: HomeProject, isHere: boolean, several: boolean): string[] {

@@ -11,6 +11,7 @@ import { isContacted } from "./positions.ts";
 import {
   documentsOf,
   exchangeRound,
+  isTokenRefused,
   NOT_FOUND,
   type Refused,
   type RoundResult,
@@ -22,9 +23,6 @@ import type { Outcome } from "./service.ts";
 
 /** A service that had no exchange is asked again after this long whether it has one now. */
 const ASK_AGAIN_MS = 10 * 60_000;
-
-/** Status of an answer to a token that is good for nothing. */
-const UNAUTHORIZED = 401;
 
 /** What a service turned out to be: one with the replica exchange, or one without. */
 export type ServiceKind = "extended" | "plain";
@@ -104,10 +102,7 @@ export class ServiceRounds {
       this.#batches.served();
       return { kind: "answered", value: this.#withoutMissing(outcome.value) };
     }
-    if (outcome.kind === "refused" && outcome.status === UNAUTHORIZED) {
-      const refused = new Map(units.map((unit) => [unit, outcome] as const));
-      return { kind: "answered", value: { again: new Set(), refused } };
-    }
+    if (isTokenRefused(outcome)) return outcome;
     if (outcome.kind === "answered" || outcome.kind === "refused") {
       this.#batches.unknown();
       return { kind: "answered", value: { again: new Set(), left: new Set(units) } };
@@ -179,7 +174,7 @@ export class ServiceRounds {
     for (const each of units) {
       const outcome =
         each === "own" ? await ownRound(this.#options) : await projectRound(this.#options, each);
-      if (outcome.kind === "refused" && each !== unit) {
+      if (outcome.kind === "refused" && each !== unit && !isTokenRefused(outcome)) {
         const refused = new Map<SyncUnit, Refused>([[each, outcome]]);
         return { kind: "answered", value: { again, later, refused } };
       }

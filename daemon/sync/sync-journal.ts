@@ -63,9 +63,13 @@ export class SyncJournal {
   sent(name: string, bytes: number | null): void {
     const unsent = this.#unsent.get(name);
     this.#unsent.delete(name);
-    if (!unsent && bytes === null) return;
-    const { text, keys } = unsent ?? noChange();
-    const event = this.#options.isEmbedded ? "saved" : "sent";
+    const { isEmbedded } = this.#options;
+    const { text, keys, deletion } = unsent ?? noChange();
+    // What leaves no machine is news only where somebody has changed something.
+    const isChanged = text || keys.size > 0 || deletion;
+    const isNews = isEmbedded ? isChanged : unsent !== undefined || bytes !== null;
+    if (!isNews) return;
+    const event = isEmbedded ? "saved" : "sent";
     const shown = { ...whatOf(text, keys), bytes, machine: null };
     this.#tell(async () => {
       const deleted = unsent?.deletion === false ? undefined : await this.#deletionOf(name);

@@ -59,6 +59,26 @@ test("of fifty projects a screen shows those with troubles, and counts the other
   expect(text).toContain("service   https://memory.example.com");
 });
 
+test("of a dozen projects each has its line, behind the one that one stands in", () => {
+  const here: Standing = { kind: "in", project: "proj_4" };
+  const waiting = project(2, { waiting: 2 });
+  const lines = onScreen(statusOf(fifty.slice(0, 12).with(2, waiting)), SCREEN, here);
+  expect(lines.length).toBeLessThanOrEqual(SCREEN.rows - 3);
+  expect(lines[0]).toBe("here      project 4   proj_4");
+  expect(lines.filter((line) => line.startsWith("project   "))).toHaveLength(11);
+  expect(lines).toContain("project   project 11   /src/11   all synced");
+  expect(lines).toContain("          no text, 3 memories saved, 2 changes waiting");
+  const all = fifty.slice(0, 12).map((each) => ({ ...each, waiting: 1 }));
+  expect(onScreen(statusOf(all), SCREEN, here)).toContain(
+    "project   project 11   /src/11   1 change waiting",
+  );
+  const deep = { ...project(1).folders[0], dir: `/src/${"deep/".repeat(20)}` };
+  const folders = [deep] as ReturnType<typeof project>["folders"];
+  expect(onScreen(statusOf(fifty.slice(0, 12).with(1, project(1, { folders }))), SCREEN)).toContain(
+    "project   project 1   all synced",
+  );
+});
+
 test("more troubles than fit are counted, too", () => {
   const projects = fifty.map((each) => ({ ...each, waiting: 1 }));
   const lines = onScreen(statusOf(projects), SCREEN);

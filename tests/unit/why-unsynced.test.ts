@@ -21,6 +21,7 @@ function remote(service: Partial<ServiceStatus>, own: Partial<UnitStatus> = {}):
     unanswered_since: null,
     message: null,
     blocked: false,
+    token_refused: false,
     requests: {},
     held_back: null,
   };

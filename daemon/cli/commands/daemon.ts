@@ -22,7 +22,7 @@ import { withLocal } from "../place.ts";
 import { showProjects } from "../project-list.ts";
 import { wasDeleted } from "../refuse-deleted.ts";
 import { findStanding } from "../standing.ts";
-import { statusOnScreen, wholeOnScreen } from "../status-summary.ts";
+import { firstOnScreen, statusOnScreen, wholeOnScreen } from "../status-summary.ts";
 import { askSync, callSync, watchSync } from "../sync-progress.ts";
 import { hasTerminal } from "../terminal.ts";
 import { conflictLines, wholeStatus } from "../whole-status.ts";
@@ -118,14 +118,17 @@ async function status(env: Environment, flags: StatusFlags): Promise<void> {
 }
 
 /** What the home knows while no daemon runs; nothing where there is none, or it can't be read. */
-async function showHome(env: Environment, { json }: JsonOption): Promise<void> {
+async function showHome(env: Environment, { all, json }: StatusFlags): Promise<void> {
   const home = await readHomeStatus(env).catch(() => undefined);
   if (!home) return;
   if (json) {
     sayJson(home);
     return;
   }
-  for (const line of homeStatusLines(home, await findStanding(home, env.dir))) say(line);
+  const standing = await findStanding(home, env.dir);
+  const ways = all ? (["whole"] as const) : (["whole", "line", "count"] as const);
+  const texts = ways.map((others) => homeStatusLines(home, standing, others));
+  for (const line of firstOnScreen(texts)) say(line);
   for (const line of conflictLines(home)) say(line);
 }
 
