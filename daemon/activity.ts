@@ -21,6 +21,14 @@ export interface Transfer {
   readonly machine: string | null;
 }
 
+/** A project that was deleted: its service has heard of it, or has told it. */
+export interface ProjectDeleted {
+  readonly event: "deleted";
+  readonly project: string;
+  /** The machine that deleted it; null where that was this one, or is not known. */
+  readonly machine: string | null;
+}
+
 /** A followed file into which others' changes were written. */
 export interface FileWritten {
   readonly event: "wrote";
@@ -45,7 +53,7 @@ export interface Noticed {
 }
 
 /** What a person may watch happen. It goes into the log, and onto the screen of `up`. */
-export type Activity = Transfer | FileWritten | ContactChanged | Noticed;
+export type Activity = Transfer | ProjectDeleted | FileWritten | ContactChanged | Noticed;
 
 /** Takes what happens, in order. */
 export type OnActivity = (activity: Activity) => void;
@@ -54,6 +62,7 @@ const EVENTS: Readonly<Record<Activity["event"], "info" | "warn">> = {
   sent: "info",
   received: "info",
   saved: "info",
+  deleted: "info",
   wrote: "info",
   connected: "info",
   offline: "warn",

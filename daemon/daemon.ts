@@ -1,5 +1,5 @@
 import { AppError, messageOf } from "../shared/errors.ts";
-import { type AccountId, parseProjectId } from "../shared/ids.ts";
+import { type AccountId, parseProjectId, type ProjectId } from "../shared/ids.ts";
 import type { Log } from "../shared/log.ts";
 import type { ReplicaStore } from "../shared/replica/store.ts";
 import { Sweeper } from "../shared/replica/sweeper.ts";
@@ -47,9 +47,10 @@ import type { Introduction } from "./service/introduction.ts";
 import { Followers } from "./sources/followers.ts";
 import { createGit } from "./sources/run-git.ts";
 import { watchFolder } from "./sources/watched-folder.ts";
-import { type DaemonStatus, isSynced, readStatus } from "./status.ts";
+import { type DaemonStatus, readStatus } from "./status.ts";
 import type { Service, ServiceAnswer } from "./sync/service.ts";
 import { realSigns, WakeWatch } from "./sync/wake-watch.ts";
+import { isSynced } from "./synced-projects.ts";
 import type { DaemonTables } from "./tables.ts";
 import { within } from "./within.ts";
 import type { SyncUnit } from "./sync/sync-units.ts";
@@ -100,6 +101,8 @@ export interface SyncWait {
 
 /** Who does not wait for a sync gives the services so long to answer all the same. */
 const SYNC_MS_MIN = 2000;
+/** So long a service is waited for that is asked about a project before it is deleted. */
+const VISIT_MS_MAX = 10_000;
 /** How often `sync` looks whether everything is acknowledged. */
 const SYNC_POLL_MS = 100;
 /** It then pauses for so many times as long as the look took. */
@@ -242,13 +245,26 @@ export class Daemon implements Controlled {
   }
 
   /** Follows a folder's project from now on. Refuses a folder that is not there. */
-  link(folder: string, options: LinkOptions = {}): Promise<BoundLink> {
-    return this.#folders.link(folder, options);
+  async link(folder: string, options: LinkOptions = {}): Promise<BoundLink> {
+    if (options.anew) {
+      // A deletion that this machine has not heard of yet would come after the new beginning.
+      await this.#folders.link(folder, { ...options, anew: false });
+      await within(this.#options.world, SYNC_MS_MIN, this.#remotes.syncNow());
+    }
+    return await this.#folders.link(folder, options);
   }
 
   /** Stops following a folder; nothing is deleted anywhere. False: it was not linked. */
   unlink(folder: string): Promise<boolean> {
     return this.#folders.unlink(folder);
+  }
+
+  /**
+   * Brings a project that is linked nowhere in step with its service once, should that answer in
+   * time: who deletes it deletes what others have written meanwhile, too.
+   */
+  async visit(project: ProjectId): Promise<void> {
+    await within(this.#options.world, VISIT_MS_MAX, this.#remotes.visit(project));
   }
 
   /** Somebody works in a folder: a linked one that was moved there is followed again. */

@@ -5,7 +5,21 @@ import {
   type ProjectDeletion,
   parseDeletion,
 } from "../shared/replica/deletion-entry.ts";
+import { timestampOf } from "../shared/timestamps.ts";
 import type { DaemonTables } from "./tables.ts";
+
+/** A deletion as a status has it. */
+export interface DeletionStatus {
+  readonly at: string;
+  /** Null where that is not known. */
+  readonly machine: string | null;
+}
+
+/** Null for a project that is there. */
+export function deletionStatus(deletion: ProjectDeletion | undefined): DeletionStatus | null {
+  if (!deletion) return null;
+  return { at: timestampOf(deletion.at), machine: deletion.machine ?? null };
+}
 
 /** When and where a project was deleted, as its rows say; undefined for one that is there. */
 export async function readDeletion(

@@ -50,6 +50,22 @@ export async function putLink(db: Db, link: Link, now: number): Promise<void> {
     .values({ dir: link.dir, ...values, linked_at: now })
     .onConflict((conflict) => conflict.column("dir").doUpdateSet(values))
     .execute();
+  const { projectId: project_id, name } = link;
+  await db
+    .insertInto("project_names")
+    .values({ project_id, name })
+    .onConflict((conflict) => conflict.column("project_id").doUpdateSet({ name }))
+    .execute();
+}
+
+/** The name that a project's last link had, which it goes by when it is linked nowhere any more. */
+export async function findLinkedName(db: Db, projectId: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("project_names")
+    .select("name")
+    .where("project_id", "=", projectId)
+    .executeTakeFirst();
+  return row?.name;
 }
 
 /** Chooses the file that counts, from the folder. */

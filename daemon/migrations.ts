@@ -250,6 +250,18 @@ const ownMigrations: readonly Migration[] = [
         .execute();
     },
   },
+  {
+    name: "daemon-project-names",
+    async up(db) {
+      await db.schema
+        .createTable("project_names")
+        .addColumn("project_id", "text", (column) => column.primaryKey())
+        .addColumn("name", "text", (column) => column.notNull())
+        .execute();
+      await sql`insert into project_names select project_id, min(name) from links
+        group by project_id`.execute(db);
+    },
+  },
 ];
 
 /** The whole schema of a home's database. */
@@ -261,4 +273,4 @@ export const daemonMigrations: readonly Migration[] = [
 ];
 
 /** The same, with what a home's database of this version is known by. */
-export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 2_663_754_984 };
+export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 1_427_959_123 };

@@ -1,22 +1,36 @@
 import { join } from "node:path";
 import type { DaemonStatus, FolderStatus, RemoteStatus, UnitStatus } from "./status.ts";
+import { tokenAdvice } from "./sync/refusal-advice.ts";
+import { syncedProjects } from "./synced-projects.ts";
 
 /** Why what is not synced will not be by waiting, each in a sentence. */
 export function listRefusals(status: DaemonStatus): string[] {
-  const { projects, remotes } = status;
-  const blocked = remotes.filter(({ service }) => service.blocked);
+  const { remotes } = status;
+  const projects = syncedProjects(status);
+  const shut = remotes.filter(isShut);
   const own = remotes.map((remote) => {
     const name = remotes.length > 1 ? `user and global at ${remote.name}` : "user and global";
     return { ...remote.own, name, remote: remote.name };
   });
   const refused = [...projects, ...own].filter((unit) => {
-    return unit.refused !== null && isUnsettled(unit) && !isAt(blocked, unit);
+    return unit.refused !== null && isUnsettled(unit) && !isAt(shut, unit);
   });
   return [
-    ...blocked.map(({ name, service }) => `${name} can't be called: ${service.message}`),
+    ...shut.map(whyShut),
     ...refused.map(({ name, refused: why }) => `the service refuses ${name}: ${why}`),
     ...listFailing(status).map(failureOf),
   ];
+}
+
+/** Whether a remote's service takes no call at all until a person has done something. */
+function isShut({ service }: RemoteStatus): boolean {
+  return service.blocked || service.token_refused;
+}
+
+function whyShut(remote: RemoteStatus): string {
+  const { name, service } = remote;
+  if (service.blocked) return `${name} can't be called: ${service.message}`;
+  return `${service.name} refuses the token (${service.message}): ${tokenAdvice(remote)}`;
 }
 
 /** The followed files of which nobody can say how they stand, for looking at them fails. */
@@ -31,18 +45,19 @@ export function failureOf({ dir, path, note }: FolderStatus): string {
 
 /**
  * Whether all that is not synced has just been refused, can't be looked at, or is for a service
- * that can't be called until a person does something: waiting brings nothing. Not so while another
+ * that takes no call until a person does something: waiting brings nothing. Not so while another
  * service does not answer, or calls wait for more requests.
  */
 export function isRefused(status: DaemonStatus): boolean {
-  const { projects, remotes } = status;
-  const blocked = remotes.filter(({ service }) => service.blocked);
-  const open = remotes.filter(({ service }) => !service.blocked);
-  const openProjects = projects.filter((project) => !isAt(blocked, project));
+  const { remotes } = status;
+  const projects = syncedProjects(status);
+  const shut = remotes.filter(isShut);
+  const open = remotes.filter((remote) => !isShut(remote));
+  const openProjects = projects.filter((project) => !isAt(shut, project));
   const left = [...openProjects, ...open.map(({ own }) => own)].filter(isUnsettled);
   return (
     open.every(({ service }) => service.online && service.held_back === null) &&
-    left.length + blocked.length + listFailing(status).length > 0 &&
+    left.length + shut.length + listFailing(status).length > 0 &&
     left.every(({ refused }) => refused !== null) &&
     openProjects.every(({ refused, folders }) => {
       return refused !== null || folders.every(({ state }) => state !== "waiting");
@@ -54,7 +69,9 @@ export function isRefused(status: DaemonStatus): boolean {
  * Whether all that is not synced is for services that were just called and can't be reached. Not so
  * while another service has something to do, or one only takes its time.
  */
-export function isOffline({ projects, remotes }: DaemonStatus): boolean {
+export function isOffline(status: DaemonStatus): boolean {
+  const { remotes } = status;
+  const projects = syncedProjects(status);
   const offline = remotes.filter(({ service }) => {
     const { online, message, unanswered_since, held_back } = service;
     return !online && message !== null && unanswered_since === null && held_back === null;

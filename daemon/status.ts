@@ -1,11 +1,11 @@
 import { count } from "../shared/count.ts";
 import { assert } from "../shared/errors.ts";
-import type { AccountId } from "../shared/ids.ts";
+import type { AccountId, ProjectId } from "../shared/ids.ts";
 import type { ReplicaStore } from "../shared/replica/store.ts";
 import { VERSION } from "../shared/version.ts";
 import { timestampOf } from "../shared/timestamps.ts";
 import { type AudienceView, readAudience } from "./audience-view.ts";
-import { readDeletion } from "./deleted-project.ts";
+import { type DeletionStatus, deletionStatus, readDeletion } from "./deleted-project.ts";
 import { type HeldStatus, readHeldStatus } from "./held/held-status.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "./local-account.ts";
 import type { Link } from "./links.ts";
@@ -23,7 +23,7 @@ import { FORBIDDEN } from "./sync/incoming.ts";
 import { countUnacknowledged, isPlain, readPosition, type SyncPosition } from "./sync/positions.ts";
 import type { RequestBudget } from "./sync/request-budget.ts";
 import type { DaemonTables } from "./tables.ts";
-import { countMemories, findUnlinked, type UnlinkedProject } from "./unlinked-projects.ts";
+import { countMemories, listUnlinked, type UnlinkedDocument } from "./unlinked-projects.ts";
 import { documentsOf, type SyncUnit } from "./sync/sync-units.ts";
 
 /** How far a unit's documents are: what is durable here, and what the service has acknowledged. */
@@ -86,9 +86,17 @@ export interface ProjectStatus extends UnitStatus {
   readonly remote: string;
   /** Null where the document has no text. */
   readonly text: KeptText | null;
-  /** When it was deleted, and on which machine, if that is known; null for one that is there. */
-  readonly deleted: { readonly at: string; readonly machine: string | null } | null;
+  /** Null for one that is there. */
+  readonly deleted: DeletionStatus | null;
   readonly folders: readonly FolderStatus[];
+}
+
+/** A project that the home holds, and that no folder here is linked to: `folders` is empty. */
+export interface UnlinkedProject extends Omit<ProjectStatus, "name"> {
+  /** As its last link here named it, else whoever made it; null where nobody did. */
+  readonly name: string | null;
+  /** It was last synced with a service of the published interface alone. */
+  readonly plain: boolean;
 }
 
 /** How it stands with a service, which is named by its address, or `embedded`. */
@@ -104,6 +112,8 @@ export interface ServiceStatus {
   readonly message: string | null;
   /** No call is made until a person has done what `message` says. */
   readonly blocked: boolean;
+  /** It answers, and refuses every call for its token, as `message` says. */
+  readonly token_refused: boolean;
   /** By the name of their window; empty where nothing is limited. */
   readonly requests: Readonly<Record<string, RequestsLeft>>;
   /** Calls wait for more requests since then, and until then; null when none does. */
@@ -133,7 +143,7 @@ export interface DaemonStatus {
   /** The default one, and those that something here is bound to. */
   readonly remotes: readonly RemoteStatus[];
   readonly projects: readonly ProjectStatus[];
-  /** Only those of which something waits. */
+  /** Nothing of them is synced, but for a deletion. Those whose deletion was sent are left out. */
   readonly unlinked: readonly UnlinkedProject[];
   /** The default remote's `user` and `global` layers together. */
   readonly own: UnitStatus;
@@ -172,21 +182,11 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
   const { remotes: open } = sources;
   const projects: ProjectStatus[] = [];
   for (const { projectId, name } of uniqueProjects(sources.links)) {
-    const folders = sources.files.filter((file) => file.link.projectId === projectId);
+    const files = sources.files.filter((file) => file.link.projectId === projectId);
     const account = open.bindingOf(projectId) ?? LOCAL_ACCOUNT;
-    const text = await readKeptText(sources.store.reader, account, projectId);
-    const deletion = await readDeletion(sources.store.reader, projectId);
-    projects.push({
-      id: projectId,
-      name,
-      remote: open.remoteOf(account)?.name ?? "",
-      text,
-      deleted: deletion
-        ? { at: timestampOf(deletion.at), machine: deletion.machine ?? null }
-        : null,
-      ...(await unitStatus(sources, account, projectId)),
-      folders: folders.map((file) => folderStatus(sources, file, text)),
-    });
+    const kept = await keptStatus(sources, account, projectId);
+    const folders = files.map((file) => folderStatus(sources, file, kept.text));
+    projects.push({ ...kept, name, folders });
   }
   const remotes: RemoteStatus[] = [];
   for (const each of open.list()) {
@@ -210,7 +210,7 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
     service: usual.service,
     remotes,
     projects,
-    unlinked: await findUnlinked(sources.store.reader, open, sources.links),
+    unlinked: await unlinkedProjects(sources),
     own: usual.own,
     damaged: readDamageNotes(sources.home),
     held: await readHeldStatus(sources.store.reader, (account) => {
@@ -219,8 +219,41 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
   };
 }
 
+/** What the home holds of a project. */
+async function keptStatus(sources: StatusSources, account: AccountId, id: ProjectId) {
+  const { reader } = sources.store;
+  return {
+    id,
+    remote: sources.remotes.remoteOf(account)?.name ?? "",
+    text: await readKeptText(reader, account, id),
+    deleted: deletionStatus(await readDeletion(reader, id)),
+    ...(await unitStatus(sources, account, id)),
+  };
+}
+
+async function unlinkedProjects(sources: StatusSources): Promise<UnlinkedProject[]> {
+  const found = await listUnlinked(sources.store.reader, sources.links);
+  const projects: UnlinkedProject[] = [];
+  for (const each of found) {
+    const kept = await keptStatus(sources, each.account, each.id);
+    if (kept.deleted && kept.waiting === 0) continue;
+    const plain = await wasPlain(sources, each);
+    projects.push({ ...kept, name: each.name, plain, folders: [] });
+  }
+  return projects;
+}
+
+async function wasPlain(
+  { store, remotes }: StatusSources,
+  { documentId, account }: UnlinkedDocument,
+): Promise<boolean> {
+  const service = serviceNameOf(remotes.remoteOf(account));
+  return isPlain(await readPosition(store.reader, service, documentId));
+}
+
 function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
-  const { online, live, plain, lastContactAt, unansweredSince, message } = engine.contact;
+  const { online, live, plain, tokenRefused, lastContactAt, unansweredSince, message } =
+    engine.contact;
   return {
     name: service.name,
     online,
@@ -230,6 +263,7 @@ function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
     unanswered_since: timeOf(unansweredSince),
     message: message ?? null,
     blocked: service.isBlocked === true,
+    token_refused: online && tokenRefused,
     requests: requestsLeft(service.budget),
     held_back: heldBackOf(engine),
   };
@@ -237,22 +271,6 @@ function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
 
 function timeOf(time: number | undefined): string | null {
   return time === undefined ? null : timestampOf(time);
-}
-
-/** Whether every service has acknowledged all that can be sent to it, and no file is unknown. */
-export function isSynced(status: DaemonStatus): boolean {
-  const settled = (unit: UnitStatus) => unit.contacted && unit.waiting === 0;
-  const files = status.projects.flatMap((project) => project.folders);
-  return (
-    status.remotes.every(({ service, own }) => service.online && settled(own)) &&
-    status.projects.every((project) => settled(project) && isOpen(status, project)) &&
-    files.every(({ state }) => state !== "waiting" && state !== "failing")
-  );
-}
-
-/** A remote that could not be opened says nothing of its projects. */
-function isOpen({ remotes }: DaemonStatus, { remote }: ProjectStatus): boolean {
-  return remotes.some(({ name }) => name === remote);
 }
 
 function requestsLeft(budget: RequestBudget | undefined): Record<string, RequestsLeft> {

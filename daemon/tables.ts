@@ -9,6 +9,7 @@ export interface DaemonTables extends ServiceTables, PlainTables {
   followed_files: FollowedFilesTable;
   link_places: LinkPlacesTable;
   former_links: FormerLinksTable;
+  project_names: ProjectNamesTable;
   file_arrivals: FileArrivalsTable;
   saves: SavesTable;
   inbox: InboxTable;
@@ -105,6 +106,12 @@ interface FormerLinksTable {
   derived_id: string | null;
   root_commit: string | null;
   left_at: number;
+}
+
+/** What the last link of each project that was ever linked here called it. */
+interface ProjectNamesTable {
+  project_id: string;
+  name: string;
 }
 
 /** What a service account's requests have come to. */

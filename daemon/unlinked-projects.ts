@@ -1,58 +1,69 @@
 import type { Kysely } from "kysely";
-import type { AccountId } from "../shared/ids.ts";
+import type { AccountId, ProjectId } from "../shared/ids.ts";
 import { projectOf } from "../shared/replica/address.ts";
+import { DELETION_KEY } from "../shared/replica/deletion-entry.ts";
 import { PROJECT_NAME_KEY } from "../shared/replica/document.ts";
-import type { Link } from "./links.ts";
-import type { OpenRemotes } from "./remotes/open-remotes.ts";
-import { serviceNameOf } from "./remotes/remote.ts";
+import { findLinkedName, type Link } from "./links.ts";
 import { countUnacknowledged, readPosition } from "./sync/positions.ts";
 import type { DaemonTables } from "./tables.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** A project that is written to here but linked to no folder, so that nothing of it is sent. */
-export interface UnlinkedProject {
-  readonly id: string;
-  /** As whoever made it named it; null where nobody did. */
+/** A project that the home has a document of, and that no folder here is linked to. */
+export interface UnlinkedDocument {
+  readonly id: ProjectId;
+  readonly documentId: number;
+  /** As its last link here named it, else whoever made it; null where nobody did. */
   readonly name: string | null;
-  /** Name of the remote that it is bound to. */
-  readonly remote: string;
-  readonly memories: number;
-  /** Changes that are on this machine alone. */
-  readonly waiting: number;
+  readonly account: AccountId;
 }
 
 /** Projects get here through the gateway, too, and stay when their folder is unlinked. */
-export async function findUnlinked(
-  db: Db,
-  remotes: Pick<OpenRemotes, "remoteOf">,
-  links: readonly Link[],
-): Promise<UnlinkedProject[]> {
+export async function listUnlinked(db: Db, links: readonly Link[]): Promise<UnlinkedDocument[]> {
   const linked = new Set<string>(links.map(({ projectId }) => projectId));
   const documents = await db
     .selectFrom("documents")
     .select(["id", "name", "owner"])
     .orderBy("id")
     .execute();
-  const unlinked: UnlinkedProject[] = [];
-  for (const { id, name: project, owner } of documents) {
-    if (projectOf(project) === undefined || linked.has(project)) continue;
-    const remote = remotes.remoteOf(owner as AccountId);
-    const { ackedSeq } = await readPosition(db, serviceNameOf(remote), id);
-    const waiting = await countUnacknowledged(db, id, ackedSeq);
-    if (waiting === 0) continue;
-    unlinked.push({
-      id: project,
-      name: await nameOf(db, id),
-      remote: remote?.name ?? "",
-      memories: await countMemories(db, id),
-      waiting,
-    });
+  const unlinked: UnlinkedDocument[] = [];
+  for (const { id: documentId, name: document, owner } of documents) {
+    const id = projectOf(document);
+    if (id === undefined || linked.has(id)) continue;
+    const name = (await findLinkedName(db, id)) ?? (await givenName(db, documentId));
+    unlinked.push({ id, documentId, name, account: owner as AccountId });
   }
   return unlinked;
 }
 
-async function nameOf(db: Db, documentId: number): Promise<string | null> {
+/**
+ * Those of them that were deleted here, which their services have not acknowledged yet: nothing
+ * else of what is linked nowhere is synced. `serviceOf` names an account's service.
+ */
+export async function listUnsentDeletions(
+  db: Db,
+  links: readonly Link[],
+  serviceOf: (account: AccountId) => string,
+): Promise<ProjectId[]> {
+  const linked = new Set<string>(links.map(({ projectId }) => projectId));
+  const deleted = await db
+    .selectFrom("metadata")
+    .innerJoin("documents", "documents.id", "metadata.document_id")
+    .select(["documents.id", "documents.name", "documents.owner"])
+    .where("metadata.key", "=", DELETION_KEY)
+    .orderBy("documents.id")
+    .execute();
+  const unsent: ProjectId[] = [];
+  for (const { id: documentId, name, owner } of deleted) {
+    const id = projectOf(name);
+    if (id === undefined || linked.has(id)) continue;
+    const { ackedSeq } = await readPosition(db, serviceOf(owner as AccountId), documentId);
+    if ((await countUnacknowledged(db, documentId, ackedSeq)) > 0) unsent.push(id);
+  }
+  return unsent;
+}
+
+async function givenName(db: Db, documentId: number): Promise<string | null> {
   const row = await db
     .selectFrom("metadata")
     .select("value")

@@ -17,6 +17,8 @@ function cellsOf(activity: Activity): string[] {
       return [activity.service];
     case "offline":
       return [activity.service, activity.reason ?? ""];
+    case "deleted":
+      return [activity.project, activity.machine === null ? "" : `on ${activity.machine}`];
     case "wrote":
       return [activity.project, tilde(activity.file), bytesShown(activity.bytes)];
     case "conflict":
@@ -30,7 +32,7 @@ function cellsOf(activity: Activity): string[] {
 function transferCells(transfer: Transfer): string[] {
   const { layer, project, bytes, machine } = transfer;
   return [
-    project ?? layer,
+    project ?? `layer ${layer}`,
     whatOf(transfer),
     bytes === null ? "" : bytesShown(bytes),
     machine === null ? "" : `from ${machine}`,
@@ -41,5 +43,5 @@ function whatOf({ text, memories, key }: Transfer): string {
   const changed = key === null ? count(memories, "memory", "memories") : `memory ${firstLine(key)}`;
   const what = [...(text ? ["document"] : []), ...(memories > 0 ? [changed] : [])];
   // What was changed before this daemon started, or merges have noted.
-  return what.length > 0 ? what.join(", ") : "other changes";
+  return what.length > 0 ? what.join(", ") : "what was left to send";
 }

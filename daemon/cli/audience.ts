@@ -71,8 +71,8 @@ export async function audienceOf(env: Environment, account: string): Promise<Aud
   return await withLocal(env, (db) => localAudience(env, db, account));
 }
 
-/** As it was heard last. */
-async function localAudience(
+/** As it was heard last, without a daemon. */
+export async function localAudience(
   env: Environment,
   db: Kysely<DaemonTables> | undefined,
   account: string = LOCAL_ACCOUNT,

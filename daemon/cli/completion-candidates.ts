@@ -3,6 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { listHeld } from "../held/held-store.ts";
 import { listLinks } from "../links.ts";
 import { listRemotes } from "../remotes/remote-store.ts";
+import { listUnlinked } from "../unlinked-projects.ts";
 import type { Environment } from "./environment.ts";
 import { LAYER_ORDER } from "./layer-option.ts";
 import { shownName } from "./held-view.ts";
@@ -108,8 +109,13 @@ async function heldIds(env: Environment): Promise<Candidate[]> {
 
 async function projectIds(env: Environment): Promise<Candidate[]> {
   return await withLocal(env, async (db) => {
-    const links = db ? await listLinks(db) : [];
-    return links.map(({ projectId, name }) => ({ value: projectId, description: short(name) }));
+    if (!db) return [];
+    const links = await listLinks(db);
+    const unlinked = await listUnlinked(db, links);
+    return [
+      ...links.map(({ projectId, name }) => ({ value: projectId, description: short(name) })),
+      ...unlinked.map(({ id, name }) => ({ value: id, description: short(name ?? "") })),
+    ];
   });
 }
 

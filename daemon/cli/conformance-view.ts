@@ -1,6 +1,6 @@
 import { ENDPOINTS, EVERY_ENDPOINT, nameOf } from "../../shared/conformance/endpoints.ts";
 import type { Finding, Report } from "../../shared/conformance/run.ts";
-import { count, table } from "./output.ts";
+import { count, inLines, tableInLines } from "./output.ts";
 
 const WORDS: Readonly<Record<Finding["result"], string>> = {
   holds: "holds",
@@ -19,12 +19,12 @@ export function conformanceLines(report: Report, coloured: boolean): string[] {
       .filter((finding) => finding.endpoint === endpoint)
       .map((finding, at) => [WORDS[finding.result], at === 0 ? endpoint : "", ruleOf(finding)]),
   );
-  const lines = table(rows);
+  const lines = tableInLines(rows);
   return [
     ...(coloured ? lines.map(colour) : lines),
-    ...report.findings.flatMap(failureLines),
-    "",
-    ...summaryLines(report),
+    ...[...report.findings.flatMap(failureLines), "", ...summaryLines(report)].flatMap((line) =>
+      inLines(line, process.stdout),
+    ),
   ];
 }
 

@@ -4,11 +4,15 @@ import { VERSION } from "../../shared/version.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { type HeldStatus, readHeldStatus } from "../held/held-status.ts";
 import { readWholeInbox } from "../inbox.ts";
+import type { AudienceView } from "../audience-view.ts";
 import { type KeptText, readKeptText } from "../kept-text.ts";
 import { type Link, listLinks } from "../links.ts";
 import { LOCAL_ACCOUNT } from "../local-account.ts";
 import { findBinding, listRemotes } from "../remotes/remote-store.ts";
 import type { DaemonTables } from "../tables.ts";
+import { type DeletionStatus, deletionStatus, readDeletion } from "../deleted-project.ts";
+import { listUnlinked } from "../unlinked-projects.ts";
+import { localAudience } from "./audience.ts";
 import type { Environment } from "./environment.ts";
 import { heldLines } from "./held-view.ts";
 import { ownDocument } from "./layer-option.ts";
@@ -16,6 +20,8 @@ import { listConflicts } from "./local-conflicts.ts";
 import { readLocalMemories } from "./local-memories.ts";
 import { bytesShown, count, momentShown, shownPlainly } from "./output.ts";
 import { withLocal } from "./place.ts";
+import { unlinkedCount } from "./project-list.ts";
+import { layerLine } from "./seen-by.ts";
 import { isStandingIn, type Standing } from "./standing.ts";
 import { tilde } from "./tilde.ts";
 
@@ -30,7 +36,25 @@ interface HomeProject {
   /** With those that wait for the next daemon. */
   readonly memories: number;
   readonly text: KeptText | null;
+  /** Null for one that is there. */
+  readonly deleted: DeletionStatus | null;
   readonly folders: readonly { readonly dir: string }[];
+}
+
+interface UnlinkedHomeProject extends Omit<HomeProject, "name"> {
+  readonly name: string | null;
+}
+
+/** The `user` and `global` memories of one remote. */
+interface HomeLayers {
+  /** Null where none has a name. */
+  readonly remote: string | null;
+  /** Of both layers. */
+  readonly memories: number;
+  readonly user: number;
+  readonly global: number;
+  /** Who sees `global`, as it was heard last; null: nobody else. */
+  readonly audience: AudienceView | null;
 }
 
 /** What the home knows while no daemon runs: `memsync status --json` prints it as it is. */
@@ -39,8 +63,10 @@ export interface HomeStatus {
   readonly home: string;
   readonly running: false;
   readonly projects: readonly HomeProject[];
-  /** The `user` and `global` memories, of each remote where there are several. */
-  readonly own: readonly { readonly remote: string | null; readonly memories: number }[];
+  /** Linked to no folder here, and not deleted; without a name where nobody gave one. */
+  readonly unlinked: readonly UnlinkedHomeProject[];
+  /** Of each remote where there are several. */
+  readonly own: readonly HomeLayers[];
   readonly held: readonly HeldStatus[];
   readonly conflicts: number;
   /** Writes that wait for the next daemon. */
@@ -54,15 +80,21 @@ export async function readHomeStatus(env: Environment): Promise<HomeStatus | und
     const remotes = new Map((await listRemotes(db)).map(({ account, name }) => [account, name]));
     const nameOf = (account: string) => remotes.get(account as AccountId) ?? null;
     const accounts: string[] = remotes.size === 0 ? [LOCAL_ACCOUNT] : [...remotes.keys()];
-    const own: { remote: string | null; memories: number }[] = [];
+    const own: HomeLayers[] = [];
     for (const account of accounts) {
-      own.push({ remote: nameOf(account), memories: await countOwn(db, account) });
+      const [user, global] = [
+        await countOf("user", db, account),
+        await countOf("global", db, account),
+      ];
+      const audience = await localAudience(env, db, account);
+      own.push({ remote: nameOf(account), memories: user + global, user, global, audience });
     }
     return {
       version: VERSION,
       home: env.home.dir,
       running: false,
       projects: await projectsOf(db, await listLinks(db), nameOf),
+      unlinked: await unlinkedOf(db, await listLinks(db), nameOf),
       own,
       held: await readHeldStatus(db, nameOf),
       conflicts: (await listConflicts(db)).length,
@@ -71,12 +103,8 @@ export async function readHomeStatus(env: Environment): Promise<HomeStatus | und
   });
 }
 
-async function countOwn(db: Db, account: string): Promise<number> {
-  let memories = 0;
-  for (const layer of ["user", "global"] as const) {
-    memories += (await readLocalMemories(db, ownDocument(layer), account)).length;
-  }
-  return memories;
+async function countOf(layer: "user" | "global", db: Db, account: string): Promise<number> {
+  return (await readLocalMemories(db, ownDocument(layer), account)).length;
 }
 
 async function projectsOf(
@@ -94,34 +122,71 @@ async function projectsOf(
     const account = (await findBinding(db, id)) ?? LOCAL_ACCOUNT;
     const memories = (await readLocalMemories(db, id, account)).length;
     const text = await readKeptText(db, account, id);
-    projects.set(id, { id, name, remote: nameOf(account), memories, text, folders: [{ dir }] });
+    const deleted = deletionStatus(await readDeletion(db, id));
+    const kept = { remote: nameOf(account), memories, text, deleted };
+    projects.set(id, { id, name, ...kept, folders: [{ dir }] });
   }
   return [...projects.values()];
 }
 
-/** What the home knows in a few lines, the project in which one stands first. */
-export function homeStatusLines(status: HomeStatus, standing: Standing): string[] {
+async function unlinkedOf(
+  db: Db,
+  links: readonly Link[],
+  nameOf: (account: string) => string | null,
+): Promise<UnlinkedHomeProject[]> {
+  const unlinked: UnlinkedHomeProject[] = [];
+  for (const { id, name, account } of await listUnlinked(db, links)) {
+    if (await readDeletion(db, id)) continue;
+    const memories = (await readLocalMemories(db, id, account)).length;
+    const text = await readKeptText(db, account, id);
+    const kept = { id, name, remote: nameOf(account), memories, text, deleted: null };
+    unlinked.push({ ...kept, folders: [] });
+  }
+  return unlinked;
+}
+
+/**
+ * What the home knows in a few lines, the project in which one stands first. The others are shown
+ * whole, by a line each, or counted.
+ */
+export function homeStatusLines(
+  status: HomeStatus,
+  standing: Standing,
+  others: "whole" | "line" | "count" = "whole",
+): string[] {
   const several = status.own.length > 1;
   const isHere = (project: HomeProject) => isStandingIn(standing, project);
-  const sorted = [
-    ...status.projects.filter(isHere),
-    ...status.projects.filter((project) => !isHere(project)),
-  ];
+  const here = status.projects.filter(isHere);
+  const rest = status.projects.filter((project) => !isHere(project));
+  const shown = others === "count" ? [] : rest;
+  const left = count(rest.length - shown.length, "project", "projects");
   return [
-    ...sorted.flatMap((project) => projectLines(project, isHere(project), several)),
-    ...(sorted.length === 0 ? ["project   none linked; run `memsync link` in one"] : []),
-    ...status.own.map(({ remote, memories }) => {
-      const whose = several && remote !== null ? `at ${remote}` : "user and global";
-      return `own       ${whose}: ${count(memories, "memory", "memories")} saved`;
+    ...here.flatMap((project) => projectLines(project, true, several)),
+    ...shown.flatMap((project) => {
+      const lines = projectLines(project, false, several);
+      return others === "line" ? lines.slice(0, 1) : lines;
     }),
+    ...(shown.length < rest.length
+      ? [`projects  ${left} more: \`memsync projects\` lists each`]
+      : []),
+    ...(status.projects.length === 0 ? ["project   none linked; run `memsync link` in one"] : []),
+    ...unlinkedCount(status.unlinked.length),
+    ...status.own.flatMap((layers) => layerLines(layers, several)),
     ...heldLines(status.held, status.projects, several),
   ].map(shownPlainly);
 }
 
+function layerLines({ remote, audience, user, global }: HomeLayers, several: boolean): string[] {
+  const whose = { remote: several ? (remote ?? undefined) : undefined, audience };
+  const saved = (memories: number) => `${count(memories, "memory", "memories")} saved`;
+  return [layerLine("user", whose, saved(user)), layerLine("global", whose, saved(global))];
+}
+
 function projectLines(project: HomeProject, isHere: boolean, several: boolean): string[] {
-  const { id, name, remote, memories, text, folders } = project;
+  const { id, name, remote, memories, text, deleted, folders } = project;
   const at = several && remote !== null ? `   at ${remote}` : "";
-  const kept = text === null ? "no text" : textShown(text);
+  const there = text === null ? "no text" : textShown(text);
+  const kept = deleted ? `deleted ${momentShown(deleted.at, realWorld.now())}` : there;
   return [
     `${isHere ? "here   " : "project"}   ${name}   ${id}${at}`,
     ...folders.map(({ dir }) => `          ${tilde(dir)}`),

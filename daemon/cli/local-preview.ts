@@ -4,6 +4,7 @@ import { diffLines } from "../../shared/replica/line-diff.ts";
 import { plainLines } from "../../shared/replica/text-form.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import { type AudienceView, readAudience } from "../audience-view.ts";
+import { readDeletion } from "../deleted-project.ts";
 import { listHeld } from "../held/held-store.ts";
 import { readInbox } from "../inbox.ts";
 import { listLinks } from "../links.ts";
@@ -56,7 +57,10 @@ export async function previewSync(db: Db, view: RemoteView): Promise<DocumentPre
   const known = await listLocalDocuments(db);
   const previews: DocumentPreview[] = [];
   for (const document of [...known, ...(await unknownDocuments(db, known, view))]) {
-    const isSent = document.layer !== "project" || linked.has(document.name);
+    const isSent =
+      document.layer !== "project" ||
+      linked.has(document.name) ||
+      (await readDeletion(db, document.name)) !== undefined;
     const remote = view.remotes.find(({ account }) => account === document.account);
     const service = remote && serviceNameOf(remote);
     const shared = document.layer === "global" ? remote : undefined;

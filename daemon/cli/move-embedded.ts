@@ -2,10 +2,11 @@ import type { MovedMemories, SharedLayer } from "../remotes/move-memories.ts";
 import { EMBEDDED, type Remote } from "../remotes/remote.ts";
 import type { ListedRemote } from "../remotes/remote-change.ts";
 import { audienceOf, mayBeSeen } from "./audience.ts";
-import { confirm } from "./ask.ts";
+import { confirm, isTerminal } from "./ask.ts";
 import type { Environment } from "./environment.ts";
 import { count } from "./output.ts";
 import { changeRemotes, listRemotesOf } from "./remote-changes.ts";
+import { isShared } from "./seen-by.ts";
 
 /** What was moved out of the embedded service, as `--json` prints it. */
 export interface Moved {
@@ -55,8 +56,10 @@ export async function moveEmbedded(
   }
   const moveLayer = async (layer: SharedLayer): Promise<MovedMemories> => {
     const memories = embedded.memories[layer];
-    if (memories === 0 || !(await agreed(`Move ${ofLayer(memories, layer)}`))) return NONE;
-    if (layer === "global" && !(await mayMoveGlobal(env, options))) return NONE;
+    if (memories === 0) return NONE;
+    const what = `Move ${ofLayer(memories, layer)}`;
+    const isMeant = layer === "global" ? mayMoveGlobal(env, what, options) : agreed(what);
+    if (!(await isMeant)) return NONE;
     const change = { op: "memories", layer, from: EMBEDDED, to: remote.name } as const;
     const { memories: moved = NONE } = await changeRemotes(env, change);
     for (const line of linesOf(moved, layer, remote)) tell(line);
@@ -68,10 +71,17 @@ export async function moveEmbedded(
   return moved;
 }
 
-/** In the embedded service nobody else saw it. */
-async function mayMoveGlobal(env: Environment, { remote, yes }: MoveOptions): Promise<boolean> {
+/** In the embedded service nobody else saw it. Whoever is asked is asked about both at once. */
+async function mayMoveGlobal(
+  env: Environment,
+  what: string,
+  { remote, all, yes }: MoveOptions,
+): Promise<boolean> {
   const audience = await audienceOf(env, remote.account);
-  return await mayBeSeen(env, remote.account, audience, "Are they to be moved there?", { yes });
+  const question = `${what} to ${remote.name}?`;
+  const isAskedAnyway = isShared(audience) && !audience.agreed && !yes && isTerminal();
+  if (!all && !isAskedAnyway && !(await confirm(question))) return false;
+  return await mayBeSeen(env, remote.account, audience, question, { yes });
 }
 
 function linesOf(

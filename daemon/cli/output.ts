@@ -1,6 +1,6 @@
 import { count } from "../../shared/count.ts";
-import { type TableLayout, tableLines } from "./table-layout.ts";
-import { cut, wrapped } from "./text-width.ts";
+import { type TableLayout, tableLines, tableOfSentences } from "./table-layout.ts";
+import { brokenCommand, columnsOf, cut, wrapped } from "./text-width.ts";
 
 export { count };
 
@@ -14,9 +14,30 @@ export function saySentence(sentence: string): void {
   for (const line of inLines(sentence, process.stdout)) say(line);
 }
 
+/** Writes a command for a shell; on a terminal that is narrower it is still one when copied. */
+export function sayCommand(line: string): void {
+  const width = widthOf(process.stdout);
+  const lines = columnsOf(line) <= width ? [line] : brokenCommand(line, width);
+  for (const each of lines) say(each);
+}
+
+/** A text in lines that a terminal does not break within a word; what follows is below its line. */
+export function sayText(lines: readonly string[]): void {
+  const width = widthOf(process.stdout);
+  for (const line of lines) {
+    const indent = /^ */.exec(line)?.[0].length ?? 0;
+    for (const each of wrapped(line, width, Math.min(indent, NARROWEST) + SENTENCE_INDENT))
+      say(each);
+  }
+}
+
+function widthOf({ isTTY, columns }: NodeJS.WriteStream): number {
+  return isTTY && columns > NARROWEST ? columns : Infinity;
+}
+
 /** A sentence in lines that a terminal does not break within a word. */
-export function inLines(sentence: string, { isTTY, columns }: NodeJS.WriteStream): string[] {
-  const width = isTTY && columns > NARROWEST ? columns : Infinity;
+export function inLines(sentence: string, stream: NodeJS.WriteStream): string[] {
+  const width = widthOf(stream);
   return sentence.split("\n").flatMap((line) => wrapped(line, width, SENTENCE_INDENT));
 }
 
@@ -66,6 +87,12 @@ export function table(
   const rows = given.map((row) => row.map(shownPlainly));
   const width = process.stdout.isTTY ? Math.max(process.stdout.columns, NARROWEST) : Infinity;
   return tableLines(rows, { width, spare, isLastWhole });
+}
+
+/** The same, of rows whose last cell is a sentence, which a terminal gets in several lines. */
+export function tableInLines(given: readonly (readonly string[])[]): string[] {
+  const rows = given.map((row) => row.map(shownPlainly));
+  return tableOfSentences(rows, widthOf(process.stdout));
 }
 
 /** A name for a table, short enough on a terminal to leave room for what follows. */

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { ProjectDeletion } from "../../shared/replica/deletion-entry.ts";
 import { readDeletion } from "../deleted-project.ts";
 import type { DaemonTables } from "../tables.ts";
 import { CommandFailed } from "./errors.ts";
@@ -10,9 +11,11 @@ export async function refuseDeleted(
   project: string,
 ): Promise<void> {
   const deletion = db && (await readDeletion(db, project));
-  if (!deletion) return;
-  const by = deletion.machine === undefined ? "" : ` on ${deletion.machine}`;
-  throw new CommandFailed(
-    `${project} was deleted ${timeShown(deletion.at)}${by}: \`memsync link --anew\` begins it anew`,
-  );
+  if (deletion) throw new CommandFailed(wasDeleted(project, deletion));
+}
+
+/** When and where a project was deleted, and what begins it anew. */
+export function wasDeleted(project: string, { at, machine }: ProjectDeletion): string {
+  const by = machine === undefined ? "" : ` on ${machine}`;
+  return `${project} was deleted ${timeShown(at)}${by}: \`memsync link --anew\` begins it anew`;
 }

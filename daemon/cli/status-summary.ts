@@ -1,5 +1,6 @@
 import type { DaemonStatus, FolderStatus, ProjectStatus } from "../status.ts";
 import { count } from "./output.ts";
+import { unlinkedCount } from "./project-list.ts";
 import { isStandingIn } from "./standing.ts";
 import { type StatusView, statusLines } from "./status-view.ts";
 import { hasTerminal, styled } from "./terminal.ts";
@@ -15,8 +16,8 @@ export interface Screen {
 const ROWS_FOR_OTHERS = 3;
 
 /**
- * `memsync status` for one screen: whole where it fits, else without the projects with which all is
- * well, and then with the first troubles only; what is left out is counted. Without a screen whole.
+ * `memsync status` for one screen: whole where it fits, else with a line for each project with
+ * which all is well, and then for each one; what is left out is counted. Without a screen whole.
  */
 export function statusOnScreen(
   status: DaemonStatus,
@@ -27,19 +28,39 @@ export function statusOnScreen(
   const whole = laidOut(statusLines(status, view), screen);
   if (!screen || fits(whole, screen)) return whole;
   const here = status.projects.filter((each) => standing && isStandingIn(standing, each));
-  const troubled = status.projects.filter((each) => isTroubled(each) && !here.includes(each));
-  for (let shown = troubled.length; shown >= 0; shown--) {
-    const projects = [...here, ...troubled.slice(0, shown)];
-    const lines = laidOut(shortened(status, projects, view), screen);
+  const others = status.projects.filter((each) => !here.includes(each));
+  const troubled = others.filter(isTroubled);
+  const well = others.filter((each) => !isTroubled(each));
+  for (const { projects, brief } of [
+    { projects: [...here, ...troubled, ...well], brief: well },
+    { projects: [...here, ...troubled], brief: [] },
+    { projects: [...here, ...troubled, ...well], brief: others },
+    ...fewerAndFewer(troubled).map((some) => ({ projects: [...here, ...some], brief: some })),
+  ]) {
+    const ids = new Set(brief.map(({ id }) => id));
+    const shown = { ...view, brief: { ids, columns: screen.columns } };
+    const lines = laidOut(shortened(status, projects, shown), screen);
     if (fits(lines, screen)) return lines;
   }
   const bare = { ...status, held: [], unlinked: [] };
   return laidOut([...shortened(bare, here, view), ...countedLines(status)], screen);
 }
 
+/** All of them, all but the last one, and so on, up to none. */
+function fewerAndFewer<Item>(items: readonly Item[]): (readonly Item[])[] {
+  return [...items, undefined].map((_, at) => items.slice(0, items.length - at));
+}
+
 /** The whole of a status, in lines that are no wider than the screen, if there is one. */
 export function wholeOnScreen(status: DaemonStatus, view: StatusView = {}): string[] {
   return laidOut(statusLines(status, view), screenOf());
+}
+
+/** The first of these texts, each shorter than the one before, that fits on the screen. */
+export function firstOnScreen(texts: readonly (readonly string[])[]): string[] {
+  const screen = screenOf();
+  const all = texts.map((lines) => laidOut(lines, screen));
+  return all.find((lines) => !screen || fits(lines, screen)) ?? all.at(-1) ?? [];
 }
 
 /** The terminal as it is now; undefined where standard output is none. */
@@ -55,11 +76,8 @@ function fits(lines: readonly string[], { rows }: Screen): boolean {
 /** What there is too much of to be shown. */
 function countedLines({ held, unlinked }: DaemonStatus): string[] {
   const kept = held.filter(({ kind }) => kind !== "file");
-  const projects = count(unlinked.length, "project", "projects");
   return [
-    ...(unlinked.length > 0
-      ? [`unlinked  ${projects} on this machine only; \`memsync status --all\` shows each`]
-      : []),
+    ...unlinkedCount(unlinked.length),
     ...(kept.length > 0 ? [`held      ${kept.length} here: \`memsync held\` lists them`] : []),
   ];
 }
@@ -91,7 +109,7 @@ function shortened(
     ...(more > 0
       ? [`${count(more, "project", "projects")} with something waiting, refused or not followed`]
       : []),
-    ...(well > 0 ? [`${count(well, "project", "projects")}, all synced`] : []),
+    ...(well > 0 ? [`${count(well, "project", "projects")}, ${wellShown(status)}`] : []),
   ];
   const rest = `projects  ${projects.length > 0 ? "besides " : ""}${others.join(", ")}`;
   // Of no project at all the view says so.
@@ -105,9 +123,15 @@ function shortened(
   ];
 }
 
+/** Where a token is refused, nobody knows what others wrote. */
+function wellShown({ remotes }: DaemonStatus): string {
+  return remotes.some(({ service }) => service.token_refused) ? "nothing waiting" : "all synced";
+}
+
 const LABEL = /^(\w+)(?= {2,})/;
 const GOOD = /\ball synced\b|\bsaved here$/;
-const BAD = /\boffline: .*|\brefused by the service\b.*|^damaged\b.*|\bnot followed: .*/;
+const BAD =
+  /\boffline: .*|\brefuses the token\b.*|\brefused by the service\b.*|^damaged\b.*|\bnot followed: .*/;
 const PENDING = /\b\d+ changes? (waiting|on this machine only)\b|^held\b/;
 
 /** Lines that follow one are indented further than what stands below a label. */

@@ -7,15 +7,18 @@ import type {
   RemoteStatus,
   ServiceStatus,
   UnitStatus,
+  UnlinkedProject,
 } from "../status.ts";
-import type { UnlinkedProject } from "../unlinked-projects.ts";
 import { UNKNOWN_SERVICE } from "../remotes/remote.ts";
+import { tokenAdvice } from "../sync/refusal-advice.ts";
 import type { DamageNote } from "../recovery/set-aside.ts";
 import { POLL_MS } from "../sources/poll-interval.ts";
 import { heldLines } from "./held-view.ts";
 import { bytesShown, count, momentShown, shownPlainly, spanShown } from "./output.ts";
-import { seenBy } from "./seen-by.ts";
+import { unlinkedCount } from "./project-list.ts";
+import { layerLine } from "./seen-by.ts";
 import { isStandingIn, type Standing } from "./standing.ts";
+import { columnsOf, cut } from "./text-width.ts";
 import { tilde } from "./tilde.ts";
 
 /** How a status is shown. */
@@ -26,13 +29,14 @@ export interface StatusView {
   readonly now?: number;
   /** Without what changes by itself while time goes by. */
   readonly calm?: boolean;
+  /** Of these projects, by id, a line of so many columns is enough. */
+  readonly brief?: { readonly ids: ReadonlySet<string>; readonly columns: number };
 }
 
 /** `memsync status` in a few lines: where one stands, the services, and what else is followed. */
-export function statusLines(
-  status: DaemonStatus,
-  { standing = { kind: "nowhere" }, now = realWorld.now(), calm = false }: StatusView = {},
-): string[] {
+export function statusLines(status: DaemonStatus, view: StatusView = {}): string[] {
+  const { standing = { kind: "nowhere" }, now = realWorld.now(), calm = false } = view;
+  const { brief } = view;
   const remotes = status.remotes.filter((remote) => !isEmptyEmbedded(status, remote));
   const several = remotes.length > 1;
   const time = { now, calm };
@@ -40,8 +44,11 @@ export function statusLines(
     status.projects
       .filter((project) => isStandingIn(standing, project) === isHere)
       .flatMap((project) => {
-        const isLocal = isEmbedded(status.remotes.find(({ name }) => name === project.remote));
-        return projectLines(project, { several, now, isHere, isLocal });
+        const remote = status.remotes.find(({ name }) => name === project.remote);
+        const shown = { several, now, isHere, ...keeperOf(remote) };
+        return brief?.ids.has(project.id)
+          ? [briefLine(project, shown, brief.columns)]
+          : projectLines(project, shown);
       });
   const none = status.projects.length === 0 && standing.kind !== "unfollowed";
   return [
@@ -51,7 +58,7 @@ export function statusLines(
     `gateway   ${status.gateway.url}   (\`memsync env\` prints its token)`,
     ...linesOf(false),
     ...(none ? ["project   none linked; run `memsync link` in one"] : []),
-    ...status.unlinked.flatMap((project) => unlinkedLines(project, several)),
+    ...unlinkedLines(status.unlinked, several),
     ...remotes.flatMap((remote) => layerLines(remote, several)),
     ...status.damaged.flatMap(damageLines),
     ...heldLines(status.held, namedProjects(status), several),
@@ -78,6 +85,18 @@ function isEmbedded(remote: RemoteStatus | undefined): boolean {
   return remote?.service.name === EMBEDDED;
 }
 
+/** What the service of a remote is to those that are kept there. */
+interface Keeper {
+  /** It is the embedded one. */
+  readonly isLocal: boolean;
+  /** It takes no call with this token, so that nobody knows what others wrote. */
+  readonly isShut: boolean;
+}
+
+function keeperOf(remote: RemoteStatus | undefined): Keeper {
+  return { isLocal: isEmbedded(remote), isShut: remote?.service.token_refused === true };
+}
+
 /** What was moved out of it left nothing to be said of it. */
 function isEmptyEmbedded(status: DaemonStatus, remote: RemoteStatus): boolean {
   if (!isEmbedded(remote) || remote.default) return false;
@@ -92,9 +111,13 @@ const PLAIN_NOTE = "no replica exchange: changes of others are asked for in turn
 type Time = Required<Pick<StatusView, "now" | "calm">>;
 
 function serviceLines({ remotes, home }: DaemonStatus, several: boolean, time: Time): string[] {
-  return remotes.flatMap(({ name, service, default: isDefault }) => {
+  return remotes.flatMap((remote) => {
+    const { name, service, default: isDefault } = remote;
     const who = several ? `remote    ${name}${isDefault ? " (default)" : ""}` : "service";
-    return [`${who}   ${contactLine(service, home, time)}`, ...requestLines(service, time)];
+    const how = service.token_refused
+      ? `${service.name}   refuses the token (${service.message}): ${tokenAdvice(remote)}`
+      : contactLine(service, home, time);
+    return [`${who}   ${how}`, ...requestLines(service, time)];
   });
 }
 
@@ -148,24 +171,22 @@ function requestLines({ requests, held_back }: ServiceStatus, { now, calm }: Tim
 /** The layers that are no project's, with who sees each. */
 function layerLines(remote: RemoteStatus, several: boolean): string[] {
   const { name, user, global, audience } = remote;
-  const at = several ? `at ${name}, ` : "";
-  const line = (unit: UnitStatus) => unitLine(unit, { isLocal: isEmbedded(remote) });
+  const whose = { remote: several ? name : undefined, audience };
+  const line = (unit: UnitStatus) => unitLine(unit, keeperOf(remote));
   const notes = (unit: UnitStatus) => unit.notes.map((note) => `          ${note}`);
   return [
-    `user      ${at}seen by you alone: ${line(user)}`,
+    layerLine("user", whose, line(user)),
     ...notes(user),
-    `global    ${at}seen by ${seenBy(audience)}: ${line(global)}`,
+    layerLine("global", whose, line(global)),
     ...notes(global),
   ];
 }
 
-interface ProjectView {
+interface ProjectView extends Keeper {
   /** There are several remotes, and the project's is named. */
   readonly several: boolean;
   readonly now: number;
   readonly isHere: boolean;
-  /** Its service is the embedded one. */
-  readonly isLocal: boolean;
 }
 
 function projectLines(project: ProjectStatus, view: ProjectView): string[] {
@@ -179,10 +200,30 @@ function projectLines(project: ProjectStatus, view: ProjectView): string[] {
   ];
 }
 
+/** A project in a line: how it stands, and where it is, if there is room for that. */
+function briefLine(project: ProjectStatus, view: ProjectView, columnsMax: number): string {
+  const { name, folders, remote, deleted } = project;
+  const at = view.several ? `   at ${remote}` : "";
+  const [first, ...others] = folders;
+  const where = first === undefined ? "" : `   ${tilde(first.dir)}`;
+  const more = others.length > 0 ? ` and ${count(others.length, "folder", "folders")} more` : "";
+  const odd = folders.find(({ state }) => state === "failing" || state === "waiting");
+  const how = deleted !== null ? "deleted" : odd ? oddShown(odd) : syncedShown(project, view);
+  const whole = `project   ${name}${at}${where}${more}   ${how}`;
+  return columnsOf(whole) <= columnsMax
+    ? whole
+    : cut(`project   ${name}${at}   ${how}`, columnsMax);
+}
+
+function oddShown({ state, note }: FolderStatus): string {
+  return `${state === "failing" ? "not followed: " : ""}${note ?? state}`;
+}
+
 /** What is kept of a project: its text and its memories, and whether all of it is synced. */
-function keptLine(project: ProjectStatus, { now, isLocal }: ProjectView): string {
+function keptLine(project: ProjectStatus, view: ProjectView): string {
+  const { now } = view;
   const hasFailing = project.folders.some(({ state }) => state === "failing");
-  const rest = unitLine(project, { hasFailing, isLocal });
+  const rest = unitLine(project, { ...view, hasFailing });
   const { text, deleted } = project;
   if (deleted !== null) return `deleted ${momentShown(deleted.at, now)}, ${rest}`;
   if (text === null) return `no text, ${rest}`;
@@ -190,15 +231,25 @@ function keptLine(project: ProjectStatus, { now, isLocal }: ProjectView): string
   return `${size} of ${momentShown(text.changed_at, now)}, ${rest}`;
 }
 
-function unlinkedLines(project: UnlinkedProject, withRemote: boolean): string[] {
-  const { id, name, remote, memories, waiting } = project;
-  const saved = `${count(memories, "memory", "memories")} saved`;
-  const changes = `${count(waiting, "change", "changes")} on this machine only`;
-  const at = withRemote && remote !== "" ? `   at ${remote}` : "";
+/** How many there are, and each of which something waits. */
+function unlinkedLines(projects: readonly UnlinkedProject[], withRemote: boolean): string[] {
+  const waiting = projects.filter((project) => project.waiting > 0);
   return [
-    `unlinked  ${name === null ? "" : `${name}   `}${id}${at}`,
-    `          ${saved}, linked to no folder: ${changes}, until \`memsync link DIR --id ${id}\``,
+    ...(waiting.length < projects.length ? unlinkedCount(projects.length) : []),
+    ...waiting.flatMap((project) => waitingLines(project, withRemote)),
   ];
+}
+
+function waitingLines(project: UnlinkedProject, withRemote: boolean): string[] {
+  const { id, name, remote, memories, waiting, deleted, refused } = project;
+  const at = withRemote && remote !== "" ? `   at ${remote}` : "";
+  const saved = `${count(memories, "memory", "memories")} saved`;
+  const changes = count(waiting, "change", "changes");
+  const until = `until \`memsync link DIR --id ${id}\``;
+  const kept = `${saved}, linked to no folder: ${changes} on this machine only, ${until}`;
+  const why = refused === null ? `${changes} waiting` : `refused by the service: ${refused}`;
+  const told = deleted === null ? kept : `deleted, ${why}`;
+  return [`unlinked  ${name === null ? "" : `${name}   `}${id}${at}`, `          ${told}`];
 }
 
 function damageLines({ found_at, message, set_aside }: DamageNote): string[] {
@@ -248,19 +299,27 @@ function folderLine({ dir, path, state, note }: FolderStatus): string {
   return `${place}   ${state}`;
 }
 
-interface UnitView {
+interface UnitView extends Keeper {
   /** A file of it can't be looked at. */
   readonly hasFailing?: boolean;
-  /** Its service is the embedded one. */
-  readonly isLocal: boolean;
 }
 
 /** What is saved here, and how much of it the service has acknowledged. */
-function unitLine(unit: UnitStatus, { hasFailing = false, isLocal }: UnitView): string {
+function unitLine(unit: UnitStatus, view: UnitView): string {
   const saved = `${count(unit.memories, "memory", "memories")} saved`;
-  if (unit.refused !== null) return `${saved}, refused by the service: ${unit.refused}`;
-  if (!unit.contacted) return `${saved}, waiting for the service's first answer`;
-  if (unit.waiting > 0) return `${saved}, ${count(unit.waiting, "change", "changes")} waiting`;
-  if (isLocal) return `${saved} here${hasFailing ? "; the file is not" : ""}`;
-  return `${saved}, ${hasFailing ? "synced; the file is not" : "all synced"}`;
+  const isSettled = unit.refused === null && unit.contacted && unit.waiting === 0;
+  if (isSettled && view.isLocal && !view.isShut) {
+    return `${saved} here${view.hasFailing ? "; the file is not" : ""}`;
+  }
+  return `${saved}, ${syncedShown(unit, view)}`;
+}
+
+/** How much of it the service has acknowledged. */
+function syncedShown(unit: UnitStatus, { hasFailing = false, isLocal, isShut }: UnitView): string {
+  if (unit.refused !== null) return `refused by the service: ${unit.refused}`;
+  if (!unit.contacted) return "waiting for the service's first answer";
+  if (unit.waiting > 0) return `${count(unit.waiting, "change", "changes")} waiting`;
+  if (isShut) return "nothing waiting";
+  if (isLocal) return "saved here";
+  return hasFailing ? "synced; the file is not" : "all synced";
 }

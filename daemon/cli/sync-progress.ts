@@ -2,6 +2,7 @@ import { delay, type World } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { SyncResult } from "../daemon.ts";
 import type { DaemonStatus } from "../status.ts";
+import { syncedProjects } from "../synced-projects.ts";
 import { DaemonSilent, type GatewayClient, OWN_DEADLINE_MS } from "./daemon-contact.ts";
 import { Progress } from "./progress.ts";
 
@@ -116,6 +117,6 @@ function readStatus(daemon: StatusSource): Promise<DaemonStatus | undefined> {
 }
 
 /** Changes of all that is synced that the service has not acknowledged. */
-export function waitingIn({ projects, own }: DaemonStatus): number {
-  return [...projects, own].reduce((sum, { waiting }) => sum + waiting, 0);
+export function waitingIn(status: DaemonStatus): number {
+  return [...syncedProjects(status), status.own].reduce((sum, { waiting }) => sum + waiting, 0);
 }

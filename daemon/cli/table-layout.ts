@@ -1,4 +1,4 @@
-import { columnsOf, cut, padded } from "./text-width.ts";
+import { columnsOf, cut, padded, wrapped } from "./text-width.ts";
 
 const GAP = "  ";
 
@@ -36,6 +36,19 @@ export function tableLines(
       return at < row.length - 1 ? padded(cell, widths[at] ?? 0) : cell;
     });
     return cut(cells.join(GAP), width);
+  });
+}
+
+/**
+ * Rows in aligned columns, where the last cell is a sentence: it goes on below itself where it is
+ * wider than what is left of the width.
+ */
+export function tableOfSentences(rows: readonly (readonly string[])[], width: number): string[] {
+  const widths = columnWidths(rows);
+  return rows.flatMap((row) => {
+    const cells = row.slice(0, -1).map((cell, at) => padded(cell, widths[at] ?? 0) + GAP);
+    const before = cells.join("");
+    return wrapped(before + (row.at(-1) ?? ""), width, columnsOf(before));
   });
 }
 

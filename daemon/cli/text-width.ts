@@ -42,6 +42,13 @@ export function cut(line: string, columnsMax: number): string {
   return line;
 }
 
+/** A command for a shell in lines that fit, and that the shell takes for one. */
+export function brokenCommand(line: string, columnsMax: number): string[] {
+  const indent = (/^ */.exec(line)?.[0].length ?? 0) + 2;
+  const lines = wrapped(line, columnsMax - 2, indent);
+  return lines.map((each, at) => (at < lines.length - 1 ? `${each} \\` : each));
+}
+
 /**
  * The line in as many as it takes to be no wider than so many columns, broken at spaces; those that
  * follow the first are indented. A word that is wider stays whole.

@@ -28,8 +28,8 @@ export async function assertHelpIsThere(program: Command, args: readonly string[
 }
 
 /**
- * What to do where a text was taken for an option, for it begins with a dash; undefined where a
- * mistyped option is likelier, or the command takes no text.
+ * What to do where a text was taken for an option, for it begins with a dash, or where an option is
+ * none of the command's; undefined where another option is meant, or the command takes no text.
  */
 export function hintAtDash(
   program: Command,
@@ -45,8 +45,13 @@ export function hintAtDash(
     command = found;
     words.push(word);
   }
-  const names = command.registeredArguments.map((each) => each.name().toUpperCase());
-  if (names.length === 0) return undefined;
+  const { registeredArguments: known } = command;
+  if (known.length === 0) return undefined;
+  const texts = args.slice(words.length - 1).filter((word) => !word.startsWith("-"));
+  // All the texts that it needs are there already, so that this is none.
+  if (texts.length >= known.filter(({ required }) => required).length)
+    return `\`${words.join(" ")} --help\` lists its options`;
+  const names = known.map((each) => each.name().toUpperCase());
   const line = [...words, "--", ...names].join(" ");
   return `what begins with a dash and is no option goes behind --: \`${line}\``;
 }

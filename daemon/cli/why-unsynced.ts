@@ -1,5 +1,6 @@
 import { listRefusals } from "../refused-units.ts";
 import type { DaemonStatus, RemoteStatus, UnitStatus } from "../status.ts";
+import { syncedProjects } from "../synced-projects.ts";
 import { count, spanShown } from "./output.ts";
 
 /** Of units that wait, so many are named. */
@@ -37,7 +38,9 @@ function silenceOf(service: RemoteStatus["service"], now: number): string[] {
 }
 
 /** Each unit that is not synced, with how much of it waits. */
-function waitingUnits({ projects, remotes }: DaemonStatus): string[] {
+function waitingUnits(status: DaemonStatus): string[] {
+  const { remotes } = status;
+  const projects = syncedProjects(status);
   const own = remotes.map((remote) => {
     const at = remotes.length > 1 ? ` at ${remote.name}` : "";
     return { ...remote.own, name: `user and global${at}`, folders: [] };

@@ -22,6 +22,8 @@ export interface Controlled {
     },
   ): Promise<object>;
   unlink(dir: string): Promise<boolean>;
+  /** Brings a project that is linked nowhere in step with its service once. */
+  visit(project: ProjectId): Promise<void>;
   /** Somebody works in a folder; where it was before, if it is followed there since. */
   found(dir: string): Promise<object | undefined>;
   /** `signal` is aborted when nobody waits for the answer any more. */
@@ -66,6 +68,9 @@ export function createControl(daemon: () => Controlled): Control {
         );
       case "POST unlink":
         return Response.json({ unlinked: await daemon().unlink(textOf(body, "dir")) });
+      case "POST visit":
+        await daemon().visit(projectIdOf(textOf(body, "project")));
+        return Response.json({});
       case "POST found":
         return Response.json({ moved: (await daemon().found(textOf(body, "dir"))) ?? null });
       case "POST sync":

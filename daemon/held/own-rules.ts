@@ -1,4 +1,4 @@
-import { isStrongPassword } from "./password.ts";
+import { isMixedPassword, isPassphrase, isStrongPassword } from "./password.ts";
 import { entropyOf, isPlaceholder } from "./placeholder.ts";
 import type { FoundSecret, SecretRule } from "./secret-rule.ts";
 
@@ -27,6 +27,13 @@ const MARKED: readonly (readonly [id: string, kind: string, keyword: string, pat
     "hooks.slack.com",
     /\bhooks\.slack\.com\/services\/T[A-Za-z0-9]{1,40}\/B[A-Za-z0-9]{1,40}\/([A-Za-z0-9]{10,40})/gi,
   ],
+  ["notion", "a Notion token", "ntn_", /\bntn_[A-Za-z0-9]{40,60}(?![A-Za-z0-9])/g],
+  [
+    "stripe-webhook",
+    "a Stripe webhook's secret",
+    "whsec_",
+    /\bwhsec_[A-Za-z0-9+/]{24,100}(?![A-Za-z0-9+/])/g,
+  ],
   ["supabase", "a Supabase token", "sb", /\b(?:sbp_[a-f0-9]{40}|sb_secret_[\w-]{30,60})(?![\w-])/g],
   ["tailscale", "a Tailscale key", "tskey-", /\btskey-[a-z]{2,12}-[A-Za-z0-9]{8,40}-\w{16,64}\b/g],
   ["telegram", "a Telegram bot token", ":aa", /\b\d{8,10}:AA[\w-]{33}(?![\w-])/g],
@@ -38,9 +45,13 @@ const MARKED: readonly (readonly [id: string, kind: string, keyword: string, pat
 /** A token like these is some 4 bits of information a character; a name or a word is less. */
 const MARKED_ENTROPY = 3;
 
-/** An address on this machine, or in a document about addresses, opens nothing elsewhere. */
-const NOWHERE =
-  /^(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1\]|host\.docker\.internal|host|hostname|server|(?:[\w-]+\.)*(?:(?:example|company|(?:my)?domain)(?:\.\w+)?|invalid|localhost|test))$/i;
+/** An address on this machine opens nothing elsewhere. */
+const HERE =
+  /^(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1\]|host\.docker\.internal|(?:[\w-]+\.)*(?:invalid|localhost|test))$/i;
+
+/** An address of a document about addresses; a password beside it may be a real one. */
+const EXAMPLE =
+  /^(?:host|hostname|server|(?:[\w-]+\.)*(?:example|company|(?:my)?domain)(?:\.\w+)?)$/i;
 
 /** A password that every other guide to a database has, too. */
 const COMMON =
@@ -125,9 +136,46 @@ export const OWN_RULES: readonly SecretRule[] = [
     keywords: ["passw", "passphrase", "passcode", "pwd"],
     pattern:
       /(?:passw(?:or[dt]|d)|passphrase|passcode|(?<![a-z])pwd)["'`]?[*_]{0,2}(?:[ \t]{0,10}(?::=|=>|[:=])|[ \t]{1,3}(?:is|was)[ \t])[*_]{0,2}[ \t]{0,10}(?:"([^"\n]{6,128})"|'([^'\n]{6,128})'|`([^`\n]{6,128})`|([^\s"'`<>(){}[\],;|]{6,128})(?![^\s<>)}\],;|]))/gi,
-    accepts: ({ secret }) => isStrongPassword(secret),
+    accepts: ({ secret }) => isStrongPassword(secret) || isPassphrase(secret),
+  },
+  {
+    id: "password-in-netrc",
+    kind: "a password of a netrc file",
+    keywords: ["password"],
+    pattern:
+      /\b(?:machine\s{1,4}[^\s"'`<>]{1,200}|default)\s{1,4}(?:login|user)\s{1,4}(?!anonymous\s|ftp\s)[^\s"'`<>]{1,200}\s{1,4}password\s{1,4}([^\s"'`<>]{3,199}[^\s"'`<>.,:;)])/gi,
+    accepts: ({ match, secret }) => opensMachine(match, secret),
+  },
+  {
+    id: "discord-bot",
+    kind: "a Discord bot's token",
+    // It has no word of its own: it begins with the bot's number in base64.
+    keywords: ["."],
+    pattern: /(?<![\w.-])([MNO][A-Za-z0-9_-]{22,27}\.[\w-]{6}\.[\w-]{27,40})(?![\w.-])/g,
+    accepts: ({ secret }) => !isPlaceholder(secret) && isNumberOfBot(secret),
   },
 ];
+
+/** Discord numbers what it has by 17 to 20 digits. */
+function isNumberOfBot(token: string): boolean {
+  const [number = ""] = token.split(".", 1);
+  return /^\d{17,20}$/.test(Buffer.from(number, "base64url").toString());
+}
+
+const IN_NETRC = /^machine\s+(\S+)\s/i;
+
+/** Whether a line of a netrc file has a password that opens something elsewhere. */
+function opensMachine(match: string, password: string): boolean {
+  const [, host] = IN_NETRC.exec(match) ?? [];
+  if (isStrongPassword(password) || isPassphrase(password)) return !(host && HERE.test(host));
+  // Beside the name of a machine a word is a password, too.
+  const isNamed = host?.includes(".") === true && !HERE.test(host) && !EXAMPLE.test(host);
+  return isNamed && password.length >= 6 && !isPlaceholder(password) && !COMMON.test(password);
+}
+
+function withoutEscapes(part: string): string {
+  return part.replace(/%[\da-f]{2}/gi, "");
+}
 
 const IN_URL = /:\/\/([^:]*):(.*)@(.*)$/s;
 
@@ -135,7 +183,6 @@ const IN_URL = /:\/\/([^:]*):(.*)@(.*)$/s;
 function opensSomething({ match }: FoundSecret): boolean {
   const [, user = "", password = "", place = ""] = IN_URL.exec(match) ?? [];
   const host = place.startsWith("[") ? place.replace(/\]:\d*$/, "]") : place.replace(/:.*$/, "");
-  return (
-    !NOWHERE.test(host) && !isPlaceholder(password) && !COMMON.test(password) && password !== user
-  );
+  if (HERE.test(host) || isPlaceholder(password) || COMMON.test(password)) return false;
+  return password !== user && (!EXAMPLE.test(host) || isMixedPassword(withoutEscapes(password)));
 }

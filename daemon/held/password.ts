@@ -26,3 +26,43 @@ export function isStrongPassword(value: string): boolean {
   if (TERM.test(password) || NAME.test(password) || ELSEWHERE.test(password)) return false;
   return /\d/.test(password) || (value.length >= 8 && /[!@#$%^&+=?]/.test(value));
 }
+
+/** Small and capital letters and digits: nobody writes that for an example. */
+export function isMixedPassword(value: string): boolean {
+  return value.length >= 8 && /[a-z]/.test(value) && /[A-Z]/.test(value) && /\d/.test(value);
+}
+
+/** Names of settings and files are joined in the same way, and are of other words. */
+const NAMING = new Set(
+  (
+    "access account accounts admin and any api app application are argon auth bcrypt " +
+    "bytes case change changed changes char characters chars class client code config " +
+    "confirm confirmation controller create credential credentials data database default " +
+    "digits email empty env error expired failed field file files for form forgot from " +
+    "github gitlab google handler hash hashed have hint html http https invalid json key " +
+    "keys label length letters link local login logged long manager max message min " +
+    "minimum module must mysql name new not null old page param pass password passwords " +
+    "path per policy postgres prod production reader redis required reset root screen " +
+    "secret secrets security sent server service session set settings should site stored " +
+    "strength strong test text that the this title token tokens txt type update url use " +
+    "used user username users uses valid validation value variable vault weak with yaml " +
+    "yml your"
+  ).split(" "),
+);
+
+const PASSPHRASE_WORDS_MIN = 4;
+const WORD = /^[a-z]{3,12}$/;
+
+/**
+ * Whether what follows `password:` is a passphrase, `correct-horse-battery-staple`, perhaps with a
+ * number behind it; not the name of one, or of something else.
+ */
+export function isPassphrase(value: string): boolean {
+  if (isPlaceholder(value)) return false;
+  const words = value
+    .toLowerCase()
+    .replace(/[-_.+]?\d{0,4}[.,:;!?)]*$/, "")
+    .split(/[-_.+]/);
+  const isOfWords = words.every((word) => WORD.test(word) && !NAMING.has(word));
+  return words.length >= PASSPHRASE_WORDS_MIN && isOfWords;
+}

@@ -48,6 +48,7 @@ const TABLES = [
   "links",
   "link_places",
   "former_links",
+  "project_names",
   "inbox",
   "salvaged_memories",
   "held",
@@ -66,6 +67,7 @@ const TABLES = [
 const COPIED = [
   "link_places",
   "former_links",
+  "project_names",
   "allowed_secrets",
   "sessions",
   "connections",

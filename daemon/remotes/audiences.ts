@@ -5,13 +5,15 @@ import type { ReplicaStore } from "../../shared/replica/store.ts";
 import type { World } from "../../shared/world.ts";
 import type { DaemonTables } from "../tables.ts";
 import { within } from "../within.ts";
-import { keepHeard } from "./audience-store.ts";
+import { findAudience, keepHeard } from "./audience-store.ts";
 import { hearAccount } from "./hear-audience.ts";
 import type { OpenRemote } from "./open-remotes.ts";
 
 const MINUTE_MS = 60_000;
 /** Who has just been told is not asked again. */
 const FRESH_MS = 10 * MINUTE_MS;
+/** Where nobody has agreed to being read by others, who may have come just now. */
+const UNAGREED_MS = 5000;
 /** So old may what is shown be, where nobody writes. */
 const SHOWN_MS = 24 * 60 * MINUTE_MS;
 /** A service that did not answer is left alone for so long. */
@@ -45,9 +47,11 @@ export class Audiences {
 
   /** Somebody writes for all of them: asks unless that was done lately, and waits a moment. */
   async before(open: OpenRemote): Promise<void> {
-    const { world } = this.#options;
+    const { world, store } = this.#options;
+    const { agreed } = await findAudience(store.reader, open.remote);
+    const freshMs = agreed ? FRESH_MS : UNAGREED_MS;
     // What went wrong is in the log, and what was heard last goes on to count.
-    await within(world, PATIENCE_MS, this.#hear(open, FRESH_MS)).catch(() => false);
+    await within(world, PATIENCE_MS, this.#hear(open, freshMs)).catch(() => false);
   }
 
   /** The service has answered: who sees what is in `global` is asked in a while, if at all. */

@@ -5,15 +5,19 @@ import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { ReplicaStore } from "../../shared/replica/store.ts";
 import type { Timer, World } from "../../shared/world.ts";
+import { projectOf } from "../../shared/replica/address.ts";
+import { DELETION_KEY } from "../../shared/replica/deletion-entry.ts";
+import type { CommittedRow } from "../../shared/replica/open-document.ts";
 import { LOCAL_USER } from "../local-account.ts";
-import type { Link } from "../links.ts";
+import { findLinkedName, type Link } from "../links.ts";
 import { budgetsIn } from "../sync/budget-store.ts";
 import { SyncEngine } from "../sync/engine.ts";
 import { createHttpService } from "../sync/http-service.ts";
 import { forgetOtherServices } from "../sync/positions.ts";
 import type { Service } from "../sync/service.ts";
 import type { DaemonTables } from "../tables.ts";
-import { type Remote, type RemoteEnvironment, UNKNOWN_SERVICE } from "./remote.ts";
+import { listUnsentDeletions } from "../unlinked-projects.ts";
+import { type Remote, type RemoteEnvironment, serviceNameOf, UNKNOWN_SERVICE } from "./remote.ts";
 import { listBindings } from "./remote-store.ts";
 import { type RemoteView, readRemotes } from "./remote-view.ts";
 import type { FoundToken, TokenStore } from "./token-store.ts";
@@ -67,6 +71,11 @@ export class OpenRemotes {
   readonly #open = new Map<AccountId, OpenRemote>();
   #view: RemoteView = { remotes: [], default: undefined, follows: true };
   #bindings: ReadonlyMap<ProjectId, AccountId> = new Map();
+  /** Projects that are linked nowhere and synced all the same, with their names. */
+  #unlinked: ReadonlyMap<ProjectId, string> = new Map();
+  /** Those of them that are asked about once. */
+  readonly #visited = new Set<ProjectId>();
+  readonly #stopListening: () => void;
   /** Names of remotes that are to be opened anew, and when. */
   readonly #unopened = new Set<string>();
   #retry: Timer | undefined;
@@ -76,6 +85,9 @@ export class OpenRemotes {
 
   constructor(options: OpenRemotesOptions) {
     this.#options = options;
+    this.#stopListening = options.store.onCommit((rows) => {
+      if (rows.some((row) => this.#isToSend(row))) this.#refreshSoon();
+    });
   }
 
   /** As the last `refresh` found them. */
@@ -122,6 +134,22 @@ export class OpenRemotes {
     return refreshed;
   }
 
+  /**
+   * Asks a project's service about it once, though it is linked nowhere, and sends what waits of
+   * it. Resolves when the call is over, or the service can't be reached.
+   */
+  async visit(project: ProjectId): Promise<void> {
+    this.#visited.add(project);
+    try {
+      await this.refresh();
+      const account = this.#bindings.get(project);
+      if (account !== undefined) await this.#open.get(account)?.engine.syncNow();
+    } finally {
+      this.#visited.delete(project);
+      await this.refresh();
+    }
+  }
+
   /** Syncs all of them now; resolves when the calls that this brings are over. */
   async syncNow(): Promise<void> {
     await Promise.all([...this.#open.values()].map(({ engine }) => engine.syncNow()));
@@ -144,6 +172,7 @@ export class OpenRemotes {
 
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#stopListening();
     this.abandonCalls();
     this.#retry?.cancel();
     await this.#turn;
@@ -155,6 +184,7 @@ export class OpenRemotes {
     const { reader } = this.#options.store;
     this.#view = await readRemotes(reader, this.#options.environment);
     this.#bindings = await listBindings(reader);
+    this.#unlinked = await this.#unlinkedToSync();
     const needed = await this.#needed();
     for (const [account, open] of [...this.#open]) {
       const now = needed.find((each) => each.account === account);
@@ -170,6 +200,32 @@ export class OpenRemotes {
       else this.#open.delete(account);
     }
     for (const remote of needed) if (!this.#open.has(remote.account)) await this.#add(remote);
+  }
+
+  /** A deletion is sent wherever its project was linked, and then nothing more of it. */
+  async #unlinkedToSync(): Promise<Map<ProjectId, string>> {
+    const { store, links } = this.#options;
+    const serviceOf = (account: AccountId) => serviceNameOf(this.remoteOf(account));
+    const unsent = await listUnsentDeletions(store.reader, links(), serviceOf);
+    const names = new Map<ProjectId, string>();
+    for (const id of [...this.#visited, ...unsent]) {
+      names.set(id, (await findLinkedName(store.reader, id)) ?? id);
+    }
+    return names;
+  }
+
+  /** Whether a project was deleted here that is linked nowhere. */
+  #isToSend({ origin, address, changes }: CommittedRow): boolean {
+    if (origin !== "local" || !changes.metadataKeys.has(DELETION_KEY)) return false;
+    const project = projectOf(address.name);
+    const isLinked = this.#options.links().some(({ projectId }) => projectId === project);
+    return project !== undefined && !isLinked;
+  }
+
+  #refreshSoon(): void {
+    this.refresh().catch((thrown) => {
+      this.#options.log.error({ reason: messageOf(thrown) }, "remotes were not looked at");
+    });
   }
 
   /** Whether an open service is still what a remote would be given. */
@@ -193,7 +249,8 @@ export class OpenRemotes {
       .distinct()
       .execute();
     const inUse = new Set<string>(rows.map(({ owner }) => owner));
-    for (const { projectId } of this.#options.links()) {
+    const linked = this.#options.links().map(({ projectId }) => projectId);
+    for (const projectId of [...linked, ...this.#unlinked.keys()]) {
       const account = this.#bindings.get(projectId);
       if (account !== undefined) inUse.add(account);
     }
@@ -226,19 +283,21 @@ export class OpenRemotes {
       account,
       user: LOCAL_USER,
       projects: () => this.#projectsOf(account),
-      onContact: (units) => onContact(units, account),
+      onContact: (units) => {
+        if (units.some((unit) => unit !== "own" && this.#unlinked.has(unit))) this.#refreshSoon();
+        onContact(units, account);
+      },
       onActivity,
     });
     this.#open.set(account, { remote, service, engine, isDefault: this.#isDefault(remote) });
     if (this.#started) engine.start();
   }
 
-  /** The followed projects that are bound to an account, and no others. */
+  /** The projects that are synced and bound to an account, and no others. */
   #projectsOf(account: AccountId): ReadonlyMap<ProjectId, string> {
-    const bound = this.#options
-      .links()
-      .filter(({ projectId }) => this.#bindings.get(projectId) === account);
-    return new Map(bound.map(({ projectId, name }) => [projectId, name]));
+    const linked = this.#options.links().map(({ projectId, name }) => [projectId, name] as const);
+    const all = new Map([...this.#unlinked, ...linked]);
+    return new Map([...all].filter(([id]) => this.#bindings.get(id) === account));
   }
 
   async #serviceOf(remote: Remote): Promise<Service> {

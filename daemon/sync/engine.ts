@@ -14,7 +14,7 @@ import { readPosition } from "./positions.ts";
 import { openBound } from "./open-bound.ts";
 import { refusalAdvice } from "./refusal-advice.ts";
 import type { RequestBudget } from "./request-budget.ts";
-import type { Refused, RoundResult } from "./round.ts";
+import { isTokenRefused, type Refused, type RoundResult } from "./round.ts";
 import type { RoundOptions } from "./round-options.ts";
 import { type NextStep, SyncSchedule } from "./schedule.ts";
 import type { Outcome } from "./service.ts";
@@ -41,6 +41,9 @@ export interface EngineOptions extends RoundOptions {
   readonly onActivity?: OnActivity | undefined;
 }
 
+/** What is known of a service that did not answer. */
+const UNREACHED = { online: false, tokenRefused: false } as const;
+
 /** How it stands with the service. */
 export interface Contact {
   /** It answered the last call, and is not silent since. */
@@ -53,6 +56,8 @@ export interface Contact {
   readonly lastContactAt: number | undefined;
   /** Since when a call waits for its answer, in milliseconds since the Unix epoch. */
   readonly unansweredSince: number | undefined;
+  /** It answers, and takes no call with this token. */
+  readonly tokenRefused: boolean;
   /** Why it is not online, or what it refused last. */
   readonly message: string | undefined;
 }
@@ -82,6 +87,7 @@ export class SyncEngine {
     online: false,
     live: false,
     plain: false,
+    tokenRefused: false,
     lastContactAt: undefined,
     message: undefined,
   };
@@ -250,10 +256,12 @@ export class SyncEngine {
 
   /** The socket is up before the end of the calls' backoff when the service is back. */
   #onLive(state: LiveState): void {
-    if (state !== "down") this.#silent = state === "silent";
+    if (state === "live" || state === "silent") this.#silent = state === "silent";
     this.#setContact({ live: state === "live" });
-    if (state !== "live") return;
-    this.#schedule.serviceIsBack();
+    // The answer to a call says what is wrong with the token.
+    if (state === "refused") this.#schedule.markDue("own");
+    else if (state === "live") this.#schedule.serviceIsBack();
+    else return;
     this.#pump();
   }
 
@@ -370,7 +378,7 @@ export class SyncEngine {
     }
     const [unit = "own", ...others] = units;
     for (const each of others) this.#schedule.markDue(each);
-    if (outcome.kind === "refused") {
+    if (outcome.kind === "refused" && !isTokenRefused(outcome)) {
       this.#turnedDown(unit, outcome);
       this.#reached(outcome.message);
       return;
@@ -380,7 +388,10 @@ export class SyncEngine {
     const fraction = randomFraction(world);
     const retryAfterMs = outcome.kind === "busy" ? outcome.retryAfterMs : undefined;
     this.#schedule.serviceFailed(unit, now, retryAfterMs, fraction);
-    this.#setContact({ online: false, message: outcome.message });
+    const { message } = outcome;
+    if (!isTokenRefused(outcome)) this.#setContact({ ...UNREACHED, message });
+    else
+      this.#setContact({ online: true, tokenRefused: true, lastContactAt: world.now(), message });
   }
 
   /** What was not come to goes before what has more to say. */
@@ -417,7 +428,8 @@ export class SyncEngine {
   #reached(message: string | undefined, units: readonly SyncUnit[] = []): void {
     const wasOnline = this.#contact.online && !this.#silent;
     this.#silent = false;
-    this.#setContact({ online: true, lastContactAt: this.#options.world.now(), message }, units);
+    const lastContactAt = this.#options.world.now();
+    this.#setContact({ online: true, tokenRefused: false, lastContactAt, message }, units);
     if (!wasOnline) this.#live?.serviceAnswered();
   }
 

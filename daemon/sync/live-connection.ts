@@ -25,14 +25,14 @@ export function openLiveConnection(options: LiveConnectionOptions): LiveConnecti
   const url = `${options.url.replace(/^http/, "ws")}/api/live`;
   const socket = new WebSocket(url, { headers: { authorization: `Bearer ${token}` } });
   let over = false;
-  const finish = (message: string) => {
+  const finish = (message: string, code?: number) => {
     if (over) return;
     over = true;
     deadline.cancel();
     // A closing handshake would never end where nothing comes through any more.
     if (isSilent) socket.terminate();
     else socket.close();
-    handlers.closed(message);
+    handlers.closed(message, code);
   };
   let deadline = world.setTimer(HANDSHAKE_DEADLINE_MS, () => finish("no handshake in time"));
   let isSilent = false;
@@ -64,7 +64,7 @@ export function openLiveConnection(options: LiveConnectionOptions): LiveConnecti
       finish(`a frame that is none: ${messageOf(thrown)}`);
     }
   });
-  socket.addEventListener("close", (event) => finish(`closed with ${event.code}`));
+  socket.addEventListener("close", ({ code }) => finish(`closed with ${code}`, code));
   socket.addEventListener("error", () => finish("the connection failed"));
   return {
     subscribe: (projects) => socket.send(encodeSubscribe(projects)),

@@ -1,6 +1,6 @@
 import type { ProjectId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
-import { LIVE_PROJECTS_MAX, type ServerFrame } from "../../shared/wire/live.ts";
+import { LIVE_PROJECTS_MAX, type ServerFrame, TOKEN_INVALID } from "../../shared/wire/live.ts";
 import { randomFraction, type Timer, type World } from "../../shared/world.ts";
 import { backoffMs } from "./schedule.ts";
 import type { LiveConnection, LiveHandlers } from "./service.ts";
@@ -16,9 +16,9 @@ const NO_SOCKET_MS_MAX = 60 * 60_000;
 
 /**
  * How it stands with the socket: changes are told; the service has said nothing for longer than its
- * pings are apart; or there is none over which it has answered.
+ * pings are apart; there is none over which it has answered; or it was closed for its token.
  */
-export type LiveState = "live" | "silent" | "down";
+export type LiveState = "live" | "silent" | "down" | "refused";
 
 /** What the link works with. `onFrame` gets one frame at a time; rejecting closes the socket. */
 export interface LiveLinkOptions {
@@ -88,7 +88,7 @@ export class LiveLink {
         if (isSilent) this.#options.onState("silent");
         else if (this.#answered) this.#options.onState("live");
       },
-      closed: (message) => this.#closed(message),
+      closed: (message, code) => this.#closed(message, code),
     });
   }
 
@@ -166,7 +166,7 @@ export class LiveLink {
     this.#connection?.close();
   }
 
-  #closed(message: string): void {
+  #closed(message: string, code: number | undefined): void {
     const wasOpen = this.#up;
     const wasLive = this.#answered;
     this.#connection = undefined;
@@ -174,7 +174,7 @@ export class LiveLink {
     this.#answered = false;
     this.#subscribed.clear();
     this.#failures += 1;
-    this.#options.onState("down");
+    this.#options.onState(code === TOKEN_INVALID ? "refused" : "down");
     if (!wasOpen && !this.#options.isReachable()) this.#options.onUnreached();
     if (this.#stopped || this.#paused || this.#isReopening) return;
     this.#options.log.info({ reason: message }, "the live socket is down");

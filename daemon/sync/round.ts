@@ -36,6 +36,16 @@ export interface RoundResult {
 /** A call that was turned down. */
 export type Refused = Extract<Outcome<never>, { readonly kind: "refused" }>;
 
+/** Status of an answer to a token that is good for nothing. */
+const UNAUTHORIZED = 401;
+
+/** Whether it is the token that the service turned down, and with it every call. */
+export function isTokenRefused(
+  outcome: Outcome<unknown>,
+): outcome is Refused & { readonly status: typeof UNAUTHORIZED } {
+  return outcome.kind === "refused" && outcome.status === UNAUTHORIZED;
+}
+
 /**
  * One call: what it sends is prepared, and what comes back taken, in transactions. `plain`: the
  * service does not know the exchange, and nothing was taken.

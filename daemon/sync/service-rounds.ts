@@ -8,16 +8,19 @@ import { ownRound, readOwnMemories } from "./plain/own-round.ts";
 import type { PlainOptions } from "./plain/plain-options.ts";
 import { type PlainResult, projectRound } from "./plain/project-round.ts";
 import { isContacted } from "./positions.ts";
-import { exchangeRound, type Refused, type RoundResult, type SinglePlan } from "./round.ts";
+import {
+  exchangeRound,
+  isTokenRefused,
+  type Refused,
+  type RoundResult,
+  type SinglePlan,
+} from "./round.ts";
 import type { RoundOptions } from "./round-options.ts";
 import type { Outcome } from "./service.ts";
 import { documentsOf, NOT_FOUND, type SyncUnit } from "./sync-units.ts";
 
 /** A service that had no exchange is asked again after this long whether it has one now. */
 const ASK_AGAIN_MS = 10 * 60_000;
-
-/** Status of an answer to a token that is good for nothing. */
-const UNAUTHORIZED = 401;
 
 /** What a service turned out to be: one with the replica exchange, or one without. */
 export type ServiceKind = "extended" | "plain";
@@ -97,10 +100,7 @@ export class ServiceRounds {
       this.#batches.served();
       return { kind: "answered", value: this.#withoutMissing(outcome.value) };
     }
-    if (outcome.kind === "refused" && outcome.status === UNAUTHORIZED) {
-      const refused = new Map(units.map((unit) => [unit, outcome] as const));
-      return { kind: "answered", value: { again: new Set(), refused } };
-    }
+    if (isTokenRefused(outcome)) return outcome;
     if (outcome.kind === "answered" || outcome.kind === "refused") {
       this.#batches.unknown();
       return { kind: "answered", value: { again: new Set(), left: new Set(units) } };
@@ -172,7 +172,7 @@ export class ServiceRounds {
     for (const each of units) {
       const outcome =
         each === "own" ? await ownRound(this.#options) : await projectRound(this.#options, each);
-      if (outcome.kind === "refused" && each !== unit) {
+      if (outcome.kind === "refused" && each !== unit && !isTokenRefused(outcome)) {
         const refused = new Map<SyncUnit, Refused>([[each, outcome]]);
         return { kind: "answered", value: { again, later, refused } };
       }

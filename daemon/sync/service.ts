@@ -42,8 +42,8 @@ export interface LiveHandlers {
   frame(frame: ServerFrame): void;
   /** The service has let pass the time of its pings without a sign; or has given one after all. */
   silent(isSilent: boolean): void;
-  /** The socket is down, or never came up. Called once. */
-  closed(message: string): void;
+  /** The socket is down, or never came up; `code` is the service's own. Called once. */
+  closed(message: string, code?: number): void;
 }
 
 /** A live socket, open or opening. Subscribe only once it is open; `close` calls `closed`. */

@@ -9,22 +9,25 @@ import { DELETION_KEY } from "../../shared/replica/deletion-entry.ts";
 import { isPublicKey } from "../../shared/replica/rows.ts";
 import type { ReplicaStore } from "../../shared/replica/store.ts";
 import type { ReplicaTables } from "../../shared/replica/tables.ts";
-import type { Transfer } from "../activity.ts";
+import type { ProjectDeleted, Transfer } from "../activity.ts";
+import { readDeletion } from "../deleted-project.ts";
 import type { DaemonTables } from "../tables.ts";
 
 /** What a journal reads, and whom it tells. */
 export interface JournalOptions {
-  readonly store: Pick<ReplicaStore<DaemonTables>, "reader">;
+  readonly store: Pick<ReplicaStore<DaemonTables>, "reader" | "writer">;
   /** The followed projects, by name. */
   readonly projects: () => ReadonlyMap<ProjectId, string>;
   /** The service is embedded in this home: what is sent there stays on the machine. */
   readonly isEmbedded: boolean;
-  readonly onTransfer: (transfer: Transfer) => void;
+  readonly onTransfer: (transfer: Transfer | ProjectDeleted) => void;
 }
 
 /** What was changed of one document. */
 interface Changed {
   text: boolean;
+  /** Whether the project was deleted, or begun anew. */
+  deletion: boolean;
   readonly keys: Set<string>;
 }
 
@@ -46,7 +49,8 @@ export class SyncJournal {
 
   /** Something was changed here, and is to be sent. */
   changed({ address: { name }, changes }: CommittedRow): void {
-    const unsent = this.#unsent.get(name) ?? { text: false, keys: new Set() };
+    const unsent = this.#unsent.get(name) ?? noChange();
+    unsent.deletion ||= changes.metadataKeys.has(DELETION_KEY);
     unsent.text ||= changes.text;
     for (const key of changes.memoryKeys) unsent.keys.add(key);
     this.#unsent.set(name, unsent);
@@ -59,23 +63,33 @@ export class SyncJournal {
   sent(name: string, bytes: number | null): void {
     const unsent = this.#unsent.get(name);
     this.#unsent.delete(name);
-    if (!unsent && bytes === null) return;
-    const { text, keys } = unsent ?? { text: false, keys: new Set<string>() };
-    const event = this.#options.isEmbedded ? "saved" : "sent";
+    const { isEmbedded } = this.#options;
+    const { text, keys, deletion } = unsent ?? noChange();
+    // What leaves no machine is news only where somebody has changed something.
+    const isChanged = text || keys.size > 0 || deletion;
+    const isNews = isEmbedded ? isChanged : unsent !== undefined || bytes !== null;
+    if (!isNews) return;
+    const event = isEmbedded ? "saved" : "sent";
     const shown = { ...whatOf(text, keys), bytes, machine: null };
-    this.#tell(async () => ({ event, ...this.#placeOf(name), ...shown }));
+    this.#tell(async () => {
+      const deleted = unsent?.deletion === false ? undefined : await this.#deletionOf(name);
+      // What was changed before this process is not known, but whose deletion it is.
+      const isOwn = unsent !== undefined || deleted?.machine === this.#options.store.writer.machine;
+      if (deleted && isOwn) return { ...deleted, machine: null };
+      return { event, ...this.#placeOf(name), ...shown };
+    });
   }
 
   /** What others changed has come, and is saved here. */
   received({ documentId, address: { name }, changes, update }: CommittedRow): void {
     if (isBookkeeping(changes)) return;
     const shown = { ...whatOf(changes.text, changes.memoryKeys), bytes: update.length };
-    this.#tell(async () => ({
-      event: "received",
-      ...this.#placeOf(name),
-      ...shown,
-      machine: await this.#machinesIn(documentId, update),
-    }));
+    this.#tell(async () => {
+      const deleted = changes.metadataKeys.has(DELETION_KEY) && (await this.#deletionOf(name));
+      if (deleted) return deleted;
+      const machine = await this.#machinesIn(documentId, update);
+      return { event: "received", ...this.#placeOf(name), ...shown, machine };
+    });
   }
 
   /** What a call brings is told after it, when it is known that the service answers. */
@@ -90,7 +104,17 @@ export class SyncJournal {
     await this.#told;
   }
 
-  #tell(transfer: () => Promise<Transfer>): void {
+  /** Undefined for a project that is there, and where the database can't be read. */
+  async #deletionOf(document: string): Promise<ProjectDeleted | undefined> {
+    const deletion = await readDeletion(this.#options.store.reader, document).catch(
+      () => undefined,
+    );
+    const { project } = this.#placeOf(document);
+    if (!deletion || project === null) return undefined;
+    return { event: "deleted", project, machine: deletion.machine ?? null };
+  }
+
+  #tell(transfer: () => Promise<Transfer | ProjectDeleted>): void {
     this.#told = this.#told.then(async () => this.#options.onTransfer(await transfer()));
   }
 
@@ -115,6 +139,10 @@ export class SyncJournal {
     }
     return names.size === 0 ? null : [...names].sort().join(", ");
   }
+}
+
+function noChange(): Changed {
+  return { text: false, deletion: false, keys: new Set() };
 }
 
 function whatOf(text: boolean, keys: ReadonlySet<string>) {

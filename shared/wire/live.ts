@@ -18,6 +18,9 @@ export const LIVE_PROJECTS_MAX = 1000;
 /** Bytes of an update that travels in a `changed` frame; of a larger one only the position does. */
 export const LIVE_UPDATE_BYTES_MAX = 16 * 1024;
 
+/** The code that a socket is closed with whose token was revoked, or has expired. */
+export const TOKEN_INVALID = 4401;
+
 /** From the client: hear of these projects too. */
 export interface SubscribeFrame {
   readonly type: "subscribe";

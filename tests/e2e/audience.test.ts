@@ -108,6 +108,11 @@ scenario("a colleague is shown who sees what, and the owner of a lonely account 
     expect(await alone.memsync("status")).toContain(
       "global    seen by everybody in lonely (1 user)",
     );
+    await folder.token("lonely", "--user", "joe");
+    const joined = "memsync: global is seen by everybody in lonely (2 users)\n";
+    await waitFor("a write to tell of the new colleague", async () => {
+      return (await aside(alone, ["set", "style", "spaces", ...GLOBAL])) === joined;
+    });
     const nowhere = machineIn(lab, "nowhere");
     expect(await aside(nowhere, ["set", "style", "tabs", ...GLOBAL])).toBe("");
     await nowhere.up();
@@ -226,10 +231,14 @@ scenario(
       terminal.type(`${service?.token}\n`);
       await terminal.untilShown(/Move 1 memory of the layer user to \S+ \[y\/N\]/);
       terminal.type("y\n");
-      await terminal.untilShown(/Move 1 memory of the layer global to \S+ \[y\/N\]/);
+      // Who sees it and whether it is to be moved is one question.
+      const question =
+        /acme \(3 users\)\.\s+Move 1 memory of the layer global\s+to\s+\S+\s+\[y\/N\]/;
+      await terminal.untilShown(question);
       terminal.type("n\n");
       expect(await terminal.ended()).toBe(0);
       const shown = terminal.lines.join("\n");
+      expect(shown.match(/\[y\/N\]/g)).toHaveLength(2);
       expect(shown).toContain("moved 1 memory of the layer user");
       expect(shown).toContain("1 memory of the layer global stays in the embedded service");
     }),
@@ -246,7 +255,8 @@ scenario(
       await mover.memsync("set", "mine", "v", "--layer", "user");
       await mover.memsync("set", "ours", "v", ...GLOBAL);
       const args = ["login", "--url", server.url, "--move"];
-      const question = /acme \(3 users\)\. Are they to be moved there\? \[y\/N\]/;
+      const question =
+        /acme \(3 users\)\.\s+Move 1 memory of the layer global\s+to\s+\S+\s+\[y\/N\]/;
       const move = async (answer: string) => {
         await using terminal = new TerminalSession(lab, mover, args);
         await terminal.untilShown(/The token/);

@@ -67,7 +67,7 @@ scenario("a folder without git is linked to a project by its id", async (lab) =>
   expect((await b.projectOf()).id).not.toBe(id);
   await b.memsync("set", "kept", "of b");
   const linked = JSON.parse(await b.memsync("link", "--id", id, "--json"));
-  expect(Object.keys(linked)).toEqual(["dir", "project_id", "name", "write", "remote"]);
+  expect(Object.keys(linked)).toEqual(["dir", "project_id", "name", "write", "remote", "deleted"]);
   expect(linked.project_id).toBe(id);
   expect((await b.projectOf()).id).toBe(id);
   await waitFor("what b brought along", async () => {
@@ -83,7 +83,7 @@ scenario("a folder that was unlinked is not followed, and its memories stay", as
   await b.memsync("unlink");
   expect(await b.run(["projects"])).toMatchObject({
     status: 0,
-    stdout: "",
+    stdout: expect.stringMatching(/^origin +proj_\S+ +linked nowhere here\n$/),
     stderr: expect.stringContaining("no project is followed yet"),
   });
   await lab.git.write(`${a.folder}/CLAUDE.md`, "# Text\n");

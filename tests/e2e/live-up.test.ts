@@ -58,6 +58,17 @@ onTerminals(
   },
 );
 
+onTerminals("a line of `up` that is as wide as the screen is whole", async (lab) => {
+  const name = "n".repeat(57);
+  const folder = await lab.git.repository(name, { "README.md": "" });
+  const machine = lab.machine("a", folder, emulator.account("wide"));
+  await machine.memsync("start");
+  await machine.memsync("link", "--id", "proj_right");
+  await machine.memsync("stop");
+  await using up = new TerminalSession(lab, machine, ["up"]);
+  await up.untilOnScreen(/^memsync is up +Ctrl-C stops it\nhere {6}n{57} {3}proj_right\n/);
+});
+
 onTerminals("a conflict stays on the screen of `up` until it is settled", async (lab) => {
   const [a, b] = await machinesOf(lab, "conflict");
   for (const each of [a, b]) {
@@ -72,6 +83,10 @@ onTerminals("a conflict stays on the screen of `up` until it is settled", async 
   await up.untilOnScreen(/1 conflict, deploy in origin: `memsync conflicts` shows it/);
   await up.untilOnScreen(/conflict {3}origin {2}deploy/);
   const [conflict] = JSON.parse(await a.memsync("conflicts", "--json")) as { id: string }[];
+  for (const args of [["conflicts", "show", conflict?.id ?? ""], ["logs"]]) {
+    await using shown = new TerminalSession(lab, a, args);
+    expect([args, await shown.ended(), shown.screen.wraps]).toEqual([args, 0, 0]);
+  }
   await a.memsync("conflicts", "dismiss", conflict?.id ?? "");
   await up.untilOnScreen(/^(?![\s\S]*1 conflict)memsync is up/);
 });

@@ -62,6 +62,11 @@ scenario("each sync is a line of the log: what, how much of it, and whose it is"
   const lines = (await b.memsync("logs", "--json")).trim().split("\n");
   const received = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === "received");
   expect(received[0]).toMatchObject({ memories: 1, key: "build", text: false, machine: "the a" });
+  await a.memsync("project", "rm", ".", "--yes");
+  await atA?.untilPrinted(/info {3}deleted {4}origin\n/);
+  await atB?.untilPrinted(/info {3}deleted {4}origin {2}on the a\n/);
+  await a.memsync("link", "--anew");
+  await atB?.untilPrinted(/received {3}origin {2}document {2}\d+ bytes {2}from the a\n/);
 });
 
 scenario("an outage is told once, and so is its end", async (lab) => {

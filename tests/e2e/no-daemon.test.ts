@@ -194,7 +194,7 @@ scenario("without a daemon `status` and `projects` show what the home knows", as
   expect(lines[0]).toBe(`here      a   ${id}`);
   expect(lines[2]).toMatch(/^ {10}2 lines \(8 bytes\) of \d\d:\d\d, 3 memories saved$/);
   expect(stdout).toMatch(/^project {3}other {3}proj_/m);
-  expect(stdout).toContain("\nown       user and global: 1 memory saved\n");
+  expect(stdout).toContain("\nuser      seen by you alone: 1 memory saved\nglobal    seen by ");
   expect(stdout).toMatch(/\nheld {6}secret {3}a\n/);
   const json = await machine.run(["status", "--json"]);
   expect(JSON.parse(json.stdout)).toMatchObject({

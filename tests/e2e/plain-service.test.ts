@@ -109,3 +109,21 @@ scenario("memories of the user and the account go without their keys", async (la
   await untilAllSynced(b, a);
   expect(await memoriesOf(a, "user")).toEqual({});
 });
+
+scenario("a project of a plain service is not deleted, linked here or not", async (lab) => {
+  const folder = await lab.git.repository("a", { "README.md": "" });
+  const machine = lab.machine("a", folder, emulator.account("undeleted"));
+  await machine.up();
+  await machine.memsync("set", "port", "4777");
+  await machine.untilSynced();
+  const { id } = await machine.projectOf();
+  for (const unlinks of [false, true]) {
+    if (unlinks) await machine.memsync("unlink");
+    const { status, stderr } = await machine.run(["project", "rm", id, "--yes"]);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining("knows no deletion of a project"),
+    ]);
+  }
+  expect(await machine.list("--project", id)).toHaveLength(1);
+});

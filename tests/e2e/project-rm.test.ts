@@ -124,7 +124,107 @@ scenario("a deleted project is begun anew with the file that is there", async (l
   expect(await b.memsync("conflicts")).toBe("no conflicts\n");
 });
 
-scenario("a project that is linked nowhere here is not deleted by half", async (lab) => {
+scenario("a project that is linked nowhere here is listed, and deleted everywhere", async (lab) => {
+  const service = emulator.account("unlinked");
+  const [a, b] = await startTwo(lab, service);
+  const { id, name } = await a.projectOf();
+  await a.memsync("unlink");
+  await b.memsync("set", "late", "written when a followed it no longer");
+  await b.sync();
+  const listed = await a.run(["projects"]);
+  expect(listed.stdout).toMatch(new RegExp(`^${name} +${id} +linked nowhere here\n$`));
+  expect(listed.stderr).toContain("`memsync project rm ID` deletes it everywhere");
+  expect(JSON.parse(await a.memsync("projects", "--json"))).toMatchObject([
+    { id, name, memories: 1, text: { lines: 3 }, deleted: null, folders: [] },
+  ]);
+  const line = "unlinked  1 project is linked nowhere here: `memsync projects` lists them";
+  expect(await a.memsync("status")).toContain(`${line}\n`);
+  const unasked = await a.run(["project", "rm", name]);
+  expect(unasked.stderr).toBe(
+    `memsync: nothing was deleted: Delete ${name} (${id}), which is linked nowhere here, with ` +
+      "3 lines of text and 1 memory as far as this machine knows, everywhere? Files stay. " +
+      "Say so by --yes\n",
+  );
+  expect(await a.memsync("project", "rm", name, "--yes")).toStartWith(`deleted ${name} here, and `);
+  await untilDeleted(b);
+  expect(textIn(b)).toBe(TEXT);
+  expect(await b.list()).toEqual([]);
+  expect(await b.memsync("history", "late")).toContain("written when a");
+  expect(await idsAt(service)).toEqual([]);
+  await a.sync();
+  expect((await a.status()).unlinked).toEqual([]);
+  expect(await a.memsync("status")).not.toContain("linked nowhere here");
+  expect((await a.run(["project", "rm", id, "--yes"])).stderr).toBe(
+    `memsync: ${name} is deleted already\n`,
+  );
+});
+
+scenario("a deletion of what is linked nowhere waits for its service, as any", async (lab) => {
+  const service = emulator.account("unlinked-offline");
+  const network = await lab.network(service);
+  const [a, b] = await startTwo(lab, service);
+  const { id } = await a.projectOf();
+  const elsewhere = await lab.git.repository("elsewhere", { "README.md": "" });
+  await a.down();
+  a.service = network;
+  await a.up(elsewhere);
+  await a.untilSynced();
+  await a.memsync("unlink");
+  network.cut();
+  await a.memsync("project", "rm", id, "--yes");
+  expect(await a.memsync("status")).toMatch(/^unlinked .*\n +deleted, 1 change waiting$/m);
+  expect((await a.run(["sync", "--wait", "0"])).stderr).toContain("origin (1 change)");
+  await a.down("SIGKILL");
+  network.restore();
+  await a.up(elsewhere);
+  await untilDeleted(b);
+  expect(await idsAt(service)).not.toContain(id);
+  await a.untilSynced();
+  expect((await a.status()).unlinked).toEqual([]);
+});
+
+scenario("`link` says that a project was deleted, also where that was not known", async (lab) => {
+  const service = emulator.account("link-deleted");
+  const [a, b] = await startTwo(lab, service);
+  const { id } = await a.projectOf();
+  await b.memsync("unlink");
+  await a.memsync("project", "rm", ".", "--yes");
+  await a.sync();
+  const told = /origin was deleted \d{4}-\S+ \S+ on the a: `memsync link --anew` begins it anew/;
+  for (const each of [a, b]) {
+    const { status, stdout, stderr } = await each.run(["link"]);
+    expect([status, stdout]).toEqual([0, `linked ${each.folder} to origin (${id})\n`]);
+    expect(stderr.replaceAll("\n", " ")).toMatch(told);
+    const { deleted } = JSON.parse(await each.memsync("link", "--json"));
+    expect(deleted).toMatchObject({ machine: "the a" });
+    expect((await each.run(["projects"])).stderr).toContain(
+      "deleted: origin; `memsync link --anew`",
+    );
+    expect(await each.memsync("unlink")).toEndWith("; its project was deleted\n");
+  }
+});
+
+scenario(
+  "`link --anew` begins a project anew of whose end this machine had not heard",
+  async (lab) => {
+    const service = emulator.account("unheard");
+    const [a, b] = await startTwo(lab, service);
+    await b.memsync("unlink");
+    await a.memsync("project", "rm", ".", "--yes");
+    await a.sync();
+    await b.memsync("link", "--anew");
+    await b.untilSynced();
+    expect((await b.projectOf()).deleted).toBeNull();
+    expect(await b.memsync("doc")).toBe(TEXT);
+    expect(await b.list()).toEqual([]);
+    await waitFor("the file on a to be followed", async () => {
+      return (await a.fileStatus())?.state === "followed";
+    });
+    expect(textIn(a)).toBe(TEXT);
+  },
+);
+
+scenario("a project that nobody here knows is not deleted by half", async (lab) => {
   const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
   await machine.up();
   const { status, stderr } = await machine.run(["project", "rm", "proj_unknown", "--yes"]);

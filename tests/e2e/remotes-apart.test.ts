@@ -109,3 +109,24 @@ scenario("a project whose remote is not known for sure any more goes nowhere", a
   await machine.run(["sync", "--wait", "5"]);
   expectApart(a, b, [], ["value of nowhere"]);
 });
+
+scenario(
+  "a project is deleted at its remote, be nothing else there linked any more",
+  async (lab) => {
+    const { a, b, pb, machine } = await bothBound(lab);
+    await set(machine, pb, "gone");
+    await machine.sync();
+    const { id } = await machine.projectOf(pb);
+    await machine.memsyncWith({ cwd: pb }, "unlink");
+    await machine.memsync("project", "rm", id, "--yes");
+    await machine.sync();
+    expect((await machine.status()).unlinked).toEqual([]);
+    expect(await machine.memsync("logs")).toMatch(/deleted {4}pb\n/);
+    const headers = { authorization: "Bearer mst_dev_me" };
+    const idsAt = async ({ url }: typeof a) => {
+      const answer = await (await fetch(`${url}/api/projects`, { headers })).json();
+      return (answer as { projects: { id: string }[] }).projects.map((each) => each.id);
+    };
+    expect([await idsAt(a), await idsAt(b)]).toEqual([[expect.any(String)], []]);
+  },
+);

@@ -32,6 +32,11 @@ scenario("a text that begins with a dash is told how to be given", async (lab) =
   const { status, stdout, stderr } = await machine.run(["set", "note", "- use tabs"]);
   expect([status, stdout]).toEqual([2, ""]);
   expect(stderr).toContain("behind --: `memsync set -- KEY VALUE`");
+  const mistyped = await machine.run(["rm", "key", "--json"]);
+  expect([mistyped.status, mistyped.stderr]).toEqual([
+    2,
+    "memsync: unknown option '--json'\nmemsync: `memsync rm --help` lists its options\n",
+  ]);
   await machine.memsync("set", "--", "note", "- use tabs");
   expect(await machine.memsync("get", "note")).toBe("- use tabs");
   const nested = await machine.run(["held", "show", "-x"]);

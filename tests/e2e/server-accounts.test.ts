@@ -186,7 +186,7 @@ test("a server that nobody can use yet says what it needs, by commands that work
   const words = (line = "") => line.split(" ").slice(1);
   await folder.memsync(...words(made));
   const token = await folder.memsync(...words(minted));
-  expect(said[4]).toEndWith(`memsync login --url ${first.url}`);
+  expect(said[5]).toBe(`  memsync login --url ${first.url}`);
   expect(await statusOf(first.url, token)).toBe(200);
   await first.process.end("SIGTERM");
   const second = await folder.server();

@@ -83,7 +83,7 @@ scenario(
     expect(await terminal.ended()).toBe(0);
     expect(terminal.screen.wraps).toBe(0);
     expect(terminal.lines.join(" ").replace(/ +/g, " ")).toContain(
-      "which only you may read; the system has no keyring that works",
+      "which only you may read; MEMSYNC_KEYRING is off",
     );
   },
   undefined,

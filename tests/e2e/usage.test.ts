@@ -172,6 +172,12 @@ scenario("a token that would be expired when it is made is refused", async (lab)
   expect(past.stderr).toContain("--expires 2020-01-01T00:00:00Z is in the past");
   expect(await machine.memsync("server", "token", "list")).toContain("no tokens");
   await machine.memsync(...create, "--expires", "2999-01-01T00:00:00Z");
+  const day = await machine.run([...create, "--expires", "2998-12-31", "--json"]);
+  expect(day.stderr).toBe(
+    "memsync: the token expires at the end of 2998-12-31, 2999-01-01T00:00:00.000Z\n",
+  );
+  const none = await machine.run([...create, "--expires", "2030-02-30"]);
+  expect([none.status, none.stderr]).toEqual([2, expect.stringContaining("a day such as")]);
 });
 
 scenario("a server's commands make a database for the first account alone", async (lab) => {

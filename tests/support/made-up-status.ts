@@ -33,6 +33,7 @@ export function madeUpStatus(projects: readonly ProjectStatus[]): DaemonStatus {
     unanswered_since: null,
     message: null,
     blocked: false,
+    token_refused: false,
     requests: {},
     held_back: null,
   };

@@ -1,7 +1,7 @@
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/gateway/mount.ts";
 import { openReplica } from "../../daemon/open-replica.ts";
 import { createCalls, type Send } from "../../daemon/sync/http-service.ts";
-import type { Refused } from "../../daemon/sync/round.ts";
+import { isTokenRefused, type Refused } from "../../daemon/sync/round.ts";
 import { ServiceRounds } from "../../daemon/sync/service-rounds.ts";
 import type { DaemonTables } from "../../daemon/tables.ts";
 import { createEmulatorApp } from "../../server/emulator/emulator-app.ts";
@@ -98,6 +98,8 @@ async function syncAll(
       for (const [unit, why] of outcome.value.refused ?? []) refusals.set(unit, why);
       left.push(...(outcome.value.left ?? []), ...outcome.value.again);
       left.push(...(outcome.value.later ?? []));
+    } else if (isTokenRefused(outcome)) {
+      for (const unit of [...units, ...left.splice(0)]) refusals.set(unit, outcome);
     } else if (outcome.kind === "refused") {
       const [first = "own", ...others] = units;
       refusals.set(first, outcome);

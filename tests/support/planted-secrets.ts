@@ -16,5 +16,10 @@ export const PLANTED = {
   memsync: `mst_${"kT7pWx2QmZ9rVb4LsYd6NfHc3J1gXo8aEuVi"}`,
   memsyncGateway: `mst_local_${"kT7pWx2QmZ9rVb4LsYd6NfHc3J1gXo8_"}`,
   stripe: ["sk", "live", "51Kx9TqWmZ7rVb4LsYd6NfHc"].join("_"),
+  stripeWebhook: `whsec_${"5f8aK2mQ9xW3vTb7RmZpLsYd4Nf6HcJ1"}`,
+  notion: `ntn_${"46827193045"}${"kQ9xW3vTb7RmZ2pLsYd4Nf6HcJ1gXo8aEuV"}`,
+  discord: ["MTE4NjE4Mjc3NTk3MjUxMzg1NA", "GkQ9xW", "3vTb7RmZ2pLsYd4Nf6HcJ1gXo8aEuVi5KtB0rM"].join(
+    ".",
+  ),
   npm: `npm_${"a1B2c3D4e5".repeat(3)}abcdef`,
 } as const;

@@ -91,13 +91,19 @@ export class TerminalScreen {
     if (/^[\d;]*m$/.test(sequence)) return;
     if (place) this.#at = { row: Number(place[1]) - 1, column: Number(place[2]) - 1 };
     else if (sequence === "H") this.#at = { row: 0, column: 0 };
-    else if (/^0?K$/.test(sequence)) this.#grid[row] = (this.#grid[row] ?? "").slice(0, column);
+    else if (/^0?K$/.test(sequence)) this.#clear(row, column);
     else if (/^0?J$/.test(sequence)) {
-      this.#grid[row] = (this.#grid[row] ?? "").slice(0, column);
+      this.#clear(row, column);
       this.#grid.length = Math.min(this.#grid.length, row + 1);
     } else if (/^\?(1049|25|7)[hl]$/.test(sequence)) this.#switch(sequence);
     else if (/^\d*G$/.test(sequence)) this.#at.column = Number.parseInt(sequence, 10) - 1;
     else throw new Error(`a sequence of no test: ${sequence}`);
+  }
+
+  /** Behind the last column the cursor is still on it until something more is written. */
+  #clear(row: number, column: number): void {
+    const from = Math.min(column, this.#columns - 1);
+    this.#grid[row] = (this.#grid[row] ?? "").slice(0, from);
   }
 
   #switch(sequence: string): void {

@@ -17,6 +17,7 @@ import { globalDocument } from "../../shared/replica/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "memsync-audience-"));
 const stores: ReplicaStore<DaemonTables>[] = [];
@@ -121,11 +122,28 @@ async function asking(...outcomes: Outcome<unknown>[]) {
   return { store, remote, world, audiences, open, asked };
 }
 
-test("a service is asked once for the writes of ten minutes", async () => {
+test("whoever wrote alone until now is told of a user who came a moment ago", async () => {
+  const alone = { ...TEAM, users: 1 };
+  const { store, remote, world, audiences, open, asked } = await asking(
+    { kind: "answered", value: alone },
+    { kind: "answered", value: { ...TEAM, users: 2 } },
+  );
+  await audiences.before(open);
+  await audiences.before(open);
+  expect(asked).toHaveLength(1);
+  expect(await findAudience(store.reader, remote)).toMatchObject({ users: 1 });
+  world.advance(5000);
+  await audiences.before(open);
+  expect(asked).toHaveLength(2);
+  expect(await findAudience(store.reader, remote)).toMatchObject({ users: 2 });
+});
+
+test("a service is asked once for the writes of ten minutes that somebody agreed to", async () => {
   const { store, remote, world, audiences, open, asked } = await asking(
     { kind: "answered", value: TEAM },
     { kind: "answered", value: { ...TEAM, users: 4 } },
   );
+  await store.write(({ db }) => keepAgreed(db, remote, 1));
   await Promise.all([audiences.before(open), audiences.before(open)]);
   await audiences.before(open);
   expect(asked).toEqual(["GET /api/account"]);
@@ -156,6 +174,7 @@ test("a service that does not answer keeps a write for two seconds", async () =>
   const never = new Promise<never>(() => {});
   const silent = { ...open, service: { ...open.service, forward: () => never } };
   const waiting = audiences.before(silent);
+  await waitFor("a deadline", async () => world.timers > 0);
   expect([world.timers, world.nextTimerInMs()]).toEqual([1, 2000]);
   world.advance(2000);
   await waiting;

@@ -2,8 +2,9 @@ import { expect, test } from "bun:test";
 import { readEnvironment } from "../../daemon/cli/environment.ts";
 import { folded } from "../../daemon/cli/help-layout.ts";
 import { createProgram } from "../../daemon/cli/main.ts";
+import { commandsOf } from "../../scripts/man-page.ts";
 
-test("paragraphs fill the terminal's lines, and nothing else is touched", () => {
+test("paragraphs fill the terminal's lines, and examples fit them", () => {
   const text = [
     "",
     "One sentence that is long.",
@@ -11,6 +12,9 @@ test("paragraphs fill the terminal's lines, and nothing else is touched", () => 
     "",
     "Examples:",
     "  memsync get build       with   blanks that stay as they are, however long",
+    "  memsync rm k     all",
+    "                   of it",
+    "  memsync set build make",
     "",
   ].join("\n");
   expect(folded(text, 20).split("\n")).toEqual([
@@ -20,9 +24,34 @@ test("paragraphs fill the terminal's lines, and nothing else is touched", () => 
     "one.",
     "",
     "Examples:",
-    "  memsync get build       with   blanks that stay as they are, however long",
+    "  memsync get build",
+    "      with   blanks",
+    "      that stay as",
+    "      they are,",
+    "      however long",
+    "  memsync rm k",
+    "      all of it",
+    "  memsync set \\",
+    "    build make",
     "",
   ]);
+  expect(folded("\nExamples:\n  memsync get build    one of many words\n", 44)).toBe(
+    "\nExamples:\n  memsync get build    one of many words\n",
+  );
+  expect(folded("\nExamples:\n  memsync rm k  whatever there is of many words\n", 40)).toBe(
+    "\nExamples:\n  memsync rm k  whatever there is of\n                many words\n",
+  );
+});
+
+test("no help is wider than a terminal of 80 columns", async () => {
+  const program = await createProgram(readEnvironment({ MEMSYNC_HOME: "/" }));
+  for (const command of commandsOf(program, program.createHelp())) {
+    let help = "";
+    const writeOut = (text: string) => (help += folded(text, 80));
+    command.configureOutput({ writeOut, getOutHelpWidth: () => 80 }).outputHelp();
+    const wide = help.split("\n").filter((line) => line.length > 80);
+    expect([command.name(), wide]).toEqual([command.name(), []]);
+  }
 });
 
 test("a help fits a narrow terminal", async () => {

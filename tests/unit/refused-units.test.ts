@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { isRefused, listRefusals } from "../../daemon/refused-units.ts";
-import { type DaemonStatus, isSynced, type UnitStatus } from "../../daemon/status.ts";
+import type { DaemonStatus, UnitStatus } from "../../daemon/status.ts";
+import { isSynced } from "../../daemon/synced-projects.ts";
 
 const SYNCED: UnitStatus = {
   memories: 1,
@@ -20,19 +21,29 @@ interface Given {
   readonly fileState?: "followed" | "waiting" | "failing";
   /** The second remote, to which the last unit is bound, has no token. */
   readonly blocked?: boolean;
+  /** The service of the first remote refuses its token. */
+  readonly tokenRefused?: boolean;
 }
 
-function statusOf({ units, own = SYNCED, online = true, heldBack, fileState, blocked }: Given) {
+function statusOf(given: Given) {
+  const { units, own = SYNCED, online = true, heldBack, fileState, blocked } = given;
+  const token_refused = given.tokenRefused === true;
   const held_back = heldBack ? { since: "", until: "" } : null;
   const folders = [{ dir: "/a", path: "CLAUDE.md", state: fileState ?? "followed", note: null }];
   const projects = units.map((unit, at) => {
     const remote = blocked && at === units.length - 1 ? "acme" : "work";
     return { ...unit, name: `p${at}`, remote, folders };
   });
-  const work = { name: "work", own, service: { online, held_back, blocked: false } };
+  const called = { name: "https://work.example.com", online, held_back, blocked: false };
+  const said = { token_refused, message: "it answered 401" };
+  const work = { name: "work", default: true, own, service: { ...called, ...said } };
   const service = { online: false, held_back: null, blocked: true, message: "no token" };
   const acme = { name: "acme", own: SYNCED, service };
-  return { projects, remotes: blocked ? [work, acme] : [work] } as unknown as DaemonStatus;
+  return {
+    projects,
+    unlinked: [],
+    remotes: blocked ? [work, acme] : [work],
+  } as unknown as DaemonStatus;
 }
 
 test("a sync is refused when waiting would bring nothing more", () => {
@@ -60,6 +71,15 @@ test("what can't be looked at, or sent, is not synced", () => {
   const { remotes, ...status } = statusOf({ units: [SYNCED] });
   const elsewhere = remotes.map((remote) => ({ ...remote, name: "another" }));
   expect(isSynced({ ...status, remotes: elsewhere })).toBe(false);
+});
+
+test("with a token that is refused nothing is synced, and that is said once", () => {
+  const status = statusOf({ units: [SYNCED, REFUSED], tokenRefused: true });
+  expect([isSynced(status), isRefused(status)]).toEqual([false, true]);
+  expect(listRefusals(status)).toEqual([
+    "https://work.example.com refuses the token (it answered 401): `memsync login` gives it " +
+      "another one, or MEMSYNC_TOKEN at the daemon's next start",
+  ]);
 });
 
 test("a file that can't be looked at is named", () => {

@@ -59,6 +59,26 @@ test("of fifty projects a screen shows those with troubles, and counts the other
   expect(text).toContain("service   https://memory.example.com");
 });
 
+test("of a dozen projects each has its line, behind the one that one stands in", () => {
+  const here: Standing = { kind: "in", project: "proj_4" };
+  const waiting = project(2, { waiting: 2 });
+  const lines = onScreen(statusOf(fifty.slice(0, 12).with(2, waiting)), SCREEN, here);
+  expect(lines.length).toBeLessThanOrEqual(SCREEN.rows - 3);
+  expect(lines[0]).toBe("here      project 4   proj_4");
+  expect(lines.filter((line) => line.startsWith("project   "))).toHaveLength(11);
+  expect(lines).toContain("project   project 11   /src/11   all synced");
+  expect(lines).toContain("          no text, 3 memories saved, 2 changes waiting");
+  const all = fifty.slice(0, 12).map((each) => ({ ...each, waiting: 1 }));
+  expect(onScreen(statusOf(all), SCREEN, here)).toContain(
+    "project   project 11   /src/11   1 change waiting",
+  );
+  const deep = { ...project(1).folders[0], dir: `/src/${"deep/".repeat(20)}` };
+  const folders = [deep] as ReturnType<typeof project>["folders"];
+  expect(onScreen(statusOf(fifty.slice(0, 12).with(1, project(1, { folders }))), SCREEN)).toContain(
+    "project   project 1   all synced",
+  );
+});
+
 test("more troubles than fit are counted, too", () => {
   const projects = fifty.map((each) => ({ ...each, waiting: 1 }));
   const lines = onScreen(statusOf(projects), SCREEN);
@@ -74,13 +94,9 @@ test("more troubles than fit are counted, too", () => {
 test("no line is wider than the screen, and what is left out of a full one is counted", () => {
   const refused =
     "it answered 403: the token does not reach this project, which is somebody else's";
-  const unlinked = fifty.map(({ id }) => ({
-    id,
-    name: null,
-    remote: "work",
-    memories: 1,
-    waiting: 1,
-  }));
+  const unlinked = fifty.map((each) => {
+    return { ...each, name: null, folders: [], waiting: 1, plain: false };
+  });
   const held = fifty.map(({ id }) => ({
     id,
     kind: "memory",
@@ -94,7 +110,9 @@ test("no line is wider than the screen, and what is left out of a full one is co
   const lines = onScreen({ ...full, held: held as never }, { columns: 60, rows: 16 });
   expect(lines.every((line) => line.length <= 60)).toBe(true);
   const text = lines.map((line) => line.trim()).join(" ");
-  expect(text).toContain("unlinked  50 projects on this machine only; `memsync status --all`");
+  expect(text).toContain(
+    "unlinked  50 projects are linked nowhere here: `memsync projects` lists them",
+  );
   expect(text).toContain("held      50 here: `memsync held` lists them");
   const one = onScreen(statusOf([project(0, { refused })]), { columns: 60, rows: 24 });
   expect(one.every((line) => line.length <= 60)).toBe(true);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { count, firstLine } from "../../daemon/cli/output.ts";
-import { tableLines } from "../../daemon/cli/table-layout.ts";
+import { tableLines, tableOfSentences } from "../../daemon/cli/table-layout.ts";
 
 const ROWS = [
   ["ID", "WHEN", "WHERE", "VALUE"],
@@ -28,6 +28,18 @@ test("where a table does not fit, the least needed columns are left out, and no 
   expect(tableLines(ROWS, { width: 20, spare: [] })).toEqual([
     "ID   WHEN        WH…",
     "abc  2026-11-21  wi…",
+  ]);
+});
+
+test("a sentence at the end of a row goes on below itself", () => {
+  const rows = [
+    ["holds", "GET /v1/memories", "401 without a token"],
+    ["FAILS", "", "no"],
+  ];
+  expect(tableOfSentences(rows, 36)).toEqual([
+    "holds  GET /v1/memories  401 without",
+    "                         a token",
+    "FAILS                    no",
   ]);
 });
 

@@ -21,6 +21,7 @@ function remote(service: Partial<ServiceStatus>, own: Partial<UnitStatus> = {}):
     unanswered_since: null,
     message: null,
     blocked: false,
+    token_refused: false,
     requests: {},
     held_back: null,
   };
@@ -44,7 +45,8 @@ function project(name: string, unit: Partial<UnitStatus>): ProjectStatus {
 
 /** What is said three seconds after `AT`. */
 function said(projects: readonly ProjectStatus[], remotes: readonly RemoteStatus[]): string {
-  return whyUnsynced({ projects, remotes } as unknown as DaemonStatus, Date.parse(AT) + 3000);
+  const status = { projects, unlinked: [], remotes } as unknown as DaemonStatus;
+  return whyUnsynced(status, Date.parse(AT) + 3000);
 }
 
 test("what waits is named with how much of it, and the service with how long it was silent", () => {

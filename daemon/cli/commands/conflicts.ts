@@ -17,7 +17,7 @@ import type { LocalDocument } from "../local-documents.ts";
 import { noticeName } from "../notices/notice-name.ts";
 import { markSeen } from "../notices/notice-files.ts";
 import { writeToInbox } from "../offline-write.ts";
-import { say, sayJson, saySentence, shortName, table } from "../output.ts";
+import { say, sayJson, saySentence, sayText, shortName, table } from "../output.ts";
 import { type PlaceOptions, withAgreement, withLocal, withPlace } from "../place.ts";
 import { putAtPlaces, putBack } from "../put-back.ts";
 import { saveMemory, saveText } from "../save.ts";
@@ -135,8 +135,8 @@ async function show(env: Environment, id: string, options: Options): Promise<voi
     return;
   }
   markSeen(env.home, [nameOf(conflict)]);
-  for (const line of conflictLines(conflict)) say(line);
-  say(`\n${conflictAdvice(conflict)}`);
+  sayText([...conflictLines(conflict), ""]);
+  saySentence(conflictAdvice(conflict));
 }
 
 async function restore(env: Environment, id: string, options: Options): Promise<void> {

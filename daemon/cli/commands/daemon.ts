@@ -1,9 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
+import type { Kysely } from "kysely";
 import { parseProjectId } from "../../../shared/ids.ts";
+import { deletionStatus, readDeletion } from "../../deleted-project.ts";
 import type { BoundLink } from "../../linked-folders.ts";
 import { FOLLOWED_NAMES } from "../../sources/followable-files.ts";
 import type { DaemonStatus } from "../../status.ts";
+import type { DaemonTables } from "../../tables.ts";
+import { listUnlinked } from "../../unlinked-projects.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import { type GatewayClient, OWN_DEADLINE_MS } from "../daemon-contact.ts";
 import type { Environment } from "../environment.ts";
@@ -13,11 +17,14 @@ import { homeStatusLines, readHomeStatus } from "../home-status.ts";
 import { assertFolder, meantFolder, sayMeant } from "../meant-folder.ts";
 import { listLinks } from "../../links.ts";
 import { refuseMistyped } from "../known-projects.ts";
-import { count, say, sayAside, sayJson, table, saySentence } from "../output.ts";
+import { count, say, sayAside, sayJson, saySentence } from "../output.ts";
 import { withLocal } from "../place.ts";
+import { showProjects } from "../project-list.ts";
+import { wasDeleted } from "../refuse-deleted.ts";
 import { findStanding } from "../standing.ts";
-import { statusOnScreen, wholeOnScreen } from "../status-summary.ts";
+import { firstOnScreen, statusOnScreen, wholeOnScreen } from "../status-summary.ts";
 import { askSync, callSync, watchSync } from "../sync-progress.ts";
+import { hasTerminal } from "../terminal.ts";
 import { conflictLines, wholeStatus } from "../whole-status.ts";
 import { whyUnsynced } from "../why-unsynced.ts";
 
@@ -49,7 +56,7 @@ export function addDaemonCommands(program: Command, env: Environment): void {
     .action((options: StatusFlags) => status(env, options));
   program
     .command("projects")
-    .description("list the followed projects")
+    .description("list the followed projects, and those that are linked nowhere here")
     .option("--json", "print them as JSON")
     .action((options: JsonOption) => projects(env, options));
   program
@@ -111,29 +118,24 @@ async function status(env: Environment, flags: StatusFlags): Promise<void> {
 }
 
 /** What the home knows while no daemon runs; nothing where there is none, or it can't be read. */
-async function showHome(env: Environment, { json }: JsonOption): Promise<void> {
+async function showHome(env: Environment, { all, json }: StatusFlags): Promise<void> {
   const home = await readHomeStatus(env).catch(() => undefined);
   if (!home) return;
   if (json) {
     sayJson(home);
     return;
   }
-  for (const line of homeStatusLines(home, await findStanding(home, env.dir))) say(line);
+  const standing = await findStanding(home, env.dir);
+  const ways = all ? (["whole"] as const) : (["whole", "line", "count"] as const);
+  const texts = ways.map((others) => homeStatusLines(home, standing, others));
+  for (const line of firstOnScreen(texts)) say(line);
   for (const line of conflictLines(home)) say(line);
 }
 
 async function projects(env: Environment, { json }: JsonOption): Promise<void> {
   const read = (await readStatus(env)) ?? (await readHomeStatus(env));
   if (!read) throw await noDaemon(env);
-  const found = read.projects;
-  if (json) {
-    sayJson(found);
-    return;
-  }
-  if (found.length === 0) sayAside("no project is followed yet: `memsync link DIR` follows one");
-  const rows = found.flatMap(({ id, name, folders }) => folders.map(({ dir }) => [name, id, dir]));
-  // The folder says which project it is, to a command, too.
-  for (const line of table(rows, [1], { isLastWhole: true })) say(line);
+  showProjects(read, json === true);
 }
 
 async function link(env: Environment, dir: string | undefined, flags: LinkFlags): Promise<void> {
@@ -147,16 +149,32 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   const { json, ...options } = flags;
   const daemon = await getDaemon(env);
   const body = { dir: folder, ...options };
+  const known = await withLocal(env, listUnlinkedHere);
   const linked = (await daemon.call("POST", "/_memsync/link", body)) as BoundLink;
   const { projectId, name, write, remote } = linked;
+  // Of what was linked here before, or is new to a person, others may have made an end.
+  if (known.includes(projectId) || hasTerminal()) await lookOnce(daemon);
+  const deletion = await withLocal(env, async (db) => db && (await readDeletion(db, projectId)));
   const at = flags.remote === undefined ? "" : `, bound to ${remote}`;
-  if (json) sayJson({ dir: linked.dir, project_id: projectId, name, write, remote });
+  const deleted = deletionStatus(deletion);
+  if (json) sayJson({ dir: linked.dir, project_id: projectId, name, write, remote, deleted });
   else saySentence(`linked ${linked.dir} to ${name} (${projectId})${at}`);
+  if (deletion) sayAside(wasDeleted(name, deletion));
   await sayMeant(env, dir, linked.dir);
   for (const gone of linked.gone) {
     const whether = `\`memsync unlink '${gone}'\` if it is this one, copied here`;
     sayAside(`${gone} is linked to the same project, and is gone: ${whether}`);
   }
+}
+
+async function listUnlinkedHere(db: Kysely<DaemonTables> | undefined): Promise<string[]> {
+  const unlinked = db ? await listUnlinked(db, await listLinks(db)) : [];
+  return unlinked.map(({ id }) => id);
+}
+
+/** Asks the services once, as long as that takes a moment; what they say later `status` shows. */
+async function lookOnce(daemon: GatewayClient): Promise<void> {
+  await callSync(daemon, 0, { unlessOffline: true }).catch(() => undefined);
 }
 
 async function unlink(env: Environment, dir: string | undefined, { json }: JsonOption) {
@@ -171,7 +189,13 @@ async function unlink(env: Environment, dir: string | undefined, { json }: JsonO
   // Where no commit and no remote says which project it is, the next link would be another one.
   const again = id === undefined ? "" : `: \`memsync link --id ${id}\` there has them again`;
   if (json) sayJson({ dir: folder, unlinked: true, project_id: id ?? null });
+  else if (await isDeletedHere(env, id)) saySentence(`unlinked ${folder}; its project was deleted`);
   else saySentence(`unlinked ${folder}; its memories stay${again}`);
+}
+
+async function isDeletedHere(env: Environment, id: string | undefined): Promise<boolean> {
+  if (id === undefined) return false;
+  return await withLocal(env, async (db) => db !== undefined && !!(await readDeletion(db, id)));
 }
 
 const WAIT_SECONDS = 30;

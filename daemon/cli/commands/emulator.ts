@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { LOG_LEVELS, type LogLevel, runEmulator } from "../../embedded-service.ts";
 import type { Environment } from "../environment.ts";
 import { CommandFailed, UsageError } from "../errors.ts";
-import { say, sayJson } from "../output.ts";
+import { say, sayCommand, sayJson } from "../output.ts";
 import { resolveFolder } from "../resolve-folder.ts";
 
 const EMULATOR_PORT = "4777";
@@ -84,7 +84,8 @@ export function addEmulatorCommand(program: Command, env: Environment): void {
             return;
           }
           say(`memsync emulator ready at ${url}`);
-          if (isNew) say(`a daemon: MEMSYNC_URL=${url} MEMSYNC_TOKEN=${EMULATOR_TOKEN} memsync up`);
+          if (!isNew) return;
+          sayCommand(`a daemon: MEMSYNC_URL=${url} MEMSYNC_TOKEN=${EMULATOR_TOKEN} memsync up`);
         },
       );
     });

@@ -25,7 +25,7 @@ shell has it: 127 where there is no such command, 128 and the signal's number wh
 Examples:
   memsync exec -- npm test
   memsync exec --limits off -- pytest -x tests/
-  memsync exec -- sh -c 'curl -H "authorization: Bearer $MEMSYNC_TOKEN" $MEMSYNC_URL/v1/projects'`;
+  memsync exec -- sh -c 'curl --oauth2-bearer $MEMSYNC_TOKEN $MEMSYNC_URL/v1/projects'`;
 
 const NOT_FOUND = 127;
 const NOT_RUNNABLE = 126;

@@ -6,7 +6,7 @@ import type { TokenRecord } from "../../embedded-service.ts";
 import type { Environment } from "../environment.ts";
 import { UsageError } from "../errors.ts";
 import { administer, type DatabaseFlag, presentDatabase } from "../host-database.ts";
-import { say, sayJson, table } from "../output.ts";
+import { say, sayAside, sayJson, table } from "../output.ts";
 import { withDatabase } from "../server-settings.ts";
 
 interface JsonFlag {
@@ -34,7 +34,7 @@ export function addTokenCommands(server: Command, env: Environment): void {
     .option("--name <name>", "what the token is for", "token")
     .addOption(new Option("--scope <scope>").choices(["read", "write"]).default("write"))
     .option("--project <id...>", "bind the token to these projects", [])
-    .option("--expires <when>", "a timestamp, or days from now: 90d")
+    .option("--expires <when>", "a timestamp, a day (its end, UTC), or days from now: 90d")
     .option("--json", "print it as JSON")
     .action((flags: TokenFlags) => createToken(env, flags));
   withDatabase(token.command("list"))
@@ -78,16 +78,25 @@ function parseProject(text: string): ProjectId {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+/** The end of a day that is named without a time, in UTC; undefined for any other text. */
+function endOfDay(text: string): number | undefined {
+  const begin = /^\d{4}-\d\d-\d\d$/.test(text) ? parseTimestamp(`${text}T00:00:00Z`) : undefined;
+  return begin === undefined ? undefined : begin + DAY_MS;
+}
+
 function parseExpiry(text: string): number {
   const days = /^([1-9]\d{0,4})d$/.exec(text)?.[1];
   if (days !== undefined) return realWorld.now() + Number(days) * DAY_MS;
-  const at = parseTimestamp(text);
+  const end = endOfDay(text);
+  const at = end ?? parseTimestamp(text);
   if (at !== undefined && at <= realWorld.now()) {
     throw new UsageError(`--expires ${text} is in the past: nobody could use the token`);
   }
+  if (end !== undefined) sayAside(`the token expires at the end of ${text}, ${timestampOf(end)}`);
   if (at !== undefined) return at;
   throw new UsageError(
-    "--expires is a timestamp such as 2027-01-31T00:00:00Z, or days such as 90d",
+    "--expires is a day such as 2027-01-31, a timestamp such as 2027-01-31T09:00:00Z, or a " +
+      "number of days such as 90d",
   );
 }
 

@@ -176,7 +176,8 @@ function rightsLine({ plan, canWrite, account }: TokenRights): string {
 
 function placeLine(env: Environment, place: TokenPlace): string {
   if (place === "keyring") return "in the system's keyring";
-  const why = "the system has no keyring that works";
+  const isOff = openKeyring({ env: env.variables }) === undefined;
+  const why = isOff ? "MEMSYNC_KEYRING is off" : "the system has no keyring that works";
   return `in ${env.home.credentials}, which only you may read; ${why}`;
 }
 

@@ -7,7 +7,7 @@ import { logFiles } from "../../service/rotating-file.ts";
 import type { Environment } from "../environment.ts";
 import { UsageError } from "../errors.ts";
 import { logJson, logLine } from "../log-view.ts";
-import { say, sayAside } from "../output.ts";
+import { say, sayAside, saySentence } from "../output.ts";
 
 interface LogsOptions {
   readonly lines: string;
@@ -31,7 +31,10 @@ export function addLogsCommand(program: Command, env: Environment): void {
 async function logs({ home }: Environment, options: LogsOptions): Promise<void> {
   const number = Number(options.lines);
   if (!/^\d{1,7}$/.test(options.lines)) throw new UsageError("--lines is a number of lines");
-  const print = (line: string) => say(options.json ? logJson(line) : logLine(line));
+  const print = (line: string) => {
+    if (options.json) say(logJson(line));
+    else saySentence(logLine(line));
+  };
   const present = textAt(home.log);
   const lines = lastLines(home, present, number);
   for (const line of lines) print(line);

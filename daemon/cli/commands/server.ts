@@ -7,7 +7,7 @@ import {
   type SettingName,
 } from "../../embedded-service.ts";
 import type { Environment } from "../environment.ts";
-import { say, sayJson, table } from "../output.ts";
+import { say, sayCommand, sayJson, saySentence, table } from "../output.ts";
 import { type SettingFlags, settingsOf, withSettings } from "../server-settings.ts";
 import { addBackupCommands } from "./backup.ts";
 import { addAccountCommands } from "./host-accounts.ts";
@@ -30,7 +30,7 @@ export function addServerCommands(program: Command, env: Environment): void {
         return;
       }
       say(`memsync server ready at ${url}`);
-      if (isUnused) for (const line of firstSteps(url, path)) say(line);
+      if (isUnused) sayFirstSteps(url, path);
     });
   });
   withSettings(server.command("config"))
@@ -43,14 +43,13 @@ export function addServerCommands(program: Command, env: Environment): void {
 }
 
 /** What a server needs before anybody can use it. The commands find its database from anywhere. */
-function firstSteps(url: string, path: string): string[] {
+function sayFirstSteps(url: string, path: string): void {
   const at = `--database-url sqlite:${path}`;
-  return [
-    `it has no account yet, and is kept in ${path}; in another terminal:`,
-    `  memsync server account create NAME ${at}`,
-    `  memsync server token create --account NAME ${at}`,
-    `and on each machine, with the token that this prints: memsync login --url ${url}`,
-  ];
+  saySentence(`it has no account yet, and is kept in ${path}; in another terminal:`);
+  sayCommand(`  memsync server account create NAME ${at}`);
+  sayCommand(`  memsync server token create --account NAME ${at}`);
+  say("and on each machine, with the token that this prints:");
+  sayCommand(`  memsync login --url ${url}`);
 }
 
 function showSettings(env: Environment, flags: SettingFlags & { json?: boolean }): void {

@@ -4,7 +4,8 @@ import { delay } from "../../../shared/world.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import type { OnActivity } from "../../activity.ts";
 import type { Daemon } from "../../daemon.ts";
-import { type DaemonStatus, isSynced } from "../../status.ts";
+import type { DaemonStatus } from "../../status.ts";
+import { isSynced } from "../../synced-projects.ts";
 import { activityLine } from "../activity-view.ts";
 import { Interrupted } from "../ask.ts";
 import { OWN_DEADLINE_MS } from "../daemon-contact.ts";
@@ -20,7 +21,7 @@ import { count, say, sayAside, sayJson, shownPlainly } from "../output.ts";
 import { type Running, runDaemon } from "../run-daemon.ts";
 import { findForgotten, sayOfRunning, sayOfShell } from "../shell-service.ts";
 import { findStanding } from "../standing.ts";
-import { wholeOnScreen } from "../status-summary.ts";
+import { type Screen, screenOf, statusOnScreen } from "../status-summary.ts";
 import { callSync, waitingIn, watchSync } from "../sync-progress.ts";
 import { takeHome } from "../take-home.ts";
 import { hasTerminal } from "../terminal.ts";
@@ -207,6 +208,14 @@ interface ShowOptions extends UpOptions {
   readonly forgotten?: string | undefined;
 }
 
+/** Rows of what stands above and below the status. */
+const HEAD_AND_RULE = 2;
+
+function screenWithout(rows: number): Screen | undefined {
+  const screen = screenOf();
+  return screen && { ...screen, rows: screen.rows - rows };
+}
+
 /** Prints a headline and the status, or the status as JSON. */
 export async function show(
   env: Environment,
@@ -219,7 +228,10 @@ export async function show(
   else {
     const standing = await findStanding(status, env.dir);
     const view = standing.kind === "in" ? { standing } : {};
-    const shown = [...wholeOnScreen(status, view), ...conflictLines(status)];
+    const shown = [
+      ...statusOnScreen(status, view, screenWithout(HEAD_AND_RULE)),
+      ...conflictLines(status),
+    ];
     for (const line of [headline, ...shown, RULE]) say(line);
   }
   sayOfShell(env, status, forgotten);

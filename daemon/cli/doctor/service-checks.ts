@@ -34,7 +34,7 @@ export async function checkService(
     const mend = "look at the network and the address; until then everything is saved here";
     return [wrong("service", detail, mend)];
   }
-  return [serviceFinding(url, contact), tokenFinding(contact), clockFinding(contact)];
+  return [serviceFinding(url, contact), tokenFinding(contact, login), clockFinding(contact)];
 }
 
 async function ask(url: string, token: string): Promise<Contact> {
@@ -58,9 +58,9 @@ function serviceFinding(url: string, { status, tookMs }: Contact): Finding {
   return wrong("service", `${url} answers ${status}`, mend);
 }
 
-function tokenFinding({ status }: Contact): Finding {
+function tokenFinding({ status }: Contact, login: string): Finding {
   if (status === 401) {
-    return wrong("token", "not taken: unknown, expired or revoked", "ask for another token");
+    return wrong("token", "not taken: unknown, expired or revoked", login);
   }
   return status === 403
     ? wrong("token", "may not read", "ask for another token")

@@ -61,8 +61,9 @@ export class LiveTerminal {
   /** Shows these lines, which fit; writes only those that are not there already. */
   paint(lines: readonly string[]): void {
     if (!this.#isIn) return;
+    // A line is cleared first: behind its last column there is none to clear from.
     const changed = lines.flatMap((line, at) =>
-      line === this.#painted[at] ? [] : [`${ESC}${at + 1};1H${line}${CLEAR_LINE}`],
+      line === this.#painted[at] ? [] : [`${ESC}${at + 1};1H${CLEAR_LINE}${line}`],
     );
     const isShorter = lines.length < this.#painted.length;
     const rest = isShorter ? `${ESC}${lines.length + 1};1H${CLEAR_BELOW}` : "";

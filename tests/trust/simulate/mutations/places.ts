@@ -73,8 +73,8 @@ export const PLACES: readonly Mutation[] = [
       },
       {
         file: "daemon/remotes/open-remotes.ts",
-        from: "this.#bindings.get(projectId) === account);",
-        to: "this.#bindings.has(projectId));",
+        from: "this.#bindings.get(id) === account));",
+        to: "this.#bindings.has(id)));",
       },
     ],
   },

@@ -1,0 +1,55 @@
+import { expect } from "bun:test";
+import { mkdir } from "node:fs/promises";
+import type { Finding } from "../../daemon/cli/doctor/finding.ts";
+import { startHost } from "../support/host-server.ts";
+import { type Lab, scenario } from "../support/lab.ts";
+import { waitFor } from "../support/wait-for.ts";
+
+/** A machine with three projects, all synced, whose token is revoked then. */
+async function revoked(lab: Lab) {
+  const host = await startHost();
+  await host.admin.createAccount("acme", "pro");
+  const { id, token } = await host.token({ account: "acme" });
+  const folders = ["one", "two", "three"].map((name) => lab.git.path(name));
+  for (const folder of folders) await mkdir(folder);
+  const [first = ""] = folders;
+  const machine = lab.machine("a", first);
+  const login = (given: string) =>
+    machine.run(["login", "--url", host.url, "--token-stdin"], { stdin: given });
+  expect((await login(token)).status).toBe(0);
+  await machine.memsync("start", ...folders);
+  await machine.memsync("set", "key", "value");
+  await machine.untilSynced();
+  await host.admin.revokeToken(id);
+  return { host, machine, login };
+}
+
+scenario("a sync with a revoked token says that it is refused, and what mends it", async (lab) => {
+  const { host, machine, login } = await revoked(lab);
+  await using _host = host;
+  const told = await machine.run(["sync", "--wait", "3600"]);
+  expect(told.status).toBe(1);
+  expect(told.stderr).toContain(`${host.url} refuses the token (`);
+  expect(told.stderr).toContain("`memsync login` gives it another one");
+  expect(told.stdout + told.stderr).not.toContain("all synced");
+  const shown = await machine.memsync("status");
+  expect(shown.match(/memsync login|401|refuse/g)).toEqual(["refuse", "401", "memsync login"]);
+  expect(shown.match(/^ .*nothing waiting$/gm)).toHaveLength(3);
+  const findings = JSON.parse((await machine.run(["doctor", "--json"])).stdout) as Finding[];
+  expect(findings.filter(({ state }) => state === "wrong")).toEqual([
+    { about: "token", state: "wrong", detail: expect.any(String), mend: expect.any(String) },
+  ]);
+  const another = await host.token({ account: "acme" });
+  expect((await login(another.token)).status).toBe(0);
+  await machine.untilSynced();
+  expect(await machine.memsync("sync")).toContain("everything is synced");
+});
+
+scenario("the status tells of a revoked token though nobody syncs", async (lab) => {
+  const { host, machine } = await revoked(lab);
+  await using _host = host;
+  const revokedAt = performance.now();
+  await waitFor("the status to say so", async () => (await machine.status()).service.token_refused);
+  // The service ends the sockets of a revoked token within two seconds, and the end is looked into.
+  expect(performance.now() - revokedAt).toBeLessThan(5000);
+});
