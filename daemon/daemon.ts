@@ -1,40 +1,40 @@
 import { AppError, messageOf } from "../shared/errors.ts";
 import { type AccountId, parseProjectId, type ProjectId } from "../shared/ids.ts";
 import type { Log } from "../shared/log.ts";
-import type { ReplicaStore } from "../shared/replica/store.ts";
-import { Sweeper } from "../shared/replica/sweeper.ts";
-import { moveKeptConflicts } from "../shared/replica/text-conflicts.ts";
+import type { ReplicaStore } from "../shared/replica/store/store.ts";
+import { Sweeper } from "../shared/replica/history/sweeper.ts";
+import { moveKeptConflicts } from "../shared/replica/merge/text-conflicts.ts";
 import { delay, type World } from "../shared/world.ts";
-import { type Activity, logActivity, type OnActivity } from "./activity.ts";
-import { type AudienceView, readAudience } from "./audience-view.ts";
-import { drainInbox } from "./drain-inbox.ts";
+import { type Activity, logActivity, type OnActivity } from "./home/activity.ts";
+import { type AudienceView, readAudience } from "./status/audience-view.ts";
+import { drainInbox } from "./inbox/drain-inbox.ts";
 import { type Controlled, createControl } from "./gateway/control.ts";
 import { forwardConnections } from "./gateway/forwarded-connections.ts";
 import { type Gateway, openGateway } from "./gateway/gateway.ts";
 import { heardAccounts } from "./gateway/heard-accounts.ts";
 import { serviceStoreOf } from "./gateway/mount.ts";
 import { routeServices } from "./gateway/routed-services.ts";
-import { createWithholding } from "./held/withholding.ts";
-import type { Home } from "./home.ts";
+import { createWithholding } from "./gateway/withholding.ts";
+import type { Home } from "./home/home.ts";
 import {
   type BoundLink,
   LinkedFolders,
   type LinkOptions,
   type MovedFolder,
-} from "./linked-folders.ts";
-import { LOCAL_ACCOUNT } from "./local-account.ts";
-import { currentMachineName, keepMachineName } from "./machine-name.ts";
-import { openReplica } from "./open-replica.ts";
+} from "./links/linked-folders.ts";
+import { LOCAL_ACCOUNT } from "./home/local-account.ts";
+import { currentMachineName, keepMachineName } from "./home/machine-name.ts";
+import { openReplica } from "./home/open-replica.ts";
 import { parsePortableHome } from "./portable/format.ts";
 import { type ImportResult, importHome } from "./portable/import-home.ts";
-import { QuietTime } from "./quiet-time.ts";
+import { QuietTime } from "./home/quiet-time.ts";
 import { countSalvaged } from "./recovery/read-salvaged.ts";
 import { settleSalvaged } from "./recovery/salvaged-memories.ts";
-import { isOffline, isRefused } from "./refused-units.ts";
+import { isOffline, isRefused } from "./status/refused-units.ts";
 import { Audiences } from "./remotes/audiences.ts";
 import type { Keyring } from "./remotes/keyring.ts";
 import { OpenRemotes } from "./remotes/open-remotes.ts";
-import { type RemoteEnvironment, serviceNameOf } from "./remotes/remote.ts";
+import { type RemoteEnvironment, serviceNameOf } from "./home/remote.ts";
 import {
   type ChangedRemote,
   describeRemotes,
@@ -43,17 +43,17 @@ import {
 } from "./remotes/remote-change.ts";
 import { getDefault } from "./remotes/remote-view.ts";
 import { TokenStore } from "./remotes/token-store.ts";
-import type { Introduction } from "./service/introduction.ts";
-import { Followers } from "./sources/followers.ts";
-import { createGit } from "./sources/run-git.ts";
-import { watchFolder } from "./sources/watched-folder.ts";
-import { type DaemonStatus, readStatus } from "./status.ts";
-import type { Service, ServiceAnswer } from "./sync/service.ts";
+import type { Introduction } from "./supervise/introduction.ts";
+import { Followers } from "./files/followers.ts";
+import { createGit } from "./git/run-git.ts";
+import { watchFolder } from "./watch/watched-folder.ts";
+import { type DaemonStatus, readStatus } from "./status/status.ts";
+import type { Service, ServiceAnswer } from "./service/service.ts";
 import { realSigns, WakeWatch } from "./sync/wake-watch.ts";
-import { isSynced } from "./synced-projects.ts";
-import type { DaemonTables } from "./tables.ts";
-import { within } from "./within.ts";
-import type { SyncUnit } from "./sync/sync-units.ts";
+import { isSynced } from "./status/synced-projects.ts";
+import type { DaemonTables } from "./home/tables.ts";
+import { within } from "./home/within.ts";
+import type { SyncUnit } from "./budget/sync-units.ts";
 
 /** What a daemon works with: one home, and the services that its projects are bound to. */
 export interface DaemonOptions {

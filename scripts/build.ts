@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dir, "..");
 const DIST = join(ROOT, "dist");
 const EMULATOR = "server/emulator/start-emulator.ts";
 const CLIENT = "client/client.ts";
-const COMMAND_LINE = "daemon/cli/main.ts";
+const COMMAND_LINE = "cli/main.ts";
 
 /** The command, what replaces it at the installation, and the whole command line for Bun. */
 async function buildCommand(): Promise<Set<string>> {

@@ -13,7 +13,7 @@ const folder = resolve(process.argv[2] ?? join(ROOT, "out"));
 process.chdir(ROOT);
 await mkdir(folder, { recursive: true });
 const binary = join(folder, process.platform === "win32" ? "memsync.exe" : "memsync");
-const packages = await compile("daemon/cli/main.ts", binary);
+const packages = await compile("cli/main.ts", binary);
 await Bun.write(join(folder, "memsync.1"), await manPage());
 await Bun.write(join(folder, "third-party-notices.txt"), await noticesOf(packages));
 process.stdout.write(`${binary}\n`);

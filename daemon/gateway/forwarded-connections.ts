@@ -1,7 +1,7 @@
 import { AppError } from "../../shared/errors.ts";
 import type { Connection, ConnectRequest } from "../../shared/wire/connection.ts";
 import type { OpenRemotes } from "../remotes/open-remotes.ts";
-import type { Outcome, Service } from "../sync/service.ts";
+import type { Outcome, Service } from "../service/service.ts";
 import type { Caller, ConnectionService } from "./mount.ts";
 
 const PATH = "/api/projects/connect";

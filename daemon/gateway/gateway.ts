@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { AppError, messageOf } from "../../shared/errors.ts";
 import type { World } from "../../shared/world.ts";
-import type { Home } from "../home.ts";
+import type { Home } from "../home/home.ts";
 import { getRemote } from "../remotes/remote-view.ts";
 import type { Control } from "./control.ts";
 import { GatewayTokens, KEY_BYTES } from "./gateway-tokens.ts";

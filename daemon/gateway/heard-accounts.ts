@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
-import { findAudience } from "../remotes/audience-store.ts";
-import type { Remote } from "../remotes/remote.ts";
-import type { DaemonTables } from "../tables.ts";
+import { findAudience } from "../home/audience-store.ts";
+import type { Remote } from "../home/remote.ts";
+import type { DaemonTables } from "../home/tables.ts";
 import type { Services } from "./mount.ts";
 
 /** The accounts of remotes, as their services told of them last; the home's own has one user. */

@@ -1,4 +1,4 @@
-import { type App, type Authenticate, createApp } from "../../server/app.ts";
+import { type App, type Authenticate, createApp } from "../../server/app/app.ts";
 import { RequestLimits } from "../../server/limits/request-limits.ts";
 import { createServices } from "../../server/services/create-services.ts";
 import type { ServiceStore } from "../../server/services/service-store.ts";
@@ -6,22 +6,22 @@ import type { Caller, Services } from "../../server/services/services.ts";
 import type { Withholding } from "../../server/services/withholding.ts";
 import type { ServiceTables } from "../../server/stores/tables.ts";
 import type { Log } from "../../shared/log.ts";
-import type { WriteContext } from "../../shared/replica/write-context.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { VERSION } from "../../shared/version.ts";
 import type { World } from "../../shared/world.ts";
-import { LOCAL_ACCOUNT, LOCAL_USER } from "../local-account.ts";
+import { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
 
 // The one place where the daemon meets the server's routes: whatever of the server the gateway
 // needs goes through here.
-export type { App, Authenticate } from "../../server/app.ts";
-export { bearerToken } from "../../server/bearer.ts";
-export { listenBun } from "../../server/listen-bun.ts";
-export type { Listener } from "../../server/listener.ts";
+export type { App, Authenticate } from "../../server/app/app.ts";
+export { bearerToken } from "../../server/http/bearer.ts";
+export { listenBun } from "../../server/listen/listen-bun.ts";
+export type { Listener } from "../../server/listen/listener.ts";
 export type { PlainWrite } from "../../server/services/plain-write.ts";
 export { type ServiceStore, serviceStoreOf } from "../../server/services/service-store.ts";
 export type { Caller, Services } from "../../server/services/services.ts";
 export type { Withholding } from "../../server/services/withholding.ts";
-export { LOCAL_ACCOUNT, LOCAL_USER } from "../local-account.ts";
+export { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
 /** What a write of the services may do. */
 export type ServiceContext = WriteContext<ServiceTables>;
 /** Connecting projects and undoing it: what the gateway passes on to the service. */

@@ -1,14 +1,14 @@
 import type { Kysely } from "kysely";
 import { AppError } from "../../shared/errors.ts";
 import { type AccountId, type MemoryId, memoryIdOf, type ProjectId } from "../../shared/ids.ts";
-import { projectOf, wireDocumentId } from "../../shared/replica/address.ts";
-import type { ReplicaStore } from "../../shared/replica/store.ts";
-import { listHeld } from "../held/held-store.ts";
-import { LOCAL_ACCOUNT } from "../local-account.ts";
-import type { Remote } from "../remotes/remote.ts";
-import { findBinding } from "../remotes/remote-store.ts";
+import { projectOf, wireDocumentId } from "../../shared/replica/document/address.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { listHeld } from "../home/held-store.ts";
+import { LOCAL_ACCOUNT } from "../home/local-account.ts";
+import type { Remote } from "../home/remote.ts";
+import { findBinding } from "../home/remote-store.ts";
 import { getDefault, type RemoteView } from "../remotes/remote-view.ts";
-import type { DaemonTables } from "../tables.ts";
+import type { DaemonTables } from "../home/tables.ts";
 import { type Caller, LOCAL_CALLER, type Services } from "./mount.ts";
 
 /** Whom the gateway serves, and how it keeps the remotes apart. */

@@ -1,4 +1,4 @@
-import { type HeldPlace, type HeldWrite, heldId } from "./held-store.ts";
+import { type HeldPlace, type HeldWrite, heldId } from "../home/held-store.ts";
 
 /** Why a write is held and what to do, in words that follow its name. */
 export function heldAdvice(held: HeldPlace & Pick<HeldWrite, "cause" | "reason" | "turn">): string {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
 import type { JsonValue } from "../../shared/json.ts";
-import { NO_ROOM, type OpenDocument } from "../../shared/replica/open-document.ts";
-import type { DaemonTables } from "../tables.ts";
-import type { HeldWrite } from "./held-store.ts";
+import { NO_ROOM, type OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import type { HeldWrite } from "../home/held-store.ts";
 import { findSecrets, type Secret } from "./secret-scan.ts";
 
 type Db = Kysely<DaemonTables>;

@@ -1,4 +1,4 @@
-import type { HeldItem } from "./held-store.ts";
+import type { HeldItem } from "../home/held-store.ts";
 import { findSecrets } from "./secret-scan.ts";
 
 /** Stands where a secret was. */

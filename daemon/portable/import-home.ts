@@ -7,21 +7,21 @@ import {
   globalDocument,
   projectDocument,
   userDocument,
-} from "../../shared/replica/address.ts";
-import { beginAnew } from "../../shared/replica/project-deletion.ts";
-import type { OpenDocument } from "../../shared/replica/open-document.ts";
-import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/own-metadata.ts";
-import { isPublicKey } from "../../shared/replica/rows.ts";
-import type { ReplicaStore } from "../../shared/replica/store.ts";
-import type { WriteContext } from "../../shared/replica/write-context.ts";
-import { listHeld, placeOf, putHeld } from "../held/held-store.ts";
+} from "../../shared/replica/document/address.ts";
+import { beginAnew } from "../../shared/replica/document/project-deletion.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
+import { isPublicKey } from "../../shared/replica/store/rows.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { listHeld, placeOf, putHeld } from "../home/held-store.ts";
 import { whyHeld, whyMetadataHeld } from "../held/judge.ts";
 import { hideHeldText, shownText } from "../held/shown-text.ts";
-import { listLinks } from "../links.ts";
-import { LOCAL_USER } from "../local-account.ts";
-import { findBinding } from "../remotes/remote-store.ts";
-import type { DaemonTables } from "../tables.ts";
-import { writeText } from "../text-write.ts";
+import { listLinks } from "../home/links.ts";
+import { LOCAL_USER } from "../home/local-account.ts";
+import { findBinding } from "../home/remote-store.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { writeText } from "../home/text-write.ts";
 import {
   type PortableHome,
   type PortableProject,

@@ -1,9 +1,9 @@
-import type { EntryId } from "../../shared/replica/entry-index.ts";
-import type { OpenDocument } from "../../shared/replica/open-document.ts";
-import type { WriteContext } from "../../shared/replica/write-context.ts";
-import { dropHeld, findHeld, placeOf, putHeld } from "../held/held-store.ts";
+import type { EntryId } from "../../shared/replica/document/entry-index.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { dropHeld, findHeld, placeOf, putHeld } from "../home/held-store.ts";
 import { whyMemoryHeld } from "../held/judge.ts";
-import type { DaemonTables } from "../tables.ts";
+import type { DaemonTables } from "../home/tables.ts";
 import { type PortableMemory, timeOf } from "./format.ts";
 
 type Context = WriteContext<DaemonTables>;

@@ -1,8 +1,8 @@
 import { crc32 } from "node:zlib";
 import * as Y from "yjs";
-import { admitUpdate } from "../../shared/replica/admit.ts";
-import { ReplicaDocument } from "../../shared/replica/document.ts";
-import { snapshotUpdate } from "../../shared/replica/log-rows.ts";
+import { admitUpdate } from "../../shared/replica/admission/admit.ts";
+import { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { snapshotUpdate } from "../../shared/replica/log/log-rows.ts";
 import type { DamagedRow } from "./read-damaged.ts";
 
 /** Nothing is written under it. */

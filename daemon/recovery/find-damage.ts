@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { messageOf } from "../../shared/errors.ts";
-import { findDamagedPart } from "../../shared/replica/find-damaged-part.ts";
+import { findDamagedPart } from "../../shared/replica/log/find-damaged-part.ts";
 import { findDamagedPage } from "../../shared/sqlite/check-file.ts";
 import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
 import { kyselyOver, openConnection } from "../../shared/sqlite/database.ts";

@@ -4,11 +4,11 @@ import type { Kysely } from "kysely";
 import { messageOf } from "../../shared/errors.ts";
 import { parseProjectId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
-import type { Home } from "../home.ts";
-import { type Link, listLinks } from "../links.ts";
-import type { Remote } from "../remotes/remote.ts";
-import { listBindings, listRemotes } from "../remotes/remote-store.ts";
-import type { DaemonTables } from "../tables.ts";
+import type { Home } from "../home/home.ts";
+import { type Link, listLinks } from "../home/links.ts";
+import type { Remote } from "../home/remote.ts";
+import { listBindings, listRemotes } from "../home/remote-store.ts";
+import type { DaemonTables } from "../home/tables.ts";
 
 const PRIVATE_FILE = 0o600;
 

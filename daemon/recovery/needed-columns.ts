@@ -1,6 +1,6 @@
 import { shapeMadeBy } from "../../shared/sqlite/misfit.ts";
 import { columnsOf, type Shape } from "../../shared/sqlite/shape.ts";
-import { daemonMigrations } from "../migrations.ts";
+import { daemonMigrations } from "../home/migrations.ts";
 import type { DamagedTable } from "./read-damaged.ts";
 
 /** The columns that are looked at, of tables whose rows are not taken as they are. */

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { DaemonTables } from "../tables.ts";
+import type { DaemonTables } from "../home/tables.ts";
 
 type Db = Kysely<DaemonTables>;
 

@@ -1,8 +1,8 @@
 import { type AccountId, base32 } from "../../shared/ids.ts";
-import { projectOf } from "../../shared/replica/address.ts";
+import { projectOf } from "../../shared/replica/document/address.ts";
 import type { World } from "../../shared/world.ts";
-import { LOCAL_ACCOUNT } from "../local-account.ts";
-import { EMBEDDED, UNKNOWN_SERVICE } from "../remotes/remote.ts";
+import { LOCAL_ACCOUNT } from "../home/local-account.ts";
+import { EMBEDDED, UNKNOWN_SERVICE } from "../home/remote.ts";
 import type { KeptBindings } from "./links-file.ts";
 import type { DamagedTable } from "./read-damaged.ts";
 

@@ -1,10 +1,10 @@
 import type { Kysely } from "kysely";
 import * as Y from "yjs";
-import type { OpenDocument } from "../../shared/replica/open-document.ts";
-import type { ReplicaStore } from "../../shared/replica/store.ts";
-import type { WriteContext } from "../../shared/replica/write-context.ts";
-import { readPosition } from "../sync/positions.ts";
-import type { DaemonTables } from "../tables.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { readPosition } from "../home/positions.ts";
+import type { DaemonTables } from "../home/tables.ts";
 import { readSalvaged, type SalvagedPlace } from "./read-salvaged.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { AppError } from "../../shared/errors.ts";
 import type { Account } from "../../shared/wire/account.ts";
 import type { World } from "../../shared/world.ts";
-import { createHttpService } from "../sync/http-service.ts";
-import type { Outcome } from "../sync/service.ts";
+import { createHttpService } from "../service/http-service.ts";
+import type { Outcome } from "../service/service.ts";
 import { hearAccount } from "./hear-audience.ts";
 
 /** What a service says of a token. */

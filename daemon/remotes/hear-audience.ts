@@ -1,6 +1,6 @@
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
 import type { Account } from "../../shared/wire/account.ts";
-import type { Service } from "../sync/service.ts";
+import type { Service } from "../service/service.ts";
 
 /** Where the interface, as an extension, says who shares an account. */
 const PATH = "/api/account";

@@ -5,10 +5,10 @@ import {
   type DocumentAddress,
   globalDocument,
   userDocument,
-} from "../../shared/replica/address.ts";
-import { type EntryId, sameId } from "../../shared/replica/entry-index.ts";
-import { NO_ROOM, type OpenDocument } from "../../shared/replica/open-document.ts";
-import type { WriteContext } from "../../shared/replica/write-context.ts";
+} from "../../shared/replica/document/address.ts";
+import { type EntryId, sameId } from "../../shared/replica/document/entry-index.ts";
+import { NO_ROOM, type OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import {
   dropHeld,
@@ -17,12 +17,12 @@ import {
   listHeld,
   placeOf,
   putHeld,
-} from "../held/held-store.ts";
+} from "../home/held-store.ts";
 import { whyMemoryHeld } from "../held/judge.ts";
-import { LOCAL_USER } from "../local-account.ts";
+import { LOCAL_USER } from "../home/local-account.ts";
 import { readSalvaged } from "../recovery/read-salvaged.ts";
 import { writeUnsent } from "../recovery/salvaged-memories.ts";
-import type { DaemonTables } from "../tables.ts";
+import type { DaemonTables } from "../home/tables.ts";
 
 type Context = WriteContext<DaemonTables>;
 

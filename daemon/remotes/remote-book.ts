@@ -1,20 +1,20 @@
 import { AppError } from "../../shared/errors.ts";
 import { type AccountId, base32, type ProjectId } from "../../shared/ids.ts";
-import { projectDocument } from "../../shared/replica/address.ts";
-import type { WriteContext } from "../../shared/replica/write-context.ts";
+import { projectDocument } from "../../shared/replica/document/address.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { World } from "../../shared/world.ts";
-import { giveHeldTo } from "../held/held-store.ts";
-import { LOCAL_ACCOUNT, LOCAL_USER } from "../local-account.ts";
-import { forgetPlain } from "../sync/plain/plain-store.ts";
-import { forgetPositions } from "../sync/positions.ts";
-import type { DaemonTables } from "../tables.ts";
+import { giveHeldTo } from "../home/held-store.ts";
+import { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
+import { forgetPlain } from "../plain/plain-store.ts";
+import { forgetPositions } from "../home/positions.ts";
+import type { DaemonTables } from "../home/tables.ts";
 import {
   EMBEDDED,
   nameOfUrl,
   parseRemoteName,
   type Remote,
   type RemoteEnvironment,
-} from "./remote.ts";
+} from "../home/remote.ts";
 import {
   deleteRemote,
   findBinding,
@@ -22,9 +22,9 @@ import {
   listBindings,
   listRemotes,
   setDefaultRemote,
-} from "./remote-store.ts";
+} from "../home/remote-store.ts";
 import { getRemote } from "./remote-view.ts";
-import { documentsOf } from "../sync/sync-units.ts";
+import { documentsOf } from "../budget/sync-units.ts";
 
 type Context = WriteContext<DaemonTables>;
 

@@ -1,16 +1,16 @@
 import type { Kysely } from "kysely";
 import { AppError } from "../../shared/errors.ts";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
-import type { WriteContext } from "../../shared/replica/write-context.ts";
-import { applyInbox } from "../drain-inbox.ts";
-import { type HeldDocument, listHeld } from "../held/held-store.ts";
-import { readInbox } from "../inbox.ts";
-import { listLinks } from "../links.ts";
-import { LOCAL_ACCOUNT, LOCAL_USER } from "../local-account.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { applyInbox } from "../inbox/drain-inbox.ts";
+import { type HeldDocument, listHeld } from "../home/held-store.ts";
+import { readInbox } from "../inbox/inbox.ts";
+import { listLinks } from "../home/links.ts";
+import { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
 import { readSalvaged } from "../recovery/read-salvaged.ts";
-import type { DaemonTables } from "../tables.ts";
+import type { DaemonTables } from "../home/tables.ts";
 import { type MovedMemories, moveMemories, type SharedLayer } from "./move-memories.ts";
-import { EMBEDDED, type Remote, type RemoteEnvironment, type TokenPlace } from "./remote.ts";
+import { EMBEDDED, type Remote, type RemoteEnvironment, type TokenPlace } from "../home/remote.ts";
 import {
   addRemote,
   type BookOptions,
@@ -18,7 +18,7 @@ import {
   openLogin,
   removeRemote,
 } from "./remote-book.ts";
-import { listBindings, listRemotes, setTokenPlace } from "./remote-store.ts";
+import { listBindings, listRemotes, setTokenPlace } from "../home/remote-store.ts";
 import { getRemote, readRemotes } from "./remote-view.ts";
 
 /** A change of the remotes, as a command asks for it. Each is made whole or not at all. */

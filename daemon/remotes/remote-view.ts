@@ -1,15 +1,15 @@
 import type { Kysely } from "kysely";
 import { AppError } from "../../shared/errors.ts";
-import { LOCAL_ACCOUNT } from "../local-account.ts";
-import type { DaemonTables } from "../tables.ts";
+import { LOCAL_ACCOUNT } from "../home/local-account.ts";
+import type { DaemonTables } from "../home/tables.ts";
 import {
   EMBEDDED,
   nameOfUrl,
   noSuchRemote,
   type Remote,
   type RemoteEnvironment,
-} from "./remote.ts";
-import { listRemotes } from "./remote-store.ts";
+} from "../home/remote.ts";
+import { listRemotes } from "../home/remote-store.ts";
 
 type Db = Kysely<DaemonTables>;
 

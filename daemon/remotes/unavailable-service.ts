@@ -1,4 +1,4 @@
-import type { Outcome, Service } from "../sync/service.ts";
+import type { Outcome, Service } from "../service/service.ts";
 
 /** Stands for a service that can't be called for now, and says why to whoever asks for it. */
 export function unavailableService(name: string, message: string): Service {

@@ -1,5 +1,5 @@
 import type { Position } from "../../shared/wire/position.ts";
-import type { SyncUnit } from "./sync-units.ts";
+import type { SyncUnit } from "../budget/sync-units.ts";
 
 /** A document's place in the service's log, as a live frame told it. */
 export interface Announced {

@@ -1,4 +1,4 @@
-import type { SyncUnit } from "./sync-units.ts";
+import type { SyncUnit } from "../budget/sync-units.ts";
 
 /** A unit that is in use is asked about no more often than this. */
 const ASK_DISTANCE_MS = 10_000;

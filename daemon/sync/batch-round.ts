@@ -1,7 +1,7 @@
 import { ERROR_STATUS, messageOf } from "../../shared/errors.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { LIMITS } from "../../shared/limits.ts";
-import { projectOf } from "../../shared/replica/address.ts";
+import { projectOf } from "../../shared/replica/document/address.ts";
 import type { BatchAnswer, PartAnswer, ProjectPart } from "../../shared/wire/batch.ts";
 import type { DocumentRequest, ExchangeRequest } from "../../shared/wire/exchange.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
@@ -15,9 +15,9 @@ import {
   take,
   tellSent,
 } from "./round.ts";
-import type { RoundOptions } from "./round-options.ts";
-import type { Outcome } from "./service.ts";
-import { documentsOf, type SyncUnit } from "./sync-units.ts";
+import type { RoundOptions } from "../service/round-options.ts";
+import type { Outcome } from "../service/service.ts";
+import { documentsOf, type SyncUnit } from "../budget/sync-units.ts";
 
 /** What has become of the units of a batch so far. */
 interface Progress {

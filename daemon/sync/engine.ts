@@ -1,26 +1,26 @@
-import type { OnActivity } from "../activity.ts";
-import type { Urgency } from "./budget.ts";
+import type { OnActivity } from "../home/activity.ts";
+import type { Urgency } from "../budget/budget.ts";
 import { messageOf } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
-import { layerOf, projectOf } from "../../shared/replica/address.ts";
-import type { CommittedRow } from "../../shared/replica/open-document.ts";
+import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
+import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import type { ServerFrame } from "../../shared/wire/live.ts";
 import { randomFraction, type Timer, type World } from "../../shared/world.ts";
 import { type Announced, isToFetch } from "./announced.ts";
 import { Asking } from "./asking.ts";
 import { type Echoes, takeFrame } from "./incoming.ts";
 import { LiveLink, type LiveState } from "./live-link.ts";
-import { readPosition } from "./positions.ts";
-import { openBound } from "./open-bound.ts";
-import { refusalAdvice } from "./refusal-advice.ts";
-import type { RequestBudget } from "./request-budget.ts";
+import { readPosition } from "../home/positions.ts";
+import { openBound } from "../home/open-bound.ts";
+import { refusalAdvice } from "../service/refusal-advice.ts";
+import type { RequestBudget } from "../budget/request-budget.ts";
 import { isTokenRefused, type Refused, type RoundResult } from "./round.ts";
-import type { RoundOptions } from "./round-options.ts";
-import { type NextStep, SyncSchedule } from "./schedule.ts";
-import type { Outcome } from "./service.ts";
+import type { RoundOptions } from "../service/round-options.ts";
+import { type NextStep, SyncSchedule } from "../budget/schedule.ts";
+import type { Outcome } from "../service/service.ts";
 import { ServiceRounds } from "./service-rounds.ts";
 import { SyncJournal } from "./sync-journal.ts";
-import { documentsOf, unitsToSync, type SyncUnit } from "./sync-units.ts";
+import { documentsOf, unitsToSync, type SyncUnit } from "../budget/sync-units.ts";
 
 /** Without the live socket, a unit is asked about at most this often, as the budget allows. */
 const ASK_INTERVAL_MS = 10_000;

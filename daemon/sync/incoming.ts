@@ -6,11 +6,11 @@ import {
   difference,
   type IdRanges,
   intersection,
-} from "../../shared/replica/id-ranges.ts";
-import { findMovedLines } from "../../shared/replica/moved-lines.ts";
-import type { OpenDocument } from "../../shared/replica/open-document.ts";
-import type { WriteContext } from "../../shared/replica/write-context.ts";
-import { noteMetLines } from "../sources/met-lines.ts";
+} from "../../shared/replica/text/id-ranges.ts";
+import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { noteMetLines } from "../files/met-lines.ts";
 import {
   cleanUpText,
   deletedText,
@@ -19,12 +19,12 @@ import {
   tellKeptEdits,
   textIn,
   textRangesOf,
-} from "../../shared/replica/text-conflicts.ts";
+} from "../../shared/replica/merge/text-conflicts.ts";
 import type { DocumentAnswer } from "../../shared/wire/exchange.ts";
 import type { Position } from "../../shared/wire/position.ts";
-import type { DaemonTables } from "../tables.ts";
-import { type Outgoing, removedSince, unacknowledged } from "./outgoing.ts";
-import { readPosition, type SyncPosition, writePosition } from "./positions.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { type Outgoing, removedSince, unacknowledged } from "../home/outgoing.ts";
+import { readPosition, type SyncPosition, writePosition } from "../home/positions.ts";
 
 type Context = WriteContext<DaemonTables>;
 

@@ -1,13 +1,13 @@
 import type { Kysely } from "kysely";
 import { messageOf } from "../../shared/errors.ts";
-import { ReplicaDocument } from "../../shared/replica/document.ts";
-import { findSnapshot, snapshotUpdate } from "../../shared/replica/log-rows.ts";
-import { isPublicKey } from "../../shared/replica/rows.ts";
-import type { ReplicaTables } from "../../shared/replica/tables.ts";
-import { joinForm } from "../../shared/replica/text-form.ts";
-import type { DaemonTables } from "../tables.ts";
-import { readPlain } from "./plain/plain-store.ts";
-import { isPlain, type SyncPosition } from "./positions.ts";
+import { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { findSnapshot, snapshotUpdate } from "../../shared/replica/log/log-rows.ts";
+import { isPublicKey } from "../../shared/replica/store/rows.ts";
+import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
+import { joinForm } from "../../shared/replica/text/text-form.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { readPlain } from "../plain/plain-store.ts";
+import { isPlain, type SyncPosition } from "../home/positions.ts";
 
 type Db = Kysely<DaemonTables>;
 

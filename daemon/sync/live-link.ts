@@ -2,8 +2,8 @@ import type { ProjectId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import { LIVE_PROJECTS_MAX, type ServerFrame, TOKEN_INVALID } from "../../shared/wire/live.ts";
 import { randomFraction, type Timer, type World } from "../../shared/world.ts";
-import { backoffMs } from "./schedule.ts";
-import type { LiveConnection, LiveHandlers } from "./service.ts";
+import { backoffMs } from "../budget/schedule.ts";
+import type { LiveConnection, LiveHandlers } from "../service/service.ts";
 
 /** A service that went away took many sockets with it: they come back over so long. */
 const RETURN_MS_MAX = 5000;

@@ -1,18 +1,18 @@
 import type { UserId } from "../../shared/ids.ts";
-import { layerOf, projectDocument, projectOf } from "../../shared/replica/address.ts";
-import type { WriteContext } from "../../shared/replica/write-context.ts";
+import { layerOf, projectDocument, projectOf } from "../../shared/replica/document/address.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { DocumentRequest, ExchangeAnswer } from "../../shared/wire/exchange.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
-import type { DaemonTables } from "../tables.ts";
+import type { DaemonTables } from "../home/tables.ts";
 import { takeAnswer } from "./incoming.ts";
-import { openBound } from "./open-bound.ts";
-import { type Outgoing, outgoingOf } from "./outgoing.ts";
-import { noteMissing, leavePlain } from "./plain/document-state.ts";
-import { isPlain, NOT_CONTACTED, readPosition } from "./positions.ts";
+import { openBound } from "../home/open-bound.ts";
+import { type Outgoing, outgoingOf } from "../home/outgoing.ts";
+import { noteMissing, leavePlain } from "../plain/document-state.ts";
+import { isPlain, NOT_CONTACTED, readPosition } from "../home/positions.ts";
 import { hasTurns, type Refusal, recoverRefused, takeNextTurn } from "./recovery.ts";
-import type { RoundOptions } from "./round-options.ts";
-import type { Outcome } from "./service.ts";
-import { documentsOf, NOT_FOUND, type SyncUnit } from "./sync-units.ts";
+import type { RoundOptions } from "../service/round-options.ts";
+import type { Outcome } from "../service/service.ts";
+import { documentsOf, NOT_FOUND, type SyncUnit } from "../budget/sync-units.ts";
 
 type Context = WriteContext<DaemonTables>;
 

@@ -1,13 +1,13 @@
-import { projectDocument } from "../../shared/replica/address.ts";
-import type { CommittedRow } from "../../shared/replica/open-document.ts";
+import { projectDocument } from "../../shared/replica/document/address.ts";
+import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import type { World } from "../../shared/world.ts";
 import { batchRound } from "./batch-round.ts";
 import { Batches } from "./batches.ts";
-import { rowName } from "./plain/document-state.ts";
-import { ownRound, readOwnMemories } from "./plain/own-round.ts";
-import type { PlainOptions } from "./plain/plain-options.ts";
-import { type PlainResult, projectRound } from "./plain/project-round.ts";
-import { isContacted } from "./positions.ts";
+import { rowName } from "../plain/document-state.ts";
+import { ownRound, readOwnMemories } from "../plain/own-round.ts";
+import type { PlainOptions } from "../plain/plain-options.ts";
+import { type PlainResult, projectRound } from "../plain/project-round.ts";
+import { isContacted } from "../home/positions.ts";
 import {
   exchangeRound,
   isTokenRefused,
@@ -15,9 +15,9 @@ import {
   type RoundResult,
   type SinglePlan,
 } from "./round.ts";
-import type { RoundOptions } from "./round-options.ts";
-import type { Outcome } from "./service.ts";
-import { documentsOf, NOT_FOUND, type SyncUnit } from "./sync-units.ts";
+import type { RoundOptions } from "../service/round-options.ts";
+import type { Outcome } from "../service/service.ts";
+import { documentsOf, NOT_FOUND, type SyncUnit } from "../budget/sync-units.ts";
 
 /** A service that had no exchange is asked again after this long whether it has one now. */
 const ASK_AGAIN_MS = 10 * 60_000;

@@ -1,17 +1,17 @@
 import type { Kysely } from "kysely";
 import * as Y from "yjs";
 import type { ProjectId } from "../../shared/ids.ts";
-import { layerOf, projectOf } from "../../shared/replica/address.ts";
-import type { DocumentChanges } from "../../shared/replica/document.ts";
-import { machineInRows } from "../../shared/replica/machines.ts";
-import type { CommittedRow } from "../../shared/replica/open-document.ts";
-import { DELETION_KEY } from "../../shared/replica/deletion-entry.ts";
-import { isPublicKey } from "../../shared/replica/rows.ts";
-import type { ReplicaStore } from "../../shared/replica/store.ts";
-import type { ReplicaTables } from "../../shared/replica/tables.ts";
-import type { ProjectDeleted, Transfer } from "../activity.ts";
-import { readDeletion } from "../deleted-project.ts";
-import type { DaemonTables } from "../tables.ts";
+import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
+import type { DocumentChanges } from "../../shared/replica/document/document.ts";
+import { machineInRows } from "../../shared/replica/log/machines.ts";
+import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
+import { DELETION_KEY } from "../../shared/replica/document/deletion-entry.ts";
+import { isPublicKey } from "../../shared/replica/store/rows.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
+import type { ProjectDeleted, Transfer } from "../home/activity.ts";
+import { readDeletion } from "../home/deleted-project.ts";
+import type { DaemonTables } from "../home/tables.ts";
 
 /** What a journal reads, and whom it tells. */
 export interface JournalOptions {

@@ -1,8 +1,8 @@
 import type { JsonValue } from "../../shared/json.ts";
-import { type ReplicaDocument, TEXT_FORM_KEY } from "../../shared/replica/document.ts";
-import { type Entry, sameId } from "../../shared/replica/entry-index.ts";
-import { isMachineKey } from "../../shared/replica/machines.ts";
-import type { HeldWrite } from "../held/held-store.ts";
+import { type ReplicaDocument, TEXT_FORM_KEY } from "../../shared/replica/document/document.ts";
+import { type Entry, sameId } from "../../shared/replica/document/entry-index.ts";
+import { isMachineKey } from "../../shared/replica/log/machines.ts";
+import type { HeldWrite } from "../home/held-store.ts";
 
 /** A write of this machine's that the service does not have. */
 export type UnsentWrite = Pick<

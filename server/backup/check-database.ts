@@ -3,7 +3,7 @@ import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
 import { findDamagedPage } from "../../shared/sqlite/check-file.ts";
 import { kyselyOver, openConnection } from "../../shared/sqlite/database.ts";
 import { readSchemaState } from "../../shared/sqlite/misfit.ts";
-import { hostMigrations, hostSchema } from "../open-store.ts";
+import { hostMigrations, hostSchema } from "../stores/open-store.ts";
 
 /**
  * Throws one sentence unless the file is a sound database of a server, of this version of memsync

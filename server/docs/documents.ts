@@ -1,4 +1,4 @@
-import { type PublicDocument, publicDocument } from "../answer-document.ts";
+import { type PublicDocument, publicDocument } from "../http/answer-document.ts";
 import { createOpenApiDocument } from "../openapi/document.ts";
 import { createDocsPage } from "./page.ts";
 

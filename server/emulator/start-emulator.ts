@@ -5,7 +5,7 @@ import { fileFailure } from "../../shared/file-failures.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
 import type { World } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { listen } from "../listen.ts";
+import { listen } from "../listen/listen.ts";
 import { Readiness } from "../operations/readiness.ts";
 import { createEmulatorApp } from "./emulator-app.ts";
 

@@ -1,7 +1,7 @@
 import type { Log } from "../../shared/log.ts";
 import type { World } from "../../shared/world.ts";
-import { pathOf } from "../query.ts";
-import type { CallerContext, RequestContext } from "../request-context.ts";
+import { pathOf } from "../http/query.ts";
+import type { CallerContext, RequestContext } from "../http/request-context.ts";
 import { type Operations, recordRequest } from "./operations.ts";
 import { createRoutePatterns, UNMATCHED } from "./route-pattern.ts";
 

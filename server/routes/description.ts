@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
-import { answerDocument } from "../answer-document.ts";
-import { withContext } from "../request-context.ts";
+import { answerDocument } from "../http/answer-document.ts";
+import { withContext } from "../http/request-context.ts";
 
 /**
  * `GET /openapi.json` and `GET /docs`: the interface described, for programs and for people. What

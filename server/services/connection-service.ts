@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { invalidAt } from "../../shared/errors.ts";
 import { LIMITS } from "../../shared/limits.ts";
-import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { Connection, ConnectRequest } from "../../shared/wire/connection.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import {

@@ -1,4 +1,4 @@
-import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { World } from "../../shared/world.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import { createConnectionService } from "./connection-service.ts";

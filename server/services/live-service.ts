@@ -1,10 +1,10 @@
 import type { Kysely } from "kysely";
 import { parseProjectId, type UserId } from "../../shared/ids.ts";
-import { layerOf, projectOf } from "../../shared/replica/address.ts";
-import { epochOfRow } from "../../shared/replica/log-rows.ts";
-import type { CommittedRow } from "../../shared/replica/open-document.ts";
-import type { ReplicaStore } from "../../shared/replica/store.ts";
-import type { ReplicaTables } from "../../shared/replica/tables.ts";
+import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
+import { epochOfRow } from "../../shared/replica/log/log-rows.ts";
+import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import { mayReach } from "./access.ts";
 import type { Caller, LivePosition, Services } from "./services.ts";

@@ -8,10 +8,10 @@ import {
   projectDocument,
   userDocument,
   wireDocumentId,
-} from "../../shared/replica/address.ts";
-import { fullTextQuery } from "../../shared/replica/full-text.ts";
-import type { ReplicaStore } from "../../shared/replica/store.ts";
-import type { WriteContext } from "../../shared/replica/write-context.ts";
+} from "../../shared/replica/document/address.ts";
+import { fullTextQuery } from "../../shared/replica/search/full-text.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { Memory, MemoryCreate } from "../../shared/wire/memory.ts";
 import type { World } from "../../shared/world.ts";
 import { pageOf, parseCursor } from "../stores/cursor.ts";

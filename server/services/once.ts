@@ -1,5 +1,5 @@
 import { AppError } from "../../shared/errors.ts";
-import type { WriteContext } from "../../shared/replica/write-context.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import {
   dropAnswersKeptBy,
   findKeptAnswer,

@@ -1,8 +1,8 @@
 import { invalidAt } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
-import type { OpenDocument } from "../../shared/replica/open-document.ts";
-import { isPublicKey } from "../../shared/replica/rows.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import { isPublicKey } from "../../shared/replica/store/rows.ts";
 
 /** Plain fields to write into a project's document; what is absent stays as it is. */
 export interface PlainWrite {

@@ -1,9 +1,9 @@
 import { AppError, invalidAt } from "../../shared/errors.ts";
 import { type ProjectId, randomProjectId } from "../../shared/ids.ts";
-import { projectDocument } from "../../shared/replica/address.ts";
-import { beginAnew, deleteProject } from "../../shared/replica/project-deletion.ts";
-import type { ReplicaStore } from "../../shared/replica/store.ts";
-import type { WriteContext } from "../../shared/replica/write-context.ts";
+import { projectDocument } from "../../shared/replica/document/address.ts";
+import { beginAnew, deleteProject } from "../../shared/replica/document/project-deletion.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { Project, ProjectPut } from "../../shared/wire/project.ts";
 import type { World } from "../../shared/world.ts";
 import { connectedTo, listConnections } from "../stores/connection-store.ts";

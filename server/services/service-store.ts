@@ -1,4 +1,4 @@
-import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 
 /** The replica that the services work on. */

@@ -1,5 +1,5 @@
 import { AppError } from "../../shared/errors.ts";
-import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { pageOf, parseCursor } from "../stores/cursor.ts";
 import { countSessions, findSession, listSessions } from "../stores/session-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";

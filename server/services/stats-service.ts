@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { ProjectId } from "../../shared/ids.ts";
-import { OWN_METADATA_PREFIX } from "../../shared/replica/own-metadata.ts";
-import type { ReplicaStore } from "../../shared/replica/store.ts";
+import { OWN_METADATA_PREFIX } from "../../shared/replica/document/own-metadata.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { Stats } from "../../shared/wire/stats.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import { listConnections } from "../stores/connection-store.ts";

@@ -5,11 +5,11 @@ import {
   globalDocument,
   projectDocument,
   userDocument,
-} from "../../shared/replica/address.ts";
-import { serveExchange } from "../../shared/replica/exchange.ts";
-import { beginAnew, deletionOf } from "../../shared/replica/project-deletion.ts";
-import type { ReplicaStore } from "../../shared/replica/store.ts";
-import type { WriteContext } from "../../shared/replica/write-context.ts";
+} from "../../shared/replica/document/address.ts";
+import { serveExchange } from "../../shared/replica/store/exchange.ts";
+import { beginAnew, deletionOf } from "../../shared/replica/document/project-deletion.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type {
   DocumentAnswer,
   DocumentForbidden,

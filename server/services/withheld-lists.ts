@@ -1,4 +1,4 @@
-import { fullTextQuery } from "../../shared/replica/full-text.ts";
+import { fullTextQuery } from "../../shared/replica/search/full-text.ts";
 import type { Memory } from "../../shared/wire/memory.ts";
 import { pageOf, parseCursor } from "../stores/cursor.ts";
 import {

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { AccountId, MemoryId } from "../../shared/ids.ts";
-import type { OpenDocument } from "../../shared/replica/open-document.ts";
-import type { WriteContext } from "../../shared/replica/write-context.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { MemoryFilter, MemoryRow } from "../stores/memory-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import type { PlainWrite } from "./plain-write.ts";

@@ -1,5 +1,5 @@
-import type { ReplicaStore } from "../../shared/replica/store.ts";
-import type { WriteContext } from "../../shared/replica/write-context.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import type { Caller } from "./services.ts";
 

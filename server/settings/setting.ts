@@ -1,4 +1,4 @@
-import { LOG_LEVELS } from "../open-log.ts";
+import { LOG_LEVELS } from "../operations/open-log.ts";
 
 /** One thing that can be set of a server, by a flag, the environment or a file. */
 export interface Setting<Value = unknown> {

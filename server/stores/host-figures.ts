@@ -1,5 +1,5 @@
 import { type Kysely, sql } from "kysely";
-import type { ReplicaTables } from "../../shared/replica/tables.ts";
+import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 
 /** Rows in the logs of all documents. Looks at an index entry of each: not for every request. */
 export async function countLogRows<Tables extends ReplicaTables>(

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import type { MemoryId } from "../../shared/ids.ts";
-import { layerOf, projectOf } from "../../shared/replica/address.ts";
+import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { Memory } from "../../shared/wire/memory.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";

@@ -1,8 +1,8 @@
 import type { ExpressionBuilder, Kysely } from "kysely";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
-import { DELETION_KEY } from "../../shared/replica/deletion-entry.ts";
-import { isPublicKey } from "../../shared/replica/rows.ts";
+import { DELETION_KEY } from "../../shared/replica/document/deletion-entry.ts";
+import { isPublicKey } from "../../shared/replica/store/rows.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { PageEnd } from "./cursor.ts";
 import type { ServiceTables } from "./tables.ts";

@@ -1,4 +1,4 @@
-import type { ReplicaTables } from "../../shared/replica/tables.ts";
+import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 
 /**
  * What the services keep beside the replica, on the server and behind the daemon's gateway alike.

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { bundle, compile } from "../../scripts/bundle.ts";
 
-const COMMAND_LINE = join(import.meta.dir, "../../daemon/cli/main.ts");
+const COMMAND_LINE = join(import.meta.dir, "../../cli/main.ts");
 const BUILT = "cli.js";
 
 /** Compiles this checkout's command line into a folder, and resolves to the binary's path. */

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { homeOf } from "../../daemon/home.ts";
+import { homeOf } from "../../daemon/home/home.ts";
 import { call } from "./emulator.ts";
 import { type Program, type Programs, within } from "./programs.ts";
 

@@ -6,7 +6,7 @@ import { realWorld } from "../../shared/world-real.ts";
 import { residentBytesOf } from "../support/process-figures.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-const MEMSYNC = join(ROOT, "daemon/cli/main.ts");
+const MEMSYNC = join(ROOT, "cli/main.ts");
 
 /** A program that has not said its line, or has not ended, by then is given up. */
 const READY_DEADLINE_MS = 60_000;

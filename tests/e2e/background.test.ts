@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
 import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { RUNTIME_ENVIRONMENT } from "../../daemon/service/runtime-environment.ts";
+import { RUNTIME_ENVIRONMENT } from "../../daemon/supervise/runtime-environment.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import { type Machine, MEMSYNC } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";

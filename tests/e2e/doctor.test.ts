@@ -3,7 +3,7 @@ import { expect } from "bun:test";
 import { appendFileSync, chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Finding } from "../../daemon/cli/doctor/finding.ts";
+import type { Finding } from "../../cli/doctor/finding.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine, ServiceConfig } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { homeOf } from "../../daemon/home.ts";
+import { homeOf } from "../../daemon/home/home.ts";
 import { passGate } from "../../shared/sqlite/lock.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine, ServiceConfig } from "../support/machine.ts";

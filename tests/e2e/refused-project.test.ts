@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { mkdir } from "node:fs/promises";
-import type { DaemonStatus } from "../../daemon/status.ts";
+import type { DaemonStatus } from "../../daemon/status/status.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { startHost } from "../support/host-server.ts";
 import { scenario, sharedEmulator } from "../support/lab.ts";

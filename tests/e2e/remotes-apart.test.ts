@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { homeOf } from "../../daemon/home.ts";
+import { homeOf } from "../../daemon/home/home.ts";
 import { keepLinks, readKeptLinks } from "../../daemon/recovery/links-file.ts";
 import { silentLog } from "../../shared/log.ts";
 import { scenario } from "../support/lab.ts";

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { mkdir } from "node:fs/promises";
-import type { Finding } from "../../daemon/cli/doctor/finding.ts";
+import type { Finding } from "../../cli/doctor/finding.ts";
 import { startHost } from "../support/host-server.ts";
 import { type Lab, scenario } from "../support/lab.ts";
 import { waitFor } from "../support/wait-for.ts";

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { introduce } from "../../daemon/service/introduction.ts";
+import { introduce } from "../../daemon/supervise/introduction.ts";
 import { type Lab, scenario } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
 import { startSilentServer } from "../support/silent-server.ts";

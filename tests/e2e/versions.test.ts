@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { type Introduction, introduce, PROTOCOL } from "../../daemon/service/introduction.ts";
+import { type Introduction, introduce, PROTOCOL } from "../../daemon/supervise/introduction.ts";
 import { VERSION } from "../../shared/version.ts";
 import { startFakeDaemon } from "../support/fake-daemon.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";

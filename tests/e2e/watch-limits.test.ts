@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
-import type { Finding } from "../../daemon/cli/doctor/finding.ts";
+import type { Finding } from "../../cli/doctor/finding.ts";
 import { type Lab, scenario } from "../support/lab.ts";
 import { type Machine, MEMSYNC } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";

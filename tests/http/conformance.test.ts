@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Report, runConformance } from "../../shared/conformance/run.ts";
+import { type Report, runConformance } from "../../conformance/run.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { type Client, newAccount, newPublishedAccount } from "../support/service.ts";
 

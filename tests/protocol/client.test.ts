@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import * as Y from "yjs";
-import { openReplica } from "../../daemon/open-replica.ts";
+import { openReplica } from "../../daemon/home/open-replica.ts";
 import { takeAnswer, takeFrame } from "../../daemon/sync/incoming.ts";
-import { type Outgoing, outgoingOf } from "../../daemon/sync/outgoing.ts";
-import { readPosition } from "../../daemon/sync/positions.ts";
-import type { DaemonTables } from "../../daemon/tables.ts";
-import { ReplicaDocument } from "../../shared/replica/document.ts";
-import type { OpenDocument } from "../../shared/replica/open-document.ts";
-import type { ReplicaStore } from "../../shared/replica/store.ts";
-import type { WriteContext } from "../../shared/replica/write-context.ts";
+import { type Outgoing, outgoingOf } from "../../daemon/home/outgoing.ts";
+import { readPosition } from "../../daemon/home/positions.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { DocumentAnswer } from "../../shared/wire/exchange.ts";
 import { createTestWorld } from "../support/test-world.ts";
 

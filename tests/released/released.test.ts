@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openHostStore } from "../../server/open-store.ts";
+import { openHostStore } from "../../server/stores/open-store.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { dumpDatabase, loadDatabase } from "./database-text.ts";
 import { HomeCommands } from "./home-state.ts";

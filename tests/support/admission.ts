@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import * as Y from "yjs";
-import { admitUpdate } from "../../shared/replica/admit.ts";
-import { ReplicaDocument } from "../../shared/replica/document.ts";
+import { admitUpdate } from "../../shared/replica/admission/admit.ts";
+import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import {
   CONTENT,
   type Forged,

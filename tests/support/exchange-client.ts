@@ -1,9 +1,9 @@
 import { expect } from "bun:test";
 import * as Y from "yjs";
-import { admitUpdate } from "../../shared/replica/admit.ts";
-import { ReplicaDocument } from "../../shared/replica/document.ts";
-import { serveExchange } from "../../shared/replica/exchange.ts";
-import { mergeUpdates } from "../../shared/replica/log-rows.ts";
+import { admitUpdate } from "../../shared/replica/admission/admit.ts";
+import { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { serveExchange } from "../../shared/replica/store/exchange.ts";
+import { mergeUpdates } from "../../shared/replica/log/log-rows.ts";
 import type {
   DocumentAnswer,
   DocumentRequest,

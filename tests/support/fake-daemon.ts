@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Introduction } from "../../daemon/service/introduction.ts";
+import type { Introduction } from "../../daemon/supervise/introduction.ts";
 
 /** Something that answers on a home's socket as a daemon of another version would. */
 export interface FakeDaemon {

@@ -1,24 +1,24 @@
 import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Link, putLink } from "../../daemon/links.ts";
-import { LOCAL_ACCOUNT } from "../../daemon/local-account.ts";
-import { openReplica } from "../../daemon/open-replica.ts";
-import type { FollowedFile } from "../../daemon/sources/followed-file.ts";
-import { Followers } from "../../daemon/sources/followers.ts";
-import { GRACE_MS } from "../../daemon/sources/grace.ts";
-import { QUIET_MS } from "../../daemon/sources/read-tracked-text.ts";
-import type { Git } from "../../daemon/sources/run-git.ts";
-import type { WatchFolder } from "../../daemon/sources/watched-folder.ts";
+import { type Link, putLink } from "../../daemon/home/links.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { openReplica } from "../../daemon/home/open-replica.ts";
+import type { FollowedFile } from "../../daemon/files/followed-file.ts";
+import { Followers } from "../../daemon/files/followers.ts";
+import { GRACE_MS } from "../../daemon/files/grace.ts";
+import { QUIET_MS } from "../../daemon/git/read-tracked-text.ts";
+import type { Git } from "../../daemon/git/run-git.ts";
+import type { WatchFolder } from "../../daemon/watch/watched-folder.ts";
 import { applyRemote } from "../../daemon/sync/incoming.ts";
-import { writePosition } from "../../daemon/sync/positions.ts";
-import type { DaemonTables } from "../../daemon/tables.ts";
+import { writePosition } from "../../daemon/home/positions.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
-import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import {
   listTextConflicts,
   type TextConflictRecord,
-} from "../../shared/replica/text-conflict-record.ts";
+} from "../../shared/replica/conflicts/text-conflict-record.ts";
 import * as Y from "yjs";
 import { createDrivenWorld, type DrivenWorld } from "./driven-world.ts";
 import { waitFor } from "./wait-for.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createGit, type Git } from "../../daemon/sources/run-git.ts";
+import { createGit, type Git } from "../../daemon/git/run-git.ts";
 
 /** A temporary folder and a real git that knows nothing of the machine's own configuration. */
 export interface GitSandbox {

@@ -1,6 +1,6 @@
 // A process that beats for its watchdog until its standard input ends, and then hangs:
 // `hanging-program.ts LOG [COMMAND…]`.
-import { startWatchdog } from "../../daemon/service/watchdog.ts";
+import { startWatchdog } from "../../daemon/supervise/watchdog.ts";
 import { realWorld } from "../../shared/world-real.ts";
 
 const [log = "", ...command] = process.argv.slice(2);

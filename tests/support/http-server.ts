@@ -1,6 +1,6 @@
-import { type AppDeps, createApp } from "../../server/app.ts";
-import { listen } from "../../server/listen.ts";
-import type { Listener } from "../../server/listener.ts";
+import { type AppDeps, createApp } from "../../server/app/app.ts";
+import { listen } from "../../server/listen/listen.ts";
+import type { Listener } from "../../server/listen/listener.ts";
 import { type LogFields, silentLog } from "../../shared/log.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { createFakeServices, type FakeServices, fakeAuthenticate } from "./fake-services.ts";

@@ -1,4 +1,4 @@
-import type { IdRanges } from "../../shared/replica/id-ranges.ts";
+import type { IdRanges } from "../../shared/replica/text/id-ranges.ts";
 
 /** The ids that a document has at state vector `after` and had not at `before`. */
 export function idsSince(

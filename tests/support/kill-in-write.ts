@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { plugin } from "bun";
 import { replaceOnce } from "../trust/simulate/replacement.ts";
 
-const file = "daemon/sources/write-in-place.ts";
+const file = "daemon/disk/write-in-place.ts";
 
 plugin({
   name: "a kill in the middle",

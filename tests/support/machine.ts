@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { homeOf } from "../../daemon/home.ts";
-import { findHolder } from "../../daemon/service/daemon-record.ts";
-import type { DaemonStatus } from "../../daemon/status.ts";
+import { homeOf } from "../../daemon/home/home.ts";
+import { findHolder } from "../../daemon/supervise/daemon-record.ts";
+import type { DaemonStatus } from "../../daemon/status/status.ts";
 import { keepAsking, ON_PLAIN_SERVICE } from "./plain-service.ts";
 import { type Ended, RunningProcess } from "./running-process.ts";
 import { PATIENCE, waitFor } from "./wait-for.ts";
 
-const PROGRAM = join(import.meta.dir, "..", "..", "daemon", "cli", "main.ts");
+const PROGRAM = join(import.meta.dir, "..", "..", "cli", "main.ts");
 
 const { MEMSYNC_TEST_BINARY } = process.env;
 

@@ -1,4 +1,4 @@
-import type { DaemonStatus, ProjectStatus } from "../../daemon/status.ts";
+import type { DaemonStatus, ProjectStatus } from "../../daemon/status/status.ts";
 
 /** A followed project with which all is well, but for `fields`. */
 export function madeUpProject(at: number, fields: Partial<ProjectStatus> = {}): ProjectStatus {

@@ -1,6 +1,6 @@
 // A program for Node: serves the HTTP layer over fake services until its input ends.
-import { createApp } from "../../server/app.ts";
-import { listen } from "../../server/listen.ts";
+import { createApp } from "../../server/app/app.ts";
+import { listen } from "../../server/listen/listen.ts";
 import { silentLog } from "../../shared/log.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { createFakeServices, fakeAuthenticate, PROJECT } from "./fake-services.ts";

@@ -1,4 +1,4 @@
-import type { Send } from "../../daemon/sync/http-service.ts";
+import type { Send } from "../../daemon/service/http-service.ts";
 
 /** A way to a service as an older one, which does not know exchanges about several projects. */
 export function olderSend(send: Send): Send {

@@ -1,4 +1,4 @@
-import { HISTORY } from "../../shared/replica/revisions.ts";
+import { HISTORY } from "../../shared/replica/history/revisions.ts";
 
 /** A revision as a history that was never packed would list it. */
 interface Past {

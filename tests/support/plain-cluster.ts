@@ -1,6 +1,6 @@
-import { readPlainStatus } from "../../daemon/sync/plain/plain-status.ts";
+import { readPlainStatus } from "../../daemon/plain/plain-status.ts";
 import { SyncEngine, type EngineOptions } from "../../daemon/sync/engine.ts";
-import { createCalls } from "../../daemon/sync/http-service.ts";
+import { createCalls } from "../../daemon/service/http-service.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/gateway/mount.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "./random.ts";

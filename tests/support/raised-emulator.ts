@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createEmulatorApp } from "../../server/emulator/emulator-app.ts";
-import { listen } from "../../server/listen.ts";
+import { listen } from "../../server/listen/listen.ts";
 import { Readiness } from "../../server/operations/readiness.ts";
 import { silentLog } from "../../shared/log.ts";
 import { realWorld } from "../../shared/world-real.ts";

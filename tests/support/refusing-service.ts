@@ -1,4 +1,4 @@
-import type { Send } from "../../daemon/sync/http-service.ts";
+import type { Send } from "../../daemon/service/http-service.ts";
 
 type Documents = Record<string, { update?: string; refused?: { message: string } }>;
 

@@ -1,5 +1,5 @@
 // Replaces a file by a text, and prints how that ended: `replace-file-program.ts PATH TEXT HASH`.
-import { replaceFile } from "../../daemon/sources/write-file.ts";
+import { replaceFile } from "../../daemon/disk/write-file.ts";
 import { realWorld } from "../../shared/world-real.ts";
 
 const [path = "", text = "", hash = ""] = process.argv.slice(2);

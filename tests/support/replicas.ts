@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import * as Y from "yjs";
 import type { JsonValue } from "../../shared/json.ts";
-import { ReplicaDocument } from "../../shared/replica/document.ts";
-import type { EntryKind } from "../../shared/replica/entry-arrays.ts";
-import type { EntryId } from "../../shared/replica/entry-index.ts";
+import { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import type { EntryKind } from "../../shared/replica/document/entry-arrays.ts";
+import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 
 export const NOW = Date.UTC(2026, 0, 1);
 

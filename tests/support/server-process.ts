@@ -20,7 +20,7 @@ function nodeProgram(): Promise<string> {
     const folder = mkdtempSync(join(tmpdir(), "memsync-node-"));
     process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
     symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
-    const programs = { [join(ROOT, "daemon/cli/main.ts")]: "main.mjs" };
+    const programs = { [join(ROOT, "cli/main.ts")]: "main.mjs" };
     await bundle({ programs, target: "node", dist: folder });
     return join(folder, "main.mjs");
   })();

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { parseProjectId } from "../../shared/ids.ts";
-import { projectDocument } from "../../shared/replica/address.ts";
-import type { OpenDocument } from "../../shared/replica/open-document.ts";
+import { projectDocument } from "../../shared/replica/document/address.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { viewOf } from "./replicas.ts";
 import type { Store, TempStore } from "./temp-store.ts";
 

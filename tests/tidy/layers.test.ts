@@ -16,48 +16,45 @@ interface Rule {
 }
 
 const LAYERS: readonly Rule[] = [
-  { of: /^shared\//, not: /^(server|daemon|tests|scripts)\// },
+  { of: /^(cli|client|conformance|daemon|server|shared)\//, not: /^(tests|scripts)\// },
   // The suite judges servers, this one among them, so it shares not even a schema with any.
-  { of: /^shared\/conformance\//, not: /^shared\/(?!conformance\/|world\.ts$)/ },
-  { of: /^shared\/(?!conformance\/)/, not: /^shared\/conformance\// },
-  { of: /^(server|daemon\/(?!cli\/))/, not: /^shared\/conformance\// },
-  { of: /^server\//, not: /^(daemon|tests|scripts)\// },
-  { of: /^client\//, not: /^(server|daemon|tests|scripts)\// },
-  { of: /^(shared|server|daemon)\//, not: /^client\// },
-  { of: /^server\/services\//, not: /^server\/routes\// },
-  { of: /^server\/stores\//, not: /^server\/(routes|services)\// },
+  { of: /^conformance\//, not: /^(daemon|client|server|shared)\/(?<!^shared\/(?=world\.ts$))/ },
+  { of: /^(daemon|client|server|shared)\//, not: /^conformance\// },
+  { of: /^shared\//, not: /^(server|daemon|cli)\// },
+  { of: /^server\//, not: /^(daemon|cli)\// },
+  { of: /^client\//, not: /^(server|daemon|cli)\// },
+  { of: /^(cli|shared|server|daemon)\//, not: /^client\// },
   { of: /^server\/routes\//, not: /^server\/stores\// },
+  { of: /^cli\//, not: /^server\// },
   {
     of: /^daemon\//,
     not: /^server\//,
-    but: /^daemon\/(embedded-service|service-schema|local-services|gateway\/mount)\.ts$/,
+    but: /^daemon\/(embedded\/.+|home\/service-schema|gateway\/mount)\.ts$/,
   },
-  { of: /^daemon\//, not: /^(tests|scripts)\// },
-  { of: /^daemon\/(?!cli\/)/, not: /^daemon\/cli\// },
 ];
 
 /** Where a package may be used: each technology has its place, and can be exchanged there. */
 const PACKAGES: readonly Rule[] = [
   {
-    of: /^(shared|server|daemon)\//,
+    of: /^(cli|shared|server|daemon)\//,
     not: /^(elysia|@elysiajs\/)/,
-    but: /^server\/(app|errors-to-response|request-context|listen-\w+|routes\/.+)\.ts$/,
+    but: /^server\/(app\/app|http\/(errors-to-response|request-context)|routes\/.+)\.ts$/,
   },
   {
-    of: /^(shared|server|daemon)\//,
+    of: /^(cli|shared|server|daemon)\//,
     not: /^bun:sqlite$/,
     but: /^shared\/sqlite\/connect-bun\.ts$/,
   },
   {
-    of: /^(shared|server|daemon)\//,
+    of: /^(cli|shared|server|daemon)\//,
     not: /^better-sqlite3$/,
     but: /^shared\/sqlite\/connect-node\.ts$/,
   },
-  { of: /^(shared|server|daemon)\//, not: /^ws$/, but: /^server\/listen-node\.ts$/ },
-  { of: /^(shared|server|daemon)\//, not: /^chokidar$/, but: /^daemon\/sources\/watch\.ts$/ },
-  { of: /^(shared|server|daemon)\//, not: /^commander$/, but: /^daemon\/cli\// },
-  { of: /^(server|daemon\/cli)\//, not: /^yjs$/ },
-  { of: /^(shared|server|daemon)\//, not: /^(bun:test|fast-check)$/ },
+  { of: /^(cli|shared|server|daemon)\//, not: /^ws$/, but: /^server\/listen\/listen-node\.ts$/ },
+  { of: /^(cli|shared|server|daemon)\//, not: /^chokidar$/, but: /^daemon\/watch\/watch\.ts$/ },
+  { of: /^(shared|server|daemon)\//, not: /^commander$/ },
+  { of: /^(server|cli)\//, not: /^yjs$/ },
+  { of: /^(cli|shared|server|daemon)\//, not: /^(bun:test|fast-check)$/ },
 ];
 
 function forbiddenImports(sources: readonly Source[]): string[] {
@@ -107,24 +104,22 @@ test("an import across the layers is found, in whatever form", async () => {
     "shared/a.ts":
       'import { b } from "../server/b.ts";\nexport type C = import("../daemon/c.ts").C;',
     "server/b.ts": 'export type { C } from "../daemon/c.ts";\nawait import("../daemon/d.ts");',
-    "server/stores/s.ts": 'import "../services/t.ts";',
     "daemon/c.ts": 'import type { App } from "elysia";\nimport { b } from "../server/b.ts";',
     "daemon/gateway/mount.ts": 'import { b } from "../../server/b.ts";',
     "daemon/sync/x.ts": 'import { Database } from "bun:sqlite";',
-    "shared/conformance/y.ts": 'import "../wire/z.ts";\nimport "../world.ts";',
-    "shared/wire/z.ts": 'import "../conformance/y.ts";',
+    "conformance/y.ts": 'import "../shared/wire/z.ts";\nimport "../shared/world.ts";',
+    "shared/wire/z.ts": 'import "../../conformance/y.ts";',
   });
   expect(forbiddenImports(sources)).toEqual([
     "shared/a.ts:1 imports ../server/b.ts",
     "shared/a.ts:2 imports ../daemon/c.ts",
     "server/b.ts:1 imports ../daemon/c.ts",
     "server/b.ts:2 imports ../daemon/d.ts",
-    "server/stores/s.ts:1 imports ../services/t.ts",
     "daemon/c.ts:1 imports elysia",
     "daemon/c.ts:2 imports ../server/b.ts",
     "daemon/sync/x.ts:1 imports bun:sqlite",
-    "shared/conformance/y.ts:1 imports ../wire/z.ts",
-    "shared/wire/z.ts:1 imports ../conformance/y.ts",
+    "conformance/y.ts:1 imports ../shared/wire/z.ts",
+    "shared/wire/z.ts:1 imports ../../conformance/y.ts",
   ]);
 });
 

@@ -26,12 +26,12 @@ function packagesBehind(path: string, sources: readonly Source[]): Map<string, s
 }
 
 test("the command line loads no package but commander before it knows the command", async () => {
-  const behind = packagesBehind("daemon/cli/main.ts", await readSources());
+  const behind = packagesBehind("cli/main.ts", await readSources());
   expect([...behind.keys()]).toEqual(["commander"]);
 });
 
 test("get, set and list load no package but kysely", async () => {
-  const behind = packagesBehind("daemon/cli/commands/memories.ts", await readSources());
+  const behind = packagesBehind("cli/commands/memories.ts", await readSources());
   // The ways are shown where it is another one.
   expect([...behind].filter(([name]) => name !== "kysely")).toEqual([]);
   expect(behind.has("kysely")).toBe(true);
@@ -43,7 +43,7 @@ test("get, set and list load no package but kysely", async () => {
  */
 function blindStarts(sources: readonly Source[]): string[] {
   return sources
-    .filter(({ path }) => /^(shared|server|daemon)\//.test(path))
+    .filter(({ path }) => /^(cli|shared|server|daemon)\//.test(path))
     .filter(({ text }) => /\bexecPath\b/.test(text) && !/\bBUN_BE_BUN\b|\$bunfs\b/.test(text))
     .map(({ path }) => path);
 }

@@ -10,12 +10,12 @@ import {
 import { finding, nodesIn, readSources, type Source, sampleSources } from "./source-tree.ts";
 
 /** Where time, timers and randomness are the world's, so that a seed decides everything. */
-const GOVERNED = /^(client|shared|server|daemon)\//;
+const GOVERNED = /^(cli|client|conformance|shared|server|daemon)\//;
 /** The client's is made of what browsers have, too. */
 const WORLDS = ["shared/world-real.ts", "client/platform.ts"];
 
 /** A person waits for the command line, outside of any world. */
-const MAY_SET_DEADLINES = /^daemon\/cli\//;
+const MAY_SET_DEADLINES = /^cli\//;
 
 const MEMBERS = new Map([
   ["Date", /^now$/],
@@ -95,7 +95,7 @@ test("every way to the clock, timers and randomness is found", async () => {
   ];
   const sources = await sampleSources({
     "shared/a.ts": lines.join("\n"),
-    "daemon/cli/b.ts": "AbortSignal.timeout(1); Date.now();",
+    "cli/b.ts": "AbortSignal.timeout(1); Date.now();",
     "shared/world-real.ts": "Date.now();",
     "tests/unit/c.ts": "Date.now();",
   });
@@ -111,6 +111,6 @@ test("every way to the clock, timers and randomness is found", async () => {
     "shared/a.ts:9 uses setImmediate",
     "shared/a.ts:10 uses Bun.sleep",
     "shared/a.ts:11 uses AbortSignal.timeout",
-    "daemon/cli/b.ts:1 uses Date.now",
+    "cli/b.ts:1 uses Date.now",
   ]);
 });

@@ -1,4 +1,4 @@
-import { splitForm } from "../../shared/replica/text-form.ts";
+import { splitForm } from "../../shared/replica/text/text-form.ts";
 import { type Fork, readForks, readHistories } from "./merge-data.ts";
 import { GitMerge } from "./merge-git.ts";
 import { isAsGit, judge, linesOf } from "./merge-judge.ts";

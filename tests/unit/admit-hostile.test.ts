@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import * as Y from "yjs";
-import { admitUpdate } from "../../shared/replica/admit.ts";
-import { ReplicaDocument } from "../../shared/replica/document.ts";
+import { admitUpdate } from "../../shared/replica/admission/admit.ts";
+import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import {
   admit,
   admitForged,

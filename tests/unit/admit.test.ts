@@ -2,9 +2,9 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import * as Y from "yjs";
 import { LIMITS } from "../../shared/limits.ts";
-import { admitUpdate } from "../../shared/replica/admit.ts";
-import { ReplicaDocument } from "../../shared/replica/document.ts";
-import { ENTRY_TIME_MAX } from "../../shared/replica/stored-value.ts";
+import { admitUpdate } from "../../shared/replica/admission/admit.ts";
+import { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { ENTRY_TIME_MAX } from "../../shared/replica/document/stored-value.ts";
 import {
   admit,
   admitForged,

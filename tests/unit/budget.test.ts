@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { Budget, type BudgetRecord, type Urgency } from "../../daemon/sync/budget.ts";
-import type { Quota } from "../../daemon/sync/quota-headers.ts";
+import { Budget, type BudgetRecord, type Urgency } from "../../daemon/budget/budget.ts";
+import type { Quota } from "../../daemon/budget/quota-headers.ts";
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { splitForm } from "../../shared/replica/text-form.ts";
+import { splitForm } from "../../shared/replica/text/text-form.ts";
 import { type FileHistory, fileHistories } from "../support/real-data.ts";
 import { anyForks, anyTerminatedText } from "../support/text-arbitraries.ts";
 import { mergeInSteps, mergeOnTwoMachines } from "../trust/merge-replicas.ts";

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { placedVersions } from "../../daemon/cli/local-conflicts.ts";
-import { settle } from "../../daemon/cli/settle-conflict.ts";
-import { changeBetween } from "../../daemon/sources/arrivals.ts";
-import { planSave } from "../../daemon/sources/plan-save.ts";
-import { ReplicaDocument } from "../../shared/replica/document.ts";
+import { placedVersions } from "../../cli/local/local-conflicts.ts";
+import { settle } from "../../cli/writes/settle-conflict.ts";
+import { changeBetween } from "../../daemon/files/arrivals.ts";
+import { planSave } from "../../daemon/files/plan-save.ts";
+import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import {
   listTextConflicts,
   recordTextConflict,
   type TextConflictRecord,
-} from "../../shared/replica/text-conflict-record.ts";
+} from "../../shared/replica/conflicts/text-conflict-record.ts";
 
 const NOW = 1_750_000_000_000;
 const [OTHERS, HERE] = ["desktop", "laptop"];

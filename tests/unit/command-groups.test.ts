@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { Command } from "commander";
-import { COMMAND_GROUPS } from "../../daemon/cli/command-groups.ts";
-import { readEnvironment } from "../../daemon/cli/environment.ts";
-import { createProgram } from "../../daemon/cli/main.ts";
+import { COMMAND_GROUPS } from "../../cli/command-groups.ts";
+import { readEnvironment } from "../../cli/place/environment.ts";
+import { createProgram } from "../../cli/main.ts";
 
 const ENVIRONMENT = readEnvironment({ MEMSYNC_HOME: "/" });
 

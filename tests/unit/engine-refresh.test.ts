@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/gateway/mount.ts";
-import { openReplica } from "../../daemon/open-replica.ts";
+import { openReplica } from "../../daemon/home/open-replica.ts";
 import { SyncEngine } from "../../daemon/sync/engine.ts";
-import type { DaemonTables } from "../../daemon/tables.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
-import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { createDrivenWorld, type DrivenWorld } from "../support/driven-world.ts";
 import { waitFor } from "../support/wait-for.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readEnvironment } from "../../daemon/cli/environment.ts";
+import { readEnvironment } from "../../cli/place/environment.ts";
 
 const AT = { MEMSYNC_HOME: "/users/.memsync", INIT_CWD: "/users/ann/shop" };
 

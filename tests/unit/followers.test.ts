@@ -12,18 +12,18 @@ import {
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { LOCAL_ACCOUNT } from "../../daemon/local-account.ts";
-import { openReplica } from "../../daemon/open-replica.ts";
-import { GRACE_MS } from "../../daemon/sources/grace.ts";
-import { Followers, RESCAN_INTERVAL_MS } from "../../daemon/sources/followers.ts";
-import type { Git } from "../../daemon/sources/run-git.ts";
-import type { FollowedFile } from "../../daemon/sources/followed-file.ts";
-import type { WatchFolder } from "../../daemon/sources/watched-folder.ts";
-import { writePosition } from "../../daemon/sync/positions.ts";
-import type { DaemonTables } from "../../daemon/tables.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { openReplica } from "../../daemon/home/open-replica.ts";
+import { GRACE_MS } from "../../daemon/files/grace.ts";
+import { Followers, RESCAN_INTERVAL_MS } from "../../daemon/files/followers.ts";
+import type { Git } from "../../daemon/git/run-git.ts";
+import type { FollowedFile } from "../../daemon/files/followed-file.ts";
+import type { WatchFolder } from "../../daemon/watch/watched-folder.ts";
+import { writePosition } from "../../daemon/home/positions.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
-import type { ReplicaStore } from "../../shared/replica/store.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { createDrivenWorld, type DrivenWorld } from "../support/driven-world.ts";
 import { waitFor } from "../support/wait-for.ts";
 

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import * as Y from "yjs";
-import { LOCAL_ACCOUNT } from "../../daemon/local-account.ts";
-import { openReplica } from "../../daemon/open-replica.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { openReplica } from "../../daemon/home/open-replica.ts";
 import { applyRemote } from "../../daemon/sync/incoming.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { LIMITS } from "../../shared/limits.ts";
-import { projectDocument } from "../../shared/replica/address.ts";
-import { ReplicaDocument } from "../../shared/replica/document.ts";
+import { projectDocument } from "../../shared/replica/document/address.ts";
+import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
 const ADDRESS = projectDocument(LOCAL_ACCOUNT, "proj_full" as ProjectId);

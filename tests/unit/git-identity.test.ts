@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { access, chmod, mkdir, stat, symlink, utimes } from "node:fs/promises";
-import { identifyProject } from "../../daemon/sources/identity.ts";
-import { parseRemoteUrl } from "../../daemon/sources/remote-url.ts";
-import { createGit } from "../../daemon/sources/run-git.ts";
-import { findWorkingTree, projectFolder } from "../../daemon/sources/working-tree.ts";
+import { identifyProject } from "../../daemon/git/identity.ts";
+import { parseRemoteUrl } from "../../daemon/git/remote-url.ts";
+import { createGit } from "../../daemon/git/run-git.ts";
+import { findWorkingTree, projectFolder } from "../../daemon/git/working-tree.ts";
 import { createGitSandbox } from "../support/git-sandbox.ts";
 
 const sandbox = createGitSandbox();

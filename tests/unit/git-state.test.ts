@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { chmod, link, mkdir, rm, stat, symlink, utimes } from "node:fs/promises";
-import { type FileStanding, fileStanding, readHeadText } from "../../daemon/sources/git-state.ts";
-import { createGit, type Git } from "../../daemon/sources/run-git.ts";
+import { type FileStanding, fileStanding, readHeadText } from "../../daemon/git/git-state.ts";
+import { createGit, type Git } from "../../daemon/git/run-git.ts";
 import { createGitSandbox } from "../support/git-sandbox.ts";
 
 const sandbox = createGitSandbox();

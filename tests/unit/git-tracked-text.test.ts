@@ -6,9 +6,9 @@ import {
   readTrackedText,
   type Sighting,
   type TrackedRead,
-} from "../../daemon/sources/read-tracked-text.ts";
-import type { Git } from "../../daemon/sources/run-git.ts";
-import { type PlacedFile, placeFile } from "../../daemon/sources/working-tree.ts";
+} from "../../daemon/git/read-tracked-text.ts";
+import type { Git } from "../../daemon/git/run-git.ts";
+import { type PlacedFile, placeFile } from "../../daemon/git/working-tree.ts";
 import { createGitSandbox } from "../support/git-sandbox.ts";
 
 const sandbox = createGitSandbox();

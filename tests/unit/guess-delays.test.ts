@@ -4,7 +4,7 @@ import {
   GUESSES_FREE,
   GuessDelays,
   WAITING_PER_ADDRESS_MAX,
-} from "../../server/guess-delays.ts";
+} from "../../server/accounts/guess-delays.ts";
 import { createDrivenWorld, type DrivenWorld } from "../support/driven-world.ts";
 import { startServer } from "../support/http-server.ts";
 import { shakeHands } from "../support/live-handshake.ts";

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { statSync } from "node:fs";
 import { sql } from "kysely";
 import * as Y from "yjs";
-import { ReplicaDocument } from "../../shared/replica/document.ts";
-import { HISTORY, listRevisions } from "../../shared/replica/revisions.ts";
+import { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { HISTORY, listRevisions } from "../../shared/replica/history/revisions.ts";
 import {
   address,
   checkFullText,

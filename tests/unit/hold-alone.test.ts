@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadHoldAlone } from "../../daemon/sources/hold-alone.ts";
+import { loadHoldAlone } from "../../daemon/disk/hold-alone.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const IS_LINUX = process.platform === "linux";

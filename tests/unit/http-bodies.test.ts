@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isTooIntricate } from "../../server/json-scan.ts";
+import { isTooIntricate } from "../../server/http/json-scan.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import { errorOf, startServer, type TestServer } from "../support/http-server.ts";
 

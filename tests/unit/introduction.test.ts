@@ -5,7 +5,7 @@ import {
   introduce,
   PROTOCOL,
   parseIntroduction,
-} from "../../daemon/service/introduction.ts";
+} from "../../daemon/supervise/introduction.ts";
 import { VERSION } from "../../shared/version.ts";
 
 /** In rising order, from the specification of semantic versions. */

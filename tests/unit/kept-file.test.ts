@@ -13,9 +13,9 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { notKeptNote } from "../../daemon/sources/not-kept.ts";
-import { hashOf } from "../../daemon/sources/read-file.ts";
-import { replaceFile } from "../../daemon/sources/write-file.ts";
+import { notKeptNote } from "../../daemon/disk/not-kept.ts";
+import { hashOf } from "../../daemon/disk/read-file.ts";
+import { replaceFile } from "../../daemon/disk/write-file.ts";
 import {
   accessList,
   allowUser,

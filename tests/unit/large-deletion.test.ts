@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { findLargeDeletion } from "../../shared/replica/large-deletion.ts";
+import { findLargeDeletion } from "../../shared/replica/conflicts/large-deletion.ts";
 
 const NOW = 1_750_000_000_000;
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import * as Y from "yjs";
-import { type Arrival, changeBetween } from "../../daemon/sources/arrivals.ts";
-import { plainEdit, planSave } from "../../daemon/sources/plan-save.ts";
-import { ReplicaDocument } from "../../shared/replica/document.ts";
-import { removeDoubles } from "../../shared/replica/doubles.ts";
+import { type Arrival, changeBetween } from "../../daemon/files/arrivals.ts";
+import { plainEdit, planSave } from "../../daemon/files/plan-save.ts";
+import { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { removeDoubles } from "../../shared/replica/merge/doubles.ts";
 import { idsSince } from "../support/ids-since.ts";
 import {
   changeForm,
@@ -12,7 +12,7 @@ import {
   plainLines,
   splitForm,
   type TextForm,
-} from "../../shared/replica/text-form.ts";
+} from "../../shared/replica/text/text-form.ts";
 import { exchange, FollowedMachine } from "../support/followed-machines.ts";
 import { createGitSandbox, type GitSandbox } from "../support/git-sandbox.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { frameOf, type LiveView } from "../../daemon/cli/live/frame.ts";
+import { frameOf, type LiveView } from "../../cli/live/frame.ts";
 import { madeUpProject, madeUpStatus } from "../support/made-up-status.ts";
 
 const NOW = Date.UTC(2026, 0, 1, 12);

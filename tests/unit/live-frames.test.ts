@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import * as Y from "yjs";
-import { openReplica } from "../../daemon/open-replica.ts";
+import { openReplica } from "../../daemon/home/open-replica.ts";
 import { type Echoes, takeFrame } from "../../daemon/sync/incoming.ts";
-import { readPosition, writePosition } from "../../daemon/sync/positions.ts";
-import type { DaemonTables } from "../../daemon/tables.ts";
-import { ReplicaDocument } from "../../shared/replica/document.ts";
-import type { OpenDocument } from "../../shared/replica/open-document.ts";
-import type { ReplicaStore } from "../../shared/replica/store.ts";
-import type { WriteContext } from "../../shared/replica/write-context.ts";
+import { readPosition, writePosition } from "../../daemon/home/positions.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
 const SERVICE = "service";

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import * as Y from "yjs";
-import { TEXT_ROOT } from "../../shared/replica/document.ts";
+import { TEXT_ROOT } from "../../shared/replica/document/document.ts";
 import { pick, seededRandom } from "../support/random.ts";
 import { MadeUpMachine } from "../support/made-up-machine.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { readEnvironment } from "../../daemon/cli/environment.ts";
-import { createProgram } from "../../daemon/cli/main.ts";
+import { readEnvironment } from "../../cli/place/environment.ts";
+import { createProgram } from "../../cli/main.ts";
 import { commandsOf, manPage } from "../../scripts/man-page.ts";
 import { VERSION } from "../../shared/version.ts";
 

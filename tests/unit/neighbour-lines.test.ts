@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { placedRuns } from "../../daemon/sources/placed-runs.ts";
-import { neighbourStart } from "../../shared/replica/neighbour-lines.ts";
+import { placedRuns } from "../../daemon/files/placed-runs.ts";
+import { neighbourStart } from "../../shared/replica/text/neighbour-lines.ts";
 
 const LINES = ["# A", "", "- run", "# B", "", "- run", "- x", "---", "- y"];
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { LiveHandlers } from "../../daemon/sync/service.ts";
+import type { LiveHandlers } from "../../daemon/service/service.ts";
 import type { World } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { manualTimers } from "../support/manual-timers.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { RequestBudget } from "../../daemon/sync/request-budget.ts";
+import { RequestBudget } from "../../daemon/budget/request-budget.ts";
 import { manualTimers } from "../support/manual-timers.ts";
 import { engineOf, startPlain } from "../support/plain-cluster.ts";
 import { waitFor } from "../support/wait-for.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import type { Send } from "../../daemon/sync/http-service.ts";
+import type { Send } from "../../daemon/service/http-service.ts";
 import { memoriesOf, set, settle, startPlain } from "../support/plain-cluster.ts";
 import type { Machine, SyncCluster } from "../support/sync-cluster.ts";
 

@@ -5,7 +5,7 @@ import {
   type ItemSides,
   mergeItems,
   type TheirItem,
-} from "../../daemon/sync/plain/merge-items.ts";
+} from "../../daemon/plain/merge-items.ts";
 
 const KEYS = ["a", "b", "c", "d", "e", "f", "g", "h"];
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import type { OpenDocument } from "../../shared/replica/open-document.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { settle, startPlain } from "../support/plain-cluster.ts";
 import type { Machine, SyncCluster } from "../support/sync-cluster.ts";
 

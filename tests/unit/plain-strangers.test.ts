@@ -1,6 +1,6 @@
-import { listTextConflicts } from "../../shared/replica/text-conflict-record.ts";
+import { listTextConflicts } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import type { Send } from "../../daemon/sync/http-service.ts";
+import type { Send } from "../../daemon/service/http-service.ts";
 import { memoriesOf, set, settle, startPlain, statusOf, write } from "../support/plain-cluster.ts";
 import { type Machine, PROJECT, type SyncCluster } from "../support/sync-cluster.ts";
 

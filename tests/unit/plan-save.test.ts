@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { type Arrival, changeBetween } from "../../daemon/sources/arrivals.ts";
-import { planSave } from "../../daemon/sources/plan-save.ts";
-import { ReplicaDocument } from "../../shared/replica/document.ts";
-import { PLAIN_FORM } from "../../shared/replica/text-form.ts";
+import { type Arrival, changeBetween } from "../../daemon/files/arrivals.ts";
+import { planSave } from "../../daemon/files/plan-save.ts";
+import { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { PLAIN_FORM } from "../../shared/replica/text/text-form.ts";
 
 const NOW = 1_750_000_000_000;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readFileSync, readlinkSync } from "node:fs";
-import { codeIn, loadReleaseCode } from "../../daemon/service/program-code.ts";
+import { codeIn, loadReleaseCode } from "../../daemon/supervise/program-code.ts";
 
 const PROGRAM = "/opt/a program/bun";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { barLine, Progress } from "../../daemon/cli/progress.ts";
+import { barLine, Progress } from "../../cli/screen/progress.ts";
 
 function makeStage(isTerminal: boolean, columns = 80) {
   const stage = { written: "", time: 0 };

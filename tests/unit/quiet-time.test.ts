@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { QuietTime } from "../../daemon/quiet-time.ts";
+import { QuietTime } from "../../daemon/home/quiet-time.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
 import { memoriesOf, setMemory } from "../support/stored.ts";
 import { createTempStore } from "../support/temp-store.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseQuotas, parseRetryAfter } from "../../daemon/sync/quota-headers.ts";
+import { parseQuotas, parseRetryAfter } from "../../daemon/budget/quota-headers.ts";
 
 const POLICY = '"minute";q=60;w=60, "day";q=10000;w=86400';
 const SAID = '"minute";r=59;t=60, "day";r=9990;t=43200';

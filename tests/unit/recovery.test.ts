@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
-import { listHeld } from "../../daemon/held/held-store.ts";
-import { listRevisions } from "../../shared/replica/revisions.ts";
+import { listHeld } from "../../daemon/home/held-store.ts";
+import { listRevisions } from "../../shared/replica/history/revisions.ts";
 import { seededRandom } from "../support/random.ts";
 import { holding, REFUSAL } from "../support/refusing-service.ts";
 import { type Machine, SyncCluster } from "../support/sync-cluster.ts";

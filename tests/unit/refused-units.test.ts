@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { isRefused, listRefusals } from "../../daemon/refused-units.ts";
-import type { DaemonStatus, UnitStatus } from "../../daemon/status.ts";
-import { isSynced } from "../../daemon/synced-projects.ts";
+import { isRefused, listRefusals } from "../../daemon/status/refused-units.ts";
+import type { DaemonStatus, UnitStatus } from "../../daemon/status/status.ts";
+import { isSynced } from "../../daemon/status/synced-projects.ts";
 
 const SYNCED: UnitStatus = {
   memories: 1,

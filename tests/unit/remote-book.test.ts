@@ -2,13 +2,13 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readEnvironment } from "../../daemon/cli/environment.ts";
-import { importInto } from "../../daemon/cli/import-into.ts";
+import { readEnvironment } from "../../cli/place/environment.ts";
+import { importInto } from "../../cli/writes/import-into.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/gateway/mount.ts";
-import { drainInbox } from "../../daemon/drain-inbox.ts";
-import { prepareHome } from "../../daemon/home.ts";
-import { appendToInbox } from "../../daemon/inbox.ts";
-import { openReplica } from "../../daemon/open-replica.ts";
+import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
+import { prepareHome } from "../../daemon/home/home.ts";
+import { appendToInbox } from "../../daemon/inbox/inbox.ts";
+import { openReplica } from "../../daemon/home/open-replica.ts";
 import { bindProject } from "../../daemon/remotes/bind-project.ts";
 import {
   addRemote,
@@ -18,17 +18,17 @@ import {
   openLogin,
   removeRemote,
 } from "../../daemon/remotes/remote-book.ts";
-import { findBinding, listRemotes } from "../../daemon/remotes/remote-store.ts";
+import { findBinding, listRemotes } from "../../daemon/home/remote-store.ts";
 import { readRemotes } from "../../daemon/remotes/remote-view.ts";
-import { createHttpService } from "../../daemon/sync/http-service.ts";
-import { ownRound } from "../../daemon/sync/plain/own-round.ts";
-import { readPosition, writePosition } from "../../daemon/sync/positions.ts";
+import { createHttpService } from "../../daemon/service/http-service.ts";
+import { ownRound } from "../../daemon/plain/own-round.ts";
+import { readPosition, writePosition } from "../../daemon/home/positions.ts";
 import { exchangeRound } from "../../daemon/sync/round.ts";
-import type { Service } from "../../daemon/sync/service.ts";
-import type { DaemonTables } from "../../daemon/tables.ts";
+import type { Service } from "../../daemon/service/service.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
-import { projectDocument, userDocument } from "../../shared/replica/address.ts";
-import type { ReplicaStore } from "../../shared/replica/store.ts";
+import { projectDocument, userDocument } from "../../shared/replica/document/address.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { realWorld } from "../../shared/world-real.ts";
 
 const PROJECT = "proj_book" as ProjectId;

@@ -1,9 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import * as Y from "yjs";
-import { ReplicaDocument } from "../../shared/replica/document.ts";
-import { ENTRY_TIME_MAX } from "../../shared/replica/stored-value.ts";
-import { joinForm, splitForm } from "../../shared/replica/text-form.ts";
+import { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { ENTRY_TIME_MAX } from "../../shared/replica/document/stored-value.ts";
+import { joinForm, splitForm } from "../../shared/replica/text/text-form.ts";
 import {
   anyEdit,
   applyEdit,

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { LOG_FILES_MAX, logFiles, RotatingFile } from "../../daemon/service/rotating-file.ts";
+import { LOG_FILES_MAX, logFiles, RotatingFile } from "../../daemon/supervise/rotating-file.ts";
 
 const BYTES_MAX = 100;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { backoffMs, CALL_DISTANCE_MS, SyncSchedule } from "../../daemon/sync/schedule.ts";
+import { backoffMs, CALL_DISTANCE_MS, SyncSchedule } from "../../daemon/budget/schedule.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 
 const ONE = "proj_one" as ProjectId;

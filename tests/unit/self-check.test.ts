@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SelfCheck } from "../../daemon/service/self-check.ts";
+import { SelfCheck } from "../../daemon/supervise/self-check.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
 
 const INTERVAL_MS = 15_000;

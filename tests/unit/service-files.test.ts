@@ -2,16 +2,16 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { homeOf } from "../../daemon/home.ts";
-import { launchdAgent } from "../../daemon/service/launchd-agent.ts";
-import { RUNTIME_ENVIRONMENT } from "../../daemon/service/runtime-environment.ts";
-import { scheduledTask } from "../../daemon/service/scheduled-task.ts";
+import { homeOf } from "../../daemon/home/home.ts";
+import { launchdAgent } from "../../daemon/supervise/launchd-agent.ts";
+import { RUNTIME_ENVIRONMENT } from "../../daemon/supervise/runtime-environment.ts";
+import { scheduledTask } from "../../daemon/supervise/scheduled-task.ts";
 import {
   defineService,
   type ServiceDefinition,
   serviceName,
-} from "../../daemon/service/service-definition.ts";
-import { systemdUnit } from "../../daemon/service/systemd-unit.ts";
+} from "../../daemon/supervise/service-definition.ts";
+import { systemdUnit } from "../../daemon/supervise/systemd-unit.ts";
 import { parseUnit } from "../support/parse-unit.ts";
 
 /** Where there is no systemd, units are not checked by it, and the run says so. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import * as Y from "yjs";
-import { ReplicaDocument } from "../../shared/replica/document.ts";
+import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import type { SyncPayload } from "../../shared/wire/sync.ts";
 import { failureOf } from "../support/failure.ts";
 import { NOW } from "../support/replicas.ts";

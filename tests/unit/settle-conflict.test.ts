@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { TextConflict } from "../../daemon/cli/local-conflicts.ts";
-import { settle } from "../../daemon/cli/settle-conflict.ts";
-import type { TextConflictKind } from "../../shared/replica/text-conflict-record.ts";
+import type { TextConflict } from "../../cli/local/local-conflicts.ts";
+import { settle } from "../../cli/writes/settle-conflict.ts";
+import type { TextConflictKind } from "../../shared/replica/conflicts/text-conflict-record.ts";
 
 interface Side {
   readonly text: string;

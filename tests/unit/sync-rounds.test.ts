@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { OpenDocument } from "../../shared/replica/open-document.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { pick, seededRandom } from "../support/random.ts";
 import { type Fault, type Machine, SyncCluster } from "../support/sync-cluster.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { askSync } from "../../daemon/cli/sync-progress.ts";
+import { askSync } from "../../cli/contact/sync-progress.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
 test("a long wait is asked for in parts, which end with its time or when all is decided", async () => {

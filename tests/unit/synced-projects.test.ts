@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { isOffline, isRefused } from "../../daemon/refused-units.ts";
-import { isSynced } from "../../daemon/synced-projects.ts";
+import { isOffline, isRefused } from "../../daemon/status/refused-units.ts";
+import { isSynced } from "../../daemon/status/synced-projects.ts";
 import { madeUpProject, madeUpStatus } from "../support/made-up-status.ts";
 
 const DELETED = { at: "2026-01-01T00:00:00.000Z", machine: null };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { count, firstLine } from "../../daemon/cli/output.ts";
-import { tableLines, tableOfSentences } from "../../daemon/cli/table-layout.ts";
+import { count, firstLine } from "../../cli/screen/output.ts";
+import { tableLines, tableOfSentences } from "../../cli/screen/table-layout.ts";
 
 const ROWS = [
   ["ID", "WHEN", "WHERE", "VALUE"],

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { columnsOf, cut, padded, wrapped } from "../../daemon/cli/text-width.ts";
+import { columnsOf, cut, padded, wrapped } from "../../cli/screen/text-width.ts";
 
 const COLUMNS: readonly (readonly [string, number])[] = [
   ["", 0],

@@ -8,8 +8,8 @@ import {
   editFromBase,
   mergeIntoText,
   replaceText,
-} from "../../shared/replica/text.ts";
-import { SpanList, SpanReader } from "../../shared/replica/text-spans.ts";
+} from "../../shared/replica/text/text.ts";
+import { SpanList, SpanReader } from "../../shared/replica/text/text-spans.ts";
 import { anyForks, anyTerminatedText, anyText } from "../support/text-arbitraries.ts";
 import { agreedText, documentOf, replicaOf, save, textOf } from "../trust/merge-replicas.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { placedVersions } from "../../daemon/cli/local-conflicts.ts";
-import { settle } from "../../daemon/cli/settle-conflict.ts";
-import { isOver } from "../../shared/replica/over-conflict.ts";
+import { placedVersions } from "../../cli/local/local-conflicts.ts";
+import { settle } from "../../cli/writes/settle-conflict.ts";
+import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
 import { FILE, FollowedClones } from "../support/followed-clones.ts";
 import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { unifiedDiff } from "../../daemon/cli/unified-diff.ts";
+import { unifiedDiff } from "../../cli/screen/unified-diff.ts";
 import { createGitSandbox } from "../support/git-sandbox.ts";
 import { anyText } from "../support/text-arbitraries.ts";
 

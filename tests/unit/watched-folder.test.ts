@@ -12,16 +12,16 @@ import {
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { POLL_MS } from "../../daemon/sources/poll-interval.ts";
-import { type OpenEvents, openEvents } from "../../daemon/sources/watch.ts";
-import { networkTrouble, readType, watchTrouble } from "../../daemon/sources/watch-trouble.ts";
+import { POLL_MS } from "../../daemon/watch/poll-interval.ts";
+import { type OpenEvents, openEvents } from "../../daemon/watch/watch.ts";
+import { networkTrouble, readType, watchTrouble } from "../../daemon/watch/watch-trouble.ts";
 import {
   type Change,
   createWatchFolder,
   type FolderWatch,
   SECOND_GLANCE_MS,
   type WatchSeams,
-} from "../../daemon/sources/watched-folder.ts";
+} from "../../daemon/watch/watched-folder.ts";
 import { silentLog } from "../../shared/log.ts";
 import { createDrivenWorld, type DrivenWorld } from "../support/driven-world.ts";
 import { mayMount, Mounts } from "../support/mounted-folder.ts";

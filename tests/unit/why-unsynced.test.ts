@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import { whyUnsynced } from "../../daemon/cli/why-unsynced.ts";
+import { whyUnsynced } from "../../cli/status/why-unsynced.ts";
 import type {
   DaemonStatus,
   ProjectStatus,
   RemoteStatus,
   ServiceStatus,
   UnitStatus,
-} from "../../daemon/status.ts";
+} from "../../daemon/status/status.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";
 const SYNCED: UnitStatus = { memories: 1, waiting: 0, contacted: true, refused: null, notes: [] };

@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { chmod, open, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ABSENT_HASH, hashOf, openFile } from "../../daemon/sources/read-file.ts";
-import { loadSwapNames } from "../../daemon/sources/swap-names.ts";
-import { replaceFile } from "../../daemon/sources/write-file.ts";
+import { ABSENT_HASH, hashOf, openFile } from "../../daemon/disk/read-file.ts";
+import { loadSwapNames } from "../../daemon/disk/swap-names.ts";
+import { replaceFile } from "../../daemon/disk/write-file.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "memsync-write-"));

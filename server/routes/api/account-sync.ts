@@ -2,12 +2,12 @@ import { Elysia } from "elysia";
 import { invalidAt } from "../../../shared/errors.ts";
 import { parseBatchRequest } from "../../../shared/wire/batch.ts";
 import { type ExchangeRequest, encodeExchangeAnswer } from "../../../shared/wire/exchange.ts";
-import { answer } from "../../answer.ts";
-import { emptyBody } from "../../read-json.ts";
-import { withContext } from "../../request-context.ts";
+import { answer } from "../../http/answer.ts";
+import { emptyBody } from "../../http/read-json.ts";
+import { withContext } from "../../http/request-context.ts";
 import type { Services } from "../../services/services.ts";
-import { readSyncBody } from "../project-sync.ts";
-import { UNPARSED } from "../route.ts";
+import { readSyncBody } from "../common/project-sync.ts";
+import { UNPARSED } from "../common/route.ts";
 import { exchangeParts } from "./project-parts.ts";
 
 /** `POST /api/sync`: the replica exchange of `user` and `global`, and of several projects. */

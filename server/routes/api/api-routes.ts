@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { Services } from "../../services/services.ts";
-import { projectSyncRoutes } from "../project-sync.ts";
+import { projectSyncRoutes } from "../common/project-sync.ts";
 import { accountRoutes } from "./account.ts";
 import { accountSyncRoutes } from "./account-sync.ts";
 import { connectionRoutes } from "./connections.ts";

@@ -4,13 +4,13 @@ import {
   connectRequestOf,
   parseConnectRequest,
 } from "../../../shared/wire/connection.ts";
-import { answer } from "../../answer.ts";
-import { onceOf } from "../../idempotency-key.ts";
-import { Query } from "../../query.ts";
-import { readRequiredJson } from "../../read-json.ts";
-import { withContext } from "../../request-context.ts";
+import { answer } from "../../http/answer.ts";
+import { onceOf } from "../../http/idempotency-key.ts";
+import { Query } from "../../http/query.ts";
+import { readRequiredJson } from "../../http/read-json.ts";
+import { withContext } from "../../http/request-context.ts";
 import type { Services } from "../../services/services.ts";
-import { requireWrite, UNPARSED } from "../route.ts";
+import { requireWrite, UNPARSED } from "../common/route.ts";
 
 /** `/api/projects/connect`: connects two projects, and undoes it. */
 export function connectionRoutes({ connections }: Services) {

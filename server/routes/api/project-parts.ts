@@ -9,8 +9,8 @@ import {
 import { encodeDocumentAnswers, type ExchangeAnswer } from "../../../shared/wire/exchange.ts";
 import { invalid } from "../../../shared/wire/parse.ts";
 import { existingProjectId } from "../../../shared/wire/project-id.ts";
-import { errorBody } from "../../errors-to-response.ts";
-import type { CallerContext } from "../../request-context.ts";
+import { errorBody } from "../../http/errors-to-response.ts";
+import type { CallerContext } from "../../http/request-context.ts";
 import type { Services } from "../../services/services.ts";
 import type { Static } from "@sinclair/typebox";
 

@@ -5,13 +5,13 @@ import {
   parseProjectPut,
 } from "../../../shared/wire/project.ts";
 import { existingProjectId } from "../../../shared/wire/project-id.ts";
-import { answer, answerRead } from "../../answer.ts";
-import { onceOf } from "../../idempotency-key.ts";
-import { readRequiredJson } from "../../read-json.ts";
-import { withContext } from "../../request-context.ts";
+import { answer, answerRead } from "../../http/answer.ts";
+import { onceOf } from "../../http/idempotency-key.ts";
+import { readRequiredJson } from "../../http/read-json.ts";
+import { withContext } from "../../http/request-context.ts";
 import type { ProjectDetails, Services } from "../../services/services.ts";
-import { answerProjects } from "../project-list.ts";
-import { requireWrite, UNPARSED } from "../route.ts";
+import { answerProjects } from "../common/project-list.ts";
+import { requireWrite, UNPARSED } from "../common/route.ts";
 
 /** `/api/projects`: the list, one project with its memories, create or update, delete. */
 export function projectRoutes({ projects }: Services) {

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
-import { answerRead } from "../../answer.ts";
-import { withContext } from "../../request-context.ts";
+import { answerRead } from "../../http/answer.ts";
+import { withContext } from "../../http/request-context.ts";
 import type { Services } from "../../services/services.ts";
 
 /** `GET /api/projects/stats`. No project is shadowed: every project's id begins with `proj_`. */

@@ -5,11 +5,11 @@ import { LIMITS } from "../../../shared/limits.ts";
 import { type MemoryDeleted, parseMemoryCreate } from "../../../shared/wire/memory.ts";
 import { existingProjectId } from "../../../shared/wire/project-id.ts";
 import { parseSyncPayload } from "../../../shared/wire/sync.ts";
-import { answer } from "../../answer.ts";
-import { readJson, readRequiredJson } from "../../read-json.ts";
-import { withContext } from "../../request-context.ts";
+import { answer } from "../../http/answer.ts";
+import { readJson, readRequiredJson } from "../../http/read-json.ts";
+import { withContext } from "../../http/request-context.ts";
 import type { MemoryQuery, PageRequest, Services } from "../../services/services.ts";
-import { requireWrite, UNPARSED } from "../route.ts";
+import { requireWrite, UNPARSED } from "../common/route.ts";
 import { MEMORY_FIELDS, publishedFields, SYNC_FIELDS } from "./published-fields.ts";
 import { publishedMemory, publishedProject } from "./published-views.ts";
 

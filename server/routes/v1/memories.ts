@@ -7,13 +7,13 @@ import {
   type MemoryList,
   parseMemoryCreate,
 } from "../../../shared/wire/memory.ts";
-import { answer, createAnswerAgain } from "../../answer.ts";
-import { onceOf } from "../../idempotency-key.ts";
-import { existingIfGiven, Query } from "../../query.ts";
-import { readRequiredJson } from "../../read-json.ts";
-import { withContext } from "../../request-context.ts";
+import { answer, createAnswerAgain } from "../../http/answer.ts";
+import { onceOf } from "../../http/idempotency-key.ts";
+import { existingIfGiven, Query } from "../../http/query.ts";
+import { readRequiredJson } from "../../http/read-json.ts";
+import { withContext } from "../../http/request-context.ts";
 import type { MemoryQuery, Page, Services } from "../../services/services.ts";
-import { requireWrite, UNPARSED } from "../route.ts";
+import { requireWrite, UNPARSED } from "../common/route.ts";
 
 /** `/v1/memories`: list and search, create, delete. */
 export function memoryRoutes({ memories }: Services) {

@@ -1,10 +1,10 @@
 import { Elysia } from "elysia";
 import type { ProjectWithText } from "../../../shared/wire/project.ts";
 import { existingProjectId } from "../../../shared/wire/project-id.ts";
-import { answerRead } from "../../answer.ts";
-import { withContext } from "../../request-context.ts";
+import { answerRead } from "../../http/answer.ts";
+import { withContext } from "../../http/request-context.ts";
 import type { Services } from "../../services/services.ts";
-import { answerProjects } from "../project-list.ts";
+import { answerProjects } from "../common/project-list.ts";
 
 /** `/v1/projects`: the list, and one project with its description document. */
 export function projectRoutes({ projects }: Services) {

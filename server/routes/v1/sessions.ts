@@ -2,9 +2,9 @@ import { Elysia } from "elysia";
 import { AppError } from "../../../shared/errors.ts";
 import { parseSessionId } from "../../../shared/ids.ts";
 import type { SessionList } from "../../../shared/wire/session.ts";
-import { answerRead } from "../../answer.ts";
-import { existingIfGiven, Query } from "../../query.ts";
-import { withContext } from "../../request-context.ts";
+import { answerRead } from "../../http/answer.ts";
+import { existingIfGiven, Query } from "../../http/query.ts";
+import { withContext } from "../../http/request-context.ts";
 import type { Services, SessionQuery } from "../../services/services.ts";
 
 /** `/v1/sessions`: the list, and one session. */

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { Services } from "../../services/services.ts";
-import { projectSyncRoutes } from "../project-sync.ts";
+import { projectSyncRoutes } from "../common/project-sync.ts";
 import { memoryRoutes } from "./memories.ts";
 import { projectRoutes } from "./projects.ts";
 import { sessionRoutes } from "./sessions.ts";

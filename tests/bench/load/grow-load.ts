@@ -1,11 +1,11 @@
 import * as Y from "yjs";
 import { LOCAL_ACCOUNT } from "../../../daemon/gateway/mount.ts";
-import { openReplica } from "../../../daemon/open-replica.ts";
-import { writePosition } from "../../../daemon/sync/positions.ts";
+import { openReplica } from "../../../daemon/home/open-replica.ts";
+import { writePosition } from "../../../daemon/home/positions.ts";
 import type { ProjectId } from "../../../shared/ids.ts";
 import { utf8Bytes } from "../../../shared/limits.ts";
-import { projectDocument } from "../../../shared/replica/address.ts";
-import { ReplicaDocument } from "../../../shared/replica/document.ts";
+import { projectDocument } from "../../../shared/replica/document/address.ts";
+import { ReplicaDocument } from "../../../shared/replica/document/document.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import type { NoteValues } from "./note-values.ts";
 

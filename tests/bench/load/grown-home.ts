@@ -1,4 +1,4 @@
-import { openReplica } from "../../../daemon/open-replica.ts";
+import { openReplica } from "../../../daemon/home/open-replica.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import { ADDRESS } from "./grow-load.ts";
 

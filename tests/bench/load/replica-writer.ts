@@ -1,4 +1,4 @@
-import { ReplicaDocument } from "../../../shared/replica/document.ts";
+import { ReplicaDocument } from "../../../shared/replica/document/document.ts";
 import { randomUint32 } from "../../../shared/world.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 

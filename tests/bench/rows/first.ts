@@ -1,4 +1,4 @@
-import { identifyProject } from "../../../daemon/sources/identity.ts";
+import { identifyProject } from "../../../daemon/git/identity.ts";
 import { delay } from "../../../shared/world.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import { createGitSandbox, type GitSandbox } from "../../support/git-sandbox.ts";

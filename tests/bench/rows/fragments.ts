@@ -1,10 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import * as Y from "yjs";
-import { type Arrival, changeBetween } from "../../../daemon/sources/arrivals.ts";
-import type { FileState } from "../../../daemon/sources/file-state.ts";
-import { planSave } from "../../../daemon/sources/plan-save.ts";
-import { ReplicaDocument } from "../../../shared/replica/document.ts";
+import { type Arrival, changeBetween } from "../../../daemon/files/arrivals.ts";
+import type { FileState } from "../../../daemon/files/file-state.ts";
+import { planSave } from "../../../daemon/files/plan-save.ts";
+import { ReplicaDocument } from "../../../shared/replica/document/document.ts";
 import { seededRandom } from "../../support/random.ts";
 import { FollowedMachine } from "../../support/followed-machines.ts";
 import { createGitSandbox } from "../../support/git-sandbox.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { homeOf } from "../../../daemon/home.ts";
-import { defineService } from "../../../daemon/service/service-definition.ts";
+import { homeOf } from "../../../daemon/home/home.ts";
+import { defineService } from "../../../daemon/supervise/service-definition.ts";
 import { delay } from "../../../shared/world.ts";
 import { realWorld } from "../../../shared/world-real.ts";
 import { createGitSandbox, type GitSandbox } from "../../support/git-sandbox.ts";

@@ -1,5 +1,5 @@
-import type { LiveConnection, LiveHandlers } from "../../../daemon/sync/service.ts";
-import type { App } from "../../../server/app.ts";
+import type { LiveConnection, LiveHandlers } from "../../../daemon/service/service.ts";
+import type { App } from "../../../server/app/app.ts";
 import type { LiveSession } from "../../../server/live/live-session.ts";
 import { encodeSubscribe, parseServerFrame } from "../../../shared/wire/live.ts";
 

@@ -1,7 +1,7 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import * as Y from "yjs";
-import { admitUpdate } from "../../../shared/replica/admit.ts";
-import { ReplicaDocument } from "../../../shared/replica/document.ts";
+import { admitUpdate } from "../../../shared/replica/admission/admit.ts";
+import { ReplicaDocument } from "../../../shared/replica/document/document.ts";
 import { pick } from "../../support/random.ts";
 import { viewOf } from "../../support/replicas.ts";
 import { forgeAnything } from "./forgeries.ts";

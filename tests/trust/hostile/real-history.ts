@@ -1,5 +1,5 @@
 import * as Y from "yjs";
-import { ReplicaDocument } from "../../../shared/replica/document.ts";
+import { ReplicaDocument } from "../../../shared/replica/document/document.ts";
 import { memoryChanges } from "../../support/real-data.ts";
 import { NOW } from "../../support/replicas.ts";
 

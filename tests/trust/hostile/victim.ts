@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import type { Selectable } from "kysely";
-import { type PastValue, unpackRevisions } from "../../../shared/replica/revision-pack.ts";
-import type { ReplicaTables } from "../../../shared/replica/tables.ts";
+import { type PastValue, unpackRevisions } from "../../../shared/replica/history/revision-pack.ts";
+import type { ReplicaTables } from "../../../shared/replica/log/tables.ts";
 import { pick } from "../../support/random.ts";
 import { type RunningServer, ServerFolder } from "../../support/server-process.ts";
 import { OWN_PROJECT, TARGET } from "./requests.ts";

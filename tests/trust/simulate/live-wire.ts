@@ -1,4 +1,4 @@
-import type { LiveConnection, LiveHandlers } from "../../../daemon/sync/service.ts";
+import type { LiveConnection, LiveHandlers } from "../../../daemon/service/service.ts";
 import type { LiveSession } from "../../../server/live/live-session.ts";
 import { encodeSubscribe, parseServerFrame } from "../../../shared/wire/live.ts";
 import type { Network } from "./network.ts";

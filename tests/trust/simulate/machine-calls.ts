@@ -2,9 +2,9 @@ import {
   createCalls,
   type HttpServiceOptions,
   type Send,
-} from "../../../daemon/sync/http-service.ts";
-import { RequestBudget } from "../../../daemon/sync/request-budget.ts";
-import type { LiveHandlers, Service } from "../../../daemon/sync/service.ts";
+} from "../../../daemon/service/http-service.ts";
+import { RequestBudget } from "../../../daemon/budget/request-budget.ts";
+import type { LiveHandlers, Service } from "../../../daemon/service/service.ts";
 import { olderSend } from "../../support/older-service.ts";
 import { CallWatch } from "./call-watch.ts";
 import { LiveWire } from "./live-wire.ts";

@@ -1,12 +1,12 @@
 import { mkdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Home, homeOf } from "../../../daemon/home.ts";
-import { LOCAL_ACCOUNT } from "../../../daemon/local-account.ts";
-import { openHomeDatabase } from "../../../daemon/open-home.ts";
-import { openReplica } from "../../../daemon/open-replica.ts";
-import { SECOND_GLANCE_MS, type WatchFolder } from "../../../daemon/sources/watched-folder.ts";
+import { type Home, homeOf } from "../../../daemon/home/home.ts";
+import { LOCAL_ACCOUNT } from "../../../daemon/home/local-account.ts";
+import { openHomeDatabase } from "../../../daemon/home/open-home.ts";
+import { openReplica } from "../../../daemon/home/open-replica.ts";
+import { SECOND_GLANCE_MS, type WatchFolder } from "../../../daemon/watch/watched-folder.ts";
 import type { ProjectId } from "../../../shared/ids.ts";
-import { type DocumentAddress, projectOf } from "../../../shared/replica/address.ts";
+import { type DocumentAddress, projectOf } from "../../../shared/replica/document/address.ts";
 import { connectBy } from "./disk/http-service.ts";
 import { mountDisk, mountVolume } from "./disk/mounted.ts";
 import { readDatabase, SqliteDisk, writeDatabase } from "./disk/sqlite-disk.ts";

@@ -1,10 +1,10 @@
-import { readLocalMemories } from "../../../daemon/cli/local-memories.ts";
+import { readLocalMemories } from "../../../cli/local/local-memories.ts";
 import { LOCAL_USER } from "../../../daemon/gateway/mount.ts";
-import { appendToInbox } from "../../../daemon/inbox.ts";
-import { openHomeDatabase } from "../../../daemon/open-home.ts";
+import { appendToInbox } from "../../../daemon/inbox/inbox.ts";
+import { openHomeDatabase } from "../../../daemon/home/open-home.ts";
 import { type MemoryId, memoryIdOf, type ProjectId } from "../../../shared/ids.ts";
 import { LIMITS } from "../../../shared/limits.ts";
-import { wireDocumentId } from "../../../shared/replica/address.ts";
+import { wireDocumentId } from "../../../shared/replica/document/address.ts";
 import { writeTransaction } from "../../../shared/sqlite/transaction.ts";
 import { wholeLines } from "./changes.ts";
 import type { Cluster } from "./cluster.ts";

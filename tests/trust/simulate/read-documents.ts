@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
-import type { DocumentAddress } from "../../../shared/replica/address.ts";
-import { loadDocument } from "../../../shared/replica/log-rows.ts";
-import type { ReplicaTables } from "../../../shared/replica/tables.ts";
+import type { DocumentAddress } from "../../../shared/replica/document/address.ts";
+import { loadDocument } from "../../../shared/replica/log/log-rows.ts";
+import type { ReplicaTables } from "../../../shared/replica/log/tables.ts";
 import { commonName } from "./shadow.ts";
 
 /** Every document that a database holds and `wanted` takes, as its updates, by its common name. */

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { ProjectId } from "../../../shared/ids.ts";
-import { listRevisions } from "../../../shared/replica/revisions.ts";
-import type { ReplicaTables } from "../../../shared/replica/tables.ts";
+import { listRevisions } from "../../../shared/replica/history/revisions.ts";
+import type { ReplicaTables } from "../../../shared/replica/log/tables.ts";
 import type { Machine } from "./machine.ts";
 import type { Owner } from "./scheduler.ts";
 

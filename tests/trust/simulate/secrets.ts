@@ -1,5 +1,5 @@
-import { listHeld } from "../../../daemon/held/held-store.ts";
-import { LOCAL_ACCOUNT } from "../../../daemon/local-account.ts";
+import { listHeld } from "../../../daemon/home/held-store.ts";
+import { LOCAL_ACCOUNT } from "../../../daemon/home/local-account.ts";
 import type { ProjectId } from "../../../shared/ids.ts";
 import type { Machine } from "./machine.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { createEmulatorApp, type EmulatorApp } from "../../../server/emulator/emulator-app.ts";
-import { openHostDatabase } from "../../../server/open-store.ts";
+import { openHostDatabase } from "../../../server/stores/open-store.ts";
 import { silentLog } from "../../../shared/log.ts";
 import type { Dice } from "./dice.ts";
 import { mountDisk } from "./disk/mounted.ts";

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import * as Y from "yjs";
-import { ReplicaDocument } from "../../../shared/replica/document.ts";
-import type { CommittedRow } from "../../../shared/replica/open-document.ts";
+import { ReplicaDocument } from "../../../shared/replica/document/document.ts";
+import type { CommittedRow } from "../../../shared/replica/store/open-document.ts";
 import type { KeyDiff } from "./memory-ledger.ts";
 
 /** What the rows of a node's log come to, and what each of them did. */

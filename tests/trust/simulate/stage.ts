@@ -1,6 +1,6 @@
 import { memoryIdOf, type ProjectId } from "../../../shared/ids.ts";
-import type { ReplicaDocument } from "../../../shared/replica/document.ts";
-import { revisionName } from "../../../shared/replica/revision-name.ts";
+import type { ReplicaDocument } from "../../../shared/replica/document/document.ts";
+import { revisionName } from "../../../shared/replica/history/revision-name.ts";
 import type { Cast } from "./cast.ts";
 import { Cluster } from "./cluster.ts";
 import { Dice } from "./dice.ts";

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { volumeOf } from "./mounted.ts";
 import { DiskError, type Inode, type Volume } from "./volume.ts";
 
-// What `daemon/sources` uses of `node:fs/promises`, on the simulation's volumes. Each call lets
+// What `daemon/files` uses of `node:fs/promises`, on the simulation's volumes. Each call lets
 // others come first.
 
 const NANOSECONDS_PER_MS = 1e6;

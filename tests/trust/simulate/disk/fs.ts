@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
-import type { CopyAttributes } from "../../../../daemon/sources/file-attributes.ts";
-import type { HoldAlone } from "../../../../daemon/sources/hold-alone.ts";
-import type { SwapNames } from "../../../../daemon/sources/swap-names.ts";
+import type { CopyAttributes } from "../../../../daemon/disk/file-attributes.ts";
+import type { HoldAlone } from "../../../../daemon/disk/hold-alone.ts";
+import type { SwapNames } from "../../../../daemon/disk/swap-names.ts";
 import {
   type FileHandle,
   inodeOf,
@@ -13,7 +13,7 @@ import {
 import { volumeOf } from "./mounted.ts";
 
 export type { FileHandle };
-// What `daemon/sources` uses of `node:fs`, on the simulation's volumes.
+// What `daemon/files` uses of `node:fs`, on the simulation's volumes.
 export { constants };
 
 export function lstatSync(path: string): Stats {
@@ -82,17 +82,17 @@ export function unlinkSync(path: string): void {
   volumeOf(path).remove(path);
 }
 
-/** Stands for `daemon/sources/swap-names.ts`. */
+/** Stands for `daemon/disk/swap-names.ts`. */
 export async function loadSwapNames(): Promise<SwapNames> {
   return (one, other) => volumeOf(other).swap(one, other);
 }
 
-/** Stands for `daemon/sources/file-attributes.ts`: there are none. */
+/** Stands for `daemon/disk/file-attributes.ts`: there are none. */
 export async function loadCopyAttributes(): Promise<CopyAttributes> {
   return () => true;
 }
 
-/** Stands for `daemon/sources/hold-alone.ts`: nothing comes in between. */
+/** Stands for `daemon/disk/hold-alone.ts`: nothing comes in between. */
 export async function loadHoldAlone(): Promise<HoldAlone> {
   return () => () => {};
 }

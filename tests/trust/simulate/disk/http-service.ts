@@ -1,5 +1,5 @@
-import type { HttpServiceOptions } from "../../../../daemon/sync/http-service.ts";
-import type { Service } from "../../../../daemon/sync/service.ts";
+import type { HttpServiceOptions } from "../../../../daemon/service/http-service.ts";
+import type { Service } from "../../../../daemon/service/service.ts";
 import type { World } from "../../../../shared/world.ts";
 
 type Connect = (options: HttpServiceOptions) => Service;
@@ -11,7 +11,7 @@ export function connectBy(world: World, connect: Connect): void {
   networks.set(world, connect);
 }
 
-/** Stands for the one of `daemon/sync/http-service.ts`. */
+/** Stands for the one of `daemon/service/http-service.ts`. */
 export function createHttpService(options: HttpServiceOptions): Service {
   const connect = networks.get(options.world);
   if (!connect) throw new Error("a process of no machine asks for a service");

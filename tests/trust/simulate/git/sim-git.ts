@@ -1,4 +1,4 @@
-import type { Git, GitResult } from "../../../../daemon/sources/run-git.ts";
+import type { Git, GitResult } from "../../../../daemon/git/run-git.ts";
 import type { Volume } from "../disk/volume.ts";
 import type { Commit } from "./objects.ts";
 import { type ObjectStores, type Repository, repositoryAt } from "./repository.ts";
@@ -8,7 +8,7 @@ const BLOB_MODE = "100644";
 
 type Command = (repository: Repository, args: readonly string[]) => GitResult;
 
-/** What `daemon/sources` asks of git, by the command's name. */
+/** What `daemon/files` asks of git, by the command's name. */
 const COMMANDS: Readonly<Record<string, Command>> = {
   "rev-parse": ({ root, gitDir }) => done([root, gitDir, gitDir, "false"].map(withBreak).join("")),
   "for-each-ref": forEachRef,

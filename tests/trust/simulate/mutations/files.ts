@@ -5,14 +5,14 @@ export const FILES: readonly Mutation[] = [
   mutation(
     "a file is not flushed before it gets its name",
     28,
-    "daemon/sources/twin-file.ts",
+    "daemon/disk/twin-file.ts",
     "await handle.sync();",
     "",
   ),
   mutation(
     "a save is compared with the live text instead of its base",
     2,
-    "daemon/sources/file-edit.ts",
+    "daemon/files/file-edit.ts",
     "document.editText(seen, lines)",
     "document.editText(document.captureText(), lines)",
   ),

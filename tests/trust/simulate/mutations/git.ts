@@ -1,6 +1,6 @@
 import { type Mutation, mutation } from "./mutation.ts";
 
-const DECIDE = "daemon/sources/decide-following.ts";
+const DECIDE = "daemon/files/decide-following.ts";
 
 /** In what git's branches and commits mean for a tracked file. */
 export const GIT: readonly Mutation[] = [
@@ -28,7 +28,7 @@ export const GIT: readonly Mutation[] = [
   mutation(
     "a commit that another machine has read is read once more",
     "what one machine has read of a commit another does not bring back",
-    "daemon/sources/known-commits.ts",
+    "daemon/git/known-commits.ts",
     "return commit !== undefined && document.metadata",
     'return commit === "" && document.metadata',
   ),
@@ -42,14 +42,14 @@ export const GIT: readonly Mutation[] = [
   mutation(
     "a tracked file need not stand still",
     "a file in the middle of a checkout is nobody's save",
-    "daemon/sources/read-tracked-text.ts",
+    "daemon/git/read-tracked-text.ts",
     "if (startedMs - sighting.sinceMs < QUIET_MS) {",
     "if (startedMs - sighting.sinceMs < -QUIET_MS) {",
   ),
   mutation(
     "the index's lock is not looked at",
     "a file is left alone for as long as git works",
-    "daemon/sources/git-operation.ts",
+    "daemon/git/git-operation.ts",
     'names.has("index.lock") ||',
     "",
   ),

@@ -1,8 +1,8 @@
 import { type Mutation, mutation } from "./mutation.ts";
 
-const PLAN = "daemon/sources/plan-save.ts";
-const TAKE = "daemon/sources/take-sight.ts";
-const DECIDE = "daemon/sources/decide-following.ts";
+const PLAN = "daemon/files/plan-save.ts";
+const TAKE = "daemon/files/take-sight.ts";
+const DECIDE = "daemon/files/decide-following.ts";
 
 /** In what saves, and files that are empty, gone or made anew, mean. */
 export const SAVES: readonly Mutation[] = [
@@ -30,7 +30,7 @@ export const SAVES: readonly Mutation[] = [
   mutation(
     "a save into a file that has lost its name is not kept in the history",
     "a save into a file that has lost its name stands in the history",
-    "daemon/sources/take-late-save.ts",
+    "daemon/files/take-late-save.ts",
     "await keepSave(context, open, { ...save, outcome, conflicts });",
     "",
   ),
@@ -44,7 +44,7 @@ export const SAVES: readonly Mutation[] = [
   mutation(
     "nobody is told that lines stay",
     "lines that others brought a moment ago stay, and that is told",
-    "daemon/sources/undone-conflicts.ts",
+    "daemon/files/undone-conflicts.ts",
     "if (kept.length === 0) return [];",
     "if (kept.length >= 0) return [];",
   ),
@@ -58,35 +58,35 @@ export const SAVES: readonly Mutation[] = [
   mutation(
     "what we write back is new once more",
     "a second save that leaves them out still does not renew their minute",
-    "daemon/sources/arrivals.ts",
+    "daemon/files/arrivals.ts",
     "const known = new SpanSet(former.flatMap(({ brought }) => brought));",
     "const known = new SpanSet([]);",
   ),
   mutation(
     "the minute never ends",
     "after the minute a save takes away what it does not have",
-    "daemon/sources/arrivals.ts",
+    "daemon/files/arrivals.ts",
     "export const UNSEEN_MS = 60_000;",
     "export const UNSEEN_MS = 60_000_000;",
   ),
   mutation(
     "the minute lasts a second",
     "lines that others brought a moment ago stay, and that is told",
-    "daemon/sources/arrivals.ts",
+    "daemon/files/arrivals.ts",
     "export const UNSEEN_MS = 60_000;",
     "export const UNSEEN_MS = 1000;",
   ),
   mutation(
     "what came before a restart counts as seen",
     "what came before a restart is as new as it was",
-    "daemon/sources/arrival-clock.ts",
+    "daemon/files/arrival-clock.ts",
     "if (cameAt === undefined) return Math.min(savedAt, now) - at;",
     "if (cameAt === undefined) return Number.POSITIVE_INFINITY;",
   ),
   mutation(
     "how new something is goes by the wall clock",
     "setting the clock makes nothing older",
-    "daemon/sources/arrival-clock.ts",
+    "daemon/files/arrival-clock.ts",
     "if (cameAt === undefined) return Math.min(savedAt, now) - at;",
     "return savedAt - at;",
   ),
@@ -114,7 +114,7 @@ export const SAVES: readonly Mutation[] = [
   mutation(
     "nobody is told that line endings went back",
     "line endings that others changed a moment ago go back, and that is told",
-    "daemon/sources/take-edit.ts",
+    "daemon/files/take-edit.ts",
     "if (!by) return [];",
     "return [];",
   ),
@@ -177,21 +177,21 @@ export const SAVES: readonly Mutation[] = [
   mutation(
     "a large deletion is told to nobody",
     "the deletion of most of a text is told on every machine",
-    "shared/replica/large-deletion.ts",
+    "shared/replica/conflicts/large-deletion.ts",
     "if (count * 2 <= total) return undefined;",
     "return undefined;",
   ),
   mutation(
     "a secret in a file is taken",
     "a secret in a file stays out of its document until it is taken out",
-    "daemon/sources/held-save.ts",
+    "daemon/files/held-save.ts",
     "const why = isNew ?",
     'const why = isNew && file.hash === "" ?',
   ),
   mutation(
     "late saves are left at the end",
     "what a program writes into a file that has lost its name is taken at the end, too",
-    "daemon/sources/followed-file.ts",
+    "daemon/files/followed-file.ts",
     "await this.#takeLateSaves().catch((thrown) => this.#failed(thrown));",
     "",
   ),

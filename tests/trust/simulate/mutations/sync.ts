@@ -36,12 +36,12 @@ export const SYNC: readonly Mutation[] = [
     found: 4,
     replacements: [
       {
-        file: "daemon/sync/schedule.ts",
+        file: "daemon/budget/schedule.ts",
         from: "this.#askedToWaitUntil = now + (retryAfterMs ?? 0);",
         to: "this.#askedToWaitUntil = retryAfterMs === undefined ? 0 : now;",
       },
       {
-        file: "daemon/sync/budget.ts",
+        file: "daemon/budget/budget.ts",
         from: "this.#closedUntil = Math.max(this.#closedUntil, now + retryAfterMs);",
         to: "this.#closedUntil = 0;",
       },
@@ -50,7 +50,7 @@ export const SYNC: readonly Mutation[] = [
   mutation(
     "calls keep no distance",
     2,
-    "daemon/sync/schedule.ts",
+    "daemon/budget/schedule.ts",
     "const notBefore = again ? now : now + CALL_DISTANCE_MS;",
     "const notBefore = again ? now : now + CALL_DISTANCE_MS / 10;",
   ),
@@ -85,7 +85,7 @@ export const SYNC: readonly Mutation[] = [
   mutation(
     "the inbox is applied again at each start",
     3,
-    "daemon/drain-inbox.ts",
+    "daemon/inbox/drain-inbox.ts",
     'if (writes.length > 0) await context.db.deleteFrom("inbox").execute();',
     "",
   ),

@@ -1,0 +1,109 @@
+import type { Command } from "commander";
+import type { Environment } from "./place/environment.ts";
+
+/** Commands that one module adds to the command line. */
+export interface CommandGroup {
+  /** What a command line that is about them begins with. */
+  readonly names: readonly string[];
+  /** They are about all other commands, which are loaded, too. */
+  readonly needsAll?: true;
+  /** Loads their code, which no other command waits for. */
+  load(): Promise<(program: Command, env: Environment) => void>;
+}
+
+/** All commands, in the order in which the help lists them. */
+export const COMMAND_GROUPS: readonly CommandGroup[] = [
+  { names: ["up"], load: async () => (await import("./commands/up.ts")).addUpCommand },
+  {
+    names: ["start", "stop", "restart", "daemon"],
+    load: async () => (await import("./commands/lifecycle.ts")).addLifecycleCommands,
+  },
+  {
+    names: ["install", "uninstall"],
+    load: async () => (await import("./commands/install.ts")).addInstallCommands,
+  },
+  { names: ["logs"], load: async () => (await import("./commands/logs.ts")).addLogsCommand },
+  {
+    names: ["status", "projects", "link", "unlink", "sync", "env"],
+    load: async () => (await import("./commands/daemon.ts")).addDaemonCommands,
+  },
+  {
+    names: ["project"],
+    load: async () => (await import("./commands/project.ts")).addProjectCommand,
+  },
+  {
+    names: ["login", "logout"],
+    load: async () => (await import("./commands/login.ts")).addLoginCommands,
+  },
+  {
+    names: ["remote"],
+    load: async () => (await import("./commands/remotes.ts")).addRemoteCommands,
+  },
+  { names: ["doctor"], load: async () => (await import("./commands/doctor.ts")).addDoctorCommand },
+  {
+    names: ["set", "add", "get", "list", "rm"],
+    load: async () => (await import("./commands/memories.ts")).addMemoryCommands,
+  },
+  { names: ["search"], load: async () => (await import("./commands/search.ts")).addSearchCommand },
+  {
+    names: ["history", "restore"],
+    load: async () => (await import("./commands/history.ts")).addHistoryCommands,
+  },
+  { names: ["doc"], load: async () => (await import("./commands/doc.ts")).addDocCommand },
+  {
+    names: ["conflicts"],
+    load: async () => (await import("./commands/conflicts.ts")).addConflictCommands,
+  },
+  {
+    names: ["stats", "sessions"],
+    load: async () => (await import("./commands/stats.ts")).addStatsCommands,
+  },
+  {
+    names: ["connect", "disconnect"],
+    load: async () => (await import("./commands/connect.ts")).addConnectCommands,
+  },
+  { names: ["held"], load: async () => (await import("./commands/held.ts")).addHeldCommands },
+  {
+    names: ["export", "import"],
+    load: async () => (await import("./commands/transfer.ts")).addTransferCommands,
+  },
+  {
+    names: ["preview"],
+    load: async () => (await import("./commands/preview.ts")).addPreviewCommand,
+  },
+  {
+    names: ["emulator"],
+    load: async () => (await import("./commands/emulator.ts")).addEmulatorCommand,
+  },
+  { names: ["exec"], load: async () => (await import("./commands/exec.ts")).addExecCommand },
+  { names: ["server"], load: async () => (await import("./commands/server.ts")).addServerCommands },
+  {
+    names: ["conformance"],
+    load: async () => (await import("./commands/conformance.ts")).addConformanceCommand,
+  },
+  { names: ["demo"], load: async () => (await import("./commands/demo.ts")).addDemoCommand },
+  {
+    names: ["completion", "complete"],
+    needsAll: true,
+    load: async () => (await import("./commands/completion.ts")).addCompletionCommands,
+  },
+];
+
+/** What the program answers without any command. */
+const OF_THE_PROGRAM = ["-V", "--version"];
+
+/**
+ * Adds the commands that a command line which begins with `first` is about: those of its group, or
+ * all where it names none, as in a request for help or a mistyped command.
+ */
+export async function addCommands(
+  program: Command,
+  env: Environment,
+  first: string | undefined,
+): Promise<void> {
+  if (first !== undefined && OF_THE_PROGRAM.includes(first)) return;
+  const named = COMMAND_GROUPS.find(({ names }) => first !== undefined && names.includes(first));
+  const groups = named && !named.needsAll ? [named] : COMMAND_GROUPS;
+  const add = await Promise.all(groups.map((group) => group.load()));
+  for (const each of add) each(program, env);
+}

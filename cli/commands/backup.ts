@@ -1,0 +1,54 @@
+import type { Command } from "commander";
+import { realWorld } from "../../shared/world-real.ts";
+import { backUp, restore } from "../../daemon/embedded/embedded-service.ts";
+import type { Environment } from "../place/environment.ts";
+import { say, sayJson } from "../screen/output.ts";
+import { resolveFolder } from "../place/resolve-folder.ts";
+import { databasePathOf, type SettingFlags, withDatabase } from "../server/server-settings.ts";
+
+interface CopyFlags {
+  readonly databaseUrl?: string;
+  readonly config?: string;
+  readonly force?: boolean;
+  readonly json?: boolean;
+}
+
+/** `server backup` and `server restore`. */
+export function addBackupCommands(server: Command, env: Environment): void {
+  withDatabase(server.command("backup <file>"))
+    .description("copy the database, whether the server runs or not")
+    .option("--force", "put it in the place of a file that is there")
+    .option("--json", "print what was done as JSON")
+    .action((file: string, flags: CopyFlags) => runBackup(env, file, flags));
+  withDatabase(server.command("restore <file>"))
+    .description("put a backup in the place of the database, which is kept under another name")
+    .option("--json", "print what was done as JSON")
+    .action((file: string, flags: CopyFlags) => runRestore(env, file, flags));
+}
+
+async function runBackup(env: Environment, named: string, flags: CopyFlags): Promise<void> {
+  const file = resolveFolder(env, named);
+  const database = databasePathOf(env, placeOf(flags));
+  const force = flags.force === true;
+  const bytes = await backUp({ database, file, force, world: realWorld });
+  if (flags.json) sayJson({ file, bytes });
+  else say(`backed up to ${file} (${bytes} bytes)`);
+}
+
+async function runRestore(env: Environment, named: string, flags: CopyFlags): Promise<void> {
+  const file = resolveFolder(env, named);
+  const database = databasePathOf(env, placeOf(flags));
+  const { setAside, revoked } = await restore({ file, database, world: realWorld });
+  if (flags.json) {
+    sayJson({ database, set_aside: setAside ?? null, tokens_revoked_again: revoked });
+    return;
+  }
+  say(`restored ${database} from ${file}`);
+  if (setAside !== undefined) say(`the database that was there is kept at ${setAside}`);
+  if (revoked > 0) say(`tokens revoked since the backup stay revoked: ${revoked}`);
+  say("tokens and accounts made since the backup are not there any more: see `server token list`");
+}
+
+function placeOf({ databaseUrl, config }: CopyFlags): SettingFlags {
+  return { databaseUrl, config };
+}

@@ -1,0 +1,104 @@
+import { script } from "@bomb.sh/tab";
+import tab from "@bomb.sh/tab/commander";
+import type { Command } from "commander";
+import { type Candidate, candidatesFor, valuesFor } from "../help/completion-candidates.ts";
+import type { Environment } from "../place/environment.ts";
+import { say } from "../screen/output.ts";
+
+type Completions = ReturnType<typeof tab>;
+
+/**
+ * The library's own for bash lets the shell evaluate what is typed and what is offered, a memory's
+ * key among it; this one evaluates nothing. Bash takes words apart at colons, of which a key may
+ * have some: they are put together here, and of what is offered bash wants what is behind them.
+ */
+const BASH_SCRIPT = `_memsync() {
+  local word description at before=
+  local -a words=()
+  COMPREPLY=()
+  for ((at = 1; at <= COMP_CWORD; at++)); do
+    word=\${COMP_WORDS[at]}
+    if ((\${#words[@]} > 0)) && [[ $word == :* || ($at -gt 1 && \${COMP_WORDS[at-1]} == *:) ]]; then
+      words[\${#words[@]}-1]+=$word
+    else
+      words+=("$word")
+    fi
+  done
+  [[ $COMP_WORDBREAKS == *:* && \${words[\${#words[@]}-1]} == *:* ]] &&
+    before=\${words[\${#words[@]}-1]%:*}:
+  while IFS=$'\\t' read -r word description; do
+    [[ $word == :* ]] || COMPREPLY+=("\${word#"$before"}")
+  done < <(memsync complete -- "\${words[@]}" 2> /dev/null)
+}
+complete -o default -F _memsync memsync`;
+
+/** The library's own for zsh evaluates, too, and loses what is behind a colon. */
+const ZSH_SCRIPT = `#compdef memsync
+_memsync() {
+  local word description
+  local -a offered
+  while IFS=$'\\t' read -r word description; do
+    [[ $word == :* ]] || offered+=("\${word//:/\\\\:}:$description")
+  done < <(memsync complete -- "\${(@Q)words[2,CURRENT]}" 2> /dev/null)
+  if ((\${#offered})); then
+    _describe memsync offered
+  else
+    _files
+  fi
+}
+compdef _memsync memsync`;
+
+const HELP = `
+Examples:
+  memsync completion bash >> ~/.bash_completion
+  memsync completion zsh > "\${fpath[1]}/_memsync"
+  memsync completion fish > ~/.config/fish/completions/memsync.fish`;
+
+/**
+ * `completion`: what a shell needs to complete commands, options, keys and folders. Comes after all
+ * other commands, for it describes them. What it prints asks the hidden command `complete`.
+ */
+export function addCompletionCommands(program: Command, env: Environment): void {
+  const completions = tab(program, { completionCommandName: "completion" });
+  for (const command of program.commands) {
+    if (command.name() === "completion") {
+      command.description("print a script that completes commands in your shell");
+      command.addHelpText("after", HELP);
+      command.action((shell: string) => printScript(shell));
+    }
+    if (command.name() === "complete") {
+      command.hook("preAction", async (_, { args }) => await fillIn(completions, args, env));
+    }
+  }
+}
+
+function printScript(shell: string): void {
+  if (shell === "bash") say(BASH_SCRIPT);
+  else if (shell === "zsh") say(ZSH_SCRIPT);
+  else script(shell, "memsync", "memsync");
+}
+
+/** What this machine alone knows: the keys there are, say. Read before the library asks for it. */
+async function fillIn(completions: Completions, words: readonly string[], env: Environment) {
+  const word = words.at(-1) ?? "";
+  const named = [...completions.commands.values()].filter(({ value }) => {
+    const path = value.split(" ");
+    return path.every((part, at) => words[at] === part) && words.length > path.length;
+  });
+  for (const command of named) {
+    for (const argument of command.arguments.values()) {
+      const candidates = await candidatesFor(command.value, argument.name, word, env);
+      if (candidates.length > 0) argument.handler = (complete) => offer(complete, candidates);
+    }
+    const option = command.options.get(words.at(-2)?.replace(/^--/, "") ?? "");
+    const values = option ? await valuesFor(option.value, word, env) : [];
+    if (option && values.length > 0) option.handler = (complete) => offer(complete, values);
+  }
+}
+
+function offer(
+  complete: (value: string, description: string) => void,
+  candidates: readonly Candidate[],
+): void {
+  for (const { value, description } of candidates) complete(value, description);
+}

@@ -1,0 +1,230 @@
+import type { Command } from "commander";
+import { realWorld } from "../../shared/world-real.ts";
+import { agreeToAudience } from "../writes/audience.ts";
+import type { Environment } from "../place/environment.ts";
+import { CommandFailed, UsageError } from "../screen/errors.ts";
+import { findProject } from "../place/find-project.ts";
+import {
+  conflictAdvice,
+  conflictJson,
+  conflictLines,
+  conflictRow,
+} from "../views/conflict-view.ts";
+import { parseLayer } from "../place/layer-option.ts";
+import {
+  type LocalConflict,
+  listConflicts,
+  type MemoryConflict,
+  type TextConflict,
+  timeOf,
+} from "../local/local-conflicts.ts";
+import type { LocalDocument } from "../local/local-documents.ts";
+import { noticeName } from "../notices/notice-name.ts";
+import { markSeen } from "../notices/notice-files.ts";
+import { writeToInbox } from "../writes/offline-write.ts";
+import { say, sayJson, saySentence, sayText, shortName, table } from "../screen/output.ts";
+import { type PlaceOptions, withAgreement, withLocal, withPlace } from "../place/place.ts";
+import { putAtPlaces, putBack } from "../writes/put-back.ts";
+import { saveMemory, saveText } from "../writes/save.ts";
+import { settle } from "../writes/settle-conflict.ts";
+import { timeShown } from "../views/version-view.ts";
+
+interface Options extends PlaceOptions {
+  readonly json?: boolean;
+  readonly yes?: boolean;
+}
+
+const HELP = `
+A memory that two machines wrote at the same time has one value, the later; the other is a conflict.
+Of a line that both changed, both versions are in the document. So are lines that one machine had
+just added or deleted when another saved without having seen that. A deletion of most of a document
+is shown, too. A conflict is the same on every machine, with the same ID, until it is settled on one
+of them, or the memory is written again. What loses for good goes to the history.
+
+Examples:
+  memsync conflicts                     those of every project, of user and global
+  memsync conflicts show k3j5h2ab       both versions, whole, with their numbers
+  memsync conflicts choose k3j5h2ab 2   only the second version stays in the document
+  memsync conflicts restore k3j5h2ab    brings back the version that is not there
+  memsync conflicts dismiss k3j5h2ab    all stays as it is, and no machine shows it any more`;
+
+/** `conflicts`: losing versions. */
+export function addConflictCommands(program: Command, env: Environment): void {
+  const conflicts = program.command("conflicts").enablePositionalOptions();
+  const withJson = (command: Command) =>
+    withPlace(command).option("--json", "print what is found as JSON");
+  withJson(conflicts)
+    .description("list what machines disagree about: show, choose, restore, dismiss")
+    .addHelpText("after", HELP)
+    .action((options: Options) => list(env, options));
+  withJson(conflicts.command("list", { hidden: true }))
+    .description("list them, as without any command")
+    .action((_: Options, command: Command) => list(env, command.optsWithGlobals()));
+  withJson(conflicts.command("show <id>"))
+    .description("print both versions, with when and where they were written")
+    .addHelpText("after", HELP)
+    .action((id: string, _: Options, command: Command) => show(env, id, command.optsWithGlobals()));
+  withJson(conflicts.command("choose <id> <version>"))
+    .description("leave only this version of lines in the document, and settle the conflict")
+    .addHelpText("after", HELP)
+    .action((id: string, version: string, _: Options, command: Command) =>
+      choose(env, id, version, command.optsWithGlobals()),
+    );
+  withAgreement(withJson(conflicts.command("restore <id>")))
+    .description("bring back what lost; syncs like any other write")
+    .addHelpText("after", HELP)
+    .action((id: string, _: Options, command: Command) =>
+      restore(env, id, command.optsWithGlobals()),
+    );
+  withJson(conflicts.command("dismiss <id>"))
+    .description("keep all as it is, and show the conflict no more, on any machine")
+    .addHelpText("after", HELP)
+    .action((id: string, _: Options, command: Command) =>
+      dismiss(env, id, command.optsWithGlobals()),
+    );
+}
+
+async function findAll(env: Environment, options: PlaceOptions): Promise<LocalConflict[]> {
+  const layer = options.layer === undefined ? undefined : parseLayer(options.layer);
+  return await withLocal(env, async (db) => {
+    const { project } = options;
+    const name = project === undefined ? undefined : await findProject(db, project, env);
+    const isMeant = (document: LocalDocument) =>
+      (layer === undefined || document.layer === layer) &&
+      (name === undefined || document.name === name) &&
+      (options.remote === undefined || document.remote === options.remote);
+    return db ? await listConflicts(db, isMeant) : [];
+  });
+}
+
+async function find(env: Environment, id: string, options: PlaceOptions): Promise<LocalConflict> {
+  const found = (await findAll(env, options)).find((conflict) => conflict.id === id);
+  if (found) return found;
+  throw new CommandFailed(
+    `there is no conflict ${id}: \`memsync conflicts\` lists those there are`,
+  );
+}
+
+async function list(env: Environment, options: Options): Promise<void> {
+  const conflicts = await findAll(env, options);
+  if (options.json) {
+    sayJson(conflicts.map(conflictJson));
+    return;
+  }
+  markSeen(env.home, conflicts.map(nameOf));
+  if (conflicts.length === 0) say("no conflicts");
+  else {
+    const rows = conflicts.map((each) => [
+      each.id,
+      timeShown(timeOf(each)),
+      shortName(each.document.title),
+      ...conflictRow(each),
+    ]);
+    const heading = ["ID", "WHEN", "WHERE", "WHAT", "MACHINE", "LOSING VERSION"];
+    for (const line of table([heading, ...rows], SPARE)) say(line);
+    say("\n`memsync conflicts show ID` prints both versions");
+  }
+}
+
+/** When, on which machine and where. */
+const SPARE = [1, 4, 2];
+
+function nameOf(conflict: LocalConflict): string {
+  return noticeName("conflict", conflict.id, timeOf(conflict));
+}
+
+async function show(env: Environment, id: string, options: Options): Promise<void> {
+  const conflict = await find(env, id, options);
+  if (options.json) {
+    sayJson(conflictJson(conflict));
+    return;
+  }
+  markSeen(env.home, [nameOf(conflict)]);
+  sayText([...conflictLines(conflict), ""]);
+  saySentence(conflictAdvice(conflict));
+}
+
+async function restore(env: Environment, id: string, options: Options): Promise<void> {
+  const conflict = await find(env, id, options);
+  if (conflict.kind === "memory") await restoreMemory(env, conflict, options);
+  else await restoreLines(env, conflict);
+  if (options.json) sayJson(conflictJson(conflict));
+  else if (conflict.kind === "text") say("put the lines back into the document");
+  else say(`restored "${conflict.losing.key}"; what it replaced is in its history`);
+}
+
+async function restoreMemory(
+  env: Environment,
+  { document, losing }: MemoryConflict,
+  options: Options,
+): Promise<void> {
+  const { layer, name, account } = document;
+  const remote = layer === "project" ? undefined : document.remote;
+  const place = { layer, document: name, account, remote };
+  await agreeToAudience(env, place, "restored", options);
+  await saveMemory(env, place, losing.key, losing.value);
+}
+
+/** Only what has lines can be brought back; which of two versions is to stay, `choose` says. */
+async function restoreLines(env: Environment, conflict: TextConflict): Promise<void> {
+  const { id, document, versions, content, record } = conflict;
+  const missing = versions.filter(({ inText, text }) => !inText && text !== "");
+  if (missing.length === 0 || record.kind === "format") {
+    throw new CommandFailed(
+      `both versions are in the document: \`memsync conflicts choose ${id} 1\` or \`2\` leaves ` +
+        `one of them there, \`memsync conflicts dismiss ${id}\` both`,
+    );
+  }
+  if (missing.some(({ cut }) => cut)) {
+    throw new CommandFailed(
+      "what lost is too long to be kept here whole: `memsync doc history` has the versions that " +
+        "held it, and `memsync doc restore REV` brings one back",
+    );
+  }
+  const text = missing.reduce((whole, { text: lines, places }) => {
+    if (places.length > 0) return putAtPlaces(whole, places);
+    return putBack(whole, lines, versions.find((each) => each.text !== lines)?.text ?? "");
+  }, content);
+  await saveText(env, document.name, content, text);
+  if (record.kind === "deletion" || record.kind === "elsewhere") await dismissIn(env, conflict);
+}
+
+async function choose(env: Environment, id: string, version: string, options: Options) {
+  const conflict = await find(env, id, options);
+  if (conflict.kind === "memory") {
+    throw new CommandFailed(
+      `${id} is a memory's: \`memsync conflicts restore ${id}\` brings back what lost, ` +
+        "`dismiss` lets it go",
+    );
+  }
+  if (version !== "1" && version !== "2") {
+    throw new UsageError(`choose 1 or 2: \`memsync conflicts show ${id}\` numbers them`);
+  }
+  const { document, content } = conflict;
+  const settled = settle(conflict, Number(version) - 1);
+  // What is chosen is written anew: another machine may have chosen the other version meanwhile,
+  // and then both stay.
+  const steps = [content, settled.without, settled.content];
+  const changes = steps.filter((text, at) => at > 0 && text !== steps[at - 1]);
+  if (changes.length > 0) await saveText(env, document.name, content, ...changes);
+  await dismissIn(env, conflict);
+  if (options.json) sayJson({ ...conflictJson(conflict), chosen: Number(version) });
+  else saySentence(`version ${version} stands, and ${id} is settled once this is synced`);
+}
+
+async function dismiss(env: Environment, id: string, options: Options): Promise<void> {
+  const conflict = await find(env, id, options);
+  await dismissIn(env, conflict);
+  if (options.json) sayJson(conflictJson(conflict));
+  else saySentence(`dismissed ${id}; no machine shows it any more once this is synced`);
+}
+
+async function dismissIn(env: Environment, conflict: LocalConflict): Promise<void> {
+  const { name: document, account } = conflict.document;
+  const written = { document, account, writtenAt: realWorld.now() };
+  await writeToInbox(env.home, async () =>
+    conflict.kind === "memory"
+      ? { kind: "losers", ...written, key: conflict.losing.key, seen: conflict.losing.entries }
+      : { kind: "text conflict", ...written, id: conflict.id },
+  );
+}

@@ -1,0 +1,92 @@
+import type { Command } from "commander";
+import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
+import type { Connection } from "../../shared/wire/connection.ts";
+import { listLinks } from "../../daemon/home/links.ts";
+import { ASKED_DEADLINE_MS } from "../contact/daemon-contact.ts";
+import type { Environment } from "../place/environment.ts";
+import { CommandFailed, UsageError } from "../screen/errors.ts";
+import { findProject } from "../place/find-project.ts";
+import { findDaemon } from "../contact/gateway-client.ts";
+import { say, sayJson } from "../screen/output.ts";
+import { withLocal } from "../place/place.ts";
+
+interface JsonFlag {
+  readonly json?: boolean;
+}
+
+const PATH = "/api/projects/connect";
+
+const HELP = `
+Assistants in one of two connected projects see the other's memories, too. The service does it, so
+it has to be reachable. A and B are linked folders or projects' ids.
+
+Examples:
+  memsync connect . ../shop-api
+  memsync connect proj_k3j5h2ab proj_x7c2m4qr
+  memsync disconnect . ../shop-api`;
+
+/** `connect` and `disconnect`: which projects see each other's memories. */
+export function addConnectCommands(program: Command, env: Environment): void {
+  program
+    .command("connect <a> <b>")
+    .description("let two projects see each other's memories")
+    .option("--json", "print the connection as JSON")
+    .addHelpText("after", HELP)
+    .action((a: string, b: string, flags: JsonFlag) => change(env, "POST", [a, b], flags));
+  program
+    .command("disconnect <a> <b>")
+    .description("undo `memsync connect`; no memory is deleted")
+    .option("--json", "print the connection as JSON")
+    .addHelpText("after", HELP)
+    .action((a: string, b: string, flags: JsonFlag) => change(env, "DELETE", [a, b], flags));
+}
+
+interface Named {
+  readonly id: ProjectId;
+  readonly name: string;
+}
+
+async function change(
+  env: Environment,
+  method: "POST" | "DELETE",
+  [a, b]: readonly [string, string],
+  { json }: JsonFlag,
+): Promise<void> {
+  const one = await find(env, a);
+  const other = await find(env, b);
+  if (one.id === other.id) throw new UsageError(`${a} and ${b} are one project: name two`);
+  const request = { project_id: one.id, target_project_id: other.id };
+  const { connection } = (await ask(env, method, request)) as { connection?: Connection };
+  // A service by others may say nothing but that it is done.
+  const done = { project_ids: [one.id, other.id], connected: method === "POST" };
+  if (json) sayJson(connection ?? done);
+  else if (method === "POST") say(`connected ${one.name} and ${other.name}`);
+  else say(`${one.name} and ${other.name} are connected no more`);
+}
+
+async function find(env: Environment, named: string): Promise<Named> {
+  return await withLocal(env, async (db) => {
+    // The service may have projects that are not on this machine.
+    const id = parseProjectId(named) ?? (await findProject(db, named, env));
+    const link = db && (await listLinks(db)).find(({ projectId }) => projectId === id);
+    return { id, name: link?.name ?? id };
+  });
+}
+
+async function ask(
+  env: Environment,
+  method: "POST" | "DELETE",
+  request: { readonly project_id: string; readonly target_project_id: string },
+): Promise<unknown> {
+  const daemon = await findDaemon(env.home);
+  if (!daemon) {
+    throw new CommandFailed(
+      "connections are made by the service, and no daemon is running that could ask it: " +
+        "start one with `memsync start`",
+    );
+  }
+  const options = { deadlineMs: ASKED_DEADLINE_MS };
+  if (method === "POST") return await daemon.call("POST", PATH, request, options);
+  const path = `${PATH}?${new URLSearchParams({ ...request })}`;
+  return await daemon.call("DELETE", path, undefined, options);
+}

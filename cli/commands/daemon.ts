@@ -1,0 +1,261 @@
+import { readFile } from "node:fs/promises";
+import { type Command, Option } from "commander";
+import type { Kysely } from "kysely";
+import { parseProjectId } from "../../shared/ids.ts";
+import { deletionStatus, readDeletion } from "../../daemon/home/deleted-project.ts";
+import type { BoundLink } from "../../daemon/links/linked-folders.ts";
+import { FOLLOWED_NAMES } from "../../daemon/disk/followable-files.ts";
+import type { DaemonStatus } from "../../daemon/status/status.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { listUnlinked } from "../../daemon/home/unlinked-projects.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { type GatewayClient, OWN_DEADLINE_MS } from "../contact/daemon-contact.ts";
+import type { Environment } from "../place/environment.ts";
+import { CommandFailed, UsageError } from "../screen/errors.ts";
+import { findReadyDaemon, getDaemon, noDaemon } from "../place/get-daemon.ts";
+import { homeStatusLines, readHomeStatus } from "../status/home-status.ts";
+import { assertFolder, meantFolder, sayMeant } from "../place/meant-folder.ts";
+import { listLinks } from "../../daemon/home/links.ts";
+import { refuseMistyped } from "../place/known-projects.ts";
+import { count, say, sayAside, sayJson, saySentence } from "../screen/output.ts";
+import { withLocal } from "../place/place.ts";
+import { showProjects } from "../views/project-list.ts";
+import { wasDeleted } from "../writes/refuse-deleted.ts";
+import { findStanding } from "../screen/standing.ts";
+import { firstOnScreen, statusOnScreen, wholeOnScreen } from "../views/status-summary.ts";
+import { askSync, callSync, watchSync } from "../contact/sync-progress.ts";
+import { hasTerminal } from "../screen/terminal.ts";
+import { conflictLines, wholeStatus } from "../status/whole-status.ts";
+import { whyUnsynced } from "../status/why-unsynced.ts";
+
+const MS_PER_S = 1000;
+
+interface JsonOption {
+  readonly json?: boolean;
+}
+
+interface StatusFlags extends JsonOption {
+  readonly all?: boolean;
+}
+
+interface LinkFlags extends JsonOption {
+  readonly id?: string;
+  readonly write?: boolean;
+  readonly file?: string;
+  readonly remote?: string;
+  readonly anew?: boolean;
+}
+
+/** `status`, `projects`, `link`, `unlink`, `sync` and `env`: what a running daemon does. */
+export function addDaemonCommands(program: Command, env: Environment): void {
+  program
+    .command("status")
+    .description("show what is followed, saved and synced")
+    .option("--all", "each project, even where that takes more than a screen")
+    .option("--json", "print it as JSON")
+    .action((options: StatusFlags) => status(env, options));
+  program
+    .command("projects")
+    .description("list the followed projects, and those that are linked nowhere here")
+    .option("--json", "print them as JSON")
+    .action((options: JsonOption) => projects(env, options));
+  program
+    .command("link [dir]")
+    .description("follow a project's folder")
+    .option("--id <id>", "the project to link it to, instead of the repository's own")
+    .option("--remote <name>", "the remote to bind the project to")
+    .option("--write", "also write others' changes into a file that git tracks, or that is missing")
+    .option("--no-write", "take that consent back")
+    .addOption(
+      new Option("--file <name>", "the file that counts, of several").choices(FOLLOWED_NAMES),
+    )
+    .option("--anew", "begin a project anew that was deleted, with the file that is here")
+    .option("--json", "print the link as JSON")
+    .action((dir: string | undefined, options: LinkFlags) => link(env, dir, options));
+  program
+    .command("unlink [dir]")
+    .description("follow a folder no longer; nothing is deleted")
+    .option("--json", "print the folder as JSON")
+    .action((dir: string | undefined, options: JsonOption) => unlink(env, dir, options));
+  program
+    .command("sync")
+    .description("sync now, and return when everything local is acknowledged or refused")
+    .option("--wait <seconds>", "give up after this long: 30, or at once where it is offline")
+    .option("--json", "print the status as JSON")
+    .action((options: JsonOption & { wait?: string }) => sync(env, options));
+  program
+    .command("env")
+    .description("print the gateway's address and token for a shell")
+    .option("--remote <name>", "a token that reaches this remote's projects and memories alone")
+    .option("--json", "print them as JSON")
+    .action((options: JsonOption & { remote?: string }) => printEnv(env, options));
+}
+
+/** Undefined where no daemon runs. */
+async function readStatus(env: Environment): Promise<DaemonStatus | undefined> {
+  const daemon = await findReadyDaemon(env);
+  if (!daemon) return undefined;
+  const deadlineMs = OWN_DEADLINE_MS;
+  return (await daemon.call("GET", "/_memsync/status", undefined, { deadlineMs })) as DaemonStatus;
+}
+
+async function status(env: Environment, flags: StatusFlags): Promise<void> {
+  const { all, json } = flags;
+  const read = await readStatus(env);
+  if (!read) {
+    await showHome(env, flags);
+    throw await noDaemon(env);
+  }
+  const found = await wholeStatus(env, read);
+  if (json) {
+    sayJson(found);
+    return;
+  }
+  const standing = await findStanding(found, env.dir);
+  const lines = all ? wholeOnScreen(found, { standing }) : statusOnScreen(found, { standing });
+  for (const line of lines) say(line);
+  for (const line of conflictLines(found)) say(line);
+}
+
+/** What the home knows while no daemon runs; nothing where there is none, or it can't be read. */
+async function showHome(env: Environment, { all, json }: StatusFlags): Promise<void> {
+  const home = await readHomeStatus(env).catch(() => undefined);
+  if (!home) return;
+  if (json) {
+    sayJson(home);
+    return;
+  }
+  const standing = await findStanding(home, env.dir);
+  const ways = all ? (["whole"] as const) : (["whole", "line", "count"] as const);
+  const texts = ways.map((others) => homeStatusLines(home, standing, others));
+  for (const line of firstOnScreen(texts)) say(line);
+  for (const line of conflictLines(home)) say(line);
+}
+
+async function projects(env: Environment, { json }: JsonOption): Promise<void> {
+  const read = (await readStatus(env)) ?? (await readHomeStatus(env));
+  if (!read) throw await noDaemon(env);
+  showProjects(read, json === true);
+}
+
+async function link(env: Environment, dir: string | undefined, flags: LinkFlags): Promise<void> {
+  if (flags.id !== undefined && parseProjectId(flags.id) === undefined) {
+    throw new UsageError("--id is proj_ and 1 to 64 of [0-9A-Za-z_-]");
+  }
+  const { id } = flags;
+  if (id !== undefined) await withLocal(env, (db) => refuseMistyped(db, id));
+  const folder = await meantFolder(env, dir);
+  assertFolder(folder);
+  const { json, ...options } = flags;
+  const daemon = await getDaemon(env);
+  const body = { dir: folder, ...options };
+  const known = await withLocal(env, listUnlinkedHere);
+  const linked = (await daemon.call("POST", "/_memsync/link", body)) as BoundLink;
+  const { projectId, name, write, remote } = linked;
+  // Of what was linked here before, or is new to a person, others may have made an end.
+  if (known.includes(projectId) || hasTerminal()) await lookOnce(daemon);
+  const deletion = await withLocal(env, async (db) => db && (await readDeletion(db, projectId)));
+  const at = flags.remote === undefined ? "" : `, bound to ${remote}`;
+  const deleted = deletionStatus(deletion);
+  if (json) sayJson({ dir: linked.dir, project_id: projectId, name, write, remote, deleted });
+  else saySentence(`linked ${linked.dir} to ${name} (${projectId})${at}`);
+  if (deletion) sayAside(wasDeleted(name, deletion));
+  await sayMeant(env, dir, linked.dir);
+  for (const gone of linked.gone) {
+    const whether = `\`memsync unlink '${gone}'\` if it is this one, copied here`;
+    sayAside(`${gone} is linked to the same project, and is gone: ${whether}`);
+  }
+}
+
+async function listUnlinkedHere(db: Kysely<DaemonTables> | undefined): Promise<string[]> {
+  const unlinked = db ? await listUnlinked(db, await listLinks(db)) : [];
+  return unlinked.map(({ id }) => id);
+}
+
+/** Asks the services once, as long as that takes a moment; what they say later `status` shows. */
+async function lookOnce(daemon: GatewayClient): Promise<void> {
+  await callSync(daemon, 0, { unlessOffline: true }).catch(() => undefined);
+}
+
+async function unlink(env: Environment, dir: string | undefined, { json }: JsonOption) {
+  const folder = await meantFolder(env, dir);
+  const daemon = await getDaemon(env);
+  const links = await withLocal(env, async (db) => (db ? await listLinks(db) : []));
+  const id = links.find((each) => each.dir === folder)?.projectId;
+  const answer = (await daemon.call("POST", "/_memsync/unlink", { dir: folder })) as {
+    unlinked: boolean;
+  };
+  if (!answer.unlinked) throw new CommandFailed(`${folder} is not linked`);
+  // Where no commit and no remote says which project it is, the next link would be another one.
+  const again = id === undefined ? "" : `: \`memsync link --id ${id}\` there has them again`;
+  if (json) sayJson({ dir: folder, unlinked: true, project_id: id ?? null });
+  else if (await isDeletedHere(env, id)) saySentence(`unlinked ${folder}; its project was deleted`);
+  else saySentence(`unlinked ${folder}; its memories stay${again}`);
+}
+
+async function isDeletedHere(env: Environment, id: string | undefined): Promise<boolean> {
+  if (id === undefined) return false;
+  return await withLocal(env, async (db) => db !== undefined && !!(await readDeletion(db, id)));
+}
+
+const WAIT_SECONDS = 30;
+
+async function sync(env: Environment, options: JsonOption & { wait?: string }): Promise<void> {
+  const wait = Number(options.wait ?? WAIT_SECONDS);
+  if (!Number.isFinite(wait) || wait < 0) throw new UsageError("--wait is a number of seconds");
+  const daemon = await getDaemon(env, wait * MS_PER_S);
+  const answer = await watchSync(
+    daemon,
+    askSync((seconds, unlessOffline) => callSync(daemon, seconds, { unlessOffline }), wait, {
+      // Who says how long to wait may know that it will be back.
+      onOffline({ status: { remotes } }) {
+        if (options.wait === undefined || wait === 0) return false;
+        const names = remotes.flatMap(({ service }) => (service.online ? [] : [service.name]));
+        sayAside(
+          `offline: waiting up to ${count(wait, "second", "seconds")} for ${names.join(", ")}`,
+        );
+        return true;
+      },
+    }),
+  );
+  const status = await wholeStatus(env, answer.status);
+  if (options.json) sayJson(status);
+  if (answer.synced) {
+    const { held } = answer.status;
+    const note = held.length > 0 ? `; ${held.length} held here: \`memsync held\`` : "";
+    if (!options.json) saySentence(`everything is synced${note}`);
+    return;
+  }
+  if (!options.json) {
+    for (const line of wholeOnScreen(status)) say(line);
+    for (const line of conflictLines(status)) say(line);
+  }
+  const why = whyUnsynced(status, realWorld.now());
+  throw new CommandFailed(answer.offline ? `offline: ${why}` : why);
+}
+
+async function printEnv(
+  env: Environment,
+  { json, remote }: JsonOption & { remote?: string },
+): Promise<void> {
+  const daemon = await getDaemon(env);
+  const gateway = JSON.parse(await readFile(env.home.gateway, "utf8")) as {
+    url: string;
+    token: string;
+  };
+  const { url } = gateway;
+  const token = remote === undefined ? gateway.token : await askToken(daemon, remote);
+  if (json) {
+    sayJson({ MEMSYNC_GATEWAY_URL: url, MEMSYNC_GATEWAY_TOKEN: token });
+    return;
+  }
+  say(`export MEMSYNC_GATEWAY_URL=${url}`);
+  say(`export MEMSYNC_GATEWAY_TOKEN=${token}`);
+}
+
+/** The token that reaches one remote alone. */
+async function askToken(daemon: GatewayClient, remote: string): Promise<string> {
+  const options = { deadlineMs: OWN_DEADLINE_MS };
+  const answer = await daemon.call("POST", "/_memsync/token", { remote }, options);
+  return (answer as { token: string }).token;
+}

@@ -1,0 +1,87 @@
+import type { Command } from "commander";
+import type { Environment } from "../place/environment.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { count, say, sayJson } from "../screen/output.ts";
+import { findText } from "../place/project-text.ts";
+import { saveText } from "../writes/save.ts";
+import { writeMissing } from "../writes/write-missing.ts";
+
+interface Options {
+  readonly project?: string;
+  readonly json?: boolean;
+}
+
+const WRITE_HELP = `
+A followed file that is missing, or that git has emptied, deletes nothing and is left alone. This
+gets it back, with what other machines have changed since. A file that has any text is not touched.
+
+Examples:
+  memsync doc write                         in the current folder's project
+  memsync doc write --project ~/src/widget`;
+
+const CLEAR_HELP = `
+Deletes the document's text on every machine, and in every file that is followed both ways. What is
+deleted stays in the history; \`memsync doc restore REV\` brings it back.
+
+Examples:
+  memsync doc clear
+  memsync doc history                       the text that was deleted, with its REV`;
+
+/** Adds `doc write` and `doc clear`: what becomes of a file that is gone. */
+export function addFileCommands(doc: Command, env: Environment): void {
+  const project = "a folder or a project's id, instead of the current folder";
+  doc
+    .command("write")
+    .description("write the document into the project's file, where that is missing or empty")
+    .option("--project <dir|id>", project)
+    .option("--json", "print what was written as JSON")
+    .addHelpText("after", WRITE_HELP)
+    .action((_: Options, command: Command) => write(env, command.optsWithGlobals()));
+  doc
+    .command("clear")
+    .description("delete the document's text on every machine")
+    .option("--project <dir|id>", project)
+    .option("--json", "print what was deleted as JSON")
+    .addHelpText("after", CLEAR_HELP)
+    .action((_: Options, command: Command) => clear(env, command.optsWithGlobals()));
+}
+
+async function write(env: Environment, options: Options): Promise<void> {
+  const { id, current, files } = await findText(env, options.project);
+  if (files.length === 0) {
+    throw new CommandFailed(`${id} is linked to no folder here: \`memsync doc > FILE\` writes it`);
+  }
+  if (!current || current.value.trim() === "") {
+    throw new CommandFailed("the document has no text: `memsync doc history` lists what it had");
+  }
+  const written: string[] = [];
+  for (const placed of files) {
+    if (await writeMissing(placed, current.value)) written.push(placed.file);
+  }
+  if (written.length === 0) {
+    const named = files.map(({ file }) => file).join(", ");
+    throw new CommandFailed(`${named} has text already: it is followed, and was not touched`);
+  }
+  if (options.json) sayJson({ project_id: id, files: written });
+  else for (const file of written) say(`wrote ${file}`);
+}
+
+async function clear(env: Environment, options: Options): Promise<void> {
+  const { id, current } = await findText(env, options.project);
+  if (!current || current.value === "") {
+    throw new CommandFailed("the document has no text: there is nothing to delete");
+  }
+  await saveText(env, id, current.value, "");
+  const { revision } = current;
+  if (options.json) {
+    sayJson({ project_id: id, rev: revision });
+    return;
+  }
+  const lines = count(
+    current.value.split("\n").filter((line) => line !== "").length,
+    "line",
+    "lines",
+  );
+  say(`deleted ${lines} on every machine, once this is synced`);
+  say(`\`memsync doc restore ${revision}\` brings them back`);
+}

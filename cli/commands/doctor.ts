@@ -1,0 +1,93 @@
+import type { Command } from "commander";
+import {
+  checkDaemon,
+  checkFailing,
+  checkOwn,
+  checkPolled,
+  checkProjects,
+  withStatus,
+} from "../doctor/daemon-checks.ts";
+import { type Finding, findingOf } from "../doctor/finding.ts";
+import {
+  checkDatabase,
+  checkEmbedded,
+  checkHome,
+  checkLog,
+  checkPermissions,
+  checkSetAside,
+  nearestFolder,
+} from "../doctor/home-checks.ts";
+import { checkDisk, checkGit, checkRuntime, checkWatches } from "../doctor/machine-checks.ts";
+import { checkRemotes } from "../doctor/remote-checks.ts";
+import type { Environment } from "../place/environment.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { count, say, sayJson, shownPlainly } from "../screen/output.ts";
+import { hasTerminal, styled } from "../screen/terminal.ts";
+import { wrapped } from "../screen/text-width.ts";
+
+const HELP = `
+Looks at everything that memsync needs and says how to mend what is not as it should be. Exit status
+1 when something does not work; a warning is no failure. Each service in use is asked once.`;
+
+const STYLES = { ok: "green", warning: "yellow", wrong: "red" } as const;
+const STATE_WIDTH = 7;
+const ABOUT_WIDTH = 11;
+const INDENT = " ".repeat(STATE_WIDTH + ABOUT_WIDTH + 4);
+
+/** `doctor`: what is wrong, and how to mend it. */
+export function addDoctorCommand(program: Command, env: Environment): void {
+  program
+    .command("doctor")
+    .description("find out what is wrong, and how to mend it")
+    .option("--json", "print what is found as JSON")
+    .addHelpText("after", HELP)
+    .action((options: { readonly json?: boolean }) => doctor(env, options));
+}
+
+async function doctor(env: Environment, { json }: { readonly json?: boolean }): Promise<void> {
+  const findings = await examine(env);
+  if (json) sayJson(findings);
+  else for (const finding of findings) show(finding);
+  const bad = findings.filter(({ state }) => state === "wrong").length;
+  if (bad > 0) {
+    throw new CommandFailed(`${count(bad, "thing does", "things do")} not work, see above`);
+  }
+}
+
+async function examine(env: Environment): Promise<Finding[]> {
+  const { home } = env;
+  return [
+    await findingOf("runtime", checkRuntime),
+    await findingOf("git", checkGit),
+    await findingOf("home", () => checkHome(home)),
+    await findingOf("permissions", () => checkPermissions(home)),
+    await findingOf("disk", () => checkDisk(nearestFolder(home.dir))),
+    await findingOf("database", () => checkDatabase(home)),
+    ...(await checkEmbedded(home)),
+    ...checkSetAside(home),
+    await findingOf("log", () => checkLog(home)),
+    await findingOf("watching", checkWatches),
+    await findingOf("daemon", () => checkDaemon(env)),
+    ...(await withStatus(home, (status) => [
+      checkProjects(status),
+      ...checkFailing(status),
+      ...checkOwn(status),
+      checkPolled(status),
+    ])),
+    ...(await checkRemotes(env)),
+  ];
+}
+
+/** A text in lines that fit beside what was looked at, on a terminal. */
+function inColumn(text: string): string[] {
+  const columns = hasTerminal() ? process.stdout.columns : 0;
+  return columns > 2 * INDENT.length ? wrapped(text, columns - INDENT.length, 0) : [text];
+}
+
+function show({ about, state, detail, mend }: Finding): void {
+  const word = styled(STYLES[state], state.padEnd(STATE_WIDTH));
+  const [first = "", ...others] = inColumn(shownPlainly(detail));
+  say(`${word}  ${about.padEnd(ABOUT_WIDTH)}  ${first}`);
+  for (const line of others) say(INDENT + line);
+  for (const line of mend === null ? [] : inColumn(mend)) say(INDENT + styled("bold", line));
+}

@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { constants, tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { messageOf } from "../../shared/errors.ts";
+import { startEmulator } from "../../daemon/embedded/embedded-service.ts";
+import { homeOf } from "../../daemon/home/home.ts";
+import { contactDaemon } from "../contact/daemon-contact.ts";
+import type { Environment } from "../place/environment.ts";
+import { CommandEnded, UsageError } from "../screen/errors.ts";
+import { stopDaemon } from "../contact/stop-daemon.ts";
+
+interface ExecFlags {
+  readonly plan: string;
+  readonly limits: string;
+  readonly publishedOnly?: boolean;
+}
+
+const HELP = `
+The command is given MEMSYNC_URL, MEMSYNC_TOKEN and an empty MEMSYNC_HOME; afterwards the emulator,
+the folder and a daemon that was started in it are gone. Ends with the command's exit status, as a
+shell has it: 127 where there is no such command, 128 and the signal's number where one ended it.
+
+Examples:
+  memsync exec -- npm test
+  memsync exec --limits off -- pytest -x tests/
+  memsync exec -- sh -c 'curl --oauth2-bearer $MEMSYNC_TOKEN $MEMSYNC_URL/v1/projects'`;
+
+const NOT_FOUND = 127;
+const NOT_RUNNABLE = 126;
+const SIGNALLED = 128;
+const PASSED_ON = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
+
+/** `exec`: a command beside an emulator of its own. */
+export function addExecCommand(program: Command, env: Environment): void {
+  program
+    .command("exec <command...>")
+    .description("run a command with an emulator of its own, and a home that is gone afterwards")
+    .option("--plan <plan>", "plan of the accounts behind mst_dev_NAME: pro or team", "pro")
+    .option("--limits <on|off>", "hold requests to the plans' limits", "on")
+    .option("--published-only", "serve the published specification and nothing else")
+    .addHelpText("after", HELP)
+    .passThroughOptions()
+    .action((command: readonly string[], flags: ExecFlags) => exec(env, command, flags));
+}
+
+async function exec(env: Environment, command: readonly string[], flags: ExecFlags): Promise<void> {
+  const { plan, limits, publishedOnly = false } = flags;
+  if (plan !== "pro" && plan !== "team") throw new UsageError("--plan is pro or team");
+  if (limits !== "on" && limits !== "off") throw new UsageError("--limits is on or off");
+  const emulator = await startEmulator({ plan, limits, publishedOnly });
+  const folder = await mkdtemp(join(tmpdir(), "memsync-exec-"));
+  try {
+    const variables = {
+      ...env.variables,
+      MEMSYNC_URL: emulator.url,
+      MEMSYNC_TOKEN: emulator.token,
+      MEMSYNC_HOME: folder,
+    };
+    const status = await run(command, env.dir, variables);
+    if (status !== 0) throw new CommandEnded(status);
+  } finally {
+    await endDaemonIn(folder);
+    await rm(folder, { recursive: true, force: true });
+    await emulator.close();
+  }
+}
+
+/** The command's exit status as a shell has it. */
+async function run(
+  [program = "", ...args]: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  let child: ChildProcess | undefined;
+  const passOn = (signal: NodeJS.Signals) => {
+    // What is typed at a terminal goes to all that run there, the command among them.
+    const isTyped = process.stdin.isTTY && (signal === "SIGINT" || signal === "SIGQUIT");
+    if (!isTyped) child?.kill(signal);
+  };
+  // Before there is a command: one that comes while it starts is its, too.
+  for (const signal of PASSED_ON) process.on(signal, passOn);
+  try {
+    const started = spawn(program, args, { cwd, env, stdio: "inherit" });
+    child = started;
+    return await new Promise<number>((resolve) => {
+      started.once("error", (thrown) => resolve(statusOfFailure(program, thrown)));
+      started.once("exit", (status, signal) => {
+        resolve(signal ? SIGNALLED + constants.signals[signal] : (status ?? 1));
+      });
+    });
+  } finally {
+    for (const signal of PASSED_ON) process.off(signal, passOn);
+  }
+}
+
+function statusOfFailure(program: string, thrown: Error): number {
+  const isMissing = "code" in thrown && thrown.code === "ENOENT";
+  const why = isMissing ? "there is no such command" : messageOf(thrown);
+  process.stderr.write(`memsync: ${program} can't be run: ${why}\n`);
+  return isMissing ? NOT_FOUND : NOT_RUNNABLE;
+}
+
+/** A daemon that the command has started ends with its home. */
+async function endDaemonIn(folder: string): Promise<void> {
+  const home = homeOf({ MEMSYNC_HOME: folder });
+  const daemon = await contactDaemon(home);
+  if (daemon) await stopDaemon(home, daemon);
+}

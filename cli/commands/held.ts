@@ -1,0 +1,161 @@
+import type { Command } from "commander";
+import { timestampOf } from "../../shared/wire/timestamp.ts";
+import { allowHeld, dropJust, type HeldItem, listHeld } from "../../daemon/home/held-store.ts";
+import { type HeldStatus, heldStatus } from "../../daemon/status/held-status.ts";
+import { layerOf } from "../../shared/replica/document/address.ts";
+import { agreeToAudience } from "../writes/audience.ts";
+import type { Environment } from "../place/environment.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { shownName } from "../views/held-view.ts";
+import { listLocalDocuments, type LocalDocument } from "../local/local-documents.ts";
+import { noticeName } from "../notices/notice-name.ts";
+import { markSeen } from "../notices/notice-files.ts";
+import { changeHome } from "../writes/offline-write.ts";
+import { printText, say, sayJson, saySentence, shortName, table } from "../screen/output.ts";
+import { withAgreement, withLocal } from "../place/place.ts";
+import { timeShown } from "../views/version-view.ts";
+
+interface Options {
+  readonly json?: boolean;
+  readonly yes?: boolean;
+}
+
+const HELP = `
+What is held was written here and is sent nowhere: it looks like a secret, is over a limit, or was
+refused by the service. Everything else goes on. A later write takes its place.
+
+To say beforehand that something is no secret, or is to be synced all the same: \`memsync set
+--allow-secret\`, or in a text the mark memsync:allow-secret in the same line, or alone in the line
+above, for example as <!-- memsync:allow-secret -->.
+
+Examples:
+  memsync held                  all of it, with why
+  memsync held show k3j5h2ab    its value, byte for byte
+  memsync held allow k3j5h2ab   it is no secret, here and wherever else it is written on this
+                                machine; what was refused is tried once more
+  memsync held drop k3j5h2ab    it is deleted, and what was there before counts again`;
+
+/** `held`: what is kept on this machine, and why. */
+export function addHeldCommands(program: Command, env: Environment): void {
+  const held = program.command("held").enablePositionalOptions();
+  const withJson = (command: Command) =>
+    command.option("--json", "print what is found as JSON").addHelpText("after", HELP);
+  withJson(held)
+    .description("list what is kept on this machine, and why: show, allow, drop")
+    .action((options: Options) => list(env, options));
+  withJson(held.command("list", { hidden: true }))
+    .description("list it, as without any command")
+    .action((_: Options, command: Command) => list(env, command.optsWithGlobals()));
+  const withId = (name: string, description: string, act: Act) =>
+    withJson(
+      name === "allow" ? withAgreement(held.command(`${name} <id>`)) : held.command(`${name} <id>`),
+    )
+      .description(description)
+      .action((id: string, _: Options, command: Command) =>
+        act(env, id, command.optsWithGlobals()),
+      );
+  withId("show", "print what is held, byte for byte", show);
+  withId("allow", "let it into its document as it is, and sync it", allow);
+  withId("drop", "delete what is held", drop);
+}
+
+type Act = (env: Environment, id: string, options: Options) => Promise<void>;
+
+async function list(env: Environment, { json }: Options): Promise<void> {
+  const items = await readAll(env);
+  if (json) {
+    sayJson(
+      await Promise.all(
+        items.map(({ item, document }) => heldStatus(item, document?.remote ?? null)),
+      ),
+    );
+    return;
+  }
+  markSeen(
+    env.home,
+    items.map(({ item: { id, writtenAt } }) => noticeName("held", id, writtenAt)),
+  );
+  if (items.length === 0) say("nothing is held");
+  else {
+    const rows: string[][] = [];
+    for (const { item, document } of items) {
+      const where = shortName(document?.title ?? item.document);
+      const what = shortName(await shownName(item));
+      rows.push([item.id, timeShown(item.writtenAt), where, what, item.reason]);
+    }
+    const heading = ["ID", "WHEN", "WHERE", "WHAT", "WHY"];
+    for (const line of table([heading, ...rows], SPARE)) say(line);
+    saySentence("\n`memsync held allow ID` lets it be synced, `drop` deletes it, `show` prints it");
+  }
+}
+
+/** When and where. */
+const SPARE = [1, 2];
+
+/** A held write, with the document that it is of, where that is in the replica. */
+interface Held {
+  readonly item: HeldItem;
+  readonly document: LocalDocument | undefined;
+}
+
+async function readAll(env: Environment): Promise<Held[]> {
+  return await withLocal(env, async (db) => {
+    if (!db) return [];
+    const documents = await listLocalDocuments(db);
+    return (await listHeld(db)).map((item) => {
+      const document = documents.find(
+        ({ account, name }) => account === item.account && name === item.document,
+      );
+      return { item, document };
+    });
+  });
+}
+
+async function find(env: Environment, id: string): Promise<HeldItem & Pick<HeldStatus, "remote">> {
+  const found = (await readAll(env)).find(({ item }) => item.id === id);
+  if (found) return { ...found.item, remote: found.document?.remote ?? null };
+  throw new CommandFailed(`nothing is held as ${id}: \`memsync held\` lists what is`);
+}
+
+async function show(env: Environment, id: string, { json }: Options): Promise<void> {
+  const item = await find(env, id);
+  const { value } = item;
+  if (json) sayJson({ ...(await heldStatus(item, item.remote)), value: value ?? null });
+  else if (value !== undefined) printText(value);
+  else if (item.kind === "file") say(`it stands in the file in ${item.key}`);
+  else say("it is a deletion");
+}
+
+async function allow(env: Environment, id: string, options: Options): Promise<void> {
+  const item = await find(env, id);
+  const { account, document } = item;
+  if (item.kind === "file" && item.cause === "limit") {
+    throw new CommandFailed(`the file in ${item.key} ${item.reason}`);
+  }
+  await agreeToAudience(env, { layer: layerOf(document), account }, "allowed", options);
+  await changeHome(env.home, async (db) => assertSame(await allowHeld(db, item), id));
+  if (options.json) sayJson(await heldStatus(item, item.remote));
+  else saySentence(`allowed ${await shownName(item)}; the daemon syncs it`);
+}
+
+async function drop(env: Environment, id: string, { json }: Options): Promise<void> {
+  const item = await find(env, id);
+  if (item.kind === "file") {
+    throw new CommandFailed(
+      `it stands in the file in ${item.key}: change that file, and nothing is held any more`,
+    );
+  }
+  await changeHome(env.home, async (db) => assertSame(await dropJust(db, item), id));
+  if (json) sayJson(await heldStatus(item, item.remote));
+  else {
+    say(
+      `dropped what was held of ${await shownName(item)}, written ${timestampOf(item.writtenAt)}`,
+    );
+  }
+}
+
+/** The id is the place's, and the daemon may have held a newer write of it since. */
+function assertSame(isSame: boolean, id: string): void {
+  if (isSame) return;
+  throw new CommandFailed(`it was written again just now: \`memsync held show ${id}\` prints it`);
+}

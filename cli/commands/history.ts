@@ -1,0 +1,187 @@
+import type { Command } from "commander";
+import { timestampOf } from "../../shared/timestamps.ts";
+import { readMachineName } from "../../daemon/home/machine-name.ts";
+import { agreeToAudience } from "../writes/audience.ts";
+import type { Environment } from "../place/environment.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { currentOf, memoryHistory, type Version } from "../local/local-history.ts";
+import { firstLine, printText, say, sayJson, shortName, table } from "../screen/output.ts";
+import {
+  type Place,
+  type PlaceOptions,
+  placesToRead,
+  withAgreement,
+  withLocal,
+  withPlace,
+} from "../place/place.ts";
+import { saveMemory } from "../writes/save.ts";
+import { machineShown, timeShown } from "../views/version-view.ts";
+
+interface Options extends PlaceOptions {
+  readonly json?: boolean;
+  readonly yes?: boolean;
+}
+
+const HISTORY_HELP = `
+Looks in project, user and global, in that order. What was written over or deleted is kept on each
+machine that saw it: the last 100 versions of a key, for 90 days.
+
+Examples:
+  memsync history build              every version, the latest first
+  memsync history build k3j5h2ab     that version's value, byte for byte
+  memsync restore build k3j5h2ab     makes it the value again`;
+
+const RESTORE_HELP = `
+Restoring is a new write like any other: it is synced, and what it replaces goes to the history.
+
+Examples:
+  memsync history build              shows the versions, each with its REV
+  memsync restore build k3j5h2ab
+  memsync restore editor 7gtw2xqa --layer user`;
+
+/** `history` and `restore`: what was written over, and getting it back. */
+export function addHistoryCommands(program: Command, env: Environment): void {
+  withPlace(program.command("history <key> [rev]"))
+    .description("list a memory's versions, or print one of them")
+    .option("--json", "print them as JSON")
+    .addHelpText("after", HISTORY_HELP)
+    .action((key: string, rev: string | undefined, options: Options) =>
+      history(env, key, rev, options),
+    );
+  withAgreement(withPlace(program.command("restore <key> <rev>")))
+    .description("give a memory the value that it had in a version")
+    .option("--json", "print what was restored as JSON")
+    .addHelpText("after", RESTORE_HELP)
+    .action((key: string, rev: string, options: Options) => restore(env, key, rev, options));
+}
+
+interface Found {
+  readonly place: Place;
+  readonly versions: readonly Version[];
+}
+
+/** The versions of a key in each place that has any. Throws when none has. */
+async function find(env: Environment, key: string, options: PlaceOptions): Promise<Found[]> {
+  return await withLocal(env, async (db) => {
+    const machine = readMachineName(env.home);
+    const { places, unlinked } = await placesToRead(env, db, options);
+    const found: Found[] = [];
+    for (const place of places) {
+      if (!db) break;
+      const { document, account } = place;
+      const versions = await memoryHistory({ db, document, account, machine }, key);
+      if (versions.length > 0) found.push({ place, versions });
+    }
+    if (found.length > 0) return found;
+    const message = `there is no memory "${key}" and no history of one`;
+    throw unlinked ?? new CommandFailed(`${message}: \`memsync list\` shows the keys`);
+  });
+}
+
+/** The version that is meant, in the first place that has it. */
+function pick(found: readonly Found[], key: string, revision: string) {
+  for (const { place, versions } of found) {
+    const version = versions.find((each) => each.revision === revision);
+    if (version) return { place, versions, version };
+  }
+  throw new CommandFailed(
+    `"${key}" has no version ${revision}: \`memsync history ${shellWord(key)}\` lists those it has`,
+  );
+}
+
+async function history(
+  env: Environment,
+  key: string,
+  revision: string | undefined,
+  options: Options,
+): Promise<void> {
+  const found = await find(env, key, options);
+  const [first] = found;
+  if (!first) return;
+  if (revision !== undefined) {
+    const { place, version } = pick(found, key, revision);
+    if (options.json) sayJson(shown(key, place, version));
+    else printText(version.value);
+    return;
+  }
+  const { place, versions } = first;
+  if (options.json) {
+    sayJson(versions.map((version) => shown(key, place, version)));
+    return;
+  }
+  const rows = versionTable(versions, "VALUE", ({ value }) => firstLine(value));
+  for (const line of rows) say(line);
+  if (!currentOf(versions)) say(`"${key}" was deleted`);
+}
+
+/** A line for each version under a heading; `last` fills the last column. */
+export function versionTable(
+  versions: readonly Version[],
+  heading: string,
+  last: (version: Version) => string,
+): string[] {
+  const rows = versions.map((version) => [
+    version.revision,
+    timeShown(version.writtenAt),
+    shortName(machineShown(version.machine)),
+    version.state,
+    last(version),
+  ]);
+  return table([["REV", "WRITTEN", "MACHINE", "STATE", heading], ...rows], SPARE);
+}
+
+/** The machine, and what became of it. */
+const SPARE = [2, 3];
+
+/** What became of a version that was saved into a followed file here; "" for any other. */
+export function saveShown({ save }: Version): string {
+  if (!save) return "";
+  const ids = save.conflicts.join(", ");
+  return SAVE_WORDS[save.outcome] + (ids === "" ? "" : ` ${ids}`);
+}
+
+const SAVE_WORDS = {
+  taken: "saved here",
+  conflict: "saved here, conflict",
+  held: "saved here, held",
+  known: "brought by git",
+  waiting: "saved here, waits for the service",
+} as const;
+
+/** What `--json` says of a version besides what it is a version of. */
+export function versionJson({ revision, state, machine, writtenAt, replacedAt }: Version) {
+  return {
+    rev: revision,
+    state,
+    machine: machine ?? null,
+    written_at: timestampOf(writtenAt),
+    replaced_at: replacedAt === undefined ? null : timestampOf(replacedAt),
+  };
+}
+
+function shown(key: string, place: Place, version: Version) {
+  return { key, layer: place.layer, ...versionJson(version), value: version.value };
+}
+
+async function restore(
+  env: Environment,
+  key: string,
+  revision: string,
+  options: Options,
+): Promise<void> {
+  const { place, versions, version } = pick(await find(env, key, options), key, revision);
+  const [current] = versions;
+  const isCurrent = current?.state === "current" && current.value === version.value;
+  if (!isCurrent) {
+    await agreeToAudience(env, place, "restored", options);
+    await saveMemory(env, place, key, version.value);
+  }
+  if (options.json) sayJson(shown(key, place, version));
+  else if (isCurrent) say(`"${key}" has that value already`);
+  else say(`restored "${key}" as it was written ${timeShown(version.writtenAt)}`);
+}
+
+/** A key as it is typed at a shell. */
+function shellWord(key: string): string {
+  return /^[\w./:@-]+$/.test(key) ? key : `'${key.replaceAll("'", `'\\''`)}'`;
+}

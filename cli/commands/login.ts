@@ -1,0 +1,222 @@
+import type { Command } from "commander";
+import { realWorld } from "../../shared/world-real.ts";
+import { checkToken, type TokenRights } from "../../daemon/remotes/check-token.ts";
+import { findAudience, keepHeard } from "../../daemon/home/audience-store.ts";
+import { withLocal } from "../place/place.ts";
+import { openKeyring } from "../../daemon/remotes/keyring.ts";
+import { parseToken } from "../../daemon/remotes/parse-token.ts";
+import {
+  noSuchRemote,
+  parseRemoteName,
+  parseServiceUrl,
+  type Remote,
+  type TokenPlace,
+} from "../../daemon/home/remote.ts";
+import { TokenStore } from "../../daemon/remotes/token-store.ts";
+import { ask, askSecret, isTerminal } from "../screen/ask.ts";
+import type { Environment } from "../place/environment.ts";
+import { CommandFailed, typed, UsageError } from "../screen/errors.ts";
+import {
+  findEmbedded,
+  type Moved,
+  moveEmbedded,
+  NOTHING_MOVED,
+  stayLine,
+} from "../writes/move-embedded.ts";
+import { changeHome } from "../writes/offline-write.ts";
+import { count, sayJson, saySentence } from "../screen/output.ts";
+import { changeRemotes, listRemotesOf } from "../writes/remote-changes.ts";
+import { remoteEnvironment } from "../place/remote-environment.ts";
+
+interface LoginFlags {
+  readonly url?: string;
+  readonly remote?: string;
+  readonly tokenStdin?: boolean;
+  readonly default?: boolean;
+  readonly move?: boolean;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+interface LogoutFlags {
+  readonly remote?: string;
+  readonly json?: boolean;
+}
+
+const LOGIN_HELP = `
+The token is asked for without showing it, or read from standard input; never from the command line.
+It is tried first, then kept in the system's keyring where that works, else in a file of the home
+that only you may read. The first login's service becomes the default: what is linked from then on
+is bound to it. What is in the embedded service stays there unless you agree to move it: projects,
+and the memories of the layers user and global. What is moved is not there any more.
+
+Examples:
+  memsync login --url https://memory.example.com
+  memsync login --url https://memory.example.com --token-stdin < token.txt
+  memsync login --remote acme --url https://acme.example.com     a second service, by a name`;
+
+/** `login` and `logout`. */
+export function addLoginCommands(program: Command, env: Environment): void {
+  program
+    .command("login")
+    .description("keep a service's token, and let projects be bound to it")
+    .option("--url <url>", "the service's address, without /v1 or /api")
+    .option("--remote <name>", "the name to know it by (the host's when left out)")
+    .option("--token-stdin", "read the token from standard input")
+    .option("--default", "bind new projects to it, even if another service is the default")
+    .option("--move", "move everything out of the embedded service into it")
+    .option("--no-move", "move nothing, and do not ask")
+    .option("--yes", "do not ask whether everybody in the account is to see what is in global")
+    .option("--json", "print what was done as JSON")
+    .addHelpText("after", LOGIN_HELP)
+    .action((flags: LoginFlags) => login(env, flags));
+  program
+    .command("logout")
+    .description("forget a service's token; what is saved here stays")
+    .option("--remote <name>", "the remote, instead of the default one")
+    .option("--json", "print what was done as JSON")
+    .action((flags: LogoutFlags) => logout(env, flags));
+}
+
+/** What a login came to. */
+interface LoggedIn {
+  readonly remote: Remote;
+  readonly rights: TokenRights;
+}
+
+async function login(env: Environment, flags: LoginFlags): Promise<void> {
+  const { remote: named } = flags;
+  if (named !== undefined) typed(() => parseRemoteName(named));
+  const url = await urlMeant(env, flags);
+  warnOfPlainHttp(url);
+  const token = parseToken(await readToken(flags));
+  const rights = await checkToken(url, token, realWorld);
+  const { remote, becameDefault = false } = await changeRemotes(env, {
+    op: "login",
+    name: flags.remote,
+    url,
+    makeDefault: flags.default,
+  });
+  await refuseOtherAccount(env, remote, rights);
+  const place = await tokensOf(env).put(remote, token);
+  await changeRemotes(env, { op: "token", name: remote.name, place });
+  const { account } = rights;
+  if (account) await changeHome(env.home, (db) => keepHeard(db, remote, account, realWorld.now()));
+  if (!flags.json) {
+    saySentence(`logged in to ${remote.name} (${url}): ${rightsLine(rights)}`);
+    saySentence(`the token is ${placeLine(env, place)}`);
+    if (becameDefault) saySentence("what is linked from now on is bound to it");
+  }
+  const moved = await offerToMove(env, flags, { remote, rights });
+  if (!flags.json) return;
+  const { plan = null, canWrite = null } = rights;
+  const { name = null, users = null } = account ?? {};
+  const told = { plan, can_write: canWrite, account: name, users };
+  sayJson({ remote: remote.name, url, ...told, token: place, moved });
+}
+
+/** What is synced with one account would be sent to the other, and its to this. */
+async function refuseOtherAccount(
+  env: Environment,
+  remote: Remote,
+  { account }: TokenRights,
+): Promise<void> {
+  const known = await withLocal(env, async (db) => db && (await findAudience(db, remote)));
+  if (!known?.name || !account?.name || known.name === account.name) return;
+  throw new CommandFailed(
+    `this token is of the account ${account.name}, and ${remote.name} is the account ` +
+      `${known.name}: give a token of that one, or log in under another name, by ` +
+      `\`memsync login --url ${remote.url} --remote NAME\``,
+  );
+}
+
+/** The address to log in to: as named, that of the named remote, or what is usual here. */
+async function urlMeant(env: Environment, { url, remote }: LoginFlags): Promise<string> {
+  if (url !== undefined) return typed(() => parseServiceUrl(url, "--url"));
+  const known = await listRemotesOf(env);
+  if (remote !== undefined) {
+    const found = known.find(({ name }) => name === remote);
+    if (!found) throw noSuchRemote(remote);
+    if (found.url === null) throw new CommandFailed("the embedded service needs no login");
+    return found.url;
+  }
+  const usual = remoteEnvironment(env).url ?? known.find((each) => each.default)?.url;
+  if (usual) return usual;
+  if (!isTerminal()) throw new UsageError("say which service: --url https://…");
+  return parseServiceUrl(await ask("The service's address: "), "that");
+}
+
+async function readToken({ tokenStdin }: LoginFlags): Promise<string> {
+  if (tokenStdin) return await new Response(Bun.stdin.stream()).text();
+  if (isTerminal()) return await askSecret("The token (it is not shown): ");
+  throw new UsageError("there is no terminal to ask for the token: give it by --token-stdin");
+}
+
+function warnOfPlainHttp(url: string): void {
+  const { protocol, hostname } = new URL(url);
+  if (protocol === "https:" || /^(localhost|127\.|\[::1\]$)/.test(hostname)) return;
+  process.stderr.write("memsync: this address is not https: the token goes unencrypted\n");
+}
+
+function tokensOf(env: Environment): TokenStore {
+  const keyring = openKeyring({ env: env.variables });
+  return new TokenStore({ home: env.home, world: realWorld, keyring });
+}
+
+function rightsLine({ plan, canWrite, account }: TokenRights): string {
+  const { name = null, users = null } = account ?? {};
+  const inAccount = name === null ? "" : `account ${name}, `;
+  const shared = users === null ? "" : `${count(users, "user", "users")}, `;
+  const onPlan = `${inAccount}${plan === undefined ? "" : `plan ${plan}, `}${shared}`;
+  if (canWrite === false) {
+    return `${onPlan}the token may only read, so nothing that is saved here reaches the service`;
+  }
+  return `${onPlan}the token ${canWrite ? "may read and write" : "is good"}`;
+}
+
+function placeLine(env: Environment, place: TokenPlace): string {
+  if (place === "keyring") return "in the system's keyring";
+  const isOff = openKeyring({ env: env.variables }) === undefined;
+  const why = isOff ? "MEMSYNC_KEYRING is off" : "the system has no keyring that works";
+  return `in ${env.home.credentials}, which only you may read; ${why}`;
+}
+
+async function offerToMove(
+  env: Environment,
+  { move, yes = false, json }: LoginFlags,
+  { remote, rights }: LoggedIn,
+): Promise<Moved> {
+  const tell = (line: string) => {
+    if (!json) saySentence(line);
+  };
+  const listed = (await listRemotesOf(env)).find(({ name }) => name === remote.name);
+  const embedded = await findEmbedded(env);
+  if (!embedded || move === false || (!move && !listed?.default)) return NOTHING_MOVED;
+  if (rights.canWrite === false) {
+    tell("nothing is moved out of the embedded service: this token may not write");
+  } else if (move || isTerminal()) {
+    return await moveEmbedded(env, embedded, { remote, all: move === true, yes, tell });
+  } else {
+    tell(`${stayLine(embedded)}; \`--move\` moves all of it`);
+  }
+  return NOTHING_MOVED;
+}
+
+async function logout(env: Environment, { remote: named, json }: LogoutFlags): Promise<void> {
+  const remotes = await listRemotesOf(env);
+  const listed = remotes.find((each) => (named === undefined ? each.default : each.name === named));
+  if (!listed) throw noSuchRemote(named ?? "by default");
+  if (listed.url === null) throw new CommandFailed("the embedded service has no token");
+  const had = listed.logged_in;
+  if (had) {
+    const { remote } = await changeRemotes(env, { op: "find", name: listed.name });
+    await tokensOf(env).remove(remote);
+    await changeRemotes(env, { op: "token", name: listed.name, place: null });
+  }
+  if (json) sayJson({ remote: listed.name, removed: had });
+  else if (had) saySentence(`logged out of ${listed.name}; what is saved here stays`);
+  else saySentence(`there is no token of ${listed.name}`);
+  if (listed.token === "environment") {
+    process.stderr.write("memsync: MEMSYNC_TOKEN is set, and goes on to be used\n");
+  }
+}

@@ -1,0 +1,179 @@
+import type { Command } from "commander";
+import { memoryIdOf, randomMemoryKey } from "../../shared/ids.ts";
+import { wireDocumentId } from "../../shared/replica/document/address.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { listLinks } from "../../daemon/home/links.ts";
+import { agreeToAudience, audienceShown, sayAudience } from "../writes/audience.ts";
+import type { Environment } from "../place/environment.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { findDaemon } from "../contact/gateway-client.ts";
+import { type LocalMemory, readLocalMemories } from "../local/local-memories.ts";
+import { layerShown, memoryJson } from "../views/memory-view.ts";
+import { writeOffline } from "../writes/offline-write.ts";
+import { sayIfHeld } from "../lifecycle/say-held.ts";
+import { firstLine, say, sayAside, sayJson, shortName, table } from "../screen/output.ts";
+import {
+  type PlaceOptions,
+  placesToRead,
+  targetOf,
+  withAgreement,
+  withLocal,
+  withPlace,
+} from "../place/place.ts";
+import { saveMemory } from "../writes/save.ts";
+import { readStdinText } from "../screen/stdin.ts";
+
+interface ReadOptions extends PlaceOptions {
+  readonly json?: boolean;
+}
+
+interface WriteOptions extends PlaceOptions {
+  readonly allowSecret?: boolean;
+  readonly yes?: boolean;
+}
+
+/** `set`, `add`, `get`, `list` and `rm`. */
+export function addMemoryCommands(program: Command, env: Environment): void {
+  withAgreement(withSecrets(withPlace(program.command("set <key> <value>"))))
+    .description("save a memory; the value - is read from standard input")
+    .option("--json", "print where it is, and whether it is held, as JSON")
+    .action(async (key: string, value: string, options: WriteOptions & ReadOptions) => {
+      await save(env, key, await given(value), options);
+      if (options.json) sayJson(await savedJson(env, key, options));
+    });
+  withAgreement(withSecrets(withPlace(program.command("add <text>"))))
+    .description("save a memory under a key of its own, and print the key; - is standard input")
+    .option("--json", "print the key, and where it is, as JSON")
+    .action(async (text: string, options: WriteOptions & ReadOptions) => {
+      const key = randomMemoryKey(realWorld);
+      await save(env, key, await given(text), options);
+      if (options.json) sayJson(await savedJson(env, key, options));
+      else say(key);
+    });
+  withPlace(program.command("get <key>"))
+    .description("print a memory's value; looks in project, user and global, in that order")
+    .option("--json", "print the whole memory as JSON")
+    .action((key: string, options: ReadOptions) => get(env, key, options));
+  withPlace(program.command("list"))
+    .description("list the memories that are readable here")
+    .option("--json", "print them as JSON")
+    .action((options: ReadOptions) => list(env, options));
+  withAgreement(withPlace(program.command("rm <key>")))
+    .description("delete a memory")
+    .action((key: string, options: WriteOptions) => remove(env, key, options));
+}
+
+function withSecrets(command: Command): Command {
+  return command.option(
+    "--allow-secret",
+    "what looks like a secret in it is none, or is to be synced",
+  );
+}
+
+/** What was typed, or standard input where that is a dash. */
+async function given(text: string): Promise<string> {
+  return text === "-" ? await readStdinText("nothing was saved") : text;
+}
+
+async function save(env: Environment, key: string, value: string, options: WriteOptions) {
+  const place = await withLocal(env, (db) => targetOf(env, db, options));
+  await agreeToAudience(env, place, "saved", options);
+  await saveMemory(env, place, key, value, options);
+  // A project may have been bound by this very write.
+  await sayIfHeld(env, async (db) => {
+    const { account, document } = await targetOf(env, db, options);
+    return { kind: "memory", account, document, key };
+  });
+  if (place.layer === "project") await sayIfUnlinked(env, place.document, options.project);
+}
+
+/** A memory that was just saved, as `list --json` has it, but for its value: that may be held. */
+async function savedJson(env: Environment, key: string, options: WriteOptions) {
+  return await withLocal(env, async (db) => {
+    const { layer, document, account } = await targetOf(env, db, options);
+    const memories = db ? await readLocalMemories(db, document, account) : [];
+    const memory = memories.find((each) => each.key === key);
+    // Another command may have deleted it meanwhile.
+    const { value: _, ...shown } = memory ? memoryJson(memory) : { key, layer, value: "" };
+    return shown;
+  });
+}
+
+/** Nothing of a project that is linked nowhere is sent. */
+async function sayIfUnlinked(env: Environment, document: string, named: string | undefined) {
+  if (named !== document) return;
+  const links = await withLocal(env, async (db) => (db ? await listLinks(db) : []));
+  if (links.some(({ projectId }) => projectId === document)) return;
+  const link = `\`memsync link DIR --id ${document}\``;
+  sayAside(`${document} is linked to no folder here, so nothing of it is sent until ${link}`);
+}
+
+/**
+ * All that can be read there; where a key is `wanted`, up to the first place that has it.
+ * `unlinked` is why no project's memories are among them.
+ */
+async function readAll(env: Environment, options: PlaceOptions, wanted?: string) {
+  return await withLocal(env, async (db) => {
+    const { places, unlinked } = await placesToRead(env, db, options);
+    const memories: LocalMemory[] = [];
+    for (const { document, account } of places) {
+      if (db) memories.push(...(await readLocalMemories(db, document, account)));
+      if (memories.some(({ key }) => key === wanted)) break;
+    }
+    return { memories, unlinked, audience: await audienceShown(env, db, places, memories) };
+  });
+}
+
+async function get(env: Environment, key: string, options: ReadOptions): Promise<void> {
+  const { memories, unlinked, audience } = await readAll(env, options, key);
+  const memory = memories.find((each) => each.key === key);
+  if (!memory) throw unlinked ?? (await noMemory(key, memories));
+  if (options.json) sayJson(memoryJson(memory));
+  else process.stdout.write(process.stdout.isTTY ? `${memory.value}\n` : memory.value);
+  // A script wants the value and nothing else.
+  if (process.stdout.isTTY && memory.layer === "global") sayAudience(audience);
+}
+
+async function list(env: Environment, options: ReadOptions): Promise<void> {
+  const { memories, unlinked, audience } = await readAll(env, options);
+  if (unlinked && memories.length === 0) throw unlinked;
+  if (options.json) {
+    sayJson(memories.map(memoryJson));
+    return;
+  }
+  if (memories.length === 0) {
+    say("no memories yet; save one with `memsync set KEY VALUE`");
+    return;
+  }
+  const rows = memories.map((each) => [
+    shortName(each.key),
+    layerShown(each),
+    firstLine(each.value),
+  ]);
+  for (const line of table(rows)) say(line);
+  sayAudience(audience);
+}
+
+async function remove(env: Environment, key: string, options: WriteOptions): Promise<void> {
+  const place = await withLocal(env, (db) => targetOf(env, db, options));
+  const { document, remote } = place;
+  const { memories: known } = await readAll(env, { layer: "project", ...options });
+  if (!known.some((memory) => memory.key === key)) throw await noMemory(key, known);
+  await agreeToAudience(env, place, "deleted", options);
+  const daemon = await findDaemon(env.home);
+  if (daemon) {
+    const id = memoryIdOf(wireDocumentId(document), key);
+    await daemon.call("DELETE", `/v1/memories/${id}`, undefined, { remote });
+    return;
+  }
+  if (!(await writeOffline(env.home, place, key, undefined))) throw await noMemory(key, known);
+}
+
+async function noMemory(key: string, known: readonly LocalMemory[]): Promise<CommandFailed> {
+  const { didYouMean } = await import("../screen/did-you-mean.ts");
+  const nearly = didYouMean(
+    key,
+    known.map((memory) => memory.key),
+  );
+  return new CommandFailed(`there is no memory "${key}"${nearly}`);
+}

@@ -1,0 +1,119 @@
+import type { Command } from "commander";
+import type { RemoteEnvironment } from "../../daemon/home/remote.ts";
+import { readRemotes } from "../../daemon/remotes/remote-view.ts";
+import { contactDaemon } from "../contact/daemon-contact.ts";
+import type { Environment } from "../place/environment.ts";
+import { type DocumentPreview, type KeyChanges, previewSync } from "../local/local-preview.ts";
+import { count, firstLine, say, sayJson } from "../screen/output.ts";
+import { withLocal } from "../place/place.ts";
+import { remoteEnvironment } from "../place/remote-environment.ts";
+import { isShared, seenBy } from "../views/seen-by.ts";
+import { styled } from "../screen/terminal.ts";
+
+const HELP = `
+Compares what is on this machine with what the service was last known to hold; asks no service and
+sends nothing. What is held is named by \`memsync held\`, and is sent nowhere.
+
+Examples:
+  memsync preview               what would be sent, and to which service
+  memsync preview --json | jq '.[] | select(.waiting > 0)'`;
+
+/** Keys of one kind of change that a person is shown. */
+const KEYS_SHOWN_MAX = 8;
+
+/** `preview`: what would be sent. */
+export function addPreviewCommand(program: Command, env: Environment): void {
+  program
+    .command("preview")
+    .description("show what waits to be sent, project by project, and to which service")
+    .option("--json", "print it as JSON")
+    .addHelpText("after", HELP)
+    .action((options: { readonly json?: boolean }) => preview(env, options.json === true));
+}
+
+async function preview(env: Environment, json: boolean): Promise<void> {
+  const environment = await sendersEnvironment(env);
+  const previews = await withLocal(env, async (db) => {
+    return db ? await previewSync(db, await readRemotes(db, environment)) : [];
+  });
+  if (json) {
+    sayJson(previews.map(shown));
+    return;
+  }
+  const changed = previews.filter(isWaiting);
+  for (const each of changed) for (const line of lines(each)) say(line);
+  const rest = previews.length - changed.length;
+  if (changed.length === 0) say("nothing waits to be sent");
+  else if (rest > 0) say(`${count(rest, "other place has", "other places have")} nothing to send`);
+}
+
+/** A daemon that runs sends what is to be sent, to the service that it was started with. */
+async function sendersEnvironment(env: Environment): Promise<RemoteEnvironment> {
+  const daemon = await contactDaemon(env.home);
+  if (!daemon) return remoteEnvironment(env);
+  const { url } = daemon.introduction.environment;
+  return remoteEnvironment({ ...env, serviceUrl: url ?? undefined });
+}
+
+function isWaiting({ waiting, held, changes }: DocumentPreview): boolean {
+  if (waiting > 0 || held > 0) return true;
+  return changes !== undefined && sentences(changes).length > 0;
+}
+
+function lines(preview: DocumentPreview): string[] {
+  const { title, service, audience, contacted, changes, waiting, held } = preview;
+  const to = service === undefined ? "linked to no folder: nothing of it is sent" : `to ${service}`;
+  const seen = isShared(audience) ? `, seen by ${seenBy(audience)}` : "";
+  const first = service !== undefined && !contacted ? ", which has not answered for it yet" : "";
+  const said = changes
+    ? sentences(changes)
+    : [`${count(waiting, "change", "changes")}, some of them too long ago to be told apart`];
+  const own = waiting > 0 ? ["nothing that is shown, but bookkeeping of merges"] : [];
+  return [
+    `${styled("bold", firstLine(title))}   ${to}${seen}${first}`,
+    ...(said.length > 0 ? said : own).map((line) => `  ${line}`),
+    ...(held > 0 ? [`  not sent: ${held} held, see \`memsync held\``] : []),
+  ];
+}
+
+function sentences({ memories, metadata, lines }: NonNullable<DocumentPreview["changes"]>) {
+  const { added, removed } = lines;
+  return [
+    ...keySentences(memories, "memory", "memories"),
+    ...(added + removed > 0 ? [`document: +${added} -${removed} lines`] : []),
+    ...keySentences(metadata, "metadata key", "metadata keys"),
+  ];
+}
+
+function keySentences({ added, changed, deleted }: KeyChanges, one: string, many: string) {
+  const sentence = (keys: readonly string[], what: string) =>
+    keys.length === 0 ? [] : [`${count(keys.length, one, many)} ${what}: ${named(keys)}`];
+  return [
+    ...sentence(added, "new"),
+    ...sentence(changed, "changed"),
+    ...sentence(deleted, "deleted"),
+  ];
+}
+
+function named(keys: readonly string[]): string {
+  const first = keys.slice(0, KEYS_SHOWN_MAX).map(firstLine).join(", ");
+  return keys.length > KEYS_SHOWN_MAX ? `${first} and ${keys.length - KEYS_SHOWN_MAX} more` : first;
+}
+
+function shown({ name, layer, title, service, ...rest }: DocumentPreview) {
+  const { changes, contacted, waiting, held } = rest;
+  return {
+    layer,
+    project_id: layer === "project" ? name : null,
+    project: layer === "project" ? title : null,
+    service: service ?? null,
+    contacted,
+    waiting,
+    held,
+    memories: changes?.memories ?? null,
+    metadata: changes?.metadata ?? null,
+    document: changes
+      ? { lines_added: changes.lines.added, lines_removed: changes.lines.removed }
+      : null,
+  };
+}

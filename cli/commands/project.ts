@@ -1,0 +1,138 @@
+import type { Command } from "commander";
+import type { Kysely } from "kysely";
+import type { ProjectId } from "../../shared/ids.ts";
+import { readDeletion } from "../../daemon/home/deleted-project.ts";
+import { dropHeldOf } from "../../daemon/home/held-store.ts";
+import { findLinkedName } from "../../daemon/home/links.ts";
+import type { DaemonStatus, ProjectStatus } from "../../daemon/status/status.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { agreeTo } from "../screen/agree.ts";
+import { OWN_DEADLINE_MS } from "../contact/daemon-contact.ts";
+import type { Environment } from "../place/environment.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import type { GatewayClient } from "../contact/gateway-client.ts";
+import { getDaemon } from "../place/get-daemon.ts";
+import { findNamedProject } from "../place/named-project.ts";
+import { changeHome } from "../writes/offline-write.ts";
+import { count, sayJson, saySentence } from "../screen/output.ts";
+import { withLocal } from "../place/place.ts";
+
+interface Options {
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+/** The daemon lets a service take so long to tell of a project, and answers then. */
+const VISIT_DEADLINE_MS = 15_000;
+
+const HELP = `
+Deletes the text, the memories and the metadata of a project here, on its service, and on every
+machine that syncs it. Files stay as they are, and are not followed any more. A machine that was
+offline brings nothing back: what it wrote meanwhile is kept, the project remains deleted, and
+\`memsync status\` says so there. What was deleted is in each machine's history for 90 days.
+
+\`memsync link --anew\` in one of its folders begins the project anew, with the file that is there.
+
+A project that is linked nowhere here goes by its id or its name: \`memsync projects\` shows both.
+
+Examples:
+  memsync project rm .                    the current folder's project
+  memsync project rm proj_k3j5h2ab --yes  asks nobody, as in a script`;
+
+/** `project rm`. */
+export function addProjectCommand(program: Command, env: Environment): void {
+  const project = program.command("project").description("what is done to a whole project");
+  project
+    .command("rm <project>")
+    .description("delete a project (its folder, id or name) everywhere, after asking")
+    .option("--yes", "do it without asking")
+    .option("--json", "print its id as JSON")
+    .addHelpText("after", HELP)
+    .action((named: string, options: Options) => remove(env, named, options));
+}
+
+async function remove(env: Environment, named: string, options: Options): Promise<void> {
+  const id = await withLocal(env, (db) => findNamedProject(db, named, env));
+  const daemon = await getDaemon(env);
+  const project = await getDeletable(env, daemon, id);
+  const name = project.name ?? id;
+  const { isLinked } = project;
+  const where = isLinked ? "" : ", which is linked nowhere here,";
+  const known = isLinked ? "" : " as far as this machine knows";
+  await agreeTo(
+    `Delete ${name} (${id})${where} with ${contentShown(project)}${known}, everywhere? ` +
+      "Files stay.",
+    options,
+  );
+  if (!isLinked) {
+    await daemon.call(
+      "POST",
+      "/_memsync/visit",
+      { project: id },
+      { deadlineMs: VISIT_DEADLINE_MS },
+    );
+    await getDeletable(env, daemon, id);
+  }
+  await changeHome(env.home, (db) => dropHeldOf(db, id));
+  await daemon.call("DELETE", `/api/projects/${id}`, undefined, { deadlineMs: OWN_DEADLINE_MS });
+  if (options.json) {
+    sayJson({ id, deleted: true });
+    return;
+  }
+  saySentence(`deleted ${name} here, and everywhere once this is synced; its files stay`);
+  saySentence(
+    isLinked
+      ? "`memsync unlink` in its folders forgets them, `memsync link --anew` begins it anew"
+      : `\`memsync link DIR --id ${id} --anew\` begins it anew`,
+  );
+}
+
+/** A project whose deletion is synced, linked here or not. */
+interface Deletable extends Omit<ProjectStatus, "name"> {
+  readonly name: string | null;
+  readonly isLinked: boolean;
+}
+
+/** Throws for a project whose deletion would go nowhere. */
+async function getDeletable(
+  env: Environment,
+  daemon: GatewayClient,
+  id: ProjectId,
+): Promise<Deletable> {
+  const options = { deadlineMs: OWN_DEADLINE_MS };
+  const read = await daemon.call("GET", "/_memsync/status", undefined, options);
+  const { projects, unlinked, remotes } = read as DaemonStatus;
+  const linked = projects.find((each) => each.id === id);
+  const other = unlinked.find((each) => each.id === id);
+  const project = linked ?? other;
+  const deleted = await withLocal(env, async (db) => db && (await nameOfDeleted(db, id)));
+  if (deleted !== undefined) throw new CommandFailed(`${deleted} is deleted already`);
+  if (!project) {
+    const first = `\`memsync link DIR --id ${id}\``;
+    throw new CommandFailed(`nothing of ${id} is synced from here yet: ${first} first`);
+  }
+  const name = project.name ?? id;
+  if (project.remote === "") {
+    const again = `\`memsync link DIR --id ${id} --remote NAME\``;
+    throw new CommandFailed(`${name} is bound to a remote that is no more: ${again} first`);
+  }
+  const at = remotes.find((remote) => remote.name === project.remote);
+  if (other?.plain || at?.service.plain) {
+    throw new CommandFailed(
+      `the service of ${name} implements the published interface alone, which knows no ` +
+        "deletion of a project: `memsync rm` and `memsync doc clear` delete what is in it",
+    );
+  }
+  return { ...project, isLinked: linked !== undefined };
+}
+
+/** Undefined for a project that is there. */
+async function nameOfDeleted(db: Kysely<DaemonTables>, id: ProjectId): Promise<string | undefined> {
+  if (!(await readDeletion(db, id))) return undefined;
+  return (await findLinkedName(db, id)) ?? id;
+}
+
+function contentShown({ text, memories }: Pick<ProjectStatus, "text" | "memories">): string {
+  const lines = text === null ? [] : [`${count(text.lines, "line", "lines")} of text`];
+  return [...lines, count(memories, "memory", "memories")].join(" and ");
+}

@@ -1,0 +1,108 @@
+import { basename } from "node:path";
+import type { Command } from "commander";
+import { realWorld } from "../../shared/world-real.ts";
+import { openKeyring } from "../../daemon/remotes/keyring.ts";
+import { EMBEDDED, parseRemoteName, parseServiceUrl } from "../../daemon/home/remote.ts";
+import type { ListedRemote } from "../../daemon/remotes/remote-change.ts";
+import { TokenStore } from "../../daemon/remotes/token-store.ts";
+import type { Environment } from "../place/environment.ts";
+import { CommandFailed, typed, UsageError } from "../screen/errors.ts";
+import { count, say, sayJson, table, saySentence } from "../screen/output.ts";
+import { changeRemotes, listRemotesOf } from "../writes/remote-changes.ts";
+
+interface JsonFlag {
+  readonly json?: boolean;
+}
+
+const HELP = `
+Each project is bound to one remote, and never goes to another by itself; user and global memories
+are kept for each remote. The service named "embedded" is kept in the home. Until the first remote
+is added or logged in to, everything follows MEMSYNC_URL.
+
+Examples:
+  memsync remote add acme https://acme.example.com
+  memsync login --remote acme
+  memsync link ~/src/acme-shop --remote acme`;
+
+/** `remote add`, `remote list` and `remote rm`. */
+export function addRemoteCommands(program: Command, env: Environment): void {
+  const remote = program
+    .command("remote")
+    .description("the services that projects are bound to: add, list, rm")
+    .addHelpText("after", HELP);
+  remote
+    .command("add <name> [url]")
+    .description("know a service by a name")
+    .option("--url <url>", "its address, without /v1 or /api")
+    .option("--json", "print it as JSON")
+    .action((name: string, url: string | undefined, flags: JsonFlag & { url?: string }) =>
+      add(env, name, url ?? flags.url, flags),
+    );
+  remote
+    .command("list")
+    .description("list the remotes, and where their tokens are")
+    .option("--json", "print them as JSON")
+    .action((flags: JsonFlag) => list(env, flags));
+  remote
+    .command("rm <name>")
+    .description("forget a remote that nothing is bound to, and its token")
+    .option("--json", "print what was done as JSON")
+    .action((name: string, flags: JsonFlag) => remove(env, name, flags));
+}
+
+async function add(
+  env: Environment,
+  name: string,
+  given: string | undefined,
+  { json }: JsonFlag,
+): Promise<void> {
+  if (given === undefined) throw new UsageError("say where it is: --url https://…");
+  const url = typed(() => parseServiceUrl(given, "the address"));
+  const change = { op: "add", name: typed(() => parseRemoteName(name)), url } as const;
+  const { remote } = await changeRemotes(env, change);
+  if (json) {
+    sayJson({ name: remote.name, url });
+    return;
+  }
+  const next = remote.tokenPlace ? "" : `; \`memsync login --remote ${name}\` gives it a token`;
+  saySentence(`${name} is ${url}${next}`);
+}
+
+async function list(env: Environment, { json }: JsonFlag): Promise<void> {
+  const remotes = await listRemotesOf(env);
+  if (json) {
+    sayJson(remotes);
+    return;
+  }
+  const heading = ["NAME", "ADDRESS", "TOKEN", "HOLDS"];
+  for (const line of table([heading, ...remotes.map((each) => rowOf(env, each))], SPARE)) say(line);
+}
+
+/** Where the token is. */
+const SPARE = [2];
+
+function rowOf(env: Environment, remote: ListedRemote): string[] {
+  const name = remote.default ? `${remote.name} (default)` : remote.name;
+  const { user, global } = remote.memories;
+  const projects = count(remote.projects.length, "project", "projects");
+  const address = remote.url ?? "in the home";
+  return [name, address, tokenShown(env, remote), `${projects}, user: ${user}, global: ${global}`];
+}
+
+function tokenShown({ home }: Environment, { url, token }: ListedRemote): string {
+  if (url === null) return "needs none";
+  if (token === "environment") return "MEMSYNC_TOKEN";
+  if (token === "keyring") return "keyring";
+  return token === "file" ? basename(home.credentials) : "none";
+}
+
+async function remove(env: Environment, name: string, { json }: JsonFlag): Promise<void> {
+  if (name === EMBEDDED) {
+    throw new CommandFailed("the embedded service is part of the home and can't be removed");
+  }
+  const { remote } = await changeRemotes(env, { op: "remove", name });
+  const keyring = openKeyring({ env: env.variables });
+  await new TokenStore({ home: env.home, world: realWorld, keyring }).remove(remote);
+  if (json) sayJson({ name, removed: true });
+  else saySentence(`removed ${name}`);
+}

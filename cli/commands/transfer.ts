@@ -1,0 +1,196 @@
+import { existsSync } from "node:fs";
+import { open, readFile, rm } from "node:fs/promises";
+import type { Command } from "commander";
+import type { Kysely } from "kysely";
+import { AppError } from "../../shared/errors.ts";
+import { renameDurably } from "../../shared/durable-files.ts";
+import { fileFailure } from "../../shared/file-failures.ts";
+import { utf8Bytes } from "../../shared/limits.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import type { ImportResult } from "../../daemon/portable/import-home.ts";
+import { parsePortableHome, type PortableHome } from "../../daemon/portable/format.ts";
+import { getDefault, getRemote, readRemotes } from "../../daemon/remotes/remote-view.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { agreeToAudience } from "../writes/audience.ts";
+import type { Environment } from "../place/environment.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { exportHome } from "../transfer/export-home.ts";
+import { importInto } from "../writes/import-into.ts";
+import { bytesShown, count, say, sayAside, sayJson } from "../screen/output.ts";
+import { withAgreement, withLocal } from "../place/place.ts";
+import { Progress } from "../screen/progress.ts";
+import { remoteEnvironment } from "../place/remote-environment.ts";
+import { resolveFolder } from "../place/resolve-folder.ts";
+import { readStdinText } from "../screen/stdin.ts";
+
+const STANDARD_STREAM = "-";
+const PRIVATE_FILE = 0o600;
+
+/** Places of a bad document that are named. */
+const PLACES_MAX = 20;
+
+interface ExportFlags {
+  readonly remote?: string;
+  readonly force?: boolean;
+  readonly json?: boolean;
+}
+
+interface ImportFlags {
+  readonly json?: boolean;
+  readonly yes?: boolean;
+}
+
+const EXPORT_HELP = `
+The document holds every project with its name, description document, metadata, memories and
+conflicts, and the memories of user and global. What is held for looking like a secret is in it, so
+keep it to yourself. Histories, folders and tokens are not.
+
+Examples:
+  memsync export                        to standard output
+  memsync export memories.json
+  memsync export | ssh laptop memsync import -`;
+
+const IMPORT_HELP = `
+Each value is a write of this machine's: what it replaces goes to the history, what equals the
+present one changes nothing, and what looks like a secret is held. Nothing is deleted. A document
+with anything wrong in it is refused whole.
+
+Examples:
+  memsync import memories.json
+  memsync import - < memories.json
+  memsync import memories.json --json   how many memories were created, updated, unchanged`;
+
+/** `export` and `import`: everything local as one JSON document. */
+export function addTransferCommands(program: Command, env: Environment): void {
+  program
+    .command("export [file]")
+    .description("write everything that is on this machine into one JSON document")
+    .option("--force", "put it in the place of a file that is there")
+    .option("--remote <name>", "user and global memories of this remote, not the default's")
+    .option("--json", "print what was written to the file as JSON")
+    .addHelpText("after", EXPORT_HELP)
+    .action((file: string | undefined, flags: ExportFlags) => runExport(env, file, flags));
+  withAgreement(program.command("import <file>"))
+    .description("take over what `memsync export` wrote; - is standard input")
+    .option("--json", "print what was done as JSON")
+    .addHelpText("after", IMPORT_HELP)
+    .action((file: string, flags: ImportFlags) => runImport(env, file, flags));
+}
+
+async function runExport(
+  env: Environment,
+  named = STANDARD_STREAM,
+  flags: ExportFlags,
+): Promise<void> {
+  const file = named === STANDARD_STREAM ? undefined : resolveFolder(env, named);
+  if (file !== undefined && !flags.force && existsSync(file)) {
+    throw new CommandFailed(`${file} is there already: name another file, or say --force`);
+  }
+  const progress = new Progress("exporting", "documents");
+  const home = await withLocal(env, async (db) => {
+    const own = db ? await ownAccount(env, db, flags.remote) : LOCAL_ACCOUNT;
+    return await exportHome(db, own, (done, total) => progress.update(done, total));
+  }).finally(() => progress.end());
+  const text = `${JSON.stringify(home, null, 2)}\n`;
+  if (file === undefined) {
+    process.stdout.write(text);
+    return;
+  }
+  await writeWhole(file, text);
+  const { projects, memories } = sizeOf(home);
+  const bytes = utf8Bytes(text);
+  if (flags.json) sayJson({ file, projects, memories, bytes });
+  else say(`exported ${inWords(projects, memories)} to ${file} (${bytesShown(bytes)})`);
+}
+
+/** Whose user and global memories go along: the named remote's, else the default's. */
+async function ownAccount(env: Environment, db: Kysely<DaemonTables>, named: string | undefined) {
+  const view = await readRemotes(db, remoteEnvironment(env));
+  const { name, account } = named === undefined ? getDefault(view) : getRemote(view.remotes, named);
+  if (view.remotes.length > 1) {
+    sayAside(`user and global memories are those of ${name}; --remote takes another's`);
+  }
+  return account;
+}
+
+/** The file is there whole or not at all, for its owner alone. */
+async function writeWhole(file: string, text: string): Promise<void> {
+  const draft = `${file}.${process.pid}.part`;
+  try {
+    const handle = await open(draft, "wx", PRIVATE_FILE);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await renameDurably(draft, file);
+  } catch (thrown) {
+    await rm(draft, { force: true });
+    throw new CommandFailed(`${file} can't be written: ${fileFailure(thrown)}`);
+  }
+}
+
+function sizeOf({ projects, user, global }: PortableHome) {
+  const layers = [...projects, user, global];
+  const memories = layers.reduce((sum, layer) => sum + layer.memories.length, 0);
+  return { projects: projects.length, memories };
+}
+
+function inWords(projects: number, memories: number): string {
+  return `${count(projects, "project", "projects")}, ${count(memories, "memory", "memories")}`;
+}
+
+async function runImport(env: Environment, named: string, flags: ImportFlags): Promise<void> {
+  const { json } = flags;
+  const home = readHome(named, await readDocument(env, named));
+  if (home.global.memories.length > 0) {
+    const account = await withLocal(env, async (db) => {
+      return db ? getDefault(await readRemotes(db, remoteEnvironment(env))).account : LOCAL_ACCOUNT;
+    });
+    await agreeToAudience(env, { layer: "global", account }, "imported", flags);
+  }
+  const progress = new Progress("importing", "memories");
+  const result = await importInto(env, home, (done, total) => progress.update(done, total)).finally(
+    () => progress.end(),
+  );
+  if (json) sayJson(result);
+  else sayResult(result);
+}
+
+async function readDocument(env: Environment, named: string): Promise<string> {
+  if (named === STANDARD_STREAM) return await readStdinText("nothing was imported");
+  const file = resolveFolder(env, named);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
+  } catch (thrown) {
+    throw new CommandFailed(`${file} can't be read: ${fileFailure(thrown)}`);
+  }
+}
+
+function readHome(named: string, text: string): PortableHome {
+  const what = named === STANDARD_STREAM ? "standard input" : named;
+  try {
+    return parsePortableHome(JSON.parse(text));
+  } catch (thrown) {
+    const intro = `${what} can't be imported, and nothing of it was:`;
+    // What the parser says of it repeats a part of it.
+    if (!(thrown instanceof AppError)) throw new CommandFailed(`${intro} it is not JSON`);
+    const { details } = thrown;
+    if (details.length === 0) throw new CommandFailed(`${intro} ${thrown.message}`);
+    const places = details.slice(0, PLACES_MAX).map(({ path, message }) => `  ${path} ${message}`);
+    const more = details.length > PLACES_MAX ? ["  and more"] : [];
+    throw new CommandFailed([intro, ...places, ...more].join("\n"));
+  }
+}
+
+function sayResult({ created, updated, unchanged, held, left_out, texts, projects }: ImportResult) {
+  const counts = `${created} created, ${updated} updated, ${unchanged} unchanged`;
+  const documents = texts > 0 ? `; ${count(texts, "document", "documents")} changed` : "";
+  const into = count(projects, "project", "projects");
+  say(`imported memories of ${into}, user and global: ${counts}${documents}`);
+  if (held > 0) sayAside(`${held} held for looking like secrets: \`memsync held\` shows them`);
+  if (left_out > 0) {
+    sayAside(`${left_out} losing versions look like secrets and were left out`);
+  }
+}

@@ -1,0 +1,238 @@
+import type { Command } from "commander";
+import { timestampOf } from "../../shared/timestamps.ts";
+import { delay } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import type { OnActivity } from "../../daemon/home/activity.ts";
+import type { Daemon } from "../../daemon/daemon.ts";
+import type { DaemonStatus } from "../../daemon/status/status.ts";
+import { isSynced } from "../../daemon/status/synced-projects.ts";
+import { activityLine } from "../screen/activity-view.ts";
+import { Interrupted } from "../screen/ask.ts";
+import { OWN_DEADLINE_MS } from "../contact/daemon-contact.ts";
+import type { Environment } from "../place/environment.ts";
+import { CommandFailed, unforeseen } from "../screen/errors.ts";
+import { findDaemon, type GatewayClient } from "../contact/gateway-client.ts";
+import { linkFolders } from "../writes/link-folders.ts";
+import { RULE } from "../live/frame.ts";
+import { LiveUp } from "../live/live-up.ts";
+import { offerFile } from "../writes/offer-file.ts";
+import { assertFolder, meantFolder, sayMeant } from "../place/meant-folder.ts";
+import { count, say, sayAside, sayJson, shownPlainly } from "../screen/output.ts";
+import { type Running, runDaemon } from "../lifecycle/run-daemon.ts";
+import { findForgotten, sayOfRunning, sayOfShell } from "../lifecycle/shell-service.ts";
+import { findStanding } from "../screen/standing.ts";
+import { type Screen, screenOf, statusOnScreen } from "../views/status-summary.ts";
+import { callSync, waitingIn, watchSync } from "../contact/sync-progress.ts";
+import { takeHome } from "../contact/take-home.ts";
+import { hasTerminal } from "../screen/terminal.ts";
+import { conflictLines, wholeStatus } from "../status/whole-status.ts";
+
+interface UpOptions {
+  readonly json?: boolean;
+}
+
+/** How long `up` lets the first contact and the first look at the files take before it speaks. */
+const FIRST_SYNC_SECONDS = 3;
+
+/** How long what only shows the status waits for the service's first answer. */
+const SETTLED_DEADLINE_MS = 1000;
+const SETTLED_POLL_MS = 20;
+
+/** `up`: the daemon in the foreground. */
+export function addUpCommand(program: Command, env: Environment): void {
+  program
+    .command("up [dirs...]")
+    .description("run the daemon here, following these projects (default: the current one)")
+    .option("--json", "print the status as JSON")
+    .action((dirs: string[], options: UpOptions) => up(env, dirs, options));
+}
+
+async function up(env: Environment, dirs: readonly string[], options: UpOptions): Promise<void> {
+  const folders = await foldersOf(env, dirs);
+  const lock = await takeHome(env.home);
+  if (!lock) {
+    const status = await joinRunning(env, folders);
+    await show(env, status, "memsync is running already; linked there", options);
+    return;
+  }
+  const view = await viewFor(env, options);
+  try {
+    await runDaemon(lock, {
+      env,
+      started: "foreground",
+      onUp: async (daemon, running) => {
+        await begin(env, daemon, folders);
+        await view.open(running);
+      },
+      onActivity: view.onActivity,
+      onEnding: () => view.close(),
+    });
+  } finally {
+    view.close();
+  }
+  view.ended();
+}
+
+/** Links the folders, waits a moment for the services, and asks what only a person can say. */
+async function begin(env: Environment, daemon: Daemon, folders: readonly string[]): Promise<void> {
+  const known = (await daemon.status()).projects.flatMap(({ folders: all }) => all);
+  await linkFolders(folders, (dir) => daemon.link(dir));
+  await watchSync(daemon, daemon.settle(FIRST_SYNC_SECONDS));
+  for (const dir of folders) {
+    if (known.some((folder) => folder.dir === dir)) continue;
+    await offerFile(env, daemon, dir).catch(endIfInterrupted);
+  }
+}
+
+/** How `up` shows what the daemon does. */
+interface UpView {
+  readonly onActivity: OnActivity | undefined;
+  open(running: Running): Promise<void>;
+  /** May be called again. */
+  close(): void;
+  /** The daemon has ended in order. */
+  ended(): void;
+}
+
+async function viewFor(env: Environment, options: UpOptions): Promise<UpView> {
+  const forgotten = await findForgotten(env);
+  return isLive(options) ? liveView(env, forgotten) : plainView(env, { ...options, forgotten });
+}
+
+function isLive({ json }: UpOptions): boolean {
+  const { NO_COLOR, CI, TERM } = process.env;
+  return hasTerminal() && !json && !NO_COLOR && !CI && TERM !== "dumb";
+}
+
+function liveView(env: Environment, forgotten: string | undefined): UpView {
+  const live = new LiveUp();
+  return {
+    onActivity: live.onActivity,
+    async open(running) {
+      const status = await running.daemon().status();
+      sayOfShell(env, status, forgotten);
+      const standing = await findStanding(status, env.dir);
+      live.open(running, standing.kind === "in" ? standing : { kind: "nowhere" });
+    },
+    close: () => live.close(),
+    ended: () => say(`memsync has ended${live.status ? `: ${leftBehind(live.status)}` : ""}`),
+  };
+}
+
+/** What is on this machine alone, for whoever shuts it down now. */
+function leftBehind(status: DaemonStatus): string {
+  const waiting = waitingIn(status);
+  if (waiting > 0)
+    return `${count(waiting, "change waits", "changes wait")} here for the next start`;
+  return isSynced(status) ? "everything is synced" : "what is saved is kept here";
+}
+
+/** The status once, and then a line for each thing that happens. */
+function plainView(env: Environment, options: ShowOptions): UpView {
+  let isOpen = false;
+  return {
+    onActivity(activity) {
+      if (isOpen && !options.json) say(shownPlainly(`${nowShown()}  ${activityLine(activity)}`));
+    },
+    async open(running) {
+      const headline = "memsync is up; leave this running, or stop it with Ctrl-C";
+      const status = await running.daemon().status();
+      // What can't be shown is no reason to end.
+      await show(env, status, headline, options).catch((thrown) => sayAside(unforeseen(thrown)));
+      isOpen = true;
+    },
+    close() {
+      isOpen = false;
+    },
+    ended() {},
+  };
+}
+
+function nowShown(): string {
+  return timestampOf(realWorld.now());
+}
+
+/** The folders that are named, or the one in which one stands; each of them is there. */
+export async function foldersOf(env: Environment, dirs: readonly string[]): Promise<string[]> {
+  const folders: string[] = [];
+  for (const dir of dirs.length === 0 ? [undefined] : dirs) {
+    const folder = await meantFolder(env, dir);
+    assertFolder(folder);
+    await sayMeant(env, dir, folder);
+    folders.push(folder);
+  }
+  return folders;
+}
+
+async function joinRunning(env: Environment, folders: readonly string[]): Promise<DaemonStatus> {
+  const daemon = await findDaemon(env.home);
+  if (!daemon) throw new CommandFailed("the daemon that ran has ended: try again");
+  sayOfRunning(env, daemon.introduction);
+  return await linkAndLook(daemon, folders);
+}
+
+/** Links the folders, and resolves to the status after a first look at them. */
+export async function linkAndLook(
+  daemon: GatewayClient,
+  folders: readonly string[],
+): Promise<DaemonStatus> {
+  await linkFolders(folders, (dir) => daemon.call("POST", "/_memsync/link", { dir }));
+  return (await watchSync(daemon, callSync(daemon, FIRST_SYNC_SECONDS, { call: "settle" }))).status;
+}
+
+/** The status, once it is known whether the services answer, or a moment later without that. */
+export async function settledStatus(daemon: GatewayClient): Promise<DaemonStatus> {
+  const deadline = realWorld.monotonic() + SETTLED_DEADLINE_MS;
+  for (;;) {
+    const options = { deadlineMs: OWN_DEADLINE_MS };
+    const read = await daemon.call("GET", "/_memsync/status", undefined, options);
+    const status = read as DaemonStatus;
+    const isKnown = status.remotes.every(
+      ({ service: { online, message } }) => online || message !== null,
+    );
+    if (isKnown || realWorld.monotonic() > deadline) return status;
+    await delay(realWorld, SETTLED_POLL_MS);
+  }
+}
+
+/** Nothing of what is typed there reaches the process as a signal while it is asked. */
+function endIfInterrupted(thrown: unknown): Promise<never> {
+  if (!(thrown instanceof Interrupted)) throw thrown;
+  process.kill(process.pid, "SIGINT");
+  // What would come next is shown to nobody.
+  return new Promise(() => {});
+}
+
+interface ShowOptions extends UpOptions {
+  /** The service that the shell forgot to name, as `findForgotten` found it. */
+  readonly forgotten?: string | undefined;
+}
+
+/** Rows of what stands above and below the status. */
+const HEAD_AND_RULE = 2;
+
+function screenWithout(rows: number): Screen | undefined {
+  const screen = screenOf();
+  return screen && { ...screen, rows: screen.rows - rows };
+}
+
+/** Prints a headline and the status, or the status as JSON. */
+export async function show(
+  env: Environment,
+  found: DaemonStatus,
+  headline: string,
+  { json, forgotten }: ShowOptions,
+): Promise<void> {
+  const status = await wholeStatus(env, found);
+  if (json) sayJson(status);
+  else {
+    const standing = await findStanding(status, env.dir);
+    const view = standing.kind === "in" ? { standing } : {};
+    const shown = [
+      ...statusOnScreen(status, view, screenWithout(HEAD_AND_RULE)),
+      ...conflictLines(status),
+    ];
+    for (const line of [headline, ...shown, RULE]) say(line);
+  }
+  sayOfShell(env, status, forgotten);
+}

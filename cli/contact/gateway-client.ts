@@ -1,0 +1,35 @@
+import { VERSION } from "../../shared/version.ts";
+import type { Home } from "../../daemon/home/home.ts";
+import { ageOf, type Introduction, PROTOCOL } from "../../daemon/supervise/introduction.ts";
+import { contactDaemon, type GatewayClient } from "./daemon-contact.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { sayAside } from "../screen/output.ts";
+import { replaceDaemon } from "./replace-daemon.ts";
+
+export type { GatewayClient } from "./daemon-contact.ts";
+
+/**
+ * The daemon of this home, if one answers. An older one is replaced first where this process can
+ * start it again; one whose calls are unknown here is a `CommandFailed` that says what to do.
+ */
+export async function findDaemon(
+  home: Home,
+  deadlineMs?: number,
+): Promise<GatewayClient | undefined> {
+  const daemon = await contactDaemon(home, deadlineMs);
+  if (!daemon) return undefined;
+  const age = ageOf(daemon.introduction);
+  if (age === "older") return await replaceDaemon(home, daemon);
+  if (age === "newer") refuseOrTell(daemon.introduction);
+  return daemon;
+}
+
+function refuseOrTell({ version, protocol }: Introduction): void {
+  const sentence = `the running daemon is memsync ${version}, newer than this one, ${VERSION}`;
+  if (protocol > PROTOCOL) {
+    throw new CommandFailed(
+      `${sentence}: update this memsync, or end the daemon by \`memsync stop\``,
+    );
+  }
+  sayAside(`${sentence}: update this memsync`);
+}

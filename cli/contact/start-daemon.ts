@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, existsSync, readFileSync, statSync } from "node:fs";
+import { fileFailure } from "../../shared/file-failures.ts";
+import { type Lock, takeLock } from "../../shared/sqlite/lock.ts";
+import { delay } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { type Home, prepareHome } from "../../daemon/home/home.ts";
+import { openLogFile } from "../../daemon/supervise/rotating-file.ts";
+import { RUNTIME_ENVIRONMENT } from "../../daemon/supervise/runtime-environment.ts";
+import { selfCommand } from "../../daemon/supervise/self-command.ts";
+import { ServiceManager } from "../../daemon/supervise/service-manager.ts";
+import { contactDaemon, type GatewayClient } from "./daemon-contact.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { lastWords } from "../screen/log-view.ts";
+import { sayAside } from "../screen/output.ts";
+
+const POLL_MS = 50;
+/** A daemon that is rewriting a large database is still starting then. */
+const START_DEADLINE_MS = 60_000;
+/** Another command starts or stops a daemon for no longer than this. */
+const TURN_DEADLINE_MS = 90_000;
+/** Of what a daemon said before it died, this is shown. */
+const LAST_LINES = 10;
+
+/** Runs `work` while no other command starts, stops or replaces the home's daemon. */
+export async function inStartTurn<Result>(
+  home: Home,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  prepareHome(home);
+  const lock = await untilFree(home.startLock, TURN_DEADLINE_MS);
+  if (!lock) throw new CommandFailed("another memsync command is starting or stopping the daemon");
+  try {
+    return await work();
+  } finally {
+    lock.release();
+  }
+}
+
+/** Whether another command was starting or ending a daemon; resolves when it is done, or late. */
+export async function wasInStartTurn(home: Home, deadlineMs = START_DEADLINE_MS): Promise<boolean> {
+  if (!existsSync(home.startLock)) return false;
+  const atOnce = await takeLock(home.startLock);
+  const lock = atOnce ?? (await untilFree(home.startLock, deadlineMs));
+  lock?.release();
+  return atOnce === undefined;
+}
+
+/** The lock, once its holder is gone; undefined after the deadline. */
+export async function untilFree(path: string, deadlineMs: number): Promise<Lock | undefined> {
+  const deadline = realWorld.monotonic() + deadlineMs;
+  for (;;) {
+    const lock = await takeLock(path);
+    if (lock || realWorld.monotonic() > deadline) return lock;
+    await delay(realWorld, POLL_MS);
+  }
+}
+
+/**
+ * Starts the home's daemon, by its service where one is installed and the platform's manager is at
+ * hand, else in the background, and resolves when it answers. To be called in a start turn.
+ */
+export async function startDaemon(home: Home): Promise<GatewayClient> {
+  const manager = new ServiceManager(home, process.env);
+  if (manager.isInstalled()) {
+    const started = await manager.start();
+    if (started.kind === "done") return await untilAnswers(home);
+    sayAside(`the service did not start (${started.reason}); the daemon runs without it`);
+  }
+  return await startInBackground(home);
+}
+
+/** Starts a process of its own session that outlives this one and has nothing of it open. */
+export async function startInBackground(home: Home): Promise<GatewayClient> {
+  const log = openLog(home);
+  const said = statSync(home.log).size;
+  const [program = "", ...args] = selfCommand();
+  const child = spawn(program, [...args, "daemon", "--started", "background"], {
+    cwd: "/",
+    detached: true,
+    stdio: ["ignore", log, log],
+    env: { ...RUNTIME_ENVIRONMENT, ...process.env, MEMSYNC_HOME: home.dir },
+    windowsHide: true,
+  });
+  closeSync(log);
+  await Promise.race([once(child, "spawn"), failure(child)]);
+  child.unref();
+  return await untilAnswers(home, () => {
+    // Ended with 0 it has met another one.
+    if (child.exitCode === 0 || (child.exitCode ?? child.signalCode) === null) return;
+    throw new CommandFailed(`the daemon did not start: ${reasonIn(home, said)}`);
+  });
+}
+
+function openLog({ log }: Home): number {
+  try {
+    return openLogFile(log);
+  } catch (thrown) {
+    throw new CommandFailed(`the daemon's log ${log} can't be written: ${fileFailure(thrown)}`);
+  }
+}
+
+async function failure(child: ChildProcess): Promise<never> {
+  const [error] = (await once(child, "error")) as [Error];
+  throw new CommandFailed(`the daemon did not start: ${error.message}`);
+}
+
+/** Resolves to the daemon once one answers; `look` may throw why none will. */
+export async function untilAnswers(home: Home, look = () => {}): Promise<GatewayClient> {
+  const deadline = realWorld.monotonic() + START_DEADLINE_MS;
+  while (realWorld.monotonic() < deadline) {
+    const daemon = await contactDaemon(home);
+    if (daemon) return daemon;
+    look();
+    await delay(realWorld, POLL_MS);
+  }
+  throw new CommandFailed("the daemon does not answer yet: `memsync logs` shows what it does");
+}
+
+/** The last lines of the log since it had `said` bytes. */
+function reasonIn(home: Home, said: number): string {
+  const text = readFileSync(home.log);
+  const fresh = text.subarray(text.length >= said ? said : 0).toString("utf8");
+  const lines = fresh.split("\n").filter((line) => line.trim() !== "");
+  const words = lastWords(lines.slice(-LAST_LINES));
+  if (words.length === 0) return `it said nothing; see ${home.log}`;
+  return words.length === 1
+    ? (words[0] ?? "")
+    : `it said\n${words.map((each) => `  ${each}`).join("\n")}`;
+}

@@ -1,0 +1,70 @@
+import { delay } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import type { Home } from "../../daemon/home/home.ts";
+import { type DaemonRecord, findHolder } from "../../daemon/supervise/daemon-record.ts";
+import { contactDaemon, type GatewayClient } from "./daemon-contact.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { untilFree } from "./start-daemon.ts";
+
+/** A daemon ends within two seconds; what takes longer than this hangs. */
+const END_DEADLINE_MS = 10_000;
+/** What is killed has ended then, unless the system itself hangs. */
+const KILL_DEADLINE_MS = 5000;
+/** A daemon that answered before hangs when it has not for this long: it ends in less. */
+const SILENCE_MS_MAX = 8000;
+/** One that never answered may be starting. */
+const START_MS_MAX = 15_000;
+const POLL_MS = 50;
+
+/** Who has the home. */
+export type Occupant =
+  | { readonly kind: "nobody" }
+  | { readonly kind: "daemon"; readonly daemon: GatewayClient }
+  /** It holds the lock and does not answer; `holder` is undefined where nobody knows who it is. */
+  | { readonly kind: "silent"; readonly holder: DaemonRecord | undefined };
+
+/** Decided by answers and by the lock. Waits for a daemon that is just starting or ending. */
+export async function findOccupant(home: Home): Promise<Occupant> {
+  const since = realWorld.monotonic();
+  for (;;) {
+    const daemon = await contactDaemon(home);
+    if (daemon) return { kind: "daemon", daemon };
+    const lock = await untilFree(home.lock, 0);
+    lock?.release();
+    if (lock) return { kind: "nobody" };
+    const holder = findHolder(home);
+    const silentMs = realWorld.monotonic() - since;
+    if (silentMs > (holder?.ready ? SILENCE_MS_MAX : START_MS_MAX)) {
+      return { kind: "silent", holder };
+    }
+    await delay(realWorld, POLL_MS);
+  }
+}
+
+/** Asks the daemon to end and resolves when it has; one that does not is killed if it may be. */
+export async function stopDaemon(home: Home, daemon: GatewayClient): Promise<void> {
+  await daemon.call("POST", "/_memsync/stop", {});
+  if (await hasEnded(home, END_DEADLINE_MS)) return;
+  await killSilent(home, findHolder(home));
+}
+
+/**
+ * Kills a daemon that no longer answers; what was acknowledged is on the disk. One at somebody's
+ * terminal is left alone, and so is one that never answered: it may be rewriting its database.
+ */
+export async function killSilent(home: Home, holder: DaemonRecord | undefined): Promise<void> {
+  if (!holder?.ready || holder.started === "foreground") {
+    const which = holder ? ` (process ${holder.pid})` : "";
+    const sentence = `another memsync process${which} holds ${home.dir} and does not answer`;
+    throw new CommandFailed(`${sentence}: wait, or end it and try again`);
+  }
+  process.kill(holder.pid, "SIGKILL");
+  if (await hasEnded(home, KILL_DEADLINE_MS)) return;
+  throw new CommandFailed(`the daemon (process ${holder.pid}) hangs and can't be killed`);
+}
+
+async function hasEnded(home: Home, deadlineMs: number): Promise<boolean> {
+  const lock = await untilFree(home.lock, deadlineMs);
+  lock?.release();
+  return lock !== undefined;
+}

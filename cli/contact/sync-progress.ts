@@ -1,0 +1,122 @@
+import { delay, type World } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import type { SyncResult } from "../../daemon/daemon.ts";
+import type { DaemonStatus } from "../../daemon/status/status.ts";
+import { syncedProjects } from "../../daemon/status/synced-projects.ts";
+import { DaemonSilent, type GatewayClient, OWN_DEADLINE_MS } from "./daemon-contact.ts";
+import { Progress } from "../screen/progress.ts";
+
+const POLL_MS = 250;
+
+/** A daemon that lives has answered so long after the end of its time; it has a status to read. */
+const LATE_MS_MAX = 4000;
+
+/** The daemon closes a connection that is silent for too long, so it is asked in parts. */
+const ASKED_SECONDS_MAX = 30;
+
+/** A daemon in another process, or in this one. */
+type StatusSource = GatewayClient | { status(): Promise<DaemonStatus> };
+
+/** Whether asking again would bring anything; an older daemon says nothing of refusal. */
+interface Ending {
+  readonly synced: boolean;
+  readonly refused?: boolean;
+  readonly offline?: boolean;
+}
+
+interface CallSyncOptions {
+  readonly call?: "sync" | "settle";
+  /** As `SyncWait` has it. */
+  readonly unlessOffline?: boolean;
+}
+
+/**
+ * One call of the daemon for a sync, or to `settle` what is under way. Throws `DaemonSilent` when
+ * it does not keep its time.
+ */
+export async function callSync(
+  daemon: GatewayClient,
+  seconds: number,
+  { call = "sync", unlessOffline = false }: CallSyncOptions = {},
+): Promise<SyncResult> {
+  const body = { wait_seconds: seconds, unless_offline: unlessOffline };
+  const deadlineMs = seconds * 1000 + LATE_MS_MAX;
+  try {
+    return (await daemon.call("POST", `/_memsync/${call}`, body, { deadlineMs })) as SyncResult;
+  } catch (thrown) {
+    if (!(thrown instanceof DaemonSilent)) throw thrown;
+    throw new DaemonSilent(`${thrown.message}; \`memsync preview\` shows what is not synced yet`);
+  }
+}
+
+/**
+ * Asks for a sync until everything is synced or what is left is refused, or for `waitSeconds`;
+ * `ask` is one call's. `onOffline`, called once, says whether to wait for a service that can't be
+ * reached.
+ */
+export async function askSync<Answer extends Ending>(
+  ask: (waitSeconds: number, unlessOffline: boolean) => Promise<Answer>,
+  waitSeconds: number,
+  { world = realWorld, onOffline }: AskSyncOptions<Answer> = {},
+): Promise<Answer> {
+  const deadline = world.monotonic() + waitSeconds * 1000;
+  let unlessOffline = onOffline !== undefined;
+  for (;;) {
+    const left = Math.max(0, (deadline - world.monotonic()) / 1000);
+    const answer = await ask(Math.min(left, ASKED_SECONDS_MAX), unlessOffline);
+    if (answer.synced || answer.refused) return answer;
+    const isOffline = unlessOffline && answer.offline === true;
+    if (isOffline && !onOffline?.(answer)) return answer;
+    if (isOffline) unlessOffline = false;
+    else if (left <= ASKED_SECONDS_MAX) return answer;
+  }
+}
+
+interface AskSyncOptions<Answer> {
+  readonly world?: Pick<World, "monotonic">;
+  readonly onOffline?: (answer: Answer) => boolean;
+}
+
+/**
+ * Waits for a sync that the daemon was asked for, with a bar of the changes that the service has
+ * acknowledged meanwhile, where somebody watches. A look at the status that fails is only not
+ * drawn.
+ */
+export async function watchSync<Answer>(
+  daemon: StatusSource,
+  sync: Promise<Answer>,
+): Promise<Answer> {
+  if (!process.stderr.isTTY) return await sync;
+  const progress = new Progress("syncing", "changes");
+  const ended = sync.then(
+    () => true,
+    () => true,
+  );
+  let most = 0;
+  try {
+    while (!(await Promise.race([ended, delay(realWorld, POLL_MS)]))) {
+      const status = await Promise.race([ended, readStatus(daemon)]);
+      if (typeof status === "boolean" || !status) continue;
+      const waiting = waitingIn(status);
+      most = Math.max(most, waiting);
+      progress.update(most - waiting, most);
+    }
+    return await sync;
+  } finally {
+    progress.end();
+  }
+}
+
+function readStatus(daemon: StatusSource): Promise<DaemonStatus | undefined> {
+  const options = { deadlineMs: OWN_DEADLINE_MS };
+  const status =
+    "call" in daemon
+      ? (daemon.call("GET", "/_memsync/status", undefined, options) as Promise<DaemonStatus>)
+      : daemon.status();
+  return status.catch(() => undefined);
+}
+
+/** Changes of all that is synced that the service has not acknowledged. */
+export function waitingIn(status: DaemonStatus): number {
+  return [...syncedProjects(status), status.own].reduce((sum, { waiting }) => sum + waiting, 0);
+}

@@ -1,0 +1,118 @@
+import { existsSync } from "node:fs";
+import { messageOf } from "../../shared/errors.ts";
+import { takeLock } from "../../shared/sqlite/lock.ts";
+import { VERSION } from "../../shared/version.ts";
+import type { Home } from "../../daemon/home/home.ts";
+import { failureOf, listFailing } from "../../daemon/status/refused-units.ts";
+import type { DaemonStatus, FolderStatus } from "../../daemon/status/status.ts";
+import { contactDaemon } from "../contact/daemon-contact.ts";
+import type { Environment } from "../place/environment.ts";
+import { findDaemon } from "../contact/gateway-client.ts";
+import { count } from "../screen/output.ts";
+import { otherService } from "../lifecycle/shell-service.ts";
+import { type Finding, ok, warning, wrong } from "./finding.ts";
+import { ENOUGH } from "./inotify-limits.ts";
+
+/** The daemon's status, if one answers; what is wrong with its answer is a finding of its own. */
+export async function askDaemon(home: Home): Promise<DaemonStatus | undefined> {
+  const daemon = await findDaemon(home);
+  return daemon && ((await daemon.call("GET", "/_memsync/status")) as DaemonStatus);
+}
+
+export async function checkDaemon(env: Environment): Promise<Finding> {
+  const { home } = env;
+  const status = await askDaemon(home);
+  if (status) return (await serviceFinding(env)) ?? versionFinding(status);
+  if (!existsSync(home.lock)) return ok("daemon", "never started here; `memsync start` does");
+  const lock = await takeLock(home.lock);
+  if (lock) {
+    lock.release();
+    return warning("daemon", "not running; nothing is synced", "memsync start");
+  }
+  const mend = "`memsync restart`; one that runs at a terminal has to be ended there";
+  return wrong("daemon", "a process holds the home and does not answer", mend);
+}
+
+/** What a daemon was started with decides, and may be another service than this shell's. */
+async function serviceFinding(env: Environment): Promise<Finding | undefined> {
+  const daemon = await contactDaemon(env.home);
+  const note = daemon && otherService(env, daemon.introduction);
+  return note && warning("daemon", note.detail, note.mend);
+}
+
+function versionFinding({ version }: DaemonStatus): Finding {
+  if (version === VERSION) return ok("daemon", `running, ${version}`);
+  const detail = `running, of version ${version}; this is ${VERSION}`;
+  return warning("daemon", detail, "memsync restart");
+}
+
+/** Files that can't be looked at, so that nobody can say that they are synced. */
+export function checkFailing(status: DaemonStatus): Finding[] {
+  const mend = "see to that, then `memsync sync`; `memsync logs` says since when";
+  return listFailing(status).map((folder) => wrong("files", failureOf(folder), mend));
+}
+
+/** What is refused of the user's and the account's memories, which are no project's. */
+export function checkOwn({ remotes }: DaemonStatus): Finding[] {
+  return remotes.flatMap(({ name, own }) => {
+    if (own.refused === null || own.waiting === 0) return [];
+    const detail = `user and global are refused by ${name}: ${own.refused}`;
+    return [wrong("own", detail, "`memsync status` says what waits, `memsync sync` tries again")];
+  });
+}
+
+/** Files that are left alone, and projects that the service refuses. */
+export function checkProjects({ projects }: DaemonStatus): Finding {
+  const folders = projects.flatMap((project) => project.folders);
+  const left = folders.filter(({ state }) => state === "left alone");
+  const refused = projects.filter((project) => project.refused !== null);
+  const [project] = refused;
+  if (project) {
+    const detail = `${project.name} is refused by the service: ${project.refused}`;
+    return wrong(
+      "projects",
+      detail,
+      "`memsync status` says what waits, `memsync sync` tries again",
+    );
+  }
+  const [folder] = left;
+  const all = count(projects.length, "project", "projects");
+  const isFailing = folders.some(({ state }) => state === "failing");
+  if (!folder) return ok("projects", `${all} ${isFailing ? "linked" : "followed"}`);
+  const detail = `${folder.dir}/${folder.path} ${folder.note ?? "is left alone"}`;
+  return warning("projects", detail, mendOf(folder));
+}
+
+function mendOf({ dir, why }: FolderStatus): string {
+  return why === "folder-gone"
+    ? `bring the folder back, or \`memsync unlink '${dir}'\``
+    : "nothing to do if that is meant; `memsync status` shows all";
+}
+
+/** Folders whose changes the system does not tell of; which limit to raise, if that is why. */
+export function checkPolled({ projects }: DaemonStatus): Finding {
+  const folders = projects.flatMap((project) => project.folders);
+  const polled = folders.flatMap((folder) => folder.polled ?? []);
+  const [first] = polled;
+  const all = count(folders.length, "folder", "folders");
+  if (!first) return ok("watched", `${all}, by the system's events`);
+  const looked = `${polled.length} of ${all} looked at every few seconds`;
+  const limit = polled.find((each) => each.limit !== null)?.limit;
+  if (!limit) return ok("watched", `${looked}: ${first.why}`);
+  const raise = `sudo sysctl fs.inotify.${limit}=${ENOUGH[limit]}`;
+  const mend = `${raise}, keep it in /etc/sysctl.d, then \`memsync restart\``;
+  return warning("watched", `${looked}: fs.inotify.${limit} is reached`, mend);
+}
+
+/** What `check` says of the daemon's answers, or what keeps them from being read. */
+export async function withStatus(
+  home: Home,
+  check: (status: DaemonStatus) => Finding[],
+): Promise<Finding[]> {
+  try {
+    const status = await askDaemon(home);
+    return status ? check(status) : [];
+  } catch (thrown) {
+    return [wrong("daemon", `answers badly: ${messageOf(thrown)}`, "memsync restart")];
+  }
+}

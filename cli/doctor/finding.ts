@@ -1,0 +1,40 @@
+import { messageOf } from "../../shared/errors.ts";
+
+/** `ok`; `warning`: it works and may not for long; `wrong`: something does not work. */
+export type FindingState = "ok" | "warning" | "wrong";
+
+/** What `memsync doctor` found out about one thing. */
+export interface Finding {
+  /** One word: what was looked at. */
+  readonly about: string;
+  readonly state: FindingState;
+  /** What is so, in a phrase. */
+  readonly detail: string;
+  /** What its owner can do about it; null where nothing needs to be done. */
+  readonly mend: string | null;
+}
+
+export function ok(about: string, detail: string): Finding {
+  return { about, state: "ok", detail, mend: null };
+}
+
+export function warning(about: string, detail: string, mend: string): Finding {
+  return { about, state: "warning", detail, mend };
+}
+
+export function wrong(about: string, detail: string, mend: string): Finding {
+  return { about, state: "wrong", detail, mend };
+}
+
+/** A check that fails has found something, too. */
+export async function findingOf(
+  about: string,
+  check: () => Promise<Finding> | Finding,
+): Promise<Finding> {
+  try {
+    return await check();
+  } catch (thrown) {
+    const mend = "see to it that this account may look there, then run `memsync doctor` again";
+    return wrong(about, `could not be looked at: ${messageOf(thrown)}`, mend);
+  }
+}

@@ -1,0 +1,151 @@
+import { existsSync } from "node:fs";
+import { access, constants, stat } from "node:fs/promises";
+import { userInfo } from "node:os";
+import { dirname } from "node:path";
+import { sql } from "kysely";
+import { AppError, messageOf } from "../../shared/errors.ts";
+import { isDamage } from "../../shared/sqlite/failures.ts";
+import { MisfitError } from "../../shared/sqlite/misfit.ts";
+import { VERSION } from "../../shared/version.ts";
+import type { Home } from "../../daemon/home/home.ts";
+import { openHomeReader, openServiceReader } from "../../daemon/home/open-home.ts";
+import { readDamageNotes } from "../../daemon/recovery/set-aside.ts";
+import { bytesShown } from "../screen/output.ts";
+import { type Finding, findingOf, ok, warning, wrong } from "./finding.ts";
+
+const OTHERS = 0o077;
+const ENTER_AND_WRITE = constants.W_OK | constants.X_OK;
+
+export async function checkHome({ dir }: Home): Promise<Finding> {
+  if (!existsSync(dir)) {
+    const above = nearestFolder(dir);
+    if (await may(above, ENTER_AND_WRITE)) return ok("home", `${dir}, not made yet`);
+    const mend = `make it as who may write in ${above}, or set MEMSYNC_HOME to another folder`;
+    return wrong("home", `${dir} can't be made or looked into`, mend);
+  }
+  if (await may(dir, ENTER_AND_WRITE)) return ok("home", `${dir}, can be written`);
+  const mend = `chmod u+rwx '${dir}', or set MEMSYNC_HOME to another folder`;
+  return wrong("home", `${dir} can't be written`, mend);
+}
+
+async function may(path: string, mode: number): Promise<boolean> {
+  return await access(path, mode).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The folder itself, or the nearest one above it that is there. */
+export function nearestFolder(path: string): string {
+  return existsSync(path) ? path : nearestFolder(dirname(path));
+}
+
+/** Nobody else may look into the home; within it the socket and its token are guarded once more. */
+export async function checkPermissions(home: Home): Promise<Finding> {
+  const guarded = [home.dir, home.gateway, home.socket, home.credentials];
+  for (const path of [...guarded, home.database, home.service, home.log].filter(existsSync)) {
+    const { mode, uid } = await stat(path);
+    if (uid !== userInfo().uid) {
+      const mend = `sudo chown -R ${userInfo().uid} '${home.dir}'`;
+      return wrong("permissions", `${path} belongs to another account`, mend);
+    }
+    if (guarded.includes(path) && (mode & OTHERS) !== 0) {
+      return wrong("permissions", `others may open ${path}`, `chmod go-rwx '${path}'`);
+    }
+  }
+  return ok("permissions", "only this account may look into it");
+}
+
+/** Reads every page of the database; a running daemon is not disturbed. */
+export async function checkDatabase(home: Home): Promise<Finding> {
+  const { database: path } = home;
+  if (!existsSync(path)) return ok("database", "not made yet");
+  const open = () => openHomeReader(path);
+  return await checkFile({ about: "database", path, open, rebuild: REBUILD });
+}
+
+/** The same of the embedded service's database, where something was ever kept in one. */
+export async function checkEmbedded({ service: path }: Home): Promise<Finding[]> {
+  if (!existsSync(path)) return [];
+  const open = async () => {
+    const { hostSchema } = await import("../../daemon/embedded/embedded-service.ts");
+    return await openServiceReader(path, hostSchema);
+  };
+  const looked = { about: "service.db", path, open, rebuild: REBUILD_SERVICE };
+  return [await findingOf(looked.about, () => checkFile(looked))];
+}
+
+const RESTART = "`memsync restart`, or end `memsync up` and run it again: that";
+const REBUILD =
+  `${RESTART} sets the database aside and makes a new one of what can be read of it and what the ` +
+  "service has";
+const REBUILD_SERVICE = `${RESTART} sets it aside and makes a new one of all that memsync.db has`;
+
+/** A database, and what mends it. */
+interface LookedAt {
+  readonly about: string;
+  readonly path: string;
+  /** Undefined: it is being made. */
+  readonly open: () => ReturnType<typeof openHomeReader>;
+  readonly rebuild: string;
+}
+
+async function checkFile(looked: LookedAt): Promise<Finding> {
+  const { about, path, open, rebuild } = looked;
+  if (!(await may(path, constants.R_OK | constants.W_OK))) {
+    return wrong(about, `${path} can't be written`, `chmod u+rw '${path}'`);
+  }
+  let db: Awaited<ReturnType<typeof open>>;
+  try {
+    db = await open();
+  } catch (thrown) {
+    return unopenedFinding(looked, thrown);
+  }
+  if (!db) return ok(about, "being made");
+  try {
+    const { rows } = await sql<{ quick_check: string }>`pragma quick_check(1)`.execute(db);
+    const problem = rows[0]?.quick_check ?? "no answer";
+    if (problem === "ok") return ok(about, `sound, ${await sizeOf(path)}`);
+    return wrong(about, `${path} is damaged: ${problem}`, rebuild);
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** The finding of a database that can't be used as it is; throws what is no fault of its own. */
+function unopenedFinding({ about, path, rebuild }: LookedAt, thrown: unknown): Finding {
+  const cause = thrown instanceof Error ? thrown.cause : undefined;
+  if (cause instanceof AppError) {
+    const mend = "update memsync, or set MEMSYNC_HOME to another folder; nothing was changed";
+    return wrong(about, `${path} was written by a newer memsync than this one, ${VERSION}`, mend);
+  }
+  if (cause instanceof MisfitError) {
+    return wrong(about, `${path} is not as memsync made it: ${cause.message}`, rebuild);
+  }
+  if (isDamage(cause)) return wrong(about, `${path} is damaged: ${messageOf(cause)}`, rebuild);
+  throw thrown;
+}
+
+/** Databases that were damaged, for as long as they lie set aside. */
+export function checkSetAside({ dir }: Home): Finding[] {
+  if (!existsSync(dir)) return [];
+  return readDamageNotes(dir).map(({ message, set_aside }) => {
+    return warning("set aside", message, `delete ${set_aside}* when nothing is missed`);
+  });
+}
+
+async function sizeOf(path: string): Promise<string> {
+  const { size } = await stat(path);
+  const log = existsSync(`${path}-wal`) ? (await stat(`${path}-wal`)).size : 0;
+  return bytesShown(size + log);
+}
+
+const LOG_BYTES_MUCH = 64 * 1024 * 1024;
+
+export async function checkLog(home: Home): Promise<Finding> {
+  if (!existsSync(home.log)) return ok("log", "none yet");
+  const { size } = await stat(home.log);
+  const detail = `${home.log}, ${bytesShown(size)}`;
+  if (size < LOG_BYTES_MUCH) return ok("log", detail);
+  return warning("log", detail, "`memsync logs` shows what is written so often; then delete it");
+}

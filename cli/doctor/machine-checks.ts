@@ -1,0 +1,64 @@
+import { readFile, statfs } from "node:fs/promises";
+import { arch, platform } from "node:os";
+import { createGit } from "../../daemon/git/run-git.ts";
+import { bytesShown } from "../screen/output.ts";
+import { type Finding, ok, warning, wrong } from "./finding.ts";
+import { ENOUGH } from "./inotify-limits.ts";
+
+const DISK_BYTES_MIN = 64 * 1024 * 1024;
+const DISK_BYTES_ENOUGH = 1024 * 1024 * 1024;
+
+/** A project takes a few watches and one instance; editors take thousands of the former. */
+const INOTIFY_WATCHES_ENOUGH = 8192;
+const INOTIFY_INSTANCES_ENOUGH = 128;
+const INOTIFY = "/proc/sys/fs/inotify";
+
+/** Since Bun runs all of it there is little to go wrong; a wrong one is what reports begin with. */
+export function checkRuntime(): Finding {
+  const { bun, node } = process.versions;
+  const place = `${platform()} ${arch()}`;
+  if (bun !== undefined) return ok("runtime", `Bun ${bun} on ${place}`);
+  const mend = "start it by `memsync` itself or `bunx memsync`, which run it on Bun";
+  return wrong("runtime", `Node.js ${node} on ${place}, which can't run the daemon`, mend);
+}
+
+export async function checkGit(): Promise<Finding> {
+  const result = await createGit()("/", ["--version"]);
+  if (result.kind === "done") return ok("git", result.stdout.toString().trim());
+  if (result.kind === "no-program") {
+    const detail = "not found; folders with a .git are left alone, others are followed";
+    return warning("git", detail, "install git");
+  }
+  return wrong("git", `does not run: ${result.message}`, "mend the installation of git");
+}
+
+/** Room where the home is, or will be. */
+export async function checkDisk(dir: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(dir);
+  const free = bavail * bsize;
+  const detail = `${bytesShown(free)} free`;
+  if (free >= DISK_BYTES_ENOUGH) return ok("disk", detail);
+  const mend = `make room on the disk of ${dir}, or move the home and set MEMSYNC_HOME`;
+  return free >= DISK_BYTES_MIN ? warning("disk", detail, mend) : wrong("disk", detail, mend);
+}
+
+/** Linux alone limits how many files one account may watch. */
+export async function checkWatches(): Promise<Finding> {
+  if (platform() !== "linux") return ok("watching", "the system sets no limit");
+  const watches = await readLimit("max_user_watches");
+  const instances = await readLimit("max_user_instances");
+  const detail = `${watches} watches and ${instances} instances allowed`;
+  const short = [
+    ...(watches < INOTIFY_WATCHES_ENOUGH ? [["max_user_watches", ENOUGH.max_user_watches]] : []),
+    ...(instances < INOTIFY_INSTANCES_ENOUGH
+      ? [["max_user_instances", ENOUGH.max_user_instances]]
+      : []),
+  ];
+  if (short.length === 0) return ok("watching", detail);
+  const settings = short.map(([name, value]) => `fs.inotify.${name}=${value}`).join(" ");
+  return warning("watching", detail, `sudo sysctl ${settings}, and into /etc/sysctl.d to keep it`);
+}
+
+async function readLimit(name: string): Promise<number> {
+  return Number(await readFile(`${INOTIFY}/${name}`, "utf8"));
+}

@@ -1,0 +1,98 @@
+import { messageOf } from "../../shared/errors.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { openKeyring } from "../../daemon/remotes/keyring.ts";
+import {
+  EMBEDDED,
+  type Remote,
+  type RemoteEnvironment,
+  UNKNOWN_SERVICE,
+} from "../../daemon/home/remote.ts";
+import { listBindings } from "../../daemon/home/remote-store.ts";
+import { readRemotes } from "../../daemon/remotes/remote-view.ts";
+import { TokenStore } from "../../daemon/remotes/token-store.ts";
+import type { Environment } from "../place/environment.ts";
+import { withLocal } from "../place/place.ts";
+import { remoteEnvironment } from "../place/remote-environment.ts";
+import { UNUSED_TOKEN } from "../lifecycle/shell-service.ts";
+import { type Finding, ok, warning, wrong } from "./finding.ts";
+import { checkService } from "./service-checks.ts";
+
+/** A remote to look at, with the token that the environment has for it. */
+interface Asked {
+  readonly remote: Remote;
+  readonly token: string | undefined;
+}
+
+/** The default remote, and every other that a project is bound to. */
+export async function checkRemotes(env: Environment): Promise<Finding[]> {
+  let asked: Asked[];
+  try {
+    asked = await remotesInUse(env);
+  } catch (thrown) {
+    const mend = "set MEMSYNC_URL and MEMSYNC_TOKEN right, or `memsync login`";
+    return [wrong("service", messageOf(thrown), mend)];
+  }
+  const findings: Finding[] = [];
+  for (const each of asked) {
+    const found = await checkRemote(env, each).catch((thrown) => {
+      return [wrong("token", messageOf(thrown), `memsync login --remote ${each.remote.name}`)];
+    });
+    const at = asked.length > 1 ? `${each.remote.name}: ` : "";
+    findings.push(...found.map((finding) => ({ ...finding, detail: at + finding.detail })));
+  }
+  return findings;
+}
+
+async function remotesInUse(env: Environment): Promise<Asked[]> {
+  const environment = remoteEnvironment(env);
+  // A database that can't be read is a finding of its own.
+  const asked = await remotesIn(env, environment).catch(() => []);
+  const { url, token } = environment;
+  const isThere = asked.some(({ remote }) => remote.url === url);
+  if (asked.length > 0 && (url === undefined || isThere)) return asked;
+  return [{ remote: unnamed(url), token }, ...asked];
+}
+
+async function remotesIn(env: Environment, environment: RemoteEnvironment): Promise<Asked[]> {
+  return await withLocal(env, async (db) => {
+    if (!db) return [];
+    const view = await readRemotes(db, environment);
+    const bound = new Set((await listBindings(db)).values());
+    return view.remotes
+      .filter((remote) => remote === view.default || bound.has(remote.account))
+      .map((remote) => {
+        return { remote, token: remote === view.default ? environment.token : undefined };
+      });
+  });
+}
+
+/** The service that the environment names, of which the home knows nothing yet. */
+function unnamed(url: string | undefined): Remote {
+  const name = url ?? EMBEDDED;
+  return { name, url, account: "" as Remote["account"], tokenPlace: undefined, isDefault: true };
+}
+
+function embeddedFindings({ home }: Environment, token: string | undefined): Finding[] {
+  const found = ok("service", `embedded, kept in ${home.dir}`);
+  return token === undefined
+    ? [found]
+    : [found, warning("token", UNUSED_TOKEN.detail, UNUSED_TOKEN.mend)];
+}
+
+async function checkRemote(env: Environment, { remote, token }: Asked): Promise<Finding[]> {
+  const { url, name } = remote;
+  if (url === undefined) return embeddedFindings(env, token);
+  if (url === UNKNOWN_SERVICE) {
+    const detail = "a damaged database did not tell the service of what is bound to this";
+    return [wrong("service", detail, "memsync link DIR --remote NAME, for each of its projects")];
+  }
+  if (token !== undefined) return await checkService(url, token);
+  const keyring = openKeyring({ env: env.variables });
+  const found = await new TokenStore({ home: env.home, world: realWorld, keyring }).find(remote);
+  if (found.kind !== "locked") {
+    const login = remote.isDefault ? undefined : `memsync login --remote ${name}`;
+    return await checkService(url, found.kind === "found" ? found.token : undefined, login);
+  }
+  const mend = `unlock it, or run \`memsync login --remote ${name}\``;
+  return [wrong("token", `the keyring does not give the token of ${url}`, mend)];
+}

@@ -1,0 +1,76 @@
+import { realWorld } from "../../shared/world-real.ts";
+import { whyUnsent } from "../../daemon/service/http-service.ts";
+import { type Finding, ok, warning, wrong } from "./finding.ts";
+
+const DEADLINE_MS = 5000;
+const MS_PER_S = 1000;
+
+/** Later writes win by the clock; a minute is more than anybody's clock is off by accident. */
+const CLOCK_SKEW_S_MAX = 60;
+
+/** What one request to a service told. */
+interface Contact {
+  readonly status: number;
+  /** The service's clock, in milliseconds since the Unix epoch; NaN where it says none. */
+  readonly at: number;
+  readonly tookMs: number;
+}
+
+/**
+ * A service by one authenticated request of the published interface, which is charged like any:
+ * whether it can be reached, takes the token, and has the same time. `login` mends its lack.
+ */
+export async function checkService(
+  url: string,
+  token: string | undefined,
+  login = "`memsync login`, or set MEMSYNC_TOKEN to a token of the service",
+): Promise<Finding[]> {
+  if (token === undefined) return [wrong("token", `${url} has no token here`, login)];
+  let contact: Contact;
+  try {
+    contact = await ask(url, token);
+  } catch (thrown) {
+    const detail = `${url} can't be reached: ${whyUnsent(thrown)}`;
+    const mend = "look at the network and the address; until then everything is saved here";
+    return [wrong("service", detail, mend)];
+  }
+  return [serviceFinding(url, contact), tokenFinding(contact, login), clockFinding(contact)];
+}
+
+async function ask(url: string, token: string): Promise<Contact> {
+  const startedAt = realWorld.monotonic();
+  const response = await fetch(`${url.replace(/\/+$/, "")}/v1/sessions?limit=1`, {
+    headers: { authorization: `Bearer ${token}` },
+    signal: AbortSignal.timeout(DEADLINE_MS),
+  });
+  await response.arrayBuffer();
+  const tookMs = Math.round(realWorld.monotonic() - startedAt);
+  return { status: response.status, at: Date.parse(response.headers.get("date") ?? ""), tookMs };
+}
+
+function serviceFinding(url: string, { status, tookMs }: Contact): Finding {
+  if (status === 429) {
+    const mend = "wait: the account has made all the requests that its plan allows";
+    return warning("service", `${url} answers, and has no requests left`, mend);
+  }
+  if (status < 500 && status !== 404) return ok("service", `${url} answers in ${tookMs} ms`);
+  const mend = "look at the address: it is the host alone, without /v1 or /api";
+  return wrong("service", `${url} answers ${status}`, mend);
+}
+
+function tokenFinding({ status }: Contact, login: string): Finding {
+  if (status === 401) {
+    return wrong("token", "not taken: unknown, expired or revoked", login);
+  }
+  return status === 403
+    ? wrong("token", "may not read", "ask for another token")
+    : ok("token", "taken");
+}
+
+function clockFinding({ at }: Contact): Finding {
+  if (Number.isNaN(at)) return ok("clock", "the service tells no time to compare with");
+  const skew = Math.round((realWorld.now() - at) / MS_PER_S);
+  if (Math.abs(skew) <= CLOCK_SKEW_S_MAX) return ok("clock", "as the service's");
+  const detail = `${Math.abs(skew)} s ${skew > 0 ? "ahead of" : "behind"} the service's`;
+  return warning("clock", detail, "set it, by NTP at best: of two writes the later one counts");
+}

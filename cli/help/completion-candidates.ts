@@ -1,0 +1,142 @@
+import { readdir } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { listHeld } from "../../daemon/home/held-store.ts";
+import { listLinks } from "../../daemon/home/links.ts";
+import { listRemotes } from "../../daemon/home/remote-store.ts";
+import { listUnlinked } from "../../daemon/home/unlinked-projects.ts";
+import type { Environment } from "../place/environment.ts";
+import { LAYER_ORDER } from "../place/layer-option.ts";
+import { shownName } from "../views/held-view.ts";
+import { listConflicts, timeOf } from "../local/local-conflicts.ts";
+import { readLocalMemories } from "../local/local-memories.ts";
+import { firstLine } from "../screen/output.ts";
+import { placesToRead, withLocal } from "../place/place.ts";
+
+/** A word that a shell may offer, and what it shows beside it. */
+export interface Candidate {
+  readonly value: string;
+  readonly description: string;
+}
+
+const DESCRIPTION_LENGTH_MAX = 50;
+
+/**
+ * Words that mean themselves in every shell, wherever they come to stand. A key may hold anything,
+ * and somebody else of the account may have chosen it.
+ */
+const HARMLESS = /^[\p{L}\p{N}_./@%+,][\p{L}\p{N}_./@%+,:-]*$/u;
+
+/**
+ * What an argument of this name of `command` may be, as far as this machine knows; `word` is its
+ * beginning. Nothing that a shell might take for anything but a word.
+ */
+export async function candidatesFor(
+  command: string,
+  argument: string,
+  word: string,
+  env: Environment,
+): Promise<Candidate[]> {
+  const found = await findCandidates(command, argument, word, env);
+  return found.filter(({ value }) => HARMLESS.test(value));
+}
+
+/** What the value of an option of this name may be; otherwise the same. */
+export async function valuesFor(
+  option: string,
+  word: string,
+  env: Environment,
+): Promise<Candidate[]> {
+  const found = await findValues(option, word, env);
+  return found.filter(({ value }) => HARMLESS.test(value));
+}
+
+async function findValues(option: string, word: string, env: Environment): Promise<Candidate[]> {
+  if (option === "layer") return LAYER_ORDER.map((value) => ({ value, description: "layer" }));
+  if (option === "remote") return await remoteNames(env);
+  return option === "project" ? await folders(env, word) : [];
+}
+
+async function findCandidates(
+  command: string,
+  argument: string,
+  word: string,
+  env: Environment,
+): Promise<Candidate[]> {
+  if (argument === "key") return await keys(env);
+  if (/^conflicts .*id$/.test(`${command} ${argument}`)) return await conflictIds(env);
+  if (/^held .*id$/.test(`${command} ${argument}`)) return await heldIds(env);
+  if (`${command} ${argument}` === "project rm project") return await projectIds(env);
+  if (`${command} ${argument}` === "remote rm name") return await remoteNames(env);
+  return /^(dirs?|file|a|b)$/.test(argument) ? await folders(env, word) : [];
+}
+
+/** The keys that can be read from the current folder. */
+async function keys(env: Environment): Promise<Candidate[]> {
+  return await withLocal(env, async (db) => {
+    if (!db) return [];
+    const found: Candidate[] = [];
+    const { places } = await placesToRead(env, db, {});
+    for (const { document, account } of places) {
+      for (const { key, value } of await readLocalMemories(db, document, account)) {
+        found.push({ value: key, description: short(value) });
+      }
+    }
+    return found;
+  });
+}
+
+async function conflictIds(env: Environment): Promise<Candidate[]> {
+  return await withLocal(env, async (db) => {
+    const conflicts = db ? await listConflicts(db) : [];
+    return conflicts.map((conflict) => ({
+      value: conflict.id,
+      description: short(
+        conflict.kind === "memory" ? conflict.losing.key : new Date(timeOf(conflict)).toISOString(),
+      ),
+    }));
+  });
+}
+
+async function heldIds(env: Environment): Promise<Candidate[]> {
+  return await withLocal(env, async (db) => {
+    const held = db ? await listHeld(db) : [];
+    const candidates = held.map(async (item) => {
+      return { value: item.id, description: short(await shownName(item)) };
+    });
+    return await Promise.all(candidates);
+  });
+}
+
+async function projectIds(env: Environment): Promise<Candidate[]> {
+  return await withLocal(env, async (db) => {
+    if (!db) return [];
+    const links = await listLinks(db);
+    const unlinked = await listUnlinked(db, links);
+    return [
+      ...links.map(({ projectId, name }) => ({ value: projectId, description: short(name) })),
+      ...unlinked.map(({ id, name }) => ({ value: id, description: short(name ?? "") })),
+    ];
+  });
+}
+
+async function remoteNames(env: Environment): Promise<Candidate[]> {
+  return await withLocal(env, async (db) => {
+    const remotes = db ? await listRemotes(db) : [];
+    return remotes.flatMap(({ name, url }) => {
+      return url === undefined ? [] : [{ value: name, description: short(url) }];
+    });
+  });
+}
+
+async function folders({ dir }: Environment, word: string): Promise<Candidate[]> {
+  const above = word.endsWith("/") ? word : `${dirname(word)}/`;
+  const prefix = word.includes("/") ? above : "";
+  const entries = await readdir(resolve(dir, above), { withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
+    .map(({ name }) => ({ value: join(prefix, name), description: "folder" }));
+}
+
+function short(text: string): string {
+  return firstLine(text).slice(0, DESCRIPTION_LENGTH_MAX);
+}

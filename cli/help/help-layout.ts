@@ -1,0 +1,112 @@
+import { type Command, Help } from "commander";
+import { hasTerminal } from "../screen/terminal.ts";
+import { brokenCommand, wrapped } from "../screen/text-width.ts";
+
+/** The commands as the help groups them; what is in no group comes last. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  "Memories:": ["set", "add", "get", "list", "search", "rm", "history", "restore", "doc"],
+  "What needs you:": ["conflicts", "held", "status", "doctor", "preview"],
+  "Projects:": ["projects", "link", "unlink", "sync", "connect", "disconnect"],
+  "The daemon:": ["up", "start", "stop", "restart", "install", "uninstall", "logs", "env"],
+  "Account and home:": ["login", "logout", "remote", "stats", "sessions", "export", "import"],
+  "Tests and servers:": ["exec", "emulator", "server", "conformance", "demo"],
+};
+
+const OTHERS = "More:";
+
+/** Options that are wider leave too little room beside them for what is said of all. */
+const TERM_WIDTH_MAX = 36;
+/** Then descriptions begin here, and those of wider options below them. */
+const TERM_WIDTH = 30;
+
+/** Descriptions are wrapped, however little room is left beside what they describe. */
+export const WRAPPED = {
+  minWidthToWrap: 12,
+  padWidth(command: Command, helper: Help): number {
+    const width = Help.prototype.padWidth.call(helper, command, helper);
+    return width > TERM_WIDTH_MAX ? TERM_WIDTH : width;
+  },
+  formatItem(term: string, termWidth: number, description: string, helper: Help): string {
+    const item = (shown: string) =>
+      Help.prototype.formatItem.call(helper, shown, termWidth, description, helper);
+    if (helper.displayWidth(term) <= termWidth) return item(term);
+    return `  ${term}\n${item("")}`;
+  },
+} as const;
+
+/** Puts the commands of a program under headings, and leaves `[options]` out of their list. */
+export function layOutHelp(program: Command): void {
+  const headings = Object.keys(GROUPS);
+  program.configureHelp({
+    ...WRAPPED,
+    subcommandTerm: (command) => {
+      const words = command.registeredArguments.map((argument) => {
+        const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
+        return argument.required ? `<${name}>` : `[${name}]`;
+      });
+      return [command.name(), ...words].join(" ");
+    },
+    groupItems: (unsorted, visible, headingOf) => {
+      const groups = new Map<string, typeof visible>();
+      for (const item of [...unsorted, ...visible]) groups.set(headingOf(item), []);
+      for (const item of visible) groups.get(headingOf(item))?.push(item);
+      const rank = (heading: string) => {
+        return headings.includes(heading) ? headings.indexOf(heading) : headings.length;
+      };
+      return new Map([...groups].sort(([one], [other]) => rank(one) - rank(other)));
+    },
+  });
+  for (const command of program.commands) {
+    const found = Object.entries(GROUPS).find(([, names]) => names.includes(command.name()));
+    command.helpGroup(found?.[0] ?? OTHERS);
+  }
+  program.commandsGroup(OTHERS).helpCommand("help [command]", "display help for a command");
+}
+
+/** What a help says in whole sentences, in lines that are no longer than the terminal's. */
+export function writeHelp(text: string): void {
+  const width = hasTerminal() ? process.stdout.columns : 0;
+  process.stdout.write(width > 0 ? folded(text, width) : text);
+}
+
+/** Paragraphs, which begin at the left edge, are filled anew, and examples are made to fit. */
+export function folded(text: string, width: number): string {
+  const [before = "", ...examples] = text.split(EXAMPLES);
+  const shown = examples.map((each) => examplesIn(each, width));
+  return [filled(before, width), ...shown].join(EXAMPLES);
+}
+
+const EXAMPLES = "\nExamples:\n";
+/** A command, and what it does beside it. */
+const EXAMPLE = /^( {2}\S.*?\S {2,})(\S.*)$/;
+/** What is said of an example in a line of its own goes on with the line before. */
+const GOES_ON = /\n {10,}(?=\S)/g;
+/** With less room beside a command what it does stands below it. */
+const BESIDE_MIN = 24;
+const BELOW = 6;
+
+function examplesIn(text: string, width: number): string {
+  return text
+    .replace(GOES_ON, " ")
+    .split("\n")
+    .flatMap((line) => {
+      if (line.length <= width) return [line];
+      const [, command, what] = EXAMPLE.exec(line) ?? [];
+      if (command === undefined || what === undefined) return brokenCommand(line, width);
+      if (width - command.length >= BESIDE_MIN) return wrapped(line, width, command.length);
+      return [command.trimEnd(), ...wrapped(" ".repeat(BELOW) + what, width, BELOW)];
+    })
+    .join("\n");
+}
+
+function filled(text: string, width: number): string {
+  return text.replace(/^(?:[^\s].*\n(?=[^\s]))+[^\s].*$|^[^\s].*$/gm, (paragraph) => {
+    const lines: string[] = [];
+    for (const word of paragraph.split(/\s+/)) {
+      const last = lines.at(-1);
+      if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+      else lines[lines.length - 1] = `${last} ${word}`;
+    }
+    return lines.join("\n");
+  });
+}

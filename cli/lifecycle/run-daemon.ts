@@ -1,0 +1,186 @@
+import { spawn } from "node:child_process";
+import { closeSync, rmSync } from "node:fs";
+import pino from "pino";
+import { fileFailure } from "../../shared/file-failures.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Lock } from "../../shared/sqlite/lock.ts";
+import { VERSION } from "../../shared/version.ts";
+import { delay } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import type { OnActivity } from "../../daemon/home/activity.ts";
+import type { Daemon } from "../../daemon/daemon.ts";
+import type { Home } from "../../daemon/home/home.ts";
+import { KeptDaemon } from "../../daemon/kept-daemon.ts";
+import { removeRecord, writeRecord } from "../../daemon/supervise/daemon-record.ts";
+import { introduce, type Started } from "../../daemon/supervise/introduction.ts";
+import { loadReleaseCode } from "../../daemon/supervise/program-code.ts";
+import { openLogFile, RotatingFile } from "../../daemon/supervise/rotating-file.ts";
+import { selfCommand } from "../../daemon/supervise/self-command.ts";
+import { killRunningGit } from "../../daemon/git/run-git.ts";
+import { openEmbeddedService } from "../../daemon/embedded/embedded-service.ts";
+import { openKeyring } from "../../daemon/remotes/keyring.ts";
+import type { Environment } from "../place/environment.ts";
+import { remoteEnvironment } from "../place/remote-environment.ts";
+import { CommandFailed, unforeseen } from "../screen/errors.ts";
+import { gatewayPort } from "../place/gateway-port.ts";
+import { COULD_NOT_START } from "../screen/log-view.ts";
+import type { Notices } from "../notices/notice.ts";
+import { NoticeKeeper } from "../notices/notice-keeper.ts";
+import { watchOver } from "../contact/watch-over.ts";
+
+/** How a daemon's process is to run. */
+export interface DaemonRun {
+  readonly env: Environment;
+  readonly started: Started;
+  /** It answers; what is done here belongs to its start. */
+  readonly onUp: (daemon: Daemon, running: Running) => Promise<void>;
+  /** Told of what happens from then on. */
+  readonly onActivity?: OnActivity | undefined;
+  /** It is about to end, in whatever way. */
+  readonly onEnding?: (() => void) | undefined;
+  /** Time between two looks at itself. */
+  readonly checkIntervalMs?: number;
+}
+
+/** What a daemon's process has beside it, for whoever shows it. */
+export interface Running {
+  /** Another one after a rebuilding. Throws during it. */
+  readonly daemon: () => Daemon;
+  readonly notices: () => Notices;
+}
+
+/** Ending in order takes no longer; what is acknowledged is on the disk before. */
+const END_DEADLINE_MS = 1500;
+const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** The operating system releases it: whoever waits for the lock waits for this process's end. */
+const heldToTheEnd = new Set<Lock>();
+
+/** Why a daemon's process ends. */
+type End =
+  | { readonly kind: "asked"; readonly by: string }
+  | { readonly kind: "sick"; readonly reason: string }
+  | { readonly kind: "failed"; readonly thrown: unknown };
+
+/**
+ * Runs the daemon in this process until a signal or a command ends it; its caller holds the home's
+ * lock, which goes with the process. Rejects with what kept it from running, and when
+ * only a new start helps; in the background that is under way then.
+ */
+export async function runDaemon(lock: Lock, run: DaemonRun): Promise<void> {
+  const { started } = run;
+  const { home } = run.env;
+  heldToTheEnd.add(lock);
+  writeRecord(home, { pid: process.pid, started, ready: false });
+  const log = openLog(home);
+  const running = new RunningDaemon(run, log);
+  const end = await running.untilEnd();
+  run.onEnding?.();
+  logEnd(log, end);
+  await running.stop();
+  removeRecord(home);
+  if (end.kind === "failed") throw end.thrown;
+  if (end.kind === "sick") startAgain(run, end.reason);
+}
+
+class RunningDaemon {
+  readonly #run: DaemonRun;
+  readonly #log: Log;
+  readonly #notices: NoticeKeeper;
+  #kept: KeptDaemon | undefined;
+  #unwatch: (() => void) | undefined;
+
+  constructor(run: DaemonRun, log: Log) {
+    this.#run = run;
+    this.#log = log;
+    const onActivity: OnActivity = (activity) => run.onActivity?.(activity);
+    this.#notices = new NoticeKeeper({ env: run.env, log, onActivity });
+  }
+
+  untilEnd(): Promise<End> {
+    return new Promise((resolve) => {
+      for (const signal of ENDING_SIGNALS) {
+        process.once(signal, () => resolve({ kind: "asked", by: signal }));
+      }
+      this.#start(resolve).catch((thrown) => resolve({ kind: "failed", thrown }));
+    });
+  }
+
+  async #start(onEnd: (end: End) => void): Promise<void> {
+    const { env, started, onUp, onActivity } = this.#run;
+    const { home, variables } = env;
+    const log = this.#log;
+    const releaseCode = await loadReleaseCode();
+    const kept = await KeptDaemon.start({
+      home,
+      world: realWorld,
+      log,
+      introduction: introduce(started, variables),
+      openEmbedded: () => openEmbeddedService(home.service, realWorld, log),
+      environment: remoteEnvironment(env),
+      gatewayPort: gatewayPort(env),
+      keyring: openKeyring({ env: variables }),
+      onStopRequest: () => onEnd({ kind: "asked", by: "a command" }),
+      shrinkRuntime() {
+        Bun.shrink();
+        releaseCode?.();
+      },
+      onFailure: (thrown) => onEnd({ kind: "failed", thrown }),
+      onActivity,
+      onCommit: () => this.#notices.changed(),
+    });
+    this.#kept = kept;
+    this.#notices.changed();
+    writeRecord(home, { pid: process.pid, started, ready: true });
+    log.info({ version: VERSION, pid: process.pid, started }, "the daemon is up");
+    this.#unwatch = await watchOver({
+      home,
+      started,
+      ...(this.#run.checkIntervalMs !== undefined && { intervalMs: this.#run.checkIntervalMs }),
+      onSick: (reason) => onEnd({ kind: "sick", reason }),
+    });
+    await onUp(kept.daemon, {
+      daemon: () => kept.daemon,
+      notices: () => this.#notices.current,
+    });
+  }
+
+  /** Ends in order, or after the deadline as it is. */
+  async stop(): Promise<void> {
+    this.#unwatch?.();
+    this.#notices.stop();
+    killRunningGit();
+    const stopped = Promise.resolve(this.#kept?.stop()).then(() => true);
+    const late = delay(realWorld, END_DEADLINE_MS).then(() => false);
+    const inOrder = await Promise.race([stopped, late]);
+    if (!inOrder) {
+      this.#log.warn({}, "the daemon ends with something still under way");
+      rmSync(this.#run.env.home.socket, { force: true });
+    }
+    killRunningGit();
+  }
+}
+
+function openLog({ log }: Home): Log {
+  try {
+    return pino({ base: null }, new RotatingFile(log));
+  } catch (thrown) {
+    throw new CommandFailed(`the daemon's log ${log} can't be written: ${fileFailure(thrown)}`);
+  }
+}
+
+function logEnd(log: Log, end: End): void {
+  if (end.kind === "asked") log.info({ by: end.by }, "the daemon ends");
+  else if (end.kind === "sick") log.error({ reason: end.reason }, "the daemon starts again");
+  else log.error({ reason: unforeseen(end.thrown) }, COULD_NOT_START);
+}
+
+/** In the background nobody else would do it. */
+function startAgain({ env: { home }, started }: DaemonRun, reason: string): void {
+  if (started !== "background") throw new CommandFailed(`the daemon ends, because ${reason}`);
+  const log = openLogFile(home.log);
+  const [program = "", ...args] = selfCommand();
+  const options = { cwd: "/", detached: true, stdio: ["ignore", log, log], env: process.env };
+  spawn(program, [...args, ...process.argv.slice(2)], options as object).unref();
+  closeSync(log);
+}

@@ -1,0 +1,84 @@
+import type { DaemonStatus } from "../../daemon/status/status.ts";
+import { EMBEDDED } from "../../daemon/home/remote.ts";
+import { listRemotes } from "../../daemon/home/remote-store.ts";
+import type { Introduction } from "../../daemon/supervise/introduction.ts";
+import type { Environment } from "../place/environment.ts";
+import { sayAside } from "../screen/output.ts";
+import { withLocal } from "../place/place.ts";
+
+/** What is odd about the service that a shell names, and what to do about it. */
+export interface ShellNote {
+  readonly detail: string;
+  readonly mend: string;
+}
+
+export const UNUSED_TOKEN: ShellNote = {
+  detail: "MEMSYNC_TOKEN is set without MEMSYNC_URL, and the embedded service takes no token",
+  mend: "set MEMSYNC_URL to the service that the token is of, or unset MEMSYNC_TOKEN",
+};
+
+function unusedToken(
+  { serviceUrl, serviceToken }: Pick<Environment, "serviceUrl" | "serviceToken">,
+  { service }: Pick<DaemonStatus, "service">,
+): ShellNote | undefined {
+  const isUnused = serviceToken !== undefined && serviceUrl === undefined;
+  return isUnused && service.name === EMBEDDED ? UNUSED_TOKEN : undefined;
+}
+
+/**
+ * Of a shell that names another service than the daemon was started with, which decides. An
+ * installed service's file has the address, so that no shell needs it.
+ */
+export function otherService(
+  { serviceUrl }: Pick<Environment, "serviceUrl">,
+  { environment, started }: Introduction,
+): ShellNote | undefined {
+  const its = environment.url ?? undefined;
+  if (its === serviceUrl || (started === "service" && serviceUrl === undefined)) return undefined;
+  // What is set here may hold a password.
+  const here = serviceUrl === undefined ? "unset" : "another";
+  return {
+    detail: `running with MEMSYNC_URL ${its ?? "unset"}, which is ${here} here`,
+    mend: "set it here as there, or run `memsync stop` and `memsync start` to change its service",
+  };
+}
+
+/**
+ * The service that a home was synced with until now, where a shell names none: a daemon that is
+ * started by it has the embedded one, and forgets the other. To be asked before that.
+ */
+export async function findForgotten(env: Environment): Promise<string | undefined> {
+  if (env.serviceUrl !== undefined) return undefined;
+  const rows = await withLocal(env, async (db) => {
+    if (!db || (await listRemotes(db)).length > 0) return [];
+    return await db
+      .selectFrom("sync_positions")
+      .select("service")
+      .where("service", "!=", EMBEDDED)
+      .orderBy("service")
+      .limit(1)
+      .execute();
+  }).catch(() => []);
+  return rows[0]?.service;
+}
+
+/** Tells on standard error what a person hardly meant who has just started a daemon. */
+export function sayOfShell(
+  env: Environment,
+  status: Pick<DaemonStatus, "service">,
+  forgotten?: string,
+): void {
+  const unused = unusedToken(env, status);
+  if (unused) sayAside(`${unused.detail}: ${unused.mend}`);
+  if (forgotten === undefined || status.service.name !== EMBEDDED) return;
+  sayAside(
+    `MEMSYNC_URL is unset here, and this home was synced with ${forgotten} until now: set it and ` +
+      `start anew, or \`memsync login --url ${forgotten}\` keeps it for all shells`,
+  );
+}
+
+/** Tells on standard error that a daemon which runs already has another service. */
+export function sayOfRunning(env: Environment, introduction: Introduction): void {
+  const note = otherService(env, introduction);
+  if (note) sayAside(`${note.detail}: ${note.mend}`);
+}

@@ -1,0 +1,133 @@
+import { createHash } from "node:crypto";
+import type { Kysely } from "kysely";
+import { base32 } from "../../shared/ids.ts";
+import type { JsonValue } from "../../shared/json.ts";
+import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
+import { isOver, KEPT_KINDS } from "../../shared/replica/conflicts/over-conflict.ts";
+import { holdsAnyLine, holdsLines } from "../../shared/replica/text/standing-lines.ts";
+import {
+  parseTextConflict,
+  type TextConflictRecord,
+  type TextVersion,
+} from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { shownForm } from "../../shared/replica/text/text-form.ts";
+import { readInbox } from "../../daemon/inbox/inbox.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { type LocalDocument, listLocalDocuments } from "./local-documents.ts";
+import { currentOf, textHistory } from "./local-history.ts";
+import { type LosingVersion, listLosingVersions } from "./losing-versions.ts";
+
+type Db = Kysely<DaemonTables>;
+
+const ID_LENGTH = 8;
+
+/** A memory that was written on two machines at once: what lost, and against what. */
+export interface MemoryConflict {
+  readonly kind: "memory";
+  /** The same on every machine. */
+  readonly id: string;
+  readonly document: LocalDocument;
+  readonly losing: LosingVersion;
+}
+
+/** A place of a project's text that two machines changed differently. */
+export interface TextConflict {
+  readonly kind: "text";
+  readonly id: string;
+  readonly document: LocalDocument;
+  readonly foundAt: number;
+  readonly record: TextConflictRecord;
+  readonly versions: readonly PlacedVersion[];
+  /** The text as it stands. */
+  readonly content: string;
+}
+
+/** A version, and whether it is in the text as it was written. */
+export interface PlacedVersion extends TextVersion {
+  readonly inText: boolean;
+}
+
+export type LocalConflict = MemoryConflict | TextConflict;
+
+/** The conflicts in documents that `isMeant` takes, in all when left out; the latest first. */
+export async function listConflicts(
+  db: Db,
+  isMeant: (document: LocalDocument) => boolean = () => true,
+): Promise<LocalConflict[]> {
+  const found: LocalConflict[] = [];
+  for (const document of (await listLocalDocuments(db)).filter(isMeant)) {
+    for (const losing of await listLosingVersions(db, document)) {
+      const id = memoryConflictId(document.name, losing);
+      found.push({ kind: "memory", id, document, losing });
+    }
+    if (document.layer === "project") found.push(...(await textConflicts(db, document)));
+  }
+  return found.sort((one, other) => timeOf(other) - timeOf(one));
+}
+
+/** When what lost was written, or when two versions of a place met. */
+export function timeOf(conflict: LocalConflict): number {
+  return conflict.kind === "memory" ? conflict.losing.writtenAt : conflict.foundAt;
+}
+
+function memoryConflictId(document: string, { key, value }: LosingVersion): string {
+  const digest = createHash("sha256")
+    .update(JSON.stringify([document, key, value]))
+    .digest();
+  return base32(digest).slice(0, ID_LENGTH);
+}
+
+async function textConflicts(db: Db, document: LocalDocument): Promise<TextConflict[]> {
+  const records = await readRecords(db, document);
+  if (records.length === 0) return [];
+  const versions = await textHistory({ db, document: document.name, machine: "" });
+  const content = currentOf(versions)?.value ?? "";
+  const open = records.filter((record) => !isOver(record, content));
+  return open.map((record) => ({
+    kind: "text",
+    id: record.id,
+    document,
+    foundAt: record.foundAt,
+    record,
+    versions: placedVersions(record, content),
+    content,
+  }));
+}
+
+/** A version without lines is in the text where the other one's lines are not. */
+export function placedVersions(
+  { kind, versions }: TextConflictRecord,
+  content: string,
+): PlacedVersion[] {
+  const holds = KEPT_KINDS.includes(kind) ? holdsAnyLine : holdsLines;
+  const held = versions.map(({ text }) => {
+    if (kind === "format") return text === JSON.stringify(shownForm(content));
+    return text !== "" && holds(content, text);
+  });
+  return versions.map((version, at) => {
+    const isThere = held[at] ?? false;
+    if (kind === "moved") return { ...version, inText: isThere && version.isStanding };
+    return { ...version, inText: version.text === "" ? !held[1 - at] : isThere };
+  });
+}
+
+async function readRecords(db: Db, { id, name }: LocalDocument): Promise<TextConflictRecord[]> {
+  const rows = await db
+    .selectFrom("metadata")
+    .select(["key", "value"])
+    .where("document_id", "=", id)
+    .where("key", "like", `${TEXT_CONFLICT_PREFIX}%`)
+    .orderBy("key")
+    .execute();
+  const waiting = await readInbox(db, name);
+  return rows.flatMap(({ key, value }) => {
+    const record = parseTextConflict(
+      key.slice(TEXT_CONFLICT_PREFIX.length),
+      JSON.parse(value) as JsonValue,
+    );
+    const isDismissed = waiting.some((write) => {
+      return write.kind === "text conflict" && write.id === record?.id;
+    });
+    return record && !isDismissed ? [record] : [];
+  });
+}

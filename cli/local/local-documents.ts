@@ -1,0 +1,63 @@
+import type { Kysely } from "kysely";
+import type { AccountId } from "../../shared/ids.ts";
+import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { listLinks } from "../../daemon/home/links.ts";
+import { listRemotes } from "../../daemon/home/remote-store.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** A document of the home's replica. */
+export interface LocalDocument {
+  readonly id: number;
+  /** A project's id, `user/<user id>` or `global`. */
+  readonly name: string;
+  readonly layer: Layer;
+  /** The account of the remote that it is bound to. */
+  readonly account: string;
+  /** That remote's name; undefined while none has one. */
+  readonly remote: string | undefined;
+  /** The project's name, as its link says; its id where it is linked nowhere here. */
+  readonly title: string;
+}
+
+/** Every document of the replica, in the order in which they came to it. */
+export async function listLocalDocuments(db: Db): Promise<LocalDocument[]> {
+  const links = new Map<string, string>();
+  for (const { projectId, name } of await listLinks(db)) links.set(projectId, name);
+  const remotes = new Map((await listRemotes(db)).map(({ account, name }) => [account, name]));
+  const rows = await db
+    .selectFrom("documents")
+    .select(["id", "name", "owner"])
+    .orderBy("id")
+    .execute();
+  return rows.flatMap(({ id, name, owner }) => {
+    const layer = layerOf(name);
+    const account = owner as AccountId;
+    const remote = remotes.get(account);
+    // Nobody reaches what was a removed remote's.
+    if (remote === undefined && remotes.size > 0) return [];
+    const own = remote === undefined ? layer : `${layer} of ${remote}`;
+    const title = layer === "project" ? (links.get(name) ?? name) : own;
+    return { id, name, layer, account, remote, title };
+  });
+}
+
+/**
+ * The row of a document; undefined where the replica has none of that name. `account` says whose
+ * `user` or `global` document; a project's is found wherever it is bound.
+ */
+export async function findLocalDocument(
+  db: Db,
+  name: string,
+  account: string = LOCAL_ACCOUNT,
+): Promise<{ readonly id: number } | undefined> {
+  return await db
+    .selectFrom("documents")
+    .select("id")
+    .$if(projectOf(name) === undefined, (query) => query.where("owner", "=", account))
+    .where("name", "=", name)
+    .executeTakeFirst();
+}

@@ -1,0 +1,214 @@
+import type { Kysely } from "kysely";
+import { CorruptDocumentError } from "../../shared/replica/log/corrupt-document-error.ts";
+import { machineInRows } from "../../shared/replica/log/machines.ts";
+import { revisionName } from "../../shared/replica/history/revision-name.ts";
+import { listRevisions } from "../../shared/replica/history/revisions.ts";
+import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
+import { parseEntryIds } from "../../daemon/home/entry-ids.ts";
+import { readInbox } from "../../daemon/inbox/inbox.ts";
+import type { DaemonTables, SaveOutcome } from "../../daemon/home/tables.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { findLocalDocument } from "./local-documents.ts";
+import { listLosingVersions, type Written } from "./losing-versions.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/**
+ * One version of a memory or of a text. `conflict`: it lost against a concurrent one and is still
+ * in the document. `replaced`: it was written over, dismissed or deleted. `saved`: it was saved
+ * into a followed file here, and the document never held just that.
+ */
+export interface Version extends Written {
+  /** Says the same of the same value on every machine. */
+  readonly revision: string;
+  readonly state: "current" | "conflict" | "replaced" | "saved";
+  /** Milliseconds since the Unix epoch; undefined unless it was replaced. */
+  readonly replacedAt: number | undefined;
+  /** How it was saved into a followed file of this machine, where it was. */
+  readonly save?: LocalSave | undefined;
+}
+
+/** A save of a followed file of this machine, and what became of it. */
+export interface LocalSave {
+  readonly dir: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly savedAt: number;
+  readonly outcome: SaveOutcome;
+  /** Ids of the conflicts that it came to. */
+  readonly conflicts: readonly string[];
+}
+
+/** Where the history is read, and who writes there. */
+export interface HistorySource {
+  readonly db: Db;
+  /** The local document's name. */
+  readonly document: string;
+  /** Whose `user` or `global` document. */
+  readonly account?: string | undefined;
+  /** This machine, which wrote what waits in the inbox. */
+  readonly machine: string;
+}
+
+/** Every version of a memory that is kept, the latest first; none for an unknown key. */
+export async function memoryHistory(source: HistorySource, key: string): Promise<Version[]> {
+  const { db, document: name, account, machine } = source;
+  const document = await findLocalDocument(db, name, account);
+  const waiting: Waiting[] = [];
+  for (const write of await readInbox(db, name, account)) {
+    if (write.kind !== "memory" || write.key !== key) continue;
+    waiting.push({ value: write.value, writtenAt: write.writtenAt, machine });
+  }
+  if (!document) return overlaid(undefined, waiting);
+  const current = await currentMemory(db, document.id, key);
+  const losing = current ? await listLosingVersions(db, { ...document, name, account }) : [];
+  return [
+    ...overlaid(current, waiting),
+    ...losing.filter((each) => each.key === key).map((each) => versionOf(each, "conflict")),
+    ...(await replaced(db, document.id, "memory", key)),
+  ];
+}
+
+/** The version that a text, or a memory, has now. */
+export function currentOf(versions: readonly Version[]): Version | undefined {
+  return versions.find(({ state }) => state === "current");
+}
+
+/** Every version of a project's text, and every save of its files, that is kept, latest first. */
+export async function textHistory(source: HistorySource): Promise<Version[]> {
+  const { db, document: name, account, machine } = source;
+  const document = await findLocalDocument(db, name, account);
+  const waiting: Waiting[] = [];
+  for (const write of await readInbox(db, name, account)) {
+    if (write.kind !== "text") continue;
+    waiting.push({ value: write.value, writtenAt: write.writtenAt, machine });
+  }
+  if (!document) return overlaid(undefined, waiting);
+  const current = await currentText(db, document.id);
+  const versions = [
+    ...overlaid(current, waiting),
+    ...(await replaced(db, document.id, "text", "")),
+  ];
+  return withSaves(versions, await savedTexts(db, document.id), await listSaves(db, document.id));
+}
+
+async function savedTexts(db: Db, id: number): Promise<Version[]> {
+  const texts = await listRevisions(replicaOf(db), id, "save", "").catch(asFailure);
+  return texts.map((each) => versionOf(each, "saved"));
+}
+
+/** Each save of a text here that is kept, the latest first. */
+async function listSaves(db: Db, id: number): Promise<NamedSave[]> {
+  const rows = await db
+    .selectFrom("saves")
+    .selectAll()
+    .where("document_id", "=", id)
+    .orderBy("id", "desc")
+    .execute();
+  return rows.map(({ revision, dir, saved_at: savedAt, kept_at: keptAt, outcome, conflicts }) => {
+    const ids = JSON.parse(conflicts) as string[];
+    return { revision, keptAt, save: { dir, savedAt, outcome, conflicts: ids } };
+  });
+}
+
+interface NamedSave {
+  readonly revision: string;
+  readonly keptAt: number;
+  readonly save: LocalSave;
+}
+
+/** Each save beside the version that was written by it, or else by itself where it is in time. */
+function withSaves(
+  versions: readonly Version[],
+  saved: readonly Version[],
+  saves: readonly NamedSave[],
+): Version[] {
+  const all = [...versions];
+  const texts = new Map([...saved, ...versions].map((each) => [each.revision, each]));
+  for (const { revision, keptAt, save } of saves) {
+    const at = all.findIndex((each) => each.revision === revision && each.writtenAt === keptAt);
+    const text = texts.get(revision);
+    if (at !== -1) all[at] = { ...(all[at] as Version), save };
+    else if (text) insertByTime(all, { ...asSaved(text), writtenAt: save.savedAt, save });
+  }
+  const known = new Set(all.map(({ revision }) => revision));
+  for (const text of saved) if (!known.has(text.revision)) insertByTime(all, text);
+  return all;
+}
+
+function asSaved(version: Version): Version {
+  return { ...version, state: "saved", replacedAt: undefined };
+}
+
+function insertByTime(versions: Version[], version: Version): void {
+  const at = versions.findIndex(({ writtenAt }) => writtenAt <= version.writtenAt);
+  versions.splice(at === -1 ? versions.length : at, 0, version);
+}
+
+/** A write of the inbox; without a value it deletes. */
+type Waiting = Omit<Written, "value"> & { readonly value: string | undefined };
+
+/** The replica's value and those in the inbox, the latest first: each replaces the one before. */
+function overlaid(current: Written | undefined, waiting: readonly Waiting[]): Version[] {
+  const versions: Version[] = [];
+  let replacedAt: number | undefined;
+  for (const { value, writtenAt, machine } of [
+    ...(current ? [current] : []),
+    ...waiting,
+  ].reverse()) {
+    if (value !== undefined) {
+      const state = replacedAt === undefined ? "current" : "replaced";
+      versions.push(versionOf({ value, writtenAt, machine }, state, replacedAt));
+    }
+    replacedAt = writtenAt;
+  }
+  return versions;
+}
+
+async function currentMemory(db: Db, id: number, key: string): Promise<Written | undefined> {
+  const row = await db
+    .selectFrom("memories")
+    .select(["value", "updated_at", "entry_ids"])
+    .where("document_id", "=", id)
+    .where("key", "=", key)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const [winner] = parseEntryIds(row.entry_ids);
+  const machine = winner && (await machineInRows(replicaOf(db), id, winner.client));
+  return { value: row.value, writtenAt: row.updated_at, machine };
+}
+
+async function currentText(db: Db, id: number): Promise<Written | undefined> {
+  const row = await db
+    .selectFrom("texts")
+    .select(["content", "updated_at", "machine"])
+    .where("document_id", "=", id)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  return { value: row.content, writtenAt: row.updated_at, machine: row.machine ?? undefined };
+}
+
+async function replaced(db: Db, id: number, kind: "memory" | "text", key: string) {
+  const revisions = await listRevisions(replicaOf(db), id, kind, key).catch(asFailure);
+  return revisions.map((each) => versionOf(each, "replaced", each.replacedAt));
+}
+
+/** A daemon that starts looks at all of its database. */
+function asFailure(thrown: unknown): never {
+  if (!(thrown instanceof CorruptDocumentError)) throw thrown;
+  throw new CommandFailed(
+    `${thrown.message}: stop the daemon if it runs, and \`memsync up\` sets the database aside ` +
+      "and rebuilds it with whatever of the history can be read",
+  );
+}
+
+function versionOf(
+  { value, writtenAt, machine }: Written,
+  state: Version["state"],
+  replacedAt?: number,
+): Version {
+  return { revision: revisionName(value), value, writtenAt, machine, state, replacedAt };
+}
+
+function replicaOf(db: Db): Kysely<ReplicaTables> {
+  return db as unknown as Kysely<ReplicaTables>;
+}

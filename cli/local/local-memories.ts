@@ -1,0 +1,142 @@
+import { statSync } from "node:fs";
+import type { Kysely } from "kysely";
+import { messageOf } from "../../shared/errors.ts";
+import { memoryIdOf } from "../../shared/ids.ts";
+import { layerOf, wireDocumentId } from "../../shared/replica/document/address.ts";
+import { type EntryId, sameId } from "../../shared/replica/document/entry-index.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
+import { timestampOf } from "../../shared/timestamps.ts";
+import { parseEntryIds } from "../../daemon/home/entry-ids.ts";
+import { heldAdvice } from "../../daemon/held/advice.ts";
+import { listHeld } from "../../daemon/home/held-store.ts";
+import type { Home } from "../../daemon/home/home.ts";
+import { type LosersDismissal, readInbox } from "../../daemon/inbox/inbox.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { openHomeReader } from "../../daemon/home/open-home.ts";
+import { readSalvaged } from "../../daemon/recovery/read-salvaged.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { findLocalDocument } from "./local-documents.ts";
+
+/** A memory as the command line shows it. */
+export interface LocalMemory {
+  readonly id: string;
+  readonly key: string;
+  readonly value: string;
+  readonly layer: Layer;
+  readonly updated_at: string;
+  /** Saved while no daemon ran; the next one takes it over. */
+  readonly in_inbox: boolean;
+  /** Why it is held, and what to do; undefined for what is in its document or on its way. */
+  readonly held: string | undefined;
+  /** The entries behind it. */
+  readonly seen: readonly EntryId[];
+}
+
+/** Opens the home's replica for reading; undefined when there is none yet. */
+export async function openLocal(home: Home): Promise<Kysely<DaemonTables> | undefined> {
+  return isThere(home) ? await openHomeReader(home.database) : undefined;
+}
+
+/** Throws one sentence where nobody may look: that is no answer, and no empty home. */
+function isThere(home: Home): boolean {
+  try {
+    return statSync(home.database, { throwIfNoEntry: false }) !== undefined;
+  } catch (thrown) {
+    const words = "mend its permissions or set MEMSYNC_HOME to another folder";
+    throw new Error(`the home ${home.dir} can't be read: ${words} (${messageOf(thrown)})`);
+  }
+}
+
+/**
+ * The memories of a document, oldest first: what the daemon has committed, overlaid with what is
+ * held and what waits in the inbox. The same with and without a running daemon. `account` is what
+ * the document is bound to.
+ */
+export async function readLocalMemories(
+  db: Kysely<DaemonTables>,
+  document: string,
+  account: string = LOCAL_ACCOUNT,
+): Promise<LocalMemory[]> {
+  const found = await findLocalDocument(db, document, account);
+  const rows = await db
+    .selectFrom("memories")
+    .select(["key", "value", "updated_at", "entry_ids"])
+    .where("document_id", "=", found?.id ?? null)
+    .orderBy("created_at")
+    .orderBy("row_id")
+    .execute();
+  const memories = new LocalMemories(document);
+  for (const { key, value, updated_at: writtenAt, entry_ids: ids } of rows) {
+    memories.show({ key, value, writtenAt, seen: parseEntryIds(ids) });
+  }
+  const place = { account, document };
+  for (const { key, value, client, clock, updated_at: writtenAt } of await readSalvaged(
+    db,
+    place,
+  )) {
+    if (memories.has(key)) continue;
+    memories.show({ key, value, writtenAt, seen: [{ client, clock }], in_inbox: true });
+  }
+  for (const item of await listHeld(db, place)) {
+    if (item.kind === "memory") memories.show({ ...item, held: heldAdvice(item) });
+  }
+  for (const write of await readInbox(db, document, account)) {
+    if (write.kind === "losers") memories.dropLosers(write);
+    if (write.kind !== "memory") continue;
+    const seen = [...memories.seen(write.key), ...write.seen];
+    memories.show({ ...write, seen, in_inbox: true });
+  }
+  return memories.list();
+}
+
+/** A write to a memory, from wherever it is kept. */
+interface Shown {
+  readonly key: string;
+  /** Undefined for a deletion. */
+  readonly value: string | undefined;
+  /** Milliseconds since the Unix epoch. */
+  readonly writtenAt: number;
+  readonly seen: readonly EntryId[];
+  readonly in_inbox?: boolean;
+  readonly held?: string;
+}
+
+/** The memories of one document, of which what is shown later replaces what was shown before. */
+class LocalMemories {
+  readonly #document: string;
+  readonly #memories = new Map<string, LocalMemory>();
+
+  constructor(document: string) {
+    this.#document = document;
+  }
+
+  show({ key, value, writtenAt, seen, in_inbox = false, held }: Shown): void {
+    if (value === undefined) {
+      this.#memories.delete(key);
+      return;
+    }
+    const id = memoryIdOf(wireDocumentId(this.#document), key);
+    const layer = layerOf(this.#document);
+    const updated_at = timestampOf(writtenAt);
+    this.#memories.set(key, { id, key, value, layer, updated_at, in_inbox, held, seen });
+  }
+
+  has(key: string): boolean {
+    return this.#memories.has(key);
+  }
+
+  seen(key: string): readonly EntryId[] {
+    return this.#memories.get(key)?.seen ?? [];
+  }
+
+  dropLosers({ key, seen: lost }: LosersDismissal): void {
+    const memory = this.#memories.get(key);
+    if (!memory) return;
+    const seen = memory.seen.filter((id) => !lost.some((each) => sameId(each, id)));
+    this.#memories.set(key, { ...memory, seen });
+  }
+
+  list(): LocalMemory[] {
+    return [...this.#memories.values()];
+  }
+}

@@ -1,0 +1,160 @@
+import type { Kysely } from "kysely";
+import { layerOf } from "../../shared/replica/document/address.ts";
+import { diffLines } from "../../shared/replica/text/line-diff.ts";
+import { plainLines } from "../../shared/replica/text/text-form.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
+import { type AudienceView, readAudience } from "../../daemon/status/audience-view.ts";
+import { readDeletion } from "../../daemon/home/deleted-project.ts";
+import { listHeld } from "../../daemon/home/held-store.ts";
+import { readInbox } from "../../daemon/inbox/inbox.ts";
+import { listLinks } from "../../daemon/home/links.ts";
+import { serviceNameOf } from "../../daemon/home/remote.ts";
+import { getDefault, type RemoteView } from "../../daemon/remotes/remote-view.ts";
+import { type Content, contentOf, knownState, NO_CONTENT } from "../../daemon/sync/known-state.ts";
+import { countUnacknowledged, NOT_CONTACTED, readPosition } from "../../daemon/home/positions.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { loadLocalDocument } from "./load-local-document.ts";
+import { listLocalDocuments, type LocalDocument } from "./local-documents.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** What of some keys would be sent. */
+export interface KeyChanges {
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  readonly deleted: readonly string[];
+}
+
+/** What of a document would be sent, compared with what the service was last known to hold. */
+export interface DocumentPreview {
+  readonly name: string;
+  readonly layer: Layer;
+  /** The project's name, as its link says; its id where it is linked nowhere here. */
+  readonly title: string;
+  /** The service; undefined for a project that is linked to no folder, of which nothing is sent. */
+  readonly service: string | undefined;
+  /** Who sees it there, where it is `global`; null: nobody else. */
+  readonly audience: AudienceView | null;
+  /** The service has answered for it before. */
+  readonly contacted: boolean;
+  /** Undefined where what was sent can't be told from what was not any more. */
+  readonly changes:
+    | {
+        readonly memories: KeyChanges;
+        readonly metadata: KeyChanges;
+        readonly lines: { readonly added: number; readonly removed: number };
+      }
+    | undefined;
+  /** Local commits that are not acknowledged, and writes made while no daemon ran. */
+  readonly waiting: number;
+  /** What is held, and so not sent. */
+  readonly held: number;
+}
+
+/** What waits to be sent of each document, and to which remote's service. Asks nobody. */
+export async function previewSync(db: Db, view: RemoteView): Promise<DocumentPreview[]> {
+  const linked = new Set<string>((await listLinks(db)).map(({ projectId }) => projectId));
+  const known = await listLocalDocuments(db);
+  const previews: DocumentPreview[] = [];
+  for (const document of [...known, ...(await unknownDocuments(db, known, view))]) {
+    const isSent =
+      document.layer !== "project" ||
+      linked.has(document.name) ||
+      (await readDeletion(db, document.name)) !== undefined;
+    const remote = view.remotes.find(({ account }) => account === document.account);
+    const service = remote && serviceNameOf(remote);
+    const shared = document.layer === "global" ? remote : undefined;
+    const audience = shared ? await readAudience(db, shared) : null;
+    previews.push({ ...(await previewOne(db, document, service, isSent)), audience });
+  }
+  return previews;
+}
+
+/** Those that so far only writes of the inbox are for. */
+async function unknownDocuments(
+  db: Db,
+  known: readonly LocalDocument[],
+  view: RemoteView,
+): Promise<LocalDocument[]> {
+  const rows = await db.selectFrom("inbox").select(["document", "account"]).distinct().execute();
+  const links = new Map<string, string>();
+  for (const { projectId, name } of await listLinks(db)) links.set(projectId, name);
+  const isKnown = (row: (typeof rows)[number]) =>
+    known.some(({ name, layer, account }) => {
+      return name === row.document && (layer === "project" || account === row.account);
+    });
+  return rows
+    .filter((row) => !isKnown(row))
+    .map(({ document: name, account: own }): LocalDocument => {
+      const layer = layerOf(name);
+      const account = layer === "project" ? getDefault(view).account : own;
+      const title = layer === "project" ? (links.get(name) ?? name) : layer;
+      return { id: NO_DOCUMENT, name, layer, account, remote: undefined, title };
+    });
+}
+
+/** No row has it. */
+const NO_DOCUMENT = 0;
+
+async function previewOne(
+  db: Db,
+  { id, name, layer, title, account }: LocalDocument,
+  service: string | undefined,
+  isSent: boolean,
+): Promise<Omit<DocumentPreview, "audience">> {
+  const isNew = id === NO_DOCUMENT;
+  const position =
+    isNew || service === undefined ? NOT_CONTACTED : await readPosition(db, service, id);
+  const before = isNew ? NO_CONTENT : await knownState(db, id, position);
+  const stored = isNew ? NO_CONTENT : contentOf(await loadLocalDocument(db, id));
+  const inbox = await readInbox(db, name, account);
+  const now = withInbox(inbox, stored);
+  return {
+    name,
+    layer,
+    title,
+    service: isSent ? service : undefined,
+    contacted: position.remote !== undefined,
+    changes: before && {
+      memories: keyChanges(before.memories, now.memories),
+      metadata: keyChanges(before.metadata, now.metadata),
+      lines: lineChanges(before.text, now.text),
+    },
+    waiting: (await countUnacknowledged(db, id, position.ackedSeq)) + inbox.length,
+    held: (await listHeld(db, { account, document: name })).length,
+  };
+}
+
+/** A document as it will be when the next daemon has taken over the inbox. */
+function withInbox(inbox: Awaited<ReturnType<typeof readInbox>>, stored: Content): Content {
+  const memories = new Map(stored.memories);
+  let { text } = stored;
+  for (const write of inbox) {
+    if (write.kind === "text") text = write.value;
+    if (write.kind !== "memory") continue;
+    if (write.value === undefined) memories.delete(write.key);
+    else memories.set(write.key, write.value);
+  }
+  return { ...stored, memories, text };
+}
+
+function keyChanges(
+  before: ReadonlyMap<string, string>,
+  now: ReadonlyMap<string, string>,
+): KeyChanges {
+  return {
+    added: [...now.keys()].filter((key) => !before.has(key)),
+    changed: [...now.keys()].filter((key) => before.has(key) && before.get(key) !== now.get(key)),
+    deleted: [...before.keys()].filter((key) => !now.has(key)),
+  };
+}
+
+function lineChanges(before: string, now: string) {
+  let [added, removed] = [0, 0];
+  const [old, next] = [before, now].map(plainLines);
+  for (const hunk of diffLines(old ?? [], next ?? [])) {
+    added += hunk.added;
+    removed += hunk.removed;
+  }
+  return { added, removed };
+}

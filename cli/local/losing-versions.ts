@@ -1,0 +1,85 @@
+/// <reference lib="es2024.collection" />
+
+import type { Kysely } from "kysely";
+import { type EntryId, sameId } from "../../shared/replica/document/entry-index.ts";
+import { machineIn } from "../../shared/replica/log/machines.ts";
+import { readInbox } from "../../daemon/inbox/inbox.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { loadLocalDocument } from "./load-local-document.ts";
+
+/** A value, when it was written (milliseconds since the Unix epoch) and on which machine. */
+export interface Written {
+  readonly value: string;
+  readonly writtenAt: number;
+  /** Undefined where that is not known. */
+  readonly machine: string | undefined;
+}
+
+/** A value that lost against one written at the same time elsewhere; both are in the document. */
+export interface LosingVersion extends Written {
+  readonly key: string;
+  readonly winner: Written;
+  /** The entries that have this value. */
+  readonly entries: readonly EntryId[];
+}
+
+interface Place {
+  readonly id: number;
+  readonly name: string;
+  /** Whose `user` or `global` document. */
+  readonly account?: string | undefined;
+}
+
+/**
+ * The losing values of a document, a value once for each key, the latest first. What waits in the
+ * inbox has settled its keys already.
+ */
+export async function listLosingVersions(
+  db: Kysely<DaemonTables>,
+  { id, name, account }: Place,
+): Promise<LosingVersion[]> {
+  const keys = await keysWithSeveralEntries(db, id);
+  if (keys.length === 0) return [];
+  const document = await loadLocalDocument(db, id);
+  const settled = await settledIn(db, name, account);
+  const found: LosingVersion[] = [];
+  for (const key of keys) {
+    const entries = document.memories.get(key).map((entry) => ({
+      id: entry.id,
+      value: String(entry.value),
+      writtenAt: entry.updated_at,
+      machine: machineIn(document, entry.id.client),
+    }));
+    const [winner] = entries;
+    const losers = Map.groupBy(entries, ({ value }) => value);
+    if (winner) losers.delete(winner.value);
+    for (const [value, [first, ...others]] of losers) {
+      if (!winner || !first || settled(key, first.id)) continue;
+      const { writtenAt, machine } = first;
+      const all = [first, ...others].map((entry) => entry.id);
+      found.push({ key, value, writtenAt, machine, winner, entries: all });
+    }
+  }
+  return found.sort((one, other) => other.writtenAt - one.writtenAt);
+}
+
+async function keysWithSeveralEntries(db: Kysely<DaemonTables>, id: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom("memories")
+    .select("key")
+    .where("document_id", "=", id)
+    .where("entry_ids", "like", "%],[%")
+    .orderBy("row_id")
+    .execute();
+  return rows.map(({ key }) => key);
+}
+
+/** Which entries of a key the inbox replaces or dismisses. */
+async function settledIn(db: Kysely<DaemonTables>, name: string, account: string | undefined) {
+  const writes = await readInbox(db, name, account);
+  return (key: string, id: EntryId) =>
+    writes.some((write) => {
+      if (write.kind !== "memory" && write.kind !== "losers") return false;
+      return write.key === key && write.seen.some((each) => sameId(each, id));
+    });
+}

@@ -1,0 +1,91 @@
+import type { Kysely } from "kysely";
+import type { AccountId } from "../../shared/ids.ts";
+import { utf8Bytes } from "../../shared/limits.ts";
+import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
+import type { Stats } from "../../shared/wire/stats.ts";
+import { type InboxWrite, readWholeInbox } from "../../daemon/inbox/inbox.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { findBinding } from "../../daemon/home/remote-store.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { findLocalDocument } from "./local-documents.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** Figures that count what waits in the inbox, and how many writes that are. */
+export interface StatsWithInbox {
+  readonly stats: Stats;
+  readonly inbox: number;
+}
+
+/**
+ * The default remote's figures as they will be when the next daemon has taken over the inbox: what
+ * the home knows nothing of yet is bound to its `account` then.
+ */
+export async function withInbox(db: Db, account: AccountId, stats: Stats): Promise<StatsWithInbox> {
+  const byDocument = new Map<string, InboxWrite[]>();
+  let inbox = 0;
+  for (const write of await readWholeInbox(db)) {
+    if (!(await isOf(db, write, account))) continue;
+    byDocument.set(write.document, [...(byDocument.get(write.document) ?? []), write]);
+    inbox++;
+  }
+  const memories = { ...stats.memories };
+  let { projects, storage_bytes } = stats;
+  for (const [name, writes] of byDocument) {
+    const document = await findLocalDocument(db, name, account);
+    if (!document && projectOf(name) !== undefined) projects++;
+    const grown = await growthBy(db, document?.id, writes);
+    memories[layerOf(name)] += grown.memories;
+    memories.total += grown.memories;
+    storage_bytes += grown.bytes;
+  }
+  return { stats: { ...stats, projects, memories, storage_bytes }, inbox };
+}
+
+async function isOf(db: Db, write: InboxWrite, account: AccountId): Promise<boolean> {
+  const project = projectOf(write.document);
+  if (project === undefined) return (write.account ?? LOCAL_ACCOUNT) === account;
+  return ((await findBinding(db, project)) ?? account) === account;
+}
+
+/** What a document has more of when these writes are made; less, where it is below zero. */
+async function growthBy(db: Db, documentId: number | undefined, writes: readonly InboxWrite[]) {
+  const sizes = await memorySizes(db, documentId);
+  const before = totalOf(sizes);
+  const textBefore = await textBytes(db, documentId);
+  let text = textBefore;
+  for (const write of writes) {
+    if (write.kind === "text") text = utf8Bytes(write.value);
+    if (write.kind !== "memory") continue;
+    if (write.value === undefined) sizes.delete(write.key);
+    else sizes.set(write.key, utf8Bytes(write.key) + utf8Bytes(write.value));
+  }
+  const after = totalOf(sizes);
+  const bytes = after.bytes - before.bytes + text - textBefore;
+  return { memories: after.memories - before.memories, bytes };
+}
+
+function totalOf(sizes: ReadonlyMap<string, number>) {
+  return { memories: sizes.size, bytes: [...sizes.values()].reduce((sum, size) => sum + size, 0) };
+}
+
+/** Bytes of each memory, by key. */
+async function memorySizes(db: Db, documentId: number | undefined): Promise<Map<string, number>> {
+  if (documentId === undefined) return new Map();
+  const rows = await db
+    .selectFrom("memories")
+    .select(["key", "value"])
+    .where("document_id", "=", documentId)
+    .execute();
+  return new Map(rows.map(({ key, value }) => [key, utf8Bytes(key) + utf8Bytes(value)]));
+}
+
+async function textBytes(db: Db, documentId: number | undefined): Promise<number> {
+  if (documentId === undefined) return 0;
+  const row = await db
+    .selectFrom("texts")
+    .select("content")
+    .where("document_id", "=", documentId)
+    .executeTakeFirst();
+  return utf8Bytes(row?.content ?? "");
+}

@@ -1,0 +1,79 @@
+import { messageOf } from "../../shared/errors.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Timer } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { logActivity, type OnActivity } from "../../daemon/home/activity.ts";
+import type { Environment } from "../place/environment.ts";
+import { withLocal } from "../place/place.ts";
+import { keepNotices } from "./notice-files.ts";
+import { listNotices, type Notices } from "./notice.ts";
+
+/** Commits of a burst are looked at together. */
+const BURST_MS = 500;
+/** A look takes a tenth of the time at most. */
+const REST_FACTOR = 9;
+
+/** What a keeper works with. */
+export interface KeeperOptions {
+  readonly env: Environment;
+  readonly log: Log;
+  /** Told of each notice that is new. */
+  readonly onActivity: OnActivity;
+}
+
+/** Keeps the home's notices true to its database: looks after commits, and never else. */
+export class NoticeKeeper {
+  readonly #options: KeeperOptions;
+  #timer: Timer | undefined;
+  #wanted = false;
+  #stopped = false;
+  #current: Notices = new Map();
+
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+  }
+
+  /** What there was at the last look. */
+  get current(): Notices {
+    return this.#current;
+  }
+
+  /** The database may hold something else than before. */
+  changed(): void {
+    this.#wanted = true;
+    if (!this.#timer) this.#lookAfter(BURST_MS);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.cancel();
+  }
+
+  #lookAfter(delayMs: number): void {
+    if (this.#stopped) return;
+    this.#timer = realWorld.setTimer(delayMs, () => void this.#look());
+  }
+
+  async #look(): Promise<void> {
+    this.#wanted = false;
+    const startedAt = realWorld.monotonic();
+    await this.#refresh().catch((thrown) => {
+      this.#options.log.warn({ reason: messageOf(thrown) }, "notices could not be kept");
+    });
+    const tookMs = realWorld.monotonic() - startedAt;
+    this.#timer = undefined;
+    if (this.#wanted) this.#lookAfter(Math.max(BURST_MS, REST_FACTOR * tookMs));
+  }
+
+  async #refresh(): Promise<void> {
+    const { env, log, onActivity } = this.#options;
+    const current = await withLocal(env, async (db) => (db ? await listNotices(db) : new Map()));
+    if (this.#stopped) return;
+    this.#current = current;
+    for (const { kind, where, what } of keepNotices(env.home, current)) {
+      const activity = { event: kind, project: where, what } as const;
+      logActivity(log, activity);
+      onActivity(activity);
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import type { Kysely } from "kysely";
+import { listHeld } from "../../daemon/home/held-store.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { shownName } from "../views/held-view.ts";
+import { listConflicts, timeOf } from "../local/local-conflicts.ts";
+import { listLocalDocuments } from "../local/local-documents.ts";
+import { noticeName } from "./notice-name.ts";
+
+/** A conflict, or a write that is held, of which a person is told until it was shown. */
+export interface Notice {
+  readonly kind: "conflict" | "held";
+  /** The project's name, or that of the layer. */
+  readonly where: string;
+  /** A memory's key, or what else it is about. */
+  readonly what: string;
+}
+
+/** Notices by their names, each of which is a file's and never stands for anything else. */
+export type Notices = ReadonlyMap<string, Notice>;
+
+/** What there is to be told of now. */
+export async function listNotices(db: Kysely<DaemonTables>): Promise<Notices> {
+  const notices = new Map<string, Notice>();
+  for (const conflict of await listConflicts(db)) {
+    const what = conflict.kind === "memory" ? conflict.losing.key : "document";
+    const where = conflict.document.title;
+    notices.set(noticeName("conflict", conflict.id, timeOf(conflict)), {
+      kind: "conflict",
+      where,
+      what,
+    });
+  }
+  const held = await listHeld(db);
+  const documents = held.length > 0 ? await listLocalDocuments(db) : [];
+  for (const item of held) {
+    const { account, document } = item;
+    const of = documents.find((each) => each.account === account && each.name === document);
+    const where = of?.title ?? document;
+    notices.set(noticeName("held", item.id, item.writtenAt), {
+      kind: "held",
+      where,
+      what: await shownName(item),
+    });
+  }
+  return notices;
+}

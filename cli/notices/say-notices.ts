@@ -1,0 +1,53 @@
+import type { Environment } from "../place/environment.ts";
+import { count, sayAside, shownPlainly } from "../screen/output.ts";
+import type { Notice } from "./notice.ts";
+import { readUnseen } from "./notice-files.ts";
+
+/** They show it themselves, run on, or are another program's or a shell's voice. */
+const QUIET = [
+  "up",
+  "daemon",
+  "server",
+  "emulator",
+  "exec",
+  "complete",
+  "completion",
+  "conformance",
+  "demo",
+];
+
+const NAMED_MAX = 3;
+
+/** Says what no command has shown yet, on standard error, at the end of any other command. */
+export function sayNotices({ home }: Environment, args: readonly string[]): void {
+  const [command = ""] = args;
+  if (command === "" || QUIET.includes(command) || args.includes("--json")) return;
+  for (const line of noticeLines(readUnseen(home))) sayAside(line);
+}
+
+/** A line for the conflicts and one for what is held. */
+export function noticeLines(notices: readonly Notice[]): string[] {
+  const held = notices.filter(({ kind }) => kind === "held");
+  return [
+    ...conflictLine(notices, ["new conflict", "new conflicts"]),
+    ...(held.length > 0 ? [`held on this machine, ${named(held)}: \`memsync held\` says why`] : []),
+  ];
+}
+
+/** At most one line, which counts and names the conflicts among notices. */
+export function conflictLine(
+  notices: readonly Notice[],
+  [one, many]: readonly [string, string] = ["conflict", "conflicts"],
+): string[] {
+  const conflicts = notices.filter(({ kind }) => kind === "conflict");
+  if (conflicts.length === 0) return [];
+  const shows = conflicts.length === 1 ? "shows it" : "shows them";
+  const counted = count(conflicts.length, one, many);
+  return [`${counted}, ${named(conflicts)}: \`memsync conflicts\` ${shows}`];
+}
+
+function named(notices: readonly Notice[]): string {
+  const names = notices.slice(0, NAMED_MAX).map(({ where, what }) => `${what} in ${where}`);
+  const more = notices.length - names.length;
+  return shownPlainly(`${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`);
+}

@@ -1,0 +1,56 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Kysely } from "kysely";
+import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
+import { listLinks } from "../../daemon/home/links.ts";
+import { findLinkAbove } from "../../daemon/links/plan-place.ts";
+import { identifyProject, identityAmong } from "../../daemon/git/identity.ts";
+import { createGit } from "../../daemon/git/run-git.ts";
+import { projectFolder, realPathOf } from "../../daemon/git/working-tree.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import type { Environment } from "./environment.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { followMovedOf } from "../contact/follow-moved.ts";
+import { assertKnownProject } from "./known-projects.ts";
+
+/**
+ * The project that a command is about: `named` is a project's id or a folder, else the current
+ * folder counts. A folder's project is that of the nearest linked folder above it, which may have
+ * been moved since, or one that is followed elsewhere on this machine under the same identity, as
+ * another worktree is. Refuses a named folder that is not there, and an id that nobody knows here.
+ */
+export async function findProject(
+  db: Kysely<DaemonTables> | undefined,
+  named: string | undefined,
+  { home, dir }: Pick<Environment, "home" | "dir">,
+): Promise<ProjectId> {
+  const id = named === undefined ? undefined : parseProjectId(named);
+  if (id !== undefined) {
+    await assertKnownProject(db, id);
+    return id;
+  }
+  const folder = await realPathOf(resolve(dir, named ?? "."));
+  const links = db ? await listLinks(db) : [];
+  const found = db && (await findLinkAbove(db, links, folder));
+  // Nobody means the project around a folder whose name was mistyped; a linked one may be away.
+  if (named !== undefined && !existsSync(folder) && (!found || existsSync(found.dir))) {
+    throw new CommandFailed(`there is no folder ${folder}, and ${named} is no project's id`);
+  }
+  if (found) {
+    if (found.link.dir !== found.dir) await followMovedOf(home, found.dir);
+    return found.link.projectId;
+  }
+  const git = createGit();
+  const seen = await identifyProject(git, await projectFolder(git, folder));
+  const identity = identityAmong(
+    seen,
+    links.map(({ projectId }) => projectId),
+  );
+  const known = links.find((each) => {
+    return identity.kind !== "none" && each.projectId === identity.projectId;
+  });
+  if (known) return known.projectId;
+  throw new CommandFailed(
+    `${folder} is not linked: run \`memsync up\` or \`memsync link\` there, or say --project`,
+  );
+}

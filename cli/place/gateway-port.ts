@@ -1,0 +1,13 @@
+import type { Environment } from "./environment.ts";
+import { CommandFailed } from "../screen/errors.ts";
+
+const PORT_MAX = 65_535;
+
+/** What `MEMSYNC_GATEWAY_PORT` says; undefined: any free port, as with 0. */
+export function gatewayPort({ variables }: Environment): number | undefined {
+  const given = variables.MEMSYNC_GATEWAY_PORT;
+  if (!given) return undefined;
+  const port = Number(given);
+  if (/^\d{1,5}$/.test(given) && port <= PORT_MAX) return port === 0 ? undefined : port;
+  throw new CommandFailed(`MEMSYNC_GATEWAY_PORT is a port from 1 to ${PORT_MAX}`);
+}

@@ -1,0 +1,73 @@
+import { existsSync } from "node:fs";
+import { takeLock } from "../../shared/sqlite/lock.ts";
+import type { Home } from "../../daemon/home/home.ts";
+import { readWholeInbox } from "../../daemon/inbox/inbox.ts";
+import { findHolder } from "../../daemon/supervise/daemon-record.ts";
+import type { Environment } from "./environment.ts";
+import { CommandFailed, unforeseen } from "../screen/errors.ts";
+import { LIVENESS_DEADLINE_MS } from "../contact/daemon-contact.ts";
+import { followMoved } from "../contact/follow-moved.ts";
+import { findDaemon, type GatewayClient } from "../contact/gateway-client.ts";
+import { count } from "../screen/output.ts";
+import { withLocal } from "./place.ts";
+import { wasInStartTurn } from "../contact/start-daemon.ts";
+
+/** A daemon that lives is given so long to say so, however short of time a command is. */
+const ALIVE_MS_MIN = 1000;
+
+/** What whoever needs a daemon is told where there is none. */
+export const NO_DAEMON = "no daemon is running: start it with `memsync start`";
+
+/**
+ * The home's daemon, once one that is just starting answers. Throws why there is none; about that
+ * late where `deadlineMs` is less than what a start may take.
+ */
+export async function getDaemon(env: Environment, deadlineMs?: number): Promise<GatewayClient> {
+  const found = await findReadyDaemon(env, deadlineMs);
+  if (found) return found;
+  throw await noDaemon(env);
+}
+
+/** The same; undefined where there is none. */
+export async function findReadyDaemon(
+  env: Environment,
+  deadlineMs?: number,
+): Promise<GatewayClient | undefined> {
+  const aliveMs = Math.min(LIVENESS_DEADLINE_MS, Math.max(deadlineMs ?? Infinity, ALIVE_MS_MIN));
+  const daemon = await findDaemon(env.home, aliveMs);
+  const found =
+    daemon ||
+    ((await wasInStartTurn(env.home, deadlineMs)) && (await findDaemon(env.home, aliveMs)));
+  if (found) await followMoved(found, env.dir);
+  return found || undefined;
+}
+
+/** Why there is no daemon, and what waits for one. */
+export async function noDaemon(env: Environment): Promise<CommandFailed> {
+  return new CommandFailed(`${await whyNone(env.home)}${await whatWaits(env)}`);
+}
+
+/** Why no daemon answers: a process may have the home all the same. */
+async function whyNone(home: Home): Promise<string> {
+  if (!existsSync(home.lock)) return NO_DAEMON;
+  // Whoever may not look at the lock has nobody who answers either.
+  const lock = await takeLock(home.lock).catch(() => "unknown" as const);
+  if (typeof lock === "object") lock.release();
+  if (lock !== undefined) return NO_DAEMON;
+  return findHolder(home)?.ready === false
+    ? "the daemon is starting and does not answer yet: try again in a moment"
+    : "the daemon does not answer: `memsync restart` starts another in its place";
+}
+
+/** What was saved since the last daemon ended: it is safe, and nobody sends it. */
+async function whatWaits(env: Environment): Promise<string> {
+  try {
+    const writes = await withLocal(env, async (db) => (db ? await readWholeInbox(db) : []));
+    if (writes.length === 0) return "";
+    const wait = writes.length === 1 ? "waits" : "wait";
+    const saved = count(writes.length, "write", "writes");
+    return `; ${saved} saved meanwhile ${wait} for it: \`memsync preview\` shows what`;
+  } catch (thrown) {
+    return `; ${unforeseen(thrown)}`;
+  }
+}

@@ -1,0 +1,51 @@
+import type { Kysely } from "kysely";
+import type { ProjectId } from "../../shared/ids.ts";
+import { projectOf } from "../../shared/replica/document/address.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { CommandFailed } from "../screen/errors.ts";
+
+/**
+ * Throws for a project of which this home knows nothing, for its id is then a mistyped one: it is
+ * neither linked nor in the replica, and no write waits for it.
+ */
+export async function assertKnownProject(
+  db: Kysely<DaemonTables> | undefined,
+  id: ProjectId,
+): Promise<void> {
+  const known = db ? await listKnownProjects(db) : [];
+  if (known.includes(id)) return;
+  const { didYouMean } = await import("../screen/did-you-mean.ts");
+  const link = `\`memsync link DIR --id ${id}\``;
+  const nearly = didYouMean(id, known) || `: \`memsync projects\` lists them, ${link} follows it`;
+  throw new CommandFailed(`there is no project ${id} on this machine${nearly}`);
+}
+
+/** Ids that the program makes are longer; shorter ones are a person's, and may be alike. */
+const MADE_LENGTH_MIN = 20;
+
+/**
+ * Throws for an id that is all but that of a project here: a folder that is linked to it would be
+ * in another project, with all that the one that was meant has.
+ */
+export async function refuseMistyped(
+  db: Kysely<DaemonTables> | undefined,
+  id: string,
+): Promise<void> {
+  const known = db && id.length >= MADE_LENGTH_MIN ? await listKnownProjects(db) : [];
+  if (known.length === 0 || known.includes(id)) return;
+  const { didYouMean } = await import("../screen/did-you-mean.ts");
+  const nearly = didYouMean(id, known);
+  if (nearly) throw new CommandFailed(`there is no project ${id} on this machine${nearly}`);
+}
+
+async function listKnownProjects(db: Kysely<DaemonTables>): Promise<string[]> {
+  const links = db.selectFrom("links").select("project_id as name");
+  const rows = await links
+    .union(db.selectFrom("documents").select("name"))
+    .union(db.selectFrom("inbox").select("document as name"))
+    .union(db.selectFrom("held").select("document as name"))
+    .union(db.selectFrom("salvaged_memories").select("document as name"))
+    .orderBy("name")
+    .execute();
+  return rows.map(({ name }) => name).filter((name) => projectOf(name) !== undefined);
+}

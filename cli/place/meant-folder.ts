@@ -1,0 +1,53 @@
+import { statSync } from "node:fs";
+import { isAbsolute } from "node:path";
+import { listLinks } from "../../daemon/home/links.ts";
+import { findLinkAbove } from "../../daemon/links/plan-place.ts";
+import { createGit } from "../../daemon/git/run-git.ts";
+import { projectFolder, realPathOf } from "../../daemon/git/working-tree.ts";
+import type { Environment } from "./environment.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { sayAside } from "../screen/output.ts";
+import { withLocal } from "./place.ts";
+import { resolveFolder } from "./resolve-folder.ts";
+
+/**
+ * The folder of the project that is meant where a person stands: the nearest linked one of the
+ * working tree, else its top level. So it is with `.`, too, and which one it is gets said where it
+ * is not the one they stand in. A folder that is named otherwise is meant itself.
+ */
+export async function meantFolder(env: Environment, named: string | undefined): Promise<string> {
+  if (named !== undefined && !isHere(env, named)) return resolveFolder(env, named);
+  const here = await realPathOf(env.dir);
+  const top = await projectFolder(createGit(), here);
+  // A database that can't be read is for the daemon to mend, or to refuse.
+  const found = await withLocal(env, async (db) => {
+    return db && (await findLinkAbove(db, await listLinks(db), here));
+  }).catch(() => undefined);
+  const isInside = found !== undefined && (found.dir === top || found.dir.startsWith(`${top}/`));
+  return isInside ? found.dir : top;
+}
+
+/** Whether somebody names nothing but where they stand. */
+function isHere(env: Environment, named: string): boolean {
+  return !isAbsolute(named) && resolveFolder(env, named) === env.dir;
+}
+
+/** Tells on standard error which folder is meant, where it is not the one a person stands in. */
+export async function sayMeant(
+  env: Environment,
+  named: string | undefined,
+  folder: string,
+): Promise<void> {
+  const here = await realPathOf(env.dir);
+  if (here === folder || (named !== undefined && !isHere(env, named))) return;
+  sayAside(
+    `${folder} is the project that this folder is in; \`memsync link '${here}'\` makes this one ` +
+      "a project of its own",
+  );
+}
+
+/** Throws for what is no folder, before anything else is looked at or started. */
+export function assertFolder(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
+  throw new CommandFailed(`${folder} is not a folder`);
+}

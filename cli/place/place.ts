@@ -1,0 +1,145 @@
+import { existsSync } from "node:fs";
+import type { Command } from "commander";
+import type { Kysely } from "kysely";
+import { passGate } from "../../shared/sqlite/lock.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import type { Remote } from "../../daemon/home/remote.ts";
+import { findBinding } from "../../daemon/home/remote-store.ts";
+import { getDefault, getRemote, readRemotes } from "../../daemon/remotes/remote-view.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import type { Environment } from "./environment.ts";
+import { CommandFailed, UsageError } from "../screen/errors.ts";
+import { findProject } from "./find-project.ts";
+import { LAYER_ORDER, ownDocument, parseLayer } from "./layer-option.ts";
+import { openLocal } from "../local/local-memories.ts";
+import { remoteEnvironment } from "./remote-environment.ts";
+
+/** Which memories a command is about, as it was typed. */
+export interface PlaceOptions {
+  readonly layer?: string;
+  readonly project?: string;
+  readonly remote?: string;
+}
+
+/** Where a memory is: a layer, and its local document. */
+export interface Place {
+  readonly layer: Layer;
+  /** A project's id, `user/<user id>` or `global`. */
+  readonly document: string;
+  /** The account that the document is bound to. */
+  readonly account: string;
+  /** The name of the remote that has these; undefined where that goes without saying. */
+  readonly remote: string | undefined;
+}
+
+/** Adds `--layer`, `--project` and `--remote`. */
+export function withPlace(command: Command): Command {
+  return command
+    .option("--layer <layer>", "project, user (you alone) or global (everybody in the account)")
+    .option("--project <dir|id>", "a folder or a project's id, instead of the current folder")
+    .option("--remote <name>", "user and global memories of this remote, not the project's");
+}
+
+/** Adds `--yes` to a command that may write what others see. */
+export function withAgreement(command: Command): Command {
+  return command.option("--yes", "do not ask whether everybody in the account is to see it");
+}
+
+/** The place that a write goes to; the project's unless a layer is named. */
+export async function targetOf(
+  env: Environment,
+  db: Kysely<DaemonTables> | undefined,
+  options: PlaceOptions,
+): Promise<Place> {
+  const layer = options.layer === undefined ? "project" : parseLayer(options.layer);
+  if (layer === "project") {
+    if (options.remote !== undefined) {
+      throw new UsageError("--remote goes with --layer user or global: a project has its own");
+    }
+    const document = await findProject(db, options.project, env);
+    const account = (db && (await findBinding(db, document))) ?? LOCAL_ACCOUNT;
+    return { layer, document, account, remote: undefined };
+  }
+  return { layer, document: ownDocument(layer), ...(await ownPlace(env, db, options)) };
+}
+
+/** The places that a read looks in, in order. */
+export interface ReadPlaces {
+  readonly places: readonly Place[];
+  /** Why no project's is among them, where nobody named one: what to say if nothing is found. */
+  readonly unlinked: CommandFailed | undefined;
+}
+
+/** The user's and the account's memories can be read outside of all projects, too. */
+export async function placesToRead(
+  env: Environment,
+  db: Kysely<DaemonTables> | undefined,
+  options: PlaceOptions,
+): Promise<ReadPlaces> {
+  const all = options.remote === undefined ? LAYER_ORDER : LAYER_ORDER.slice(1);
+  const wanted = options.layer === undefined ? all : [parseLayer(options.layer)];
+  const isNamed = options.layer !== undefined || options.project !== undefined;
+  const places: Place[] = [];
+  let unlinked: CommandFailed | undefined;
+  for (const layer of wanted) {
+    try {
+      places.push(await targetOf(env, db, { ...options, layer }));
+    } catch (thrown) {
+      if (isNamed || layer !== "project" || !(thrown instanceof CommandFailed)) throw thrown;
+      unlinked = thrown;
+    }
+  }
+  return { places, unlinked };
+}
+
+/** Whose user and global memories are meant: the named remote's, the project's, the default's. */
+async function ownPlace(
+  env: Environment,
+  db: Kysely<DaemonTables> | undefined,
+  options: PlaceOptions,
+): Promise<Pick<Place, "account" | "remote">> {
+  if (!db) return { account: LOCAL_ACCOUNT, remote: undefined };
+  const view = await readRemotes(db, remoteEnvironment(env));
+  const named = options.remote === undefined ? undefined : getRemote(view.remotes, options.remote);
+  if (view.follows) return { account: LOCAL_ACCOUNT, remote: undefined };
+  if (named) return ownOf(named);
+  const project = await projectMeant(env, db, options);
+  const bound = project && (await findBinding(db, project));
+  return ownOf(view.remotes.find(({ account }) => account === bound) ?? getDefault(view));
+}
+
+function ownOf({ account, name }: Remote): Pick<Place, "account" | "remote"> {
+  return { account, remote: name };
+}
+
+/** Undefined where the user stands in no project. */
+async function projectMeant(env: Environment, db: Kysely<DaemonTables>, { project }: PlaceOptions) {
+  try {
+    return await findProject(db, project, env);
+  } catch (thrown) {
+    if (project !== undefined || !(thrown instanceof CommandFailed)) throw thrown;
+    return undefined;
+  }
+}
+
+/** Runs `work` on the home's replica, opened for reading; undefined where there is none yet. */
+export async function withLocal<Result>(
+  env: Environment,
+  work: (db: Kysely<DaemonTables> | undefined) => Promise<Result>,
+): Promise<Result> {
+  const { home } = env;
+  // A home that can't be written can be read all the same, and is not exchanged either.
+  const gate = existsSync(home.database) ? passGate(home.gate, "shared") : undefined;
+  const passed = await gate?.catch(() => undefined);
+  try {
+    const db = await openLocal(home);
+    try {
+      return await work(db);
+    } finally {
+      await db?.destroy();
+    }
+  } finally {
+    passed?.release();
+  }
+}

@@ -1,0 +1,72 @@
+import { join, resolve } from "node:path";
+import type { Kysely } from "kysely";
+import { parseProjectId } from "../../shared/ids.ts";
+import { listLinks } from "../../daemon/home/links.ts";
+import { readMachineName } from "../../daemon/home/machine-name.ts";
+import { readFollowed } from "../../daemon/files/follow-store.ts";
+import { countedOf, listFollowable } from "../../daemon/disk/followable-files.ts";
+import { realPathOf } from "../../daemon/git/working-tree.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import type { Environment } from "./environment.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { findProject } from "./find-project.ts";
+import { currentOf, textHistory, type Version } from "../local/local-history.ts";
+import { withLocal } from "./place.ts";
+
+/** A followed file, and the folder that is linked. */
+export interface TextFile {
+  readonly dir: string;
+  /** Absolute. */
+  readonly file: string;
+}
+
+/** A project's text in all its versions, and the files that it is followed in here. */
+export interface ProjectText {
+  readonly id: string;
+  /** The latest first. */
+  readonly versions: readonly Version[];
+  readonly current: Version | undefined;
+  /** That of the folder which is meant, or those of all folders where a project was named. */
+  readonly files: readonly TextFile[];
+}
+
+/** The text of the project that `named` is, as `findProject` finds it. */
+export async function findText(env: Environment, named: string | undefined): Promise<ProjectText> {
+  return await withLocal(env, async (db) => {
+    const id = await findProject(db, named, env);
+    if (!db) return { id, versions: [], current: undefined, files: [] };
+    const machine = readMachineName(env.home);
+    const versions = await textHistory({ db, document: id, machine });
+    const files = await filesOf(env, db, id, named);
+    return { id, versions, current: currentOf(versions), files };
+  });
+}
+
+/** The version that a REV names. Throws when there is none. */
+export function pickVersion({ versions }: ProjectText, revision: string): Version {
+  const version = versions.find((each) => each.revision === revision);
+  if (version) return version;
+  throw new CommandFailed(
+    `the document has no version ${revision}: \`memsync doc history\` lists those it has`,
+  );
+}
+
+async function filesOf(
+  env: Environment,
+  db: Kysely<DaemonTables>,
+  id: string,
+  named: string | undefined,
+): Promise<TextFile[]> {
+  const links = (await listLinks(db)).filter(({ projectId }) => projectId === id);
+  const isId = named !== undefined && parseProjectId(named) !== undefined;
+  const folder = isId ? undefined : await realPathOf(resolve(env.dir, named ?? "."));
+  const here = links.filter(({ dir }) => folder === dir || folder?.startsWith(`${dir}/`));
+  const files: TextFile[] = [];
+  for (const { dir, file: chosen } of here.length > 0 ? here : links) {
+    const known = await readFollowed(db, dir);
+    const before = known && { path: known.path, hadText: known.base.text.trim() !== "" };
+    const counted = countedOf(await listFollowable(dir), { chosen, before });
+    files.push({ dir, file: join(dir, counted.path) });
+  }
+  return files;
+}

@@ -1,0 +1,20 @@
+import { parseToken } from "../../daemon/remotes/parse-token.ts";
+import { parseServiceUrl, type RemoteEnvironment } from "../../daemon/home/remote.ts";
+import type { Environment } from "./environment.ts";
+import { CommandFailed } from "../screen/errors.ts";
+
+/** What `MEMSYNC_URL` and `MEMSYNC_TOKEN` say. Throws one sentence, without them, if it's wrong. */
+export function remoteEnvironment({ serviceUrl, serviceToken }: Environment): RemoteEnvironment {
+  return {
+    url: serviceUrl === undefined ? undefined : parseServiceUrl(serviceUrl, "MEMSYNC_URL"),
+    token: serviceToken === undefined ? undefined : tokenIn(serviceToken),
+  };
+}
+
+function tokenIn(text: string): string {
+  try {
+    return parseToken(text);
+  } catch {
+    throw new CommandFailed("MEMSYNC_TOKEN is no token: it is empty or has spaces or lines");
+  }
+}

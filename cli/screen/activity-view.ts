@@ -1,0 +1,47 @@
+import type { Activity, Transfer } from "../../daemon/home/activity.ts";
+import { bytesShown, count, firstLine } from "./output.ts";
+import { tilde } from "./tilde.ts";
+
+/** The longest event, so that what follows stands in one column. */
+const EVENT_WIDTH = 9;
+
+/** What happened, in a line: the event, where it was, and what of it there is to know. */
+export function activityLine(activity: Activity): string {
+  const cells = [activity.event.padEnd(EVENT_WIDTH), ...cellsOf(activity)];
+  return cells.filter((cell) => cell !== "").join("  ");
+}
+
+function cellsOf(activity: Activity): string[] {
+  switch (activity.event) {
+    case "connected":
+      return [activity.service];
+    case "offline":
+      return [activity.service, activity.reason ?? ""];
+    case "deleted":
+      return [activity.project, activity.machine === null ? "" : `on ${activity.machine}`];
+    case "wrote":
+      return [activity.project, tilde(activity.file), bytesShown(activity.bytes)];
+    case "conflict":
+    case "held":
+      return [activity.project, firstLine(activity.what)];
+    default:
+      return transferCells(activity);
+  }
+}
+
+function transferCells(transfer: Transfer): string[] {
+  const { layer, project, bytes, machine } = transfer;
+  return [
+    project ?? `layer ${layer}`,
+    whatOf(transfer),
+    bytes === null ? "" : bytesShown(bytes),
+    machine === null ? "" : `from ${machine}`,
+  ];
+}
+
+function whatOf({ text, memories, key }: Transfer): string {
+  const changed = key === null ? count(memories, "memory", "memories") : `memory ${firstLine(key)}`;
+  const what = [...(text ? ["document"] : []), ...(memories > 0 ? [changed] : [])];
+  // What was changed before this daemon started, or merges have noted.
+  return what.length > 0 ? what.join(", ") : "what was left to send";
+}

@@ -1,0 +1,52 @@
+import { existsSync } from "node:fs";
+import { takeLock } from "../../shared/sqlite/lock.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import {
+  HostAdmin,
+  HostRemoval,
+  openHostDatabase,
+} from "../../daemon/embedded/embedded-service.ts";
+import type { Environment } from "../place/environment.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { databasePathOf } from "./server-settings.ts";
+
+/** Where the server's database is, as it was typed. */
+export interface DatabaseFlag {
+  readonly databaseUrl?: string;
+  readonly config?: string;
+}
+
+/** Where it is to be, made or not. */
+export function databaseAt(env: Environment, { databaseUrl, config }: DatabaseFlag): string {
+  return databasePathOf(env, { databaseUrl, config });
+}
+
+/** The same; whoever stands elsewhere is not given a new one. */
+export function presentDatabase(env: Environment, flags: DatabaseFlag): string {
+  const path = databaseAt(env, flags);
+  if (existsSync(path)) return path;
+  throw new CommandFailed(
+    `there is no database at ${path}: name the server's by --database-url, or make an account`,
+  );
+}
+
+/** Opens the server's database for one piece of work. */
+export async function administer<Result>(
+  path: string,
+  work: (admin: HostAdmin, removal: HostRemoval) => Promise<Result>,
+): Promise<Result> {
+  const database = await openHostDatabase(path);
+  try {
+    const isServed = () => isHeld(`${path}.lock`);
+    const removal = new HostRemoval(database, realWorld, isServed);
+    return await work(new HostAdmin(database, realWorld), removal);
+  } finally {
+    await database.close();
+  }
+}
+
+async function isHeld(path: string): Promise<boolean> {
+  const lock = await takeLock(path);
+  lock?.release();
+  return lock === undefined;
+}

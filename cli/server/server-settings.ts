@@ -1,0 +1,64 @@
+import type { Command } from "commander";
+import {
+  databasePath,
+  flagOf,
+  type ReadSettings,
+  readSettings,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+  SettingsError,
+  variableOf,
+  type Written,
+} from "../../daemon/embedded/embedded-service.ts";
+import type { Environment } from "../place/environment.ts";
+import { UsageError } from "../screen/errors.ts";
+
+/** What was typed of a server's settings, as commander names it. */
+export type SettingFlags = Readonly<Record<string, string | true | undefined>> & {
+  readonly config?: string | undefined;
+};
+
+/** Adds a flag for each of `names`, and `--config`. */
+export function withSettings(
+  command: Command,
+  names: readonly SettingName[] = SETTING_NAMES,
+): Command {
+  command.option("--config <file>", "read settings from this JSON file (MEMSYNC_SERVER_CONFIG)");
+  for (const name of names) {
+    const { help, initial } = SETTINGS[name];
+    const form = "form" in SETTINGS[name] ? ` <${SETTINGS[name].form}>` : "";
+    const usual = initial === undefined || `${initial}` === "" ? "" : `; usually ${initial}`;
+    command.option(`${flagOf(name)}${form}`, `${help} (${variableOf(name)}${usual})`);
+  }
+  return command;
+}
+
+/** The configuration of a server; every problem with it is in one `UsageError`. */
+export function settingsOf(env: Environment, flags: SettingFlags): ReadSettings {
+  const written: Partial<Record<SettingName, string>> = {};
+  for (const name of SETTING_NAMES) {
+    const text = flags[camelCase(name)];
+    if (text !== undefined) written[name] = String(text);
+  }
+  try {
+    return readSettings(written as Written, flags.config, env.variables, env.dir);
+  } catch (thrown) {
+    if (thrown instanceof SettingsError) throw new UsageError(thrown.problems.join("\nmemsync: "));
+    throw thrown;
+  }
+}
+
+/** Adds what says where a host's database is; `databasePathOf` reads it. */
+export function withDatabase(command: Command): Command {
+  return withSettings(command, ["database_url"]);
+}
+
+/** The database's file, found as the server finds it. */
+export function databasePathOf(env: Environment, flags: SettingFlags): string {
+  return databasePath(settingsOf(env, flags).settings, env.dir);
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

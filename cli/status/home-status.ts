@@ -1,0 +1,204 @@
+import type { Kysely } from "kysely";
+import type { AccountId } from "../../shared/ids.ts";
+import { VERSION } from "../../shared/version.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { type HeldStatus, readHeldStatus } from "../../daemon/status/held-status.ts";
+import { readWholeInbox } from "../../daemon/inbox/inbox.ts";
+import type { AudienceView } from "../../daemon/status/audience-view.ts";
+import { type KeptText, readKeptText } from "../../daemon/home/kept-text.ts";
+import { type Link, listLinks } from "../../daemon/home/links.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { findBinding, listRemotes } from "../../daemon/home/remote-store.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import {
+  type DeletionStatus,
+  deletionStatus,
+  readDeletion,
+} from "../../daemon/home/deleted-project.ts";
+import { listUnlinked } from "../../daemon/home/unlinked-projects.ts";
+import { localAudience } from "../writes/audience.ts";
+import type { Environment } from "../place/environment.ts";
+import { heldLines } from "../views/held-view.ts";
+import { ownDocument } from "../place/layer-option.ts";
+import { listConflicts } from "../local/local-conflicts.ts";
+import { readLocalMemories } from "../local/local-memories.ts";
+import { bytesShown, count, momentShown, shownPlainly } from "../screen/output.ts";
+import { withLocal } from "../place/place.ts";
+import { unlinkedCount } from "../views/project-list.ts";
+import { layerLine } from "../views/seen-by.ts";
+import { isStandingIn, type Standing } from "../screen/standing.ts";
+import { tilde } from "../screen/tilde.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** A linked project as far as it is known without a daemon. */
+interface HomeProject {
+  readonly id: string;
+  readonly name: string;
+  /** Name of the remote that it is bound to; null where none has a name. */
+  readonly remote: string | null;
+  /** With those that wait for the next daemon. */
+  readonly memories: number;
+  readonly text: KeptText | null;
+  /** Null for one that is there. */
+  readonly deleted: DeletionStatus | null;
+  readonly folders: readonly { readonly dir: string }[];
+}
+
+interface UnlinkedHomeProject extends Omit<HomeProject, "name"> {
+  readonly name: string | null;
+}
+
+/** The `user` and `global` memories of one remote. */
+interface HomeLayers {
+  /** Null where none has a name. */
+  readonly remote: string | null;
+  /** Of both layers. */
+  readonly memories: number;
+  readonly user: number;
+  readonly global: number;
+  /** Who sees `global`, as it was heard last; null: nobody else. */
+  readonly audience: AudienceView | null;
+}
+
+/** What the home knows while no daemon runs: `memsync status --json` prints it as it is. */
+export interface HomeStatus {
+  readonly version: string;
+  readonly home: string;
+  readonly running: false;
+  readonly projects: readonly HomeProject[];
+  /** Linked to no folder here, and not deleted; without a name where nobody gave one. */
+  readonly unlinked: readonly UnlinkedHomeProject[];
+  /** Of each remote where there are several. */
+  readonly own: readonly HomeLayers[];
+  readonly held: readonly HeldStatus[];
+  readonly conflicts: number;
+  /** Writes that wait for the next daemon. */
+  readonly in_inbox: number;
+}
+
+/** Undefined where there is no replica yet. */
+export async function readHomeStatus(env: Environment): Promise<HomeStatus | undefined> {
+  return await withLocal(env, async (db) => {
+    if (!db) return undefined;
+    const remotes = new Map((await listRemotes(db)).map(({ account, name }) => [account, name]));
+    const nameOf = (account: string) => remotes.get(account as AccountId) ?? null;
+    const accounts: string[] = remotes.size === 0 ? [LOCAL_ACCOUNT] : [...remotes.keys()];
+    const own: HomeLayers[] = [];
+    for (const account of accounts) {
+      const [user, global] = [
+        await countOf("user", db, account),
+        await countOf("global", db, account),
+      ];
+      const audience = await localAudience(env, db, account);
+      own.push({ remote: nameOf(account), memories: user + global, user, global, audience });
+    }
+    return {
+      version: VERSION,
+      home: env.home.dir,
+      running: false,
+      projects: await projectsOf(db, await listLinks(db), nameOf),
+      unlinked: await unlinkedOf(db, await listLinks(db), nameOf),
+      own,
+      held: await readHeldStatus(db, nameOf),
+      conflicts: (await listConflicts(db)).length,
+      in_inbox: (await readWholeInbox(db)).length,
+    };
+  });
+}
+
+async function countOf(layer: "user" | "global", db: Db, account: string): Promise<number> {
+  return (await readLocalMemories(db, ownDocument(layer), account)).length;
+}
+
+async function projectsOf(
+  db: Db,
+  links: readonly Link[],
+  nameOf: (account: string) => string | null,
+): Promise<HomeProject[]> {
+  const projects = new Map<string, HomeProject>();
+  for (const { projectId: id, name, dir } of links) {
+    const known = projects.get(id);
+    if (known) {
+      projects.set(id, { ...known, folders: [...known.folders, { dir }] });
+      continue;
+    }
+    const account = (await findBinding(db, id)) ?? LOCAL_ACCOUNT;
+    const memories = (await readLocalMemories(db, id, account)).length;
+    const text = await readKeptText(db, account, id);
+    const deleted = deletionStatus(await readDeletion(db, id));
+    const kept = { remote: nameOf(account), memories, text, deleted };
+    projects.set(id, { id, name, ...kept, folders: [{ dir }] });
+  }
+  return [...projects.values()];
+}
+
+async function unlinkedOf(
+  db: Db,
+  links: readonly Link[],
+  nameOf: (account: string) => string | null,
+): Promise<UnlinkedHomeProject[]> {
+  const unlinked: UnlinkedHomeProject[] = [];
+  for (const { id, name, account } of await listUnlinked(db, links)) {
+    if (await readDeletion(db, id)) continue;
+    const memories = (await readLocalMemories(db, id, account)).length;
+    const text = await readKeptText(db, account, id);
+    const kept = { id, name, remote: nameOf(account), memories, text, deleted: null };
+    unlinked.push({ ...kept, folders: [] });
+  }
+  return unlinked;
+}
+
+/**
+ * What the home knows in a few lines, the project in which one stands first. The others are shown
+ * whole, by a line each, or counted.
+ */
+export function homeStatusLines(
+  status: HomeStatus,
+  standing: Standing,
+  others: "whole" | "line" | "count" = "whole",
+): string[] {
+  const several = status.own.length > 1;
+  const isHere = (project: HomeProject) => isStandingIn(standing, project);
+  const here = status.projects.filter(isHere);
+  const rest = status.projects.filter((project) => !isHere(project));
+  const shown = others === "count" ? [] : rest;
+  const left = count(rest.length - shown.length, "project", "projects");
+  return [
+    ...here.flatMap((project) => projectLines(project, true, several)),
+    ...shown.flatMap((project) => {
+      const lines = projectLines(project, false, several);
+      return others === "line" ? lines.slice(0, 1) : lines;
+    }),
+    ...(shown.length < rest.length
+      ? [`projects  ${left} more: \`memsync projects\` lists each`]
+      : []),
+    ...(status.projects.length === 0 ? ["project   none linked; run `memsync link` in one"] : []),
+    ...unlinkedCount(status.unlinked.length),
+    ...status.own.flatMap((layers) => layerLines(layers, several)),
+    ...heldLines(status.held, status.projects, several),
+  ].map(shownPlainly);
+}
+
+function layerLines({ remote, audience, user, global }: HomeLayers, several: boolean): string[] {
+  const whose = { remote: several ? (remote ?? undefined) : undefined, audience };
+  const saved = (memories: number) => `${count(memories, "memory", "memories")} saved`;
+  return [layerLine("user", whose, saved(user)), layerLine("global", whose, saved(global))];
+}
+
+function projectLines(project: HomeProject, isHere: boolean, several: boolean): string[] {
+  const { id, name, remote, memories, text, deleted, folders } = project;
+  const at = several && remote !== null ? `   at ${remote}` : "";
+  const there = text === null ? "no text" : textShown(text);
+  const kept = deleted ? `deleted ${momentShown(deleted.at, realWorld.now())}` : there;
+  return [
+    `${isHere ? "here   " : "project"}   ${name}   ${id}${at}`,
+    ...folders.map(({ dir }) => `          ${tilde(dir)}`),
+    `          ${kept}, ${count(memories, "memory", "memories")} saved`,
+  ];
+}
+
+function textShown({ lines, bytes, changed_at }: KeptText): string {
+  const moment = momentShown(changed_at, realWorld.now());
+  return `${count(lines, "line", "lines")} (${bytesShown(bytes)}) of ${moment}`;
+}

@@ -1,0 +1,20 @@
+import type { DaemonStatus } from "../../daemon/status/status.ts";
+import type { Environment } from "../place/environment.ts";
+import { listConflicts } from "../local/local-conflicts.ts";
+import { withLocal } from "../place/place.ts";
+
+/** The daemon's status with what the replica says besides: what `--json` prints. */
+export interface WholeStatus extends DaemonStatus {
+  /** How many losing versions there are. */
+  readonly conflicts: number;
+}
+
+export async function wholeStatus(env: Environment, status: DaemonStatus): Promise<WholeStatus> {
+  const conflicts = await withLocal(env, async (db) => (db ? await listConflicts(db) : []));
+  return { ...status, conflicts: conflicts.length };
+}
+
+/** The line of the status about conflicts, if there are any. */
+export function conflictLines({ conflicts }: Pick<WholeStatus, "conflicts">): string[] {
+  return conflicts > 0 ? [`conflicts ${conflicts}: \`memsync conflicts\` shows them`] : [];
+}

@@ -1,0 +1,68 @@
+import { listRefusals } from "../../daemon/status/refused-units.ts";
+import type { DaemonStatus, RemoteStatus, UnitStatus } from "../../daemon/status/status.ts";
+import { syncedProjects } from "../../daemon/status/synced-projects.ts";
+import { count, spanShown } from "../screen/output.ts";
+
+/** Of units that wait, so many are named. */
+const NAMED_MAX = 3;
+
+/**
+ * Why a sync did not come to its end, in a sentence. What is refused is named, for waiting does not
+ * help it; else what waits, and which service has not answered. `now` is the wall clock's.
+ */
+export function whyUnsynced(status: DaemonStatus, now: number): string {
+  const [first, ...others] = listRefusals(status);
+  if (first !== undefined) {
+    const more = others.length > 0 ? `; and ${others.length} more, see above` : "";
+    return `not everything is synced: ${first}${more}`;
+  }
+  const silent = status.remotes.flatMap(({ service }) => silenceOf(service, now));
+  const unsure = silent.length > 0 ? ["what others wrote was not asked for"] : [];
+  const waiting = waitingUnits(status);
+  const left = waiting.length > 0 ? [shortened(waiting)] : unsure;
+  const held = status.remotes.some(({ service }) => service.held_back !== null)
+    ? ["calls wait for more requests, as `memsync status` shows"]
+    : [];
+  const all = [...left, ...silent, ...held];
+  return `not everything is synced yet${all.length > 0 ? `: ${all.join("; ")}` : ""}`;
+}
+
+/** What of a service's answers is to be said; nothing where it has answered the last call. */
+function silenceOf(service: RemoteStatus["service"], now: number): string[] {
+  const { name, online, message, unanswered_since: since } = service;
+  if (since !== null) {
+    return [`${name} has not answered for ${spanShown(now - Date.parse(since))}`];
+  }
+  if (online) return [];
+  return [`${name} has not answered${message === null ? "" : ` (${message})`}`];
+}
+
+/** Each unit that is not synced, with how much of it waits. */
+function waitingUnits(status: DaemonStatus): string[] {
+  const { remotes } = status;
+  const projects = syncedProjects(status);
+  const own = remotes.map((remote) => {
+    const at = remotes.length > 1 ? ` at ${remote.name}` : "";
+    return { ...remote.own, name: `user and global${at}`, folders: [] };
+  });
+  return [...projects, ...own].flatMap((unit) => {
+    const what = waitingOf(unit, unit.folders);
+    return what === undefined ? [] : [`${unit.name} (${what})`];
+  });
+}
+
+function waitingOf(
+  { contacted, waiting }: UnitStatus,
+  folders: readonly { readonly state: string; readonly path: string }[],
+): string | undefined {
+  if (waiting > 0) return count(waiting, "change", "changes");
+  if (!contacted) return "no first answer yet";
+  const file = folders.find(({ state }) => state === "waiting");
+  return file && `${file.path} waits`;
+}
+
+function shortened(units: readonly string[]): string {
+  const named = units.slice(0, NAMED_MAX).join(", ");
+  const more = units.length - NAMED_MAX;
+  return `${named}${more > 0 ? ` and ${more} more` : ""} ${units.length > 1 ? "wait" : "waits"}`;
+}

@@ -1,0 +1,167 @@
+import type { Kysely } from "kysely";
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
+import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
+import { PROJECT_NAME_KEY } from "../../shared/replica/document/document.ts";
+import { isPublicKey } from "../../shared/replica/store/rows.ts";
+import { timestampOf } from "../../shared/timestamps.ts";
+import { type HeldDocument, listHeld } from "../../daemon/home/held-store.ts";
+import { shownText } from "../../daemon/held/shown-text.ts";
+import { listLinks } from "../../daemon/home/links.ts";
+import {
+  EXPORT_FORMAT,
+  type PortableHome,
+  type PortableMemory,
+  type PortableProject,
+  type PortableTextConflict,
+} from "../../daemon/portable/format.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { findBinding } from "../../daemon/home/remote-store.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { ownDocument } from "../place/layer-option.ts";
+import { listConflicts, type TextConflict } from "../local/local-conflicts.ts";
+import { findLocalDocument, listLocalDocuments } from "../local/local-documents.ts";
+import { textHistory } from "../local/local-history.ts";
+import { readLocalMemories } from "../local/local-memories.ts";
+import { listLosingVersions } from "../local/losing-versions.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** Told of each document that is read, and how many there are. */
+export type OnRead = (done: number, total: number) => void;
+
+/**
+ * Everything local as one value, in an order that depends on nothing but what is in it: what the
+ * daemon has committed, overlaid with what is held and what waits in the inbox. User and global
+ * memories are those of the account `own`; another remote's go by another export.
+ */
+export async function exportHome(
+  db: Db | undefined,
+  own: AccountId,
+  onRead: OnRead,
+): Promise<PortableHome> {
+  if (!db)
+    return {
+      format: EXPORT_FORMAT,
+      projects: [],
+      user: { memories: [] },
+      global: { memories: [] },
+    };
+  return await db.transaction().execute(async (one) => {
+    const ids = await listProjectIds(one);
+    const total = ids.length + 2;
+    const projects: PortableProject[] = [];
+    for (const id of ids) {
+      projects.push(await exportProject(one, id));
+      onRead(projects.length, total);
+    }
+    const user = {
+      memories: await exportMemories(one, { account: own, document: ownDocument("user") }),
+    };
+    const global = {
+      memories: await exportMemories(one, { account: own, document: ownDocument("global") }),
+    };
+    onRead(total, total);
+    return { format: EXPORT_FORMAT, projects, user, global };
+  });
+}
+
+/** Those that are linked, that have a document, and that something waits for. */
+async function listProjectIds(db: Db): Promise<string[]> {
+  const inbox = await db.selectFrom("inbox").select("document").distinct().execute();
+  const held = await db.selectFrom("held").select("document").distinct().execute();
+  const names = [
+    ...(await listLocalDocuments(db)).map(({ name }) => name),
+    ...[...inbox, ...held].map(({ document }) => document),
+  ].filter((name) => name.startsWith("proj_"));
+  const linked = (await listLinks(db)).map(({ projectId }) => projectId);
+  return [...new Set([...names, ...linked])].sort();
+}
+
+async function exportProject(db: Db, id: string): Promise<PortableProject> {
+  const account = (await findBinding(db, id as ProjectId)) ?? LOCAL_ACCOUNT;
+  const place = { account, document: id };
+  const name = await nameOf(db, id);
+  const conflicts = await listConflicts(db, (document) => document.name === id);
+  const texts = conflicts.flatMap((conflict) => (conflict.kind === "text" ? [conflict] : []));
+  return {
+    id: id as PortableProject["id"],
+    ...(name !== undefined && { name }),
+    claude_md_content: await exportText(db, place),
+    metadata: await exportMetadata(db, place),
+    memories: await exportMemories(db, place),
+    ...(texts.length > 0 && { text_conflicts: texts.map(exportTextConflict).sort(byId) }),
+  };
+}
+
+async function nameOf(db: Db, id: string): Promise<string | undefined> {
+  const link = (await listLinks(db)).find(({ projectId }) => projectId === id);
+  if (link && link.name !== "") return link.name;
+  const metadata = await readMetadata(db, id);
+  const name = metadata.get(PROJECT_NAME_KEY);
+  return typeof name === "string" && name !== "" ? name : undefined;
+}
+
+/** A text that is held is the one that is shown, unless it could be imported nowhere. */
+async function exportText(db: Db, place: HeldDocument): Promise<string> {
+  const held = shownText(await listHeld(db, place));
+  if (held && !exceedsBytes(held.value, LIMITS.claudeMdBytes)) return held.value;
+  const [latest] = await textHistory({ db, document: place.document, machine: "" });
+  return latest?.state === "current" ? latest.value : "";
+}
+
+async function exportMetadata(db: Db, place: HeldDocument): Promise<JsonObject> {
+  const metadata = await readMetadata(db, place.document);
+  for (const { kind, key, value } of await listHeld(db, place)) {
+    if (kind !== "metadata") continue;
+    if (value === undefined) metadata.delete(key);
+    else metadata.set(key, JSON.parse(value) as JsonValue);
+  }
+  const shown = [...metadata].filter(([key]) => isPublicKey(key));
+  return Object.fromEntries(shown.sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+async function readMetadata(db: Db, name: string): Promise<Map<string, JsonValue>> {
+  const document = await findLocalDocument(db, name);
+  if (!document) return new Map();
+  const rows = await db
+    .selectFrom("metadata")
+    .select(["key", "value"])
+    .where("document_id", "=", document.id)
+    .execute();
+  return new Map(rows.map(({ key, value }) => [key, JSON.parse(value) as JsonValue]));
+}
+
+async function exportMemories(db: Db, place: HeldDocument): Promise<PortableMemory[]> {
+  const { account, document: name } = place;
+  const document = await findLocalDocument(db, name, account);
+  const losing = document ? await listLosingVersions(db, { id: document.id, name, account }) : [];
+  const memories = (await readLocalMemories(db, name, account)).map(
+    ({ key, value, updated_at, held }) => {
+      // What is held takes no part in a conflict yet.
+      const lost = held === undefined ? losing.filter((each) => each.key === key) : [];
+      const conflicts = lost.map((each) => ({
+        value: each.value,
+        updated_at: timestampOf(each.writtenAt),
+      }));
+      return { key, value, updated_at, ...(conflicts.length > 0 && { conflicts }) };
+    },
+  );
+  return memories.sort((one, other) => (one.key < other.key ? -1 : 1));
+}
+
+function exportTextConflict({ id, foundAt, versions }: TextConflict): PortableTextConflict {
+  return {
+    id,
+    found_at: timestampOf(foundAt),
+    versions: versions.map(({ text, cut, machine }) => ({
+      text,
+      cut,
+      ...(machine !== undefined && { machine }),
+    })),
+  };
+}
+
+function byId(one: { readonly id: string }, other: { readonly id: string }): number {
+  return one.id < other.id ? -1 : 1;
+}

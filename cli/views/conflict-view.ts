@@ -1,0 +1,169 @@
+import { timestampOf } from "../../shared/timestamps.ts";
+import type {
+  LocalConflict,
+  MemoryConflict,
+  PlacedVersion,
+  TextConflict,
+} from "../local/local-conflicts.ts";
+import type { Written } from "../local/losing-versions.ts";
+import { count, firstLine, plainLine, shortName } from "../screen/output.ts";
+import { formatShown } from "./text-format-view.ts";
+import { indented, machineShown, timeShown } from "./version-view.ts";
+
+/** What a conflict is of, where, and what lost: the last columns of its row. */
+export function conflictRow(conflict: LocalConflict): string[] {
+  if (conflict.kind === "memory") {
+    const { key, machine, value } = conflict.losing;
+    return [shortName(key), shortName(machineShown(machine)), firstLine(value)];
+  }
+  const { record } = conflict;
+  const gone = conflict.versions.filter(({ inText, text }) => !inText && text !== "");
+  const versions = gone.length > 0 ? gone : conflict.versions.filter(({ text }) => text !== "");
+  const who = record.kind === "deletion" ? conflict.versions : versions;
+  const machines = who.flatMap(({ machine }) => (machine === undefined ? [] : [machine]));
+  return [
+    whatOf(conflict),
+    shortName([...new Set(machines)].join(", ") || machineShown(undefined)),
+    versions.map((version) => versionInRow(record, version)).join(" | "),
+  ];
+}
+
+function versionInRow({ kind }: TextConflict["record"], { text }: PlacedVersion): string {
+  if (kind === "format") return formatShown(text);
+  return text.trim() === "" ? "(blank lines)" : firstLine(text.trimEnd());
+}
+
+function whatOf({ record, versions }: TextConflict): string {
+  switch (record.kind) {
+    case "deletion":
+      return `document, ${count(record.lines ?? 0, "line", "lines")} deleted`;
+    case "format":
+      return "document, how it is written";
+    case "moved":
+      return "document, where lines stand";
+    case "elsewhere":
+      return "document, lacks lines of git";
+    case "renewed":
+      return "document, file made anew";
+    case "set-aside":
+      return "document, set aside by git";
+    case "twice":
+      return "document, lines stand twice";
+    case "unseen":
+      if (versions.some(({ text }) => text === "")) return "document, kept lines";
+      return "document, has both";
+    case "both":
+      return versions.every(({ inText }) => inText) ? "document, has both" : "document";
+  }
+}
+
+/** How to settle it. */
+export function conflictAdvice({ id, ...conflict }: LocalConflict): string {
+  if (conflict.kind === "memory") {
+    return `\`memsync conflicts restore ${id}\` brings back what lost, \`dismiss\` lets it go`;
+  }
+  const { record } = conflict;
+  const undo = record.kind === "deletion" ? " (2 brings the lines back)" : "";
+  return (
+    `\`memsync conflicts choose ${id} 1\` or \`2\` leaves that version alone in the document` +
+    `${undo}, \`dismiss\` keeps all as it is`
+  );
+}
+
+/** Both versions, whole. */
+export function conflictLines(conflict: LocalConflict): string[] {
+  return conflict.kind === "memory" ? memoryLines(conflict) : textLines(conflict);
+}
+
+function memoryLines({ document, losing }: MemoryConflict): string[] {
+  const version = (state: string, { machine, writtenAt, value }: Written) => [
+    "",
+    `${state}, written ${timeShown(writtenAt)} on ${machineShown(machine)}`,
+    ...indented(value),
+  ];
+  return [
+    `the memory "${losing.key}" of ${document.title}`,
+    ...version("the value", losing.winner),
+    ...version("lost", losing),
+  ];
+}
+
+function textLines({ document, foundAt, record, versions }: TextConflict): string[] {
+  return [
+    `${CONFLICT_WORDS[record.kind]} of ${document.title}, found ${timeShown(foundAt)}`,
+    ...versions.flatMap((version, at) => [
+      "",
+      `${at + 1}  ${standing(version)}${whose(version)}`,
+      ...(SAME_LINES.has(record.kind) ? [placeShown(version)] : []),
+      ...(record.kind === "format" ? [`    ${formatShown(version.text)}`] : indentedLines(version)),
+      ...(version.cut ? ["    … (the whole is in `memsync doc history`)"] : []),
+    ]),
+  ];
+}
+
+const CONFLICT_WORDS = {
+  both: "two machines changed these lines differently, in the document",
+  unseen: "a save undid what others had changed less than a minute before, in the document",
+  moved: "two machines put these lines in different places, in the document",
+  format: "two ways of writing down the document",
+  deletion: "most lines were deleted at once, in the document",
+  elsewhere: "lines that git brought, and that are not in the document",
+  renewed: "a file came to the document, or was made anew, without these lines, in the document",
+  "set-aside": "git took these lines out of a file, and they stay in the document",
+  twice: "two machines put these lines at different places, and they stand twice, in the document",
+} as const;
+
+/** Of these both versions have the same lines, and only where they stand tells them apart. */
+const SAME_LINES: ReadonlySet<string> = new Set(["moved", "twice"]);
+
+function placeShown({ places: [place] }: PlacedVersion): string {
+  const neighbour = place && firstLine(place.behind.trim().split("\n").at(-1) ?? "");
+  return neighbour ? `    behind "${neighbour}":` : "    at the beginning:";
+}
+
+function standing({ inText }: PlacedVersion): string {
+  return inText ? "in the document, " : "not in the document, ";
+}
+
+function whose({ text, machine, at }: PlacedVersion): string {
+  const who = `on ${machineShown(machine)}${at === undefined ? "" : ` ${timeShown(at)}`}`;
+  return text === "" ? `without these lines, ${who}` : `written ${who}`;
+}
+
+function indentedLines({ text }: PlacedVersion): string[] {
+  return text === "" ? [] : indented(text).map(plainLine);
+}
+
+/** What `--json` says of it. */
+export function conflictJson(conflict: LocalConflict) {
+  const { id, kind, document } = conflict;
+  const project = document.layer === "project" ? document : undefined;
+  const place = {
+    id,
+    kind,
+    layer: document.layer,
+    project_id: project?.name ?? null,
+    project: project?.title ?? null,
+  };
+  if (conflict.kind === "memory") {
+    const { key, winner } = conflict.losing;
+    return { ...place, key, ...writtenJson(conflict.losing), winner: writtenJson(winner) };
+  }
+  return {
+    ...place,
+    found_at: timestampOf(conflict.foundAt),
+    cause: conflict.record.kind,
+    lines: conflict.record.lines ?? null,
+    versions: conflict.versions.map(({ text, cut, machine, at, inText }) => ({
+      text,
+      cut,
+      machine: machine ?? null,
+      at: at === undefined ? null : timestampOf(at),
+      in_document: inText,
+    })),
+  };
+}
+
+function writtenJson({ value, machine, writtenAt }: Written) {
+  return { value, machine: machine ?? null, written_at: timestampOf(writtenAt) };
+}

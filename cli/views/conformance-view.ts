@@ -1,0 +1,64 @@
+import { ENDPOINTS, EVERY_ENDPOINT, nameOf } from "../../conformance/bench/endpoints.ts";
+import type { Finding, Report } from "../../conformance/run.ts";
+import { count, inLines, tableInLines } from "../screen/output.ts";
+
+const WORDS: Readonly<Record<Finding["result"], string>> = {
+  holds: "holds",
+  fails: "FAILS",
+  open: "open",
+  skipped: "skipped",
+};
+
+/** SGR codes of the words in the first column; what is unremarkable has none. */
+const COLOURS: Readonly<Record<string, string>> = { holds: "32", FAILS: "1;31", open: "33" };
+
+/** `memsync conformance` for a person: the table, each failure in full, and a summary. */
+export function conformanceLines(report: Report, coloured: boolean): string[] {
+  const rows = [...ENDPOINTS.map(nameOf), EVERY_ENDPOINT].flatMap((endpoint) =>
+    report.findings
+      .filter((finding) => finding.endpoint === endpoint)
+      .map((finding, at) => [WORDS[finding.result], at === 0 ? endpoint : "", ruleOf(finding)]),
+  );
+  const lines = tableInLines(rows);
+  return [
+    ...(coloured ? lines.map(colour) : lines),
+    ...[...report.findings.flatMap(failureLines), "", ...summaryLines(report)].flatMap((line) =>
+      inLines(line, process.stdout),
+    ),
+  ];
+}
+
+function ruleOf(finding: Finding): string {
+  return "reason" in finding ? `${finding.rule}: ${finding.reason}` : finding.rule;
+}
+
+function colour(line: string): string {
+  const [word = ""] = line.split(" ", 1);
+  const code = COLOURS[word];
+  return code === undefined ? line : `\u001b[${code}m${word}\u001b[0m${line.slice(word.length)}`;
+}
+
+function failureLines(finding: Finding): string[] {
+  if (finding.result !== "fails") return [];
+  return [
+    "",
+    `${finding.endpoint}: ${finding.rule}`,
+    `  sent      ${finding.sent}`,
+    `  expected  ${finding.expected}`,
+    `  got       ${finding.got}`,
+  ];
+}
+
+function summaryLines({ findings, requests, waitedSeconds, left, givenUp }: Report): string[] {
+  const number = (result: Finding["result"]) =>
+    findings.filter((finding) => finding.result === result).length;
+  const waited = waitedSeconds > 0 ? `, waited ${waitedSeconds} s for the server's limit` : "";
+  return [
+    `${count(number("holds"), "rule holds", "rules hold")}, ` +
+      `${count(number("fails"), "fails", "fail")}, ` +
+      `${number("open")} left open by the published interface, ${number("skipped")} skipped; ` +
+      `${count(requests, "request", "requests")}${waited}`,
+    ...(left.length > 0 ? [`left behind: ${left.join(", ")}`] : []),
+    ...(givenUp === undefined ? [] : [`ended early: ${givenUp}`]),
+  ];
+}

@@ -1,0 +1,34 @@
+import type { HeldItem } from "../../daemon/home/held-store.ts";
+import type { HeldStatus } from "../../daemon/status/held-status.ts";
+import { shownKey } from "../../daemon/held/shown-key.ts";
+
+/** What a held write is of, as a person would say it, without a secret that stands in its key. */
+export async function shownName(item: HeldItem): Promise<string> {
+  return heldName({ kind: item.kind, key: await shownKey(item) });
+}
+
+function heldName({ kind, key }: Pick<HeldItem, "kind" | "key">): string {
+  if (kind === "memory") return key;
+  if (kind === "metadata") return `metadata ${key}`;
+  return kind === "text" ? "document" : `file in ${key}`;
+}
+
+/** The lines of `status` about what is held, and in which project; files are with their folders. */
+export function heldLines(
+  held: readonly HeldStatus[],
+  projects: readonly { readonly id: string; readonly name: string }[],
+  withRemote: boolean,
+): string[] {
+  const placeOf = ({ project_id, layer }: HeldStatus) =>
+    projects.find(({ id }) => id === project_id)?.name ?? project_id ?? layer;
+  return held
+    .filter(({ kind }) => kind !== "file")
+    .flatMap((item) => {
+      const { kind, key, remote, advice } = item;
+      return [
+        `held      ${heldName({ kind, key: key ?? "" })}   ${placeOf(item)}` +
+          (withRemote && remote !== null ? `   at ${remote}` : ""),
+        `          ${advice}`,
+      ];
+    });
+}

@@ -1,0 +1,60 @@
+import { say, sayAside, sayJson, table } from "../screen/output.ts";
+
+/** What the home holds of projects, as a status has it with a daemon and without. */
+interface Listed {
+  readonly projects: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly deleted: object | null;
+    readonly folders: readonly { readonly dir: string }[];
+  }[];
+  readonly unlinked: readonly {
+    readonly id: string;
+    readonly name: string | null;
+    readonly deleted: object | null;
+  }[];
+}
+
+const NO_FOLDER = "linked nowhere here";
+
+/** `projects`: each linked folder, and what the home holds besides. */
+export function showProjects({ projects, unlinked }: Listed, asJson: boolean): void {
+  if (asJson) {
+    sayJson([...projects, ...unlinked]);
+    return;
+  }
+  if (projects.length === 0) sayAside("no project is followed yet: `memsync link DIR` follows one");
+  const rows = [
+    ...projects.flatMap(({ id, name, folders }) => folders.map(({ dir }) => [name, id, dir])),
+    ...unlinked.map(({ id, name, deleted }) => {
+      return [
+        name ?? "(no name)",
+        id,
+        deleted ? "deleted, which waits for its service" : NO_FOLDER,
+      ];
+    }),
+  ];
+  // A folder says which project it is, to a command, too.
+  const spare = unlinked.length > 0 ? [] : [1];
+  for (const line of table(rows, spare, { isLastWhole: true })) say(line);
+  const gone = projects.filter(({ deleted }) => deleted).map(({ name }) => name);
+  if (gone.length > 0) {
+    sayAside(
+      `deleted: ${gone.join(", ")}; \`memsync link --anew\` in a folder begins its project anew, ` +
+        "`memsync unlink` forgets it",
+    );
+  }
+  if (unlinked.some(({ deleted }) => !deleted)) {
+    sayAside(
+      `${NO_FOLDER}: \`memsync link DIR --id ID\` follows one of them, ` +
+        "`memsync project rm ID` deletes it everywhere",
+    );
+  }
+}
+
+/** The line of `status` about them; none where there are none, or what it says stands there. */
+export function unlinkedCount(howMany: number): string[] {
+  if (howMany === 0) return [];
+  const projects = howMany === 1 ? "1 project is" : `${howMany} projects are`;
+  return [`unlinked  ${projects} ${NO_FOLDER}: \`memsync projects\` lists them`];
+}

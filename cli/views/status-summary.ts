@@ -1,0 +1,156 @@
+import type { DaemonStatus, FolderStatus, ProjectStatus } from "../../daemon/status/status.ts";
+import { count } from "../screen/output.ts";
+import { unlinkedCount } from "./project-list.ts";
+import { isStandingIn } from "../screen/standing.ts";
+import { type StatusView, statusLines } from "./status-view.ts";
+import { hasTerminal, styled } from "../screen/terminal.ts";
+import { wrapped } from "../screen/text-width.ts";
+
+/** A terminal to show something on, in characters. */
+export interface Screen {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** Below what is shown a shell writes its prompt, and the number of conflicts may come before. */
+const ROWS_FOR_OTHERS = 3;
+
+/**
+ * `memsync status` for one screen: whole where it fits, else with a line for each project with
+ * which all is well, and then for each one; what is left out is counted. Without a screen whole.
+ */
+export function statusOnScreen(
+  status: DaemonStatus,
+  view: StatusView = {},
+  screen: Screen | undefined = screenOf(),
+): string[] {
+  const { standing } = view;
+  const whole = laidOut(statusLines(status, view), screen);
+  if (!screen || fits(whole, screen)) return whole;
+  const here = status.projects.filter((each) => standing && isStandingIn(standing, each));
+  const others = status.projects.filter((each) => !here.includes(each));
+  const troubled = others.filter(isTroubled);
+  const well = others.filter((each) => !isTroubled(each));
+  for (const { projects, brief } of [
+    { projects: [...here, ...troubled, ...well], brief: well },
+    { projects: [...here, ...troubled], brief: [] },
+    { projects: [...here, ...troubled, ...well], brief: others },
+    ...fewerAndFewer(troubled).map((some) => ({ projects: [...here, ...some], brief: some })),
+  ]) {
+    const ids = new Set(brief.map(({ id }) => id));
+    const shown = { ...view, brief: { ids, columns: screen.columns } };
+    const lines = laidOut(shortened(status, projects, shown), screen);
+    if (fits(lines, screen)) return lines;
+  }
+  const bare = { ...status, held: [], unlinked: [] };
+  return laidOut([...shortened(bare, here, view), ...countedLines(status)], screen);
+}
+
+/** All of them, all but the last one, and so on, up to none. */
+function fewerAndFewer<Item>(items: readonly Item[]): (readonly Item[])[] {
+  return [...items, undefined].map((_, at) => items.slice(0, items.length - at));
+}
+
+/** The whole of a status, in lines that are no wider than the screen, if there is one. */
+export function wholeOnScreen(status: DaemonStatus, view: StatusView = {}): string[] {
+  return laidOut(statusLines(status, view), screenOf());
+}
+
+/** The first of these texts, each shorter than the one before, that fits on the screen. */
+export function firstOnScreen(texts: readonly (readonly string[])[]): string[] {
+  const screen = screenOf();
+  const all = texts.map((lines) => laidOut(lines, screen));
+  return all.find((lines) => !screen || fits(lines, screen)) ?? all.at(-1) ?? [];
+}
+
+/** The terminal as it is now; undefined where standard output is none. */
+export function screenOf(): Screen | undefined {
+  const { columns, rows } = process.stdout;
+  return hasTerminal() && columns > 0 && rows > 0 ? { columns, rows } : undefined;
+}
+
+function fits(lines: readonly string[], { rows }: Screen): boolean {
+  return lines.length <= rows - ROWS_FOR_OTHERS;
+}
+
+/** What there is too much of to be shown. */
+function countedLines({ held, unlinked }: DaemonStatus): string[] {
+  const kept = held.filter(({ kind }) => kind !== "file");
+  return [
+    ...unlinkedCount(unlinked.length),
+    ...(kept.length > 0 ? [`held      ${kept.length} here: \`memsync held\` lists them`] : []),
+  ];
+}
+
+const ODD: readonly FolderStatus["state"][] = ["held", "waiting", "failing"];
+
+/** Whether there is more to be said of a project than that it is synced. */
+export function isTroubled(project: ProjectStatus): boolean {
+  const { refused, waiting, contacted, notes, folders, text, deleted } = project;
+  const isOdd = folders.some(({ state, why, place }) => {
+    return ODD.includes(state) || place !== null || (why === "missing" && text !== null);
+  });
+  const isUnsettled = refused !== null || waiting > 0 || !contacted || deleted !== null;
+  return isUnsettled || notes.length > 0 || isOdd;
+}
+
+/** The status with these projects alone, and how many others there are. */
+function shortened(
+  status: DaemonStatus,
+  projects: readonly ProjectStatus[],
+  view: StatusView,
+): string[] {
+  const left = status.projects.filter(({ id }) => !projects.some((shown) => shown.id === id));
+  const more = left.filter(isTroubled).length;
+  const well = left.length - more;
+  const lines = statusLines({ ...status, projects }, view);
+  if (left.length === 0) return lines;
+  const others = [
+    ...(more > 0
+      ? [`${count(more, "project", "projects")} with something waiting, refused or not followed`]
+      : []),
+    ...(well > 0 ? [`${count(well, "project", "projects")}, ${wellShown(status)}`] : []),
+  ];
+  const rest = `projects  ${projects.length > 0 ? "besides " : ""}${others.join(", ")}`;
+  // Of no project at all the view says so.
+  const shown = lines.filter((line) => !/^project {3}none linked/.test(line));
+  const found = shown.findIndex((line) => /^(unlinked|user|global) /.test(line));
+  const at = found === -1 ? shown.length : found;
+  return [
+    ...shown.slice(0, at),
+    `${rest}; \`memsync status --all\` shows each`,
+    ...shown.slice(at),
+  ];
+}
+
+/** Where a token is refused, nobody knows what others wrote. */
+function wellShown({ remotes }: DaemonStatus): string {
+  return remotes.some(({ service }) => service.token_refused) ? "nothing waiting" : "all synced";
+}
+
+const LABEL = /^(\w+)(?= {2,})/;
+const GOOD = /\ball synced\b|\bsaved here$/;
+const BAD =
+  /\boffline: .*|\brefuses the token\b.*|\brefused by the service\b.*|^damaged\b.*|\bnot followed: .*/;
+const PENDING = /\b\d+ changes? (waiting|on this machine only)\b|^held\b/;
+
+/** Lines that follow one are indented further than what stands below a label. */
+const INDENT = 12;
+
+/** Lines no wider than the screen, with what matters in them in colour, on a terminal with any. */
+function laidOut(lines: readonly string[], screen: Screen | undefined): string[] {
+  return lines.flatMap((line) => {
+    const [first = "", ...others] = screen ? wrapped(line, screen.columns, INDENT) : [line];
+    const isBad = BAD.test(line);
+    return [coloured(first), ...others.map((each) => (isBad ? styled("red", each) : each))];
+  });
+}
+
+/** A line of the status with what matters in it in colour, on a terminal that has any. */
+function coloured(line: string): string {
+  if (BAD.test(line)) return line.replace(BAD, (words) => styled("red", words));
+  return line
+    .replace(PENDING, (words) => styled("yellow", words))
+    .replace(GOOD, (words) => styled("green", words))
+    .replace(LABEL, (label) => styled("bold", label));
+}

@@ -1,0 +1,325 @@
+import { realWorld } from "../../shared/world-real.ts";
+import type {
+  DaemonStatus,
+  FolderStatus,
+  PlaceStatus,
+  ProjectStatus,
+  RemoteStatus,
+  ServiceStatus,
+  UnitStatus,
+  UnlinkedProject,
+} from "../../daemon/status/status.ts";
+import { UNKNOWN_SERVICE } from "../../daemon/home/remote.ts";
+import { tokenAdvice } from "../../daemon/service/refusal-advice.ts";
+import type { DamageNote } from "../../daemon/recovery/set-aside.ts";
+import { POLL_MS } from "../../daemon/watch/poll-interval.ts";
+import { heldLines } from "./held-view.ts";
+import { bytesShown, count, momentShown, shownPlainly, spanShown } from "../screen/output.ts";
+import { unlinkedCount } from "./project-list.ts";
+import { layerLine } from "./seen-by.ts";
+import { isStandingIn, type Standing } from "../screen/standing.ts";
+import { columnsOf, cut } from "../screen/text-width.ts";
+import { tilde } from "../screen/tilde.ts";
+
+/** How a status is shown. */
+export interface StatusView {
+  /** Where whoever reads it stands, which comes first. */
+  readonly standing?: Standing | undefined;
+  /** In milliseconds since the Unix epoch. */
+  readonly now?: number;
+  /** Without what changes by itself while time goes by. */
+  readonly calm?: boolean;
+  /** Of these projects, by id, a line of so many columns is enough. */
+  readonly brief?: { readonly ids: ReadonlySet<string>; readonly columns: number };
+}
+
+/** `memsync status` in a few lines: where one stands, the services, and what else is followed. */
+export function statusLines(status: DaemonStatus, view: StatusView = {}): string[] {
+  const { standing = { kind: "nowhere" }, now = realWorld.now(), calm = false } = view;
+  const { brief } = view;
+  const remotes = status.remotes.filter((remote) => !isEmptyEmbedded(status, remote));
+  const several = remotes.length > 1;
+  const time = { now, calm };
+  const linesOf = (isHere: boolean) =>
+    status.projects
+      .filter((project) => isStandingIn(standing, project) === isHere)
+      .flatMap((project) => {
+        const remote = status.remotes.find(({ name }) => name === project.remote);
+        const shown = { several, now, isHere, ...keeperOf(remote) };
+        return brief?.ids.has(project.id)
+          ? [briefLine(project, shown, brief.columns)]
+          : projectLines(project, shown);
+      });
+  const none = status.projects.length === 0 && standing.kind !== "unfollowed";
+  return [
+    ...linesOf(true),
+    ...unfollowedLines(standing),
+    ...serviceLines({ ...status, remotes }, several, time),
+    `gateway   ${status.gateway.url}   (\`memsync env\` prints its token)`,
+    ...linesOf(false),
+    ...(none ? ["project   none linked; run `memsync link` in one"] : []),
+    ...unlinkedLines(status.unlinked, several),
+    ...remotes.flatMap((remote) => layerLines(remote, several)),
+    ...status.damaged.flatMap(damageLines),
+    ...heldLines(status.held, namedProjects(status), several),
+  ].map(shownPlainly);
+}
+
+/** All that have a name, linked or not. */
+function namedProjects({ projects, unlinked }: DaemonStatus): { id: string; name: string }[] {
+  const others = unlinked.flatMap(({ id, name }) => (name === null ? [] : [{ id, name }]));
+  return [...projects, ...others];
+}
+
+function unfollowedLines(standing: Standing): string[] {
+  if (standing.kind !== "unfollowed") return [];
+  const { dir, file } = standing;
+  const which = file === undefined ? "" : `, nor its ${file}`;
+  return [`here      ${tilde(dir)}   not followed${which}: \`memsync link\` follows it`];
+}
+
+const EMBEDDED = "embedded";
+
+/** Whether it is the service of this home, which no other machine reaches. */
+function isEmbedded(remote: RemoteStatus | undefined): boolean {
+  return remote?.service.name === EMBEDDED;
+}
+
+/** What the service of a remote is to those that are kept there. */
+interface Keeper {
+  /** It is the embedded one. */
+  readonly isLocal: boolean;
+  /** It takes no call with this token, so that nobody knows what others wrote. */
+  readonly isShut: boolean;
+}
+
+function keeperOf(remote: RemoteStatus | undefined): Keeper {
+  return { isLocal: isEmbedded(remote), isShut: remote?.service.token_refused === true };
+}
+
+/** What was moved out of it left nothing to be said of it. */
+function isEmptyEmbedded(status: DaemonStatus, remote: RemoteStatus): boolean {
+  if (!isEmbedded(remote) || remote.default) return false;
+  const { memories, waiting, refused, contacted } = remote.own;
+  const hasOwn = memories > 0 || waiting > 0 || refused !== null || !contacted;
+  const rest = [...status.projects, ...status.unlinked, ...status.held];
+  return !hasOwn && rest.every((each) => each.remote !== remote.name);
+}
+
+const PLAIN_NOTE = "no replica exchange: changes of others are asked for in turn";
+
+type Time = Required<Pick<StatusView, "now" | "calm">>;
+
+function serviceLines({ remotes, home }: DaemonStatus, several: boolean, time: Time): string[] {
+  return remotes.flatMap((remote) => {
+    const { name, service, default: isDefault } = remote;
+    const who = several ? `remote    ${name}${isDefault ? " (default)" : ""}` : "service";
+    const how = service.token_refused
+      ? `${service.name}   refuses the token (${service.message}): ${tokenAdvice(remote)}`
+      : contactLine(service, home, time);
+    return [`${who}   ${how}`, ...requestLines(service, time)];
+  });
+}
+
+function contactLine(service: ServiceStatus, home: string, time: Time): string {
+  const { online, live, message, plain, last_contact_at: contact } = service;
+  if (service.name === EMBEDDED && online) {
+    return `embedded, kept in ${tilde(home)}: \`memsync login\` syncs with other machines`;
+  }
+  if (online && live)
+    return `${service.name}   connected${message === null ? "" : ` (${message})`}`;
+  const last = contact === null ? [] : [`last contact ${agoShown(contact, time)}`];
+  if (online) {
+    const said = message ?? (plain ? PLAIN_NOTE : undefined);
+    const notes = [...last, ...(said === undefined ? [] : [said])];
+    return notes.length === 0 ? service.name : `${service.name}   (${notes.join("; ")})`;
+  }
+  const reason = [message ?? "not reached yet", ...last].join("; ");
+  if (service.name === UNKNOWN_SERVICE) return `kept here alone: ${reason}`;
+  return `${service.name}   offline: ${reason}; everything is saved here and goes when it is back`;
+}
+
+function agoShown(timestamp: string, { now, calm }: Time): string {
+  if (calm) return momentShown(timestamp, now);
+  return `${spanShown(now - Date.parse(timestamp))} ago`;
+}
+
+/** Nothing where nothing is limited. */
+function requestLines({ requests, held_back }: ServiceStatus, { now, calm }: Time): string[] {
+  if (calm) {
+    return held_back
+      ? [`requests  used up: calls wait until ${momentShown(held_back.until, now)}`]
+      : [];
+  }
+  const until = (timestamp: string) => spanShown(Date.parse(timestamp) - now);
+  const left = Object.entries(requests).map(([name, { limit, remaining, resets_at }]) => {
+    if (limit === remaining) return `${name}: all ${limit} left`;
+    const ofLimit = limit === null ? "" : ` of ${limit}`;
+    return `${name}: ${remaining}${ofLimit} left, more in ${until(resets_at)}`;
+  });
+  const [first, ...others] = left;
+  if (first === undefined) return [];
+  return [
+    `requests  ${first}`,
+    ...others.map((line) => `          ${line}`),
+    ...(held_back
+      ? [`          calls wait for another ${until(held_back.until)} to stay within it`]
+      : []),
+  ];
+}
+
+/** The layers that are no project's, with who sees each. */
+function layerLines(remote: RemoteStatus, several: boolean): string[] {
+  const { name, user, global, audience } = remote;
+  const whose = { remote: several ? name : undefined, audience };
+  const line = (unit: UnitStatus) => unitLine(unit, keeperOf(remote));
+  const notes = (unit: UnitStatus) => unit.notes.map((note) => `          ${note}`);
+  return [
+    layerLine("user", whose, line(user)),
+    ...notes(user),
+    layerLine("global", whose, line(global)),
+    ...notes(global),
+  ];
+}
+
+interface ProjectView extends Keeper {
+  /** There are several remotes, and the project's is named. */
+  readonly several: boolean;
+  readonly now: number;
+  readonly isHere: boolean;
+}
+
+function projectLines(project: ProjectStatus, view: ProjectView): string[] {
+  const { several, isHere } = view;
+  const at = several ? `   at ${project.remote}` : "";
+  return [
+    `${isHere ? "here   " : "project"}   ${project.name}   ${project.id}${at}`,
+    ...project.folders.flatMap(folderLines),
+    `          ${keptLine(project, view)}`,
+    ...project.notes.map((note) => `          ${note}`),
+  ];
+}
+
+/** A project in a line: how it stands, and where it is, if there is room for that. */
+function briefLine(project: ProjectStatus, view: ProjectView, columnsMax: number): string {
+  const { name, folders, remote, deleted } = project;
+  const at = view.several ? `   at ${remote}` : "";
+  const [first, ...others] = folders;
+  const where = first === undefined ? "" : `   ${tilde(first.dir)}`;
+  const more = others.length > 0 ? ` and ${count(others.length, "folder", "folders")} more` : "";
+  const odd = folders.find(({ state }) => state === "failing" || state === "waiting");
+  const how = deleted !== null ? "deleted" : odd ? oddShown(odd) : syncedShown(project, view);
+  const whole = `project   ${name}${at}${where}${more}   ${how}`;
+  return columnsOf(whole) <= columnsMax
+    ? whole
+    : cut(`project   ${name}${at}   ${how}`, columnsMax);
+}
+
+function oddShown({ state, note }: FolderStatus): string {
+  return `${state === "failing" ? "not followed: " : ""}${note ?? state}`;
+}
+
+/** What is kept of a project: its text and its memories, and whether all of it is synced. */
+function keptLine(project: ProjectStatus, view: ProjectView): string {
+  const { now } = view;
+  const hasFailing = project.folders.some(({ state }) => state === "failing");
+  const rest = unitLine(project, { ...view, hasFailing });
+  const { text, deleted } = project;
+  if (deleted !== null) return `deleted ${momentShown(deleted.at, now)}, ${rest}`;
+  if (text === null) return `no text, ${rest}`;
+  const size = `${count(text.lines, "line", "lines")} (${bytesShown(text.bytes)})`;
+  return `${size} of ${momentShown(text.changed_at, now)}, ${rest}`;
+}
+
+/** How many there are, and each of which something waits. */
+function unlinkedLines(projects: readonly UnlinkedProject[], withRemote: boolean): string[] {
+  const waiting = projects.filter((project) => project.waiting > 0);
+  return [
+    ...(waiting.length < projects.length ? unlinkedCount(projects.length) : []),
+    ...waiting.flatMap((project) => waitingLines(project, withRemote)),
+  ];
+}
+
+function waitingLines(project: UnlinkedProject, withRemote: boolean): string[] {
+  const { id, name, remote, memories, waiting, deleted, refused } = project;
+  const at = withRemote && remote !== "" ? `   at ${remote}` : "";
+  const saved = `${count(memories, "memory", "memories")} saved`;
+  const changes = count(waiting, "change", "changes");
+  const until = `until \`memsync link DIR --id ${id}\``;
+  const kept = `${saved}, linked to no folder: ${changes} on this machine only, ${until}`;
+  const why = refused === null ? `${changes} waiting` : `refused by the service: ${refused}`;
+  const told = deleted === null ? kept : `deleted, ${why}`;
+  return [`unlinked  ${name === null ? "" : `${name}   `}${id}${at}`, `          ${told}`];
+}
+
+function damageLines({ found_at, message, set_aside }: DamageNote): string[] {
+  return [
+    `damaged   ${found_at}: ${message}`,
+    `          delete ${tilde(set_aside)}* when nothing is missed, and this is said no more`,
+  ];
+}
+
+function folderLines(folder: FolderStatus): string[] {
+  const { polled, repository, place, beside } = folder;
+  const lines = [
+    folderLine(folder),
+    ...(place ? [placeLine(place)] : []),
+    ...beside.map(besideLine),
+    ...(polled ? [`looked at every ${POLL_MS / 1000} s, for ${polled.why}`] : []),
+    ...(repository !== null ? [repository] : []),
+  ];
+  return lines.map((line) => `          ${line}`);
+}
+
+/** Which one counts is said above. */
+function besideLine(path: string): string {
+  return `${path} is there, too, and is not followed: \`memsync link --file ${path}\` follows it`;
+}
+
+function placeLine(place: PlaceStatus): string {
+  const unwritten = "nothing is written into it until `memsync link --write` there";
+  if (place.kind === "moved") {
+    const moved = `was moved from ${tilde(place.from)}, followed here again`;
+    return place.wrote ? `${moved}; ${unwritten}` : moved;
+  }
+  const where = place.moved_to === null ? "" : `, which is ${tilde(place.moved_to)} now`;
+  const what = `took the place of the folder that was linked here${where}: followed as well`;
+  return place.wrote
+    ? `${what}, and ${unwritten}`
+    : `${what}; \`memsync unlink\` there if it is not to be`;
+}
+
+function folderLine({ dir, path, state, note }: FolderStatus): string {
+  const place = `${tilde(dir)}/${path}`;
+  if (state === "failing") return `${place}   not followed: ${note ?? "looking at it fails"}`;
+  if (note !== null) return `${place}   ${note}`;
+  if (state === "upwards") {
+    return `${place}   followed upwards: git tracks it, so nothing is written into it`;
+  }
+  return `${place}   ${state}`;
+}
+
+interface UnitView extends Keeper {
+  /** A file of it can't be looked at. */
+  readonly hasFailing?: boolean;
+}
+
+/** What is saved here, and how much of it the service has acknowledged. */
+function unitLine(unit: UnitStatus, view: UnitView): string {
+  const saved = `${count(unit.memories, "memory", "memories")} saved`;
+  const isSettled = unit.refused === null && unit.contacted && unit.waiting === 0;
+  if (isSettled && view.isLocal && !view.isShut) {
+    return `${saved} here${view.hasFailing ? "; the file is not" : ""}`;
+  }
+  return `${saved}, ${syncedShown(unit, view)}`;
+}
+
+/** How much of it the service has acknowledged. */
+function syncedShown(unit: UnitStatus, { hasFailing = false, isLocal, isShut }: UnitView): string {
+  if (unit.refused !== null) return `refused by the service: ${unit.refused}`;
+  if (!unit.contacted) return "waiting for the service's first answer";
+  if (unit.waiting > 0) return `${count(unit.waiting, "change", "changes")} waiting`;
+  if (isShut) return "nothing waiting";
+  if (isLocal) return "saved here";
+  return hasFailing ? "synced; the file is not" : "all synced";
+}

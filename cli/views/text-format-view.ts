@@ -1,0 +1,28 @@
+import { PLAIN_FORM, readForm, type ShownForm } from "../../shared/replica/text/text-form.ts";
+import type { JsonValue } from "../../shared/json.ts";
+
+/** A text's form as a conflict keeps it; what is none is the plain form. */
+export function parseFormat(stored: string): ShownForm {
+  try {
+    const value = JSON.parse(stored) as JsonValue;
+    const form = readForm(value);
+    const { eol } = value as { readonly eol?: JsonValue };
+    return eol === "mixed" ? { ...form, eol } : form;
+  } catch {
+    return PLAIN_FORM;
+  }
+}
+
+const LINE_ENDS = {
+  lf: "LF line endings",
+  crlf: "CRLF line endings",
+  mixed: "mixed line endings",
+} as const;
+
+/** How a text is written down, in words; `stored` is a form as a conflict keeps it. */
+export function formatShown(stored: string): string {
+  const { bom, eol, final_newline: isEnded } = parseFormat(stored);
+  const mark = bom ? "a byte order mark" : "no byte order mark";
+  const end = isEnded ? "a line break at the end" : "no line break at the end";
+  return `${LINE_ENDS[eol]}, ${mark}, ${end}`;
+}

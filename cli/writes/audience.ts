@@ -1,0 +1,109 @@
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { type AudienceView, readAudience } from "../../daemon/status/audience-view.ts";
+import { keepAgreed } from "../../daemon/home/audience-store.ts";
+import { readRemotes } from "../../daemon/remotes/remote-view.ts";
+import type { Kysely } from "kysely";
+import type { AccountId } from "../../shared/ids.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { confirm, isTerminal } from "../screen/ask.ts";
+import { DaemonSilent, OWN_DEADLINE_MS } from "../contact/daemon-contact.ts";
+import type { Environment } from "../place/environment.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { findDaemon } from "../contact/gateway-client.ts";
+import { changeHome } from "./offline-write.ts";
+import { sayAside } from "../screen/output.ts";
+import { type Place, withLocal } from "../place/place.ts";
+import { remoteEnvironment } from "../place/remote-environment.ts";
+import { isShared, seenBy } from "../views/seen-by.ts";
+
+/** What a command that may write to `global` was given. */
+export interface AgreeOptions {
+  /** Asks nobody. */
+  readonly yes?: boolean;
+}
+
+/**
+ * Says who sees what is about to be written, where that is others than the user; at the first time
+ * asks on a terminal. `done` is what is done to it, as in "saved". Throws where the answer is no.
+ */
+export async function agreeToAudience(
+  env: Environment,
+  place: Pick<Place, "layer" | "account">,
+  done: string,
+  options: AgreeOptions,
+): Promise<void> {
+  if (place.layer !== "global") return;
+  const audience = await audienceOf(env, place.account);
+  if (await mayBeSeen(env, place.account, audience, `Is it to be ${done} there?`, options)) return;
+  const instead = done === "saved" ? ": what is in the layer user is seen by you alone" : "";
+  throw new CommandFailed(`nothing was ${done}${instead}`);
+}
+
+/** The same for whoever goes on without it. False: it is not to be. */
+export async function mayBeSeen(
+  env: Environment,
+  account: string,
+  audience: AudienceView | null,
+  question: string,
+  { yes = false }: AgreeOptions,
+): Promise<boolean> {
+  if (!isShared(audience)) return true;
+  const sentence = `global is seen by ${seenBy(audience)}`;
+  const asks = !audience.agreed && !yes && isTerminal();
+  if (asks && !(await confirm(`${sentence}. ${question}`))) return false;
+  if (!asks) sayAside(sentence);
+  if (!audience.agreed && (asks || yes)) await rememberAgreed(env, account, audience);
+  return true;
+}
+
+/** As the daemon has heard it just now or, where none runs, as it was heard last. */
+export async function audienceOf(env: Environment, account: string): Promise<AudienceView | null> {
+  const daemon = await findDaemon(env.home);
+  try {
+    const options = { deadlineMs: OWN_DEADLINE_MS };
+    const answer = await daemon?.call("POST", "/_memsync/audience", { account }, options);
+    if (answer) return (answer as { audience: AudienceView | null }).audience;
+  } catch (thrown) {
+    if (!(thrown instanceof DaemonSilent)) throw thrown;
+  }
+  return await withLocal(env, (db) => localAudience(env, db, account));
+}
+
+/** As it was heard last, without a daemon. */
+export async function localAudience(
+  env: Environment,
+  db: Kysely<DaemonTables> | undefined,
+  account: string = LOCAL_ACCOUNT,
+): Promise<AudienceView | null> {
+  const environment = remoteEnvironment(env);
+  const remotes = db ? (await readRemotes(db, environment)).remotes : [];
+  const known = remotes.find((remote) => remote.account === account);
+  const remote = known ?? { url: environment.url, account: account as AccountId };
+  if (db) return await readAudience(db, remote);
+  if (remote.url === undefined) return null;
+  return { service: remote.url, account: null, users: null, heard_at: null, agreed: false };
+}
+
+async function rememberAgreed(env: Environment, account: string, { service }: AudienceView) {
+  const remote = { url: service, account: account as AccountId };
+  await changeHome(env.home, (db) => keepAgreed(db, remote, realWorld.now()));
+}
+
+/** Who sees what of `global` is among memories that were read; undefined where none is. */
+export async function audienceShown(
+  env: Environment,
+  db: Kysely<DaemonTables> | undefined,
+  places: readonly Place[],
+  memories: readonly { readonly layer: Layer }[],
+): Promise<AudienceView | null | undefined> {
+  if (!memories.some(({ layer }) => layer === "global")) return undefined;
+  const place = places.find(({ layer }) => layer === "global");
+  return place && (await localAudience(env, db, place.account));
+}
+
+/** Says who sees what was shown, where something of `global` was among it and others see it. */
+export function sayAudience(audience: AudienceView | null | undefined): void {
+  if (audience && isShared(audience)) sayAside(`global is seen by ${seenBy(audience)}`);
+}

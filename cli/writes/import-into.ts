@@ -1,0 +1,48 @@
+import { realWorld } from "../../shared/world-real.ts";
+import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
+import { keepMachineName, readMachineName } from "../../daemon/home/machine-name.ts";
+import { openReplica } from "../../daemon/home/open-replica.ts";
+import type { PortableHome } from "../../daemon/portable/format.ts";
+import {
+  type ImportResult,
+  importHome,
+  type OnImported,
+} from "../../daemon/portable/import-home.ts";
+import { getDefault, readRemotes } from "../../daemon/remotes/remote-view.ts";
+import type { Environment } from "../place/environment.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { findDaemon } from "../contact/gateway-client.ts";
+import { remoteEnvironment } from "../place/remote-environment.ts";
+import { takeHome } from "../contact/take-home.ts";
+
+/** Imports through the daemon, or as it would where none runs; durable when it resolves. */
+export async function importInto(
+  env: Environment,
+  document: PortableHome,
+  onImported: OnImported,
+): Promise<ImportResult> {
+  const { home } = env;
+  const daemon = await findDaemon(home);
+  if (daemon) return (await daemon.call("POST", "/_memsync/import", document)) as ImportResult;
+  const lock = await takeHome(home);
+  if (!lock) throw new CommandFailed("a daemon has just been started: try again");
+  try {
+    return await importOffline(env, document, onImported);
+  } finally {
+    lock.release();
+  }
+}
+
+async function importOffline(env: Environment, document: PortableHome, onImported: OnImported) {
+  const { home } = env;
+  keepMachineName(home);
+  const store = await openReplica(home.database, realWorld, readMachineName(home));
+  try {
+    const { account } = getDefault(await readRemotes(store.reader, remoteEnvironment(env)));
+    // What was written before the import comes before it.
+    await drainInbox(store, account);
+    return await importHome(store, document, account, onImported);
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,130 @@
+import type { MovedMemories, SharedLayer } from "../../daemon/remotes/move-memories.ts";
+import { EMBEDDED, type Remote } from "../../daemon/home/remote.ts";
+import type { ListedRemote } from "../../daemon/remotes/remote-change.ts";
+import { audienceOf, mayBeSeen } from "./audience.ts";
+import { confirm, isTerminal } from "../screen/ask.ts";
+import type { Environment } from "../place/environment.ts";
+import { count } from "../screen/output.ts";
+import { changeRemotes, listRemotesOf } from "./remote-changes.ts";
+import { isShared } from "../views/seen-by.ts";
+
+/** What was moved out of the embedded service, as `--json` prints it. */
+export interface Moved {
+  /** Their ids. */
+  readonly projects: readonly string[];
+  readonly user: MovedMemories;
+  readonly global: MovedMemories;
+}
+
+const NONE: MovedMemories = { moved: 0, conflicts: 0, held: 0, stayed: 0 };
+
+export const NOTHING_MOVED: Moved = { projects: [], user: NONE, global: NONE };
+
+interface MoveOptions {
+  readonly remote: Remote;
+  /** Everything, without asking; else each project and layer is asked about. */
+  readonly all: boolean;
+  /** Nobody is asked whether others are to see what is in `global`. */
+  readonly yes: boolean;
+  /** Told of what is done, a line each. */
+  readonly tell: (line: string) => void;
+}
+
+/** The embedded service with what it has here; undefined where that is nothing. */
+export async function findEmbedded(env: Environment): Promise<ListedRemote | undefined> {
+  const embedded = (await listRemotesOf(env)).find(({ name }) => name === EMBEDDED);
+  return embedded && hasAnything(embedded) ? embedded : undefined;
+}
+
+/**
+ * Moves what the embedded service has to a remote. Each project and each layer is moved or not by
+ * itself, in one transaction; what is not moved stays where it is, and may be moved later.
+ */
+export async function moveEmbedded(
+  env: Environment,
+  embedded: ListedRemote,
+  options: MoveOptions,
+): Promise<Moved> {
+  const { remote, all, tell } = options;
+  const agreed = async (what: string) => all || (await confirm(`${what} to ${remote.name}?`));
+  const projects: string[] = [];
+  for (const { id, name } of embedded.projects) {
+    if (!(await agreed(`Move the project ${name} (${id})`))) continue;
+    await changeRemotes(env, { op: "move", project: id, to: remote.name });
+    tell(`moved the project ${name} (${id})`);
+    projects.push(id);
+  }
+  const moveLayer = async (layer: SharedLayer): Promise<MovedMemories> => {
+    const memories = embedded.memories[layer];
+    if (memories === 0) return NONE;
+    const what = `Move ${ofLayer(memories, layer)}`;
+    const isMeant = layer === "global" ? mayMoveGlobal(env, what, options) : agreed(what);
+    if (!(await isMeant)) return NONE;
+    const change = { op: "memories", layer, from: EMBEDDED, to: remote.name } as const;
+    const { memories: moved = NONE } = await changeRemotes(env, change);
+    for (const line of linesOf(moved, layer, remote)) tell(line);
+    return moved;
+  };
+  const moved = { projects, user: await moveLayer("user"), global: await moveLayer("global") };
+  const left = await findEmbedded(env);
+  tell(left ? stayLine(left) : "nothing stays in the embedded service");
+  return moved;
+}
+
+/** In the embedded service nobody else saw it. Whoever is asked is asked about both at once. */
+async function mayMoveGlobal(
+  env: Environment,
+  what: string,
+  { remote, all, yes }: MoveOptions,
+): Promise<boolean> {
+  const audience = await audienceOf(env, remote.account);
+  const question = `${what} to ${remote.name}?`;
+  const isAskedAnyway = isShared(audience) && !audience.agreed && !yes && isTerminal();
+  if (!all && !isAskedAnyway && !(await confirm(question))) return false;
+  return await mayBeSeen(env, remote.account, audience, question, { yes });
+}
+
+function linesOf(
+  { moved, conflicts, held, stayed }: MovedMemories,
+  layer: SharedLayer,
+  { name }: Remote,
+): string[] {
+  const few = (amount: number, one: string, more: string) => {
+    return `${amount} of them ${amount === 1 ? one : more}`;
+  };
+  const differing = few(conflicts, "has", "have");
+  return [
+    `moved ${ofLayer(moved, layer)}`,
+    ...(conflicts > 0 ? [`${differing} another value at ${name}, too: ${BOTH_KEPT}`] : []),
+    ...(held > 0 ? [`${few(held, "is", "are")} held on this machine: ${WHY_HELD}`] : []),
+    ...(stayed > 0 ? [`${ofLayer(stayed, layer)} not moved: ${HELD_TWICE} at ${name}`] : []),
+  ];
+}
+
+const BOTH_KEPT = "both are kept, `memsync conflicts` shows them";
+const WHY_HELD = "`memsync held` says why";
+const HELD_TWICE = "of that key another write is held (`memsync held`)";
+
+function ofLayer(memories: number, layer: SharedLayer): string {
+  return `${count(memories, "memory", "memories")} of the layer ${layer}`;
+}
+
+function hasAnything({ projects, memories: { user, global } }: ListedRemote): boolean {
+  return projects.length + user + global > 0;
+}
+
+/** Says what is in the embedded service, and goes on to be. */
+export function stayLine(embedded: ListedRemote): string {
+  const { user, global } = embedded.memories;
+  const isOne = embedded.projects.length + user + global === 1;
+  return `${inWords(embedded)} ${isOne ? "stays" : "stay"} in the embedded service`;
+}
+
+function inWords({ projects, memories: { user, global } }: ListedRemote): string {
+  const parts = [
+    ...(projects.length > 0 ? [count(projects.length, "project", "projects")] : []),
+    ...(user > 0 ? [ofLayer(user, "user")] : []),
+    ...(global > 0 ? [ofLayer(global, "global")] : []),
+  ];
+  return new Intl.ListFormat("en-GB").format(parts);
+}

@@ -1,0 +1,50 @@
+import { join } from "node:path";
+import type { Daemon } from "../../daemon/daemon.ts";
+import type { DaemonStatus, FolderStatus, ProjectStatus } from "../../daemon/status/status.ts";
+import { readMachineName } from "../../daemon/home/machine-name.ts";
+import { confirm, isTerminal } from "../screen/ask.ts";
+import type { Environment } from "../place/environment.ts";
+import { currentOf, textHistory } from "../local/local-history.ts";
+import { bytesShown, count, say, sayAside } from "../screen/output.ts";
+import { withLocal } from "../place/place.ts";
+import { hasTerminal } from "../screen/terminal.ts";
+import { writeMissing } from "./write-missing.ts";
+
+/**
+ * What a folder that was just linked may need a yes for: to write the file that is missing here, or
+ * to go on writing into one that git tracks. Asked once, at a terminal; nothing is done without.
+ */
+export async function offerFile(env: Environment, daemon: Daemon, dir: string): Promise<void> {
+  if (!isTerminal() || !hasTerminal()) return;
+  const found = findFolder(await daemon.status(), dir);
+  if (!found) return;
+  const { project, folder } = found;
+  const { text } = project;
+  if (folder.why === "missing" && text !== null) {
+    const size = `${count(text.lines, "line", "lines")}, ${bytesShown(text.bytes)}`;
+    const missing = `${folder.path} is missing here, and ${project.name} has one (${size}).`;
+    if (await confirm(`${missing} Write it?`)) await write(env, project, folder);
+  } else if (folder.state === "upwards") {
+    sayAside(`git tracks ${folder.path} of ${project.name}, so nothing is written into it`);
+    const question = `May memsync write others' changes into ${folder.path} here?`;
+    if (await confirm(question)) await daemon.link(dir, { write: true });
+  }
+}
+
+async function write(env: Environment, { id }: ProjectStatus, { dir, path }: FolderStatus) {
+  const file = join(dir, path);
+  const machine = readMachineName(env.home);
+  const versions = await withLocal(env, async (db) => {
+    return db ? await textHistory({ db, document: id, machine }) : [];
+  });
+  const isWritten = await writeMissing({ dir, file }, currentOf(versions)?.value ?? "");
+  say(isWritten ? `wrote ${file}` : `${file} is there by now, and was not touched`);
+}
+
+function findFolder(status: DaemonStatus, dir: string) {
+  for (const project of status.projects) {
+    const folder = project.folders.find((each) => each.dir === dir);
+    if (folder) return { project, folder };
+  }
+  return undefined;
+}

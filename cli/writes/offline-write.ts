@@ -1,0 +1,91 @@
+import type { Kysely } from "kysely";
+import { storageFailure } from "../../shared/sqlite/failures.ts";
+import { passGate } from "../../shared/sqlite/lock.ts";
+import { writeTransaction } from "../../shared/sqlite/transaction.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { type Home, prepareHome } from "../../daemon/home/home.ts";
+import { appendToInbox, type InboxWrite } from "../../daemon/inbox/inbox.ts";
+import { openHomeDatabase } from "../../daemon/home/open-home.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { findDaemon } from "../contact/gateway-client.ts";
+import { readLocalMemories } from "../local/local-memories.ts";
+import { sayAside } from "../screen/output.ts";
+import type { Place } from "../place/place.ts";
+import { refuseDeleted } from "./refuse-deleted.ts";
+
+/**
+ * Saves a memory while no daemon runs: into the inbox, durably, with the entries that are visible
+ * now. False: there was nothing to delete.
+ */
+export async function writeOffline(
+  home: Home,
+  { document, account }: Pick<Place, "document" | "account">,
+  key: string,
+  value: string | undefined,
+  allowSecret = false,
+): Promise<boolean> {
+  return await writeToInbox(home, async (db) => {
+    await refuseDeleted(db, document);
+    const memories = await readLocalMemories(db, document, account);
+    const known = memories.find((memory) => memory.key === key);
+    if (value === undefined && !known) return undefined;
+    const writtenAt = realWorld.now();
+    const seen = known?.seen ?? [];
+    return { kind: "memory", document, account, key, value, seen, writtenAt, allowSecret };
+  });
+}
+
+/**
+ * Puts into the inbox what `work` makes of the replica as it stands, which is applied as one. A
+ * daemon that runs, or has started meanwhile, is told to look; where none does, that is said.
+ * False: `work` made nothing.
+ */
+export async function writeToInbox(
+  home: Home,
+  work: (db: Kysely<DaemonTables>) => Promise<InboxWrite | readonly InboxWrite[] | undefined>,
+): Promise<boolean> {
+  const { result: isWritten, hasDaemon } = await changeHome(home, async (db) => {
+    const writes = [(await work(db)) ?? []].flat();
+    for (const write of writes) await appendToInbox(db, write);
+    return writes.length > 0;
+  });
+  if (isWritten && !hasDaemon) sayAside(WAITS_FOR_DAEMON);
+  return isWritten;
+}
+
+const WAITS_FOR_DAEMON = "saved; will be sent when the daemon runs: `memsync start`";
+
+/** What was changed, and whether a daemon runs, which knows of it then. */
+export interface HomeChange<Result> {
+  readonly result: Result;
+  readonly hasDaemon: boolean;
+}
+
+/**
+ * Changes the home's database beside the daemon, in one transaction and durably, while nobody
+ * exchanges the file. A daemon that runs, or has started meanwhile, is told to look.
+ */
+export async function changeHome<Result>(
+  home: Home,
+  work: (db: Kysely<DaemonTables>) => Promise<Result>,
+): Promise<HomeChange<Result>> {
+  prepareHome(home);
+  const gate = await passGate(home.gate, "shared");
+  try {
+    const database = await openHomeDatabase(home.database);
+    try {
+      const result = await writeTransaction(database.writer, work);
+      const daemon = await findDaemon(home);
+      // It is saved either way: a daemon that can't be told now looks when it starts.
+      await daemon?.call("POST", "/_memsync/inbox", {}).catch(() => undefined);
+      return { result, hasDaemon: daemon !== undefined };
+    } finally {
+      await database.close();
+    }
+  } catch (thrown) {
+    const sentence = storageFailure(thrown, home.dir);
+    throw sentence === undefined ? thrown : new Error(sentence, { cause: thrown });
+  } finally {
+    gate.release();
+  }
+}

@@ -1,0 +1,21 @@
+import type { Kysely } from "kysely";
+import type { ProjectDeletion } from "../../shared/replica/document/deletion-entry.ts";
+import { readDeletion } from "../../daemon/home/deleted-project.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { timeShown } from "../views/version-view.ts";
+
+/** Throws for a project that was deleted: what is written into it nobody would see. */
+export async function refuseDeleted(
+  db: Kysely<DaemonTables> | undefined,
+  project: string,
+): Promise<void> {
+  const deletion = db && (await readDeletion(db, project));
+  if (deletion) throw new CommandFailed(wasDeleted(project, deletion));
+}
+
+/** When and where a project was deleted, and what begins it anew. */
+export function wasDeleted(project: string, { at, machine }: ProjectDeletion): string {
+  const by = machine === undefined ? "" : ` on ${machine}`;
+  return `${project} was deleted ${timeShown(at)}${by}: \`memsync link --anew\` begins it anew`;
+}

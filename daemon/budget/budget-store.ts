@@ -1,0 +1,46 @@
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import type { BudgetRecord } from "./budget.ts";
+import type { BudgetStore } from "./request-budget.ts";
+
+/** The budgets in a home's database. Written with whatever else waits for the same commit. */
+export function budgetsIn(store: ReplicaStore<DaemonTables>): BudgetStore {
+  return {
+    async read(account) {
+      const row = await store.reader
+        .selectFrom("request_budgets")
+        .select("record")
+        .where("account", "=", account)
+        .executeTakeFirst();
+      return row && recordIn(row.record);
+    },
+    write: (account, budget) =>
+      store.write(async ({ db }) => {
+        const record = JSON.stringify(budget);
+        await db
+          .insertInto("request_budgets")
+          .values({ account, record })
+          .onConflict((conflict) => conflict.column("account").doUpdateSet({ record }))
+          .execute();
+      }),
+  };
+}
+
+/** Undefined for what an older or newer program may have left there. */
+function recordIn(text: string): BudgetRecord | undefined {
+  const record = JSON.parse(text) as Partial<BudgetRecord> | null;
+  const isWhole = record !== null && FIELDS.every((field) => field in record);
+  return isWhole ? (record as BudgetRecord) : undefined;
+}
+
+const FIELDS = [
+  "limits",
+  "savedAt",
+  "saved",
+  "savedAsks",
+  "share",
+  "windows",
+  "times",
+  "day",
+  "closedUntil",
+] as const satisfies readonly (keyof BudgetRecord)[];

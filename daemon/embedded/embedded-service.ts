@@ -1,0 +1,57 @@
+import { createEmulatorApp } from "../../server/emulator/emulator-app.ts";
+import type { Log } from "../../shared/log.ts";
+import type { World } from "../../shared/world.ts";
+import { createCalls } from "../service/http-service.ts";
+import type { Service } from "../service/service.ts";
+
+// The one place where the daemon starts a service: the command line does it through here, too.
+export { backUp } from "../../server/backup/back-up.ts";
+export { restore } from "../../server/backup/restore.ts";
+export { type Emulator, startEmulator } from "../../server/emulator/start-emulator.ts";
+export { HostAdmin } from "../../server/accounts/host-admin.ts";
+export { type Belongings, HostRemoval } from "../../server/accounts/host-removal.ts";
+export { runEmulator, runServer } from "../../server/main.ts";
+export { LOG_LEVELS, type LogLevel } from "../../server/operations/open-log.ts";
+export { hostSchema, openHostDatabase } from "../../server/stores/open-store.ts";
+export {
+  databasePath,
+  type ReadSettings,
+  readSettings,
+  SettingsError,
+  type Written,
+} from "../../server/settings/read-settings.ts";
+export {
+  flagOf,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+  variableOf,
+} from "../../server/settings/setting.ts";
+export type { TokenRecord } from "../../server/stores/account-store.ts";
+
+const BASE = "http://localhost";
+
+/**
+ * The service of those who configured none: the emulator's app, called in this process and kept in
+ * the home. It has no port, so nothing reaches it but this daemon.
+ */
+export async function openEmbeddedService(path: string, world: World, log: Log): Promise<Service> {
+  const emulator = await createEmulatorApp({
+    path,
+    plan: "pro",
+    limits: "off",
+    world,
+    log,
+    loopbackOnly: true,
+  });
+  return {
+    name: "embedded",
+    ...createCalls({
+      send: (request) => emulator.app.fetch(request),
+      base: BASE,
+      token: "mst_dev_pro",
+      world,
+    }),
+    close: () => emulator.close(),
+  };
+}

@@ -1,0 +1,29 @@
+import type { Kysely } from "kysely";
+import { RequestLimits } from "../../server/limits/request-limits.ts";
+import type { Caller, Services } from "../../server/services/services.ts";
+import { createSessionService } from "../../server/services/session-service.ts";
+import { createStatsService } from "../../server/services/stats-service.ts";
+import type { AccountId } from "../../shared/ids.ts";
+import type { World } from "../../shared/world.ts";
+import { LOCAL_USER } from "../home/local-account.ts";
+import type { DaemonTables } from "../home/tables.ts";
+
+/** What the gateway would answer about an account's part of the replica, without a daemon. */
+export function readServices(db: Kysely<DaemonTables>, world: World, account: AccountId) {
+  const caller: Caller = {
+    account,
+    user: LOCAL_USER,
+    tokenId: "local",
+    plan: "pro",
+    canWrite: false,
+    boundTo: null,
+  };
+  const store = { reader: db as never };
+  const limits = new RequestLimits(world);
+  const stats = createStatsService(store, limits);
+  const sessions = createSessionService(store);
+  return {
+    stats: () => stats.get(caller),
+    sessions: (query: Parameters<Services["sessions"]["list"]>[1]) => sessions.list(caller, query),
+  };
+}

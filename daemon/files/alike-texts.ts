@@ -1,0 +1,27 @@
+import { hasWord } from "../../shared/replica/text/line-diff.ts";
+import { splitForm } from "../../shared/replica/text/text-form.ts";
+import { splitLines } from "./text-lines.ts";
+
+/** As much of the longer text has to be in the other one; as git has it for renamed files. */
+const ALIKE_MIN = 0.5;
+
+/** Whether two texts are one, edited: by their lines, wherever they stand. */
+export function areAlike(one: string, other: string): boolean {
+  const [before, after] = [wordedLines(one), wordedLines(other)];
+  const left = new Map<string, number>();
+  for (const line of after) left.set(line, (left.get(line) ?? 0) + 1);
+  let common = 0;
+  for (const line of before) {
+    const count = left.get(line) ?? 0;
+    if (count === 0) continue;
+    left.set(line, count - 1);
+    common += 1;
+  }
+  return common > 0 && common >= ALIKE_MIN * Math.max(before.length, after.length);
+}
+
+function wordedLines(text: string): string[] {
+  return splitLines(splitForm(text).lines)
+    .filter(hasWord)
+    .map((line) => line.trim());
+}

@@ -1,0 +1,74 @@
+import { type Kysely, type Selectable, sql } from "kysely";
+import type { DaemonTables, FileArrivalsTable } from "../home/tables.ts";
+import type { ArrivalClock } from "./arrival-clock.ts";
+import type { Arrival, Brought, FileChange } from "./arrivals.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** Longer than any save is doubted for, so that what comes back is known to have come before. */
+const KEPT_MS = 10 * 60_000;
+
+/** The characters that came into a folder's file lately. The lines that left it may be many. */
+export async function listBrought(db: Db, dir: string): Promise<Brought[]> {
+  const rows = await selectArrivals(db, dir)
+    .select(["id", sql<string>`json_extract(change, '$.brought')`.as("brought")])
+    .execute();
+  return rows.map(({ id, brought }) => ({ id, brought: JSON.parse(brought) }));
+}
+
+/** Of what came into a folder's file, what the author of a save may not have seen, in order. */
+export async function listUnseen(
+  db: Db,
+  dir: string,
+  clock: ArrivalClock,
+  savedAt: number,
+): Promise<Arrival[]> {
+  const times = await selectArrivals(db, dir).select(["id", "arrived_at as at"]).execute();
+  const ids = clock.unseenAt(times, savedAt).map(({ id }) => id);
+  if (ids.length === 0) return [];
+  const rows = await selectArrivals(db, dir).selectAll().where("id", "in", ids).execute();
+  return rows.map(arrivalOf);
+}
+
+function selectArrivals(db: Db, dir: string) {
+  return db.selectFrom("file_arrivals").where("dir", "=", dir).orderBy("id");
+}
+
+function arrivalOf(row: Selectable<FileArrivalsTable>): Arrival {
+  const { id, arrived_at: at, machine, change } = row;
+  return { id, at, machine: machine ?? undefined, ...(JSON.parse(change) as FileChange) };
+}
+
+/** Notes that a change comes into a folder's file, and gives its id. */
+export async function addArrival(
+  db: Db,
+  dir: string,
+  change: FileChange,
+  { at, machine }: Pick<Arrival, "at" | "machine">,
+): Promise<number> {
+  await db
+    .deleteFrom("file_arrivals")
+    .where("dir", "=", dir)
+    .where("arrived_at", "<", at - KEPT_MS)
+    .execute();
+  const { id } = await db
+    .insertInto("file_arrivals")
+    .values({
+      dir,
+      arrived_at: at,
+      machine: machine ?? null,
+      change: JSON.stringify(change),
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+export async function forgetArrivals(db: Db, dir: string): Promise<void> {
+  await db.deleteFrom("file_arrivals").where("dir", "=", dir).execute();
+}
+
+/** A folder's path is another now. */
+export async function moveArrivals(db: Db, from: string, to: string): Promise<void> {
+  await db.updateTable("file_arrivals").set({ dir: to }).where("dir", "=", from).execute();
+}

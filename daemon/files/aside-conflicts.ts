@@ -1,0 +1,29 @@
+import { hasWord } from "../../shared/replica/text/line-diff.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import {
+  forgetTextConflict,
+  listTextConflicts,
+  type TextConflictRecord,
+} from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { contentLines, splitLines } from "./text-lines.ts";
+
+/** Whether lines that git has set aside on this machine wait for somebody. */
+export function isAsideHere(open: OpenDocument): boolean {
+  return asideHere(open).length > 0;
+}
+
+/** What git had set aside on this machine, and the file has again, is settled. */
+export function settleAside(open: OpenDocument, content: string): void {
+  const lines = new Set(contentLines(content));
+  for (const { id, versions } of asideHere(open)) {
+    const kept = versions.flatMap(({ text }) => splitLines(text).filter(hasWord));
+    if (kept.every((line) => lines.has(line))) forgetTextConflict(open.document, id);
+  }
+}
+
+function asideHere({ document, writer }: OpenDocument): TextConflictRecord[] {
+  return listTextConflicts(document).filter(({ kind, versions }) => {
+    const isHere = versions.some(({ text, machine }) => text === "" && machine === writer.machine);
+    return kind === "set-aside" && isHere;
+  });
+}

@@ -1,0 +1,97 @@
+import { lstat, readdir, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { FileContent } from "./file-edit.ts";
+import { contentOf, type FileState } from "./file-state.ts";
+import { loadHoldAlone } from "../disk/hold-alone.ts";
+import { isMixOf } from "./mixed-file.ts";
+import { hashOf, readBytes, readFileAt } from "../disk/read-file.ts";
+import { isJournalOf, isTemporaryOf } from "../disk/temporary-name.ts";
+import { openToWrite, overwriteDurably } from "../disk/write-in-place.ts";
+
+/** A write of a folder's followed file that a crash has ended, and what it left. */
+export interface BegunWrite {
+  readonly dir: string;
+  readonly known: FileState & { readonly path: string };
+  /** What was to be written. */
+  readonly next: FileState;
+  /** Takes a save that was made from `base`. */
+  readonly takeLate: (base: FileState, file: FileContent) => Promise<unknown>;
+}
+
+/** A mix with a journal that is older than this was made by somebody else. */
+const MIX_AGE_MS_MAX = 10_000;
+
+/**
+ * Finishes a write into the file in its place that a crash has ended in the middle, which is to be
+ * asked before the file is taken for anybody's: a mix of the text before and the one after is
+ * nobody's save. True when the file was a mix, and is to be read anew.
+ */
+export async function finishBegunWrite(write: Omit<BegunWrite, "takeLate">): Promise<boolean> {
+  const { dir, known, next } = write;
+  const path = join(dir, known.path);
+  const intended = Buffer.from(contentOf(next));
+  const madeAt = await findJournal(path, intended);
+  if (madeAt === undefined) return false;
+  const handle = await openToWrite(path);
+  if (!handle) return false;
+  try {
+    const [stats, bytes] = [await handle.stat(), await handle.readFile()];
+    // It may not be on the disk yet, and the journal goes.
+    if (bytes.equals(intended)) await handle.sync();
+    const former = Buffer.from(contentOf(known));
+    if (!isMixOf(bytes, former, intended)) return false;
+    if (Math.abs(stats.mtimeMs - madeAt) > MIX_AGE_MS_MAX) return false;
+    await overwriteDurably(handle, path, intended, hashOf(bytes), await loadHoldAlone());
+    return true;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** When the journal of a write of `intended` was made, in milliseconds since the Unix epoch. */
+async function findJournal(path: string, intended: Buffer): Promise<number | undefined> {
+  const folder = dirname(path);
+  for (const name of await temporariesOf(folder, basename(path))) {
+    if (!isJournalOf(basename(path), name)) continue;
+    const bytes = await readBytes(join(folder, name)).catch(() => undefined);
+    if (bytes?.equals(intended)) return (await lstat(join(folder, name))).mtimeMs;
+  }
+  return undefined;
+}
+
+/**
+ * Removes the temporary files of a write that a crash has ended. They hold what was to be written,
+ * or its beginning; or, where the names were swapped already, what the file was known to hold. Any
+ * other text somebody saved in that last moment: it is taken first. What is no text stays.
+ */
+export async function clearBegunWrite(write: BegunWrite): Promise<void> {
+  const { dir, known, next, takeLate } = write;
+  const intended = contentOf(next);
+  const folder = dirname(join(dir, known.path));
+  for (const name of await temporariesOf(folder, basename(known.path))) {
+    const path = join(folder, name);
+    const left = await readFileAt(folder, name);
+    if (left.kind !== "text") {
+      if (!(await isCutOff(path, Buffer.from(intended)))) continue;
+    } else if (left.hash !== known.hash && !intended.startsWith(left.content)) {
+      await takeLate(known, left);
+    }
+    await rm(path, { force: true });
+  }
+}
+
+async function temporariesOf(folder: string, name: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names.filter((each) => isTemporaryOf(name, each));
+}
+
+/** Whether a file begins as `intended` and ends within a character of it. */
+async function isCutOff(path: string, intended: Buffer): Promise<boolean> {
+  const size = await lstat(path).then(
+    (stats) => stats.size,
+    () => Number.POSITIVE_INFINITY,
+  );
+  if (size > intended.length) return false;
+  const bytes = await readBytes(path).catch(() => undefined);
+  return bytes !== undefined && intended.subarray(0, bytes.length).equals(bytes);
+}

@@ -1,0 +1,27 @@
+import type { Kysely } from "kysely";
+import { machineOf } from "../../shared/replica/log/machines.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import { storedTextMachine } from "../../shared/replica/store/rows.ts";
+import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
+import type { TextSpan } from "../../shared/replica/text/text-spans.ts";
+import type { DaemonTables } from "../home/tables.ts";
+
+/**
+ * The machines whose change came into a file: those that wrote the characters that are new there,
+ * or, where none are, who changed the document's text last. Undefined where that is not known.
+ */
+export async function bringers(
+  db: Kysely<DaemonTables>,
+  { id, document }: OpenDocument,
+  brought: readonly TextSpan[],
+): Promise<string | undefined> {
+  const replica = db as unknown as Kysely<ReplicaTables>;
+  const clients = new Set(brought.flatMap(({ client }) => (client === null ? [] : [client])));
+  const names = new Set<string>();
+  for (const client of clients) {
+    const name = machineOf(replica, id, document, client);
+    if (name !== undefined) names.add(name);
+  }
+  if (names.size === 0) return storedTextMachine(replica, id);
+  return [...names].sort().join(", ");
+}

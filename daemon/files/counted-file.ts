@@ -1,0 +1,96 @@
+import type { Log } from "../../shared/log.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { chooseFile, type Link } from "../home/links.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { findSuccessor } from "./find-successor.ts";
+import { findFirstFile } from "./first-file.ts";
+import type { Sight } from "./follow-facts.ts";
+import { type FollowedState, readStoredText, writeFollowed } from "./follow-store.ts";
+import {
+  type Counted,
+  countedOf,
+  type Followable,
+  listFollowable,
+} from "../disk/followable-files.ts";
+import type { FileStanding } from "../git/git-state.ts";
+import { type FileRead, readFileAt } from "../disk/read-file.ts";
+
+export interface CountedFileOptions {
+  readonly store: ReplicaStore<DaemonTables>;
+  readonly log: Log;
+  readonly account: string;
+}
+
+/** Knows which file of a linked folder counts. */
+export class CountedFile {
+  readonly #link: Link;
+  readonly #options: CountedFileOptions;
+  #beside: readonly Followable[] = [];
+
+  constructor(link: Link, options: CountedFileOptions) {
+    this.#link = link;
+    this.#options = options;
+  }
+
+  /** Other files that could be followed, as they were found last. */
+  get beside(): readonly Followable[] {
+    return this.#beside;
+  }
+
+  /** Finds the one that counts. Where links lead is found out each time. */
+  async find(stored: FollowedState | undefined): Promise<Counted> {
+    const before = stored && { path: stored.path, hadText: stored.base.text.trim() !== "" };
+    const found = await listFollowable(this.#link.dir);
+    const chosen = this.#link.file ?? (before ? undefined : await this.#findFirst(found));
+    const counted = countedOf(found, { chosen, before });
+    this.#beside = counted.beside;
+    return counted;
+  }
+
+  async #findFirst(found: readonly Followable[]): Promise<string | undefined> {
+    if (found.length < 2) return undefined;
+    const { store, account } = this.#options;
+    const { dir, projectId } = this.#link;
+    const document = await readStoredText(store.reader, account, projectId);
+    return await findFirstFile({ found, document, read: ({ path }) => readFileAt(dir, path) });
+  }
+
+  async read({ path, followable }: Counted): Promise<FileRead> {
+    if (!followable) return { kind: "absent", path };
+    const { problem: message, unread = false } = followable;
+    if (message !== undefined) return { kind: "problem", path, message, unread };
+    return await readFileAt(this.#link.dir, path);
+  }
+
+  /** A file that was renamed is followed under its other name from now on. False: it was not. */
+  async goOn(sight: Sight, known: FollowedState, counted: Counted): Promise<boolean> {
+    if (counted.beside.length === 0 || !isFree(sight.standing)) return false;
+    const { dir, file: chosen } = this.#link;
+    // Whatever the file that the user chose says, it is that one.
+    if (sight.file.kind === "text" && counted.followable?.name === chosen) return false;
+    const readBeside = (beside: Followable) => readTwice(dir, beside);
+    const successor = await findSuccessor({ known, counted, read: sight.file, readBeside });
+    if (!successor) return false;
+    const { path, isAnother } = successor;
+    await this.#options.store.write(async ({ db }) => {
+      await writeFollowed(db, dir, { ...known, path, isGone: isAnother, next: undefined });
+      if (chosen !== undefined) await chooseFile(db, dir, path);
+    });
+    const told = { dir, from: known.path, to: path };
+    this.#options.log.info(told, "a followed file goes on under another name");
+    return true;
+  }
+}
+
+/** Programs write a file in steps; one that is being written is not there yet. */
+async function readTwice(dir: string, { path }: Followable): Promise<FileRead> {
+  const [first, second] = [await readFileAt(dir, path), await readFileAt(dir, path)];
+  const isSame = first.kind === "text" && second.kind === "text" && first.hash === second.hash;
+  return isSame ? first : { kind: "absent", path };
+}
+
+/** Whether what is done with the file is not git's to say. */
+function isFree(standing: FileStanding): boolean {
+  if (standing.kind === "tracked") return standing.onDefaultBranch;
+  return standing.kind === "no-git" || standing.kind === "untracked";
+}

@@ -1,0 +1,122 @@
+import * as Y from "yjs";
+import { type IdRanges, intersection } from "../../shared/replica/text/id-ranges.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import { nameMachine } from "../../shared/replica/log/machines.ts";
+import { seedText } from "../../shared/replica/document/seed.ts";
+import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
+import { piecesOf } from "../../shared/replica/text/removed-text.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { type CapturedText, mergeIntoText } from "../../shared/replica/text/text.ts";
+import { cleanUpText, tellKeptEdits } from "../../shared/replica/merge/text-conflicts.ts";
+import { equalForms, splitForm } from "../../shared/replica/text/text-form.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import type { FileState } from "./file-state.ts";
+import { noteMetLines } from "./met-lines.ts";
+import { rangesOutside } from "./span-set.ts";
+
+type Context = WriteContext<DaemonTables>;
+
+/** A file's content as read, with the hash of its bytes. */
+export interface FileContent {
+  readonly content: string;
+  readonly hash: string;
+  /** When it was saved, in milliseconds since the Unix epoch. */
+  readonly savedAt: number;
+}
+
+/**
+ * Takes a save into the document: what changed since `base`, the state that its author saw.
+ * Returns the file's new state.
+ */
+export async function takeSave(
+  context: Context,
+  open: OpenDocument,
+  base: FileState,
+  file: FileContent,
+): Promise<FileState> {
+  const { form, lines } = splitForm(file.content, base.form);
+  if (!equalForms(form, base.form)) open.document.setTextForm(form, context.now);
+  const edit = await applyEdit(context, open, { seen: knownBase(open, base.base), lines });
+  return { hash: file.hash, base: edit.base, form };
+}
+
+/** What an edit of the document came to. */
+export interface AppliedEdit {
+  /** The lines that it left, as a version of the document. */
+  readonly base: CapturedText;
+  /** Ids of the conflicts with what others wrote at the same place. */
+  readonly conflicts: readonly string[];
+}
+
+/** A change of the document's text. */
+export interface TextChange {
+  readonly seen: CapturedText;
+  readonly lines: string;
+  /** What the file has shown, where that is more. */
+  readonly shown?: CapturedText;
+}
+
+/** Makes the change from `seen` to `lines` in the document, and cleans up what meets there. */
+export async function applyEdit(
+  context: Context,
+  open: OpenDocument,
+  { seen, lines, shown = seen }: TextChange,
+): Promise<AppliedEdit> {
+  const { document } = open;
+  const before = document.captureText();
+  const theirs = rangesOutside(before, seen);
+  const gone = rangesOutside(seen, before);
+  const { clientID: client, store } = document.ydoc;
+  const clock = Y.getState(store, client);
+  const base = document.editText(seen, lines);
+  const mine = idsBetween(client, clock, Y.getState(store, client));
+  const byMe = rangesOutside(seen, base);
+  const both = intersection(gone, byMe);
+  const removed = both.size === 0 ? [] : piecesOf(seen);
+  const moved = findMovedLines(document.text, { mine, theirs, both, removed });
+  const { met, conflicts } = await cleanUpText(context, open, { mine, theirs });
+  const deleted = { both, mine: byMe, theirs: gone };
+  // What the file has shown and the save lacks is told by whoever kept it.
+  const unshown = rangesOutside(before, shown);
+  const kept = await tellKeptEdits(context, open, { mine, theirs: unshown, deleted }, moved);
+  await noteMetLines(context, open, met);
+  return { base, conflicts: [...conflicts, ...kept] };
+}
+
+function idsBetween(client: number, from: number, to: number): IdRanges {
+  return to > from ? new Map([[client, [[from, to]]]]) : new Map();
+}
+
+/**
+ * A base of which the document has every character, visible or not. One that was captured before
+ * the document was rebuilt names characters that are no more, and is aligned by its lines.
+ */
+export function knownBase({ document }: OpenDocument, base: CapturedText): CapturedText {
+  const { store } = document.ydoc;
+  const isKnown = base.spans.every(
+    ({ client, clock, length }) => client === null || clock + length <= Y.getState(store, client),
+  );
+  return isKnown ? base : document.alignText(base.text);
+}
+
+/**
+ * The first meeting of a file with its document. A document that never held text is seeded with the
+ * file's; otherwise the two are merged by lines and everything in the document stays.
+ */
+export function takeFirst(context: Context, open: OpenDocument, file: FileContent): FileState {
+  const { document } = open;
+  const { form, lines } = splitForm(file.content, document.textForm());
+  if (!document.everHeldText()) {
+    if (lines !== "") seedNamed(context, open, lines);
+    document.setTextForm(form, context.now);
+    return { hash: file.hash, base: document.captureText(), form };
+  }
+  const base = document.change("local", () => mergeIntoText(document.text, lines));
+  return { hash: file.hash, base, form };
+}
+
+/** Seeds the text; the client id that it has from its content is this machine, too. */
+function seedNamed({ now }: Context, { document, writer }: OpenDocument, lines: string): void {
+  const client = seedText(document, lines);
+  if (writer.machine !== undefined) nameMachine(document, client, writer.machine, now);
+}

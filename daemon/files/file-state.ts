@@ -1,0 +1,15 @@
+import type { CapturedText } from "../../shared/replica/text/text.ts";
+import { joinForm, type TextForm } from "../../shared/replica/text/text-form.ts";
+
+/** One state of a followed file: its bytes, and where its lines stand in the document. */
+export interface FileState {
+  /** SHA-256 of the bytes, in hex. */
+  readonly hash: string;
+  readonly base: CapturedText;
+  readonly form: TextForm;
+}
+
+/** A file's text, byte for byte. */
+export function contentOf({ base, form }: Pick<FileState, "base" | "form">): string {
+  return joinForm(base.text, form);
+}

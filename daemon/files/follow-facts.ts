@@ -1,0 +1,107 @@
+import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import type { FollowFacts } from "./decide-following.ts";
+import type { CheckedOut, FollowedState } from "./follow-store.ts";
+import type { FilePast } from "../git/git-past.ts";
+import type { FileStanding } from "../git/git-state.ts";
+import { isKnownCommit } from "../git/known-commits.ts";
+import { ABSENT_HASH, type FileRead } from "../disk/read-file.ts";
+import type { TreeReadiness } from "./tree-guard.ts";
+
+/** What stands at a followed path and can be followed. */
+export type Readable = Exclude<FileRead, { readonly kind: "problem" }>;
+
+/** Where lines may be that were saved and never committed. */
+export interface LeftBehind {
+  /** The text that was committed when they were read. */
+  readonly committed: string;
+  /** Texts that git keeps in a stash or on another branch. */
+  readonly kept: readonly string[];
+}
+
+/** What a look has found outside of the database. */
+export interface Sight {
+  readonly file: Readable;
+  readonly standing: FileStanding;
+  readonly checkedOut: CheckedOut;
+  /** Of a tracked file: the commit beside that at which it was read last. */
+  readonly past: FilePast | undefined;
+  /**
+   * Of a tracked file: its text in the checked-out commit, or where a history began that is not
+   * that of what was read last; undefined where it has none there.
+   */
+  readonly committed: string | undefined;
+  /** Where saved lines that were not committed are gone: what git may have done with them. */
+  readonly leftBehind: LeftBehind | undefined;
+  /** Of a tracked file: its CRLF are git's; see `hasGitEndings`. */
+  readonly hasGitEndings: boolean;
+  /** The paths of other files that could be followed. */
+  readonly beside: readonly string[];
+  /** Of a missing file: whether it may be made. */
+  readonly tree: TreeReadiness;
+}
+
+/** What is known besides. */
+export interface Circumstances {
+  /** Of this path; undefined where it was never met. */
+  readonly known: FollowedState | undefined;
+  readonly graceMs: number;
+  readonly consent: boolean;
+  readonly hasAnswered: boolean;
+  readonly document: ReplicaDocument;
+}
+
+/** Puts what a look has found into the words of the decision. */
+export function factsOf(sight: Sight, circumstances: Circumstances): FollowFacts {
+  const { file, past, checkedOut } = sight;
+  const { known, graceMs, consent, hasAnswered, document } = circumstances;
+  const hash = file.kind === "text" ? file.hash : ABSENT_HASH;
+  return {
+    file: file.kind === "absent" ? "absent" : isBlank(file.content) ? "blank" : "text",
+    known: knownAs(known),
+    bytes: known?.hash === hash ? "same" : "other",
+    git: gitOf(sight.standing, known),
+    tree: sight.tree.kind,
+    commit: commitOf(past, document),
+    head: !known || known.checkedOut.head === checkedOut.head ? "still" : "moved",
+    grace: graceMs > 0 ? "running" : "over",
+    consent: consent ? "given" : "none",
+    service: hasAnswered ? "answered" : "silent",
+    document: !document.everHeldText() ? "never" : isBlank(document.content()) ? "blank" : "text",
+  };
+}
+
+/** Whether a file that had text here has none now. */
+export function isWithoutText(known: FollowedState | undefined, file: Readable): boolean {
+  if (knownAs(known) !== "text" || known?.path !== file.path) return false;
+  return file.kind === "absent" || isBlank(file.content);
+}
+
+function knownAs(known: FollowedState | undefined): FollowFacts["known"] {
+  if (!known) return "never";
+  if (isBlank(known.base.text)) return "blank";
+  return known.isGone ? "gone" : "text";
+}
+
+function gitOf(standing: FileStanding, known: FollowedState | undefined): FollowFacts["git"] {
+  switch (standing.kind) {
+    case "no-git":
+      return known?.checkedOut.head === undefined ? "none" : "lost";
+    case "untracked":
+      return standing.ignored ? "ignored" : "untracked";
+    case "tracked":
+      return standing.onDefaultBranch ? "tracked" : "branch";
+    default:
+      return standing.kind;
+  }
+}
+
+function commitOf(past: FilePast | undefined, document: ReplicaDocument): FollowFacts["commit"] {
+  if (!past) return "same";
+  const { relation, changes } = past;
+  if (relation === "same" || relation === "back") return relation;
+  return isKnownCommit(document, changes[0]) ? "told" : relation;
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === "";
+}

@@ -1,0 +1,381 @@
+import { join } from "node:path";
+import { messageOf } from "../../shared/errors.ts";
+import { utf8Bytes } from "../../shared/limits.ts";
+import type { Log } from "../../shared/log.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { Timer, World } from "../../shared/world.ts";
+import type { OnActivity } from "../home/activity.ts";
+import type { Link } from "../home/links.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { ArrivalClock } from "./arrival-clock.ts";
+import { clearBegunWrite, finishBegunWrite } from "./begun-write.ts";
+import { CountedFile } from "./counted-file.ts";
+import type { FileContent } from "./file-edit.ts";
+import { noteWritten } from "./note-arrival.ts";
+import { isWithoutText, type Readable, type Sight } from "./follow-facts.ts";
+import { deletedNote, type Unfollowed, unfollowedNote } from "./follow-notes.ts";
+import type { FileState } from "./file-state.ts";
+import { type FollowedState, readFollowed, writeFollowed } from "./follow-store.ts";
+import type { Head } from "../git/git-refs.ts";
+import type { FindGitProcess } from "../git/git-processes.ts";
+import { type FileStanding, fileStanding } from "../git/git-state.ts";
+import { Grace } from "./grace.ts";
+import { holdUnread } from "./held-save.ts";
+import { LateSaves } from "./late-saves.ts";
+import { LinkedPlace } from "./linked-place.ts";
+import { type NotKept, notKeptNote } from "../disk/not-kept.ts";
+import { type FileRead, readFileAt } from "../disk/read-file.ts";
+import { QUIET_MS } from "../git/read-tracked-text.ts";
+import type { Git } from "../git/run-git.ts";
+import { takeLateSave } from "./take-late-save.ts";
+import { takeSight, type ToWrite } from "./take-sight.ts";
+import { checkedOutOf, TrackedSights } from "./tracked-sight.ts";
+import { TREE_MADE, TreeGuard, type TreeReadiness } from "./tree-guard.ts";
+import { replaceFile } from "../disk/write-file.ts";
+
+export interface FollowerOptions {
+  readonly store: ReplicaStore<DaemonTables>;
+  readonly world: World;
+  readonly log: Log;
+  readonly git: Git;
+  readonly account: string;
+  /** Name of the service whose first answer a file waits for. */
+  readonly service: string;
+  /** How git's processes are found, other than by the real thing. */
+  readonly findGitProcess?: FindGitProcess;
+  /** Called at each look at a folder that is not where it was linked. */
+  readonly onGone?: (link: Link) => void;
+  /** Told of each write of others' changes into a file. */
+  readonly onActivity?: OnActivity | undefined;
+}
+
+/** How the folder keeps its file from being followed. */
+const WHY_AWAY = {
+  gone: "folder-gone",
+  another: "folder-another",
+  unknown: "folder-unknown",
+} as const;
+
+type WhyAway = (typeof WHY_AWAY)[keyof typeof WHY_AWAY];
+
+/** What `status` shows of a followed file. */
+export interface FollowStatus {
+  readonly path: string;
+  /** `failing`: nobody can say how its text stands to what is synced. */
+  readonly state: "followed" | "upwards" | "waiting" | "held" | "left alone" | "failing";
+  /** What keeps it from being followed, where that is one of the decisions. */
+  readonly why?: Unfollowed | "deleted" | WhyAway | undefined;
+  /** Why, in words that follow the path. */
+  readonly note: string | undefined;
+}
+
+/** What a look at the file found to do next. */
+interface Look {
+  readonly status: FollowStatus;
+  /** Look again after this long, whatever happens; `later`: less and less often. */
+  readonly againMs?: number | "later";
+}
+
+/**
+ * Follows one folder's description document: takes saves into the replica by whole lines, and
+ * writes what others changed back where that is allowed. Looks are made one after another.
+ */
+export class FollowedFile {
+  readonly link: Link;
+  readonly #options: FollowerOptions;
+  readonly #lateSaves: LateSaves;
+  readonly #place: LinkedPlace;
+  readonly #grace: Grace;
+  readonly #arrivals: ArrivalClock;
+  readonly #tracked: TrackedSights;
+  readonly #tree: TreeGuard;
+  readonly #counted: CountedFile;
+  #status: FollowStatus = { path: "CLAUDE.md", state: "waiting", note: "not looked at yet" };
+  #looking: Promise<void> | undefined;
+  #wanted = false;
+  #timer: Timer | undefined;
+  #stopped = false;
+  #againMs = 0;
+  #notKept: readonly NotKept[] = [];
+
+  constructor(link: Link, options: FollowerOptions) {
+    this.link = link;
+    this.#options = options;
+    this.#lateSaves = new LateSaves(options.world, () => this.look());
+    this.#grace = new Grace(options.world);
+    this.#arrivals = new ArrivalClock(options.world);
+    this.#place = new LinkedPlace(link, options.store, options.git);
+    this.#tracked = new TrackedSights({ ...options, projectId: link.projectId });
+    this.#tree = new TreeGuard(options);
+    this.#counted = new CountedFile(link, options);
+  }
+
+  get status(): FollowStatus {
+    return this.#status;
+  }
+
+  /** The names of other files that could be followed and are not, from the folder. */
+  get beside(): readonly string[] {
+    return this.#counted.beside.map(({ name }) => name);
+  }
+
+  /** Looks at the file now, or once more after the look that is under way. */
+  look(): void {
+    this.#wanted = true;
+    if (this.#looking || this.#stopped) return;
+    this.#timer?.cancel();
+    this.#looking = this.#lookWhileWanted().finally(() => {
+      this.#looking = undefined;
+      if (this.#wanted) this.look();
+    });
+  }
+
+  /** Resolves when no look is under way or wanted. */
+  async settled(): Promise<void> {
+    while (this.#looking) await this.#looking;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    await this.#looking;
+    // What was saved into them since the last look is nowhere else.
+    await this.#takeLateSaves().catch((thrown) => this.#failed(thrown));
+    await this.#lateSaves.close();
+  }
+
+  async #lookWhileWanted(): Promise<void> {
+    while (this.#wanted && !this.#stopped) {
+      this.#wanted = false;
+      const { status, againMs } = await this.#lookOnce().catch((thrown) => this.#failed(thrown));
+      const afterMs = againMs === "later" ? this.#backOff(status) : againMs;
+      this.#status = status;
+      if (afterMs === undefined) continue;
+      this.#timer?.cancel();
+      this.#timer = this.#options.world.setTimer(afterMs, () => this.look());
+    }
+  }
+
+  /** What is left alone may be so for days, and nearly always somebody tells when it ends. */
+  #backOff({ note }: FollowStatus): number {
+    const isNew = note !== this.#status.note;
+    this.#againMs = isNew ? AGAIN_MS_MIN : Math.min(2 * this.#againMs, AGAIN_MS_MAX);
+    return this.#againMs;
+  }
+
+  #failed(thrown: unknown): Look {
+    const reason = messageOf(thrown);
+    this.#options.log.error({ dir: this.link.dir, reason }, "a followed file was not taken");
+    const { path } = this.#status;
+    return { ...failing(path, reason), againMs: FAILED_AGAIN_MS };
+  }
+
+  async #lookOnce(): Promise<Look> {
+    const { git, store } = this.#options;
+    const { dir } = this.link;
+    await this.#takeLateSaves();
+    const stored = await readFollowed(store.reader, dir);
+    const counted = await this.#counted.find(stored);
+    const read = await this.#counted.read(counted);
+    const place = await this.#place.check();
+    if (place.kind !== "here") {
+      this.#grace.end();
+      this.#options.onGone?.(this.link);
+      const look = place.kind === "unknown" ? failing : leftAlone;
+      const { status } = look(counted.path, place.note);
+      return { status: { ...status, why: WHY_AWAY[place.kind] }, againMs: "later" };
+    }
+    if (stored?.next && (await finishBegunWrite({ dir, known: stored, next: stored.next }))) {
+      return this.#lookAgain(stored.path);
+    }
+    if (read.kind === "problem") return await this.#takeProblem(read);
+    const { path } = read;
+    const standing = await fileStanding(git, join(dir, path));
+    const known = stored?.path === path ? stored : undefined;
+    if (!(await this.#isWhole(read, known))) return this.#lookAgain(path);
+    if (known?.next) {
+      const takeLate = this.#takeLate.bind(this);
+      await clearBegunWrite({ dir, known, next: known.next, takeLate });
+    }
+    const sight = await this.#sightOf(read, standing, known);
+    if ("status" in sight) return sight;
+    if (known && (await this.#counted.goOn(sight, known, counted))) return this.#lookAgain(path);
+    return await this.#take(sight, known);
+  }
+
+  /** Programs write a file in steps: what is new is taken only once it is read twice the same. */
+  async #isWhole(read: Readable, known: FollowedState | undefined): Promise<boolean> {
+    if (read.kind === "absent" || read.hash === known?.hash) return true;
+    const again = await readFileAt(this.link.dir, read.path);
+    return again.kind === "text" && again.hash === read.hash;
+  }
+
+  #lookAgain(path: string): Look {
+    this.#wanted = true;
+    return { status: { path, state: "waiting", note: "is being written" } };
+  }
+
+  /** What git says of a file that was read, and of a tracked one what it brought there. */
+  async #sightOf(
+    read: Readable,
+    standing: FileStanding,
+    known: FollowedState | undefined,
+  ): Promise<Sight | Look> {
+    const beside = this.#counted.beside.map(({ path }) => path);
+    if (standing.kind !== "tracked" || !standing.onDefaultBranch) {
+      const checkedOut = checkedOutOf(headOf(standing));
+      const untold = {
+        past: undefined,
+        committed: undefined,
+        leftBehind: undefined,
+        hasGitEndings: false,
+      };
+      const tree = await this.#treeOf(read, standing);
+      return { file: read, standing, checkedOut, tree, beside, ...untold };
+    }
+    const { path } = read;
+    const seen = await this.#tracked.take(standing, path, known);
+    switch (seen.kind) {
+      case "sight":
+        return { ...seen.sight, tree: await this.#treeOf(seen.sight.file, standing), beside };
+      case "problem":
+        return await this.#takeProblem(seen);
+      case "moved":
+        return { status: this.#status, againMs: 0 };
+      case "not-now": {
+        const againMs = seen.reason === "not-quiet" ? QUIET_MS : "later";
+        return { status: { path, state: "waiting", note: seen.detail }, againMs };
+      }
+    }
+  }
+
+  async #treeOf(file: Readable, standing: FileStanding): Promise<TreeReadiness> {
+    return file.kind === "absent" ? await this.#tree.look(standing) : TREE_MADE;
+  }
+
+  async #takeProblem({ path, message, overLimit, unread }: FileProblem): Promise<Look> {
+    if (unread) return { ...failing(path, message), againMs: "later" };
+    if (!overLimit) return leftAlone(path, message);
+    await this.#options.store.write((context) =>
+      holdUnread(context, this.#options.account, this.link, message),
+    );
+    return heldLook(path, message);
+  }
+
+  /** Does what is decided, and writes the file where the document has more. */
+  async #take(sight: Sight, known: FollowedState | undefined): Promise<Look> {
+    const { account, service, store } = this.#options;
+    const { path } = sight.file;
+    const graceMs = this.#grace.left(isWithoutText(known, sight.file));
+    const options = { account, service, link: this.link, clock: this.#arrivals, graceMs };
+    const taken = await store.write((context) => takeSight(context, sight, options));
+    switch (taken.kind) {
+      case "unfollowed":
+        // It may go on as another one, now that it is gone for good.
+        this.#wanted ||= taken.why === "gone" && known?.isGone === false;
+        return this.#unfollowed(taken.why, sight, graceMs);
+      case "deleted":
+        return { status: { ...left(path, deletedNote(taken.deletion)), why: "deleted" } };
+      case "held":
+        return heldLook(path, taken.why);
+      case "write":
+        return await this.#writeBack(sight, taken);
+      case "done":
+        return { status: { path, state: this.#stateOf(sight), note: this.#noteOf(sight) } };
+    }
+  }
+
+  #unfollowed(why: Unfollowed, sight: Sight, graceMs: number): Look {
+    const { file, tree } = sight;
+    const { path } = file;
+    const note = unfollowedNote(why, sight);
+    if (why === "wait-service") return { status: { path, state: "waiting", note, why } };
+    if (why === "wait-tree" && tree.kind === "making") return waitingForTree(path, note, tree);
+    if (why === "wait-grace") {
+      return { status: { path, state: "waiting", note, why }, againMs: graceMs };
+    }
+    if (why === "leave-unknown") return { ...failing(path, note), againMs: "later" };
+    const status = { ...left(path, note), why };
+    return { status, ...(why === "leave-busy" && { againMs: "later" as const }) };
+  }
+
+  #noteOf({ file }: Sight): string | undefined {
+    if (file.kind === "absent") return "is not there, and the document has no text";
+    return notKeptNote(this.#notKept);
+  }
+
+  #stateOf({ standing }: Sight): FollowStatus["state"] {
+    return standing.kind === "tracked" && !this.link.write ? "upwards" : "followed";
+  }
+
+  #takeLateSaves(): Promise<void> {
+    return this.#lateSaves.take((base, file) => this.#takeLate(base, file));
+  }
+
+  async #takeLate(base: FileState, file: FileContent): Promise<FileState> {
+    const { account, store } = this.#options;
+    const options = { account, link: this.link, clock: this.#arrivals };
+    return await store.write((context) => takeLateSave(context, base, file, options));
+  }
+
+  /** The intended state is stored already, so a crash between here and the end is understood. */
+  async #writeBack({ file: { path }, tree }: Sight, write: ToWrite): Promise<Look> {
+    const { from, to, content } = write;
+    const { account, store, world } = this.#options;
+    const { dir } = this.link;
+    const isDue = tree.kind === "made" ? tree.isStill : undefined;
+    const options = { expectedHash: from.hash, world, isDue, within: dir };
+    const outcome = await replaceFile(join(dir, path), content, options);
+    if (outcome.kind !== "written") {
+      await store.write(({ db }) => writeFollowed(db, dir, from));
+    } else {
+      this.#notKept = outcome.notKept;
+      const written = { file: join(dir, path), bytes: utf8Bytes(content) };
+      this.#options.onActivity?.({ event: "wrote", project: this.link.name, ...written });
+      if (outcome.replaced) await this.#lateSaves.add(outcome.replaced, from);
+      await store.write(async (context) => {
+        await noteWritten(context, from, to, { account, link: this.link, clock: this.#arrivals });
+        await writeFollowed(context.db, dir, { ...from, ...to });
+      });
+    }
+    this.#wanted = true;
+    return { status: { path, state: "followed", note: undefined } };
+  }
+}
+
+const FAILED_AGAIN_MS = 5000;
+const AGAIN_MS_MIN = 1000;
+const AGAIN_MS_MAX = 60_000;
+
+type FileProblem = Extract<FileRead, { kind: "problem" }>;
+
+function headOf(standing: FileStanding): Head | undefined {
+  if (standing.kind === "untracked") return standing.head;
+  return standing.kind === "tracked" ? standing : undefined;
+}
+
+function heldLook(path: string, note: string): Look {
+  return { status: { path, state: "held", note } };
+}
+
+/** What may stay so for ever is left alone; what is over in a moment is waited for. */
+function waitingForTree(
+  path: string,
+  note: string,
+  { why, againMs }: Extract<TreeReadiness, { kind: "making" }>,
+): Look {
+  const isLasting = why === "no-commit" || why === "not-checked-out";
+  return { status: { path, state: isLasting ? "left alone" : "waiting", note }, againMs };
+}
+
+function leftAlone(path: string, note: string): Look {
+  return { status: left(path, note) };
+}
+
+function left(path: string, note: string): FollowStatus {
+  return { path, state: "left alone", note };
+}
+
+function failing(path: string, note: string): Look {
+  return { status: { path, state: "failing", note } };
+}

@@ -1,0 +1,151 @@
+import type { ProjectId } from "../../shared/ids.ts";
+import { projectOf } from "../../shared/replica/document/address.ts";
+import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
+import { DELETION_KEY } from "../../shared/replica/document/deletion-entry.ts";
+import type { Timer } from "../../shared/world.ts";
+import type { Link } from "../home/links.ts";
+import { FollowedFile, type FollowerOptions } from "./followed-file.ts";
+import type { Polled } from "../watch/watch-trouble.ts";
+import type { FolderWatch, WatchFolder } from "../watch/watched-folder.ts";
+import { findWorkingTree } from "../git/working-tree.ts";
+
+/** Whatever was told and overlooked, or never told at all, is made up for this often. */
+export const RESCAN_INTERVAL_MS = 60 * 60_000;
+
+/** What following works with. */
+export interface FollowersOptions extends FollowerOptions {
+  readonly watch: WatchFolder;
+  /** Called when git may say of a linked folder what it did not say before. */
+  readonly onRepository?: (link: Link) => void;
+}
+
+interface Follower {
+  readonly file: FollowedFile;
+  readonly watch: FolderWatch;
+  readonly gitDir: string | undefined;
+}
+
+/** Follows the description documents of all linked folders. */
+export class Followers {
+  readonly #options: FollowersOptions;
+  readonly #followers = new Map<string, Follower>();
+  readonly #stopListening: () => void;
+  #rescan: Timer | undefined;
+  #rescans: Promise<void> = Promise.resolve();
+
+  constructor(options: FollowersOptions) {
+    this.#options = options;
+    this.#stopListening = options.store.onCommit((rows) => this.#onCommit(rows));
+    this.#scheduleRescan();
+  }
+
+  /**
+   * Begins to follow a folder; one followed already is followed by the new terms. `bound` says
+   * whose its project is, where it is another's than the rest.
+   */
+  async add(
+    link: Link,
+    bound: Partial<Pick<FollowerOptions, "account" | "service">> = {},
+  ): Promise<FollowedFile> {
+    await this.remove(link.dir);
+    const gitDir = await this.#gitDirOf(link.dir);
+    const file = new FollowedFile(link, { ...this.#options, ...bound });
+    const watch = this.#watch(file, gitDir);
+    this.#followers.set(link.dir, { file, gitDir, watch });
+    // What is saved after the first look is told of then.
+    await watch.begun;
+    file.look();
+    return file;
+  }
+
+  async #gitDirOf(dir: string): Promise<string | undefined> {
+    const search = await findWorkingTree(this.#options.git, dir);
+    return search.kind === "tree" ? search.tree.gitDir : undefined;
+  }
+
+  #watch(file: FollowedFile, gitDir: string | undefined): FolderWatch {
+    const { watch, world, log, onRepository } = this.#options;
+    return watch(file.link.dir, gitDir, world, log, (change = "file") => {
+      if (change === "repository") onRepository?.(file.link);
+      else file.look();
+    });
+  }
+
+  async remove(dir: string): Promise<void> {
+    const follower = this.#followers.get(dir);
+    this.#followers.delete(dir);
+    await follower?.watch.close();
+    await follower?.file.stop();
+  }
+
+  /** In the order in which they were added. */
+  files(): FollowedFile[] {
+    return [...this.#followers.values()].map(({ file }) => file);
+  }
+
+  /** Why a folder's changes are looked for and not told; undefined: they are told. */
+  polled(dir: string): Polled | undefined {
+    return this.#followers.get(dir)?.watch.polled;
+  }
+
+  /** Looks at everything anew: every hour, and when the machine was asleep. */
+  rescan(): void {
+    for (const follower of [...this.#followers.values()]) {
+      follower.file.look();
+      this.#options.onRepository?.(follower.file.link);
+      this.#rescans = this.#rescans.then(() => this.#watchAnew(follower));
+    }
+  }
+
+  /** A folder's repository may have been made, moved or removed since it is watched. */
+  async #watchAnew({ file, watch, gitDir }: Follower): Promise<void> {
+    const { dir } = file.link;
+    const gitDirNow = await this.#gitDirOf(dir);
+    if (gitDirNow === gitDir || this.#followers.get(dir)?.file !== file) return;
+    const follower = { file, gitDir: gitDirNow, watch: this.#watch(file, gitDirNow) };
+    this.#followers.set(dir, follower);
+    await follower.watch.begun;
+    await watch.close();
+  }
+
+  /** Looks at every file, and resolves when the looks are over. */
+  async lookAll(): Promise<void> {
+    const files = this.files();
+    for (const file of files) file.look();
+    await this.settled();
+  }
+
+  /** Resolves when the looks under way are over. */
+  async settled(): Promise<void> {
+    await Promise.all(this.files().map((file) => file.settled()));
+  }
+
+  /** Resolves when no look at this folder's file is under way. */
+  async settledAt(dir: string): Promise<void> {
+    await this.#followers.get(dir)?.file.settled();
+  }
+
+  async stop(): Promise<void> {
+    this.#rescan?.cancel();
+    this.#stopListening();
+    await this.#rescans;
+    for (const dir of [...this.#followers.keys()]) await this.remove(dir);
+  }
+
+  #onCommit(rows: readonly CommittedRow[]): void {
+    const changed = new Set<ProjectId | undefined>();
+    for (const { address, changes } of rows) {
+      const isAboutFiles = changes.text || changes.metadataKeys.has(DELETION_KEY);
+      if (isAboutFiles) changed.add(projectOf(address.name));
+    }
+    if (changed.size === 0) return;
+    for (const file of this.files()) if (changed.has(file.link.projectId)) file.look();
+  }
+
+  #scheduleRescan(): void {
+    this.#rescan = this.#options.world.setTimer(RESCAN_INTERVAL_MS, () => {
+      this.rescan();
+      this.#scheduleRescan();
+    });
+  }
+}

@@ -1,0 +1,105 @@
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { splitForm } from "../../shared/replica/text/text-form.ts";
+import { heldAdvice } from "../held/advice.ts";
+import { dropHeld, findHeld, type HeldItem, placeOf, putHeld } from "../home/held-store.ts";
+import { whyHeld } from "../held/judge.ts";
+import type { Link } from "../home/links.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import type { FileContent } from "./file-edit.ts";
+import { contentOf, type FileState } from "./file-state.ts";
+import { ABSENT_HASH, hashOf } from "../disk/read-file.ts";
+
+type Context = WriteContext<DaemonTables>;
+type Db = Context["db"];
+
+/**
+ * Holds a save that may not enter its document, and lets go of what was held of the file when it
+ * may. `state` is what was last taken of the file or written into it. Resolves to why, in words
+ * that follow the file's path; undefined: it may.
+ */
+export async function holdSave(
+  { db, now }: Context,
+  open: OpenDocument,
+  link: Link,
+  state: FileState | undefined,
+  file: FileContent,
+): Promise<string | undefined> {
+  const place = fileOf(open, link);
+  const held = await findHeld(db, place);
+  const content = open.document.content();
+  const isNew = file.hash !== state?.hash && file.hash !== ABSENT_HASH && file.content !== content;
+  const base = state ? contentOf(state) : content;
+  const why = isNew ? await whyHeld(db, open, file.content, [content, base]) : undefined;
+  if (!why) {
+    if (held) await dropHeld(db, place);
+    return undefined;
+  }
+  const write = { ...place, value: file.content, base, seen: [], hash: file.hash, ...why };
+  const isKnown = held?.hash === file.hash && held.reason === why.reason;
+  if (!isKnown) await putHeld(db, { ...write, writtenAt: now });
+  return heldAdvice({ ...place, ...why });
+}
+
+/** Holds a save of which no more is known than that it is over a limit. */
+export async function holdUnread(
+  { db, now }: Context,
+  account: string,
+  link: Link,
+  reason: string,
+): Promise<void> {
+  const place = { kind: "file", account, document: link.projectId, key: link.dir } as const;
+  const held = await findHeld(db, place);
+  if (held?.reason === reason) return;
+  const write = { ...place, value: undefined, seen: [], cause: "limit", reason } as const;
+  await putHeld(db, { ...write, writtenAt: now });
+}
+
+/**
+ * Holds a save that was found in a file which had lost its name to ours, so that it is nowhere
+ * else. True: it is held.
+ */
+export async function holdLateSave(
+  { db, now }: Context,
+  open: OpenDocument,
+  base: FileState,
+  file: FileContent,
+): Promise<boolean> {
+  const seen = contentOf(base);
+  const why = await whyHeld(db, open, file.content, [open.document.content(), seen]);
+  if (!why) return false;
+  const place = { kind: "text", ...placeOf(open), key: file.hash } as const;
+  await putHeld(db, {
+    ...place,
+    value: file.content,
+    base: seen,
+    seen: [],
+    ...why,
+    writtenAt: now,
+  });
+  return true;
+}
+
+/** The project's text that the service has refused; while there is one, no file is written. */
+export async function findRefusedText(db: Db, open: OpenDocument): Promise<HeldItem | undefined> {
+  const held = await findHeld(db, { kind: "text", ...placeOf(open), key: "" });
+  return held?.cause === "refused" ? held : undefined;
+}
+
+/**
+ * What a save was made from into a file that shows a refused text: its author left in or took out
+ * what was refused, so it counts from the text before. Undefined: the file does not show it.
+ */
+export function baseOfRefused(
+  { document }: OpenDocument,
+  state: FileState | undefined,
+  refused: HeldItem | undefined,
+): FileState | undefined {
+  if (!refused || state?.hash !== hashOf(refused.value ?? "")) return undefined;
+  const { form, lines } = splitForm(refused.base ?? "", document.textForm());
+  return { hash: "", base: document.alignText(lines), form };
+}
+
+function fileOf(open: OpenDocument, { dir }: Link) {
+  return { kind: "file", ...placeOf(open), key: dir } as const;
+}

@@ -1,0 +1,79 @@
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { Link } from "../home/links.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { type FolderPlace, isSamePlace, readPlace } from "./folder-place.ts";
+import { identifyProject, identityAmong } from "../git/identity.ts";
+import { findKnownPlace, type KnownPlace, putKnownPlace, renewPlace } from "./place-store.ts";
+import type { Git } from "../git/run-git.ts";
+
+/**
+ * `here`: what was read counts. `gone`: the folder is not there, so that nothing read of it does;
+ * `unknown`: it may be. `another`: what is there now is not known to be this project.
+ */
+export type PlaceStanding =
+  | { readonly kind: "here" }
+  | { readonly kind: "gone" | "unknown" | "another"; readonly note: string };
+
+const HERE: PlaceStanding = { kind: "here" };
+
+/**
+ * Whether the folder at a link's path is the one that was linked. A folder that is removed,
+ * unmounted or exchanged says nothing of the project's text: only a file that is deleted or
+ * emptied in its own folder does.
+ */
+export class LinkedPlace {
+  readonly #link: Link;
+  readonly #store: ReplicaStore<DaemonTables>;
+  readonly #git: Git;
+  #known: KnownPlace | undefined;
+
+  constructor(link: Link, store: ReplicaStore<DaemonTables>, git: Git) {
+    this.#link = link;
+    this.#store = store;
+    this.#git = git;
+  }
+
+  /** To be asked after the file was read: what was read of another folder's does not count. */
+  async check(): Promise<PlaceStanding> {
+    const { dir } = this.#link;
+    const found = await readPlace(dir);
+    if (found.kind !== "folder") {
+      const note = `is left alone: its folder ${found.why}, which deletes nothing`;
+      if (found.kind === "unknown") return { kind: "unknown", note };
+      const ways = `a memsync command that runs in it finds it again, \`memsync unlink '${dir}'\``;
+      return { kind: "gone", note: `${note}; ${ways} forgets it` };
+    }
+    this.#known ??= await findKnownPlace(this.#store.reader, dir);
+    if (!this.#known) return await this.#keepFirst(found.place);
+    if (isSamePlace(this.#known.place, found.place)) {
+      if (!isEqual(this.#known.place, found.place)) await this.#keep(found.place);
+      return HERE;
+    }
+    const isElsewhere = this.#known.place.device !== found.place.device;
+    const where = isElsewhere ? ", or the linked one is not mounted" : "";
+    const note = `is left alone: another folder was put in place of the linked one${where}`;
+    return { kind: "another", note: `${note}; \`memsync link\` there goes on with it` };
+  }
+
+  /** A link of an older version is taken at its word. */
+  async #keepFirst(place: FolderPlace): Promise<PlaceStanding> {
+    const { dir, projectId } = this.#link;
+    const identity = identityAmong(await identifyProject(this.#git, dir), [projectId]);
+    const derivedId = identity.kind === "none" ? undefined : identity.projectId;
+    const isDerived = derivedId === undefined || derivedId === projectId;
+    const evidence = isDerived ? identity.kind : "chosen";
+    this.#known = { place, evidence, derivedId, rootCommit: undefined, change: undefined };
+    const known = this.#known;
+    await this.#store.write(({ db }) => putKnownPlace(db, dir, known));
+    return HERE;
+  }
+
+  async #keep(place: FolderPlace): Promise<void> {
+    await this.#store.write(({ db }) => renewPlace(db, this.#link.dir, place));
+    if (this.#known) this.#known = { ...this.#known, place };
+  }
+}
+
+function isEqual(one: FolderPlace, other: FolderPlace): boolean {
+  return one.device === other.device && one.bornAt === other.bornAt;
+}

@@ -1,0 +1,126 @@
+import type { Kysely, Selectable } from "kysely";
+import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import type { FolderPlace } from "./folder-place.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** What a link's project was derived from. `chosen`: the user named it. */
+export type EvidenceKind = "origin" | "root-commit" | "none" | "chosen";
+
+/**
+ * What happened to a link's folder, for as long as there is something to say of it. `at` is in
+ * milliseconds since the Unix epoch.
+ */
+export type PlaceChange =
+  /**
+   * The folder was at another path before, and its link came along. `wrote`: so did no consent to
+   * write, for it is not sure enough that it is the same.
+   */
+  | { readonly kind: "moved"; readonly from: string; readonly wrote: boolean; readonly at: number }
+  /** Another folder of the same project stands where the linked one stood. */
+  | {
+      readonly kind: "replaced";
+      /** Where the former one is followed now; null where that is not known. */
+      readonly movedTo: string | null;
+      /** Others' changes were written into the former one, which nobody allowed for this one. */
+      readonly wrote: boolean;
+      readonly at: number;
+    };
+
+/** What a folder was like when it was linked, by which it is known again. */
+export interface KnownPlace {
+  readonly place: FolderPlace;
+  readonly evidence: EvidenceKind;
+  /** What its repository said it is, whatever it was linked to; undefined where it said nothing. */
+  readonly derivedId: ProjectId | undefined;
+  /** Undefined where that is not known, as in a shallow clone. */
+  readonly rootCommit: string | undefined;
+  readonly change: PlaceChange | undefined;
+}
+
+/** Undefined for a link that was made before places were kept, or whose database was rebuilt. */
+export async function findKnownPlace(db: Db, dir: string): Promise<KnownPlace | undefined> {
+  const row = await db
+    .selectFrom("link_places")
+    .selectAll()
+    .where("dir", "=", dir)
+    .executeTakeFirst();
+  return row && placeOf(row);
+}
+
+/** What is known of each linked folder, by its path. */
+export async function listKnownPlaces(db: Db): Promise<ReadonlyMap<string, KnownPlace>> {
+  const rows = await db.selectFrom("link_places").selectAll().orderBy("dir").execute();
+  return new Map(rows.map((row) => [row.dir, placeOf(row)]));
+}
+
+/** The paths at which a folder was linked, by its inode, and its time of birth or its device. */
+export async function findPlaceDirs(db: Db, place: FolderPlace): Promise<string[]> {
+  const rows = await db
+    .selectFrom("link_places")
+    .select(["dir", "device"])
+    .where("inode", "=", place.inode)
+    .where("born_at", "=", place.bornAt)
+    .orderBy("dir")
+    .execute();
+  const isIts = ({ device }: { device: string }) => place.bornAt !== "" || device === place.device;
+  return rows.filter(isIts).map(({ dir }) => dir);
+}
+
+function placeOf(row: Selectable<DaemonTables["link_places"]>): KnownPlace {
+  return {
+    place: { device: row.device, inode: row.inode, bornAt: row.born_at },
+    evidence: row.evidence,
+    derivedId: parseProjectId(row.derived_id ?? ""),
+    rootCommit: row.root_commit ?? undefined,
+    change: parseChange(row.change),
+  };
+}
+
+/** What a damaged database gave back may be anything. */
+function parseChange(text: string | null): PlaceChange | undefined {
+  try {
+    return text === null ? undefined : (JSON.parse(text) as PlaceChange);
+  } catch {
+    return undefined;
+  }
+}
+
+export async function putKnownPlace(db: Db, dir: string, known: KnownPlace): Promise<void> {
+  const { place, evidence, derivedId, rootCommit, change } = known;
+  const values = {
+    device: place.device,
+    inode: place.inode,
+    born_at: place.bornAt,
+    evidence,
+    derived_id: derivedId ?? null,
+    root_commit: rootCommit ?? null,
+    change: change ? JSON.stringify(change) : null,
+  };
+  await db
+    .insertInto("link_places")
+    .values({ dir, ...values })
+    .onConflict((conflict) => conflict.column("dir").doUpdateSet(values))
+    .execute();
+}
+
+/** The folder is the same, and its file system says otherwise what it is. */
+export async function renewPlace(db: Db, dir: string, place: FolderPlace): Promise<void> {
+  const values = { device: place.device, inode: place.inode, born_at: place.bornAt };
+  await db.updateTable("link_places").set(values).where("dir", "=", dir).execute();
+}
+
+/** Keeps what there is to say of a link's folder from now on. */
+export async function renewChange(
+  db: Db,
+  dir: string,
+  change: PlaceChange | undefined,
+): Promise<void> {
+  const text = change ? JSON.stringify(change) : null;
+  await db.updateTable("link_places").set({ change: text }).where("dir", "=", dir).execute();
+}
+
+export async function forgetKnownPlace(db: Db, dir: string): Promise<void> {
+  await db.deleteFrom("link_places").where("dir", "=", dir).execute();
+}

@@ -1,0 +1,47 @@
+import { neighbourStart } from "../../shared/replica/text/neighbour-lines.ts";
+import type { PlacedLines } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { isBlank } from "./line-runs.ts";
+
+/**
+ * Lines of a text by index, joined where they stand together, with what each run of them stands
+ * behind, and how many blank lines beside it are among those that come `along` with lines.
+ */
+export function placedRuns(
+  indices: readonly number[],
+  texts: readonly string[],
+  along: ReadonlySet<number>,
+): PlacedLines[] {
+  const isAlong = (at: number) => along.has(at) && isBlank(texts[at] ?? "-");
+  const places: PlacedLines[] = [];
+  let told = 0;
+  for (const [from, to] of runsIn(indices)) {
+    let [start, end] = [from, to];
+    while (start > told && isAlong(start - 1)) start--;
+    while (isAlong(end)) end++;
+    told = end;
+    const text = texts.slice(from, to).join("");
+    const behind = texts.slice(neighbourStart(texts, from), from).join("");
+    places.push({ behind, text, ...blanks(from - start, end - to) });
+  }
+  return places;
+}
+
+/** All lines of places. */
+export function textOf(places: readonly PlacedLines[]): string {
+  return places.map(({ text }) => text).join("");
+}
+
+/** From and to of indices that follow on each other. */
+function runsIn(indices: readonly number[]): (readonly [number, number])[] {
+  const runs: [number, number][] = [];
+  for (const at of [...indices].sort((one, other) => one - other)) {
+    const last = runs.at(-1);
+    if (last && last[1] === at) last[1]++;
+    else runs.push([at, at + 1]);
+  }
+  return runs;
+}
+
+function blanks(before: number, after: number): Pick<PlacedLines, "before" | "after"> {
+  return { ...(before > 0 && { before }), ...(after > 0 && { after }) };
+}

@@ -1,0 +1,350 @@
+import { hasWord } from "../../shared/replica/text/line-diff.ts";
+import type { CapturedText } from "../../shared/replica/text/text.ts";
+import type { NewTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { withoutMark } from "../../shared/replica/text/text-form.ts";
+import type { Arrival } from "./arrivals.ts";
+import { indicesFrom, codeIn, isBlank, isFence, RunFinder, runsOf } from "./line-runs.ts";
+import { saveHunks } from "./save-hunks.ts";
+import { SpanSet } from "./span-set.ts";
+import { type CapturedLine, joinLines, linesOf, splitLines } from "./text-lines.ts";
+import { conflictsOf, type Hunk, nothingUndone, type Undone } from "./undone-conflicts.ts";
+
+/** What a save of a file is judged by. */
+export interface SaveFacts {
+  /** The file as it was last read or written, or what git says that it was made from. */
+  readonly base: CapturedText;
+  /** The document as it is. */
+  readonly live: CapturedText;
+  /** The saved lines. */
+  readonly lines: string;
+  /** What came into the file so shortly before the save that its author may not have seen it. */
+  readonly unseen: readonly Arrival[];
+  /** This machine's name. */
+  readonly machine: string | undefined;
+  /** When it was saved, in milliseconds since the Unix epoch. */
+  readonly savedAt: number;
+  /** git brought it with commits: what the document has of them already is the same. */
+  readonly isPulled: boolean;
+}
+
+/** What a save does. */
+export interface SavePlan {
+  /** What it is an edit of: lines that are not in it are left as they are. */
+  readonly base: CapturedText;
+  /** What the edit makes of that. */
+  readonly lines: string;
+  /** Which of the saved lines, by index, go nowhere: others have moved them, or brought them. */
+  readonly leftOut: ReadonlySet<number>;
+  /** Saved lines, by index, that the save has moved: they are still as new as they were. */
+  readonly moved: ReadonlyMap<number, Arrival>;
+  readonly conflicts: readonly NewTextConflict[];
+}
+
+/**
+ * What a save of a followed file means. It is an edit from the text that the file had last: what it
+ * adds goes in, what it leaves out goes, and what it moves is moved. Only where it undoes what
+ * others changed in this file within `UNSEEN_MS` it may be a wish, or come from a buffer that has
+ * not seen that change. Nothing in a text tells which: two machines may write the same line. So
+ * both sides' text stays, and a conflict says so:
+ *
+ * - lines that others brought and the save has nowhere stay;
+ * - lines that others took away and the save has come back;
+ * - lines that others moved and the save has at their former place stay where others put them;
+ * - lines that others brought together and the save has, all of them, elsewhere are moved.
+ */
+export function planSave(facts: SaveFacts): SavePlan {
+  return new Planner(facts).plan();
+}
+
+/** What a save means that undoes nothing that its author may not have seen. */
+export function plainEdit(base: CapturedText, lines: string): SavePlan {
+  return { base, lines, leftOut: new Set(), moved: new Map(), conflicts: [] };
+}
+
+/** A change of others' that the save's author may not have seen, to be asked about. */
+interface Unseen {
+  readonly arrival: Arrival;
+  readonly brought: SpanSet;
+  readonly moved: ReadonlySet<string>;
+}
+
+class Planner {
+  readonly #facts: SaveFacts;
+  readonly #unseen: readonly Unseen[];
+  readonly #before: readonly CapturedLine[];
+  readonly #saved: readonly string[];
+  /** What the lines of the base and of the save say, however they end. */
+  readonly #shown: readonly string[];
+  readonly #after: readonly string[];
+  /** What brought each of the base's lines. */
+  readonly #broughtBy: readonly (Unseen | undefined)[];
+  /** Indices of the base's lines in blocks of code. */
+  readonly #code: ReadonlySet<number>;
+  readonly #hunks: readonly Hunk[];
+  /** The added lines, but for blank ones, by index and by what they say. */
+  readonly #added: RunFinder<number>;
+  /** Those that are in no block of code. */
+  readonly #loose: RunFinder<number>;
+  /** Added lines that nothing was decided of yet, by index. */
+  readonly #open = new Set<number>();
+  readonly #leftOut = new Set<number>();
+  readonly #moved = new Map<number, Arrival>();
+  /** Lines of the document that a former save left out and the file does not show yet. */
+  readonly #joined: CapturedLine[] = [];
+  readonly #undone = new Map<Arrival, Undone>();
+
+  constructor(facts: SaveFacts) {
+    this.#facts = facts;
+    this.#unseen = facts.unseen.map((arrival) => {
+      const { brought, moved } = arrival;
+      return { arrival, brought: new SpanSet(brought), moved: new Set(moved) };
+    });
+    this.#before = linesOf(facts.base);
+    this.#saved = splitLines(facts.lines);
+    this.#shown = this.#before.map(({ text }) => withoutMark(text));
+    this.#after = this.#saved.map(withoutMark);
+    this.#broughtBy = this.#before.map(({ spans }) => this.#bringerOf(spans));
+    this.#code = codeIn(this.#shown);
+    const hunks = saveHunks(this.#shown, this.#after, (at) => this.#broughtBy[at] !== undefined);
+    this.#hunks = hunks.map((hunk) => ({ ...hunk, kept: [] }));
+    const added = hunks.map((hunk) => indicesFrom(hunk.from, hunk.added));
+    for (const at of added.flat()) this.#open.add(at);
+    const textOf = (at: number) => this.#after[at] as string;
+    const withText = added.map((all) => all.filter((at) => !isBlank(textOf(at))));
+    this.#added = new RunFinder(withText, textOf);
+    const code = codeIn(this.#after);
+    const loose = withText.map((all) => all.filter((at) => !code.has(at)));
+    this.#loose = new RunFinder(loose, textOf);
+  }
+
+  plan(): SavePlan {
+    if (this.#facts.isPulled) this.#leaveOutShown();
+    if (this.#facts.unseen.length > 0) {
+      for (const hunk of this.#hunks) this.#judgeRemoved(hunk);
+      this.#joinUnshown();
+      this.#judgeAdded();
+      for (const hunk of this.#hunks) this.#judgeBlank(hunk);
+      this.#noteEndings();
+    }
+    this.#leaveOutBlank();
+    const kept = new Set(this.#hunks.flatMap((hunk) => hunk.kept));
+    const base = this.#before.filter((_, at) => !kept.has(at));
+    return {
+      base: joinLines([...base, ...this.#joined]),
+      lines: this.#saved.filter((_, at) => !this.#leftOut.has(at)).join(""),
+      leftOut: this.#leftOut,
+      moved: this.#moved,
+      conflicts: this.#conflicts(),
+    };
+  }
+
+  #conflicts(): NewTextConflict[] {
+    const save = {
+      machine: this.#facts.machine,
+      savedAt: this.#facts.savedAt,
+      shown: this.#shown,
+      after: this.#after,
+      hunks: this.#hunks,
+      leftOut: this.#leftOut,
+      moved: this.#moved,
+      bringerOf: (at: number) => this.#broughtBy[at]?.arrival,
+    };
+    return [...this.#undone].flatMap(([arrival, undone]) => conflictsOf(save, arrival, undone));
+  }
+
+  /** Lines that others brought, but for blank ones: together they are moved, or they stay. */
+  #judgeRemoved(hunk: Hunk): void {
+    const indices = indicesFrom(hunk.at, hunk.removed).filter((at) => !isBlank(this.#textAt(at)));
+    for (const { key, indices: run } of runsOf(indices, (at) => this.#broughtBy[at])) {
+      const { arrival, moved } = key;
+      const twins = this.#twinsOf(run.map((at) => this.#textAt(at)));
+      const undone = this.#undoneOf(arrival);
+      if (!twins) {
+        hunk.kept.push(...run);
+        const left = this.#notElsewhere(run, moved, undone);
+        undone.kept.push(...left);
+        if (left.length > 0) undone.hunks.add(hunk);
+      } else if (run.every((at) => moved.has(this.#textAt(at)))) {
+        hunk.kept.push(...run);
+        undone.putByOthers.stands.push(...run);
+        undone.putByOthers.wanted.push(...twins);
+        for (const at of twins) this.#leftOut.add(at);
+      } else {
+        undone.shifted.from.push(...run);
+        undone.shifted.to.push(...twins);
+        for (const at of twins) this.#moved.set(at, arrival);
+      }
+    }
+  }
+
+  /**
+   * Of a block that is not all elsewhere in the save: those lines that are not. One that is stays
+   * where others put it, but for lines of code, which belong to their block.
+   */
+  #notElsewhere(run: readonly number[], moved: ReadonlySet<string>, undone: Undone): number[] {
+    return run.filter((at) => {
+      const text = this.#textAt(at);
+      const isLoose = hasWord(text) && !this.#code.has(at);
+      const [twin] =
+        (moved.has(text) && this.#twinsOf([text])) ||
+        (isLoose && this.#twinsOf([text], this.#loose)) ||
+        [];
+      if (twin === undefined) return true;
+      undone.putByOthers.stands.push(at);
+      undone.putByOthers.wanted.push(twin);
+      this.#leftOut.add(twin);
+      return false;
+    });
+  }
+
+  /** Added lines that are these, all together. */
+  #twinsOf(
+    texts: readonly string[],
+    among: RunFinder<number> = this.#added,
+  ): readonly number[] | undefined {
+    if (texts.every(isFence)) return undefined;
+    const found = among.find(texts, (at) => this.#open.has(at));
+    for (const at of found ?? []) this.#open.delete(at);
+    return found;
+  }
+
+  /** What a save left out and has again at another place was cut and pasted. */
+  #joinUnshown(): void {
+    for (const { key, lines } of this.#unshownRuns((spans) => this.#bringerOf(spans))) {
+      const twins = this.#twinsOf(lines.map(({ text }) => withoutMark(text)));
+      if (!twins) continue;
+      for (const at of twins) this.#moved.set(at, key.arrival);
+      this.#joined.push(...lines);
+    }
+  }
+
+  /**
+   * What git brings and the document has beyond the file, at the same place, is the same. An equal
+   * line elsewhere is another one.
+   */
+  #leaveOutShown(): void {
+    const live = linesOf(this.#facts.live).filter(({ text }) => !isBlank(text));
+    const liveAt = new Map(live.map((line, at) => [line.spans, at]));
+    const textOf = (line: CapturedLine | undefined) => (line ? withoutMark(line.text) : "");
+    const groups = this.#unshownRuns(() => ANYBODY).map(({ lines }) => lines);
+    const shown = new RunFinder(groups, ({ text }) => withoutMark(text));
+    const saved = indicesFrom(0, this.#after.length).filter((at) => !isBlank(this.#textAfter(at)));
+    const used = new Set<CapturedLine["spans"]>();
+    for (const { from, added } of this.#hunks) {
+      const lines = saved.filter((at) => at >= from && at < from + added);
+      if (lines.length === 0) continue;
+      const texts = lines.map((at) => this.#textAfter(at));
+      const before = this.#textAfter(saved[saved.indexOf(lines[0] as number) - 1] ?? -1);
+      const after = this.#textAfter(saved[saved.indexOf(lines.at(-1) as number) + 1] ?? -1);
+      const twins = shown.findWhere(texts, (run) => {
+        if (run.some(({ spans }) => used.has(spans))) return false;
+        const [first, last] = [run[0], run.at(-1)].map((line) => line && liveAt.get(line.spans));
+        if (first === undefined || last === undefined) return false;
+        const [above, below] = [textOf(live[first - 1]), textOf(live[last + 1])];
+        return above === before || below === after;
+      });
+      for (const { spans } of twins ?? []) used.add(spans);
+      for (const at of twins ? lines : []) {
+        this.#leftOut.add(at);
+        this.#open.delete(at);
+      }
+    }
+  }
+
+  /** The document's lines that the file does not show, but for blank ones, run by run. */
+  #unshownRuns<Key>(keyOf: (spans: CapturedLine["spans"]) => Key | undefined) {
+    const live = linesOf(this.#facts.live).filter(({ text }) => !isBlank(text));
+    const shown = new SpanSet(this.#facts.base.spans);
+    const keys = live.map(({ spans }) => (shown.hasAny(spans) ? undefined : keyOf(spans)));
+    const all = indicesFrom(0, live.length);
+    return runsOf(all, (at) => keys[at]).map(({ key, indices }) => {
+      return { key, lines: indices.map((at) => live[at] as CapturedLine) };
+    });
+  }
+
+  #judgeAdded(): void {
+    for (const arrival of this.#facts.unseen) {
+      const taken = new Map<string, number>();
+      for (const text of arrival.taken) taken.set(text, (taken.get(text) ?? 0) + 1);
+      for (const at of this.#open) {
+        const text = this.#after[at] as string;
+        const count = taken.get(text) ?? 0;
+        if (count === 0 || isFence(text)) continue;
+        taken.set(text, count - 1);
+        this.#open.delete(at);
+        this.#undoneOf(arrival).returned.push(at);
+      }
+    }
+  }
+
+  /** A line that gets a CR before its break is written anew: it is as new as it was. */
+  #noteEndings(): void {
+    let [at, from] = [0, 0];
+    for (const hunk of [...this.#hunks, { at: this.#before.length, removed: 0, added: 0 }]) {
+      for (; at < hunk.at; at++, from++) {
+        const arrival = this.#broughtBy[at]?.arrival;
+        const isLonger = (this.#saved[from]?.length ?? 0) > (this.#before[at]?.text.length ?? 0);
+        if (arrival && isLonger) this.#moved.set(from, arrival);
+      }
+      at += hunk.removed;
+      from += hunk.added;
+    }
+  }
+
+  /**
+   * Blank lines that others brought stay with the lines that they stand between. So do those that
+   * part what stays from what was there, where the save has put something else in their place.
+   */
+  #judgeBlank({ at: first, removed, added, kept }: Hunk): void {
+    if (kept.length === 0) return;
+    const stays = new Set(kept);
+    let isBeside = false;
+    for (let at = first; at < first + removed; at++) {
+      if (!isBlank(this.#textAt(at))) isBeside = stays.has(at);
+      else if (this.#broughtBy[at]) kept.push(at);
+      else if (added > 0 && (isBeside || this.#partsKept(at, first + removed, stays)))
+        kept.push(at);
+    }
+    kept.sort((one, other) => one - other);
+  }
+
+  /** Whether the next line that is not blank stays. */
+  #partsKept(at: number, end: number, stays: ReadonlySet<number>): boolean {
+    let next = at;
+    while (next < end && isBlank(this.#textAt(next))) next++;
+    return stays.has(next);
+  }
+
+  /** Blank lines go nowhere with the lines that go nowhere. */
+  #leaveOutBlank(): void {
+    for (const { from, added } of this.#hunks) {
+      const all = indicesFrom(from, added);
+      const texts = all.filter((at) => !isBlank(this.#after[at] as string));
+      if (texts.length === 0 || texts.some((at) => !this.#leftOut.has(at))) continue;
+      for (const at of all) this.#leftOut.add(at);
+    }
+  }
+
+  #undoneOf(arrival: Arrival): Undone {
+    const known = this.#undone.get(arrival);
+    if (known) return known;
+    const fresh = nothingUndone();
+    this.#undone.set(arrival, fresh);
+    return fresh;
+  }
+
+  #textAfter(at: number): string {
+    return this.#after[at] ?? "";
+  }
+
+  #textAt(at: number): string {
+    return this.#shown[at] as string;
+  }
+
+  #bringerOf(spans: CapturedLine["spans"]): Unseen | undefined {
+    return this.#unseen.find(({ brought }) => brought.hasAny(spans));
+  }
+}
+
+/** Whoever it is. */
+const ANYBODY = {};

@@ -1,0 +1,99 @@
+import type { Kysely } from "kysely";
+import { revisionName } from "../../shared/replica/history/revision-name.ts";
+import { addRevision } from "../../shared/replica/history/revisions.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import type { DaemonTables, SaveOutcome } from "../home/tables.ts";
+
+type Context = WriteContext<DaemonTables>;
+type Db = Kysely<DaemonTables>;
+
+/** Of so many saves of a document it is known what became of them. */
+const SAVES_MAX = 100;
+
+/** A save of a followed file, and what became of it. */
+export interface KeptSave {
+  readonly dir: string;
+  /** Byte for byte. */
+  readonly content: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly savedAt: number;
+  readonly outcome: SaveOutcome;
+  /** Ids of the conflicts that it came to. */
+  readonly conflicts: readonly string[];
+}
+
+/**
+ * Keeps a save in the history, in the transaction that decides what becomes of it. What the
+ * document holds byte for byte is a version there; any other text is kept by itself.
+ */
+export async function keepSave({ db, now }: Context, open: OpenDocument, save: KeptSave) {
+  const revision = revisionName(save.content);
+  if (await settleKept(db, open, save, revision)) return;
+  await addSave(db, open, save, { revision, keptAt: now });
+  if (save.content === open.document.content()) return;
+  await addRevision(db as unknown as Kysely<ReplicaTables>, open.id, {
+    kind: "save",
+    key: "",
+    value: save.content,
+    writtenAt: Math.round(save.savedAt),
+    replacedAt: now,
+    machine: open.writer.machine,
+  });
+}
+
+/** A save that waited, or was held, is kept already. False: it is another one. */
+async function settleKept(
+  db: Db,
+  open: OpenDocument,
+  { dir, outcome, conflicts }: KeptSave,
+  revision: string,
+): Promise<boolean> {
+  const last = await db
+    .selectFrom("saves")
+    .select(["id", "revision", "outcome"])
+    .where("document_id", "=", open.id)
+    .where("dir", "=", dir)
+    .orderBy("id", "desc")
+    .executeTakeFirst();
+  const isOpen = last?.outcome === "waiting" || last?.outcome === "held";
+  if (!isOpen || last.revision !== revision) return false;
+  await db
+    .updateTable("saves")
+    .set({ outcome, conflicts: JSON.stringify([...new Set(conflicts)]) })
+    .where("id", "=", last.id)
+    .execute();
+  return true;
+}
+
+async function addSave(
+  db: Db,
+  { id }: OpenDocument,
+  save: KeptSave,
+  { revision, keptAt }: { readonly revision: string; readonly keptAt: number },
+): Promise<void> {
+  const { dir, savedAt, outcome, conflicts } = save;
+  await db
+    .insertInto("saves")
+    .values({
+      document_id: id,
+      dir,
+      revision,
+      saved_at: Math.round(savedAt),
+      kept_at: keptAt,
+      outcome,
+      conflicts: JSON.stringify([...new Set(conflicts)]),
+    })
+    .execute();
+  const beyond = await db
+    .selectFrom("saves")
+    .select("id")
+    .where("document_id", "=", id)
+    .orderBy("id", "desc")
+    .offset(SAVES_MAX)
+    .limit(1)
+    .executeTakeFirst();
+  if (!beyond) return;
+  await db.deleteFrom("saves").where("document_id", "=", id).where("id", "<=", beyond.id).execute();
+}

@@ -1,0 +1,180 @@
+import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { historyTime } from "../../shared/replica/history/history-clock.ts";
+import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type { CapturedText } from "../../shared/replica/text/text.ts";
+import { holdsAnyLine } from "../../shared/replica/text/standing-lines.ts";
+import {
+  forgetTextConflict,
+  listTextConflicts,
+  type NewTextConflict,
+  recordTextConflict,
+  type TextConflictRecord,
+} from "../../shared/replica/conflicts/text-conflict-record.ts";
+import {
+  type ShownForm,
+  shownForm,
+  splitForm,
+  type TextForm,
+} from "../../shared/replica/text/text-form.ts";
+import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import type { Kysely } from "kysely";
+import type { DaemonTables } from "../home/tables.ts";
+import type { Arrival } from "./arrivals.ts";
+import { applyEdit, type FileContent, knownBase } from "./file-edit.ts";
+import { contentOf, type FileState } from "./file-state.ts";
+import { plainEdit, planSave, type SavePlan } from "./plan-save.ts";
+import { without } from "./span-set.ts";
+import { linesOf, splitLines, type CapturedLine, joinLines } from "./text-lines.ts";
+
+type Context = WriteContext<DaemonTables>;
+
+/** What taking a save came to. */
+export interface TakenSave {
+  readonly state: FileState;
+  /** Ids of the conflicts that were recorded. */
+  readonly conflicts: readonly string[];
+  /** Lines of others that the save has moved: they are as new in the file as they were. */
+  readonly moved: readonly MovedLine[];
+}
+
+/** What a save is judged by besides; see `SaveFacts`. */
+export interface EditOptions {
+  readonly unseen: readonly Arrival[];
+  readonly isPulled?: boolean;
+}
+
+/** A line of the document that stands for one that came into the file with an arrival. */
+export interface MovedLine {
+  readonly arrival: Arrival;
+  readonly spans: CapturedLine["spans"];
+}
+
+/**
+ * Takes a save as an edit from `known`, the text that the file had last. What it undoes of the
+ * changes that its author may not have seen stays on both sides, and is recorded; see `planSave`.
+ */
+export async function takeEdit(
+  context: Context,
+  open: OpenDocument,
+  known: FileState,
+  file: FileContent,
+  { unseen, isPulled = false }: EditOptions,
+): Promise<TakenSave> {
+  const { document, writer } = open;
+  const { form, lines } = splitForm(file.content, known.form);
+  const { machine } = writer;
+  const savedAt = Math.round(file.savedAt);
+  const base = knownBase(open, known.base);
+  const isSure = unseen.length === 0 && !isPulled;
+  const facts = { base, lines, unseen, machine, savedAt, isPulled };
+  const plan = isSure
+    ? plainEdit(base, lines)
+    : planSave({ ...facts, live: document.captureText() });
+  document.setTextForm(changedForm(document.textForm(), known.form, form), context.now);
+  // Before the edit, which finds the same places without knowing whose they are.
+  const told = await record(
+    context,
+    open,
+    [...plan.conflicts, ...formatConflict(known, file, unseen, machine)],
+    file.content,
+  );
+  const edit = await applyEdit(context, open, { seen: plan.base, lines: plan.lines, shown: base });
+  const saved = isSure ? [] : withLeftOut(edit.base, lines, plan);
+  return {
+    state: { hash: file.hash, base: isSure ? edit.base : joinLines(saved), form },
+    conflicts: [...new Set([...edit.conflicts, ...told])],
+    moved: [...plan.moved].map(([at, arrival]) => {
+      return { arrival, spans: without(saved[at]?.spans ?? [], arrival.brought) };
+    }),
+  };
+}
+
+/** Records conflicts in the document, and gives their ids. `saved`: the save that they are of. */
+export async function record(
+  { db, now }: Context,
+  { document }: OpenDocument,
+  conflicts: readonly NewTextConflict[],
+  saved?: string,
+): Promise<string[]> {
+  if (conflicts.length === 0) return [];
+  const time = await historyTime(db as unknown as Kysely<ReplicaTables>, now);
+  return conflicts.map((conflict) => {
+    const same = findSame(document, conflict);
+    if (same && stillTells(same, conflict, saved)) return same.id;
+    if (same) forgetTextConflict(document, same.id);
+    return recordTextConflict(document, conflict, now, time);
+  });
+}
+
+/** A program that saves again and again without reading leaves out the same lines each time. */
+function findSame(
+  document: ReplicaDocument,
+  conflict: NewTextConflict,
+): TextConflictRecord | undefined {
+  const [theirs] = conflict.versions;
+  if (conflict.kind !== "unseen" || theirs.text === "") return undefined;
+  const behind = theirs.places?.[0]?.behind;
+  const content = document.content();
+  return listTextConflicts(document).find((known) => {
+    const isSame = known.versions.some(({ text, places }) => {
+      return text === theirs.text && places[0]?.behind === behind;
+    });
+    return known.kind === "unseen" && isSame && !isOver(known, content);
+  });
+}
+
+/** Whether what a known conflict shows beside those lines is there after this save, too. */
+function stillTells(
+  { versions }: TextConflictRecord,
+  { versions: [theirs] }: NewTextConflict,
+  saved = "",
+): boolean {
+  return versions.every(({ text }) => {
+    return text === "" || text === theirs.text || holdsAnyLine(saved, text);
+  });
+}
+
+/** The saved lines, of which the document has those that were left out elsewhere or not at all. */
+function withLeftOut(edited: CapturedText, lines: string, { leftOut }: SavePlan): CapturedLine[] {
+  const rest = linesOf(edited)[Symbol.iterator]();
+  return splitLines(lines).map((text, at) => {
+    const spans = [{ client: null, clock: 0, length: text.length }];
+    return leftOut.has(at) ? { text, spans } : (rest.next().value ?? { text, spans });
+  });
+}
+
+/** The document's form with what the save changed of the file's: each part by itself. */
+function changedForm(document: TextForm, known: TextForm, saved: TextForm): TextForm {
+  return {
+    bom: saved.bom === known.bom ? document.bom : saved.bom,
+    eol: saved.eol === known.eol ? document.eol : saved.eol,
+    final_newline:
+      saved.final_newline === known.final_newline ? document.final_newline : saved.final_newline,
+  };
+}
+
+/** Only one way of writing a text down can stand: the save's does, and what it undid is told. */
+function formatConflict(
+  known: FileState,
+  { content, savedAt }: FileContent,
+  unseen: readonly Arrival[],
+  machine: string | undefined,
+): NewTextConflict[] {
+  if (!unseen.some(({ former }) => former)) return [];
+  const [was, is] = [shownForm(contentOf(known)), shownForm(content)];
+  const by = unseen.findLast(({ former }) => former && isUndone(former, was, is));
+  if (!by) return [];
+  const versions = [
+    { text: JSON.stringify(was), machine: by.machine, at: by.at },
+    { text: JSON.stringify(is), machine, at: Math.round(savedAt) },
+  ] as const;
+  return [{ kind: "format", versions }];
+}
+
+/** Whether a save gives back a part of the form that others had changed. */
+function isUndone(former: ShownForm, known: ShownForm, saved: ShownForm): boolean {
+  const parts = ["bom", "eol", "final_newline"] as const;
+  return parts.some((part) => former[part] !== known[part] && saved[part] === former[part]);
+}

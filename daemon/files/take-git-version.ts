@@ -1,0 +1,188 @@
+import type { Kysely } from "kysely";
+import { commonLines, hasWord } from "../../shared/replica/text/line-diff.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import { listRevisions } from "../../shared/replica/history/revisions.ts";
+import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
+import type { NewTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { splitForm, withoutMark } from "../../shared/replica/text/text-form.ts";
+import type { CapturedText } from "../../shared/replica/text/text.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { removedSince } from "../home/outgoing.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { findAside } from "./aside-base.ts";
+import { type FileContent, knownBase, takeFirst, takeSave } from "./file-edit.ts";
+import type { FileState } from "./file-state.ts";
+import type { Sight } from "./follow-facts.ts";
+import { isKnownCommit } from "../git/known-commits.ts";
+import { placedRuns, textOf } from "./placed-runs.ts";
+import { pulledBase } from "./pulled-base.ts";
+import { SpanSet } from "./span-set.ts";
+import { record, type TakenSave } from "./take-edit.ts";
+import { contentLines, joinLines, linesOf } from "./text-lines.ts";
+
+type Context = WriteContext<DaemonTables>;
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+/** What a save of a tracked file is an edit of, where git had a hand in it. */
+export async function baseOfEdit(
+  { db }: Context,
+  open: OpenDocument,
+  sight: Sight,
+  known: FileState,
+): Promise<FileState> {
+  const { document } = open;
+  const { file, past } = sight;
+  const own = asideOf(open, sight, known)?.base ?? known.base;
+  const linesIn = (content: string) => splitForm(content, known.form).lines;
+  // What came with commits that other machines have read was made from those, too.
+  const told = (past?.told ?? []).map((text) => document.alignText(linesIn(String(text))));
+  if (told.length === 0 || file.kind !== "text") return { ...known, base: own };
+  const removed = await linesRemoved(db, open.id);
+  const from = told.map((version) => withoutLines(version, removed));
+  return { ...known, base: pulledBase({ from: [...from, own], lines: linesIn(file.content) }) };
+}
+
+/** What the lines said that this machine has taken out, as far back as its log goes. */
+async function linesRemoved(db: Context["db"], documentId: number): Promise<Set<string>> {
+  const pieces = await removedSince(db, documentId, 0);
+  return new Set(pieces.flatMap(({ text }) => text.split("\n").map(withoutMark)).filter(hasWord));
+}
+
+/** A version without lines that the document has not and that say one of these. */
+function withoutLines(version: CapturedText, said: ReadonlySet<string>): CapturedText {
+  const lines = linesOf(version);
+  const isUnknown = (at: number) =>
+    lines[at]?.spans.every(({ client }) => client === null) === true;
+  const out = new Set<number>();
+  for (const [at, { text }] of lines.entries()) {
+    if (!isUnknown(at) || !said.has(withoutBreak(text))) continue;
+    out.add(at);
+    // Blank lines come and go with what they part.
+    for (const step of [-1, 1]) {
+      for (let i = at + step; isUnknown(i) && lines[i]?.text.trim() === ""; i += step) out.add(i);
+    }
+  }
+  return joinLines(lines.filter((_, at) => !out.has(at)));
+}
+
+function withoutBreak(line: string): string {
+  return withoutMark(line).replace(/\n$/, "");
+}
+
+function asideOf(open: OpenDocument, { file, leftBehind }: Sight, known: FileState) {
+  if (!leftBehind || file.kind !== "text") return undefined;
+  return findAside({
+    known: knownBase(open, known.base),
+    committed: contentLines(leftBehind.committed),
+    kept: leftBehind.kept.map(contentLines),
+    lines: splitForm(file.content, known.form).lines,
+  });
+}
+
+/**
+ * Takes a file whose history is not that of what was read last: what was committed where it began
+ * is a version of others', and only what was done to it since counts as an edit.
+ */
+export async function takeGitVersion(
+  context: Context,
+  open: OpenDocument,
+  { committed, past }: Sight,
+  file: FileContent,
+  known: FileState | undefined,
+): Promise<TakenSave> {
+  if (committed === undefined) {
+    return { state: takeFirst(context, open, file), conflicts: [], moved: [] };
+  }
+  const isElsewhere = past?.relation === "elsewhere" && !isTold(open, past.changes);
+  const missing = isElsewhere ? await missingOf(context, open, committed) : [];
+  const { form, lines } = splitForm(file.content, open.document.textForm());
+  const aligned = open.document.alignText(splitForm(committed, form).lines);
+  const isOnward = past?.relation === "onward";
+  // What this machine took out of an older commit's file was not taken out of this one.
+  const removed = isOnward ? await linesRemoved(context.db, open.id) : NOTHING;
+  const version = withoutLines(aligned, removed);
+  const seen = known ? [knownBase(open, known.base)] : [];
+  const base = pulledBase({ from: [version], alsoSeen: seen, lines });
+  const state = await takeSave(context, open, { hash: "", base, form }, file);
+  const kind = isElsewhere ? "renewed" : past?.relation === "back" ? "set-aside" : undefined;
+  const lacking = kind && known ? keptOf(open, { known, version: committed, file, kind }) : [];
+  return { state, conflicts: await record(context, open, [...missing, ...lacking]), moved: [] };
+}
+
+function isTold({ document }: OpenDocument, [last]: readonly string[]): boolean {
+  return isKnownCommit(document, last);
+}
+
+/** What git put in a stash or on another branch stays in the document, and that is told. */
+export function keptAside(
+  open: OpenDocument,
+  sight: Sight,
+  file: FileContent,
+  known: FileState,
+): NewTextConflict[] {
+  const aside = asideOf(open, sight, known);
+  return aside ? kept(open, { known, file, indices: aside.taken, kind: "set-aside" }) : [];
+}
+
+/** Lines that the file had, that are not of the version it is an edit of, and that it lacks. */
+function keptOf(
+  open: OpenDocument,
+  { version, ...lines }: Omit<KeptLines, "indices"> & { readonly version: string },
+): NewTextConflict[] {
+  const { known, file } = lines;
+  const texts = linesOf(known.base).map(({ text }) => withoutMark(text));
+  const [of, has] = [version, file.content].map((text) => {
+    return new Map(commonLines(texts, contentLines(text)));
+  });
+  const indices = texts.flatMap((_, at) => (of?.has(at) || has?.has(at) ? [] : [at]));
+  return kept(open, { ...lines, indices });
+}
+
+/** Lines of what was known that the file lacks and the document has. */
+interface KeptLines {
+  readonly known: FileState;
+  readonly file: FileContent;
+  readonly indices: readonly number[];
+  readonly kind: "renewed" | "set-aside";
+}
+
+function kept(open: OpenDocument, { known, file, indices, kind }: KeptLines): NewTextConflict[] {
+  const live = new SpanSet(open.document.captureText().spans);
+  const before = linesOf(knownBase(open, known.base));
+  const stays = indices.filter((at) => live.hasAny(before[at]?.spans ?? []));
+  const texts = before.map(({ text }) => withoutMark(text));
+  const places = placedRuns(stays, texts, new Set());
+  if (!places.some(({ text }) => hasWord(text))) return [];
+  const { machine } = open.writer;
+  const versions = [
+    { text: textOf(places), machine: undefined, places },
+    { text: "", machine, at: Math.round(file.savedAt) },
+  ] as const;
+  return [{ kind, versions }];
+}
+
+/** Lines that git brought, and that the document has never had as far as this machine knows. */
+async function missingOf(
+  { db, now }: Context,
+  open: OpenDocument,
+  committed: string,
+): Promise<NewTextConflict[]> {
+  const known = await linesEverIn(db as unknown as Kysely<ReplicaTables>, open);
+  const lines = contentLines(committed);
+  const missing = lines.flatMap((line, at) => (hasWord(line) && !known.has(line) ? [at] : []));
+  if (missing.length === 0) return [];
+  const places = placedRuns(missing, lines, new Set());
+  const versions = [
+    { text: textOf(places), machine: open.writer.machine, at: now, places },
+    { text: "", machine: undefined },
+  ] as const;
+  return [{ kind: "elsewhere", versions }];
+}
+
+/** The lines that a document has or had, as far as this machine knows. */
+async function linesEverIn(db: Kysely<ReplicaTables>, { id, document }: OpenDocument) {
+  const former = await listRevisions(db, id, "text", "");
+  const texts = [document.content(), ...former.map(({ value }) => value)];
+  return new Set(texts.flatMap(contentLines));
+}

@@ -1,0 +1,33 @@
+import { projectDocument } from "../../shared/replica/document/address.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { listUnseen } from "./arrival-store.ts";
+import type { FileContent } from "./file-edit.ts";
+import type { FileState } from "./file-state.ts";
+import { holdLateSave } from "./held-save.ts";
+import { keepSave } from "./save-history.ts";
+import { takeEdit } from "./take-edit.ts";
+import type { TakeOptions } from "./take-sight.ts";
+
+/**
+ * Takes a save that was found in a file which had lost its name to ours when it held `base`. Gives
+ * the state that such a file has then.
+ */
+export async function takeLateSave(
+  context: WriteContext<DaemonTables>,
+  base: FileState,
+  file: FileContent,
+  { account, link, clock }: Pick<TakeOptions, "account" | "link" | "clock">,
+): Promise<FileState> {
+  const open = await context.open(projectDocument(account, link.projectId));
+  const save = { dir: link.dir, content: file.content, savedAt: file.savedAt };
+  if (await holdLateSave(context, open, base, file)) {
+    await keepSave(context, open, { ...save, outcome: "held", conflicts: [] });
+    return { ...base, hash: file.hash };
+  }
+  const unseen = await listUnseen(context.db, link.dir, clock, file.savedAt);
+  const { state, conflicts } = await takeEdit(context, open, base, file, { unseen });
+  const outcome = conflicts.length > 0 ? "conflict" : "taken";
+  await keepSave(context, open, { ...save, outcome, conflicts });
+  return state;
+}

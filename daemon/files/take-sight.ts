@@ -1,0 +1,369 @@
+import { projectDocument } from "../../shared/replica/document/address.ts";
+import { diffLines, hasWord } from "../../shared/replica/text/line-diff.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type { ProjectDeletion } from "../../shared/replica/document/deletion-entry.ts";
+import { deletionOf } from "../../shared/replica/document/project-deletion.ts";
+import type { PlacedLines } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { PLAIN_FORM } from "../../shared/replica/text/text-form.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { heldAdvice } from "../held/advice.ts";
+import { dropHeld } from "../home/held-store.ts";
+import type { Link } from "../home/links.ts";
+import { readPosition } from "../home/positions.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import type { ArrivalClock } from "./arrival-clock.ts";
+import { addArrival, listUnseen } from "./arrival-store.ts";
+import { decideFollowing, type FollowDecision } from "./decide-following.ts";
+import { type FileContent, takeFirst, takeSave } from "./file-edit.ts";
+import { factsOf, type Sight } from "./follow-facts.ts";
+import type { Unfollowed } from "./follow-notes.ts";
+import type { FileState } from "./file-state.ts";
+import { type FollowedState, forgetFollowed, readFollowed, writeFollowed } from "./follow-store.ts";
+import { checkedOutEndings, committedEndings } from "../git/git-endings.ts";
+import { baseOfRefused, findRefusedText, holdSave } from "./held-save.ts";
+import { tellCommits } from "../git/known-commits.ts";
+import { indicesFrom } from "./line-runs.ts";
+import { ABSENT_HASH, hashOf } from "../disk/read-file.ts";
+import { noteShown, noteWritten } from "./note-arrival.ts";
+import { keepSave } from "./save-history.ts";
+import { isAsideHere, settleAside } from "./aside-conflicts.ts";
+import { placedRuns, textOf } from "./placed-runs.ts";
+import { record, type TakenSave, takeEdit } from "./take-edit.ts";
+import { baseOfEdit, keptAside, takeGitVersion } from "./take-git-version.ts";
+import { contentLines } from "./text-lines.ts";
+import { isUnchanged } from "./unchanged-file.ts";
+
+type Context = WriteContext<DaemonTables>;
+
+/** What a sight is taken with. */
+export interface TakeOptions {
+  readonly account: string;
+  readonly service: string;
+  readonly link: Link;
+  readonly clock: ArrivalClock;
+  /** For how much longer a file without text does not count. */
+  readonly graceMs: number;
+}
+
+/** What became of a sight. */
+export type Taken =
+  | { readonly kind: "done" }
+  | { readonly kind: "unfollowed"; readonly why: Unfollowed }
+  /** The project was deleted, on whatever machine: its files are nobody's any more. */
+  | { readonly kind: "deleted"; readonly deletion: ProjectDeletion }
+  /** Kept on this machine; why, in words that follow the path. */
+  | { readonly kind: "held"; readonly why: string }
+  | ToWrite;
+
+/** The file is to be written. The intended state is stored already. */
+export interface ToWrite {
+  readonly kind: "write";
+  /** What the file holds, and what it is to hold. */
+  readonly from: FollowedState;
+  readonly to: FileState;
+  readonly content: string;
+}
+
+/**
+ * Does what is decided of a followed file, in one transaction: takes a save into the document, and
+ * says what is to be written into the file.
+ */
+export async function takeSight(
+  context: Context,
+  sight: Sight,
+  options: TakeOptions,
+): Promise<Taken> {
+  return await new Taking(context, sight, options).take();
+}
+
+const ABSENT: FileState = { hash: ABSENT_HASH, base: { text: "", spans: [] }, form: PLAIN_FORM };
+
+/** A file whose CRLF are git's is read as git has it. */
+function withCommittedEndings(sight: Sight): Sight {
+  const { file } = sight;
+  if (!sight.hasGitEndings || file.kind !== "text") return sight;
+  return { ...sight, file: { ...file, content: committedEndings(file.content) } };
+}
+
+function unconflicted(state: FileState): TakenSave {
+  return { state, conflicts: [], moved: [] };
+}
+
+class Taking {
+  readonly #context: Context;
+  readonly #sight: Sight;
+  readonly #options: TakeOptions;
+  readonly #file: FileContent;
+  /** What was saved, byte for byte. */
+  readonly #saved: string;
+
+  constructor(context: Context, sight: Sight, options: TakeOptions) {
+    this.#context = context;
+    this.#sight = withCommittedEndings(sight);
+    this.#options = options;
+    const { file } = this.#sight;
+    const absent = { content: "", hash: ABSENT_HASH, savedAt: context.now };
+    this.#file = file.kind === "text" ? file : absent;
+    this.#saved = sight.file.kind === "text" ? sight.file.content : "";
+  }
+
+  async take(): Promise<Taken> {
+    const { db } = this.#context;
+    const { account, link } = this.#options;
+    const open = await this.#context.open(projectDocument(account, link.projectId));
+    const deletion = deletionOf(open.document);
+    if (deletion) {
+      // Should it be begun anew, file and document meet as if for the first time.
+      if (await readFollowed(db, link.dir)) await forgetFollowed(db, link.dir);
+      return { kind: "deleted", deletion };
+    }
+    const known = await this.#known();
+    if (known && (await isUnchanged(db, open, known, this.#file, this.#sight))) {
+      return { kind: "done" };
+    }
+    const decision = decideFollowing(await this.#facts(open, known));
+    switch (decision) {
+      case "follow":
+      case "meet":
+      case "renew":
+      case "edit":
+      case "version":
+      case "create":
+      case "absent":
+        return await this.#follow(open, known, decision);
+      case "gone":
+      case "emptied-by-git":
+        if (known && !known.isGone) await this.#write({ ...known, isGone: true });
+        return { kind: "unfollowed", why: this.#goneWhy() };
+      case "wait-service":
+        await this.#keepWaiting(open);
+        return { kind: "unfollowed", why: decision };
+      default:
+        return { kind: "unfollowed", why: decision };
+    }
+  }
+
+  #goneWhy(): Unfollowed {
+    return this.#sight.file.kind === "absent" ? "gone" : "emptied-by-git";
+  }
+
+  /** After a crash in the middle of a write, the file shows whether the write came through. */
+  async #known(): Promise<FollowedState | undefined> {
+    const known = await readFollowed(this.#context.db, this.#options.link.dir);
+    if (known?.path !== this.#sight.file.path) return undefined;
+    if (known.next?.hash !== this.#file.hash) return this.#asCommitted(known);
+    await noteWritten(this.#context, known, known.next, this.#options);
+    return this.#asCommitted({ ...known, ...known.next, next: undefined });
+  }
+
+  /** git's CRLF are kept with the file, and are nothing that the document has to do with. */
+  #asCommitted<State extends FileState>(state: State): State {
+    if (!this.#sight.hasGitEndings) return state;
+    return { ...state, form: { ...state.form, eol: "lf" } };
+  }
+
+  #asCheckedOut<State extends FileState>(state: State): State {
+    if (!this.#sight.hasGitEndings) return state;
+    return { ...state, form: { ...state.form, eol: "crlf" } };
+  }
+
+  async #facts(open: OpenDocument, known: FollowedState | undefined) {
+    const { service, graceMs, link } = this.#options;
+    const { remote } = await readPosition(this.#context.db, service, open.id);
+    const hasAnswered = known !== undefined || remote !== undefined;
+    const { document } = open;
+    return factsOf(this.#sight, { known, graceMs, consent: link.write, hasAnswered, document });
+  }
+
+  async #keepWaiting(open: OpenDocument): Promise<void> {
+    if (this.#sight.file.kind === "absent") return;
+    await this.#keep(open, "waiting", []);
+  }
+
+  async #keep(
+    open: OpenDocument,
+    outcome: Parameters<typeof keepSave>[2]["outcome"],
+    conflicts: readonly string[],
+  ): Promise<void> {
+    const { savedAt } = this.#file;
+    const { dir } = this.#options.link;
+    const content = this.#saved;
+    await keepSave(this.#context, open, { dir, content, savedAt, outcome, conflicts });
+  }
+
+  async #write(state: FollowedState): Promise<void> {
+    await writeFollowed(this.#context.db, this.#options.link.dir, state);
+  }
+
+  async #follow(
+    open: OpenDocument,
+    known: FollowedState | undefined,
+    decision: FollowDecision,
+  ): Promise<Taken> {
+    const { db } = this.#context;
+    const why = await holdSave(this.#context, open, this.#options.link, known, this.#file);
+    if (why !== undefined) {
+      await this.#keep(open, "held", []);
+      return { kind: "held", why };
+    }
+    const refused = await findRefusedText(db, open);
+    const shown = known?.hash === this.#file.hash ? undefined : baseOfRefused(open, known, refused);
+    if (shown && refused) await dropHeld(db, refused);
+    const taken = shown
+      ? unconflicted(await takeSave(this.#context, open, shown, this.#file))
+      : await this.#takeWithAside(decision, open, known);
+    await this.#noteMoved(taken);
+    if (this.#sight.past && this.#integrates(decision)) {
+      tellCommits(open.document, this.#sight.past.changes, this.#context.now);
+    }
+    await this.#context.flush(open);
+    if (known?.hash !== this.#file.hash && this.#sight.file.kind === "text") {
+      const outcome = decision === "version" ? "known" : "taken";
+      await this.#keep(open, taken.conflicts.length > 0 ? "conflict" : outcome, taken.conflicts);
+    }
+    const isFree = refused === undefined || shown !== undefined;
+    const next = await this.#settle(open, taken.state, isFree);
+    if (next.kind === "done" && !isFree) return { kind: "held", why: heldAdvice(refused) };
+    return next;
+  }
+
+  /** What git has set aside stays, until a save has it again or somebody settles it. */
+  async #takeWithAside(
+    decision: FollowDecision,
+    open: OpenDocument,
+    known: FollowedState | undefined,
+  ): Promise<TakenSave> {
+    const taken = await this.#takeAs(decision, open, known);
+    settleAside(open, this.#file.content);
+    if (!known || (decision !== "edit" && decision !== "version")) return taken;
+    const aside = keptAside(open, this.#sight, this.#file, known);
+    const told = await record(this.#context, open, aside);
+    return { ...taken, conflicts: [...taken.conflicts, ...told] };
+  }
+
+  async #takeAs(
+    decision: FollowDecision,
+    open: OpenDocument,
+    known: FollowedState | undefined,
+  ): Promise<TakenSave> {
+    const { clock, link } = this.#options;
+    switch (decision) {
+      case "edit": {
+        const { db } = this.#context;
+        const unseen = await listUnseen(db, link.dir, clock, this.#file.savedAt);
+        const base = await baseOfEdit(this.#context, open, this.#sight, known ?? ABSENT);
+        const isPulled = this.#sight.past?.relation === "onward";
+        return await takeEdit(this.#context, open, base, this.#file, { unseen, isPulled });
+      }
+      case "version":
+        return await takeGitVersion(this.#context, open, this.#sight, this.#file, known);
+      case "meet":
+        return await this.#meet(open);
+      case "renew":
+        return await this.#renew(open, known ?? ABSENT);
+      case "follow":
+        return unconflicted(await this.#followed(open, known ?? ABSENT));
+      default:
+        return unconflicted(ABSENT);
+    }
+  }
+
+  /** Bytes that the document has, too, may be other characters of it by now. */
+  async #followed(open: OpenDocument, known: FileState): Promise<FileState> {
+    const { document } = open;
+    if (document.content() !== this.#file.content) return known;
+    const captured = { ...known, base: document.captureText(), form: document.textForm() };
+    await noteShown(this.#context, open, known, captured, this.#options);
+    return captured;
+  }
+
+  /** What the document has beyond a file that was made anew stays, and that is told. */
+  async #renew(open: OpenDocument, known: FileState): Promise<TakenSave> {
+    const { kept } = this.#differences(open);
+    const state = takeFirst(this.#context, open, this.#file);
+    // A command of ours, or a copy from elsewhere, may have put others' lines there.
+    await noteShown(this.#context, open, known, state, this.#options);
+    return { state, conflicts: await this.#tellKept(open, kept), moved: [] };
+  }
+
+  /**
+   * At the first meeting both texts stay. Where either has what the other has not, that is told:
+   * a section may stand twice.
+   */
+  async #meet(open: OpenDocument): Promise<TakenSave> {
+    const { kept, hasMore } = this.#differences(open);
+    const state = takeFirst(this.#context, open, this.#file);
+    const conflicts = hasMore ? await this.#tellKept(open, kept) : [];
+    return { state, conflicts, moved: [] };
+  }
+
+  /** What the document has and the file has not, and whether the file has what it has not. */
+  #differences({ document }: OpenDocument) {
+    const before = contentLines(document.content());
+    const after = contentLines(this.#file.content);
+    const hunks = diffLines(before, after);
+    const gone = hunks.flatMap(({ at, removed }) => indicesFrom(at, removed));
+    const come = hunks.flatMap(({ from, added }) => indicesFrom(from, added));
+    return {
+      kept: placedRuns(gone, before, new Set()),
+      hasMore: come.some((at) => hasWord(after[at] ?? "")),
+    };
+  }
+
+  async #tellKept(open: OpenDocument, kept: readonly PlacedLines[]): Promise<string[]> {
+    if (!kept.some(({ text }) => hasWord(text))) return [];
+    const versions = [
+      { text: textOf(kept), machine: undefined, places: kept },
+      { text: "", machine: open.writer.machine, at: Math.round(this.#file.savedAt) },
+    ] as const;
+    return await record(this.#context, open, [{ kind: "renewed", versions }]);
+  }
+
+  async #noteMoved({ moved }: TakenSave): Promise<void> {
+    const { dir } = this.#options.link;
+    for (const { arrival, spans } of moved) {
+      if (spans.length === 0) continue;
+      const change = { brought: spans, taken: [], moved: [], former: undefined };
+      const id = await addArrival(this.#context.db, dir, change, arrival);
+      this.#options.clock.came(id, arrival.id);
+    }
+  }
+
+  /** Whether the document has, from now on, what the commits have done to the file. */
+  #integrates(decision: FollowDecision): boolean {
+    const relation = this.#sight.past?.relation;
+    if (decision === "meet" || decision === "renew" || decision === "edit") return true;
+    return decision === "follow" && (relation === "same" || relation === "onward");
+  }
+
+  /** Stores the state that was found, and the one that a write is to leave. */
+  async #settle(open: OpenDocument, state: FileState, isFree: boolean): Promise<Taken> {
+    const { document, head: position } = open;
+    const { checkedOut, file, beside } = this.#sight;
+    const text = document.content();
+    const isDue = isFree && text !== this.#file.content && this.#mayWrite(text);
+    const isAside = isDue && isAsideHere(open);
+    const content = this.#sight.hasGitEndings ? checkedOutEndings(text) : text;
+    const captured = { base: document.captureText(), form: document.textForm() };
+    // Beneath lines that git keeps nothing is written: they could not be taken out again.
+    const next =
+      isDue && !isAside ? this.#asCheckedOut({ hash: hashOf(content), ...captured }) : undefined;
+    const here = this.#asCheckedOut(state);
+    const found = { path: file.path, ...here, checkedOut, isGone: false, position, beside };
+    const from = { ...found, next: undefined };
+    await this.#write({ ...found, next });
+    if (next) return { kind: "write", from, to: next, content };
+    return isAside ? { kind: "unfollowed", why: "leave-aside" } : { kind: "done" };
+  }
+
+  /** Others' changes are written into what git leaves alone, or where the user agreed. */
+  #mayWrite(content: string): boolean {
+    const { standing, file } = this.#sight;
+    const { write } = this.#options.link;
+    if (file.kind === "absent") {
+      const mayCreate = write || (standing.kind === "untracked" && standing.ignored);
+      return mayCreate && content.trim() !== "";
+    }
+    return standing.kind !== "tracked" || write;
+  }
+}

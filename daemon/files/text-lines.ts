@@ -1,0 +1,41 @@
+import type { CapturedText } from "../../shared/replica/text/text.ts";
+import { splitForm, withoutMark } from "../../shared/replica/text/text-form.ts";
+import { SpanList, SpanReader, type TextSpan } from "../../shared/replica/text/text-spans.ts";
+
+/** A line of a captured text, and the document's characters that it consists of. */
+export interface CapturedLine {
+  /** With its line break. */
+  readonly text: string;
+  readonly spans: readonly TextSpan[];
+}
+
+/** The lines of a captured text, in order. */
+export function linesOf({ text, spans }: CapturedText): CapturedLine[] {
+  const reader = new SpanReader(spans);
+  let start = 0;
+  return splitLines(text).map((line) => {
+    const own = new SpanList();
+    reader.copy(start, start + line.length, own);
+    start += line.length;
+    return { text: line, spans: own.spans };
+  });
+}
+
+/** The captured text that has these lines. */
+export function joinLines(lines: readonly CapturedLine[]): CapturedText {
+  const list = new SpanList();
+  for (const { spans } of lines) {
+    for (const { client, clock, length } of spans) list.push(client, clock, length);
+  }
+  return { text: lines.map(({ text }) => text).join(""), spans: list.spans };
+}
+
+/** A text's lines, each with its line break. */
+export function splitLines(text: string): string[] {
+  return text === "" ? [] : text.split(/(?<=\n)/);
+}
+
+/** What the lines of a content say, each with its line feed, however it is written down. */
+export function contentLines(content: string): string[] {
+  return splitLines(splitForm(content).lines).map(withoutMark);
+}

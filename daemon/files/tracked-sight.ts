@@ -1,0 +1,143 @@
+import type { ProjectId } from "../../shared/ids.ts";
+import { hasWord } from "../../shared/replica/text/line-diff.ts";
+import { plainLines } from "../../shared/replica/text/text-form.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { World } from "../../shared/world.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { contentOf } from "./file-state.ts";
+import type { LeftBehind, Readable, Sight } from "./follow-facts.ts";
+import type { CheckedOut, FollowedState } from "./follow-store.ts";
+import { hasGitEndings } from "../git/git-endings.ts";
+import { readFilePast } from "../git/git-past.ts";
+import type { Head } from "../git/git-refs.ts";
+import { type FileStanding, readHeadText } from "../git/git-state.ts";
+import { readKnownCommits } from "../git/known-commits.ts";
+import { type FileRead, textOf } from "../disk/read-file.ts";
+import { readTrackedText, type Sighting, type TrackedRead } from "../git/read-tracked-text.ts";
+import { type Git, GitTrouble } from "../git/run-git.ts";
+import { readKeptTexts } from "../git/set-aside.ts";
+
+/** Whose file it is, and what tells of it. */
+export interface TrackedSightOptions {
+  readonly store: ReplicaStore<DaemonTables>;
+  readonly world: World;
+  readonly git: Git;
+  readonly account: string;
+  readonly projectId: ProjectId;
+}
+
+/** What a look at a tracked file came to. */
+export type TrackedSight =
+  | { readonly kind: "sight"; readonly sight: GitSight }
+  | Extract<FileRead, { kind: "problem" }>
+  | Extract<TrackedRead, { kind: "not-now" }>
+  /** Another branch is checked out by now. */
+  | { readonly kind: "moved" };
+
+/** A sight but for what only a missing file needs. */
+type GitSight = Omit<Sight, "tree" | "beside">;
+type Tracked = Extract<FileStanding, { kind: "tracked" }>;
+
+/**
+ * Gathers what git says of a tracked file that is followed on the default branch: its text, once it
+ * is sure to be that branch's, and what git brought or took since it was read last.
+ */
+export class TrackedSights {
+  readonly #options: TrackedSightOptions;
+  #sighting: Sighting | undefined;
+
+  constructor(options: TrackedSightOptions) {
+    this.#options = options;
+  }
+
+  /** Some ten git processes where HEAD has moved or a save is new, else three. */
+  async take(
+    standing: Tracked,
+    path: string,
+    known: FollowedState | undefined,
+  ): Promise<TrackedSight> {
+    const { git, world } = this.#options;
+    const read = await readTrackedText(git, world, standing.file, this.#sighting);
+    this.#sighting = read.sighting;
+    if (read.kind === "not-now") return read;
+    const { head } = read;
+    if (head.branch !== standing.defaultBranch) return { kind: "moved" };
+    const text = read.bytes && textOf(path, read.bytes, read.savedAt ?? world.now());
+    if (text?.kind === "problem") return text;
+    const file: Readable = text?.kind === "text" ? text : { kind: "absent", path };
+    return { kind: "sight", sight: await this.#sightOf(standing, file, head, known) };
+  }
+
+  async #sightOf(
+    standing: Tracked,
+    file: Readable,
+    head: Head,
+    known: FollowedState | undefined,
+  ): Promise<GitSight> {
+    const { account, store, git, projectId } = this.#options;
+    const leftBehind = await this.#leftBehind(standing, file, head, known);
+    const content = file.kind === "text" ? file.content : "";
+    const seen = {
+      file,
+      standing,
+      checkedOut: checkedOutOf(head),
+      leftBehind,
+      hasGitEndings: await hasGitEndings(git, standing.file, content),
+    };
+    const isSame = known !== undefined && known.checkedOut.commit === head.commit;
+    if (isSame) return { ...seen, past: undefined, committed: undefined };
+    const told = await readKnownCommits(store.reader, account, projectId);
+    const past = await readFilePast(git, standing.file, head, {
+      read: known?.checkedOut.commit,
+      isKnown: known !== undefined,
+      isTold: (commit) => told.has(commit),
+    });
+    return { ...seen, past, committed: await this.#textIn(standing, past.putAt, file.path) };
+  }
+
+  /**
+   * What was saved beside a commit is not taken back by who moves it away with git, to a stash or
+   * to another branch. Only where such lines are gone git is asked.
+   */
+  async #leftBehind(
+    standing: Tracked,
+    file: Readable,
+    { commit }: Head,
+    known: FollowedState | undefined,
+  ): Promise<LeftBehind | undefined> {
+    const read = known?.checkedOut.commit;
+    if (!known || file.kind === "absent" || known.hash === file.hash) return undefined;
+    if (commit === undefined || read === undefined) return undefined;
+    const committed = await this.#textIn(standing, read, file.path);
+    const saved = contentOf(known);
+    if (committed === undefined || !isUndone(committed, saved, file.content)) return undefined;
+    const kept = await readKeptTexts(this.#options.git, standing.file, commit);
+    return { committed, kept: kept.map(String) };
+  }
+
+  /** What a commit holds of a tracked file; undefined where that is no text. */
+  async #textIn(
+    { file }: Tracked,
+    commit: string | undefined,
+    path: string,
+  ): Promise<string | undefined> {
+    const head = await readHeadText(this.#options.git, file, commit);
+    if (head.kind === "unknown") throw new GitTrouble(head.reason);
+    const text = head.kind === "text" ? textOf(path, head.bytes, 0) : undefined;
+    return text?.kind === "text" ? text.content : undefined;
+  }
+}
+
+/** What is checked out, as it is kept with what was read. */
+export function checkedOutOf(head: Head | undefined): CheckedOut {
+  if (!head) return { commit: undefined, head: undefined };
+  return { commit: head.commit, head: `${head.branch ?? ""} ${head.commit ?? ""}` };
+}
+
+/** Whether some of what a save changed of a committed text is as it was committed again. */
+function isUndone(committed: string, saved: string, now: string): boolean {
+  const [then, before, after] = [committed, saved, now].map((text) => new Set(plainLines(text)));
+  const isGone = (line: string) => hasWord(line) && !then?.has(line) && !after?.has(line);
+  const isBack = (line: string) => hasWord(line) && !before?.has(line) && after?.has(line) === true;
+  return [...(before ?? [])].some(isGone) || [...(then ?? [])].some(isBack);
+}

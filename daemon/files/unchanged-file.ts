@@ -1,0 +1,33 @@
+import type { Kysely } from "kysely";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import { compiled } from "../../shared/sqlite/compiled.ts";
+import { listHeld, placeOf } from "../home/held-store.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import type { CheckedOut, FollowedState } from "./follow-store.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/**
+ * Whether a look at a file has nothing to do, so that its document need not be made: the file, its
+ * document and what is checked out are as they were left, both say the same, and nothing is held.
+ */
+export async function isUnchanged(
+  db: Db,
+  open: OpenDocument,
+  known: FollowedState,
+  file: { readonly content: string; readonly hash: string },
+  { checkedOut, beside }: { readonly checkedOut: CheckedOut; readonly beside: readonly string[] },
+): Promise<boolean> {
+  const { position, next, isGone } = known;
+  if (known.hash !== file.hash || isGone || next) return false;
+  if (position?.seq !== open.head.seq || position.epoch !== open.head.epoch) return false;
+  if (known.beside?.join() !== beside.join()) return false;
+  const { commit, head } = known.checkedOut;
+  if (commit !== checkedOut.commit || head !== checkedOut.head) return false;
+  const [row] = await findText(db, open.id);
+  return (row?.content ?? "") === file.content && (await listHeld(db, placeOf(open))).length === 0;
+}
+
+const findText = compiled((db: Db, documentId: number) =>
+  db.selectFrom("texts").select("content").where("document_id", "=", documentId),
+);

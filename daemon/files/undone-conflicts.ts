@@ -1,0 +1,231 @@
+import type { LineHunk } from "../../shared/replica/text/line-diff.ts";
+import type {
+  NewTextConflict,
+  PlacedLines,
+} from "../../shared/replica/conflicts/text-conflict-record.ts";
+import type { Arrival } from "./arrivals.ts";
+import { indicesFrom, isBlank } from "./line-runs.ts";
+import { placedRuns, textOf } from "./placed-runs.ts";
+
+/** One hunk of the save's diff, and what is decided of its lines. */
+export interface Hunk extends LineHunk {
+  /** Indices of the base's lines that stay. */
+  readonly kept: number[];
+}
+
+/** What a save undid of one change of others', by indices of the base's and of the saved lines. */
+export interface Undone {
+  /** Of the base: what stays, and the hunks that it is in. */
+  readonly kept: number[];
+  readonly hunks: Set<Hunk>;
+  /** Of the save: what comes back. */
+  readonly returned: number[];
+  /** What others moved and the save has at its former place: in the base, and in the save. */
+  readonly putByOthers: { readonly stands: number[]; readonly wanted: number[] };
+  /** What the save moved: from where in the base, to where in the save. */
+  readonly shifted: { readonly from: number[]; readonly to: number[] };
+}
+
+export function nothingUndone(): Undone {
+  return {
+    kept: [],
+    hunks: new Set(),
+    returned: [],
+    putByOthers: { stands: [], wanted: [] },
+    shifted: { from: [], to: [] },
+  };
+}
+
+/** A save's plan, as far as it tells what was undone. */
+export interface DecidedSave {
+  readonly machine: string | undefined;
+  readonly savedAt: number;
+  /** What the lines of the base and of the save say. */
+  readonly shown: readonly string[];
+  readonly after: readonly string[];
+  readonly hunks: readonly Hunk[];
+  /** Of the save: what goes nowhere, and what it has moved. */
+  readonly leftOut: ReadonlySet<number>;
+  readonly moved: ReadonlyMap<number, Arrival>;
+  /** What brought a line of the base. */
+  readonly bringerOf: (at: number) => Arrival | undefined;
+}
+
+/** One conflict for all that a save undid of a change in one way. */
+export function conflictsOf(
+  save: DecidedSave,
+  arrival: Arrival,
+  undone: Undone,
+): NewTextConflict[] {
+  return new Telling(save, arrival, undone).conflicts();
+}
+
+class Telling {
+  readonly #save: DecidedSave;
+  readonly #undone: Undone;
+  readonly #mine: { readonly machine: string | undefined; readonly at: number };
+  readonly #theirs: { readonly machine: string | undefined; readonly at: number };
+  /** The base's blank lines that stay, but for those that another change brought. */
+  readonly #keptBlanks: ReadonlySet<number>;
+
+  constructor(save: DecidedSave, arrival: Arrival, undone: Undone) {
+    this.#save = save;
+    this.#undone = undone;
+    this.#mine = { machine: save.machine, at: save.savedAt };
+    this.#theirs = { machine: arrival.machine, at: arrival.at };
+    const blanks = save.hunks.flatMap(({ kept }) => {
+      return kept.filter((at) => isBlank(save.shown[at] as string));
+    });
+    const isOthers = (at: number) => ![undefined, arrival].includes(save.bringerOf(at));
+    this.#keptBlanks = new Set(blanks.filter((at) => !isOthers(at)));
+  }
+
+  conflicts(): NewTextConflict[] {
+    return [this.#kept(), this.#returned(), this.#putByOthers(), this.#shifted()].flat();
+  }
+
+  #kept(): NewTextConflict[] {
+    const { kept, hunks } = this.#undone;
+    if (kept.length === 0) return [];
+    return [
+      {
+        kind: "unseen",
+        versions: [
+          { ...this.#theirs, ...versionOf(this.#inBase(kept, this.#keptBlanks)) },
+          { ...this.#mine, ...versionOf(this.#addedIn(hunks)) },
+        ],
+      },
+    ];
+  }
+
+  #returned(): NewTextConflict[] {
+    const { hunks, returned } = this.#undone;
+    const told = new Set([...hunks].flatMap(({ from, added }) => indicesFrom(from, added)));
+    const alone = returned.filter((at) => !told.has(at));
+    if (alone.length === 0) return [];
+    const places = this.#inSave(alone, this.#comeWith(alone));
+    return [
+      {
+        kind: "unseen",
+        versions: [
+          { ...this.#theirs, text: "" },
+          { ...this.#mine, ...versionOf(places) },
+        ],
+      },
+    ];
+  }
+
+  #putByOthers(): NewTextConflict[] {
+    const { stands, wanted } = this.#undone.putByOthers;
+    if (wanted.length === 0) return [];
+    const [here, there] = [
+      this.#inBase(stands, this.#keptBlanks),
+      this.#inSave(wanted, this.#save.leftOut),
+    ];
+    return [
+      {
+        kind: "moved",
+        versions: [
+          { ...this.#theirs, ...versionOf(here), isStanding: true },
+          { ...this.#mine, ...versionOf(there) },
+        ],
+      },
+    ];
+  }
+
+  #shifted(): NewTextConflict[] {
+    const { from, to } = this.#undone.shifted;
+    if (from.length === 0) return [];
+    const removed = this.#save.hunks.flatMap(({ at, removed: count, kept }) => {
+      const stays = new Set(kept);
+      return indicesFrom(at, count).filter((each) => !stays.has(each));
+    });
+    const [there, here] = [
+      this.#inBase(from, new Set(removed)),
+      this.#inSave(to, this.#comeWith(to)),
+    ];
+    return [
+      {
+        kind: "moved",
+        versions: [
+          { ...this.#theirs, ...versionOf(there) },
+          { ...this.#mine, ...versionOf(here), isStanding: true },
+        ],
+      },
+    ];
+  }
+
+  #inBase(indices: readonly number[], along: ReadonlySet<number>): PlacedLines[] {
+    return placedRuns(indices, this.#save.shown, along);
+  }
+
+  #inSave(indices: readonly number[], along: ReadonlySet<number>): PlacedLines[] {
+    return placedRuns(indices, this.#save.after, along);
+  }
+
+  /** What the save put where it left something out. */
+  #addedIn(hunks: ReadonlySet<Hunk>): PlacedLines[] {
+    const { leftOut, moved, after } = this.#save;
+    const indices = [...hunks].flatMap(({ from, added }) => indicesFrom(from, added));
+    const open = indices.filter((at) => !leftOut.has(at) && !moved.has(at));
+    const hasText = open.some((at) => !isBlank(after[at] as string));
+    return hasText ? this.#inSave(open, new Set()) : [];
+  }
+
+  /** The blank lines that the save has beside these lines for their sake alone. */
+  #comeWith(lines: readonly number[]): ReadonlySet<number> {
+    const { leftOut } = this.#save;
+    const gone = new Set([...lines, ...leftOut]);
+    const all = this.#save.hunks.flatMap((hunk) => {
+      const along = this.#blanksOf(hunk, gone);
+      // As many of them stand for blank lines that were there before.
+      return along.slice(this.#removedBlanks(hunk));
+    });
+    return new Set(all);
+  }
+
+  #removedBlanks({ at, removed, kept }: Hunk): number {
+    const blank = indicesFrom(at, removed).filter((each) =>
+      isBlank(this.#save.shown[each] as string),
+    );
+    return blank.length - kept.filter((each) => isBlank(this.#save.shown[each] as string)).length;
+  }
+
+  #blanksOf({ from, added }: Hunk, gone: ReadonlySet<number>): number[] {
+    const { after } = this.#save;
+    const along: number[] = [];
+    const end = from + added;
+    for (let start = from, stop = from; start < end; start = stop + 1) {
+      stop = start;
+      while (stop < end && (gone.has(stop) || isBlank(after[stop] as string))) stop++;
+      const stretch = indicesFrom(start, stop - start);
+      const edges = { isFirst: start === from, isLast: stop === end };
+      along.push(...blanksBetween(stretch, (each) => gone.has(each), edges));
+    }
+    return along;
+  }
+}
+
+/**
+ * Of a stretch of lines that go and of blank ones, what goes with the lines: all but the most that
+ * is on one of their sides, which parts what stays. Where nothing that the save added stays on a
+ * side, what was there before has its own blank lines.
+ */
+function blanksBetween(
+  stretch: readonly number[],
+  goes: (at: number) => boolean,
+  { isFirst, isLast }: { readonly isFirst: boolean; readonly isLast: boolean },
+): readonly number[] {
+  const [first, last] = [stretch.findIndex(goes), stretch.findLastIndex(goes)];
+  if (first === -1) return [];
+  const blank = stretch.filter((at) => !goes(at));
+  const [before, behind] = [stretch.slice(0, first), stretch.slice(last + 1)];
+  const isAtFirst = isFirst && (isLast || before.length === 0);
+  if (isAtFirst || (isLast && behind.length === 0)) return blank;
+  const stays = before.length >= behind.length ? before : behind;
+  return blank.filter((at) => !stays.includes(at));
+}
+
+function versionOf(places: readonly PlacedLines[]) {
+  return { text: textOf(places), places };
+}

@@ -1,0 +1,191 @@
+import type { Kysely } from "kysely";
+import { memoryIdOf } from "../../shared/ids.ts";
+import type { JsonValue } from "../../shared/json.ts";
+import { wireDocumentId } from "../../shared/replica/document/address.ts";
+import { OWN_METADATA_PREFIX } from "../../shared/replica/document/own-metadata.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type { PlainWrite, ServiceContext, Withholding } from "./mount.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { writeText } from "../home/text-write.ts";
+import {
+  dropHeld,
+  type HeldItem,
+  type HeldPlace,
+  listHeld,
+  placeOf,
+  putHeld,
+} from "../home/held-store.ts";
+import { memoryReason, memoryTexts, metadataReason, secretReason } from "../held/judge.ts";
+import { findSecrets } from "../held/secret-scan.ts";
+import { hideHeldText, shownText } from "../held/shown-text.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** No row of a memory has so high a number: in lists what is held alone comes last of its time. */
+const FIRST_HELD_ROW = 2 ** 52;
+
+/** What the gateway's writes pass before they enter a document, and how it shows what is held. */
+export function createWithholding(): Withholding {
+  return {
+    async sift(context, open, write) {
+      const sieve = new Sieve(context, open, await listHeld(dbOf(context), placeOf(open)));
+      return await sieve.sift(write);
+    },
+
+    async remove(context, account, id) {
+      const db = dbOf(context);
+      const held = (await listHeld(db)).find(
+        ({ kind, account: owner, document, key, value }) =>
+          owner === account &&
+          kind === "memory" &&
+          value !== undefined &&
+          memoryIdOf(wireDocumentId(document), key) === id,
+      );
+      if (!held) return false;
+      const open = await context.open({ owner: account, name: held.document });
+      open.document.deleteEntry("memories", held.key, held.seen);
+      return await dropHeld(db, held);
+    },
+
+    async memories(db, { account, documents }) {
+      const held = await listHeld(db as unknown as Db);
+      return held
+        .filter(
+          ({ kind, account: owner, document }) =>
+            kind === "memory" && owner === account && documents.includes(document),
+        )
+        .map(({ rowId, document: documentName, key, value, writtenAt }) => ({
+          rowId: FIRST_HELD_ROW + rowId,
+          documentName,
+          memoryId: memoryIdOf(wireDocumentId(documentName), key),
+          key,
+          value,
+          createdAt: writtenAt,
+          updatedAt: writtenAt,
+        }));
+    },
+
+    async text(db, account, document) {
+      return shownText(await listHeld(db as unknown as Db, { account, document }))?.value;
+    },
+  };
+}
+
+function dbOf(context: ServiceContext): Db {
+  return context.db as unknown as Db;
+}
+
+/** One write of the gateway's on its way into a document. */
+class Sieve {
+  readonly #context: ServiceContext;
+  readonly #db: Db;
+  readonly #open: OpenDocument;
+  readonly #held: readonly HeldItem[];
+
+  constructor(context: ServiceContext, open: OpenDocument, held: readonly HeldItem[]) {
+    this.#context = context;
+    this.#db = dbOf(context);
+    this.#open = open;
+    this.#held = held;
+  }
+
+  async sift(write: PlainWrite): Promise<PlainWrite> {
+    if (this.#held.length === 0 && !(await mayHoldSecrets(write))) return write;
+    const { name, claude_md_content: text, memories, metadata, ...rest } = write;
+    const passed: { -readonly [field in keyof PlainWrite]: PlainWrite[field] } = rest;
+    if (name !== undefined && (await this.#metadata(NAME_KEY, name))) passed.name = name;
+    if (text !== undefined && (await this.#text(text))) passed.claude_md_content = text;
+    if (memories) {
+      const kept: { key: string; value: string }[] = [];
+      for (const memory of memories) if (await this.#memory(memory)) kept.push(memory);
+      passed.memories = kept;
+    }
+    if (metadata) {
+      const kept: [string, JsonValue][] = [];
+      for (const [key, value] of Object.entries(metadata)) {
+        if (await this.#metadata(key, value)) kept.push([key, value]);
+      }
+      passed.metadata = Object.fromEntries(kept);
+    }
+    return passed;
+  }
+
+  #find(kind: HeldPlace["kind"], key: string): HeldItem | undefined {
+    return this.#held.find((held) => held.kind === kind && held.key === key);
+  }
+
+  /** True: it is left to be written. */
+  async #memory({ key, value }: { key: string; value: string }): Promise<boolean> {
+    const held = this.#find("memory", key);
+    // What a reader of the merged state sends back is no write.
+    if (held?.value === value) return false;
+    const entries = this.#open.document.memories.get(key);
+    const present = entries.map((entry) => String(entry.value));
+    if (!held && present[0] === value) return true;
+    const reason = await memoryReason(this.#db, { key, value }, present);
+    const place = { kind: "memory", ...placeOf(this.#open), key } as const;
+    const seen = held?.seen ?? entries.map(({ id }) => id);
+    if (reason !== undefined) {
+      await this.#hold({ ...place, value, seen, reason });
+      return false;
+    }
+    if (!held) return true;
+    this.#open.refuseIfFull(() => {
+      this.#open.document.setEntry("memories", key, value, { now: this.#context.now, seen });
+    });
+    await dropHeld(this.#db, place);
+    return false;
+  }
+
+  async #metadata(key: string, value: JsonValue): Promise<boolean> {
+    const entries = this.#open.document.metadata.get(key);
+    const present = entries.map((entry) => JSON.stringify(entry.value));
+    const text = JSON.stringify(value);
+    const reason = await metadataReason(this.#db, key, value, present);
+    const place = { kind: "metadata", ...placeOf(this.#open), key } as const;
+    if (reason === undefined) {
+      if (this.#find("metadata", key)) await dropHeld(this.#db, place);
+      return true;
+    }
+    const seen = entries.map(({ id }) => id);
+    await this.#hold({ ...place, value: text, seen, reason });
+    return false;
+  }
+
+  async #text(value: string): Promise<boolean> {
+    const { document } = this.#open;
+    const shown = shownText(this.#held);
+    if (shown?.value === value) return false;
+    const content = document.content();
+    const base = shown?.base ?? content;
+    const reason = await secretReason(this.#db, value, [content]);
+    const place = { kind: "text", ...placeOf(this.#open), key: "" } as const;
+    if (reason !== undefined) {
+      await this.#hold({ ...place, value, seen: [], base, reason });
+      return false;
+    }
+    if (!shown) return true;
+    const writtenAt = this.#context.now;
+    this.#open.refuseIfFull(() => writeText(document, { base, value, writtenAt }));
+    await hideHeldText(this.#db, placeOf(this.#open));
+    return false;
+  }
+
+  async #hold(write: Omit<Parameters<typeof putHeld>[1], "cause" | "writtenAt">): Promise<void> {
+    await putHeld(this.#db, { ...write, cause: "secret", writtenAt: this.#context.now });
+  }
+}
+
+const NAME_KEY = `${OWN_METADATA_PREFIX}name`;
+
+/** One scan over all of a write, for nearly none holds any. */
+async function mayHoldSecrets(write: PlainWrite): Promise<boolean> {
+  const texts = [
+    write.name ?? "",
+    write.claude_md_content ?? "",
+    ...(write.memories ?? []).flatMap(memoryTexts),
+    JSON.stringify(write.metadata ?? {}),
+  ];
+  // An empty line between them, so that none allows what the next one holds.
+  return (await findSecrets(texts.join("\n\n"))).length > 0;
+}

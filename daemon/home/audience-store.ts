@@ -1,0 +1,60 @@
+import type { Kysely } from "kysely";
+import type { Account } from "../../shared/wire/account.ts";
+import type { DaemonTables } from "./tables.ts";
+import { type Remote, serviceNameOf } from "./remote.ts";
+
+type Db = Kysely<DaemonTables>;
+type At = Pick<Remote, "url" | "account">;
+
+/** Who sees what is in a remote's `global`, as its service said last. */
+export interface Audience extends Account {
+  /** In milliseconds since the Unix epoch; undefined where the service was not asked yet. */
+  readonly heardAt: number | undefined;
+  /** The user knows who sees it, and has agreed to write for them. */
+  readonly agreed: boolean;
+}
+
+const UNKNOWN: Account = { name: null, plan: null, users: null };
+
+/** What is known of a remote's account; changes nothing. */
+export async function findAudience(db: Db, remote: At): Promise<Audience> {
+  const row = await db
+    .selectFrom("audiences")
+    .select(["name", "plan", "users", "heard_at", "agreed_at"])
+    .where("service", "=", serviceNameOf(remote))
+    .where("account", "=", remote.account)
+    .executeTakeFirst();
+  if (!row) return { ...UNKNOWN, heardAt: undefined, agreed: false };
+  const { heard_at, agreed_at, ...account } = row;
+  return { ...account, heardAt: heard_at ?? undefined, agreed: agreed_at !== null };
+}
+
+/**
+ * Keeps what a service said of the account. Who agreed to write for one account has not agreed to
+ * write for another. Durable with its transaction's commit.
+ */
+export async function keepHeard(db: Db, remote: At, heard: Account, now: number): Promise<void> {
+  const { name, plan, users } = heard;
+  const former = await findAudience(db, remote);
+  const isSame = former.name === null || name === null || former.name === name;
+  await put(db, remote, { name, plan, users, heard_at: now, ...(!isSame && { agreed_at: null }) });
+}
+
+/** The user has agreed to write for everybody in the account. Durable with the commit. */
+export async function keepAgreed(db: Db, remote: At, now: number): Promise<void> {
+  await put(db, remote, { agreed_at: now });
+}
+
+async function put(
+  db: Db,
+  remote: At,
+  values: Partial<Omit<DaemonTables["audiences"], "service" | "account">>,
+): Promise<void> {
+  const place = { service: serviceNameOf(remote), account: remote.account };
+  const nothing = { ...UNKNOWN, heard_at: null, agreed_at: null };
+  await db
+    .insertInto("audiences")
+    .values({ ...place, ...nothing, ...values })
+    .onConflict((conflict) => conflict.columns(["service", "account"]).doUpdateSet(values))
+    .execute();
+}

@@ -1,0 +1,37 @@
+import type { Kysely } from "kysely";
+import type { JsonValue } from "../../shared/json.ts";
+import {
+  DELETION_KEY,
+  type ProjectDeletion,
+  parseDeletion,
+} from "../../shared/replica/document/deletion-entry.ts";
+import { timestampOf } from "../../shared/timestamps.ts";
+import type { DaemonTables } from "./tables.ts";
+
+/** A deletion as a status has it. */
+export interface DeletionStatus {
+  readonly at: string;
+  /** Null where that is not known. */
+  readonly machine: string | null;
+}
+
+/** Null for a project that is there. */
+export function deletionStatus(deletion: ProjectDeletion | undefined): DeletionStatus | null {
+  if (!deletion) return null;
+  return { at: timestampOf(deletion.at), machine: deletion.machine ?? null };
+}
+
+/** When and where a project was deleted, as its rows say; undefined for one that is there. */
+export async function readDeletion(
+  db: Kysely<DaemonTables>,
+  project: string,
+): Promise<ProjectDeletion | undefined> {
+  const row = await db
+    .selectFrom("metadata")
+    .innerJoin("documents", "documents.id", "metadata.document_id")
+    .select("value")
+    .where("documents.name", "=", project)
+    .where("metadata.key", "=", DELETION_KEY)
+    .executeTakeFirst();
+  return row && parseDeletion(JSON.parse(row.value) as JsonValue);
+}

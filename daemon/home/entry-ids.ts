@@ -1,0 +1,12 @@
+import type { EntryId } from "../../shared/replica/document/entry-index.ts";
+
+/** Reads JSON `[[client, clock], …]`, as `memories.entry_ids` and the `seen` columns hold it. */
+export function parseEntryIds(text: string): EntryId[] {
+  const pairs = JSON.parse(text) as [number, number][];
+  return pairs.map(([client, clock]) => ({ client, clock }));
+}
+
+/** Writes what `parseEntryIds` reads. */
+export function entryIdsText(ids: readonly EntryId[]): string {
+  return JSON.stringify(ids.map(({ client, clock }) => [client, clock]));
+}

@@ -1,0 +1,199 @@
+import { createHash } from "node:crypto";
+import type { Kysely, Selectable } from "kysely";
+import { base32, type ProjectId } from "../../shared/ids.ts";
+import type { EntryId } from "../../shared/replica/document/entry-index.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import { compiled } from "../../shared/sqlite/compiled.ts";
+import { entryIdsText, parseEntryIds } from "./entry-ids.ts";
+import type { DaemonTables, HeldTable } from "./tables.ts";
+
+type Db = Kysely<DaemonTables>;
+
+const ID_LENGTH = 8;
+
+/** The document that a held write is of. */
+export interface HeldDocument {
+  /** The account of the remote that it is bound to. */
+  readonly account: string;
+  /** A project's id, `user/<user id>` or `global`. */
+  readonly document: string;
+}
+
+/** What a held write is of. There is one of each place. */
+export interface HeldPlace extends HeldDocument {
+  readonly kind: HeldTable["kind"];
+  /** A memory's or metadata's key; empty for a text; the folder of a followed file. */
+  readonly key: string;
+}
+
+/** A write that is kept out of its document: readable on this machine, and sent nowhere. */
+export interface HeldWrite extends HeldPlace {
+  /**
+   * Metadata as JSON. Undefined deletes the key; of a file it is undefined where the file alone
+   * has it.
+   */
+  readonly value: string | undefined;
+  /** The entries that its author saw, which it is to replace. */
+  readonly seen: readonly EntryId[];
+  /** The text that its author saw, where the write is one. */
+  readonly base?: string | undefined;
+  readonly cause: HeldTable["cause"];
+  /** In words that follow its name; nothing of the value is in them. */
+  readonly reason: string;
+  /** SHA-256 of a followed file's bytes, in hex. */
+  readonly hash?: string | undefined;
+  /** What has the same number is tried together, the lowest first; undefined is not tried again. */
+  readonly turn?: number | undefined;
+  /** Milliseconds since the Unix epoch. */
+  readonly writtenAt: number;
+}
+
+/** A held write as it is stored. */
+export interface HeldItem extends HeldWrite {
+  /** Grows with each write that comes to be held. */
+  readonly rowId: number;
+  /** What names it to people. */
+  readonly id: string;
+  /** Nothing was written since that is shown instead. */
+  readonly shown: boolean;
+  /** A person wants it in the document as it is. */
+  readonly allowed: boolean;
+}
+
+/** What names the held write of a place: eight characters of base32 of SHA-256 over the place. */
+export function heldId({ kind, account, document, key }: HeldPlace): string {
+  const place = JSON.stringify([kind, account, document, key]);
+  return base32(createHash("sha256").update(place).digest()).slice(0, ID_LENGTH);
+}
+
+/** Holds a write, in the stead of what was held of its place. Durable with its transaction. */
+export async function putHeld(db: Db, write: HeldWrite): Promise<void> {
+  const { kind, account, document, key, cause, reason } = write;
+  const values = {
+    value: write.value ?? null,
+    base: write.base ?? null,
+    seen: entryIdsText(write.seen),
+    cause,
+    reason,
+    hash: write.hash ?? null,
+    turn: write.turn ?? null,
+    shown: 1,
+    allowed: 0,
+    written_at: write.writtenAt,
+  };
+  await db
+    .insertInto("held")
+    .values({ kind, account, document, key, ...values })
+    .onConflict((conflict) =>
+      conflict.columns(["account", "document", "kind", "key"]).doUpdateSet(values),
+    )
+    .execute();
+}
+
+/** Forgets what is held of a document; what a followed file has is the file's. */
+export async function dropHeldOf(db: Db, document: string): Promise<void> {
+  await db
+    .deleteFrom("held")
+    .where("document", "=", document)
+    .where("kind", "!=", "file")
+    .execute();
+}
+
+export async function findHeld(db: Db, place: HeldPlace): Promise<HeldItem | undefined> {
+  const { account, document, kind, key } = place;
+  const [row] = await findByPlace(db, account, document, kind, key);
+  return row && toItem(row);
+}
+
+/** What is held, of one document or of all, in the order in which it was written. */
+export async function listHeld(db: Db, of?: HeldDocument): Promise<HeldItem[]> {
+  const rows = await db
+    .selectFrom("held")
+    .selectAll()
+    .$if(of !== undefined, (query) =>
+      query.where("account", "=", of?.account ?? "").where("document", "=", of?.document ?? ""),
+    )
+    .orderBy("written_at")
+    .orderBy("id")
+    .execute();
+  return rows.map(toItem);
+}
+
+/** False: nothing was held there. */
+export async function dropHeld(
+  db: Db,
+  { kind, account, document, key }: HeldPlace,
+): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom("held")
+    .where("account", "=", account)
+    .where("kind", "=", kind)
+    .where("document", "=", document)
+    .where("key", "=", key)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** Whose held writes are of an open document. */
+export function placeOf({ address }: OpenDocument): HeldDocument {
+  return { account: address.owner, document: address.name };
+}
+
+/** A project was bound to another account: what is held of it goes along. */
+export async function giveHeldTo(db: Db, project: ProjectId, account: string): Promise<void> {
+  await db.updateTable("held").set({ account }).where("document", "=", project).execute();
+}
+
+/**
+ * A person wants it in the document as it is; the daemon sees to it. False: another write is held
+ * of its place by now, or none, and nobody has said that of that one.
+ */
+export async function allowHeld(db: Db, item: HeldItem): Promise<boolean> {
+  if (!(await isStillHeld(db, item))) return false;
+  await db.updateTable("held").set({ allowed: 1 }).where("id", "=", item.rowId).execute();
+  return true;
+}
+
+/** Deletes it. False: another write is held of its place by now, or none; that stays. */
+export async function dropJust(db: Db, item: HeldItem): Promise<boolean> {
+  return (await isStillHeld(db, item)) && (await dropHeld(db, item));
+}
+
+/** A row is its place's, whatever is written there. */
+async function isStillHeld(db: Db, item: HeldItem): Promise<boolean> {
+  const held = await findHeld(db, item);
+  return held?.writtenAt === item.writtenAt && held.value === item.value;
+}
+
+const findByPlace = compiled(
+  (db: Db, account: string, document: string, kind: HeldTable["kind"], key: string) =>
+    db
+      .selectFrom("held")
+      .selectAll()
+      .where("account", "=", account)
+      .where("document", "=", document)
+      .where("kind", "=", kind)
+      .where("key", "=", key),
+);
+
+function toItem(row: Selectable<HeldTable>): HeldItem {
+  const { kind, account, document, key, cause, reason } = row;
+  return {
+    rowId: row.id,
+    id: heldId({ kind, account, document, key }),
+    kind,
+    account,
+    document,
+    key,
+    value: row.value ?? undefined,
+    base: row.base ?? undefined,
+    seen: parseEntryIds(row.seen),
+    cause,
+    reason,
+    hash: row.hash ?? undefined,
+    turn: row.turn ?? undefined,
+    shown: row.shown === 1,
+    allowed: row.allowed === 1,
+    writtenAt: row.written_at,
+  };
+}

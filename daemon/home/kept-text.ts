@@ -1,0 +1,36 @@
+import { type Kysely, sql } from "kysely";
+import { timestampOf } from "../../shared/timestamps.ts";
+import type { DaemonTables } from "./tables.ts";
+
+/** What is kept of a project's description document. */
+export interface KeptText {
+  readonly lines: number;
+  /** In UTF-8. */
+  readonly bytes: number;
+  /** When it came to be as it is, on this machine. */
+  readonly changed_at: string;
+}
+
+/** Null where the document has no text. */
+export async function readKeptText(
+  db: Kysely<DaemonTables>,
+  account: string,
+  project: string,
+): Promise<KeptText | null> {
+  const row = await db
+    .selectFrom("texts")
+    .innerJoin("documents", "documents.id", "texts.document_id")
+    .select([
+      "texts.updated_at",
+      sql<number>`length(cast(content as blob))`.as("bytes"),
+      sql<number>`length(content) - length(replace(content, char(10), ''))`.as("breaks"),
+      sql<number>`substr(content, -1) = char(10)`.as("ends"),
+    ])
+    .where("owner", "=", account)
+    .where("name", "=", project)
+    .where("content", "!=", "")
+    .executeTakeFirst();
+  if (!row) return null;
+  const lines = Number(row.breaks) + (Number(row.ends) === 1 ? 0 : 1);
+  return { lines, bytes: Number(row.bytes), changed_at: timestampOf(row.updated_at) };
+}

@@ -1,0 +1,90 @@
+import type { Kysely, Selectable } from "kysely";
+import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
+import type { DaemonTables } from "./tables.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** A folder whose project is followed. */
+export interface Link {
+  /** Absolute, with symbolic links resolved. */
+  readonly dir: string;
+  readonly projectId: ProjectId;
+  readonly name: string;
+  /** Others' changes are also written into a file that git tracks, or that is missing. */
+  readonly write: boolean;
+  /** The file that the user chose among several, from the folder. */
+  readonly file?: string | undefined;
+}
+
+/** In the order in which they were linked. */
+export async function listLinks(db: Db): Promise<Link[]> {
+  const rows = await db
+    .selectFrom("links")
+    .select(["dir", "project_id", "name", "write", "file"])
+    .orderBy("linked_at")
+    .orderBy("dir")
+    .execute();
+  return rows.flatMap((row) => parseLink(row) ?? []);
+}
+
+/** Undefined where the project's id is none. */
+export function parseLink(
+  row: Pick<Selectable<DaemonTables["links"]>, "dir" | "project_id" | "name" | "write" | "file">,
+): Link | undefined {
+  const projectId = parseProjectId(row.project_id);
+  if (projectId === undefined) return undefined;
+  const { dir, name, write, file } = row;
+  return { dir, projectId, name, write: write === 1, ...(file !== null && { file }) };
+}
+
+/** What a link is in its table, beside its folder. */
+export function valuesOf({ projectId, name, write, file }: Link) {
+  return { project_id: projectId, name, write: write ? 1 : 0, ...(file !== undefined && { file }) };
+}
+
+/** Adds a link, or gives a known folder's link other terms. A file that was chosen stays so. */
+export async function putLink(db: Db, link: Link, now: number): Promise<void> {
+  const values = valuesOf(link);
+  await db
+    .insertInto("links")
+    .values({ dir: link.dir, ...values, linked_at: now })
+    .onConflict((conflict) => conflict.column("dir").doUpdateSet(values))
+    .execute();
+  const { projectId: project_id, name } = link;
+  await db
+    .insertInto("project_names")
+    .values({ project_id, name })
+    .onConflict((conflict) => conflict.column("project_id").doUpdateSet({ name }))
+    .execute();
+}
+
+/** The name that a project's last link had, which it goes by when it is linked nowhere any more. */
+export async function findLinkedName(db: Db, projectId: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("project_names")
+    .select("name")
+    .where("project_id", "=", projectId)
+    .executeTakeFirst();
+  return row?.name;
+}
+
+/** Chooses the file that counts, from the folder. */
+export async function chooseFile(db: Db, dir: string, file: string): Promise<void> {
+  await db.updateTable("links").set({ file }).where("dir", "=", dir).execute();
+}
+
+/** Gives a link's folder another path. False: it was not linked. */
+export async function moveLinkTo(db: Db, from: string, to: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable("links")
+    .set({ dir: to })
+    .where("dir", "=", from)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** False: the folder was not linked. */
+export async function removeLink(db: Db, dir: string): Promise<boolean> {
+  const { numDeletedRows } = await db.deleteFrom("links").where("dir", "=", dir).executeTakeFirst();
+  return numDeletedRows > 0n;
+}

@@ -1,0 +1,117 @@
+import { existsSync } from "node:fs";
+import type { Kysely } from "kysely";
+import { AppError, messageOf } from "../../shared/errors.ts";
+import { openDatabase, openReader, type SqliteDatabase } from "../../shared/sqlite/database.ts";
+import { isDamage, storageFailure } from "../../shared/sqlite/failures.ts";
+import { migrate, refuseNewer } from "../../shared/sqlite/migrate.ts";
+import {
+  MisfitError,
+  readSchemaState,
+  refuseMisfit,
+  type Schema,
+} from "../../shared/sqlite/misfit.ts";
+import { daemonMigrations, daemonSchema } from "./migrations.ts";
+import type { DaemonTables } from "./tables.ts";
+
+/** Opens a home's database and brings it to the present schema. Throws one sentence if it can't. */
+export async function openHomeDatabase(
+  path: string,
+  onDamage?: (thrown: unknown) => void,
+): Promise<SqliteDatabase<DaemonTables>> {
+  try {
+    const database = await openDatabase<DaemonTables>({ path, onDamage });
+    try {
+      await refuseMisfit(database.reader, daemonSchema);
+      await migrate(database.writer, daemonMigrations);
+      return database;
+    } catch (thrown) {
+      await database.close();
+      throw thrown;
+    }
+  } catch (thrown) {
+    throw databaseError(path, thrown);
+  }
+}
+
+/**
+ * Opens a home's database for reading, brought to the present schema if an older memsync wrote it;
+ * undefined while the process that makes it is not done. Throws one sentence if it can't.
+ */
+export async function openHomeReader(path: string): Promise<Kysely<DaemonTables> | undefined> {
+  const opened = await openLooked(path);
+  if (opened.kind === "present") return opened.reader;
+  await opened.reader.destroy();
+  if (opened.kind === "empty") return undefined;
+  await (await openHomeDatabase(path)).close();
+  return (await openLooked(path)).reader;
+}
+
+/**
+ * Throws one sentence when a newer memsync wrote a home's database, before anything else of the
+ * home is touched. What else may be wrong with it, whoever opens it says.
+ */
+export async function refuseNewerHome(path: string): Promise<void> {
+  if (!existsSync(path)) return;
+  try {
+    await (await openLooked(path)).reader.destroy();
+  } catch (thrown) {
+    if (thrown instanceof Error && thrown.cause instanceof AppError) throw thrown;
+  }
+}
+
+/**
+ * Opens the embedded service's database for reading, as it is; undefined where it has not been made
+ * yet. Throws as `openHomeReader` does.
+ */
+export async function openServiceReader(
+  path: string,
+  schema: Schema,
+): Promise<Kysely<DaemonTables> | undefined> {
+  const { reader, kind } = await openLooked(path, schema);
+  if (kind !== "empty") return reader;
+  await reader.destroy();
+  return undefined;
+}
+
+interface Looked {
+  readonly reader: Kysely<DaemonTables>;
+  readonly kind: "empty" | "older" | "present";
+}
+
+/** Throws one sentence where what is there can't be used. */
+async function openLooked(path: string, schema = daemonSchema): Promise<Looked> {
+  let reader: Kysely<DaemonTables> | undefined;
+  try {
+    reader = await openReader<DaemonTables>(path);
+    const state = await readSchemaState(reader, schema);
+    if (state.kind === "newer") refuseNewer(state.done, schema.migrations);
+    if (state.kind === "misfit") throw new MisfitError(state.reason);
+    return { reader, kind: state.kind === "newer" ? "present" : state.kind };
+  } catch (thrown) {
+    await reader?.destroy();
+    throw databaseError(path, thrown);
+  }
+}
+
+/** A refusal says itself what to do. */
+function databaseError(path: string, thrown: unknown): Error {
+  const problem = messageOf(thrown);
+  const message =
+    thrown instanceof AppError
+      ? `${path} can't be opened: ${problem}`
+      : `${path} can't be opened (${problem}): ${remedyFor(thrown)}`;
+  return new Error(message, { cause: thrown });
+}
+
+function remedyFor(thrown: unknown): string {
+  if (thrown instanceof MisfitError) {
+    return (
+      "stop the daemon if it runs, and `memsync up` sets it aside and makes a new one of what " +
+      "can be read of it and what the service has"
+    );
+  }
+  if (isDamage(thrown)) return "`memsync up` sets it aside and rebuilds it from the service";
+  return (
+    storageFailure(thrown) ?? "put a copy of it back, or move it away to begin with an empty one"
+  );
+}

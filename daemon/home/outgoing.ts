@@ -1,0 +1,114 @@
+import type { Kysely } from "kysely";
+import * as Y from "yjs";
+import { LIMITS } from "../../shared/limits.ts";
+import { isEmptyUpdate } from "../../shared/replica/store/exchange.ts";
+import { checkPayloads, mergeUpdates } from "../../shared/replica/log/log-rows.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import { compiled } from "../../shared/sqlite/compiled.ts";
+import type { DocumentRequest } from "../../shared/wire/exchange.ts";
+import { parseRemoved, type RemovedText } from "../../shared/replica/text/removed-text.ts";
+import type { DaemonTables } from "./tables.ts";
+import type { SyncPosition } from "./positions.ts";
+
+/** One document's part of a call, and what of the local log it covers. */
+export interface Outgoing {
+  readonly request: DocumentRequest;
+  /** Rows up to this one are acknowledged when the service takes the request. */
+  readonly throughSeq: number;
+  /** First contact only fetches; nothing is acknowledged by it. */
+  readonly firstContact: boolean;
+  /** Rows behind `throughSeq` are waiting already. */
+  readonly more: boolean;
+}
+
+/**
+ * What to send of a document. Before first contact: only a question. Then the rows that are not
+ * acknowledged, in log order, in parts of at most `LIMITS.exchangePartBytes`; the whole document
+ * where nothing was acknowledged yet.
+ */
+export async function outgoingOf(
+  db: Kysely<DaemonTables>,
+  open: OpenDocument,
+  position: SyncPosition,
+): Promise<Outgoing> {
+  const throughSeq = open.head.seq;
+  const whole = { throughSeq, firstContact: false, more: false };
+  if (!position.remote) {
+    return {
+      request: { stateVector: Y.encodeStateVector(open.document.ydoc) },
+      ...whole,
+      firstContact: true,
+    };
+  }
+  const request = { position: position.remote };
+  if (position.ackedSeq === 0 && throughSeq > 0) {
+    const update = Y.encodeStateAsUpdate(open.document.ydoc);
+    return { request: { ...request, ...unlessEmpty(update) }, ...whole };
+  }
+  const part = await unacknowledged(db, open.id, position.ackedSeq);
+  if (!part) return { request, ...whole };
+  const { update, ...covered } = part;
+  return { request: { ...request, update }, firstContact: false, ...covered };
+}
+
+function unlessEmpty(update: Uint8Array): { update?: Uint8Array } {
+  return isEmptyUpdate(update) ? {} : { update };
+}
+
+/** Local rows in one update, as far as one call takes them. */
+export interface Part {
+  readonly update: Uint8Array;
+  /** The last row that it covers. */
+  readonly throughSeq: number;
+  readonly more: boolean;
+}
+
+/**
+ * The next part of the local rows after `ackedSeq`; undefined when there are none. Throws
+ * `CorruptDocumentError`: what the disk changed is told to nobody.
+ */
+export async function unacknowledged(
+  db: Kysely<DaemonTables>,
+  documentId: number,
+  ackedSeq: number,
+): Promise<Part | undefined> {
+  const rows = await findLocalRows(db, documentId, ackedSeq);
+  checkPayloads(documentId, rows);
+  const part: Uint8Array[] = [];
+  let bytes = 0;
+  let throughSeq = ackedSeq;
+  for (const { seq, payload } of rows) {
+    bytes += payload.length;
+    if (part.length > 0 && bytes > LIMITS.exchangePartBytes) break;
+    part.push(payload);
+    throughSeq = seq;
+  }
+  if (part.length === 0) return undefined;
+  return { update: mergeUpdates(part), throughSeq, more: part.length < rows.length };
+}
+
+const findLocalRows = compiled((db: Kysely<DaemonTables>, documentId: number, ackedSeq: number) =>
+  db
+    .selectFrom("updates")
+    .select(["seq", "payload", "checksum"])
+    .where("document_id", "=", documentId)
+    .where("seq", ">", ackedSeq)
+    .where("origin", "=", "local")
+    .orderBy("seq"),
+);
+
+/** What this machine has taken out of the text since the last row that the service acknowledged. */
+export async function removedSince(
+  db: Kysely<DaemonTables>,
+  documentId: number,
+  ackedSeq: number,
+): Promise<RemovedText[]> {
+  const rows = await db
+    .selectFrom("updates")
+    .select("removed")
+    .where("document_id", "=", documentId)
+    .where("seq", ">", ackedSeq)
+    .where("removed", "is not", null)
+    .execute();
+  return rows.flatMap(({ removed }) => (removed === null ? [] : parseRemoved(removed)));
+}

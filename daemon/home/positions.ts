@@ -1,0 +1,187 @@
+import type { Kysely } from "kysely";
+import type { DocumentAddress } from "../../shared/replica/document/address.ts";
+import { compiled } from "../../shared/sqlite/compiled.ts";
+import type { Position } from "../../shared/wire/position.ts";
+import type { DaemonTables } from "./tables.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** How far a document has come with a service. */
+export interface SyncPosition {
+  /** The place in the service's log that is integrated here; undefined before first contact. */
+  readonly remote: Position | undefined;
+  /** Rows of the local log up to this one are acknowledged; 0 when none is. */
+  readonly ackedSeq: number;
+  /** Why the service won't take or give this document. */
+  readonly refused: string | undefined;
+}
+
+/** Where a document stands before the service has answered for it. */
+export const NOT_CONTACTED: SyncPosition = { remote: undefined, ackedSeq: 0, refused: undefined };
+
+/**
+ * The position of a document whose service has no log, and was read; see `plain/`. No server's
+ * epoch is that short.
+ */
+export const PLAIN_POSITION: Position = { epoch: "plain", seq: 0 };
+
+/** Stands in `epoch` for a position that was lost and has to be found again; no server gives it. */
+const NO_EPOCH = "?";
+
+/** Where a document stands with a service; never contacted when nothing is kept of it. */
+export async function readPosition(
+  db: Db,
+  service: string,
+  documentId: number,
+): Promise<SyncPosition> {
+  const [row] = await findPosition(db, service, documentId);
+  if (!row) return NOT_CONTACTED;
+  return {
+    remote: row.epoch === NO_EPOCH ? undefined : { epoch: row.epoch, seq: row.seq },
+    ackedSeq: row.acked_seq,
+    refused: row.refused ?? undefined,
+  };
+}
+
+/** Whether a service with a log has answered for the document of this address. */
+export async function isContacted(
+  db: Db,
+  service: string,
+  { owner, name }: DocumentAddress,
+): Promise<boolean> {
+  const [row] = await findContact(db, service, owner, name);
+  return row !== undefined && row.epoch !== NO_EPOCH && row.epoch !== PLAIN_POSITION.epoch;
+}
+
+const findContact = compiled((db: Db, service: string, owner: string, name: string) =>
+  db
+    .selectFrom("sync_positions")
+    .innerJoin("documents", "documents.id", "sync_positions.document_id")
+    .select("sync_positions.epoch")
+    .where("sync_positions.service", "=", service)
+    .where("documents.owner", "=", owner)
+    .where("documents.name", "=", name),
+);
+
+/** Whether the document was last in step with a service that has no log. */
+export function isPlain({ remote }: SyncPosition): boolean {
+  return remote?.epoch === PLAIN_POSITION.epoch;
+}
+
+/** How many of this machine's rows behind `ackedSeq` the service has not acknowledged. */
+export async function countUnacknowledged(
+  db: Db,
+  documentId: number,
+  ackedSeq: number,
+): Promise<number> {
+  const { count } = await db
+    .selectFrom("updates")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("document_id", "=", documentId)
+    .where("origin", "=", "local")
+    .where("seq", ">", ackedSeq)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Replaces where a document stands with a service; durable with its transaction's commit. */
+export async function writePosition(
+  db: Db,
+  service: string,
+  documentId: number,
+  position: SyncPosition,
+): Promise<void> {
+  const { remote, ackedSeq, refused } = position;
+  const epoch = remote?.epoch ?? NO_EPOCH;
+  await putPosition(db, service, documentId, epoch, remote?.seq ?? 0, ackedSeq, refused ?? null);
+}
+
+const findPosition = compiled((db: Db, service: string, documentId: number) =>
+  db
+    .selectFrom("sync_positions")
+    .select(["epoch", "seq", "acked_seq", "refused"])
+    .where("service", "=", service)
+    .where("document_id", "=", documentId),
+);
+
+const putPosition = compiled(
+  (
+    db: Db,
+    service: string,
+    documentId: number,
+    epoch: string,
+    seq: number,
+    ackedSeq: number,
+    refused: string | null,
+  ) =>
+    db
+      .insertInto("sync_positions")
+      .values({ service, document_id: documentId, epoch, seq, acked_seq: ackedSeq, refused })
+      .onConflict((conflict) =>
+        conflict.columns(["service", "document_id"]).doUpdateSet((excluded) => ({
+          epoch: excluded.ref("excluded.epoch"),
+          seq: excluded.ref("excluded.seq"),
+          acked_seq: excluded.ref("excluded.acked_seq"),
+          refused: excluded.ref("excluded.refused"),
+        })),
+      ),
+);
+
+/** Forgets where a document stands with a service: what comes next is first contact. */
+export async function dropPosition(db: Db, service: string, documentId: number): Promise<void> {
+  await db
+    .deleteFrom("sync_positions")
+    .where("service", "=", service)
+    .where("document_id", "=", documentId)
+    .execute();
+}
+
+/** The last row of a document that some service has not to be sent any more; 0 before contact. */
+export async function lowestAcked(db: Db, documentId: number): Promise<number> {
+  const row = await db
+    .selectFrom("sync_positions")
+    .select((select) => select.fn.min("acked_seq").as("acked"))
+    .where("document_id", "=", documentId)
+    .executeTakeFirst();
+  return row?.acked ?? 0;
+}
+
+/**
+ * Forgets how far an account's documents came with any other service than its own. What came from
+ * there was never told to this one, so going back to a former service is a first contact, too.
+ */
+export async function forgetOtherServices(db: Db, account: string, service: string): Promise<void> {
+  const owned = db.selectFrom("documents").select("id").where("owner", "=", account);
+  const others = await db
+    .selectFrom("sync_positions")
+    .select("service")
+    .where("service", "!=", service)
+    .where("document_id", "in", owned)
+    .limit(1)
+    .executeTakeFirst();
+  if (!others) return;
+  await db.deleteFrom("sync_positions").where("document_id", "in", owned).execute();
+}
+
+/** Forgets how far one document came with any service: its next contact is a first one. */
+export async function forgetPositions(db: Db, documentId: number): Promise<void> {
+  await db.deleteFrom("sync_positions").where("document_id", "=", documentId).execute();
+}
+
+/** Whether a service has ever answered for a document of the account. */
+export async function hasEverAnswered(
+  db: Kysely<DaemonTables>,
+  service: string,
+  account: string,
+  name: string,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom("sync_positions")
+    .innerJoin("documents", "documents.id", "sync_positions.document_id")
+    .select("epoch")
+    .where("service", "=", service)
+    .where("owner", "=", account)
+    .where("name", "=", name)
+    .executeTakeFirst();
+  return row !== undefined && row.epoch !== "";
+}

@@ -1,0 +1,96 @@
+import { type Kysely, sql } from "kysely";
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
+import { compiled } from "../../shared/sqlite/compiled.ts";
+import type { DaemonTables } from "./tables.ts";
+import type { Remote, TokenPlace } from "./remote.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** The home's remotes, in the order in which they came; none while all follows the environment. */
+export async function listRemotes(db: Db): Promise<Remote[]> {
+  const rows = await db
+    .selectFrom("remotes")
+    .selectAll()
+    .orderBy("added_at")
+    .orderBy("name")
+    .execute();
+  return rows.map((row) => ({
+    name: row.name,
+    url: row.url ?? undefined,
+    account: row.account as AccountId,
+    tokenPlace: row.token_place ?? undefined,
+    isDefault: row.is_default === 1,
+  }));
+}
+
+/** Adds a remote; durable with its transaction's commit. */
+export async function insertRemote(
+  db: Db,
+  { name, url, account }: Pick<Remote, "name" | "url" | "account">,
+  now: number,
+): Promise<void> {
+  await db
+    .insertInto("remotes")
+    .values({
+      name,
+      url: url ?? null,
+      account,
+      token_place: null,
+      is_default: 0,
+      added_at: now,
+    })
+    .execute();
+}
+
+/** Forgets a remote. What its account owns stays in the replica. */
+export async function deleteRemote(db: Db, name: string): Promise<void> {
+  const gone = db.selectFrom("remotes").select("account").where("name", "=", name);
+  await db.deleteFrom("audiences").where("account", "in", gone).execute();
+  await db.deleteFrom("remotes").where("name", "=", name).execute();
+}
+
+/** Makes one remote the default, and no other. */
+export async function setDefaultRemote(db: Db, name: string): Promise<void> {
+  await db.updateTable("remotes").set({ is_default: 0 }).execute();
+  await db.updateTable("remotes").set({ is_default: 1 }).where("name", "=", name).execute();
+}
+
+/** Remembers where a remote's token is; undefined: nowhere. */
+export async function setTokenPlace(
+  db: Db,
+  name: string,
+  place: TokenPlace | undefined,
+): Promise<void> {
+  await db
+    .updateTable("remotes")
+    .set({ token_place: place ?? null })
+    .where("name", "=", name)
+    .execute();
+}
+
+/**
+ * The account that a project is bound to, which is the owner of its document; the schema allows one
+ * such document in a home. Undefined for a project that the home has none of.
+ */
+export async function findBinding(db: Db, project: ProjectId): Promise<AccountId | undefined> {
+  const [row] = await findOwner(db, project);
+  return row?.owner as AccountId | undefined;
+}
+
+/** As the index `documents_bound_once` has it, which is used for nothing else. */
+const IS_PROJECT = sql<boolean>`name >= 'proj_' and name < 'proj\`'`;
+
+const findOwner = compiled((db: Db, project: string) =>
+  db.selectFrom("documents").select("owner").where("name", "=", project).where(IS_PROJECT),
+);
+
+/** Every project of the home with the account that it is bound to. */
+export async function listBindings(db: Db): Promise<Map<ProjectId, AccountId>> {
+  const rows = await db
+    .selectFrom("documents")
+    .select(["name", "owner"])
+    .where(IS_PROJECT)
+    .orderBy("id")
+    .execute();
+  return new Map(rows.map(({ name, owner }) => [name as ProjectId, owner as AccountId]));
+}

@@ -1,0 +1,26 @@
+import type { World } from "../../shared/world.ts";
+
+/**
+ * Whether `work` comes to its end within `limitMs`, and before `signal` is aborted. It goes on all
+ * the same, and what it rejects with later is nobody's any more.
+ */
+export async function within(
+  world: World,
+  limitMs: number,
+  work: Promise<unknown>,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const late = Promise.withResolvers<false>();
+  const giveUp = () => late.resolve(false);
+  const timer = world.setTimer(limitMs, giveUp);
+  signal?.addEventListener("abort", giveUp);
+  if (signal?.aborted) giveUp();
+  const ended = work.then(() => true);
+  ended.catch(() => undefined);
+  try {
+    return await Promise.race([ended, late.promise]);
+  } finally {
+    timer.cancel();
+    signal?.removeEventListener("abort", giveUp);
+  }
+}

@@ -1,0 +1,126 @@
+import type { Kysely } from "kysely";
+import type { AccountId } from "../../shared/ids.ts";
+import { projectOf } from "../../shared/replica/document/address.ts";
+import type { EntryId } from "../../shared/replica/document/entry-index.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { takeAllowed } from "../held/apply-held.ts";
+import { dropHeld, placeOf, putHeld } from "../home/held-store.ts";
+import { allowSecretsOf, whyHeld, whyMemoryHeld } from "../held/judge.ts";
+import { hideHeldText } from "../held/shown-text.ts";
+import { type InboxWrite, type MemoryWrite, readWholeInbox, type TextWrite } from "./inbox.ts";
+import { LOCAL_ACCOUNT } from "../home/local-account.ts";
+import { findBinding } from "../home/remote-store.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { writeText } from "../home/text-write.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/**
+ * Applies what waits, in order and in one transaction, each write replacing just what its author
+ * saw: the entries it names, and what earlier writes of the inbox made of its key. What may not
+ * enter its document is held, and what a person has allowed enters. A project of which the home
+ * knows nothing yet is bound to `usual`. Resolves to how many writes there were.
+ */
+export async function drainInbox(
+  store: ReplicaStore<DaemonTables>,
+  usual: AccountId = LOCAL_ACCOUNT,
+): Promise<number> {
+  return await store.write((context) => applyInbox(context, usual));
+}
+
+/** The same within a write that goes on to change what the inbox was written for. */
+export async function applyInbox(
+  context: WriteContext<DaemonTables>,
+  usual: AccountId,
+): Promise<number> {
+  const writes = await readWholeInbox(context.db);
+  const made = new Map<string, EntryId[]>();
+  for (const write of writes) await applyWrite(context, write, usual, made);
+  if (writes.length > 0) await context.db.deleteFrom("inbox").execute();
+  await takeAllowed(context);
+  return writes.length;
+}
+
+/** A project that was bound anew since takes along what waits for it. */
+async function addressOf(db: Db, { document, account }: InboxWrite, usual: AccountId) {
+  const project = projectOf(document);
+  if (project === undefined) return { owner: account ?? LOCAL_ACCOUNT, name: document };
+  return { owner: (await findBinding(db, project)) ?? usual, name: document };
+}
+
+/** `made`: by document and key, what earlier writes made. */
+async function applyWrite(
+  context: WriteContext<DaemonTables>,
+  write: InboxWrite,
+  usual: AccountId,
+  made: Map<string, EntryId[]>,
+): Promise<void> {
+  const open = await context.open(await addressOf(context.db, write, usual));
+  const { document } = open;
+  switch (write.kind) {
+    case "memory":
+      await applyMemory(context, open, write, made);
+      break;
+    case "losers":
+      document.deleteEntry("memories", write.key, write.seen);
+      break;
+    case "text":
+      await applyText(context, open, write);
+      break;
+    case "text conflict":
+      document.deleteEntry("metadata", TEXT_CONFLICT_PREFIX + write.id);
+  }
+  // Each is a version of its own in the history.
+  await context.flush(open);
+}
+
+async function applyMemory(
+  { db }: WriteContext<DaemonTables>,
+  open: OpenDocument,
+  write: MemoryWrite,
+  made: Map<string, EntryId[]>,
+): Promise<void> {
+  const { document } = open;
+  const { key, value, writtenAt } = write;
+  const place = JSON.stringify([open.address.owner, write.document, key]);
+  const held = { kind: "memory", ...placeOf(open), key } as const;
+  const seen = [...write.seen, ...(made.get(place) ?? [])];
+  const present = document.memories.get(key).map((entry) => String(entry.value));
+  if (value !== undefined) {
+    if (write.allowSecret) await allowSecretsOf(db, { kind: "memory", key, value }, writtenAt);
+    const why = await whyMemoryHeld(db, open, { key, value }, present);
+    if (why) {
+      await putHeld(db, { ...held, value, seen, writtenAt, ...why });
+      return;
+    }
+  }
+  await dropHeld(db, held);
+  if (value === undefined) document.deleteEntry("memories", key, seen);
+  else document.setEntry("memories", key, value, { now: writtenAt, seen });
+  const own = document.memories.get(key).filter(({ id }) => {
+    return id.client === document.ydoc.clientID;
+  });
+  made.set(
+    place,
+    own.map(({ id }) => id),
+  );
+}
+
+async function applyText(
+  { db }: WriteContext<DaemonTables>,
+  open: OpenDocument,
+  write: TextWrite,
+): Promise<void> {
+  const { value, base, writtenAt } = write;
+  const why = await whyHeld(db, open, value, [open.document.content()]);
+  if (why) {
+    const place = { kind: "text", ...placeOf(open), key: "" } as const;
+    await putHeld(db, { ...place, value, base, seen: [], writtenAt, ...why });
+    return;
+  }
+  await hideHeldText(db, placeOf(open));
+  writeText(open.document, write);
+}

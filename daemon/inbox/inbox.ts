@@ -1,0 +1,127 @@
+import type { Kysely, Selectable } from "kysely";
+import { projectOf } from "../../shared/replica/document/address.ts";
+import type { EntryId } from "../../shared/replica/document/entry-index.ts";
+import { entryIdsText, parseEntryIds } from "../home/entry-ids.ts";
+import { LOCAL_ACCOUNT } from "../home/local-account.ts";
+import type { DaemonTables, InboxTable } from "../home/tables.ts";
+import type { WholeText } from "../home/text-write.ts";
+
+type Db = Kysely<DaemonTables>;
+
+interface InboxItem {
+  /** A project's id, `user/<user id>` or `global`. */
+  readonly document: string;
+  /**
+   * Whose `user` or `global` document; the one that was there before any remote was named when left
+   * out. A project's is found by its id, wherever that is bound by then.
+   */
+  readonly account?: string | undefined;
+  /** Milliseconds since the Unix epoch. */
+  readonly writtenAt: number;
+}
+
+/** Sets or deletes a memory. */
+export interface MemoryWrite extends InboxItem {
+  readonly kind: "memory";
+  readonly key: string;
+  /** Undefined deletes the key. */
+  readonly value: string | undefined;
+  /** The entries that its author saw, which it replaces. */
+  readonly seen: readonly EntryId[];
+  /** What looks like a secret in it is none, says its author. */
+  readonly allowSecret?: boolean;
+}
+
+/** Dismisses losing versions of a memory. */
+export interface LosersDismissal extends InboxItem {
+  readonly kind: "losers";
+  readonly key: string;
+  readonly seen: readonly EntryId[];
+}
+
+/** Replaces a project's text. */
+export interface TextWrite extends InboxItem, WholeText {
+  readonly kind: "text";
+}
+
+/** Dismisses a conflict of a project's text, by its id. */
+export interface TextConflictDismissal extends InboxItem {
+  readonly kind: "text conflict";
+  readonly id: string;
+}
+
+/** A write made while no daemon ran: it waits, durably, for the next one. */
+export type InboxWrite = MemoryWrite | LosersDismissal | TextWrite | TextConflictDismissal;
+
+/** Adds a write behind those that wait; durable with its transaction's commit. */
+export async function appendToInbox(db: Db, write: InboxWrite): Promise<void> {
+  const { kind, document, account = LOCAL_ACCOUNT, writtenAt } = write;
+  await db
+    .insertInto("inbox")
+    .values({ kind, document, account, written_at: writtenAt, ...columnsOf(write) })
+    .execute();
+}
+
+function columnsOf(write: InboxWrite) {
+  switch (write.kind) {
+    case "memory":
+      return {
+        key: write.key,
+        value: write.value ?? null,
+        seen: entryIdsText(write.seen),
+        base: null,
+        allow_secret: write.allowSecret ? 1 : 0,
+      };
+    case "losers":
+      return { key: write.key, value: null, seen: entryIdsText(write.seen), base: null };
+    case "text":
+      return { key: "", value: write.value, seen: "[]", base: write.base };
+    case "text conflict":
+      return { key: write.id, value: null, seen: "[]", base: null };
+  }
+}
+
+/** What waits for a document, oldest first; `account` as in a write. */
+export async function readInbox(
+  db: Db,
+  document: string,
+  account: string = LOCAL_ACCOUNT,
+): Promise<InboxWrite[]> {
+  const rows = await db
+    .selectFrom("inbox")
+    .selectAll()
+    .where("document", "=", document)
+    .$if(projectOf(document) === undefined, (query) => query.where("account", "=", account))
+    .orderBy("id")
+    .execute();
+  return rows.map(toWrite);
+}
+
+/** All that waits, oldest first. */
+export async function readWholeInbox(db: Db): Promise<InboxWrite[]> {
+  const rows = await db.selectFrom("inbox").selectAll().orderBy("id").execute();
+  return rows.map(toWrite);
+}
+
+function toWrite(row: Selectable<InboxTable>): InboxWrite {
+  const { document, account, key, written_at: writtenAt } = row;
+  const item = { document, account, writtenAt };
+  const seen = parseEntryIds(row.seen);
+  switch (row.kind) {
+    case "memory":
+      return {
+        kind: "memory",
+        ...item,
+        key,
+        value: row.value ?? undefined,
+        seen,
+        allowSecret: row.allow_secret === 1,
+      };
+    case "losers":
+      return { kind: "losers", ...item, key, seen };
+    case "text":
+      return { kind: "text", ...item, base: row.base ?? "", value: row.value ?? "" };
+    case "text conflict":
+      return { kind: "text conflict", ...item, id: key };
+  }
+}

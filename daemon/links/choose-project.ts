@@ -1,0 +1,86 @@
+import type { ProjectId } from "../../shared/ids.ts";
+import type { Link } from "../home/links.ts";
+import type { ProjectIdentity } from "../git/identity.ts";
+import type { EvidenceKind, KnownPlace } from "../files/place-store.ts";
+
+/** Better evidence is of a higher number. */
+const STRENGTH: Readonly<Record<EvidenceKind, number>> = {
+  none: 0,
+  "root-commit": 1,
+  origin: 2,
+  chosen: 3,
+};
+
+/** What is known when a folder is linked. */
+export interface LinkFacts {
+  /** The project that the user named. */
+  readonly asked: ProjectId | undefined;
+  readonly identity: ProjectIdentity;
+  readonly rootCommit: string | undefined;
+  /** The folder's link until now, and what the folder was like. */
+  readonly former: Link | undefined;
+  readonly known: KnownPlace | undefined;
+  /** Another folder stands there than the one that was linked. */
+  readonly replaced: boolean;
+}
+
+export interface ChosenProject {
+  /** Undefined: nothing says which, so that it is a new one. */
+  readonly projectId: ProjectId | undefined;
+  readonly evidence: EvidenceKind;
+  readonly derivedId: ProjectId | undefined;
+  /** The former project's memories may come along: it is the same project by a better name. */
+  readonly bringsMemories: boolean;
+}
+
+/**
+ * Which project a folder is linked to. One that is linked already stays what it is until better
+ * evidence appears, or the user says otherwise: when the URL of `origin` changes, other machines
+ * still call the project by the former one, and a silent change of names would part them.
+ */
+export function chooseProject(facts: LinkFacts): ChosenProject {
+  const { asked, identity, former, known } = facts;
+  const derivedId = identity.kind === "none" ? undefined : identity.projectId;
+  const derived = { projectId: derivedId, evidence: identity.kind, derivedId };
+  if (asked !== undefined) {
+    const evidence = asked === derivedId ? identity.kind : "chosen";
+    return { projectId: asked, evidence, derivedId, bringsMemories: true };
+  }
+  if (!former) return { ...derived, bringsMemories: false };
+  const stays = { projectId: former.projectId, bringsMemories: false };
+  if (!known) return { ...derived, projectId: derivedId ?? stays.projectId, bringsMemories: true };
+  if (isAnotherRepository(facts)) return { ...derived, bringsMemories: false };
+  if (derivedId !== undefined && STRENGTH[identity.kind] > STRENGTH[known.evidence]) {
+    return { ...derived, bringsMemories: true };
+  }
+  return { ...stays, evidence: known.evidence, derivedId: known.derivedId };
+}
+
+/** Nothing of one repository's project goes to another's. */
+function isAnotherRepository({ identity, rootCommit, known, replaced }: LinkFacts): boolean {
+  if (identity.kind === "none" || !known || known.evidence === "chosen") return false;
+  if (identity.projectId === known.derivedId) return false;
+  if (replaced) return true;
+  const isOther = rootCommit !== undefined && known.rootCommit !== undefined;
+  return isOther && rootCommit !== known.rootCommit && identity.kind === "origin";
+}
+
+/**
+ * What `status` says of a link whose repository says by now that it is another project; undefined
+ * where it says what it said when it was linked.
+ */
+export function repositoryNote(
+  link: Link,
+  identity: ProjectIdentity,
+  known: KnownPlace | undefined,
+): string | undefined {
+  if (!known || known.evidence === "chosen" || identity.kind === "none") return undefined;
+  const { projectId } = identity;
+  if (projectId === link.projectId || projectId === known.derivedId) return undefined;
+  if (STRENGTH[identity.kind] < STRENGTH[known.evidence]) return undefined;
+  if (STRENGTH[identity.kind] > STRENGTH[known.evidence]) {
+    return "git says better now which project this is: `memsync link` there makes it that one";
+  }
+  const until = `it stays this one, until \`memsync link --id ${projectId}\` there`;
+  return `its repository is named by another URL or first commit now; ${until}`;
+}

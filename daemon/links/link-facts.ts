@@ -1,0 +1,91 @@
+import type { Kysely } from "kysely";
+import { AppError } from "../../shared/errors.ts";
+import type { ChosenProject, LinkFacts } from "./choose-project.ts";
+import { keepHeldSave } from "../held/keep-held-save.ts";
+import type { Link } from "../home/links.ts";
+import { type FolderPlace, isSamePlace, readPlace } from "../files/folder-place.ts";
+import { type FollowedName, listFollowable } from "../disk/followable-files.ts";
+import { forgetFollowed, readFollowed, writeFollowed } from "../files/follow-store.ts";
+import { findRootCommit, identityAmong, type ProjectIdentity } from "../git/identity.ts";
+import { findKnownPlace, type PlaceChange, putKnownPlace } from "../files/place-store.ts";
+import type { Git } from "../git/run-git.ts";
+import type { DaemonTables } from "../home/tables.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** What a folder that is to be linked shows, beside what was known of it. */
+export interface FolderFacts extends Omit<LinkFacts, "asked"> {
+  readonly dir: string;
+  /** Undefined where the folder is gone by now. */
+  readonly place: FolderPlace | undefined;
+}
+
+export async function readLinkFacts(
+  db: Db,
+  git: Git,
+  dir: string,
+  found: ProjectIdentity,
+  former: Link | undefined,
+): Promise<FolderFacts> {
+  const known = former && (await findKnownPlace(db, dir));
+  const identity = identityAmong(found, [former?.projectId, known?.derivedId]);
+  const read = await readPlace(dir);
+  const place = read.kind === "folder" ? read.place : undefined;
+  const replaced = known && place ? !isSamePlace(known.place, place) : false;
+  const rootCommit =
+    identity.kind === "none"
+      ? undefined
+      : (identity.rootCommit ?? (await findRootCommit(git, dir)));
+  return { dir, identity, former, known, place, replaced, rootCommit };
+}
+
+/** What there is still to say of a folder once the user has linked it anew. */
+export function stillToSay(
+  { former, known, replaced }: FolderFacts,
+  { write }: { readonly write?: boolean },
+  now: number,
+): PlaceChange | undefined {
+  const change = known?.change;
+  if (!replaced && change?.kind === "moved") {
+    return { ...change, wrote: change.wrote && write === undefined };
+  }
+  const wrote =
+    (replaced && former?.write === true) || (change?.kind === "replaced" && change.wrote);
+  // Whether it may be written into is asked until it is answered.
+  return wrote && write === undefined
+    ? { kind: "replaced", movedTo: null, wrote, at: now }
+    : undefined;
+}
+
+/**
+ * Another file of the folder counts from now on. It meets the document like one that was made anew:
+ * what the document has beyond it stays, and that is told.
+ */
+export async function turnToFile(db: Db, dir: string, name: FollowedName): Promise<void> {
+  const known = await readFollowed(db, dir);
+  const found = await listFollowable(dir);
+  const chosen = found.find((each) => each.name === name || each.path === name);
+  if (!chosen) throw new AppError("invalid_request", `there is no ${name} in ${dir}`);
+  const { path } = chosen;
+  if (!known || known.path === path) return;
+  const beside = found.map((each) => each.path).filter((each) => each !== path);
+  await keepHeldSave(db, dir);
+  await writeFollowed(db, dir, { ...known, path, beside, isGone: true, next: undefined });
+}
+
+/** Keeps what a folder is like, now that it is linked to the chosen project. */
+export async function keepPlace(
+  db: Db,
+  { dir, place, replaced, known, rootCommit: found }: FolderFacts,
+  { evidence, derivedId }: ChosenProject,
+  change: PlaceChange | undefined,
+): Promise<void> {
+  if (!place) return;
+  // Of another folder's file it is not known what it was made from.
+  if (replaced) {
+    await keepHeldSave(db, dir);
+    await forgetFollowed(db, dir);
+  }
+  const rootCommit = derivedId === known?.derivedId ? (known?.rootCommit ?? found) : found;
+  await putKnownPlace(db, dir, { place, evidence, derivedId, rootCommit, change });
+}

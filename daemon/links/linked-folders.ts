@@ -1,0 +1,478 @@
+import { stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { AppError, messageOf } from "../../shared/errors.ts";
+import { type AccountId, type ProjectId, randomProjectId } from "../../shared/ids.ts";
+import type { Log } from "../../shared/log.ts";
+import { projectDocument } from "../../shared/replica/document/address.ts";
+import { beginAnew } from "../../shared/replica/document/project-deletion.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { chooseProject, repositoryNote } from "./choose-project.ts";
+import type { Home } from "../home/home.ts";
+import { keepFormerLink, forgetFormerLinksAt } from "./former-links.ts";
+import {
+  type FolderFacts,
+  keepPlace,
+  readLinkFacts,
+  stillToSay,
+  turnToFile,
+} from "./link-facts.ts";
+import { type Link, listLinks, putLink, removeLink } from "../home/links.ts";
+import { LOCAL_ACCOUNT } from "../home/local-account.ts";
+import { carryOutPlan } from "./move-link.ts";
+import { findAlias, findLinkAbove, type FoundLink, pathsIn, planPlace } from "./plan-place.ts";
+import { keepLinks, readLinksToKeep } from "../recovery/links-file.ts";
+import { moveToProject } from "./relink.ts";
+import { bindLinks, bindProject } from "../remotes/bind-project.ts";
+import type { OpenRemotes } from "../remotes/open-remotes.ts";
+import { serviceNameOf } from "../home/remote.ts";
+import { ServiceProjects } from "../remotes/service-projects.ts";
+import { type BookOptions, nameEnvironment } from "../remotes/remote-book.ts";
+import { type ChangedRemote, changeRemote, type RemoteChange } from "../remotes/remote-change.ts";
+import { forgetFollowed, forgetGit } from "../files/follow-store.ts";
+import type { FollowedName } from "../disk/followable-files.ts";
+import type { Followers } from "../files/followers.ts";
+import { identifyProject, identityAmong, type ProjectIdentity } from "../git/identity.ts";
+import {
+  findKnownPlace,
+  forgetKnownPlace,
+  listKnownPlaces,
+  type PlaceChange,
+} from "../files/place-store.ts";
+import type { Git } from "../git/run-git.ts";
+import { realPathOf } from "../git/working-tree.ts";
+import { hasEverAnswered } from "../home/positions.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import type { SyncUnit } from "../budget/sync-units.ts";
+
+/** Choices for one `link`; what is left out is derived from the folder or stays as it was. */
+export interface LinkOptions {
+  /** The project to link to, instead of the one that the folder's repository says. */
+  readonly id?: ProjectId;
+  /** Consent to write what git tracks, and to make a missing file; as before when left out. */
+  readonly write?: boolean;
+  /** The file that counts among several, by its name from the folder; found out when left out. */
+  readonly file?: FollowedName;
+  /** Name of the remote to bind the project to; as it is, or else the default, when left out. */
+  readonly remote?: string;
+  /** Begins the project anew, should it have been deleted. */
+  readonly anew?: boolean;
+}
+
+/** A link, with the name of the remote that its project is bound to. */
+export interface BoundLink extends Link {
+  readonly remote: string;
+  /** Other folders that are linked to the project and are not there. */
+  readonly gone: readonly string[];
+}
+
+/** A folder by its real path, and what its repository says of its project. */
+interface IdentifiedFolder {
+  readonly dir: string;
+  readonly identity: ProjectIdentity;
+}
+
+/** A linked folder that is at another path now. */
+export interface MovedFolder {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What is known of a change of links. */
+interface ChangeFacts {
+  /** Names of the remotes that are to be opened anew. */
+  readonly changedRemotes?: readonly string[];
+  /** The folder that it is about, where its repository was just looked at. */
+  readonly identified?: IdentifiedFolder;
+}
+
+/** What linked folders are kept with. */
+export interface LinkedFoldersOptions {
+  readonly home: Home;
+  readonly log: Log;
+  readonly store: ReplicaStore<DaemonTables>;
+  readonly book: BookOptions;
+  readonly git: Git;
+  readonly followers: Followers;
+  readonly remotes: OpenRemotes;
+}
+
+/**
+ * The folders that are linked to projects, each followed by the binding that its project has now.
+ * Changes are made one after another, and nothing follows a folder while its link changes.
+ */
+export class LinkedFolders {
+  readonly #options: LinkedFoldersOptions;
+  #links: readonly Link[] = [];
+  /** By folder: what its repository says of its project that is not so. */
+  readonly #notes = new Map<string, string>();
+  /** Folders of which a service could not be asked yet whether it has an earlier project. */
+  readonly #unasked = new Set<string>();
+  /** Folders of which a service has one. */
+  readonly #former = new Set<string>();
+  /** By folder: what happened to it. */
+  #changes: ReadonlyMap<string, PlaceChange> = new Map();
+  readonly #projects: ServiceProjects;
+  #lastNote: Promise<void> = Promise.resolve();
+  #lastChange: Promise<void> = Promise.resolve();
+  #stopping = false;
+
+  constructor(options: LinkedFoldersOptions) {
+    this.#options = options;
+    this.#projects = new ServiceProjects(options.book.world);
+  }
+
+  get links(): readonly Link[] {
+    return this.#links;
+  }
+
+  /** What the folder's repository says of its project that is not so. */
+  noteOf(dir: string): string | undefined {
+    return this.#notes.get(dir);
+  }
+
+  /** What happened to the folder, as far as there is something to say of it. */
+  changeOf(dir: string): PlaceChange | undefined {
+    return this.#changes.get(dir);
+  }
+
+  /** Reads the links, of which each is bound then. */
+  async load(): Promise<void> {
+    const { store, book } = this.#options;
+    await store.write(async (context) => {
+      await bindLinks(context, book);
+      await nameEnvironment(context, book);
+    });
+    await this.#takeBindings();
+  }
+
+  async followAll(): Promise<void> {
+    for (const link of this.#links) await this.#follow(link);
+    for (const link of this.#links) this.onRepository(link);
+  }
+
+  /** Looks for nothing any more. */
+  stop(): void {
+    this.#stopping = true;
+  }
+
+  /** Resolves when the changes under way are made. */
+  async settled(): Promise<void> {
+    await this.#lastChange;
+    await this.#lastNote;
+  }
+
+  /** Follows a folder's project from now on. Refuses a folder that is not there. */
+  link(folder: string, options: LinkOptions = {}): Promise<BoundLink> {
+    // What git says of several folders is asked at once; they are linked in turn.
+    const found = this.#identify(folder, options);
+    found.catch(() => undefined);
+    return this.#inTurn(async () => this.#link(await found, options));
+  }
+
+  async #identify(folder: string, options: LinkOptions): Promise<IdentifiedFolder> {
+    const dir = await realPathOf(folder);
+    if (!(await isFolder(dir))) {
+      throw new AppError("invalid_request", `${folder} is not a folder`);
+    }
+    if (await holdsHome(dir)) {
+      const whose = `${folder} is your home folder, or holds it`;
+      throw new AppError("invalid_request", `${whose}: link the folder of one project`);
+    }
+    const identity = await identifyProject(this.#options.git, dir);
+    return { dir, identity: await this.#byKnownName(dir, identity, options) };
+  }
+
+  /**
+   * The identity by its former name where that is known, here or to the service: machines that
+   * linked the repository by it go on to share the project with those that link it now.
+   */
+  async #byKnownName(dir: string, identity: ProjectIdentity, { id, remote }: LinkOptions) {
+    if (identity.kind === "none" || identity.formerId === undefined || id) return identity;
+    const { formerId, projectId } = identity;
+    const isKnown = (project: ProjectId) =>
+      this.#options.remotes.bindingOf(project) !== undefined ||
+      this.#links.some((link) => link.projectId === project);
+    if (isKnown(formerId)) return identityAmong(identity, [formerId]);
+    if (isKnown(projectId)) return identity;
+    const { view } = this.#options.remotes;
+    const meant =
+      remote === undefined ? view.default : view.remotes.find(({ name }) => name === remote);
+    const has = meant && (await this.#hasProject(meant.account, formerId));
+    if (has === undefined) this.#unasked.add(dir);
+    return has ? identityAmong(identity, [formerId]) : identity;
+  }
+
+  /** Whether an account's service has a project; undefined where it can't be told. */
+  async #hasProject(account: AccountId, project: ProjectId): Promise<boolean | undefined> {
+    const open = this.#options.remotes.find(account);
+    return open && (await this.#projects.has(account, open.service, project));
+  }
+
+  /** A service has answered for these: what could not be asked of it before is asked now. */
+  onContact(units: readonly SyncUnit[]): void {
+    for (const link of this.#links) {
+      if (this.#unasked.has(link.dir) && units.includes(link.projectId)) this.onRepository(link);
+    }
+  }
+
+  /**
+   * What to say where a repository was linked by its name of today while its service could not be
+   * asked, which has its project by the former one.
+   */
+  async #formerNote({ dir, projectId }: Link, identity: ProjectIdentity) {
+    if (identity.kind === "none" || identity.projectId !== projectId) return undefined;
+    const { formerId } = identity;
+    const account = this.#options.remotes.bindingOf(projectId);
+    if (formerId === undefined || account === undefined) return undefined;
+    if (this.#former.has(dir)) return joinsFormer(formerId);
+    const { remotes, store } = this.#options;
+    const service = serviceNameOf(remotes.remoteOf(account));
+    const isNew = !(await hasEverAnswered(store.reader, service, account, projectId));
+    if (!isNew && !this.#unasked.has(dir)) return undefined;
+    const has = await this.#hasProject(account, formerId);
+    if (has === undefined) this.#unasked.add(dir);
+    else this.#unasked.delete(dir);
+    if (!has) return undefined;
+    this.#former.add(dir);
+    return joinsFormer(formerId);
+  }
+
+  async #link(found: IdentifiedFolder, options: LinkOptions): Promise<BoundLink> {
+    const before = this.#links.find((link) => link.dir === found.dir);
+    const seen = await this.#readFacts(found, before);
+    const isSettled = await this.#settle(found.dir, { isNamed: true });
+    const dir = await this.#pathOf(found.dir);
+    const there = this.#links.find((link) => link.dir === dir);
+    // It may be linked by another path, or have brought its link along just now.
+    const isKnown = there !== undefined && (isSettled || dir !== found.dir);
+    const facts = isKnown ? await this.#readFacts({ ...found, dir }, there) : seen;
+    return await this.#linkBy(facts, options);
+  }
+
+  async #readFacts({ dir, identity }: IdentifiedFolder, former: Link | undefined) {
+    const { store, git } = this.#options;
+    return await readLinkFacts(store.reader, git, dir, identity, former);
+  }
+
+  async #linkBy(facts: FolderFacts, options: LinkOptions): Promise<BoundLink> {
+    const { store, book, remotes } = this.#options;
+    const { dir, identity, former, known, replaced } = facts;
+    // What the service said of another repository that was there says nothing of this one.
+    this.#former.delete(dir);
+    const chosen = chooseProject({ ...facts, asked: options.id });
+    const projectId = chosen.projectId ?? randomProjectId(book.world);
+    // Whoever agreed to writing meant that folder and no other.
+    const write = options.write ?? (!replaced && former?.write === true);
+    const link: Link = { dir, projectId, name: identity.name, write, file: options.file };
+    const others = this.#links.filter((each) => each.dir !== dir && each.projectId === projectId);
+    const binding = { project: projectId, remote: options.remote, former, others };
+    const dirs = [dir, ...(options.remote === undefined ? [] : others.map((each) => each.dir))];
+    const isLeft = replaced && this.#links.some((each) => each.dir === dir);
+    const isOutsideGit = identity.kind === "none" && identity.why === "no-git";
+    const change = () =>
+      store.write(async (context) => {
+        const bound = await bindProject(context, book, binding);
+        if (isLeft && former && known) {
+          await keepFormerLink(context.db, former, known, context.now);
+        }
+        await putLink(context.db, link, context.now);
+        if (options.anew) {
+          const open = await context.find(projectDocument(bound, projectId));
+          if (open) beginAnew(open.document);
+        }
+        await moveToProject(context, bound, former, link, chosen.bringsMemories);
+        if (isOutsideGit) await forgetGit(context.db, dir);
+        await keepPlace(context.db, facts, chosen, stillToSay(facts, options, context.now));
+        if (options.file) await turnToFile(context.db, dir, options.file);
+        return bound;
+      });
+    const account = await this.#unfollowed(dirs, change, { identified: { dir, identity } });
+    const gone: string[] = [];
+    for (const other of others) if (!(await isFolder(other.dir))) gone.push(other.dir);
+    return { ...link, remote: remotes.remoteOf(account)?.name ?? "", gone };
+  }
+
+  /** The path that a folder is linked at: another one that leads to it, if not this one. */
+  async #pathOf(dir: string): Promise<string> {
+    if (this.#links.some((link) => link.dir === dir)) return dir;
+    return (await findAlias(this.#options.store.reader, this.#links, dir)) ?? dir;
+  }
+
+  /** Looks for a linked folder that is not where it was, and follows it where it is now. */
+  onGone(link: Link): void {
+    const settled = this.#inTurn(async () => {
+      if (this.#stopping || !this.#links.some(({ dir }) => dir === link.dir)) return;
+      await this.#settle(link.dir);
+    });
+    settled.catch((thrown) => {
+      this.#options.log.warn({ reason: messageOf(thrown) }, "a moved folder was not followed");
+    });
+  }
+
+  /**
+   * Somebody works in a folder: if it is linked, or one above it, but was moved since, it is
+   * followed where it is. Resolves to where it was. Where nothing was moved it waits for no turn,
+   * for every command asks.
+   */
+  async found(folder: string): Promise<MovedFolder | undefined> {
+    const real = await realPathOf(folder);
+    if (!(await this.#findMovedAbove(real))) return undefined;
+    const moved = await this.#inTurn(async () => {
+      const found = await this.#findMovedAbove(real);
+      if (!found) return undefined;
+      await this.#settle(found.dir);
+      const isHere = this.#links.some(({ dir }) => dir === found.dir);
+      return isHere ? { from: found.link.dir, to: found.dir } : undefined;
+    });
+    if (moved) await this.#options.followers.settledAt(moved.to);
+    return moved;
+  }
+
+  /** The link of a folder, or of the nearest above it, that has another path than it had. */
+  async #findMovedAbove(folder: string): Promise<FoundLink | undefined> {
+    const found = await findLinkAbove(this.#options.store.reader, this.#links, folder);
+    return found && found.link.dir !== found.dir ? found : undefined;
+  }
+
+  /** Brings links to where their folders are, as far as one path shows that. False: they were. */
+  async #settle(dir: string, { isNamed = false } = {}): Promise<boolean> {
+    const { store, git, log } = this.#options;
+    const found = await planPlace(store.reader, git, this.#links, dir);
+    // What a named folder is linked to is decided by whoever names it.
+    const plan = isNamed ? { ...found, replacement: undefined } : found;
+    const paths = pathsIn(plan, dir);
+    if (paths.length === 0) return false;
+    await this.#unfollowed(paths, () => store.write((context) => carryOutPlan(context, dir, plan)));
+    for (const { link, to } of plan.moves) {
+      log.info({ from: link.dir, to }, "a linked folder was moved, and its link with it");
+    }
+    for (const { link } of plan.leaving) {
+      log.info({ dir: link.dir }, "a linked folder is gone, and another one has its path");
+    }
+    if (plan.restored) {
+      log.info({ from: plan.restored.link.dir, to: dir }, "a folder is there that was linked");
+    }
+    if (plan.replacement)
+      log.info({ dir }, "another folder of the project took a linked one's path");
+    return true;
+  }
+
+  /** Finds out whether git still says that the folder is the project that it is linked to. */
+  onRepository(link: Link): void {
+    this.#note(link, () => identifyProject(this.#options.git, link.dir));
+  }
+
+  #note(link: Link, identify: () => Promise<ProjectIdentity>): void {
+    const look = this.#lastNote.then(async () => {
+      const { dir } = link;
+      if (this.#stopping) return;
+      const known = await findKnownPlace(this.#options.store.reader, dir);
+      const identity = identityAmong(await identify(), [link.projectId, known?.derivedId]);
+      const note =
+        repositoryNote(link, identity, known) ?? (await this.#formerNote(link, identity));
+      if (note === undefined) this.#notes.delete(dir);
+      else this.#notes.set(dir, note);
+    });
+    this.#lastNote = look.catch((thrown) => {
+      this.#options.log.warn({ reason: messageOf(thrown) }, "a repository was not looked at");
+    });
+  }
+
+  /** Stops following a folder; nothing is deleted anywhere. False: it was not linked. */
+  unlink(folder: string): Promise<boolean> {
+    return this.#inTurn(() => this.#unlink(folder));
+  }
+
+  async #unlink(folder: string): Promise<boolean> {
+    const dir = await this.#pathOf(await realPathOf(folder));
+    this.#unasked.delete(dir);
+    return await this.#unfollowed([dir], () =>
+      this.#options.store.write(async ({ db }) => {
+        await forgetFormerLinksAt(db, dir);
+        await forgetFollowed(db, dir);
+        await forgetKnownPlace(db, dir);
+        return await removeLink(db, dir);
+      }),
+    );
+  }
+
+  /** Adds, binds or removes remotes; what is changed counts from now on. */
+  changeRemotes(change: RemoteChange): Promise<ChangedRemote> {
+    return this.#inTurn(async () => {
+      const moved = change.op === "move" ? change.project : undefined;
+      const dirs = this.#links.filter(({ projectId }) => projectId === moved).map(({ dir }) => dir);
+      const make = () =>
+        this.#options.store.write((context) => changeRemote(context, this.#options.book, change));
+      return await this.#unfollowed(dirs, make, {
+        changedRemotes: change.op === "token" ? [change.name] : [],
+      });
+    });
+  }
+
+  /** Changes links while nothing follows their folders by the former ones; then follows again. */
+  async #unfollowed<Result>(
+    dirs: readonly string[],
+    change: () => Promise<Result>,
+    { changedRemotes = [], identified }: ChangeFacts = {},
+  ): Promise<Result> {
+    for (const dir of dirs) await this.#options.followers.remove(dir);
+    keepLinks(this.#options.home, { links: this.#links, bindings: undefined }, this.#options.log);
+    try {
+      return await change();
+    } finally {
+      await this.#takeBindings(changedRemotes);
+      for (const dir of dirs) this.#notes.delete(dir);
+      for (const link of this.#links.filter(({ dir }) => dirs.includes(dir))) {
+        await this.#follow(link);
+        if (link.dir !== identified?.dir) this.onRepository(link);
+        else this.#note(link, async () => identified.identity);
+      }
+    }
+  }
+
+  async #follow(link: Link): Promise<void> {
+    const account = this.#options.remotes.bindingOf(link.projectId) ?? LOCAL_ACCOUNT;
+    const service = serviceNameOf(this.#options.remotes.remoteOf(account));
+    await this.#options.followers.add(link, { account, service });
+  }
+
+  /** Changes of what is followed are made one after another. */
+  #inTurn<Result>(change: () => Promise<Result>): Promise<Result> {
+    const result = this.#lastChange.then(change);
+    this.#lastChange = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    return result;
+  }
+
+  /** Works by the links and bindings as they are now, and keeps a copy of them. */
+  async #takeBindings(changedRemotes: readonly string[] = []): Promise<void> {
+    const { home, log } = this.#options;
+    const { reader } = this.#options.store;
+    this.#links = await listLinks(reader);
+    const places = [...(await listKnownPlaces(reader))];
+    this.#changes = new Map(places.flatMap(([dir, { change }]) => (change ? [[dir, change]] : [])));
+    keepLinks(home, await readLinksToKeep(reader), log);
+    await this.#options.remotes.refresh(changedRemotes);
+  }
+}
+
+function joinsFormer(id: ProjectId): string {
+  const joins = `\`memsync link --id ${id}\` there joins it`;
+  return `the service has this repository's project by the name of an earlier link: ${joins}`;
+}
+
+/** Everything that somebody has would be of one project. */
+async function holdsHome(dir: string): Promise<boolean> {
+  const home = await realPathOf(homedir());
+  return home === dir || home.startsWith(dir.endsWith("/") ? dir : `${dir}/`);
+}
+
+async function isFolder(dir: string): Promise<boolean> {
+  try {
+    return (await stat(dir)).isDirectory();
+  } catch {
+    return false;
+  }
+}

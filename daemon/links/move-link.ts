@@ -1,0 +1,83 @@
+import { AppError } from "../../shared/errors.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { forgetFormerLinks, keepFormerLink } from "./former-links.ts";
+import { keepHeldSave } from "../held/keep-held-save.ts";
+import { moveLinkTo, putLink, removeLink } from "../home/links.ts";
+import type { PlacedLink, PlacePlan, Replacement } from "./plan-place.ts";
+import { forgetFollowed, moveFollowed } from "../files/follow-store.ts";
+import {
+  forgetKnownPlace,
+  type KnownPlace,
+  putKnownPlace,
+  renewChange,
+} from "../files/place-store.ts";
+import type { DaemonTables } from "../home/tables.ts";
+
+type Context = WriteContext<DaemonTables>;
+type Db = Context["db"];
+
+/** Brings links to where their folders are. */
+export async function carryOutPlan(context: Context, dir: string, plan: PlacePlan): Promise<void> {
+  const { db, now } = context;
+  for (const placed of plan.leaving) await leave(context, placed);
+  // Two that change places are for a moment at neither.
+  for (const [at, { link }] of plan.moves.entries()) await moveLink(db, link.dir, `${at}`);
+  for (const [at, { link, to, isUnsure }] of plan.moves.entries()) {
+    await moveLink(db, `${at}`, to);
+    const wrote = isUnsure && link.write;
+    if (wrote) await putLink(db, { ...link, dir: to, write: false }, now);
+    await renewChange(db, to, { kind: "moved", from: link.dir, wrote, at: now });
+  }
+  if (plan.restored) {
+    const { link, known } = plan.restored;
+    const isBack = link.dir === dir;
+    const moved = { kind: "moved", from: link.dir, wrote: false, at: now } as const;
+    const change = isBack ? undefined : moved;
+    await putLink(db, { ...link, dir }, now);
+    await putKnownPlace(db, dir, { ...known, change });
+    await forgetFormerLinks(db, known.place);
+  }
+  if (plan.replacement) await replace(context, plan.replacement);
+}
+
+/**
+ * Gives a link's folder another path, with all that is known of its file: what was edited there
+ * meanwhile is an edit of the version that was read last, and no stranger's text.
+ */
+async function moveLink(db: Db, from: string, to: string): Promise<void> {
+  if (!(await moveLinkTo(db, from, to))) throw new AppError("not_found", `${from} is not linked`);
+  await moveFollowed(db, from, to);
+  await db.updateTable("link_places").set({ dir: to }).where("dir", "=", from).execute();
+}
+
+/** The link's folder is nowhere to be seen, and its path is another's. */
+async function leave({ db, now }: Context, { link, known }: PlacedLink): Promise<void> {
+  await keepFormerLink(db, link, known, now);
+  await keepHeldSave(db, link.dir);
+  await forgetFollowed(db, link.dir);
+  await forgetKnownPlace(db, link.dir);
+  await removeLink(db, link.dir);
+}
+
+/**
+ * The folder that took the path is followed as well. Whoever agreed to writing meant the other one;
+ * and what this one's file was made from is not known, unless it is the same to the byte.
+ */
+async function replace({ db, now }: Context, replacement: Replacement): Promise<void> {
+  const { link, known, place, movedTo, isSameFile } = replacement;
+  const { dir } = link;
+  if (movedTo === undefined) await keepFormerLink(db, link, known, now);
+  if (!isSameFile) {
+    await keepHeldSave(db, dir);
+    await forgetFollowed(db, dir);
+  }
+  await putLink(db, { ...link, write: false }, now);
+  const wrote = link.write || hadWritten(known);
+  const change = { kind: "replaced", movedTo: movedTo ?? null, wrote, at: now } as const;
+  await putKnownPlace(db, dir, { ...known, place, change });
+}
+
+/** Whether it was said already that nobody agreed to writing in a folder, and is still open. */
+function hadWritten({ change }: KnownPlace): boolean {
+  return change?.wrote === true;
+}

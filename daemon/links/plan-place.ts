@@ -1,0 +1,230 @@
+import { dirname } from "node:path";
+import type { Kysely } from "kysely";
+import { type FormerLink, findFormerLink } from "./former-links.ts";
+import type { Link } from "../home/links.ts";
+import { findMoved } from "./find-moved.ts";
+import { type FolderPlace, isSamePlace, readPlace } from "../files/folder-place.ts";
+import { readFollowed } from "../files/follow-store.ts";
+import { identifyProject, identityAmong } from "../git/identity.ts";
+import { findKnownPlace, findPlaceDirs, type KnownPlace } from "../files/place-store.ts";
+import { readFileAt } from "../disk/read-file.ts";
+import type { Git } from "../git/run-git.ts";
+import type { DaemonTables } from "../home/tables.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** A link, and what its folder is known by. */
+export interface PlacedLink {
+  readonly link: Link;
+  readonly known: KnownPlace;
+}
+
+/** What is to be done so that links are where their folders are. */
+export interface PlacePlan {
+  /** Links whose folders are at other paths now. Two of them may have changed places. */
+  readonly moves: readonly PlannedMove[];
+  /** Links whose folder is nowhere to be seen, while another link's is at the path. */
+  readonly leaving: readonly PlacedLink[];
+  /** A folder that was linked before is at the path. */
+  readonly restored: FormerLink | undefined;
+  /** A folder that was never linked is at the path, and is the same project's. */
+  readonly replacement: Replacement | undefined;
+}
+
+export interface PlannedMove {
+  readonly link: Link;
+  readonly to: string;
+  /** The folder is the linked one for all that can be known, which is not enough to write. */
+  readonly isUnsure: boolean;
+}
+
+/** A folder of a project at the path of a link whose own folder is not there. */
+export interface Replacement extends PlacedLink {
+  readonly place: FolderPlace;
+  /** Where the link's own folder is. */
+  readonly movedTo: string | undefined;
+  /** Its file has the same bytes, so that it was made from the same version. */
+  readonly isSameFile: boolean;
+}
+
+const NOTHING: PlacePlan = {
+  moves: [],
+  leaving: [],
+  restored: undefined,
+  replacement: undefined,
+};
+
+/**
+ * Compares what stands at a path with what was linked there. A link belongs to a folder: it goes
+ * where its folder is found, and no other folder gets it. One of the same project that took the
+ * path gets a link of its own, without consent to write.
+ */
+export async function planPlace(
+  db: Db,
+  git: Git,
+  links: readonly Link[],
+  dir: string,
+): Promise<PlacePlan> {
+  const here = await readPlace(dir);
+  if (here.kind === "unknown") return NOTHING;
+  const place = here.kind === "folder" ? here.place : undefined;
+  const present = await findPlaced(db, links, dir);
+  if (place && present && isSamePlace(present.known.place, place)) return NOTHING;
+  // What an older version linked is taken for what is there now.
+  if (!present && links.some((link) => link.dir === dir)) return NOTHING;
+  const owner = place && (await findOwner(db, links, dir, place));
+  const movedTo = present && (await findElsewhere(db, links, present));
+  const isSwapped = owner !== undefined && owner.link.dir === movedTo;
+  const isUnsure = place?.bornAt === "";
+  const moves = [
+    ...(present && movedTo !== undefined
+      ? [{ link: present.link, to: movedTo, isUnsure: false }]
+      : []),
+    ...(owner ? [{ link: owner.link, to: dir, isUnsure }] : []),
+  ];
+  const displaced = isSwapped ? undefined : await findPlaced(db, links, movedTo ?? "");
+  const restored = place && !owner ? await findFormerLink(db, place) : undefined;
+  const isTaken = owner !== undefined || restored !== undefined;
+  const leaving = [
+    ...(displaced ? [displaced] : []),
+    ...(present && movedTo === undefined && isTaken ? [present] : []),
+  ];
+  if (!place || !present || isTaken) return { ...NOTHING, moves, leaving, restored };
+  const match = await matchProject(db, git, present, place);
+  const replacement = match && { ...present, place, movedTo, isSameFile: match === "same-file" };
+  return { ...NOTHING, moves, leaving, replacement };
+}
+
+/** The paths whose links a plan changes, for the path that it was made of. */
+export function pathsIn(plan: PlacePlan, dir: string): string[] {
+  const { moves, leaving, restored, replacement } = plan;
+  const paths = [
+    ...moves.flatMap(({ link, to }) => [link.dir, to]),
+    ...leaving.map(({ link }) => link.dir),
+    ...(restored || replacement ? [dir] : []),
+  ];
+  return [...new Set(paths)];
+}
+
+/** A folder, and the link that it has or had, perhaps at another path. */
+export interface FoundLink {
+  readonly link: Link;
+  readonly dir: string;
+}
+
+/**
+ * The link of a folder or of the nearest one above it: by its path, else by the time of birth of
+ * what stands there.
+ */
+export async function findLinkAbove(
+  db: Db,
+  links: readonly Link[],
+  folder: string,
+): Promise<FoundLink | undefined> {
+  for (let dir = folder; ; dir = dirname(dir)) {
+    const link = links.find((each) => each.dir === dir) ?? (await findLinkOf(db, links, dir));
+    if (link) return { link, dir };
+    if (dir === dirname(dir)) return undefined;
+  }
+}
+
+/** The link that a folder has or had, wherever it was linked; its time of birth tells. */
+async function findLinkOf(db: Db, links: readonly Link[], dir: string): Promise<Link | undefined> {
+  const found = await readPlace(dir);
+  if (found.kind !== "folder") return undefined;
+  for (const at of await findPlaceDirs(db, found.place)) {
+    const link = links.find((each) => each.dir === at);
+    if (link && (await isKnownBy(db, dir, at, found.place))) return link;
+  }
+  return (await findFormerLink(db, found.place))?.link;
+}
+
+/** Another path at which a folder is linked, and which leads to the same folder now. */
+export async function findAlias(
+  db: Db,
+  links: readonly Link[],
+  dir: string,
+): Promise<string | undefined> {
+  const here = await readPlace(dir);
+  if (here.kind !== "folder") return undefined;
+  const { device, inode } = here.place;
+  for (const link of links) {
+    const known = link.dir === dir ? undefined : await findKnownPlace(db, link.dir);
+    if (known?.place.inode !== inode) continue;
+    const there = await readPlace(link.dir);
+    const isFolder = there.kind === "folder" && there.place.inode === inode;
+    if (isFolder && there.place.device === device) return link.dir;
+  }
+  return undefined;
+}
+
+/** Where a link's folder was moved to, unless it is linked there, too. */
+async function findElsewhere(db: Db, links: readonly Link[], { link, known }: PlacedLink) {
+  const to = await findMoved(link.dir, known.place);
+  const other = to === undefined ? undefined : await findPlaced(db, links, to);
+  return other && isSamePlace(other.known.place, known.place) ? undefined : to;
+}
+
+async function findPlaced(
+  db: Db,
+  links: readonly Link[],
+  dir: string,
+): Promise<PlacedLink | undefined> {
+  const link = links.find((each) => each.dir === dir);
+  const known = link && (await findKnownPlace(db, dir));
+  return known && { link, known };
+}
+
+/** The link of another path whose folder is this one, and is not at its own path any more. */
+async function findOwner(
+  db: Db,
+  links: readonly Link[],
+  dir: string,
+  place: FolderPlace,
+): Promise<PlacedLink | undefined> {
+  for (const at of await findPlaceDirs(db, place)) {
+    const owner = at === dir ? undefined : await findPlaced(db, links, at);
+    if (!owner || !(await isKnownBy(db, dir, at, place))) continue;
+    const there = await readPlace(at);
+    if (there.kind === "unknown") continue;
+    if (there.kind === "folder" && isSamePlace(there.place, place)) continue;
+    return owner;
+  }
+  return undefined;
+}
+
+/**
+ * Whether a folder that has the inode of one that was linked at another path is that one. Without a
+ * time of birth the inode may be a deleted folder's: there the file has to be the same to the byte.
+ */
+async function isKnownBy(db: Db, dir: string, at: string, place: FolderPlace): Promise<boolean> {
+  return place.bornAt !== "" || (await hasFileOf(db, dir, at));
+}
+
+/** Whether a folder's file is the one that was followed at another path, to the byte. */
+async function hasFileOf(db: Db, dir: string, at: string): Promise<boolean> {
+  const followed = await readFollowed(db, at);
+  const read = followed && (await readFileAt(dir, followed.path));
+  return read?.kind === "text" && followed?.hash === read.hash;
+}
+
+/**
+ * Whether a folder is of the linked project. A new clone has the old one's identity; a folder
+ * without git has its file's bytes. On another file system these may be an old copy, which the
+ * linked folder covers while it is mounted.
+ */
+async function matchProject(
+  db: Db,
+  git: Git,
+  { link: { dir }, known }: PlacedLink,
+  place: FolderPlace,
+): Promise<"same" | "same-file" | undefined> {
+  const isSameFile = await hasFileOf(db, dir, dir);
+  const identity = identityAmong(await identifyProject(git, dir), [known.derivedId]);
+  if (identity.kind !== "none") {
+    if (identity.projectId !== known.derivedId) return undefined;
+    return isSameFile ? "same-file" : "same";
+  }
+  if (known.derivedId !== undefined || known.place.device !== place.device) return undefined;
+  return isSameFile ? "same-file" : undefined;
+}

@@ -1,0 +1,52 @@
+import type { Kysely } from "kysely";
+import { projectDocument } from "../../shared/replica/document/address.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { findHeld, listHeld, putHeld } from "../home/held-store.ts";
+import type { Link } from "../home/links.ts";
+import { findBinding } from "../home/remote-store.ts";
+import { forgetFollowed } from "../files/follow-store.ts";
+import type { DaemonTables } from "../home/tables.ts";
+
+/**
+ * A folder whose project is another from now on brings its memories along: they are added to the
+ * new project where it has none of that key, and its file meets the new document for the first
+ * time. The former project stays as it is; where it is bound to another remote than the new one,
+ * its memories stay there. `bringsMemories`: not where it is another repository's.
+ */
+export async function moveToProject(
+  context: WriteContext<DaemonTables>,
+  account: string,
+  former: Link | undefined,
+  link: Link,
+  bringsMemories: boolean,
+): Promise<void> {
+  if (!former || former.projectId === link.projectId) return;
+  await forgetFollowed(context.db, link.dir);
+  if (!bringsMemories) return;
+  if ((await findBinding(context.db, former.projectId)) !== account) return;
+  await moveHeld(context.db, account, former.projectId, link.projectId);
+  const from = await context.find(projectDocument(account, former.projectId));
+  if (!from) return;
+  const to = await context.open(projectDocument(account, link.projectId));
+  to.document.change("local", () => {
+    for (const key of from.document.memories.keys()) {
+      const [winner] = from.document.memories.get(key);
+      if (!winner || to.document.memories.get(key).length > 0) continue;
+      to.document.setEntry("memories", key, winner.value, { now: winner.updated_at });
+    }
+  });
+}
+
+/** What is held of the former project goes along, where nothing is held of the new one's. */
+async function moveHeld(
+  db: Kysely<DaemonTables>,
+  account: string,
+  from: string,
+  to: string,
+): Promise<void> {
+  for (const item of await listHeld(db, { account, document: from })) {
+    const moved = { ...item, document: to };
+    if (item.kind !== "memory" || (await findHeld(db, moved))) continue;
+    await putHeld(db, { ...moved, seen: [] });
+  }
+}

@@ -1,0 +1,90 @@
+import type { JsonValue } from "../../shared/json.ts";
+import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { isPublicKey } from "../../shared/replica/store/rows.ts";
+import { equalJson } from "../../shared/json.ts";
+import {
+  type AgreedItem,
+  type ItemSides,
+  type MergedItems,
+  mergeItems,
+  type TheirItem,
+  withSent,
+} from "./merge-items.ts";
+import { type ItemKind, itemName, type SentValue } from "./plain-store.ts";
+import type { ReadItems } from "./reading.ts";
+import { sentIndex } from "./sent-values.ts";
+
+/** What is known of the service's items from before. */
+type Known = { readonly [kind in ItemKind]: ReadonlyMap<string, AgreedItem> } & {
+  readonly sent: readonly SentValue[];
+};
+
+const NOT_SHOWN: ReadItems = { items: new Map<string, TheirItem>(), complete: false };
+
+/**
+ * Merges a document's items with what the service showed (undefined: it does not show them), and
+ * writes what came of it into the document, as edits of this machine.
+ */
+export function takeItems(
+  document: ReplicaDocument,
+  kind: ItemKind,
+  known: Known,
+  shown: ReadItems = NOT_SHOWN,
+  putBack: boolean,
+  now: number,
+): MergedItems {
+  const isSent = sentIndex(known.sent);
+  const base = withSent(known[kind], shown.items, (key, value) => {
+    return isSent(itemName(kind, key), value);
+  });
+  const mine = itemsOf(document, kind);
+  const sides: ItemSides = {
+    base,
+    mine,
+    theirs: shown.items,
+    complete: shown.complete,
+    putBack,
+  };
+  const merged = mergeItems(sides);
+  document.change("local", () => {
+    for (const key of merged.drop) document.deleteEntry(kind, key);
+    for (const { key, value } of merged.take) {
+      takeValue(document, kind, key, value, base.get(key)?.value, now);
+    }
+  });
+  return merged;
+}
+
+/** What a document holds of a kind and anybody outside may see: the winner of each key. */
+export function itemsOf(document: ReplicaDocument, kind: ItemKind): Map<string, JsonValue> {
+  const index = kind === "memories" ? document.memories : document.metadata;
+  const items = new Map<string, JsonValue>();
+  for (const key of index.keys()) {
+    const [winner] = index.get(key);
+    if (winner && (kind === "memories" || isPublicKey(key))) items.set(key, winner.value);
+  }
+  return items;
+}
+
+/**
+ * Writes the service's value. Its author saw what was agreed, and that is replaced; a value that
+ * the service never held stays beside it, as a conflict.
+ */
+function takeValue(
+  document: ReplicaDocument,
+  kind: ItemKind,
+  key: string,
+  value: JsonValue,
+  agreed: JsonValue | undefined,
+  now: number,
+): void {
+  const index = kind === "memories" ? document.memories : document.metadata;
+  const present = index.get(key);
+  const seen = present.filter((entry) => {
+    return (
+      equalJson(entry.value, value) || (agreed !== undefined && equalJson(entry.value, agreed))
+    );
+  });
+  const latest = Math.max(now, ...present.map(({ updated_at: at }) => at + 1));
+  document.setEntry(kind, key, value, { now: latest, seen: seen.map(({ id }) => id) });
+}

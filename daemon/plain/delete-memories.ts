@@ -1,0 +1,42 @@
+import type { DocumentAddress } from "../../shared/replica/document/address.ts";
+import type { Outcome } from "../service/service.ts";
+import { writeKept } from "./document-state.ts";
+import { hasRoom, type PlainOptions } from "./plain-options.ts";
+import { hashOfValue, journalDelete, putRefused } from "./plain-store.ts";
+import type { Removal } from "./refusals.ts";
+
+/** Deletions of one round; the others wait for the next. */
+const DELETIONS_MAX = 20;
+
+const DONE: Outcome<void> = { kind: "answered", value: undefined };
+
+/** A refusal of these concerns the memory; others are about the token, or the service. */
+const OF_THE_MEMORY: ReadonlySet<number> = new Set([400, 404]);
+
+/**
+ * Deletes memories by their ids, each written down before: what vanishes besides is put back after
+ * the next reading. One that the service refuses to delete is not tried again.
+ */
+export async function deleteMemories(
+  { store, service }: Pick<PlainOptions, "store" | "service">,
+  address: DocumentAddress,
+  removals: readonly Removal[],
+): Promise<Outcome<void>> {
+  const part = removals.slice(0, DELETIONS_MAX);
+  if (part.length === 0) return DONE;
+  await writeKept(store, address, async (db, documentId) => {
+    for (const { key, id } of part) if (id !== null) await journalDelete(db, documentId, key, id);
+  });
+  for (const [at, { key, id }] of part.entries()) {
+    if (id === null) continue;
+    if (at > 0 && !hasRoom({ service })) break;
+    const outcome = await service.request("DELETE", `/v1/memories/${encodeURIComponent(id)}`);
+    if (outcome.kind === "answered") continue;
+    if (outcome.kind !== "refused" || !OF_THE_MEMORY.has(outcome.status)) return outcome;
+    const reason = `its deletion is refused: ${outcome.message}`;
+    await writeKept(store, address, async (db, documentId) => {
+      await putRefused(db, documentId, { kind: "deletion", key, hash: hashOfValue(id), reason });
+    });
+  }
+  return DONE;
+}

@@ -1,0 +1,127 @@
+import { equalJson, type JsonValue } from "../../shared/json.ts";
+
+/** One item as the service shows it. */
+export interface TheirItem {
+  readonly value: JsonValue;
+  /** By which the service deletes it; null where it gives none. */
+  readonly id: string | null;
+  /** As the service says it, unparsed. */
+  readonly createdAt: string | null;
+}
+
+/** One item as the service was last known to hold it. */
+export interface AgreedItem extends TheirItem {
+  /** It was in a reading, so that its absence from a later one means something. */
+  readonly seen: boolean;
+}
+
+/** The three sides of a merge of keyed items: what was agreed last, what is here, what is there. */
+export interface ItemSides {
+  readonly base: ReadonlyMap<string, AgreedItem>;
+  readonly mine: ReadonlyMap<string, JsonValue>;
+  readonly theirs: ReadonlyMap<string, TheirItem>;
+  /** `theirs` is all that the service holds, so that what is absent is not there. */
+  readonly complete: boolean;
+  /** What is absent is not there, but nobody meant it to go. */
+  readonly putBack: boolean;
+}
+
+/**
+ * What is agreed once `theirs` is read, where it shows what it was sent, however late:
+ * that was ours, however it was changed here since then, and is no write of anybody else's. So it
+ * is with a removal, which is sent as null.
+ */
+export function withSent(
+  base: ReadonlyMap<string, AgreedItem>,
+  theirs: ReadonlyMap<string, TheirItem>,
+  isSent: (key: string, value: JsonValue) => boolean,
+): ReadonlyMap<string, AgreedItem> {
+  const agreed = new Map(base);
+  for (const key of base.keys()) if (!theirs.has(key) && isSent(key, null)) agreed.delete(key);
+  for (const [key, item] of theirs) {
+    if (isSent(key, item.value)) agreed.set(key, { ...item, seen: true });
+  }
+  return agreed;
+}
+
+/** A key with the value that it gets. */
+export interface Written {
+  readonly key: string;
+  readonly value: JsonValue;
+}
+
+/** What to do, here and there, so that both hold the same. A key is in one of the lists at most. */
+export interface MergedItems {
+  /** To write here. */
+  readonly take: readonly Written[];
+  /** To delete here. */
+  readonly drop: readonly string[];
+  /** To write there. */
+  readonly send: readonly Written[];
+  /** To delete there. */
+  readonly remove: readonly { readonly key: string; readonly id: string | null }[];
+  /** What is agreed from now on: what the service holds. */
+  readonly base: ReadonlyMap<string, AgreedItem>;
+  /** So much is absent that the service must have lost it; what is left of it is in `send`. */
+  readonly lost: boolean;
+}
+
+/** Up to so many absent items were deleted, however few there were. */
+export const DELETED_AT_ONCE = 3;
+
+/**
+ * Merges item by item. A write beats a concurrent deletion; of two concurrent writes the service's
+ * wins. What is absent there was deleted there, unless it is half of what was agreed, and more than
+ * `DELETED_AT_ONCE` items: then the service has lost data, and gets it again.
+ */
+export function mergeItems(sides: ItemSides): MergedItems {
+  const { base, mine, theirs, putBack } = sides;
+  const lost = sides.complete && !putBack && hasLost(sides);
+  const merged: Lists = { take: [], drop: [], send: [], remove: [] };
+  const agreed = new Map<string, AgreedItem>();
+  for (const key of new Set([...base.keys(), ...mine.keys(), ...theirs.keys()])) {
+    const known = base.get(key);
+    const shown = theirs.get(key);
+    const isKept = known && !shown && !(sides.complete && known.seen);
+    const there = shown ? { ...shown, seen: true } : isKept ? known : undefined;
+    if (there) agreed.set(key, there);
+    const forgotten = there === undefined && (lost || putBack);
+    decide(merged, key, forgotten ? undefined : known?.value, mine.get(key), there);
+  }
+  return { ...merged, base: agreed, lost };
+}
+
+/** What is absent although it was seen there and has not been deleted here. */
+function hasLost({ base, mine, theirs }: ItemSides): boolean {
+  const expected = [...base].filter(([key, { seen }]) => seen && mine.has(key));
+  const missing = expected.filter(([key]) => !theirs.has(key));
+  return missing.length > DELETED_AT_ONCE && missing.length * 2 >= expected.length;
+}
+
+type Lists = {
+  -readonly [List in "take" | "drop" | "send" | "remove"]: MergedItems[List][number][];
+};
+
+function decide(
+  { take, drop, send, remove }: Lists,
+  key: string,
+  base: JsonValue | undefined,
+  mine: JsonValue | undefined,
+  there: AgreedItem | undefined,
+): void {
+  if (same(mine, there?.value)) return;
+  if (same(there?.value, base)) {
+    if (mine !== undefined) send.push({ key, value: mine });
+    else if (there) remove.push({ key, id: there.id });
+  } else if (there) {
+    take.push({ key, value: there.value });
+  } else if (mine !== undefined) {
+    if (same(mine, base)) drop.push(key);
+    else send.push({ key, value: mine });
+  }
+}
+
+function same(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return equalJson(one, other);
+}

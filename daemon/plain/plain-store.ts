@@ -1,0 +1,327 @@
+import { createHash } from "node:crypto";
+import type { Kysely } from "kysely";
+import { equalJson, type JsonValue } from "../../shared/json.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import type { AgreedItem } from "./merge-items.ts";
+import { type PlainText, UNKNOWN_TEXT } from "./plain-text.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** What of a document is items. */
+export type ItemKind = "memories" | "metadata";
+
+/** What a service may refuse by itself; `deletion` is that of a memory. */
+export type RefusedKind = ItemKind | "text" | "deletion";
+
+/** Something that the service would not take, and its own words why. */
+export interface Refused {
+  readonly kind: RefusedKind;
+  /** Empty for the text. */
+  readonly key: string;
+  /** Of what was refused; see `hashOfValue`. */
+  readonly hash: string;
+  readonly reason: string;
+}
+
+/** What a service was sent. */
+export interface SentValue {
+  /** See `itemName`. */
+  readonly name: string;
+  /** See `hashOfValue`. */
+  readonly hash: string;
+  /** In milliseconds since the Unix epoch, while it is not answered; 0 once it is. */
+  readonly at: number;
+}
+
+/** A call that is not idempotent, written down before it is made. */
+export type JournalEntry = { readonly id: number; readonly key: string } & (
+  | { readonly kind: "create"; readonly content: string; readonly replacesId: string | null }
+  | { readonly kind: "delete"; readonly memoryId: string }
+);
+
+/** All that is known of what the service holds of one document. */
+export interface PlainState {
+  readonly text: PlainText;
+  readonly memories: ReadonlyMap<string, AgreedItem>;
+  readonly metadata: ReadonlyMap<string, AgreedItem>;
+  /** What the service was sent since it was read last, and before that what it may do yet. */
+  readonly sent: readonly SentValue[];
+  /** When the service was found to have lost data, in milliseconds since the Unix epoch. */
+  readonly lostAt: number | null;
+  /** Differences that were left after the last reading. */
+  readonly outstanding: number;
+  /** Since when it shows nothing at all of what was agreed; the same clock. */
+  readonly blankSince: number | null;
+  /** It said that the project is not there; what it holds since may be another. */
+  readonly missing: boolean;
+  readonly journal: readonly JournalEntry[];
+  readonly refused: readonly Refused[];
+}
+
+/** What is stored of a document after a reading. */
+export type Remembered = Omit<PlainState, "journal" | "refused">;
+
+/** Names an item of a document. */
+export function itemName(kind: RefusedKind, key: string): string {
+  return `${kind}\n${key}`;
+}
+
+/** Identifies a value, whatever the order of its objects' keys. */
+export function hashOfValue(value: JsonValue): string {
+  const sorted = JSON.stringify(value, (_key, each: JsonValue) => {
+    if (typeof each !== "object" || each === null || Array.isArray(each)) return each;
+    return Object.fromEntries(
+      Object.entries(each).sort(([one], [other]) => (one < other ? -1 : 1)),
+    );
+  });
+  return createHash("sha256").update(sorted).digest("hex");
+}
+
+/** What is kept of a document; undefined before the service was read for the first time. */
+export async function readPlain(db: Db, documentId: number): Promise<PlainState | undefined> {
+  const row = await db
+    .selectFrom("plain_documents")
+    .selectAll()
+    .where("document_id", "=", documentId)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  return {
+    text: JSON.parse(row.text) as PlainText,
+    memories: await readItems(db, documentId, "memories"),
+    metadata: await readItems(db, documentId, "metadata"),
+    sent: (JSON.parse(row.sent) as SentRow[]).map(([name, hash, at = 0]) => ({ name, hash, at })),
+    lostAt: row.lost_at,
+    outstanding: row.outstanding,
+    blankSince: row.blank_since,
+    missing: row.missing === 1,
+    journal: await readJournal(db, documentId),
+    refused: await listRefused(db, documentId),
+  };
+}
+
+/** What is known of a service before it was read. */
+export const NOTHING_READ: PlainState = {
+  text: UNKNOWN_TEXT,
+  memories: new Map(),
+  metadata: new Map(),
+  sent: [],
+  lostAt: null,
+  outstanding: 0,
+  blankSince: null,
+  missing: false,
+  journal: [],
+  refused: [],
+};
+
+/** Replaces what is kept, where it differs from `known`; durable with its transaction's commit. */
+export async function writePlain(
+  db: Db,
+  documentId: number,
+  known: PlainState,
+  next: Remembered,
+): Promise<void> {
+  const values = documentRow(next);
+  if (known === NOTHING_READ || !equalJson(documentRow(known), values)) {
+    await db
+      .insertInto("plain_documents")
+      .values({ document_id: documentId, ...values })
+      .onConflict((conflict) => conflict.column("document_id").doUpdateSet(values))
+      .execute();
+  }
+  await writeItems(db, documentId, "memories", known.memories, next.memories);
+  await writeItems(db, documentId, "metadata", known.metadata, next.metadata);
+}
+
+/** Without the time it is of before there was one. */
+type SentRow = readonly [name: string, hash: string, at?: number];
+
+function documentRow({ text, sent, outstanding, lostAt, blankSince, missing }: Remembered) {
+  return {
+    text: JSON.stringify(text),
+    sent: JSON.stringify(sent.map(({ name, hash, at }): SentRow => [name, hash, at])),
+    outstanding,
+    lost_at: lostAt,
+    blank_since: blankSince,
+    missing: missing ? 1 : 0,
+  };
+}
+
+/** Forgets everything about a document: what comes next is first contact. */
+export async function forgetPlain(db: Db, documentId: number): Promise<void> {
+  for (const table of [
+    "plain_documents",
+    "plain_items",
+    "plain_journal",
+    "plain_refused",
+  ] as const) {
+    await db.deleteFrom(table).where("document_id", "=", documentId).execute();
+  }
+}
+
+async function readItems(db: Db, documentId: number, kind: ItemKind) {
+  const rows = await db
+    .selectFrom("plain_items")
+    .select(["key", "value", "memory_id", "created_at", "seen"])
+    .where("document_id", "=", documentId)
+    .where("kind", "=", kind)
+    .orderBy("key")
+    .execute();
+  return new Map(
+    rows.map(({ key, value, memory_id: id, created_at: createdAt, seen }): [string, AgreedItem] => [
+      key,
+      { value: JSON.parse(value) as JsonValue, id, createdAt, seen: seen === 1 },
+    ]),
+  );
+}
+
+async function writeItems(
+  db: Db,
+  documentId: number,
+  kind: ItemKind,
+  known: ReadonlyMap<string, AgreedItem>,
+  next: ReadonlyMap<string, AgreedItem>,
+): Promise<void> {
+  for (const [key, item] of next) {
+    if (!isSameItem(known.get(key), item)) await putItem(db, documentId, kind, key, item);
+  }
+  for (const key of known.keys()) {
+    if (!next.has(key)) await dropItem(db, documentId, kind, key);
+  }
+}
+
+/** Remembers that the service holds nothing under a key. */
+export async function dropItem(
+  db: Db,
+  documentId: number,
+  kind: ItemKind,
+  key: string,
+): Promise<void> {
+  await db
+    .deleteFrom("plain_items")
+    .where("document_id", "=", documentId)
+    .where("kind", "=", kind)
+    .where("key", "=", key)
+    .execute();
+}
+
+function isSameItem(one: AgreedItem | undefined, other: AgreedItem): boolean {
+  return one !== undefined && equalJson(itemRow(one), itemRow(other));
+}
+
+function itemRow({ value, id, createdAt, seen }: AgreedItem) {
+  return {
+    value: JSON.stringify(value),
+    memory_id: id,
+    created_at: createdAt,
+    seen: seen ? 1 : 0,
+  };
+}
+
+/** Remembers what the service holds under a key. */
+export async function putItem(
+  db: Db,
+  documentId: number,
+  kind: ItemKind,
+  key: string,
+  item: AgreedItem,
+): Promise<void> {
+  const values = itemRow(item);
+  await db
+    .insertInto("plain_items")
+    .values({ document_id: documentId, kind, key, ...values })
+    .onConflict((conflict) => conflict.columns(["document_id", "kind", "key"]).doUpdateSet(values))
+    .execute();
+}
+
+async function readJournal(db: Db, documentId: number): Promise<JournalEntry[]> {
+  const rows = await db
+    .selectFrom("plain_journal")
+    .selectAll()
+    .where("document_id", "=", documentId)
+    .orderBy("id")
+    .execute();
+  return rows.flatMap(({ id, kind, key, content, memory_id: memoryId }): JournalEntry[] => {
+    if (kind === "create") return [{ id, key, kind, content: content ?? "", replacesId: memoryId }];
+    return memoryId === null ? [] : [{ id, key, kind, memoryId }];
+  });
+}
+
+/** Writes down what is about to be created; it takes the place of `replacesId`. */
+export async function journalCreate(
+  db: Db,
+  documentId: number,
+  key: string,
+  content: string,
+  replacesId: string | null,
+): Promise<void> {
+  await db
+    .insertInto("plain_journal")
+    .values({ document_id: documentId, kind: "create", key, content, memory_id: replacesId })
+    .execute();
+}
+
+/** Writes down what is about to be deleted; once, however often it is tried. */
+export async function journalDelete(
+  db: Db,
+  documentId: number,
+  key: string,
+  memoryId: string,
+): Promise<void> {
+  await db
+    .deleteFrom("plain_journal")
+    .where("document_id", "=", documentId)
+    .where("kind", "=", "delete")
+    .where("memory_id", "=", memoryId)
+    .execute();
+  await db
+    .insertInto("plain_journal")
+    .values({ document_id: documentId, kind: "delete", key, content: null, memory_id: memoryId })
+    .execute();
+}
+
+/** What was written down has come true, or will not. */
+export async function dropJournal(db: Db, entries: readonly JournalEntry[]): Promise<void> {
+  for (const { id } of entries) await db.deleteFrom("plain_journal").where("id", "=", id).execute();
+}
+
+/** The creation of a key is over. */
+export async function dropCreate(db: Db, documentId: number, key: string): Promise<void> {
+  await db
+    .deleteFrom("plain_journal")
+    .where("document_id", "=", documentId)
+    .where("kind", "=", "create")
+    .where("key", "=", key)
+    .execute();
+}
+
+/** What the service refuses of a document. */
+export async function listRefused(db: Db, documentId: number): Promise<Refused[]> {
+  return await db
+    .selectFrom("plain_refused")
+    .select(["kind", "key", "hash", "reason"])
+    .where("document_id", "=", documentId)
+    .orderBy("kind")
+    .orderBy("key")
+    .execute();
+}
+
+export async function putRefused(db: Db, documentId: number, refused: Refused): Promise<void> {
+  const { hash, reason } = refused;
+  await db
+    .insertInto("plain_refused")
+    .values({ document_id: documentId, ...refused })
+    .onConflict((conflict) =>
+      conflict.columns(["document_id", "kind", "key"]).doUpdateSet({ hash, reason }),
+    )
+    .execute();
+}
+
+/** Forgets a refusal: what was refused is gone, or another by now. */
+export async function dropRefused(db: Db, documentId: number, refused: Refused): Promise<void> {
+  await db
+    .deleteFrom("plain_refused")
+    .where("document_id", "=", documentId)
+    .where("kind", "=", refused.kind)
+    .where("key", "=", refused.key)
+    .execute();
+}

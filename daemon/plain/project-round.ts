@@ -1,0 +1,112 @@
+import type { ProjectId } from "../../shared/ids.ts";
+import { projectDocument } from "../../shared/replica/document/address.ts";
+import { findBinding } from "../home/remote-store.ts";
+import type { Outcome } from "../service/service.ts";
+import { deleteMemories } from "./delete-memories.ts";
+import { noteMissing, writeKept } from "./document-state.ts";
+import type { PlainOptions } from "./plain-options.ts";
+import { dropItem, putItem, putRefused, readPlain, writePlain } from "./plain-store.ts";
+import { takenUnread } from "./plain-text.ts";
+import { type ProjectReading, readProject } from "./reading.ts";
+import { type Sent, sendItems } from "./send-items.ts";
+import { withAnswered } from "./sent-values.ts";
+import { takeProject } from "./take-project.ts";
+import { NOT_FOUND } from "../budget/sync-units.ts";
+
+/** What a round came to. */
+export interface PlainResult {
+  /** Something was sent, or is doubted: the service is to be read again. */
+  readonly sent: boolean;
+  /** The service showed more than is published. */
+  readonly showsMore: boolean;
+}
+
+/**
+ * One project kept in step: its state there is read and merged, and what the service lacks is sent.
+ * Nothing counts as agreed before a later reading shows it.
+ */
+export async function projectRound(
+  options: PlainOptions,
+  project: ProjectId,
+): Promise<Outcome<PlainResult>> {
+  const { service, store } = options;
+  if (await isElsewhere(options, project)) return { kind: "answered", value: NOTHING_SENT };
+  const read = await readOrCreate(options, project);
+  if (read === BOUND_ANEW) return { kind: "answered", value: NOTHING_SENT };
+  if (read.kind !== "answered") return read;
+  const reading = read.value;
+  const { items, removals, doubted } = await store.write((context) =>
+    takeProject(context, options, project, reading),
+  );
+  const path = `/api/projects/${project}/sync`;
+  const { sent, failure } = await sendItems(items, async (body) => {
+    if (await isElsewhere(options, project)) return BOUND_ANEW;
+    return await service.request("POST", path, JSON.stringify(body));
+  });
+  await rememberSent(options, project, reading, sent);
+  if (failure === BOUND_ANEW) return { kind: "answered", value: NOTHING_SENT };
+  if (failure) return failure;
+  const address = projectDocument(options.account, project);
+  const deleted = await deleteMemories(options, address, removals);
+  if (deleted.kind !== "answered") return deleted;
+  const isSent = sent.taken.length + removals.length > 0;
+  return { kind: "answered", value: { sent: isSent || doubted, showsMore: reading.showsMore } };
+}
+
+const NOTHING_SENT: PlainResult = { sent: false, showsMore: false };
+
+/** What is left of a round about a project that was bound to another account is not sent. */
+const BOUND_ANEW: Outcome<never> = {
+  kind: "unreachable",
+  message: "the project is bound to another remote now",
+};
+
+async function isElsewhere({ store, account }: PlainOptions, project: ProjectId): Promise<boolean> {
+  const bound = await findBinding(store.reader, project);
+  return bound !== undefined && bound !== account;
+}
+
+async function readOrCreate(
+  options: PlainOptions,
+  project: ProjectId,
+): Promise<Outcome<ProjectReading>> {
+  const { service, projects } = options;
+  let outcome = await service.request("GET", `/api/projects/${project}`);
+  if (outcome.kind === "refused" && outcome.status === NOT_FOUND) {
+    const address = projectDocument(options.account, project);
+    const { store } = options;
+    const isOurs = await store.write((context) => noteMissing(context, service.name, address));
+    if (!isOurs) return BOUND_ANEW;
+    const created = await service.createProject(project, projects().get(project) ?? project);
+    if (created.kind !== "answered") return created;
+    outcome = await service.request("GET", `/api/projects/${project}`);
+  }
+  if (outcome.kind !== "answered") return outcome;
+  const reading = readProject(project, outcome.value);
+  if (reading) return { kind: "answered", value: reading };
+  return { kind: "unreachable", message: "its answer is no project" };
+}
+
+/** Keeps what was refused, and what was taken of that which no reading will ever show. */
+async function rememberSent(
+  options: PlainOptions,
+  project: ProjectId,
+  reading: ProjectReading,
+  { taken, refused }: Sent,
+): Promise<void> {
+  if (taken.length + refused.length === 0) return;
+  await writeKept(options.store, projectDocument(options.account, project), async (db, id) => {
+    for (const each of refused) await putRefused(db, id, each);
+    for (const { kind, key, value } of taken) {
+      if (kind === "text" || reading[kind] !== undefined) continue;
+      if (value === null) await dropItem(db, id, kind, key);
+      else await putItem(db, id, kind, key, { value, id: null, createdAt: null, seen: false });
+    }
+    const known = await readPlain(db, id);
+    if (!known) return;
+    const isTextTaken = taken.some(({ kind }) => kind === "text") && reading.text === undefined;
+    const text = isTextTaken ? takenUnread(known.text) : known.text;
+    const sent = withAnswered(known.sent, [...taken, ...refused]);
+    await writePlain(db, id, known, { ...known, text, sent });
+  });
+}

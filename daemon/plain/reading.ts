@@ -1,0 +1,149 @@
+import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import { isPublicKey } from "../../shared/replica/store/rows.ts";
+import { parseSyncPayload, type SyncPayload } from "../../shared/wire/sync.ts";
+import { wellFormed } from "../../shared/wire/well-formed.ts";
+import type { TheirItem } from "./merge-items.ts";
+import type { ItemKind } from "./plain-store.ts";
+
+/** Items that a service showed. */
+export interface ReadItems {
+  readonly items: ReadonlyMap<string, TheirItem>;
+  /** They are all that it holds. */
+  readonly complete: boolean;
+}
+
+/** Something that a service showed and that breaks a limit here; the key of the text is empty. */
+export interface Untakable {
+  readonly kind: ItemKind | "text";
+  readonly key: string;
+}
+
+/** What a service showed of a project; undefined stands for what it does not show at all. */
+export interface ProjectReading {
+  readonly text: string | undefined;
+  readonly memories: ReadItems | undefined;
+  readonly metadata: ReadItems | undefined;
+  /** What stays there as it is: it can't be taken, and nothing may be written over it. */
+  readonly untakable: readonly Untakable[];
+  /** It showed more than is published, as a service with the replica exchange does. */
+  readonly showsMore: boolean;
+}
+
+/** One memory of `GET /v1/memories`, of the layers that are not a project's. */
+export interface ReadMemory {
+  readonly id: string;
+  readonly content: string;
+  readonly layer: "user" | "global";
+  readonly createdAt: string | null;
+}
+
+/** What a service showed of the `user` and `global` layers, in its own order. */
+export interface OwnReading {
+  readonly memories: readonly ReadMemory[];
+  readonly complete: boolean;
+  readonly showsMore: boolean;
+}
+
+/**
+ * The answer of `GET /api/projects/:id`, as far as it can be taken: what breaks a limit stays there
+ * and makes the reading incomplete. Undefined: it is no such answer.
+ */
+export function readProject(project: string, answer: unknown): ProjectReading | undefined {
+  if (!isObject(answer) || answer.id !== project) return undefined;
+  const { claude_md_content: text, memories, metadata } = answer;
+  const untakable: Untakable[] = [];
+  return {
+    text: textOf(text, untakable),
+    memories: Array.isArray(memories) ? readMemories(memories, untakable) : undefined,
+    metadata: isObject(metadata) ? readMetadata(metadata, untakable) : undefined,
+    untakable,
+    showsMore: "connected_projects" in answer,
+  };
+}
+
+/** The answer of `GET /v1/memories`. Undefined: it is no such answer. */
+export function readOwn(answer: unknown): OwnReading | undefined {
+  if (!isObject(answer) || !Array.isArray(answer.memories)) return undefined;
+  const memories: ReadMemory[] = [];
+  let complete = answer.total === answer.memories.length;
+  for (const each of answer.memories) {
+    const memory = readMemory(each);
+    if (memory === undefined) complete = false;
+    else if (memory !== "of a project") memories.push(memory);
+  }
+  return { memories, complete, showsMore: "next_cursor" in answer };
+}
+
+/** What `POST /v1/memories` answered: the id and the time that the service gave, if it did. */
+export function readCreated(answer: unknown): Pick<ReadMemory, "id" | "createdAt"> | undefined {
+  if (!isObject(answer) || typeof answer.id !== "string") return undefined;
+  return { id: wellFormed(answer.id), createdAt: textOrNull(answer.created_at) };
+}
+
+/** Null: it holds none yet. */
+function textOf(shown: JsonValue | undefined, untakable: Untakable[]): string | undefined {
+  if (shown === null) return "";
+  if (shown === undefined) return undefined;
+  const text = acceptable({ claude_md_content: shown })?.claude_md_content;
+  if (text === undefined) untakable.push({ kind: "text", key: "" });
+  return text;
+}
+
+function readMemories(shown: readonly JsonValue[], untakable: Untakable[]): ReadItems {
+  const items = new Map<string, TheirItem>();
+  let complete = true;
+  for (const each of shown) {
+    const { key, value, id, created_at: createdAt } = isObject(each) ? each : {};
+    const [taken] = acceptable({ memories: [{ key, value }] })?.memories ?? [];
+    if (taken === undefined || items.has(taken.key)) {
+      complete = false;
+      const [known] = acceptable({ memories: [{ key, value: "" }] })?.memories ?? [];
+      if (taken === undefined && known) untakable.push({ kind: "memories", key: known.key });
+    } else {
+      const item = { value: taken.value, id: textOrNull(id), createdAt: textOrNull(createdAt) };
+      items.set(taken.key, item);
+    }
+  }
+  return { items, complete };
+}
+
+function readMetadata(shown: JsonObject, untakable: Untakable[]): ReadItems {
+  const items = new Map<string, TheirItem>();
+  let complete = true;
+  for (const [key, value] of Object.entries(shown)) {
+    if (value === null || !isPublicKey(key)) continue;
+    const taken = Object.entries(acceptable({ metadata: { [key]: value } })?.metadata ?? {})[0];
+    if (taken === undefined || items.has(taken[0])) {
+      complete = false;
+      if (taken === undefined) untakable.push({ kind: "metadata", key: wellFormed(key) });
+    } else items.set(taken[0], { value: taken[1], id: null, createdAt: null });
+  }
+  return { items, complete };
+}
+
+function readMemory(shown: JsonValue): ReadMemory | "of a project" | undefined {
+  if (!isObject(shown)) return undefined;
+  const { id, content, layer, created_at: createdAt } = shown;
+  if (layer === "project") return "of a project";
+  if (typeof id !== "string" || id !== wellFormed(id)) return undefined;
+  if (layer !== "user" && layer !== "global") return undefined;
+  const [taken] = acceptable({ memories: [{ key: id, value: content }] })?.memories ?? [];
+  return taken && { id, content: taken.value, layer, createdAt: textOrNull(createdAt) };
+}
+
+/** What of a sync payload would be ours to send, too: a service's word is bound by our limits. */
+function acceptable(payload: unknown): SyncPayload | undefined {
+  try {
+    return parseSyncPayload(payload);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === "string" ? wellFormed(value) : null;
+}

@@ -1,0 +1,88 @@
+import type { Kysely } from "kysely";
+import type { JsonValue } from "../../shared/json.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import type { Untakable } from "./reading.ts";
+import {
+  dropRefused,
+  hashOfValue,
+  type ItemKind,
+  itemName,
+  putRefused,
+  type Refused,
+  type RefusedKind,
+} from "./plain-store.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** One part of what a service is sent. A value of null removes a key of metadata. */
+export interface SendItem {
+  readonly kind: ItemKind | "text";
+  /** Empty for the text. */
+  readonly key: string;
+  readonly value: JsonValue;
+}
+
+/** A memory to delete by the id that the service gave; null where it gave none. */
+export interface Removal {
+  readonly key: string;
+  readonly id: string | null;
+}
+
+/** What a service is to be told. */
+interface Wanted {
+  readonly items: readonly SendItem[];
+  readonly removals: readonly Removal[];
+  /** What is not to be written over, whatever is wanted. */
+  readonly untakable?: readonly Untakable[];
+}
+
+/** Why what stands at the service is neither taken nor written over. */
+export const UNTAKABLE = "what it holds is too large, or no text, and stays there as it is";
+
+/** Why a memory is not deleted there. */
+export const NO_ID = "its deletion can't be sent: the service gives no id for it";
+
+/**
+ * What of `wanted` may be sent: not what the service has refused, as long as it is the same. What
+ * is another by now, or not wanted any more, is refused no longer.
+ */
+export async function keepRefused(
+  db: Db,
+  documentId: number,
+  refused: readonly Refused[],
+  wanted: Wanted,
+  noId: string,
+): Promise<Wanted> {
+  const { untakable = [] } = wanted;
+  const known = new Map(refused.map((each) => [itemName(each.kind, each.key), each]));
+  const left = new Set(untakable.map(({ kind, key }) => itemName(kind, key)));
+  const isLeft = (kind: RefusedKind, key: string) => left.has(itemName(kind, key));
+  const held = new Set(left);
+  const isHeld = (kind: RefusedKind, key: string, value: JsonValue) => {
+    const name = itemName(kind, key);
+    const { hash, reason } = known.get(name) ?? {};
+    const same = hash === hashOfValue(value) && reason !== UNTAKABLE;
+    if (same) held.add(name);
+    return same;
+  };
+  const items = wanted.items.filter(
+    ({ kind, key, value }) => !isLeft(kind, key) && !isHeld(kind, key, value),
+  );
+  const removals = wanted.removals.filter(
+    ({ key, id }) => !isLeft("memories", key) && !isHeld("deletion", key, id),
+  );
+  for (const each of refused) {
+    if (!held.has(itemName(each.kind, each.key))) await dropRefused(db, documentId, each);
+  }
+  for (const { kind, key } of untakable) {
+    if (known.get(itemName(kind, key))?.reason === UNTAKABLE) continue;
+    const hash = hashOfValue(null);
+    await putRefused(db, documentId, { kind, key, hash, reason: UNTAKABLE });
+  }
+  for (const { key, id } of removals) {
+    if (id !== null) continue;
+    const hash = hashOfValue(null);
+    await putRefused(db, documentId, { kind: "deletion", key, hash, reason: noId });
+  }
+  return { items, removals: removals.filter(({ id }) => id !== null) };
+}

@@ -1,0 +1,124 @@
+import type { ErrorDetail } from "../../shared/errors.ts";
+import type { JsonValue } from "../../shared/json.ts";
+import { LIMITS, utf8Bytes } from "../../shared/limits.ts";
+import { pointerToken } from "../../shared/wire/parse.ts";
+import type { Outcome } from "../service/service.ts";
+import { hashOfValue, type Refused } from "./plain-store.ts";
+import type { SendItem } from "./refusals.ts";
+
+/** The body of a plain sync, as far as it has something to say. */
+export interface SyncBody {
+  readonly claude_md_content?: JsonValue;
+  readonly memories?: readonly { readonly key: string; readonly value: JsonValue }[];
+  readonly metadata?: { readonly [key: string]: JsonValue };
+}
+
+/** Makes one call; what it resolves to is nothing but whether it went through. */
+export type SendBody = (body: SyncBody) => Promise<Outcome<unknown>>;
+
+/** What became of the items of some calls. */
+export interface Sent {
+  readonly taken: readonly SendItem[];
+  readonly refused: readonly Refused[];
+}
+
+const BAD_REQUEST = 400;
+
+/** A service that says not which item it refuses is asked in halves, this often at most. */
+const CALLS_MAX = 40;
+
+/** Characters of one call's items, so that its body keeps far from the limit. */
+const PART_LENGTH_MAX = LIMITS.bodyBytes / 4;
+
+/**
+ * Sends items in as few calls as they take. An item that the service refuses with 400 is left out
+ * and the rest sent: it is the one that the answer's details name or, where they name none, found
+ * by halves. Any other failure ends it; what was taken before stays so.
+ */
+export async function sendItems(
+  items: readonly SendItem[],
+  send: SendBody,
+): Promise<{ readonly sent: Sent; readonly failure: Outcome<never> | undefined }> {
+  const taken: SendItem[] = [];
+  const refused: Refused[] = [];
+  const waiting = partsOf(items);
+  for (let calls = 0; waiting.length > 0; calls++) {
+    const part = waiting.pop() ?? [];
+    const outcome = await send(bodyOf(part));
+    if (outcome.kind === "answered") {
+      taken.push(...part);
+      continue;
+    }
+    const sent = { taken, refused };
+    if (outcome.kind !== "refused" || outcome.status !== BAD_REQUEST)
+      return { sent, failure: outcome };
+    if (calls >= CALLS_MAX) return { sent, failure: outcome };
+    const named = namedIn(part, outcome.details ?? []);
+    const culprits = part.length === 1 ? new Map([[part[0], outcome.message]]) : named;
+    for (const [item, reason] of culprits) if (item) refused.push(refusalOf(item, reason));
+    const rest = part.filter((item) => !culprits.has(item));
+    waiting.push(...(culprits.size > 0 ? [rest] : halves(part)).filter(({ length }) => length > 0));
+  }
+  return { sent: { taken, refused }, failure: undefined };
+}
+
+function refusalOf({ kind, key, value }: SendItem, reason: string): Refused {
+  return { kind, key, hash: hashOfValue(value), reason };
+}
+
+function halves(part: readonly SendItem[]): SendItem[][] {
+  const middle = Math.ceil(part.length / 2);
+  return [part.slice(0, middle), part.slice(middle)];
+}
+
+function partsOf(items: readonly SendItem[]): SendItem[][] {
+  const parts: SendItem[][] = [];
+  let length = 0;
+  for (const item of items) {
+    const bytes = utf8Bytes(item.key) + utf8Bytes(JSON.stringify(item.value));
+    const last = parts.at(-1);
+    length += bytes;
+    if (last && length <= PART_LENGTH_MAX && last.length < LIMITS.memoriesPerSync) last.push(item);
+    else {
+      parts.push([item]);
+      length = bytes;
+    }
+  }
+  return parts.reverse();
+}
+
+function bodyOf(part: readonly SendItem[]): SyncBody {
+  const text = part.find(({ kind }) => kind === "text");
+  const memories = part.filter(({ kind }) => kind === "memories");
+  const metadata = part.filter(({ kind }) => kind === "metadata");
+  return {
+    ...(text && { claude_md_content: text.value }),
+    ...(memories.length > 0 && { memories: memories.map(({ key, value }) => ({ key, value })) }),
+    ...(metadata.length > 0 && {
+      metadata: Object.fromEntries(metadata.map(({ key, value }) => [key, value])),
+    }),
+  };
+}
+
+/** The items that details point at, each with the reason. */
+function namedIn(
+  part: readonly SendItem[],
+  details: readonly ErrorDetail[],
+): Map<SendItem, string> {
+  const named = new Map<SendItem, string>();
+  const memories = part.filter(({ kind }) => kind === "memories");
+  for (const [at, item] of [...memories.entries(), ...otherItems(part)]) {
+    const place = typeof at === "number" ? `/memories/${at}` : at;
+    const found = details.find(({ path }) => path === place || path.startsWith(`${place}/`));
+    if (found) named.set(item, found.message);
+  }
+  return named;
+}
+
+function otherItems(part: readonly SendItem[]): [string, SendItem][] {
+  return part.flatMap((item): [string, SendItem][] => {
+    if (item.kind === "memories") return [];
+    const isText = item.kind === "text";
+    return [[isText ? "/claude_md_content" : `/metadata/${pointerToken(item.key)}`, item]];
+  });
+}

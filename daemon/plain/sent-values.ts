@@ -1,0 +1,45 @@
+import type { JsonValue } from "../../shared/json.ts";
+import { hashOfValue, itemName, type Refused, type SentValue } from "./plain-store.ts";
+import type { SendItem } from "./refusals.ts";
+
+/** A call that nobody waits for any more may be done this long after it was made. */
+const LATE_MS_MAX = 2 * 60_000;
+
+/** Whether a value of that name is one that was sent. */
+export function sentIndex(sent: readonly SentValue[]): (name: string, value: JsonValue) => boolean {
+  const hashes = new Map<string, Set<string>>();
+  for (const { name, hash } of sent) {
+    const known = hashes.get(name);
+    if (known) known.add(hash);
+    else hashes.set(name, new Set([hash]));
+  }
+  return (name, value) => hashes.get(name)?.has(hashOfValue(value)) ?? false;
+}
+
+/** What is known to be sent once `items` go, too: of the former what may yet be done. */
+export function sentWith(
+  former: readonly SentValue[],
+  items: readonly SendItem[],
+  now: number,
+  isShown: (sent: SentValue) => boolean,
+): readonly SentValue[] {
+  const late = new Map<string, SentValue>();
+  for (const each of former) {
+    const isOver = each.at === 0 || Math.abs(now - each.at) > LATE_MS_MAX || isShown(each);
+    if (!isOver) late.set(`${each.name}\n${each.hash}`, each);
+  }
+  const fresh = items.map(({ kind, key, value }) => {
+    return { name: itemName(kind, key), hash: hashOfValue(value), at: now };
+  });
+  return [...late.values(), ...fresh];
+}
+
+/** Those of the last call that were answered are not done any more. */
+export function withAnswered(
+  sent: readonly SentValue[],
+  items: readonly Pick<Refused, "kind" | "key">[],
+): readonly SentValue[] {
+  const last = new Map(sent.map(({ name }, at) => [name, at]));
+  const answered = new Set(items.map(({ kind, key }) => last.get(itemName(kind, key))));
+  return sent.map((each, at) => (answered.has(at) ? { ...each, at: 0 } : each));
+}

@@ -1,0 +1,98 @@
+import { layerOf } from "../../shared/replica/document/address.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { itemsOf, takeItems } from "./apply-items.ts";
+import { readState, rememberReading } from "./document-state.ts";
+import { keyOwnMemories } from "./own-sides.ts";
+import type { PlainOptions } from "./plain-options.ts";
+import {
+  dropJournal,
+  hashOfValue,
+  itemName,
+  type JournalEntry,
+  journalDelete,
+  NOTHING_READ,
+  type PlainState,
+} from "./plain-store.ts";
+import { UNKNOWN_TEXT } from "./plain-text.ts";
+import type { OwnReading } from "./reading.ts";
+import { keepRefused, NO_ID, type Removal } from "./refusals.ts";
+
+type Context = WriteContext<DaemonTables>;
+
+/** A memory to create there; `replacesId` is deleted once that is done. */
+export interface Creation {
+  readonly key: string;
+  readonly content: string;
+  readonly replacesId: string | null;
+}
+
+/** What the service is to be told of the `user` or the `global` layer. */
+export interface OwnChanges {
+  readonly creations: readonly Creation[];
+  readonly removals: readonly Removal[];
+}
+
+/** Takes a reading of one of the layers `user` and `global` into its document, by name. */
+export async function takeOwn(
+  context: Context,
+  options: PlainOptions,
+  name: string,
+  reading: OwnReading,
+): Promise<OwnChanges> {
+  const { db, now } = context;
+  const open = await context.open({ owner: options.account, name });
+  const from = open.head.seq;
+  const known = await readState(db, options.service.name, open.id);
+  const { document } = open;
+  const shown = reading.memories.filter(({ layer }) => layer === layerOf(name));
+  const { theirs, superseded, settled } = keyOwnMemories(shown, {
+    base: known.memories,
+    journal: known.journal,
+    contacted: known !== NOTHING_READ,
+    complete: reading.complete,
+    mine: itemsOf(document, "memories"),
+  });
+  // What was created without our having heard so is ours, however it was changed here meanwhile.
+  const sent = known.journal.flatMap((entry) => {
+    if (entry.kind !== "create") return [];
+    const [name, hash] = [itemName("memories", entry.key), hashOfValue(entry.content)];
+    return [{ name, hash, at: 0 }];
+  });
+  const memories = reading.complete ? withoutDeleted(known.memories, settled) : known.memories;
+  // Here an id is all that a memory is, and deletes no other: what vanished was deleted by others.
+  const read = { items: theirs, complete: reading.complete };
+  const merged = takeItems(document, "memories", { ...known, memories, sent }, read, false, now);
+  await dropJournal(db, settled);
+  for (const { key, id } of superseded) if (id !== null) await journalDelete(db, open.id, key, id);
+  const wanted = {
+    items: merged.send.map((each) => ({ kind: "memories", ...each }) as const),
+    removals: [...merged.remove, ...superseded],
+  };
+  const { items, removals } = await keepRefused(db, open.id, known.refused, wanted, NO_ID);
+  await rememberReading(context, options, open, from, known, {
+    text: UNKNOWN_TEXT,
+    memories: merged.base,
+    metadata: new Map(),
+    sent: [],
+    lost: merged.lost,
+    blankSince: null,
+    outstanding: wanted.items.length + wanted.removals.length,
+  });
+  const creations = items.map(({ key, value }) => ({
+    key,
+    content: String(value),
+    replacesId: merged.base.get(key)?.id ?? null,
+  }));
+  return { creations, removals };
+}
+
+/** What we have deleted ourselves nobody else has: if it is here, it was written anew since. */
+function withoutDeleted(
+  known: PlainState["memories"],
+  settled: readonly JournalEntry[],
+): PlainState["memories"] {
+  const deleted = new Set<string | null>();
+  for (const entry of settled) if (entry.kind === "delete") deleted.add(entry.memoryId);
+  return new Map([...known].filter(([, { id }]) => !deleted.has(id)));
+}

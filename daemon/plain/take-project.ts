@@ -1,0 +1,182 @@
+import { equalJson } from "../../shared/json.ts";
+import type { ProjectId } from "../../shared/ids.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { openBound } from "../home/open-bound.ts";
+import { itemsOf, takeItems } from "./apply-items.ts";
+import { readState, rememberReading } from "./document-state.ts";
+import { type AgreedItem, DELETED_AT_ONCE } from "./merge-items.ts";
+import type { PlainOptions } from "./plain-options.ts";
+import {
+  dropJournal,
+  hashOfValue,
+  type ItemKind,
+  itemName,
+  type PlainState,
+  type SentValue,
+} from "./plain-store.ts";
+import { isKnownText, leaveText, takeText, UNKNOWN_TEXT } from "./plain-text.ts";
+import type { ProjectReading, ReadItems } from "./reading.ts";
+import { sentIndex, sentWith } from "./sent-values.ts";
+import { keepRefused, NO_ID, type Removal, type SendItem } from "./refusals.ts";
+
+type Context = WriteContext<DaemonTables>;
+
+/** What a project's service is to be told after a reading. */
+export interface ProjectChanges {
+  readonly items: readonly SendItem[];
+  readonly removals: readonly Removal[];
+  /** The reading was not believed yet, and nothing was taken. */
+  readonly doubted: boolean;
+}
+
+/** A project that shows nothing at all any more is believed after so long. */
+const BLANK_MS_MIN = 10_000;
+
+/**
+ * Takes a reading of a project into its document; durable with the transaction's commit. Nothing is
+ * taken or sent of a project that was bound to another account meanwhile.
+ */
+export async function takeProject(
+  context: Context,
+  options: PlainOptions,
+  project: ProjectId,
+  reading: ProjectReading,
+): Promise<ProjectChanges> {
+  const open = await openBound(context, options, project);
+  if (!open) return { items: [], removals: [], doubted: false };
+  const from = open.head.seq;
+  const stored = await readState(context.db, options.service.name, open.id);
+  const known = stored.missing ? stillAgreed(stored, reading) : stored;
+  const wiped = isWiped(open, known, reading);
+  const blankSince =
+    !wiped && isBlank(open, known, reading) ? (known.blankSince ?? context.now) : null;
+  if (blankSince !== null && Math.abs(context.now - blankSince) < BLANK_MS_MIN) {
+    const outstanding = Math.max(known.outstanding, 1);
+    const doubt = { ...known, blankSince, outstanding, lost: false };
+    await rememberReading(context, options, open, from, stored, doubt);
+    return { items: [], removals: [], doubted: true };
+  }
+  const putBack = wiped || hasDeleted(known, reading.memories);
+  const { document } = open;
+  const { now } = context;
+  const memories = takeItems(document, "memories", known, reading.memories, putBack, now);
+  const lost = wiped || memories.lost;
+  const metadata = takeItems(document, "metadata", known, reading.metadata, lost, now);
+  const isUntakable = reading.untakable.some(({ kind }) => kind === "text");
+  const text = isUntakable
+    ? leaveText(open, known.text)
+    : await takeText(context, open, known.text, reading.text, {
+        lost,
+        late: isLate(known, reading),
+      });
+  const wanted = {
+    items: [
+      ...(text.send === undefined ? [] : [{ kind: "text", key: "", value: text.send } as const]),
+      ...memories.send.map((each) => ({ kind: "memories", ...each }) as const),
+      ...metadata.send.map((each) => ({ kind: "metadata", ...each }) as const),
+      ...metadata.remove.map(({ key }) => ({ kind: "metadata", key, value: null }) as const),
+    ],
+    removals: memories.remove,
+    untakable: reading.untakable,
+  };
+  const changes = await keepRefused(context.db, open.id, known.refused, wanted, NO_ID);
+  await settleJournal(context, known, wanted.removals);
+  await rememberReading(context, options, open, from, stored, {
+    text: text.state,
+    memories: memories.base,
+    metadata: metadata.base,
+    sent: sentWith(known.sent, changes.items, now, (sent) => isShown(sent, reading)),
+    lost: lost || metadata.lost || (stored.missing && lacksAny(stored, reading)),
+    blankSince: null,
+    outstanding: wanted.items.length + wanted.removals.length,
+  });
+  return { ...changes, doubted: false };
+}
+
+/**
+ * What is sure of the state once the service has said that the project is not there, for it may be
+ * another one by now, made of anything: what it shows just as it was.
+ */
+function stillAgreed(known: PlainState, reading: ProjectReading): PlainState {
+  const ofKind = (kind: ItemKind) => {
+    const isSame = ([key, { value }]: [string, AgreedItem]) => {
+      const shown = reading[kind]?.items.get(key);
+      return shown !== undefined && equalJson(shown.value, value);
+    };
+    return new Map([...known[kind]].filter(isSame));
+  };
+  const text = isKnownText(known.text, reading.text) ? known.text : UNKNOWN_TEXT;
+  return { ...known, text, memories: ofKind("memories"), metadata: ofKind("metadata") };
+}
+
+/** Whether it does not show everything any more that it is known to have held. */
+function lacksAny({ text, memories, metadata }: PlainState, reading: ProjectReading): boolean {
+  const lacks = (items: PlainState[ItemKind], shown: ReadItems | undefined) =>
+    [...items.keys()].some((key) => !shown?.items.has(key));
+  const hadText = (text.agreed?.base.text ?? "").trim() !== "";
+  if (hadText && !reading.text) return true;
+  return lacks(memories, reading.memories) || lacks(metadata, reading.metadata);
+}
+
+/** Whether it shows a text of ours, from however long ago, that it was not known to hold. */
+function isLate({ sent }: PlainState, { text }: ProjectReading): boolean {
+  return text !== undefined && sentIndex(sent)(itemName("text", ""), text);
+}
+
+function isShown({ name, hash }: SentValue, { text, memories, metadata }: ProjectReading): boolean {
+  const [kind = ""] = name.split("\n", 1);
+  const key = name.slice(kind.length + 1);
+  const items = kind === "memories" ? memories : metadata;
+  const shown = kind === "text" ? text : items?.items.get(key)?.value;
+  return shown !== undefined && hashOfValue(shown) === hash;
+}
+
+/**
+ * Whether nothing is shown any more of what was agreed and is still here: all of it was deleted, or
+ * another machine has just made anew a project that the service had lost.
+ */
+function isBlank({ document }: OpenDocument, known: PlainState, reading: ProjectReading): boolean {
+  const { text, memories, metadata, untakable } = reading;
+  if (text !== "" || memories?.items.size !== 0 || metadata?.items.size !== 0) return false;
+  if (untakable.length > 0) return false;
+  const hadText = (known.text.agreed?.base.text ?? "").trim() !== "";
+  const countHere = (kind: ItemKind) => {
+    const mine = itemsOf(document, kind);
+    return [...known[kind].keys()].filter((key) => mine.has(key)).length;
+  };
+  const counts = [countHere("memories"), countHere("metadata")];
+  // So many at once are lost for sure.
+  if (counts.some((count) => count > DELETED_AT_ONCE)) return false;
+  return (hadText && document.content() !== "") || counts.some((count) => count > 0);
+}
+
+/** Nobody empties the text and deletes every memory at once, so the service has lost them. */
+function isWiped(open: OpenDocument, known: PlainState, reading: ProjectReading): boolean {
+  const hadText = (known.text.agreed?.base.text ?? "").trim() !== "";
+  const { memories } = reading;
+  const isEmpty = reading.text === "" && memories?.complete === true && memories.items.size === 0;
+  return isEmpty && hadText && known.memories.size > 0 && open.document.content() !== "";
+}
+
+/**
+ * Whether a deletion of ours came through since the last reading. What vanished with it was not
+ * meant.
+ */
+function hasDeleted({ journal }: PlainState, shown: ReadItems | undefined): boolean {
+  if (!shown?.complete) return false;
+  return journal.some((entry) => entry.kind === "delete" && !shown.items.has(entry.key));
+}
+
+async function settleJournal(
+  { db }: Context,
+  { journal }: PlainState,
+  removals: readonly Removal[],
+): Promise<void> {
+  const open = new Set(removals.map(({ key }) => key));
+  await dropJournal(
+    db,
+    journal.filter(({ key }) => !open.has(key)),
+  );
+}

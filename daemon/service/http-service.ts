@@ -1,0 +1,297 @@
+import { createHash } from "node:crypto";
+import { count } from "../../shared/count.ts";
+import { type ErrorDetail, messageOf } from "../../shared/errors.ts";
+import type { ProjectId } from "../../shared/ids.ts";
+import {
+  type BatchAnswer,
+  encodeBatchRequest,
+  type PartAnswer,
+  parseBatchAnswer,
+} from "../../shared/wire/batch.ts";
+import { encodeExchangeRequest, parseExchangeAnswer } from "../../shared/wire/exchange.ts";
+import { delay, type World } from "../../shared/world.ts";
+import { openLiveConnection } from "./live-connection.ts";
+import { parseQuotas, parseRetryAfter } from "../budget/quota-headers.ts";
+import { RequestBudget } from "../budget/request-budget.ts";
+import type { Outcome, Service } from "./service.ts";
+
+/** A call that has not been answered by then counts as unreachable. */
+const CALL_DEADLINE_MS = 30_000;
+/** A person waits for an answer for no longer. */
+const PERSON_DEADLINE_MS = 10_000;
+/** A person waits for so long at most until there is room for a request. */
+const ROOM_MS_MAX = 5000;
+/** Connections that were there before a break may still be offered for so long. */
+const BROKEN_MS = 10 * 60_000;
+const TOKEN_DIGEST_LENGTH = 16;
+
+/** Where the service is, and the token that every call and the live socket carry. */
+export interface HttpServiceOptions {
+  /** Scheme and host, without `/v1` or `/api`. */
+  readonly url: string;
+  readonly token: string;
+  readonly world: World;
+}
+
+/** Sends one request to the service; `fetch` itself, or an app's in this process. */
+export type Send = (request: Request) => Promise<Response>;
+
+/** What the calls need beside an address. */
+export interface CallOptions {
+  readonly send: Send;
+  /** What the path is added to. */
+  readonly base: string;
+  readonly token: string;
+  readonly world: World;
+  /** Told of every request and its answer; undefined where nobody counts. */
+  readonly budget?: RequestBudget;
+  /** The requests under way: what aborts each, and when it was sent by the steady clock. */
+  readonly underWay?: Map<AbortController, number>;
+}
+
+/** The service behind an address. */
+export function createHttpService({ url, token, world }: HttpServiceOptions): Service {
+  const base = url.replace(/\/+$/, "");
+  const budget = new RequestBudget(`${base} ${digestOf(token)}`, world);
+  const underWay = new Map<AbortController, number>();
+  let ending = false;
+  let brokenAt = Number.NEGATIVE_INFINITY;
+  const giveUp = () => {
+    for (const abort of underWay.keys()) abort.abort();
+  };
+  const send: Send = async (request) => {
+    if (ending) throw new Error("the daemon is ending");
+    // A kept connection may lead nowhere now, and that would show after the deadline only.
+    const keepalive = world.monotonic() - brokenAt > BROKEN_MS;
+    return await fetch(request, { keepalive });
+  };
+  const calls = createCalls({ send, base, token, world, budget, underWay });
+  return {
+    name: base,
+    budget,
+    ...calls,
+    openLive: (handlers) => {
+      budget.sent();
+      return openLiveConnection({ url: base, token, world, handlers });
+    },
+    unansweredSince: () => (underWay.size > 0 ? Math.min(...underWay.values()) : undefined),
+    dropConnections: () => {
+      brokenAt = world.monotonic();
+      giveUp();
+    },
+    abandonCalls: () => {
+      ending = true;
+      giveUp();
+    },
+    close: async () => {},
+  };
+}
+
+/** Tells one token from another, and nothing of it. */
+function digestOf(token: string): string {
+  return createHash("sha256").update(token).digest("hex").slice(0, TOKEN_DIGEST_LENGTH);
+}
+
+/** The calls of a `Service` over anything that answers requests. */
+export function createCalls(
+  options: CallOptions,
+): Pick<Service, "exchange" | "createProject" | "request" | "forward"> &
+  Required<Pick<Service, "exchangeBatch">> {
+  const { base, token, budget } = options;
+  const callWithin = async (deadlineMs: number, method: string, path: string, body?: string) => {
+    const init: RequestInit = {
+      method,
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      // What is for this service goes to no other, whatever it says.
+      redirect: "manual",
+      ...(body !== undefined && { body }),
+    };
+    return withoutToken(await callOnce(options, base + path, init, deadlineMs), token);
+  };
+  const call = (...asked: readonly [method: string, path: string, body?: string]) =>
+    callWithin(CALL_DEADLINE_MS, ...asked);
+  /** Whoever speaks the exchange tells of limits where there are any. */
+  const read = <Value>(
+    outcome: CallOutcome & { readonly kind: "answered" },
+    parse: (value: unknown) => Value,
+  ): Outcome<Value> => {
+    try {
+      const value = parse(outcome.value);
+      if (!outcome.tellsQuotas) budget?.unlimited();
+      return { kind: "answered", value };
+    } catch (thrown) {
+      const message = `the service's answer is not a replica exchange: ${messageOf(thrown)}`;
+      return { kind: "unreachable", message };
+    }
+  };
+  return {
+    async exchange(project, request) {
+      const path = project === null ? "/api/sync" : `/api/projects/${project}/sync`;
+      const body = JSON.stringify(encodeExchangeRequest(request));
+      const outcome = await call("POST", path, body);
+      if (outcome.kind !== "answered") return outcome;
+      if (isObject(outcome.value) && !("crdt" in outcome.value)) {
+        return { kind: "answered", value: "plain" };
+      }
+      return read(outcome, parseExchangeAnswer);
+    },
+    async exchangeBatch(request) {
+      const body = JSON.stringify(encodeBatchRequest(request));
+      const outcome = await call("POST", "/api/sync", body);
+      if (outcome.kind !== "answered") return outcome;
+      // Whoever says that was in between.
+      if (!isObject(outcome.value)) return read(outcome, noExchange);
+      if (!("crdt" in outcome.value)) return { kind: "answered", value: "unknown" };
+      return read(outcome, (value) => {
+        const answer = parseBatchAnswer(value, request.projects.keys());
+        return answer ? withoutTokenInParts(answer, token) : "unknown";
+      });
+    },
+    async createProject(id: ProjectId, name: string) {
+      const outcome = await call("POST", "/api/projects", JSON.stringify({ id, name }));
+      return outcome.kind === "answered" ? { kind: "answered", value: undefined } : outcome;
+    },
+    request: call,
+    forward: async (method, path, body) => {
+      const refusal = await untilRoom(options);
+      return refusal ?? (await callWithin(PERSON_DEADLINE_MS, method, path, body));
+    },
+  };
+}
+
+function noExchange(): never {
+  throw new Error("the body must be an object");
+}
+
+/** A person's request waits for its turn, or is refused with when there will be one. */
+async function untilRoom({ budget, world }: CallOptions): Promise<Outcome<never> | undefined> {
+  const waitMs = budget ? budget.notBefore("person") - world.monotonic() : 0;
+  if (waitMs <= 0) return undefined;
+  if (waitMs <= ROOM_MS_MAX) {
+    await delay(world, waitMs);
+    return undefined;
+  }
+  const seconds = Math.ceil(waitMs / MS_PER_S);
+  const when = count(seconds, "second", "seconds");
+  const message = `the account's requests are used up; there are more in ${when}`;
+  return { kind: "busy", message, retryAfterMs: waitMs };
+}
+
+const MS_PER_S = 1000;
+
+/** An answered call, and whether the answer told of quotas. */
+type CallOutcome = Outcome<unknown> & { readonly tellsQuotas?: boolean };
+
+async function callOnce(
+  { send, world, budget, underWay }: CallOptions,
+  url: string,
+  init: RequestInit,
+  deadlineMs: number,
+): Promise<CallOutcome> {
+  const abort = new AbortController();
+  underWay?.set(abort, world.monotonic());
+  budget?.sent();
+  const deadline = world.setTimer(deadlineMs, () => abort.abort(TOO_LATE));
+  try {
+    const response = await send(new Request(url, { ...init, signal: abort.signal }));
+    const quotas = parseQuotas(response.headers);
+    budget?.answered(quotas);
+    const outcome = await outcomeOf(response, world.now());
+    if (response.status === 429 && outcome.kind === "busy") budget?.refused(outcome.retryAfterMs);
+    return { ...outcome, tellsQuotas: quotas !== undefined };
+  } catch (thrown) {
+    if (!abort.signal.aborted) budget?.unsent();
+    const isLate = abort.signal.reason === TOO_LATE;
+    const message = isLate ? tooLate(deadlineMs) : whyUnsent(thrown);
+    return { kind: "unreachable", message, ...(isLate && { tooMuch: true }) };
+  } finally {
+    deadline.cancel();
+    underWay?.delete(abort);
+  }
+}
+
+/** What went wrong before there was an answer, by the codes of the system's calls. */
+const UNSENT: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "the connection was refused",
+  ECONNRESET: "the connection was closed",
+  ENOTFOUND: "its name is not known here",
+};
+const TOO_LATE = Symbol("too late");
+
+function tooLate(deadlineMs: number): string {
+  return `it did not answer within ${count(deadlineMs / MS_PER_S, "second", "seconds")}`;
+}
+
+/** What kept a call from its answer, in a phrase. */
+export function whyUnsent(thrown: unknown): string {
+  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+  return UNSENT[code] ?? messageOf(thrown);
+}
+
+/** Messages go into logs and to people; a service may have repeated its token in one. */
+function withoutToken(outcome: CallOutcome, token: string): CallOutcome {
+  if (outcome.kind === "answered") return outcome;
+  const hide = (text: string) => text.replaceAll(token, "(the token)");
+  const message = hide(outcome.message);
+  if (outcome.kind !== "refused" || !outcome.details) return { ...outcome, message };
+  const details = outcome.details.map((each) => ({ ...each, message: hide(each.message) }));
+  return { ...outcome, message, details };
+}
+
+function withoutTokenInParts(answer: BatchAnswer, token: string): BatchAnswer {
+  const projects = [...answer.projects].map(([id, part]): [ProjectId, PartAnswer] => {
+    if (part.kind !== "refused") return [id, part];
+    return [id, { ...part, message: part.message.replaceAll(token, "(the token)") }];
+  });
+  return { ...answer, projects: new Map(projects) };
+}
+
+/** Statuses by which a service, or what stands before it, says that it failed on a request. */
+const BEGAN: readonly number[] = [500, 502, 504];
+
+async function outcomeOf(response: Response, now: number): Promise<Outcome<unknown>> {
+  const text = await response.text();
+  if (response.ok) {
+    try {
+      return { kind: "answered", value: text === "" ? undefined : JSON.parse(text) };
+    } catch {
+      return { kind: "unreachable", message: "its answer is not JSON" };
+    }
+  }
+  const isElsewhere = response.status >= 300 && response.status < 400;
+  const reason = isElsewhere ? "it is at another address" : errorMessageIn(text);
+  const message = `it answered ${response.status}: ${reason}`;
+  if (response.status === 429 || response.status >= 500) {
+    const retryAfterMs = parseRetryAfter(response.headers, now);
+    const tooMuch = BEGAN.includes(response.status);
+    return { kind: "busy", message, retryAfterMs, ...(tooMuch && { tooMuch }) };
+  }
+  return { kind: "refused", status: response.status, message, details: errorDetailsIn(text) };
+}
+
+function errorMessageIn(text: string): string {
+  return String(errorIn(text)?.message ?? "no reason given");
+}
+
+function errorDetailsIn(text: string): ErrorDetail[] {
+  const details = errorIn(text)?.details;
+  if (!Array.isArray(details)) return [];
+  return details.filter((each): each is ErrorDetail => {
+    return isObject(each) && typeof each.path === "string" && typeof each.message === "string";
+  });
+}
+
+function errorIn(
+  text: string,
+): { readonly message?: unknown; readonly details?: unknown } | undefined {
+  try {
+    const body: unknown = JSON.parse(text);
+    return isObject(body) && isObject(body.error) ? body.error : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

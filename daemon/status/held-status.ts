@@ -1,0 +1,58 @@
+import type { Kysely } from "kysely";
+import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
+import { timestampOf } from "../../shared/wire/timestamp.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { heldAdvice } from "../held/advice.ts";
+import { type HeldItem, listHeld } from "../home/held-store.ts";
+import { shownKey } from "../held/shown-key.ts";
+
+/** A held write as `status` and `held` show it; never with its value. */
+export interface HeldStatus {
+  readonly id: string;
+  readonly kind: HeldItem["kind"];
+  readonly layer: Layer;
+  readonly project_id: string | null;
+  /** The name of the remote that its document is bound to; null where it has none. */
+  readonly remote: string | null;
+  /** A memory's or metadata's key, any secret in it hidden; null for a text. */
+  readonly key: string | null;
+  /** The folder of a followed file; null for all else. */
+  readonly dir: string | null;
+  readonly cause: HeldItem["cause"];
+  readonly reason: string;
+  /** The reason and what to do, in words that follow the name. */
+  readonly advice: string;
+  readonly written_at: string;
+}
+
+/**
+ * All that is held on this machine, in the order in which it was written; `remoteOf` names the
+ * remote of an account.
+ */
+export async function readHeldStatus(
+  db: Kysely<DaemonTables>,
+  remoteOf: (account: string) => string | null,
+): Promise<HeldStatus[]> {
+  const held: HeldStatus[] = [];
+  for (const item of await listHeld(db)) held.push(await heldStatus(item, remoteOf(item.account)));
+  return held;
+}
+
+export async function heldStatus(item: HeldItem, remote: string | null): Promise<HeldStatus> {
+  const { id, kind, document, cause, reason, writtenAt } = item;
+  const key = await shownKey(item);
+  return {
+    id,
+    kind,
+    layer: layerOf(document),
+    project_id: projectOf(document) ?? null,
+    remote,
+    key: kind === "memory" || kind === "metadata" ? key : null,
+    dir: kind === "file" ? key : null,
+    cause,
+    reason,
+    advice: heldAdvice(item),
+    written_at: timestampOf(writtenAt),
+  };
+}

@@ -1,0 +1,95 @@
+import { join } from "node:path";
+import type { DaemonStatus, FolderStatus, RemoteStatus, UnitStatus } from "./status.ts";
+import { tokenAdvice } from "../service/refusal-advice.ts";
+import { syncedProjects } from "./synced-projects.ts";
+
+/** Why what is not synced will not be by waiting, each in a sentence. */
+export function listRefusals(status: DaemonStatus): string[] {
+  const { remotes } = status;
+  const projects = syncedProjects(status);
+  const shut = remotes.filter(isShut);
+  const own = remotes.map((remote) => {
+    const name = remotes.length > 1 ? `user and global at ${remote.name}` : "user and global";
+    return { ...remote.own, name, remote: remote.name };
+  });
+  const refused = [...projects, ...own].filter((unit) => {
+    return unit.refused !== null && isUnsettled(unit) && !isAt(shut, unit);
+  });
+  return [
+    ...shut.map(whyShut),
+    ...refused.map(({ name, refused: why }) => `the service refuses ${name}: ${why}`),
+    ...listFailing(status).map(failureOf),
+  ];
+}
+
+/** Whether a remote's service takes no call at all until a person has done something. */
+function isShut({ service }: RemoteStatus): boolean {
+  return service.blocked || service.token_refused;
+}
+
+function whyShut(remote: RemoteStatus): string {
+  const { name, service } = remote;
+  if (service.blocked) return `${name} can't be called: ${service.message}`;
+  return `${service.name} refuses the token (${service.message}): ${tokenAdvice(remote)}`;
+}
+
+/** The followed files of which nobody can say how they stand, for looking at them fails. */
+export function listFailing({ projects }: DaemonStatus): FolderStatus[] {
+  return projects.flatMap(({ folders }) => folders.filter(({ state }) => state === "failing"));
+}
+
+/** Which file is not followed, and why. */
+export function failureOf({ dir, path, note }: FolderStatus): string {
+  return `${join(dir, path)} is not followed: ${note ?? "looking at it fails"}`;
+}
+
+/**
+ * Whether all that is not synced has just been refused, can't be looked at, or is for a service
+ * that takes no call until a person does something: waiting brings nothing. Not so while another
+ * service does not answer, or calls wait for more requests.
+ */
+export function isRefused(status: DaemonStatus): boolean {
+  const { remotes } = status;
+  const projects = syncedProjects(status);
+  const shut = remotes.filter(isShut);
+  const open = remotes.filter((remote) => !isShut(remote));
+  const openProjects = projects.filter((project) => !isAt(shut, project));
+  const left = [...openProjects, ...open.map(({ own }) => own)].filter(isUnsettled);
+  return (
+    open.every(({ service }) => service.online && service.held_back === null) &&
+    left.length + shut.length + listFailing(status).length > 0 &&
+    left.every(({ refused }) => refused !== null) &&
+    openProjects.every(({ refused, folders }) => {
+      return refused !== null || folders.every(({ state }) => state !== "waiting");
+    })
+  );
+}
+
+/**
+ * Whether all that is not synced is for services that were just called and can't be reached. Not so
+ * while another service has something to do, or one only takes its time.
+ */
+export function isOffline(status: DaemonStatus): boolean {
+  const { remotes } = status;
+  const projects = syncedProjects(status);
+  const offline = remotes.filter(({ service }) => {
+    const { online, message, unanswered_since, held_back } = service;
+    return !online && message !== null && unanswered_since === null && held_back === null;
+  });
+  const others = remotes.filter((remote) => !offline.includes(remote));
+  const otherProjects = projects.filter((project) => !isAt(offline, project));
+  return (
+    offline.length > 0 &&
+    others.every(({ service }) => service.online) &&
+    ![...otherProjects, ...others.map(({ own }) => own)].some(isUnsettled) &&
+    otherProjects.every(({ folders }) => folders.every(({ state }) => state !== "waiting"))
+  );
+}
+
+function isAt(remotes: readonly RemoteStatus[], { remote }: { readonly remote: string }): boolean {
+  return remotes.some(({ name }) => name === remote);
+}
+
+function isUnsettled({ contacted, waiting }: UnitStatus): boolean {
+  return !contacted || waiting > 0;
+}

@@ -1,0 +1,378 @@
+import { count } from "../../shared/count.ts";
+import { assert } from "../../shared/errors.ts";
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { VERSION } from "../../shared/version.ts";
+import { timestampOf } from "../../shared/timestamps.ts";
+import { type AudienceView, readAudience } from "./audience-view.ts";
+import { type DeletionStatus, deletionStatus, readDeletion } from "../home/deleted-project.ts";
+import { type HeldStatus, readHeldStatus } from "./held-status.ts";
+import { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
+import type { Link } from "../home/links.ts";
+import { type DamageNote, readDamageNotes } from "../recovery/set-aside.ts";
+import { type KeptText, readKeptText } from "../home/kept-text.ts";
+import type { OpenRemote, OpenRemotes } from "../remotes/open-remotes.ts";
+import { serviceNameOf } from "../home/remote.ts";
+import type { FollowedFile, FollowStatus } from "../files/followed-file.ts";
+import type { PlaceChange } from "../files/place-store.ts";
+import { FOLLOWED_NAMES } from "../disk/followable-files.ts";
+import type { Polled } from "../watch/watch-trouble.ts";
+import type { SyncEngine } from "../sync/engine.ts";
+import { readPlainStatus } from "../plain/plain-status.ts";
+import { FORBIDDEN } from "../sync/incoming.ts";
+import {
+  countUnacknowledged,
+  isPlain,
+  readPosition,
+  type SyncPosition,
+} from "../home/positions.ts";
+import type { RequestBudget } from "../budget/request-budget.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { countMemories, listUnlinked, type UnlinkedDocument } from "../home/unlinked-projects.ts";
+import { documentsOf, type SyncUnit } from "../budget/sync-units.ts";
+
+/** How far a unit's documents are: what is durable here, and what the service has acknowledged. */
+export interface UnitStatus {
+  /** Memories that are saved on this machine. */
+  readonly memories: number;
+  /** Changes that are saved here and not acknowledged yet. */
+  readonly waiting: number;
+  /** The service has answered for it before. */
+  readonly contacted: boolean;
+  /** Why the service won't take it. */
+  readonly refused: string | null;
+  /** What else is to be said of it, each in words of its own. */
+  readonly notes: readonly string[];
+}
+
+/** The followed file of one linked folder; `note` says why, in words that follow the path. */
+export interface FolderStatus {
+  readonly dir: string;
+  /** The followed file, from the folder. */
+  readonly path: string;
+  readonly state: FollowStatus["state"];
+  readonly note: string | null;
+  /** What keeps it from being followed, in a word; null where nothing does. */
+  readonly why: string | null;
+  /** Why its changes are looked for every few seconds; null: the system tells of them. */
+  readonly polled: Polled | null;
+  /** What its repository says of its project that is not so, and what to do about it. */
+  readonly repository: string | null;
+  /** Other files there that could be followed, from the folder: `path` is the one that counts. */
+  readonly beside: readonly string[];
+  /** What happened to the folder since it was linked. */
+  readonly place: PlaceStatus | null;
+}
+
+export type PlaceStatus =
+  /** It was at another path, and its link came along; said for a week. */
+  | {
+      readonly kind: "moved";
+      readonly from: string;
+      /** Others' changes were written into it there, and are not, for it may be another one. */
+      readonly wrote: boolean;
+      readonly at: string;
+    }
+  /** It took the place of a linked folder of the same project, and is followed as well. */
+  | {
+      readonly kind: "replaced";
+      /** Where the linked folder is followed now; null where that is not known. */
+      readonly moved_to: string | null;
+      /** Others' changes were written into that one; for this one nobody has agreed to it. */
+      readonly wrote: boolean;
+      readonly at: string;
+    };
+
+/** One followed project, by the name of its first link, with its linked folders. */
+export interface ProjectStatus extends UnitStatus {
+  readonly id: string;
+  readonly name: string;
+  /** Name of the remote that it is bound to. */
+  readonly remote: string;
+  /** Null where the document has no text. */
+  readonly text: KeptText | null;
+  /** Null for one that is there. */
+  readonly deleted: DeletionStatus | null;
+  readonly folders: readonly FolderStatus[];
+}
+
+/** A project that the home holds, and that no folder here is linked to: `folders` is empty. */
+export interface UnlinkedProject extends Omit<ProjectStatus, "name"> {
+  /** As its last link here named it, else whoever made it; null where nobody did. */
+  readonly name: string | null;
+  /** It was last synced with a service of the published interface alone. */
+  readonly plain: boolean;
+}
+
+/** How it stands with a service, which is named by its address, or `embedded`. */
+export interface ServiceStatus {
+  readonly name: string;
+  readonly online: boolean;
+  readonly live: boolean;
+  /** It implements the published interface and nothing else. */
+  readonly plain: boolean;
+  readonly last_contact_at: string | null;
+  /** Since when a call waits for its answer; null while none does. */
+  readonly unanswered_since: string | null;
+  readonly message: string | null;
+  /** No call is made until a person has done what `message` says. */
+  readonly blocked: boolean;
+  /** It answers, and refuses every call for its token, as `message` says. */
+  readonly token_refused: boolean;
+  /** By the name of their window; empty where nothing is limited. */
+  readonly requests: Readonly<Record<string, RequestsLeft>>;
+  /** Calls wait for more requests since then, and until then; null when none does. */
+  readonly held_back: { readonly since: string; readonly until: string } | null;
+}
+
+/** One remote that is in use. */
+export interface RemoteStatus {
+  readonly name: string;
+  readonly default: boolean;
+  readonly service: ServiceStatus;
+  /** Its `user` and `global` layers together. */
+  readonly own: UnitStatus;
+  readonly user: UnitStatus;
+  readonly global: UnitStatus;
+  /** Who sees `global`; null: nobody else. */
+  readonly audience: AudienceView | null;
+}
+
+/** Everything that `memsync status` shows; with `--json`, as it is. */
+export interface DaemonStatus {
+  readonly version: string;
+  readonly home: string;
+  readonly gateway: { readonly url: string };
+  /** The default remote's. */
+  readonly service: ServiceStatus;
+  /** The default one, and those that something here is bound to. */
+  readonly remotes: readonly RemoteStatus[];
+  readonly projects: readonly ProjectStatus[];
+  /** Nothing of them is synced, but for a deletion. Those whose deletion was sent are left out. */
+  readonly unlinked: readonly UnlinkedProject[];
+  /** The default remote's `user` and `global` layers together. */
+  readonly own: UnitStatus;
+  /** Databases that were damaged, for as long as they lie set aside. */
+  readonly damaged: readonly DamageNote[];
+  /** Kept on this machine, each with why and what to do. */
+  readonly held: readonly HeldStatus[];
+}
+
+/** What is left of one of the account's quotas of requests. */
+export interface RequestsLeft {
+  /** Null where the service does not tell. */
+  readonly limit: number | null;
+  readonly remaining: number;
+  /** When there will be more. */
+  readonly resets_at: string;
+}
+
+/** What a status is read from. */
+export interface StatusSources {
+  readonly store: ReplicaStore<DaemonTables>;
+  readonly home: string;
+  readonly gatewayUrl: string;
+  readonly remotes: OpenRemotes;
+  readonly links: readonly Link[];
+  readonly files: readonly FollowedFile[];
+  readonly polled: (dir: string) => Polled | undefined;
+  readonly repositoryNote: (dir: string) => string | undefined;
+  readonly placeChange: (dir: string) => PlaceChange | undefined;
+  /** In milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+/** The state now, projects in the order of `links`. Calls no service and looks at no file. */
+export async function readStatus(sources: StatusSources): Promise<DaemonStatus> {
+  const { remotes: open } = sources;
+  const projects: ProjectStatus[] = [];
+  for (const { projectId, name } of uniqueProjects(sources.links)) {
+    const files = sources.files.filter((file) => file.link.projectId === projectId);
+    const account = open.bindingOf(projectId) ?? LOCAL_ACCOUNT;
+    const kept = await keptStatus(sources, account, projectId);
+    const folders = files.map((file) => folderStatus(sources, file, kept.text));
+    projects.push({ ...kept, name, folders });
+  }
+  const remotes: RemoteStatus[] = [];
+  for (const each of open.list()) {
+    const { remote } = each;
+    remotes.push({
+      name: remote.name,
+      default: remote.account === open.view.default?.account,
+      service: serviceStatus(each),
+      own: await unitStatus(sources, remote.account, "own"),
+      user: await unitStatus(sources, remote.account, "own", [`user/${LOCAL_USER}`]),
+      global: await unitStatus(sources, remote.account, "own", ["global"]),
+      audience: await readAudience(sources.store.reader, remote),
+    });
+  }
+  const usual = remotes.find((each) => each.default);
+  assert(usual, "the default remote is always open");
+  return {
+    version: VERSION,
+    home: sources.home,
+    gateway: { url: sources.gatewayUrl },
+    service: usual.service,
+    remotes,
+    projects,
+    unlinked: await unlinkedProjects(sources),
+    own: usual.own,
+    damaged: readDamageNotes(sources.home),
+    held: await readHeldStatus(sources.store.reader, (account) => {
+      return open.remoteOf(account as AccountId)?.name ?? null;
+    }),
+  };
+}
+
+/** What the home holds of a project. */
+async function keptStatus(sources: StatusSources, account: AccountId, id: ProjectId) {
+  const { reader } = sources.store;
+  return {
+    id,
+    remote: sources.remotes.remoteOf(account)?.name ?? "",
+    text: await readKeptText(reader, account, id),
+    deleted: deletionStatus(await readDeletion(reader, id)),
+    ...(await unitStatus(sources, account, id)),
+  };
+}
+
+async function unlinkedProjects(sources: StatusSources): Promise<UnlinkedProject[]> {
+  const found = await listUnlinked(sources.store.reader, sources.links);
+  const projects: UnlinkedProject[] = [];
+  for (const each of found) {
+    const kept = await keptStatus(sources, each.account, each.id);
+    if (kept.deleted && kept.waiting === 0) continue;
+    const plain = await wasPlain(sources, each);
+    projects.push({ ...kept, name: each.name, plain, folders: [] });
+  }
+  return projects;
+}
+
+async function wasPlain(
+  { store, remotes }: StatusSources,
+  { documentId, account }: UnlinkedDocument,
+): Promise<boolean> {
+  const service = serviceNameOf(remotes.remoteOf(account));
+  return isPlain(await readPosition(store.reader, service, documentId));
+}
+
+function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
+  const { online, live, plain, tokenRefused, lastContactAt, unansweredSince, message } =
+    engine.contact;
+  return {
+    name: service.name,
+    online,
+    live,
+    plain,
+    last_contact_at: timeOf(lastContactAt),
+    unanswered_since: timeOf(unansweredSince),
+    message: message ?? null,
+    blocked: service.isBlocked === true,
+    token_refused: online && tokenRefused,
+    requests: requestsLeft(service.budget),
+    held_back: heldBackOf(engine),
+  };
+}
+
+function timeOf(time: number | undefined): string | null {
+  return time === undefined ? null : timestampOf(time);
+}
+
+function requestsLeft(budget: RequestBudget | undefined): Record<string, RequestsLeft> {
+  const quotas = budget?.view().quotas ?? [];
+  return Object.fromEntries(
+    quotas.map(({ name, limit, remaining, moreAt }) => {
+      return [name, { limit, remaining, resets_at: timestampOf(moreAt) }];
+    }),
+  );
+}
+
+function heldBackOf({ heldBack }: SyncEngine) {
+  if (!heldBack) return null;
+  return { since: timestampOf(heldBack.since), until: timestampOf(heldBack.until) };
+}
+
+function uniqueProjects(links: readonly Link[]): Link[] {
+  const seen = new Set<string>();
+  return links.filter(({ projectId }) => !seen.has(projectId) && seen.add(projectId));
+}
+
+function folderStatus(
+  sources: StatusSources,
+  file: FollowedFile,
+  text: KeptText | null,
+): FolderStatus {
+  const { path, state, note, why } = file.status;
+  const { beside } = file;
+  const { dir } = file.link;
+  const polled = sources.polled(dir) ?? null;
+  const repository = sources.repositoryNote(dir) ?? null;
+  const place = placeStatus(sources.placeChange(dir), sources.now);
+  const said = why === "missing" ? missingNote(text) : (note ?? null);
+  return { dir, path, state, note: said, why: why ?? null, polled, repository, beside, place };
+}
+
+/** A file that was never here can be had where the document has one. */
+function missingNote(text: KeptText | null): string {
+  if (text === null) {
+    return `is not there yet: the first of ${FOLLOWED_NAMES.join(", ")} is followed`;
+  }
+  const lines = count(text.lines, "line", "lines");
+  return `is missing here, the project has ${lines}: \`memsync doc write\` writes it`;
+}
+
+/** For so long it is news that a folder was moved. */
+const MOVED_SAID_MS = 7 * 24 * 60 * 60_000;
+
+function placeStatus(change: PlaceChange | undefined, now: number): PlaceStatus | null {
+  if (!change) return null;
+  const at = timestampOf(change.at);
+  if (change.kind === "replaced") {
+    return { kind: "replaced", moved_to: change.movedTo, wrote: change.wrote, at };
+  }
+  const { from, wrote } = change;
+  const isNews = wrote || now - change.at < MOVED_SAID_MS;
+  return isNews ? { kind: "moved", from, wrote, at } : null;
+}
+
+async function unitStatus(
+  sources: StatusSources,
+  account: AccountId,
+  unit: SyncUnit,
+  documents: readonly string[] = documentsOf(unit, LOCAL_USER),
+): Promise<UnitStatus> {
+  const { store, remotes } = sources;
+  const service = serviceNameOf(remotes.remoteOf(account));
+  let memories = 0;
+  let waiting = 0;
+  let contacted = true;
+  let refused = remotes.find(account)?.engine.refusal(unit) ?? null;
+  const notes: string[] = [];
+  for (const name of documents) {
+    const document = await store.reader
+      .selectFrom("documents")
+      .select("id")
+      .where("owner", "=", account)
+      .where("name", "=", name)
+      .executeTakeFirst();
+    if (!document) {
+      contacted = false;
+      continue;
+    }
+    const position = await readPosition(store.reader, service, document.id);
+    memories += await countMemories(store.reader, document.id);
+    waiting += await countUnacknowledged(store.reader, document.id, position.ackedSeq);
+    contacted &&= position.remote !== undefined || isForbiddenOwn(unit, position);
+    refused ??= position.refused ?? null;
+    if (!isPlain(position)) continue;
+    const plain = await readPlainStatus(store.reader, document.id);
+    waiting += plain.outstanding;
+    notes.push(...plain.notes);
+  }
+  return { memories, waiting, contacted, refused, notes };
+}
+
+/** A token bound to projects reaches no others' documents, and the service has said so. */
+function isForbiddenOwn(unit: SyncUnit, { refused }: SyncPosition): boolean {
+  return unit === "own" && refused === FORBIDDEN;
+}

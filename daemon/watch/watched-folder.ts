@@ -1,0 +1,301 @@
+import type { BigIntStats } from "node:fs";
+import { lstat, realpath } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { Log } from "../../shared/log.ts";
+import type { Timer, World } from "../../shared/world.ts";
+import { POLL_MS } from "./poll-interval.ts";
+import { FOLLOWED_NAMES, listFollowable } from "../disk/followable-files.ts";
+import { type FolderEvents, type OpenEvents, openEvents } from "./watch.ts";
+import {
+  networkTrouble,
+  type Polled,
+  type ReadType,
+  readType,
+  watchTrouble,
+} from "./watch-trouble.ts";
+
+/** The system may tell of a change before it is there: so a second look is made. */
+const ECHO_MS = 100;
+
+/** git changes its folder many times in one command: looked is this long after the last one. */
+const GIT_ECHO_MS = 300;
+
+/** Where somebody tells: for events that got lost, and folders that were put in another's place. */
+export const SECOND_GLANCE_MS = 60_000;
+
+/** What git changes last when another branch is checked out, in either format of its refs. */
+const GIT_HEADS: ReadonlySet<string> = new Set(["HEAD", "tables.list"]);
+
+/** What shows in git's folder that an operation began or ended, or that a file became tracked. */
+const GIT_MARKS: ReadonlySet<string> = new Set([
+  "index",
+  "MERGE_HEAD",
+  "CHERRY_PICK_HEAD",
+  "REVERT_HEAD",
+  "BISECT_LOG",
+  "rebase-merge",
+  "rebase-apply",
+  "sequencer",
+]);
+const GIT_CONFIG = "config";
+
+const FILE_NAMES: ReadonlySet<string> = new Set(FOLLOWED_NAMES.map((path) => basename(path)));
+const SUB_FOLDERS = [...new Set(FOLLOWED_NAMES.map((path) => dirname(path)))].filter(
+  (path) => path !== ".",
+);
+const FOLDER_NAMES: ReadonlySet<string> = new Set([...SUB_FOLDERS, ".git"]);
+
+/** `repository`: git's configuration changed, and with it perhaps which project this is. */
+export type Change = "file" | "repository";
+
+export interface FolderWatch {
+  /** Changes made after this has resolved are told of. */
+  readonly begun?: Promise<void> | undefined;
+  close(): Promise<void>;
+  /** Set while changes are looked for instead of told. */
+  readonly polled?: Polled | undefined;
+}
+
+/**
+ * Calls back whenever a folder's followed file may have changed, the folder came, went or was
+ * exchanged, or another branch was checked out in its working tree, whose git folder is `gitDir`.
+ */
+export type WatchFolder = (
+  dir: string,
+  gitDir: string | undefined,
+  world: World,
+  log: Log,
+  changed: (change?: Change) => void,
+) => FolderWatch;
+
+/** What a folder is watched with, other than the real thing. */
+export interface WatchSeams {
+  readonly open: OpenEvents;
+  readonly readType: ReadType;
+}
+
+const REAL: WatchSeams = { open: openEvents, readType };
+
+/** Watches the few folders that matter, never a tree. */
+export const watchFolder: WatchFolder = (...asked) => createWatchFolder(REAL)(...asked);
+
+export function createWatchFolder(seams: WatchSeams): WatchFolder {
+  return (dir, gitDir, world, log, changed) => {
+    const watched = new WatchedFolder({ dir, gitDir, world, log, changed, ...seams });
+    watched.begin();
+    return watched;
+  };
+}
+
+interface WatchedFolderOptions extends WatchSeams {
+  readonly dir: string;
+  readonly gitDir: string | undefined;
+  readonly world: World;
+  readonly log: Log;
+  readonly changed: (change?: Change) => void;
+}
+
+interface OpenFolder {
+  /** Which folder events come from; it may not be the one at its path any more. */
+  readonly place: string;
+  readonly events: FolderEvents;
+}
+
+/**
+ * The system's events of a folder, and a cheap look at its few files behind them: every few seconds
+ * where there are no events to be had, else once a minute.
+ */
+class WatchedFolder implements FolderWatch {
+  readonly #options: WatchedFolderOptions;
+  readonly #open = new Map<string, OpenFolder>();
+  /** Where symbolic links under the followed names lead, inside of the folder. */
+  #targets: readonly string[] = [];
+  #polled: Polled | undefined;
+  #work: Promise<void> = Promise.resolve();
+  #begun: Promise<void> = this.#work;
+  #seen: string | undefined;
+  #missing = false;
+  #glance: Timer | undefined;
+  #echo: Timer | undefined;
+  #closed = false;
+
+  constructor(options: WatchedFolderOptions) {
+    this.#options = options;
+  }
+
+  get polled(): Polled | undefined {
+    return this.#polled;
+  }
+
+  get begun(): Promise<void> {
+    return this.#begun;
+  }
+
+  /** What changes until the events come shows in a glance when they do. */
+  begin(): void {
+    this.#inTurn(async () => {
+      this.#seen = await this.#signature();
+    });
+    this.#begun = this.#work;
+    this.#inTurn(async () => {
+      this.#polled = await networkTrouble(this.#options.dir, this.#options.readType);
+      await this.#openFolders();
+      this.#scheduleGlance();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#glance?.cancel();
+    this.#echo?.cancel();
+    await this.#work;
+    await this.#closeFolders();
+  }
+
+  #inTurn(step: () => Promise<void>): void {
+    this.#work = this.#work.then(() => (this.#closed ? undefined : step()));
+  }
+
+  #folders(): string[] {
+    const { dir, gitDir } = this.#options;
+    const below = SUB_FOLDERS.map((path) => join(dir, path));
+    const led = this.#targets.map((path) => dirname(path));
+    const git = gitDir === undefined ? [] : [gitDir, join(gitDir, "reftable")];
+    return [...new Set([dir, ...below, ...led, ...git])];
+  }
+
+  /** Listens to the folders that are at their paths now, and to no others. */
+  async #openFolders(): Promise<void> {
+    const folders = this.#folders();
+    for (const folder of [...this.#open.keys()]) {
+      if (!folders.includes(folder)) await this.#closeFolder(folder);
+    }
+    for (const folder of folders) {
+      const real = await realpath(folder).catch(() => undefined);
+      const stats = real === undefined ? undefined : await statOf(real);
+      const isFolder = stats?.isDirectory() ?? false;
+      if (folder === this.#options.dir) this.#missing = !isFolder;
+      const open = this.#open.get(folder);
+      if (open && (!isFolder || open.place !== placeOf(stats))) await this.#closeFolder(folder);
+      if (!isFolder || !stats || !real || this.#polled || this.#open.has(folder)) continue;
+      this.#open.set(folder, { place: placeOf(stats), events: this.#listen(folder, real) });
+    }
+  }
+
+  async #closeFolder(folder: string): Promise<void> {
+    const open = this.#open.get(folder);
+    this.#open.delete(folder);
+    await open?.events.close();
+  }
+
+  async #closeFolders(): Promise<void> {
+    const open = [...this.#open.values()];
+    this.#open.clear();
+    await Promise.all(open.map(({ events }) => events.close()));
+  }
+
+  #listen(folder: string, real: string): FolderEvents {
+    return this.#options.open(
+      real,
+      (name, cameOrWent) => this.#heard(folder, real, name, cameOrWent),
+      (thrown) => this.#failed(thrown),
+      () => this.#look(false),
+    );
+  }
+
+  #heard(folder: string, real: string, name: string, cameOrWent: boolean): void {
+    if (this.#closed) return;
+    const { dir, gitDir, changed } = this.#options;
+    // Though the same folder may be at the path again, as after a mount: this watch is over.
+    if (name === basename(real) && cameOrWent) this.#inTurn(() => this.#closeFolder(folder));
+    if (name === basename(real) || (folder === dir && FOLDER_NAMES.has(name))) this.#look(true);
+    if (gitDir !== undefined && folder.startsWith(gitDir)) {
+      if (GIT_HEADS.has(name)) this.#tell();
+      else if (GIT_MARKS.has(name)) this.#echoAfter(GIT_ECHO_MS);
+      else if (name === GIT_CONFIG) changed("repository");
+    } else if (FILE_NAMES.has(name)) {
+      this.#tell();
+      // It may be a symbolic link now, or lead elsewhere.
+      this.#inTurn(async () => {
+        if (await this.#findTargets()) await this.#openFolders();
+      });
+    } else if (this.#targets.includes(join(real, name))) {
+      this.#tell();
+    }
+  }
+
+  #tell(): void {
+    this.#options.changed();
+    this.#echoAfter(ECHO_MS);
+  }
+
+  #echoAfter(delayMs: number): void {
+    this.#echo?.cancel();
+    this.#echo = this.#options.world.setTimer(delayMs, () => this.#options.changed());
+  }
+
+  /** When there are no more watches to be had, hundreds of failures come: the first one counts. */
+  #failed(thrown: unknown): void {
+    const trouble = watchTrouble(thrown);
+    if (this.#closed || this.#polled || !trouble) return;
+    this.#polled = trouble;
+    const { dir, log } = this.#options;
+    log.warn({ folder: basename(dir), reason: trouble.why }, "a folder is polled from now on");
+    this.#inTurn(() => this.#closeFolders());
+    this.#look(true);
+  }
+
+  /** A glance at what has not changed costs five system calls. */
+  #look(isSurelyNew: boolean): void {
+    this.#inTurn(async () => {
+      const seen = await this.#signature();
+      const isNew = seen !== this.#seen;
+      this.#seen = seen;
+      if (isNew || isSurelyNew) await this.#openFolders();
+      if (isNew) this.#options.changed();
+      this.#scheduleGlance();
+    });
+  }
+
+  #scheduleGlance(): void {
+    const { world } = this.#options;
+    const everyMs = this.#polled || this.#missing ? POLL_MS : SECOND_GLANCE_MS;
+    // All folders are looked at in the same moments, so that they wake the processor once.
+    const delayMs = Math.ceil(everyMs - (world.monotonic() % everyMs));
+    this.#glance?.cancel();
+    if (!this.#closed) this.#glance = world.setTimer(delayMs, () => this.#look(false));
+  }
+
+  /** Finds where symbolic links lead. True: it is another place than before. */
+  async #findTargets(): Promise<boolean> {
+    const { dir } = this.#options;
+    const stats = await Promise.all(FOLLOWED_NAMES.map((path) => statOf(join(dir, path))));
+    const isLed = stats.some((each) => each?.isSymbolicLink() === true);
+    const led = (isLed ? await listFollowable(dir) : []).filter(({ name, path }) => name !== path);
+    const before = this.#targets;
+    this.#targets = led.map(({ path }) => join(dir, path));
+    return this.#targets.join() !== before.join();
+  }
+
+  /** Changes with every change that matters: each of git's shows in the time of its folder. */
+  async #signature(): Promise<string> {
+    const { dir, gitDir } = this.#options;
+    await this.#findTargets();
+    const names = FOLLOWED_NAMES.map((path) => join(dir, path));
+    const files = [...names, ...this.#targets, ...(gitDir ? [gitDir] : [])];
+    const [folder, ...all] = await Promise.all([dir, ...files].map(statOf));
+    const parts = all.map(
+      (stats) => stats && [stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs],
+    );
+    return [placeOf(folder), ...parts].join(" ");
+  }
+}
+
+function statOf(path: string) {
+  return lstat(path, { bigint: true }).catch(() => undefined);
+}
+
+/** A folder's own. Its inode alone may be another's: the first of each file system has the same. */
+function placeOf(stats: BigIntStats | undefined): string {
+  return stats === undefined ? "" : [stats.dev, stats.ino, stats.birthtimeNs].join(" ");
+}

@@ -1,0 +1,122 @@
+import { isIPv6 } from "node:net";
+import type { Timer, World } from "../../shared/world.ts";
+
+/** Guesses that an address has free, and how often it gets one back. */
+export const GUESSES_FREE = 10;
+const FORGIVEN_EVERY_MS = 30_000;
+
+/** The wait for the first guess that is not free; each further one waits twice as long. */
+const DELAY_FIRST_MS = 125;
+const DOUBLINGS_MAX = 6;
+
+/** The longest wait: clients give up after some tens of seconds. */
+export const GUESS_DELAY_MS_MAX = DELAY_FIRST_MS * 2 ** DOUBLINGS_MAX;
+
+/** Addresses remembered; the one quiet for longest is forgotten first. */
+const ADDRESSES_MAX = 10_000;
+
+/** Answers that wait at once, of one address and of all. */
+export const WAITING_PER_ADDRESS_MAX = 256;
+const WAITING_MAX = 4096;
+
+interface Guesser {
+  guesses: number;
+  lastAt: number;
+  waiting: number;
+}
+
+/**
+ * Slows down whoever guesses tokens, by address. Only refusals wait, so a good token works from
+ * that address as it always does. Guesses are forgiven one by one. A refusal that finds too many
+ * others waiting goes at once: what waits is memory, and a hostile client may hold no more of it.
+ */
+export class GuessDelays {
+  /** By `placeOf`; the one quiet for longest first. */
+  readonly #guessers = new Map<string, Guesser>();
+  readonly #waiting = new Map<() => void, Timer>();
+  #released = false;
+
+  constructor(readonly world: World) {}
+
+  /** Counts a guess; resolves when its refusal may go. No address is nobody's: it goes at once. */
+  async failed(address: string | undefined): Promise<void> {
+    if (address === undefined || this.#released) return;
+    const guesser = this.#guesserAt(placeOf(address));
+    const delayMs = this.#count(guesser);
+    if (delayMs === 0 || guesser.waiting >= WAITING_PER_ADDRESS_MAX) return;
+    if (this.#waiting.size >= WAITING_MAX) return;
+    guesser.waiting += 1;
+    await this.#wait(delayMs);
+    guesser.waiting -= 1;
+  }
+
+  /** Lets all that wait go, and whatever comes. */
+  release(): void {
+    this.#released = true;
+    for (const [resolve, timer] of this.#waiting) {
+      timer.cancel();
+      resolve();
+    }
+    this.#waiting.clear();
+  }
+
+  #guesserAt(place: string): Guesser {
+    const known = this.#guessers.get(place);
+    const guesser = known ?? { guesses: 0, lastAt: this.world.monotonic(), waiting: 0 };
+    this.#guessers.delete(place);
+    this.#guessers.set(place, guesser);
+    if (this.#guessers.size > ADDRESSES_MAX) this.#forgetQuietest();
+    return guesser;
+  }
+
+  /** Milliseconds that this guess has to wait. */
+  #count(guesser: Guesser): number {
+    const now = this.world.monotonic();
+    const forgiven = Math.floor((now - guesser.lastAt) / FORGIVEN_EVERY_MS);
+    guesser.guesses = Math.max(0, guesser.guesses - forgiven);
+    guesser.lastAt = now;
+    if (guesser.guesses < GUESSES_FREE) {
+      guesser.guesses += 1;
+      return 0;
+    }
+    const doublings = Math.min(guesser.guesses - GUESSES_FREE, DOUBLINGS_MAX);
+    guesser.guesses = GUESSES_FREE + Math.min(doublings + 1, DOUBLINGS_MAX);
+    return DELAY_FIRST_MS * 2 ** doublings;
+  }
+
+  #wait(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.world.setTimer(delayMs, () => {
+        this.#waiting.delete(resolve);
+        resolve();
+      });
+      this.#waiting.set(resolve, timer);
+    });
+  }
+
+  #forgetQuietest(): void {
+    for (const place of this.#guessers.keys()) {
+      this.#guessers.delete(place);
+      return;
+    }
+  }
+}
+
+const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+
+/** An IPv4 address, or an IPv6 network of 64 bits, all of which one client commonly has. */
+function placeOf(address: string): string {
+  const mapped = MAPPED_IPV4.exec(address)?.[1];
+  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;
+  const [before = "", after] = address.replace(/%.*$/, "").split("::");
+  const groups = before === "" ? [] : before.split(":");
+  if (after !== undefined) {
+    const last = after === "" ? [] : after.split(":");
+    while (groups.length + last.length < 8) groups.push("0");
+    groups.push(...last);
+  }
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(":");
+}

@@ -1,0 +1,141 @@
+import { AppError } from "../../shared/errors.ts";
+import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
+import { type AccountId, base32, type ProjectId, type UserId } from "../../shared/ids.ts";
+import type { SqliteDatabase } from "../../shared/sqlite/database.ts";
+import { writeTransaction } from "../../shared/sqlite/transaction.ts";
+import type { World } from "../../shared/world.ts";
+import {
+  type Account,
+  findAccount,
+  findUser,
+  insertAccount,
+  insertToken,
+  insertUser,
+  listAccounts,
+  listTokens,
+  listUsers,
+  revokeToken,
+  type TokenRecord,
+  updatePlan,
+  type User,
+  type UserRecord,
+} from "../stores/account-store.ts";
+import type { HostTables } from "../stores/account-tables.ts";
+import { hashToken, mintToken } from "./token.ts";
+
+const ID_BYTES = 10;
+
+/** A token to mint: for which user of which account, what it may do, and until when. */
+export interface TokenRequest {
+  /** Id or name of the account. */
+  readonly account: string;
+  /** The user's name in it; made when there is none of that name. */
+  readonly user: string;
+  readonly name: string;
+  readonly scope: "read" | "write";
+  /** Bound to these projects; to none when null. */
+  readonly projects: readonly ProjectId[] | null;
+  /** Milliseconds since the Unix epoch; null never expires. */
+  readonly expiresAt: number | null;
+}
+
+/**
+ * Who may use a host: what `memsync server account` and `memsync server token` do, on the host's
+ * database, whether the server runs or not.
+ */
+export class HostAdmin {
+  constructor(
+    readonly database: SqliteDatabase<HostTables>,
+    readonly world: World,
+  ) {}
+
+  /** Refuses a name that is taken, or that nobody could type or read. */
+  async createAccount(name: string, plan: Account["plan"]): Promise<Account> {
+    assertName("an account", name);
+    const id = `acct_${this.#randomPart()}` as AccountId;
+    const account: Account = { id, name, plan, createdAt: this.world.now() };
+    await writeTransaction(this.database.writer, async (db) => {
+      if (await findAccount(db, name)) throw refused("an account of this name is there already");
+      await insertAccount(db, account);
+    });
+    return account;
+  }
+
+  listAccounts(): Promise<Account[]> {
+    return listAccounts(this.database.reader);
+  }
+
+  /** A running server goes by the new plan's limits within a second. */
+  async setPlan(named: string, plan: Account["plan"]): Promise<Account> {
+    return await writeTransaction(this.database.writer, async (db) => {
+      const account = await findAccount(db, named);
+      if (!account) throw refused("there is no such account");
+      await updatePlan(db, account.id, plan);
+      return { ...account, plan };
+    });
+  }
+
+  async listUsers(named: string): Promise<UserRecord[]> {
+    const account = await findAccount(this.database.reader, named);
+    if (!account) throw refused("there is no such account");
+    return await listUsers(this.database.reader, account.id);
+  }
+
+  /** Mints a token. It is given back this once and kept nowhere. */
+  async createToken(
+    request: TokenRequest,
+  ): Promise<{ readonly id: string; readonly token: string }> {
+    assertName("a user", request.user);
+    assertName("a token", request.name);
+    const token = mintToken(this.world);
+    const id = `tok_${this.#randomPart()}`;
+    const now = this.world.now();
+    await writeTransaction(this.database.writer, async (db) => {
+      const account = await findAccount(db, request.account);
+      if (!account) throw refused("there is no such account: make it first");
+      let user = await findUser(db, account.id, request.user);
+      if (!user) {
+        user = this.#newUser(account.id, request.user);
+        await insertUser(db, user, now);
+      }
+      const { name, scope, projects, expiresAt } = request;
+      const hash = hashToken(token);
+      const userId = user.id;
+      await insertToken(db, { id, hash, userId, name, scope, projects, createdAt: now, expiresAt });
+    });
+    return { id, token };
+  }
+
+  /** Of one account when it is named. */
+  async listTokens(named: string | undefined): Promise<TokenRecord[]> {
+    if (named === undefined) return await listTokens(this.database.reader, undefined);
+    const account = await findAccount(this.database.reader, named);
+    if (!account) throw refused("there is no such account");
+    return await listTokens(this.database.reader, account.id);
+  }
+
+  /** A running server refuses the token within a second. */
+  async revokeToken(id: string): Promise<void> {
+    const revoked = await revokeToken(this.database.writer, id, this.world.now());
+    if (!revoked) throw refused("there is no such token, or it is revoked already");
+  }
+
+  #newUser(accountId: AccountId, name: string): User {
+    return { id: `user_${this.#randomPart()}` as UserId, accountId, name };
+  }
+
+  #randomPart(): string {
+    return base32(this.world.randomBytes(ID_BYTES));
+  }
+}
+
+function assertName(whose: string, name: string): void {
+  const isOne = name.trim() !== "" && !/\p{Cc}/u.test(name);
+  if (isOne && !exceedsBytes(name, LIMITS.projectNameBytes)) return;
+  const rule = `1 to ${LIMITS.projectNameBytes} bytes without control characters`;
+  throw refused(`the name of ${whose} is ${rule}`);
+}
+
+function refused(message: string): AppError {
+  return new AppError("invalid_request", message);
+}

@@ -1,0 +1,127 @@
+import { AppError } from "../../shared/errors.ts";
+import type { UserId } from "../../shared/ids.ts";
+import { userDocument } from "../../shared/replica/document/address.ts";
+import type { SqliteDatabase } from "../../shared/sqlite/database.ts";
+import { writeTransaction } from "../../shared/sqlite/transaction.ts";
+import { delay, type World } from "../../shared/world.ts";
+import {
+  type Account,
+  countTokens,
+  deleteTokens,
+  deleteUser,
+  findAccount,
+  findUser,
+  listUsers,
+  type User,
+} from "../stores/account-store.ts";
+import type { HostTables } from "../stores/account-tables.ts";
+import { countProjects } from "../stores/project-store.ts";
+import { deleteAccount, deleteDocument, listDocuments } from "../stores/purge-store.ts";
+
+/** A running server takes a token for good no longer than half of this after it is gone. */
+const TOKENS_GONE_MS = 2000;
+
+/** What goes with an account or a user. */
+export interface Belongings {
+  readonly users: number;
+  /** That are not revoked. */
+  readonly tokens: number;
+  readonly projects: number;
+  readonly memories: number;
+}
+
+/**
+ * Ends accounts and users for good, on the host's database, whether the server runs or not. Their
+ * tokens go first, in a transaction of their own: what is deleted after that nobody writes any
+ * more. A removal that was cut short is gone on with by removing them again.
+ */
+export class HostRemoval {
+  constructor(
+    readonly database: SqliteDatabase<HostTables>,
+    readonly world: World,
+    /** Whether a server serves the database now. */
+    readonly isServed: () => Promise<boolean>,
+  ) {}
+
+  async getAccount(named: string): Promise<Account> {
+    const account = await findAccount(this.database.reader, named);
+    if (account) return account;
+    throw new AppError(
+      "not_found",
+      `there is no account ${named}: \`memsync server account list\` lists them`,
+    );
+  }
+
+  async getUser(named: string, name: string): Promise<User> {
+    const account = await this.getAccount(named);
+    const user = await findUser(this.database.reader, account.id, name);
+    if (user) return user;
+    const lists = `\`memsync server user list --account ${account.name}\` lists them`;
+    throw new AppError("not_found", `${account.name} has no user ${name}: ${lists}`);
+  }
+
+  async ofAccount({ id }: Account): Promise<Belongings> {
+    const { reader } = this.database;
+    const documents = await listDocuments(reader, id);
+    return {
+      users: (await listUsers(reader, id)).length,
+      tokens: await countTokens(reader, { account: id }),
+      projects: await countProjects(reader, { account: id, among: null }),
+      memories: await this.#countMemories(documents),
+    };
+  }
+
+  async ofUser({ id, accountId }: User): Promise<Belongings> {
+    const { reader } = this.database;
+    const documents = await listDocuments(reader, accountId, documentOf(accountId, id));
+    return {
+      users: 1,
+      tokens: await countTokens(reader, { user: id }),
+      projects: 0,
+      memories: await this.#countMemories(documents),
+    };
+  }
+
+  /** Deletes the account with everything that is in it, histories included. */
+  async removeAccount({ id }: Account): Promise<void> {
+    await this.#write((db) => deleteTokens(db, { account: id }, this.world.now()));
+    await this.#untilNobodyWrites();
+    for (const document of await listDocuments(this.database.reader, id)) {
+      await this.#write((db) => deleteDocument(db, document));
+    }
+    await this.#write((db) => deleteAccount(db, id));
+  }
+
+  /** Deletes the user with the memories of the layer `user`; projects are the account's. */
+  async removeUser({ id, accountId }: User): Promise<void> {
+    await this.#write((db) => deleteTokens(db, { user: id }, this.world.now()));
+    await this.#untilNobodyWrites();
+    const own = await listDocuments(this.database.reader, accountId, documentOf(accountId, id));
+    await this.#write(async (db) => {
+      for (const document of own) await deleteDocument(db, document);
+      await deleteUser(db, id);
+    });
+  }
+
+  async #untilNobodyWrites(): Promise<void> {
+    if (await this.isServed()) await delay(this.world, TOKENS_GONE_MS);
+  }
+
+  #write(work: Parameters<typeof writeTransaction<HostTables, void>>[1]): Promise<void> {
+    return writeTransaction(this.database.writer, work);
+  }
+
+  async #countMemories(documents: readonly number[]): Promise<number> {
+    if (documents.length === 0) return 0;
+    const { count } = await this.database.reader
+      .selectFrom("memories")
+      .select((select) => select.fn.countAll<number>().as("count"))
+      .where("document_id", "in", documents)
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  }
+}
+
+function documentOf(account: string, user: UserId): string {
+  return userDocument(account, user).name;
+}

@@ -1,0 +1,135 @@
+import type { Kysely } from "kysely";
+import { AppError, messageOf } from "../../shared/errors.ts";
+import type { Log } from "../../shared/log.ts";
+import { compiled } from "../../shared/sqlite/compiled.ts";
+import type { SqliteDatabase } from "../../shared/sqlite/database.ts";
+import type { World } from "../../shared/world.ts";
+import { bearerToken } from "../http/bearer.ts";
+import type { Caller } from "../services/services.ts";
+import { findTokenByHash, markUsed, type TokenRecord } from "../stores/account-store.ts";
+import type { HostTables } from "../stores/account-tables.ts";
+import { hashToken, isWellFormedToken } from "./token.ts";
+
+/** For so long a look-up is trusted: a token revoked by another process ends within it. */
+const TRUSTED_MS = 1000;
+const KEPT_MAX = 10_000;
+
+/** `last used` is written at most this often for a token. */
+const USE_NOTED_EVERY_MS = 60_000;
+
+interface Kept {
+  readonly record: TokenRecord;
+  readonly caller: Caller;
+  readonly lookedUpAt: number;
+}
+
+/**
+ * Tells who a minted token belongs to. A wrong checksum is refused without a look-up; so is what
+ * was never minted, has expired or was revoked, after one. `last used` is noted in the background.
+ */
+export class TokenAuthenticator {
+  readonly #kept = new Map<string, Kept>();
+  readonly #notedAt = new Map<string, number>();
+  #noting: Promise<void> = Promise.resolve();
+
+  constructor(
+    readonly database: SqliteDatabase<HostTables>,
+    readonly world: World,
+    readonly log: Log,
+  ) {}
+
+  /** The caller behind an `Authorization` header; undefined when it names nobody. */
+  async authenticate(header: string | null): Promise<Caller | undefined> {
+    const token = bearerToken(header);
+    if (token === undefined || !isWellFormedToken(token)) return undefined;
+    const hash = hashToken(token);
+    const kept = this.#trusted(hash) ?? (await this.#lookUp(hash));
+    if (!kept || !isValid(kept.record, this.world.now())) return undefined;
+    this.#note(kept.record.id);
+    return kept.caller;
+  }
+
+  /** Looks each token up again when it is shown next. */
+  forget(): void {
+    this.#kept.clear();
+  }
+
+  /** Resolves when what was noted is written. */
+  async settled(): Promise<void> {
+    await this.#noting;
+  }
+
+  #trusted(hash: string): Kept | undefined {
+    const kept = this.#kept.get(hash);
+    return kept && this.world.monotonic() - kept.lookedUpAt < TRUSTED_MS ? kept : undefined;
+  }
+
+  async #lookUp(hash: string): Promise<Kept | undefined> {
+    const record = await findTokenByHash(this.database.reader, hash);
+    this.#kept.delete(hash);
+    if (!record) return undefined;
+    const caller = callerOf(record, this.world);
+    const kept = { record, caller, lookedUpAt: this.world.monotonic() };
+    this.#kept.set(hash, kept);
+    if (this.#kept.size > KEPT_MAX) this.#forgetOldest();
+    return kept;
+  }
+
+  #forgetOldest(): void {
+    for (const hash of this.#kept.keys()) {
+      this.#notedAt.delete(this.#kept.get(hash)?.record.id ?? "");
+      this.#kept.delete(hash);
+      return;
+    }
+  }
+
+  #note(id: string): void {
+    const now = this.world.now();
+    if (now - (this.#notedAt.get(id) ?? Number.NEGATIVE_INFINITY) < USE_NOTED_EVERY_MS) return;
+    this.#notedAt.set(id, now);
+    this.#noting = this.#noting
+      .then(() => markUsed(this.database.writer, id, now))
+      .catch((thrown) => {
+        this.#notedAt.delete(id);
+        this.log.warn({ token: id, reason: messageOf(thrown) }, "a token's use was not noted");
+      });
+  }
+}
+
+type Ends = Pick<TokenRecord, "revokedAt" | "expiresAt">;
+
+function isValid({ revokedAt, expiresAt }: Ends, now: number): boolean {
+  return revokedAt === null && (expiresAt === null || now < expiresAt);
+}
+
+function callerOf(record: TokenRecord, world: World): Caller {
+  return {
+    account: record.account.id,
+    user: record.user.id,
+    tokenId: record.id,
+    plan: record.account.plan,
+    canWrite: record.scope === "write",
+    boundTo: record.projects,
+    assertValid(db) {
+      const host = db as unknown as Kysely<HostTables>;
+      if (!isStillValid(host, record.id, world.now())) throw noSuchToken();
+    },
+  };
+}
+
+/** Says nothing of why: whoever shows a token is told no more than that. */
+function noSuchToken(): AppError {
+  const message = "a valid API token is needed: Authorization: Bearer <token>";
+  return new AppError("unauthorized", message);
+}
+
+function isStillValid(db: Kysely<HostTables>, id: string, now: number): boolean {
+  const [row] = findValidity.now(db, id);
+  return (
+    row !== undefined && isValid({ revokedAt: row.revoked_at, expiresAt: row.expires_at }, now)
+  );
+}
+
+const findValidity = compiled((db: Kysely<HostTables>, id: string) =>
+  db.selectFrom("tokens").select(["revoked_at", "expires_at"]).where("id", "=", id),
+);

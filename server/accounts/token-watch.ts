@@ -1,0 +1,78 @@
+import { type Kysely, sql } from "kysely";
+import { messageOf } from "../../shared/errors.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Timer, World } from "../../shared/world.ts";
+import type { HostTables } from "../stores/account-tables.ts";
+
+/** Half of what the interface allows between a token's end and that of its live sockets. */
+const LOOK_INTERVAL_MS = 1000;
+
+/** What the watch works with. */
+export interface TokenWatchOptions {
+  readonly db: Kysely<HostTables>;
+  readonly world: World;
+  readonly log: Log;
+  /** Tokens came or went, or were revoked, perhaps by another process. */
+  readonly onChange: () => void;
+}
+
+/**
+ * Looks once a second whether the tokens are still the same: the commands that make and end them
+ * are other processes. What it looks at changes with every token that comes, goes or is revoked.
+ */
+export class TokenWatch {
+  readonly #options: TokenWatchOptions;
+  #timer: Timer | undefined;
+  #looking: Promise<void> = Promise.resolve();
+  #known: string | undefined;
+  #stopped = false;
+
+  constructor(options: TokenWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves once every change from now on is told of. */
+  async start(): Promise<void> {
+    await this.#look();
+    this.#schedule();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    await this.#looking;
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return;
+    this.#timer = this.#options.world.setTimer(LOOK_INTERVAL_MS, () => {
+      this.#looking = this.#look().finally(() => this.#schedule());
+    });
+  }
+
+  async #look(): Promise<void> {
+    const { db, log, onChange } = this.#options;
+    try {
+      const now = JSON.stringify(await figuresOf(db));
+      const isOther = this.#known !== undefined && now !== this.#known;
+      this.#known = now;
+      if (isOther) onChange();
+    } catch (thrown) {
+      log.error({ reason: messageOf(thrown) }, "the tokens could not be looked at");
+    }
+  }
+}
+
+/** A row id may come again, and a count too, but never both with the same time of making. */
+async function figuresOf(db: Kysely<HostTables>) {
+  return await db
+    .selectFrom("tokens")
+    .select(({ fn }) => [
+      fn.countAll<number>().as("tokens"),
+      sql<number>`total(rowid)`.as("rows"),
+      fn.max("created_at").as("made_at"),
+      fn.max("revoked_at").as("revoked_at"),
+      fn.count<number>("revoked_at").as("revoked"),
+    ])
+    .executeTakeFirstOrThrow();
+}

@@ -1,0 +1,58 @@
+import type { Log } from "../../shared/log.ts";
+import type { World } from "../../shared/world.ts";
+import { answerRead } from "../http/answer.ts";
+import { type App, newContext } from "./app.ts";
+import { errorResponse } from "../http/errors-to-response.ts";
+import type { PeerAddress } from "../http/metrics-access.ts";
+import type { Readiness } from "../operations/readiness.ts";
+import { pathOf } from "../http/query.ts";
+import { readyAnswer } from "../routes/health.ts";
+
+/** An app that can be listened with before there is one. */
+export interface StartingApp {
+  readonly app: App;
+  /** From here on `app` is this one; what waited for it goes on. */
+  started(app: App): void;
+}
+
+/**
+ * Answers the probes while a server starts: bringing a large database to a new schema may take a
+ * while, and whoever watches must see a process that lives and is not ready. All else waits.
+ */
+export function createStartingApp(deps: {
+  readonly world: World;
+  readonly log: Log;
+  readonly readiness: Readiness;
+}): StartingApp {
+  const { world, readiness } = deps;
+  let resolve: (app: App) => void = () => {};
+  const promise = new Promise<App>((done) => {
+    resolve = done;
+  });
+  let real: App | undefined;
+
+  function probe(request: Request): Response | undefined {
+    const path = pathOf(request.url);
+    const context = newContext(deps);
+    if (path === "/readyz") return readyAnswer(context, request, readiness.state);
+    return path === "/healthz" ? answerRead(context, request, { status: "ok" }) : undefined;
+  }
+
+  const fetch = async (request: Request, peer?: PeerAddress) =>
+    probe(request) ?? (await promise).fetch(request, peer);
+  return {
+    app: {
+      world,
+      refuse: (error) => real?.refuse(error) ?? errorResponse(newContext(deps), error),
+      fetch: (request, peer) => (real ? real.fetch(request, peer) : fetch(request, peer)),
+      openLive: async (request, peer) => (real ?? (await promise)).openLive(request, peer),
+      get routes() {
+        return real?.routes ?? [];
+      },
+    },
+    started(app) {
+      real = app;
+      resolve(app);
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { AppError } from "../../shared/errors.ts";
+import { LIMITS } from "../../shared/limits.ts";
+import { arrivedInTime } from "./body-deadline.ts";
+import { isTooIntricate } from "./json-scan.ts";
+
+/**
+ * A body over its limit is read on to this much and thrown away, because most clients read no
+ * answer before they have sent everything.
+ */
+const DISCARDED_BYTES_MAX = 256 * 1024 * 1024;
+
+/** A body that was JSON; what it says is not checked yet. */
+export interface JsonBody {
+  readonly value: unknown;
+  /** The body as it came. */
+  readonly raw: Uint8Array;
+}
+
+/**
+ * The body as JSON, whatever its `Content-Type`; undefined when it is empty. Bytes are counted as
+ * they arrive. Throws a 400 for more than `bytesMax` of them and for what is not JSON in UTF-8.
+ */
+export async function readJson(request: Request, bytesMax: number): Promise<JsonBody | undefined> {
+  const bytes = await readBytes(request, bytesMax);
+  if (bytes.length === 0) return undefined;
+  if (isTooIntricate(bytes))
+    throw invalidBody("the body is nested too deeply or in too many parts");
+  return { value: parseJson(bytes), raw: bytes };
+}
+
+/** The body of a request that must have one, at most `LIMITS.bodyBytes` long. */
+export async function readRequiredJson(request: Request): Promise<JsonBody> {
+  const body = await readJson(request, LIMITS.bodyBytes);
+  if (body === undefined) throw emptyBody();
+  return body;
+}
+
+/** The 400 for an empty body where one is needed. */
+export function emptyBody(): AppError {
+  return invalidBody("the body is empty; JSON is expected");
+}
+
+/** The 400 for a body of more than `bytesMax`. */
+export function tooLarge(bytesMax: number): AppError {
+  return invalidBody(`the body is larger than ${bytesMax} bytes`);
+}
+
+function invalidBody(message: string): AppError {
+  return new AppError("invalid_request", message);
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(decoder.decode(bytes));
+  } catch {
+    // The runtime's own message quotes what was sent.
+    throw invalidBody("the body is not JSON in UTF-8");
+  }
+}
+
+async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
+  try {
+    const bytes = isDeclaredWithin(request.headers, bytesMax)
+      ? new Uint8Array(await arrivedInTime(request, request.arrayBuffer()))
+      : await arrivedInTime(request, readCounting(request, bytesMax));
+    if (bytes !== undefined && bytes.length <= bytesMax) return bytes;
+  } catch (thrown) {
+    if (thrown instanceof AppError) throw thrown;
+    throw invalidBody("the body broke off");
+  }
+  throw tooLarge(bytesMax);
+}
+
+/**
+ * HTTP ends a body at its declared length, so it needs no counting, for which a stream would have
+ * to be made.
+ */
+function isDeclaredWithin(headers: Headers, bytesMax: number): boolean {
+  const declared = headers.get("content-length");
+  return declared !== null && Number(declared) <= bytesMax;
+}
+
+/** Undefined for more than `bytesMax`. */
+async function readCounting({ body }: Request, bytesMax: number): Promise<Uint8Array | undefined> {
+  if (body === null) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length <= bytesMax) chunks.push(chunk);
+    else chunks.length = 0;
+    if (length > DISCARDED_BYTES_MAX) break;
+  }
+  return length > bytesMax ? undefined : joined(chunks, length);
+}
+
+function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const [first] = chunks;
+  if (first !== undefined && chunks.length === 1) return first;
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}

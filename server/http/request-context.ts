@@ -1,0 +1,35 @@
+import { Elysia } from "elysia";
+import type { RequestId } from "../../shared/ids.ts";
+import type { PeerAddress } from "./metrics-access.ts";
+import type { Quota } from "../limits/quota.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Caller } from "../services/services.ts";
+
+/** What is known of one request from its arrival on. */
+export interface RequestContext {
+  readonly requestId: RequestId;
+  /** Goes with every answer: the request's id, the quota, and what the app adds to all of them. */
+  readonly headers: Record<string, string>;
+  /** Who is at the other end of the socket; undefined where there is none. */
+  readonly peer: PeerAddress | undefined;
+  /** Where failures are logged. */
+  readonly log: Log;
+  /** The folder of the data, where those who are served may know it: on their own machine. */
+  readonly place: string | undefined;
+}
+
+/** A request whose token was accepted. */
+export interface CallerContext extends RequestContext {
+  readonly caller: Caller;
+  /** Of the caller's account. */
+  readonly quota: Quota;
+}
+
+/**
+ * Declares `context` to the routes. The app sets it on every request before a route is looked for,
+ * so a handler that needs a token always finds a caller in it.
+ */
+export const withContext = new Elysia({ name: "memsync:context" }).decorate(
+  "context",
+  {} as CallerContext,
+);

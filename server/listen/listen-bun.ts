@@ -1,0 +1,123 @@
+import { chmodSync } from "node:fs";
+import type { Server, ServerWebSocket } from "bun";
+import { AppError } from "../../shared/errors.ts";
+import type { App, LiveHandshake } from "../app/app.ts";
+import {
+  CLOSE_GRACE_MS,
+  IDLE_TIMEOUT_S,
+  LIVE_FRAME_BYTES_READ_MAX,
+  type Listen,
+  listenError,
+  settledWithin,
+  urlOf,
+} from "./listener.ts";
+import { CLOSE } from "../live/close-codes.ts";
+import type { LiveSession, LiveSocket } from "../live/live-session.ts";
+import type { PeerAddress } from "../http/metrics-access.ts";
+
+interface SocketData {
+  readonly open: (LiveHandshake & { accepted: true })["open"];
+  session?: LiveSession;
+}
+
+type Socket = ServerWebSocket<SocketData>;
+
+/** Bun takes these for unix sockets, too, but its types have them for ports only. */
+const socketOptions: object = {
+  // The default cuts off whatever is quiet for ten seconds.
+  idleTimeout: IDLE_TIMEOUT_S,
+  // The default outside of development shares a taken port, and nobody is told.
+  reusePort: false,
+};
+
+/** `Bun.serve` over an app. */
+export const listenBun: Listen = async (app, address) => {
+  const sockets = new Set<Socket>();
+  const server = serve();
+  if ("unix" in address) chmodSync(address.unix, address.mode ?? 0o600);
+  return { url: urlOf(address, server.port), port: server.port, close };
+
+  function serve(): Server<SocketData> {
+    try {
+      return Bun.serve<SocketData>({
+        ...("unix" in address
+          ? { unix: address.unix }
+          : { hostname: address.host, port: address.port }),
+        ...socketOptions,
+        development: false,
+        // Bodies are counted by the app: what Bun refuses has no error body.
+        maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+        fetch: (request, self) =>
+          request.headers.has("upgrade")
+            ? upgrade(app, request, self)
+            : app.fetch(request, peerOf(request, self)),
+        websocket: websocketHandler(sockets),
+      });
+    } catch (thrown) {
+      throw listenError(address, thrown);
+    }
+  }
+
+  async function close(graceMs = CLOSE_GRACE_MS): Promise<void> {
+    const stopped = server.stop(false);
+    for (const socket of sockets) socket.close(CLOSE.goingAway, "the server is stopping");
+    await settledWithin(app.world, stopped, graceMs);
+    await server.stop(true);
+  }
+};
+
+function peerOf(request: Request, server: Server<SocketData>): PeerAddress {
+  return () => server.requestIP(request)?.address;
+}
+
+async function upgrade(
+  app: App,
+  request: Request,
+  server: Server<SocketData>,
+): Promise<Response | undefined> {
+  const peer = peerOf(request, server);
+  if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") {
+    return app.fetch(request, peer);
+  }
+  const handshake = await app.openLive(request, peer);
+  if (!handshake.accepted) return handshake.response;
+  const { headers, open } = handshake;
+  if (server.upgrade(request, { headers, data: { open } })) return undefined;
+  return app.refuse(new AppError("invalid_request", "the WebSocket handshake is malformed"));
+}
+
+function websocketHandler(sockets: Set<Socket>): Bun.WebSocketHandler<SocketData> {
+  return {
+    maxPayloadLength: LIVE_FRAME_BYTES_READ_MAX,
+    idleTimeout: IDLE_TIMEOUT_S,
+    // The session pings, because it also wants to know of the answer.
+    sendPings: false,
+    open(socket) {
+      sockets.add(socket);
+      socket.data.session = socket.data.open(liveSocketOf(socket));
+    },
+    message(socket, frame) {
+      if (typeof frame === "string") socket.data.session?.receive(frame);
+      else socket.data.session?.receiveBinary();
+    },
+    pong: (socket) => socket.data.session?.pong(),
+    close(socket) {
+      sockets.delete(socket);
+      socket.data.session?.closed();
+    },
+  };
+}
+
+function liveSocketOf(socket: Socket): LiveSocket {
+  return {
+    send: (frame) => {
+      socket.send(frame);
+    },
+    ping: () => {
+      socket.ping();
+    },
+    close: (code, reason) => socket.close(code, reason),
+    terminate: () => socket.terminate(),
+    bufferedBytes: () => socket.getBufferedAmount(),
+  };
+}

@@ -1,0 +1,162 @@
+import { chmodSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { type WebSocket, WebSocketServer } from "ws";
+import { AppError } from "../../shared/errors.ts";
+import type { App, LiveHandshake } from "../app/app.ts";
+import { BODY_ARRIVAL_MS_MAX } from "../http/body-deadline.ts";
+import {
+  CLOSE_GRACE_MS,
+  HEADERS_TIMEOUT_S,
+  IDLE_TIMEOUT_S,
+  LIVE_FRAME_BYTES_READ_MAX,
+  type Listen,
+  type ListenAddress,
+  listenError,
+  settledWithin,
+  urlOf,
+} from "./listener.ts";
+import { CLOSE } from "../live/close-codes.ts";
+import type { LiveSession, LiveSocket } from "../live/live-session.ts";
+import { Message, requestOf, sendOnSocket, sendResponse } from "./node-http.ts";
+import type { PeerAddress } from "../http/metrics-access.ts";
+
+/** Connections taken at a time; Bun has no such limit but the system's on open files. */
+const CONNECTIONS_MAX = 20_000;
+
+const SERVER_OPTIONS = {
+  IncomingMessage: Message,
+  keepAliveTimeout: IDLE_TIMEOUT_S * 1000,
+  headersTimeout: HEADERS_TIMEOUT_S * 1000,
+  // Longer than the app gives a body, so that a slow client is told by the app.
+  requestTimeout: BODY_ARRIVAL_MS_MAX + 10_000,
+  connectionsCheckingInterval: 2000,
+};
+
+/** Node's HTTP server over an app, with `ws` for the live sockets. */
+export const listenNode: Listen = async (app, address) => {
+  const server = createServer(SERVER_OPTIONS, (message, response) => {
+    void serve(app, message, response, () => closing);
+  });
+  let closing = false;
+  server.maxConnections = CONNECTIONS_MAX;
+  // A client that does not read its answer; live sockets have their own pings.
+  server.setTimeout(IDLE_TIMEOUT_S * 1000);
+  server.on("clientError", (_error, socket) => void refuseMalformed(app, socket));
+  const sockets = acceptSockets(app, server);
+  await listening(server, address);
+  if ("unix" in address) chmodSync(address.unix, address.mode ?? 0o600);
+  const port = portOf(server);
+  return { url: urlOf(address, port), port, close };
+
+  async function close(graceMs = CLOSE_GRACE_MS): Promise<void> {
+    closing = true;
+    const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const socket of sockets.clients) socket.close(CLOSE.goingAway, "the server is stopping");
+    await settledWithin(app.world, stopped, graceMs);
+    for (const socket of sockets.clients) socket.terminate();
+    server.closeAllConnections();
+    await stopped;
+  }
+};
+
+function listening(server: Server, address: ListenAddress): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) => reject(listenError(address, error)));
+    server.listen("unix" in address ? { path: address.unix } : address, resolve);
+  });
+}
+
+function portOf(server: Server): number | undefined {
+  const bound = server.address();
+  return typeof bound === "object" && bound !== null ? bound.port : undefined;
+}
+
+/** Never rejects. */
+async function serve(
+  app: App,
+  message: IncomingMessage,
+  to: ServerResponse,
+  closing: () => boolean,
+): Promise<void> {
+  const response = await answer(app, message);
+  // A connection that was kept for another request would hold up the end of the server.
+  if (closing()) to.setHeader("connection", "close");
+  await sendResponse(response, to);
+}
+
+async function answer(app: App, message: IncomingMessage): Promise<Response> {
+  try {
+    return await app.fetch(requestOf(message), peerOf(message));
+  } catch {
+    return app.refuse(malformed());
+  }
+}
+
+function peerOf({ socket }: IncomingMessage): PeerAddress {
+  return () => socket.remoteAddress;
+}
+
+function malformed(): AppError {
+  return new AppError("invalid_request", "the request is not well-formed HTTP");
+}
+
+async function refuseMalformed(app: App, socket: Duplex): Promise<void> {
+  await sendOnSocket(app.refuse(malformed()), socket);
+}
+
+function acceptSockets(app: App, server: Server): WebSocketServer {
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: LIVE_FRAME_BYTES_READ_MAX });
+  sockets.on("wsClientError", (_error, socket) => void refuseMalformed(app, socket));
+  server.on("upgrade", (message: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // A handshake that its client gives up is no error of ours; `ws` finds the socket closed.
+    socket.on("error", () => {});
+    void upgrade(app, sockets, message, socket, head);
+  });
+  return sockets;
+}
+
+/** Never rejects. */
+async function upgrade(
+  app: App,
+  sockets: WebSocketServer,
+  message: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): Promise<void> {
+  const handshake = await handshakeOf(app, message);
+  if (!handshake.accepted) return sendOnSocket(handshake.response, socket);
+  const addHeaders = (lines: string[], answered: IncomingMessage) => {
+    if (answered !== message) return;
+    for (const [name, value] of Object.entries(handshake.headers)) lines.push(`${name}: ${value}`);
+  };
+  sockets.on("headers", addHeaders);
+  sockets.handleUpgrade(message, socket, head, (ws) => connect(ws, handshake.open));
+  sockets.off("headers", addHeaders);
+}
+
+async function handshakeOf(app: App, message: IncomingMessage): Promise<LiveHandshake> {
+  try {
+    return await app.openLive(requestOf(message), peerOf(message));
+  } catch {
+    return { accepted: false, response: app.refuse(malformed()) };
+  }
+}
+
+function connect(ws: WebSocket, open: (socket: LiveSocket) => LiveSession): void {
+  const session = open({
+    send: (frame) => ws.send(frame),
+    ping: () => ws.ping(),
+    close: (code, reason) => ws.close(code, reason),
+    terminate: () => ws.terminate(),
+    bufferedBytes: () => ws.bufferedAmount,
+  });
+  ws.on("message", (frame: Buffer, isBinary) => {
+    if (isBinary) session.receiveBinary();
+    else session.receive(frame.toString("utf8"));
+  });
+  ws.on("pong", () => session.pong());
+  ws.on("close", () => session.closed());
+  // Whatever went wrong, "close" follows and says all that matters here.
+  ws.on("error", () => {});
+}

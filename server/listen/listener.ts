@@ -1,0 +1,75 @@
+import type { World } from "../../shared/world.ts";
+import type { App } from "../app/app.ts";
+
+/** Where to listen. Port 0 takes any free one. The folder of a unix socket is the caller's care. */
+export type ListenAddress =
+  | { readonly host: string; readonly port: number }
+  | {
+      /** Path of the socket; nothing may be there. At most 104 bytes on some systems. */
+      readonly unix: string;
+      /** Permissions of the socket's file; 0600 when left out. */
+      readonly mode?: number;
+    };
+
+/** An open port or socket. */
+export interface Listener {
+  /** Base address, no path: `http://127.0.0.1:4777`; `http://localhost` over a unix socket. */
+  readonly url: string;
+  /** The port taken; undefined over a unix socket. */
+  readonly port: number | undefined;
+  /**
+   * Takes nothing new, closes the live sockets with 1001, and resolves when the requests under way
+   * are answered, or after `graceMs` without them; `CLOSE_GRACE_MS` when left out.
+   */
+  close(graceMs?: number): Promise<void>;
+}
+
+/** Opens `app` at `address`. Rejects with one clear sentence when it can't. */
+export type Listen = (app: App, address: ListenAddress) => Promise<Listener>;
+
+/** How long `close` waits for the requests under way. */
+export const CLOSE_GRACE_MS = 5_000;
+
+/** How long a connection may be silent, in seconds: longer than most clients keep one unused. */
+export const IDLE_TIMEOUT_S = 120;
+
+/** How long the head of a request may take to arrive, in seconds; Bun's own is 12. */
+export const HEADERS_TIMEOUT_S = 15;
+
+/** Bytes of one frame from a client that are read at all; the session takes fewer. */
+export const LIVE_FRAME_BYTES_READ_MAX = 1024 * 1024;
+
+/** The base address of what is open at `address`; an IPv6 host is in brackets. */
+export function urlOf(address: ListenAddress, port: number | undefined): string {
+  if ("unix" in address) return "http://localhost";
+  const host = address.host.includes(":") ? `[${address.host}]` : address.host;
+  return `http://${host}:${port}`;
+}
+
+/** What to tell a person when `address` can't be listened on. */
+export function listenError(address: ListenAddress, thrown: unknown): Error {
+  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "unknown error";
+  const place =
+    "unix" in address ? `the socket ${address.unix}` : `port ${address.port} on ${address.host}`;
+  return new Error(`${place} ${problemOf(code)}`, { cause: thrown });
+}
+
+function problemOf(code: string): string {
+  if (code === "EADDRINUSE") return "is in use; stop what listens there, or choose another";
+  if (code === "EACCES" || code === "EPERM")
+    return "may not be opened by this user; choose another";
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return "is not an address of this machine";
+  return `can't be opened (${code})`;
+}
+
+/** Waits for `promise`, but no longer than `graceMs`. */
+export async function settledWithin(
+  world: World,
+  promise: Promise<unknown>,
+  graceMs: number,
+): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const timer = world.setTimer(graceMs, resolve);
+    promise.then(() => resolve(), reject).finally(() => timer.cancel());
+  });
+}

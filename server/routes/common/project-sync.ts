@@ -1,0 +1,65 @@
+import { Elysia } from "elysia";
+import { LIMITS } from "../../../shared/limits.ts";
+import {
+  encodeExchangeAnswer,
+  isExchangeBody,
+  parseExchangeRequest,
+} from "../../../shared/wire/exchange.ts";
+import { existingProjectId } from "../../../shared/wire/project-id.ts";
+import { parseSyncPayload } from "../../../shared/wire/sync.ts";
+import { answer } from "../../http/answer.ts";
+import { onceOf } from "../../http/idempotency-key.ts";
+import { emptyBody, type JsonBody, readJson, tooLarge } from "../../http/read-json.ts";
+import { withContext } from "../../http/request-context.ts";
+import type { Services } from "../../services/services.ts";
+import { UNPARSED } from "./route.ts";
+
+/** What sets the two variants' `POST …/projects/:id/sync` apart. */
+export interface SyncVariant {
+  /** Make an unknown project instead of refusing it. */
+  readonly createMissing: boolean;
+  /** Answer a request without a body with the cloud's state. */
+  readonly readWithoutBody: boolean;
+}
+
+/**
+ * `POST …/projects/:id/sync` of either variant: a plain sync, or with `crdt` in its body a replica
+ * exchange. Whether the token may write is left to the services, for a read-only one may sync when
+ * nothing would be written.
+ */
+export function projectSyncRoutes({ sync }: Services, variant: SyncVariant) {
+  const { createMissing, readWithoutBody } = variant;
+  return new Elysia({ prefix: "/projects" }).use(withContext).post(
+    "/:id/sync",
+    async ({ context, request, params }) => {
+      const { caller } = context;
+      const body = await readSyncBody(request);
+      if (body === undefined) {
+        if (!readWithoutBody) throw emptyBody();
+        const once = onceOf(request, body);
+        return answer(context, await sync.read(caller, existingProjectId(params.id), once));
+      }
+      const { value } = body;
+      if (isExchangeBody(value)) {
+        const exchange = parseExchangeRequest(value);
+        const id = existingProjectId(params.id);
+        const answered = await sync.exchange(caller, id, exchange, { createMissing });
+        return answer(context, encodeExchangeAnswer(answered));
+      }
+      const payload = parseSyncPayload(value);
+      const once = onceOf(request, body);
+      const id = existingProjectId(params.id);
+      return answer(context, await sync.apply(caller, id, payload, { createMissing }, once));
+    },
+    UNPARSED,
+  );
+}
+
+/** A sync's body; undefined when it is empty. Only an exchange may be very large. */
+export async function readSyncBody(request: Request): Promise<JsonBody | undefined> {
+  const body = await readJson(request, LIMITS.exchangeBodyBytes);
+  if (body === undefined) return undefined;
+  if (body.raw.length > LIMITS.bodyBytes && !isExchangeBody(body.value))
+    throw tooLarge(LIMITS.bodyBytes);
+  return body;
+}

@@ -1,0 +1,10 @@
+import { AppError } from "../../../shared/errors.ts";
+import type { Caller } from "../../services/services.ts";
+
+/** Bodies are read by the handlers: Elysia would drop fields, and answer 422 with what was sent. */
+export const UNPARSED = { parse: "none" } as const;
+
+/** Throws a 403 for a token that may only read. */
+export function requireWrite(caller: Caller): void {
+  if (!caller.canWrite) throw new AppError("forbidden", "this token may only read");
+}

@@ -1,0 +1,92 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { replicaMigrations } from "../../shared/replica/log/migrations.ts";
+import { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { newWriter } from "../../shared/replica/store/writer.ts";
+import { openDatabase, type SqliteDatabase } from "../../shared/sqlite/database.ts";
+import { takeLock } from "../../shared/sqlite/lock.ts";
+import type { Migration } from "../../shared/sqlite/migrate.ts";
+import { migrate } from "../../shared/sqlite/migrate.ts";
+import { MisfitError, refuseMisfit, type Schema } from "../../shared/sqlite/misfit.ts";
+import type { World } from "../../shared/world.ts";
+import { AppError } from "../../shared/errors.ts";
+import { createPrivateFile } from "../../shared/durable-files.ts";
+import { misfitRefusal, refuseDamaged } from "./refuse-damaged.ts";
+import { accountMigrations } from "./account-migrations.ts";
+import type { HostTables } from "./account-tables.ts";
+import { serviceMigrations } from "./migrations.ts";
+
+/** A host's whole schema, in the order in which its parts build on each other. */
+export const hostMigrations: readonly Migration[] = [
+  ...replicaMigrations,
+  ...serviceMigrations,
+  ...accountMigrations,
+];
+
+/** The same, with what a host's database of this version is known by. */
+export const hostSchema: Schema = { migrations: hostMigrations, fingerprint: 3_104_299_919 };
+
+/** What documents say of who wrote, where that was not a replica but a call of the interface. */
+const SERVICE_MACHINE = "service";
+
+/** A host's open replica, and its database for what is kept beside it. */
+export interface HostStore {
+  readonly store: ReplicaStore<HostTables>;
+  readonly database: SqliteDatabase<HostTables>;
+  /** Finishes the writes under way, closes the database and gives up its lock. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a host's database, `:memory:` or a file, and brings it to the present schema. One process
+ * serves a file at a time: a second one is refused with a sentence.
+ */
+export async function openHostStore(path: string, world: World): Promise<HostStore> {
+  assertFolderOf(path);
+  const lock = path === ":memory:" ? undefined : await takeLock(`${path}.lock`);
+  if (path !== ":memory:" && !lock) {
+    throw new Error(`the database ${path} is served by another memsync process: stop that first`);
+  }
+  try {
+    if (path !== ":memory:") await refuseDamaged(path, hostSchema);
+    const database = await openHostDatabase(path);
+    const store = new ReplicaStore({ database, world, writer: newWriter(world, SERVICE_MACHINE) });
+    return {
+      store,
+      database,
+      async close() {
+        await store.close();
+        lock?.release();
+      },
+    };
+  } catch (thrown) {
+    lock?.release();
+    throw thrown;
+  }
+}
+
+function assertFolderOf(path: string): void {
+  const folder = dirname(path);
+  if (path === ":memory:" || existsSync(folder)) return;
+  throw new Error(`there is no folder ${folder} for the database: make it, or name another file`);
+}
+
+/** The same database for the commands beside a running server: accounts and tokens alone. */
+export async function openHostDatabase(path: string): Promise<SqliteDatabase<HostTables>> {
+  // Everybody's memories: SQLite would make a file that all of the machine can read.
+  if (path !== ":memory:" && !existsSync(path)) {
+    assertFolderOf(path);
+    createPrivateFile(path);
+  }
+  const database = await openDatabase<HostTables>({ path });
+  try {
+    await refuseMisfit(database.reader, hostSchema);
+    await migrate(database.writer, hostMigrations);
+    return database;
+  } catch (thrown) {
+    await database.close();
+    if (thrown instanceof MisfitError) throw misfitRefusal(path, thrown);
+    if (!(thrown instanceof AppError)) throw thrown;
+    throw new AppError(thrown.code, `${path} can't be opened: ${thrown.message}`);
+  }
+}

@@ -1,0 +1,236 @@
+import * as Y from "yjs";
+import { messageOf } from "../../errors.ts";
+import {
+  type DecodedUpdate,
+  decodeUpdate,
+  endOf,
+  referencesOf,
+  type Struct,
+  structAt,
+} from "./decode-update.ts";
+import { type Place, type ReplicaDocument, TEXT_ROOT } from "../document/document.ts";
+import { type EntryKind, kindOfRoot, ownerOfRoot } from "../document/entry-arrays.ts";
+import { foreignEntry } from "./entry-shape.ts";
+import { InsertionOrder } from "./insertion-order.ts";
+import { problemOfTrial, SEARCH_STEPS_MAX } from "./trial.ts";
+import { visitInOrder } from "./visit-in-order.ts";
+
+/**
+ * What becomes of an update from outside. `adds`: it brings more than deletions. `missing`: it
+ * builds on something that the document does not hold. `refused`: it is not an update that a
+ * replica would send. In both of the latter cases nothing may be applied.
+ */
+export type Admission =
+  | { readonly kind: "admitted"; readonly adds: boolean }
+  | { readonly kind: "missing" }
+  | { readonly kind: "refused"; readonly message: string };
+
+/** Yjs draws client ids of 32 bits. */
+const CLIENT_ID_MAX = 2 ** 32 - 1;
+
+/** A client's clock counts characters and entries: no honest one comes near this in one update. */
+const CLOCK_ADVANCE_MAX = 2 ** 30;
+
+/**
+ * Decides whether a Yjs update (v1) from outside may be applied to a document. Looks only: the
+ * document is left as it is. An update is admitted when it decodes, when each client's structures
+ * follow on what the document holds without a gap, when all they refer to is held or brought
+ * along, in an order in which they can be taken in, and when they are what a replica writes:
+ * characters in the text's root, entries in the array of the client that wrote them. `ownClient`
+ * is this process's id, under which nobody else may write.
+ */
+export function admitUpdate(
+  document: ReplicaDocument,
+  update: Uint8Array,
+  ownClient: number | undefined,
+): Admission {
+  try {
+    return new AdmissionLook(document, decodeUpdate(update)).decide(ownClient);
+  } catch (thrown) {
+    if (thrown instanceof Refusal) return { kind: "refused", message: thrown.message };
+    const message = `it does not decode as a Yjs update (v1): ${messageOf(thrown)}`;
+    return { kind: "refused", message };
+  }
+}
+
+/** Ends the look at an update that no replica would send. */
+class Refusal extends Error {}
+
+class AdmissionLook {
+  readonly #document: ReplicaDocument;
+  readonly #update: DecodedUpdate;
+  readonly #places = new Map<Struct, Place>();
+  readonly #order: InsertionOrder;
+  #orderIsKnown = true;
+  #insertions = 0;
+
+  constructor(document: ReplicaDocument, update: DecodedUpdate) {
+    this.#document = document;
+    this.#update = update;
+    this.#order = new InsertionOrder(document.text, (id) => this.#find(id.client, id.clock));
+  }
+
+  decide(ownClient: number | undefined): Admission {
+    const { clients } = this.#update;
+    for (const [client, structs] of clients) this.#checkClient(client, structs, ownClient);
+    if (!this.#isComplete()) return { kind: "missing" };
+    const held = (client: number) => this.#held(client);
+    if (!visitInOrder(clients, held, referencesOf, (struct) => this.#check(struct))) {
+      return { kind: "refused", message: "its structures refer to each other in a circle" };
+    }
+    for (const [client, ranges] of this.#update.deletions) {
+      for (const { clock, len } of ranges) {
+        this.#checkCut(client, clock);
+        this.#checkCut(client, clock + len);
+      }
+    }
+    const adds = [...clients].some(([client, structs]) => endOf(structs) > this.#held(client));
+    // Uses the structures up.
+    this.#tryWhereNeeded();
+    return { kind: "admitted", adds };
+  }
+
+  #checkClient(client: number, structs: readonly Struct[], ownClient: number | undefined): void {
+    if (client > CLIENT_ID_MAX) throw new Refusal("a client id is longer than 32 bits");
+    if (structs.some(({ length }) => length < 1)) throw new Refusal("it holds an empty structure");
+    const advance = endOf(structs) - this.#held(client);
+    if (advance > CLOCK_ADVANCE_MAX) throw new Refusal("a client's clock jumps too far");
+    if (client === ownClient && advance > 0) {
+      throw new Refusal("it writes under this replica's own client id");
+    }
+  }
+
+  /** Whether everything that the update builds on is held or brought along. */
+  #isComplete(): boolean {
+    for (const [client, structs] of this.#update.clients) {
+      if ((structs[0]?.id.clock ?? 0) > this.#held(client)) return false;
+      for (const struct of structs) {
+        if (struct instanceof Y.Skip) return false;
+        for (const id of referencesOf(struct)) if (id.clock >= this.#end(id.client)) return false;
+      }
+    }
+    for (const [client, ranges] of this.#update.deletions) {
+      const end = this.#end(client);
+      if (ranges.some(({ clock, len }) => clock + Math.max(len, 1) > end)) return false;
+    }
+    return true;
+  }
+
+  /** Looks at one structure; those that it refers to were looked at before. */
+  #check(item: Struct): void {
+    if (!(item instanceof Y.Item)) throw new Refusal("it holds a structure that no replica writes");
+    if (item.parentSub !== null) throw new Refusal("it writes a map, which no document holds");
+    const place = this.#placeOf(item);
+    this.#places.set(item, place);
+    if (place !== "text" && item.rightOrigin) throw new Refusal("an entry is not appended");
+    this.#checkCuts(item, place);
+    if (place === "text") this.#checkOrder(item);
+    if (item.content instanceof Y.ContentDeleted) return;
+    if (place === "text") checkCharacters(item.content);
+    else checkEntries(item.content, place);
+  }
+
+  #checkOrder(item: Y.Item): void {
+    const held = this.#held(item.id.client);
+    if (item.id.clock + item.length <= held) return;
+    const origin = item.id.clock < held ? Y.createID(item.id.client, held - 1) : item.origin;
+    const order = this.#order.visit(item, origin);
+    if (order === "wrong") throw new Refusal(OUT_OF_ORDER);
+    if (order === "unknown") this.#orderIsKnown = false;
+    this.#insertions += 1;
+  }
+
+  #tryWhereNeeded(): void {
+    const { ydoc } = this.#document;
+    let structs = this.#insertions;
+    for (const held of ydoc.store.clients.values()) structs += held.length;
+    if (this.#orderIsKnown && this.#insertions * structs <= SEARCH_STEPS_MAX) return;
+    const snapshot = Y.encodeStateAsUpdate(ydoc);
+    const problem = problemOfTrial(ydoc, snapshot, this.#update, TEXT_ROOT);
+    if (problem !== undefined) throw new Refusal(problem);
+  }
+
+  /** Where an item stands: in the root that it names, or where its neighbours stand. */
+  #placeOf(item: Y.Item): Place {
+    const { client } = item.id;
+    const parent: unknown = item.parent;
+    if (typeof parent === "string") return placeOfRoot(parent, client);
+    const [place, ...others] = referencesOf(item).map((id) => this.#placeOfNeighbour(id, client));
+    if (place === undefined || others.some((other) => other !== place)) throw new Refusal(OUTSIDE);
+    return place;
+  }
+
+  #placeOfNeighbour(id: Y.ID, client: number): Place {
+    const struct = this.#find(id.client, id.clock);
+    const held = id.clock < this.#held(id.client) && struct instanceof Y.Item;
+    const place = held ? this.#document.placeOf(struct.parent) : struct && this.#places.get(struct);
+    if (place === undefined) throw new Refusal(OUTSIDE);
+    if (place !== "text" && id.client !== client) throw new Refusal(FOREIGN_ARRAY);
+    return place;
+  }
+
+  /** Where Yjs would cut items apart, or join what is new of one to what is held of it. */
+  #checkCuts({ id, origin, rightOrigin, length }: Y.Item, place: Place): void {
+    if (origin) this.#checkCut(origin.client, origin.clock + 1);
+    if (rightOrigin) this.#checkCut(rightOrigin.client, rightOrigin.clock);
+    const held = this.#held(id.client);
+    if (id.clock >= held || id.clock + length <= held) return;
+    this.#checkCut(id.client, held);
+    const last = this.#placeOfNeighbour(Y.createID(id.client, held - 1), id.client);
+    if (last !== place) throw new Refusal(OUTSIDE);
+  }
+
+  /** Cutting the two halves of a surrogate pair apart makes Yjs replace both. */
+  #checkCut(client: number, clock: number): void {
+    const item = this.#find(client, clock);
+    if (!(item instanceof Y.Item) || !(item.content instanceof Y.ContentString)) return;
+    const before = item.content.str.charCodeAt(clock - item.id.clock - 1);
+    if (before >= 0xd800 && before <= 0xdbff) throw new Refusal("it cuts a character apart");
+  }
+
+  /** The structure with this clock, of the document or of the update. */
+  #find(client: number, clock: number): Struct | undefined {
+    const { store } = this.#document.ydoc;
+    if (clock < this.#held(client)) return Y.getItem(store, Y.createID(client, clock));
+    const structs = this.#update.clients.get(client);
+    return structs && clock < endOf(structs) ? structAt(structs, clock) : undefined;
+  }
+
+  #held(client: number): number {
+    return Y.getState(this.#document.ydoc.store, client);
+  }
+
+  #end(client: number): number {
+    return Math.max(this.#held(client), endOf(this.#update.clients.get(client)));
+  }
+}
+
+const OUTSIDE = "it writes outside the document's roots";
+const OUT_OF_ORDER = "an insertion stands before what is on its left";
+const FOREIGN_ARRAY = "an entry stands in another client's array";
+
+function placeOfRoot(name: string, client: number): Place {
+  if (name === TEXT_ROOT) return "text";
+  const kind = kindOfRoot(name);
+  if (!kind) throw new Refusal(OUTSIDE);
+  if (ownerOfRoot(name) !== client) throw new Refusal(FOREIGN_ARRAY);
+  return kind;
+}
+
+function checkCharacters(content: unknown): void {
+  if (!(content instanceof Y.ContentString)) {
+    throw new Refusal("the text holds something other than characters");
+  }
+  if (content.str.includes("\0")) throw new Refusal("the text holds a NUL character");
+}
+
+function checkEntries(content: unknown, kind: EntryKind): void {
+  if (!(content instanceof Y.ContentAny)) {
+    throw new Refusal("an array holds something other than entries");
+  }
+  const entries: readonly unknown[] = content.arr;
+  for (const entry of entries) {
+    const message = foreignEntry(entry, kind);
+    if (message !== undefined) throw new Refusal(message);
+  }
+}

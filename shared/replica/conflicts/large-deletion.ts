@@ -1,0 +1,78 @@
+import { diffLines } from "../text/line-diff.ts";
+import { neighbourStart } from "../text/neighbour-lines.ts";
+import type { NewTextConflict, PlacedLines } from "./text-conflict-record.ts";
+import { plainLines } from "../text/text-form.ts";
+
+/** A text of no more lines than this may lose any number of them without a word. */
+const LINES_MAX = 10;
+
+/**
+ * The notice of a deletion of more than half of a text of over ten lines; undefined for any other
+ * change. Blank lines do not count, and a line that stands elsewhere now was not deleted. The
+ * deleted lines are in it, with where they stood.
+ */
+export function findLargeDeletion(
+  before: string,
+  after: string,
+  machine: string | undefined,
+  at: number,
+): NewTextConflict | undefined {
+  const [old, young] = [plainLines(before), plainLines(after)];
+  const total = old.filter(isText).length;
+  if (total <= LINES_MAX) return undefined;
+  const gone = takeAway(old, young);
+  const count = [...gone.values()].reduce((sum, each) => sum + each, 0);
+  if (count * 2 <= total) return undefined;
+  const places = deletedPlaces(old, young, gone);
+  const text = places.map((place) => place.text).join("");
+  const deleted = { text, machine: undefined, places };
+  const left = { text: "", machine, at };
+  return { kind: "deletion", versions: [deleted, left], lines: count };
+}
+
+function isText(line: string): boolean {
+  return line.trim() !== "";
+}
+
+/** How often each line that is no blank one stands more often in `old` than in `young`. */
+function takeAway(old: readonly string[], young: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const line of old.filter(isText)) counts.set(line, (counts.get(line) ?? 0) + 1);
+  for (const line of young) {
+    const count = counts.get(line);
+    if (count !== undefined) counts.set(line, count - 1);
+  }
+  for (const [line, count] of counts) if (count <= 0) counts.delete(line);
+  return counts;
+}
+
+/** At least so many of the lines that stay before a place tell where it is. */
+const BEHIND_LINES = 3;
+
+/** The deleted lines in order, with the blank ones between them, and what they stood behind. */
+function deletedPlaces(
+  old: readonly string[],
+  young: readonly string[],
+  gone: Map<string, number>,
+): PlacedLines[] {
+  const places: PlacedLines[] = [];
+  const left: string[] = [];
+  let next = 0;
+  for (const { at, removed } of diffLines(old, young)) {
+    left.push(...old.slice(next, at));
+    next = at + removed;
+    const lines = old.slice(at, at + removed).filter((line) => {
+      const left = gone.get(line) ?? 0;
+      if (left > 0) gone.set(line, left - 1);
+      return left > 0 || !isText(line);
+    });
+    if (!lines.some(isText)) continue;
+    const from = Math.min(left.length - BEHIND_LINES, neighbourStart(left, left.length));
+    const behind = left
+      .slice(Math.max(0, from))
+      .map((line) => `${line}\n`)
+      .join("");
+    places.push({ behind, text: lines.map((line) => `${line}\n`).join("") });
+  }
+  return places;
+}

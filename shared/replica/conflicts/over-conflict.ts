@@ -1,0 +1,25 @@
+import { holdsAnyLine, holdsEachLine, holdsLines, standsTwice } from "../text/standing-lines.ts";
+import type { TextConflictRecord } from "./text-conflict-record.ts";
+
+/** Of these all that has lines was in the text, in several places perhaps, when it was recorded. */
+export const KEPT_KINDS: readonly TextConflictRecord["kind"][] = [
+  "unseen",
+  "moved",
+  "renewed",
+  "set-aside",
+];
+
+/**
+ * Whether what was written since has settled a conflict: what the document lacked has come, or of
+ * what was kept beside something else nothing is left.
+ */
+export function isOver({ kind, versions }: TextConflictRecord, content: string): boolean {
+  if (kind === "elsewhere") return versions.every(({ text }) => holdsLines(content, text));
+  // A program that writes its file in steps, or an undo, has put them back.
+  if (kind === "deletion")
+    return versions.every(({ text, cut }) => !cut && holdsEachLine(content, text));
+  if (kind === "twice") return !versions.some(({ text }) => standsTwice(content, text));
+  const isOfOne = kind === "both" && versions.some(({ text }) => text === "");
+  if (!isOfOne && !KEPT_KINDS.includes(kind)) return false;
+  return versions.some(({ text }) => text !== "" && !holdsAnyLine(content, text));
+}

@@ -1,0 +1,299 @@
+import { createHash } from "node:crypto";
+import { base32 } from "../../ids.ts";
+import type { JsonObject, JsonValue } from "../../json.ts";
+import { exceedsBytes, LIMITS } from "../../limits.ts";
+import type { ReplicaDocument } from "../document/document.ts";
+import { machineName } from "../document/machine-name.ts";
+import { TEXT_CONFLICT_PREFIX } from "../document/own-metadata.ts";
+import { HISTORY } from "../history/revisions.ts";
+
+const ID_LENGTH = 8;
+
+/** The latest time that a date can have; see "Time Values and Time Range" in ECMA-262. */
+const TIME_MAX = 8.64e15;
+
+/** Characters of a version that are kept where both together are too long for one entry. */
+const CUT_LENGTH = 2000;
+
+/** One of the two versions of a place in a text. */
+export interface TextVersion {
+  /** Whole lines, each with its line break; empty where this side has none there. */
+  readonly text: string;
+  /** It was too long: this is its beginning. The whole is in the text, or in its history. */
+  readonly cut: boolean;
+  /** Who wrote it, or took the lines away; undefined where that is not known. */
+  readonly machine: string | undefined;
+  /** When, in milliseconds since the Unix epoch; undefined where that is not known. */
+  readonly at: number | undefined;
+  /** Where its lines stood; empty where that was not kept. */
+  readonly places: readonly PlacedLines[];
+  /** Of a `moved` conflict: its lines stood so when it was recorded. */
+  readonly isStanding: boolean;
+}
+
+/**
+ * What met.
+ *
+ * - `both`: two machines changed one place differently. Both versions are, or were, in the text.
+ * - `unseen`: a save undid what others had just changed, and may not have seen it. What others
+ *   added stays, and so does what the save has.
+ * - `moved`: a save and what others had just done to the file put lines in different places. They
+ *   stand once, where one version `isStanding` says.
+ * - `format`: a save undid the byte order mark, line endings or final newline that others had just
+ *   given the text. The save's stand; `text` names each.
+ * - `deletion`: more than half of the text's lines were deleted at once.
+ * - `elsewhere`: git brought a version of the file that has lines which the document has not.
+ * - `renewed`: a file was made anew after it was gone, met its document for the first time, or came
+ *   with another history of git. What the document had beyond it stays.
+ * - `set-aside`: git took saved lines out of a file and keeps them in a stash or on another branch.
+ *   They stay in the document.
+ * - `twice`: two machines moved the same lines to different places, or wrote them there, and they
+ *   stand at both.
+ */
+export type TextConflictKind = (typeof TEXT_CONFLICT_KINDS)[number];
+
+export const TEXT_CONFLICT_KINDS = [
+  "both",
+  "unseen",
+  "moved",
+  "format",
+  "deletion",
+  "elsewhere",
+  "renewed",
+  "set-aside",
+  "twice",
+] as const;
+
+/** Lines that stood together, and the lines that they stood behind; "" at the beginning. */
+export interface PlacedLines {
+  readonly behind: string;
+  readonly text: string;
+  /** How many blank lines directly before and after them came with them; 0 where left out. */
+  readonly before?: number;
+  readonly after?: number;
+}
+
+/** Nobody writes more blank lines in a row. */
+const BLANKS_MAX = 1000;
+
+/** More of what lines stood behind is not kept. */
+const BEHIND_LENGTH_MAX = 500;
+
+/**
+ * What a document says of a place of its text about which two sides disagree. As metadata of the
+ * program's own it is on every machine, with the same id.
+ */
+export interface TextConflictRecord {
+  readonly id: string;
+  readonly kind: TextConflictKind;
+  /** When the two met, in milliseconds since the Unix epoch. */
+  readonly foundAt: number;
+  readonly versions: readonly [TextVersion, TextVersion];
+  /** Of a `deletion`: how many lines went. */
+  readonly lines: number | undefined;
+}
+
+/** A side of a conflict as it is recorded. */
+export interface NewVersion {
+  readonly text: string;
+  readonly machine: string | undefined;
+  readonly at?: number;
+  readonly places?: readonly PlacedLines[];
+  readonly isStanding?: boolean;
+}
+
+/** A conflict as it is recorded. */
+export interface NewTextConflict {
+  readonly kind: TextConflictKind;
+  readonly versions: readonly [NewVersion, NewVersion];
+  readonly lines?: number;
+}
+
+/**
+ * Records a conflict, unless its document does already of the same event, and forgets those that
+ * are too many, or too old at `time` (see `historyTime`). Whichever machine finds it, its id and
+ * its order of versions are the same. Gives the id.
+ */
+export function recordTextConflict(
+  document: ReplicaDocument,
+  conflict: NewTextConflict,
+  now: number,
+  time: number = now,
+): string {
+  const [one, other] = conflict.versions;
+  const versions = compareVersions(one, other) <= 0 ? [one, other] : [other, one];
+  const id = textConflictId(conflict.kind, versions);
+  const key = TEXT_CONFLICT_PREFIX + id;
+  const known = parseTextConflict(id, document.metadata.get(key)[0]?.value);
+  if (!known || isOfBefore(known, conflict, now)) {
+    document.setEntry("metadata", key, storedRecord({ ...conflict, now }, versions), { now });
+  }
+  forgetSurplus(document, time);
+  return id;
+}
+
+/** Several machines find one conflict, not all at once. */
+const SAME_EVENT_MS_MAX = 3_600_000;
+
+/** Whether what is known is of another time: the same lines have met, or were deleted, again. */
+function isOfBefore(known: TextConflictRecord, { kind }: NewTextConflict, now: number): boolean {
+  // A deletion is told by nobody but who made it.
+  return kind === "deletion" || now - known.foundAt > SAME_EVENT_MS_MAX;
+}
+
+/** The same order whichever machine finds them, also of two that say the same. */
+function compareVersions(one: NewVersion, other: NewVersion): number {
+  const sortKey = ({ text, places = [] }: NewVersion) => [
+    text,
+    ...places.map((each) => each.behind),
+  ];
+  const [keys, others] = [sortKey(one), sortKey(other)];
+  const at = keys.findIndex((key, index) => key !== others[index]);
+  if (at === -1) return 0;
+  return (keys[at] ?? "") < (others[at] ?? "") ? -1 : 1;
+}
+
+/** Eight characters that say which two versions met. */
+function textConflictId(kind: TextConflictKind, versions: readonly NewVersion[]): string {
+  const texts = versions.map(({ text }) => text);
+  // What a save may not have seen is the same place that two machines changed.
+  const named = kind === "both" || kind === "unseen" ? texts : [kind, ...texts];
+  const digest = createHash("sha256").update(JSON.stringify(named)).digest();
+  return base32(digest).slice(0, ID_LENGTH);
+}
+
+type Recorded = Omit<NewTextConflict, "versions"> & { readonly now: number };
+
+/** Whole where it fits, else without the places, else cut. */
+function storedRecord(recorded: Recorded, versions: readonly NewVersion[]): JsonObject {
+  const whole = storedAs(recorded, versions, Number.POSITIVE_INFINITY);
+  if (fits(whole)) return whole;
+  const unplaced = versions.map(({ places: _, ...version }) => version);
+  const left = storedAs(recorded, unplaced, Number.POSITIVE_INFINITY);
+  return fits(left) ? left : storedAs(recorded, unplaced, CUT_LENGTH);
+}
+
+function fits(record: JsonObject): boolean {
+  return !exceedsBytes(JSON.stringify(record), LIMITS.metadataBytes);
+}
+
+function storedAs(
+  { kind, lines, now }: Recorded,
+  versions: readonly NewVersion[],
+  textMax: number,
+): JsonObject {
+  return {
+    ...(kind !== "both" && { kind }),
+    found_at: now,
+    ...(lines !== undefined && { lines }),
+    versions: versions.map(({ text, machine, at, places, isStanding }) => ({
+      text: text.slice(0, textMax),
+      cut: text.length > textMax,
+      machine: machine ?? null,
+      ...(at !== undefined && { at }),
+      ...(places && { places: places.map(storedPlace) }),
+      ...(isStanding && { stands: true }),
+    })),
+  };
+}
+
+/** The text of places is the version's, in order. */
+function storedPlace({ behind, text, ...blanks }: PlacedLines): JsonObject {
+  const lines = text.split("\n").length - 1;
+  return { behind: lastLines(behind), lines, ...blanks };
+}
+
+/** Whole lines, so that they are found again; of one that is too long its end. */
+function lastLines(behind: string): string {
+  const end = behind.slice(-BEHIND_LENGTH_MAX);
+  return end === behind ? end : end.slice(end.indexOf("\n") + 1) || end;
+}
+
+export function forgetTextConflict(document: ReplicaDocument, id: string): void {
+  document.deleteEntry("metadata", TEXT_CONFLICT_PREFIX + id);
+}
+
+function forgetSurplus(document: ReplicaDocument, time: number): void {
+  const records = [...document.metadata.keys()]
+    .filter((key) => key.startsWith(TEXT_CONFLICT_PREFIX))
+    .map((key) => ({ key, foundAt: foundTime(document.metadata.get(key)[0]?.value) }))
+    .sort((one, other) => other.foundAt - one.foundAt);
+  for (const [at, record] of records.entries()) {
+    const isKept = at < HISTORY.conflictsPerDocument && time - record.foundAt <= HISTORY.ageMs;
+    if (!isKept) document.deleteEntry("metadata", record.key);
+  }
+}
+
+function foundTime(value: JsonValue | undefined): number {
+  return parseTextConflict("", value)?.foundAt ?? 0;
+}
+
+/** Reads what a document says; undefined for what no memsync has written. */
+export function parseTextConflict(
+  id: string,
+  value: JsonValue | undefined,
+): TextConflictRecord | undefined {
+  const foundAt = isObject(value) ? timeIn(value.found_at) : undefined;
+  if (!isObject(value) || foundAt === undefined) return undefined;
+  const stored = Array.isArray(value.versions) ? value.versions : [];
+  const [one, other, ...more] = stored.map(parseVersion);
+  if (!one || !other || more.length > 0) return undefined;
+  const kind = TEXT_CONFLICT_KINDS.find((each) => each === value.kind) ?? "both";
+  const lines = typeof value.lines === "number" ? value.lines : undefined;
+  return { id, kind, foundAt, versions: [one, other], lines };
+}
+
+/** What a document says, in the order of its keys. */
+export function listTextConflicts({ metadata }: ReplicaDocument): TextConflictRecord[] {
+  return [...metadata.keys()].flatMap((key) => {
+    if (!key.startsWith(TEXT_CONFLICT_PREFIX)) return [];
+    const id = key.slice(TEXT_CONFLICT_PREFIX.length);
+    return parseTextConflict(id, metadata.get(key)[0]?.value) ?? [];
+  });
+}
+
+/** The places of a version's lines; none unless they are all of its lines. */
+function parsePlaces(value: JsonValue | undefined, text: string): PlacedLines[] {
+  const lines = text.match(/[^\n]*\n/g) ?? [];
+  const places: PlacedLines[] = [];
+  let from = 0;
+  for (const place of Array.isArray(value) ? value : []) {
+    if (!isObject(place) || typeof place.behind !== "string") return [];
+    if (typeof place.lines !== "number") return [];
+    const own = lines.slice(from, from + place.lines);
+    places.push({ behind: place.behind, text: own.join(""), ...parseBlanks(place) });
+    from += own.length;
+  }
+  return from === lines.length ? places : [];
+}
+
+function parseBlanks({ before, after }: JsonObject): Pick<PlacedLines, "before" | "after"> {
+  const isCount = (value: JsonValue | undefined) =>
+    Number.isInteger(value) && Number(value) > 0 && Number(value) <= BLANKS_MAX;
+  return {
+    ...(isCount(before) && { before: Number(before) }),
+    ...(isCount(after) && { after: Number(after) }),
+  };
+}
+
+/** A time that a date can have; undefined for any other. */
+function timeIn(value: JsonValue | undefined): number | undefined {
+  const isTime = typeof value === "number" && Math.abs(value) <= TIME_MAX;
+  return isTime ? value : undefined;
+}
+
+function parseVersion(value: JsonValue): TextVersion | undefined {
+  if (!isObject(value) || typeof value.text !== "string") return undefined;
+  return {
+    text: value.text,
+    cut: value.cut === true,
+    machine: machineName(value.machine),
+    at: timeIn(value.at),
+    places: parsePlaces(value.places, value.text),
+    isStanding: value.stands === true,
+  };
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,266 @@
+import * as Y from "yjs";
+import { assert } from "../../errors.ts";
+import { equalJson, type JsonValue } from "../../json.ts";
+import { wellFormed } from "../../wire/well-formed.ts";
+import { TransactionChanges } from "./document-changes.ts";
+import { EntryArrays, type EntryKind, visibleItems } from "./entry-arrays.ts";
+import { type Entry, type EntryId, EntryIndex, sameId } from "./entry-index.ts";
+import { OWN_METADATA_PREFIX } from "./own-metadata.ts";
+import type { RemovedText } from "../text/removed-text.ts";
+import { entryTime, wellFormedValue } from "./stored-value.ts";
+import { alignBase, type CapturedText, captureText, editFromBase } from "../text/text.ts";
+import { equalForms, joinForm, readForm, splitForm, type TextForm } from "../text/text-form.ts";
+
+/** Name of the Yjs root that holds the text. */
+export const TEXT_ROOT = "claude_md";
+
+/** Where an item stands: in the text, or in an array of entries. */
+export type Place = "text" | EntryKind;
+
+/** The metadata key of the text's form. */
+export const TEXT_FORM_KEY = `${OWN_METADATA_PREFIX}text`;
+/** The metadata key of a project's name. */
+export const PROJECT_NAME_KEY = `${OWN_METADATA_PREFIX}name`;
+
+/** What a set of transactions changed; read and forgotten by `takeChanges`. */
+export interface DocumentChanges {
+  readonly memoryKeys: ReadonlySet<string>;
+  /** The entries of memories that went, of losing versions too. */
+  readonly replaced: readonly Entry[];
+  readonly metadataKeys: ReadonlySet<string>;
+  readonly text: boolean;
+  /** The clients whose characters came into the text. */
+  readonly textClients: ReadonlySet<number>;
+  /** What this replica itself took out of the text. */
+  readonly removedText: readonly RemovedText[];
+}
+
+/** When an entry was written, and which it replaces. */
+export interface WriteOptions {
+  /** When the write happened, in milliseconds since the Unix epoch. */
+  readonly now: number;
+  /** The entries its author saw; those of the key that are visible now, when left out. */
+  readonly seen?: readonly EntryId[];
+  /** An equal value also settles the key's conflicts. */
+  readonly settles?: boolean;
+}
+
+/**
+ * One Yjs document and what it holds: a text in the root `claude_md`, and entries in the roots
+ * `memories/<client id>` and `metadata/<client id>`, one for each client that has written. A write
+ * deletes the entries of its key that its author saw, in every array, and appends one to its own;
+ * so concurrent writes of a key leave several entries, the same on every replica.
+ */
+export class ReplicaDocument {
+  readonly ydoc = new Y.Doc();
+  readonly memories = new EntryIndex();
+  readonly metadata = new EntryIndex();
+  readonly #arrays = new EntryArrays(this.ydoc);
+  readonly #text: Y.Text;
+  #changes = noChanges();
+
+  /**
+   * Loads a document from its updates. `clientId` is the writer's from now on; it is set after
+   * loading, for Yjs replaces an id that it meets in what it loads.
+   */
+  constructor(updates: readonly Uint8Array[], clientId: number) {
+    for (const update of updates) Y.applyUpdate(this.ydoc, update);
+    assert(!this.hasPending(), "a stored document has updates whose predecessors are missing");
+    this.ydoc.clientID = clientId;
+    this.#text = this.ydoc.getText(TEXT_ROOT);
+    this.#indexAll();
+    this.ydoc.on("afterTransaction", (transaction: Y.Transaction) => this.#follow(transaction));
+  }
+
+  /** Whether Yjs waits for updates that others build on; nothing may be shown while it does. */
+  hasPending(): boolean {
+    return this.ydoc.store.pendingStructs !== null || this.ydoc.store.pendingDs !== null;
+  }
+
+  /** The root that a Yjs type is; undefined for any other type. */
+  placeOf(type: unknown): Place | undefined {
+    return type === this.#text ? "text" : this.#arrays.kindOf(type);
+  }
+
+  /** Runs `edit` as one change, which gives one update whose origin is `origin`. */
+  change<Result>(origin: "local" | "remote", edit: () => Result): Result {
+    return this.ydoc.transact(edit, origin);
+  }
+
+  /** What changed since `takeChanges` was called last. */
+  get changes(): DocumentChanges {
+    return this.#changes;
+  }
+
+  takeChanges(): DocumentChanges {
+    const changes = this.#changes;
+    this.#changes = noChanges();
+    return changes;
+  }
+
+  get text(): Y.Text {
+    return this.#text;
+  }
+
+  /** Whether the text has, or ever had, any content. */
+  everHeldText(): boolean {
+    return this.#text._start !== null;
+  }
+
+  textForm(): TextForm {
+    return readForm(this.metadata.get(TEXT_FORM_KEY)[0]?.value);
+  }
+
+  /** The text as it goes over the wire and into files. */
+  content(): string {
+    return joinForm(this.#text.toString(), this.textForm());
+  }
+
+  /** Replaces the text by the smallest edit of whole lines. False: it was the same already. */
+  setContent(content: string, now: number): boolean {
+    const next = wellFormed(content);
+    if (next === this.content()) return false;
+    const { form, lines } = splitForm(next, this.textForm());
+    this.change("local", () => {
+      this.setTextForm(form, now);
+      this.editText(this.captureText(), lines);
+    });
+    return true;
+  }
+
+  /** Applies to the live text what changed from `base` to `lines`; see `editFromBase`. */
+  editText(base: CapturedText, lines: string): CapturedText {
+    return this.change("local", () => editFromBase(this.#text, base, wellFormed(lines)));
+  }
+
+  captureText(): CapturedText {
+    return captureText(this.#text);
+  }
+
+  /** Takes lines for a version of the text although they are none; see `alignBase`. */
+  alignText(lines: string): CapturedText {
+    return alignBase(this.#text, lines);
+  }
+
+  /**
+   * Says how the text is written down from now on. Where that changes the line ending, every line
+   * gets it; an edit that has lines which end otherwise comes after.
+   */
+  setTextForm(form: TextForm, now: number): void {
+    const former = this.textForm();
+    if (equalForms(form, former)) return;
+    this.change("local", () => {
+      if (form.eol !== former.eol) this.#dropMarks();
+      this.setEntry("metadata", TEXT_FORM_KEY, { ...form }, { now });
+    });
+  }
+
+  /** Lets every line end as the form says. */
+  #dropMarks(): void {
+    const captured = this.captureText();
+    const lines = captured.text.replaceAll("\r\n", "\n");
+    if (lines !== captured.text) this.editText(captured, lines);
+  }
+
+  projectName(): string | undefined {
+    const name = this.metadata.get(PROJECT_NAME_KEY)[0]?.value;
+    return typeof name === "string" ? name : undefined;
+  }
+
+  setProjectName(name: string, now: number): void {
+    this.setEntry("metadata", PROJECT_NAME_KEY, name, { now });
+  }
+
+  /**
+   * Writes one value. False: the key has this value already and nothing was changed. Within one
+   * `change` a key may be written once.
+   */
+  setEntry(kind: EntryKind, key: string, value: JsonValue, options: WriteOptions): boolean {
+    const entry = { key: wellFormed(key), value: wellFormedValue(value) };
+    const present = this.#index(kind).get(entry.key);
+    if (!options.seen && isSettled(present, entry.value, options)) return false;
+    const seen = options.seen ? present.filter((each) => includes(options.seen, each)) : present;
+    const stored = { ...entry, ...timesOf(seen, entryTime(options.now)) };
+    this.ydoc.transact((transaction) => {
+      this.#arrays.delete(transaction, kind, seen);
+      this.#arrays.append(transaction, kind, stored);
+    }, "local");
+    return true;
+  }
+
+  /** Deletes a key's entries (of those, the ones in `seen`). False: there were none. */
+  deleteEntry(kind: EntryKind, key: string, seen?: readonly EntryId[]): boolean {
+    const entries = this.#index(kind)
+      .get(wellFormed(key))
+      .filter((entry) => !seen || includes(seen, entry));
+    if (entries.length === 0) return false;
+    this.ydoc.transact((transaction) => this.#arrays.delete(transaction, kind, entries), "local");
+    return true;
+  }
+
+  #index(kind: EntryKind): EntryIndex {
+    return kind === "memories" ? this.memories : this.metadata;
+  }
+
+  #indexAll(): void {
+    const changes = new TransactionChanges(this.#arrays, this.#text);
+    for (const { array } of this.#arrays.takeNew()) {
+      for (const item of visibleItems(array)) changes.item(item, true);
+    }
+    this.#updateIndexes(changes);
+  }
+
+  /** Keeps the indexes and the list of changes true to what a transaction did. */
+  #follow(transaction: Y.Transaction): void {
+    this.#arrays.takeNew();
+    const changes = new TransactionChanges(this.#arrays, this.#text);
+    changes.collect(transaction);
+    this.#updateIndexes(changes);
+    for (const [key, { removed }] of changes.memories) {
+      this.#changes.memoryKeys.add(key);
+      this.#changes.replaced.push(...removed);
+    }
+    this.#changes.removedText.push(...changes.removedText);
+    for (const client of changes.textClients) this.#changes.textClients.add(client);
+    for (const key of changes.metadata.keys()) this.#changes.metadataKeys.add(key);
+    if (changes.text || changes.metadata.has(TEXT_FORM_KEY)) this.#changes.text = true;
+  }
+
+  #updateIndexes({ memories, metadata }: TransactionChanges): void {
+    for (const [key, change] of memories) this.memories.change(key, change);
+    for (const [key, change] of metadata) this.metadata.change(key, change);
+  }
+}
+
+function noChanges() {
+  return {
+    memoryKeys: new Set<string>(),
+    replaced: [] as Entry[],
+    metadataKeys: new Set<string>(),
+    text: false,
+    textClients: new Set<number>(),
+    removedText: [] as RemovedText[],
+  };
+}
+
+function includes(ids: readonly EntryId[] | undefined, entry: Entry): boolean {
+  return ids?.some((id) => sameId(id, entry.id)) ?? false;
+}
+
+/** Whether a write of `value` would change nothing. */
+function isSettled(present: readonly Entry[], value: JsonValue, options: WriteOptions): boolean {
+  const [winner, ...conflicts] = present;
+  if (conflicts.length > 0 && options.settles) return false;
+  return winner !== undefined && equalJson(winner.value, value);
+}
+
+/** The times of an entry that replaces others: later than each, and as old as the oldest. */
+function timesOf(seen: readonly Entry[], now: number): { created_at: number; updated_at: number } {
+  let created = now;
+  let updated = now;
+  for (const entry of seen) {
+    created = Math.min(created, entry.created_at);
+    updated = Math.max(updated, entry.updated_at + 1);
+  }
+  return { created_at: created, updated_at: entryTime(updated) };
+}

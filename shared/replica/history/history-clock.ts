@@ -1,0 +1,93 @@
+import type { Kysely } from "kysely";
+import type { ReplicaTables } from "../log/tables.ts";
+
+type Db = Kysely<ReplicaTables>;
+type HistoryClock = ReplicaTables["history_clock"];
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Sweeps come every hour: a clock that is further from the last one may have been set wrong. */
+const STEP_MS_MAX = 2 * DAY_MS;
+
+/** A clock that has leapt is believed when it has gone on from there for so long. */
+const DOUBTED_MS = DAY_MS;
+
+/** The one row's key. */
+const ID = 1;
+
+/**
+ * The time by which histories age, in milliseconds since the Unix epoch: never later than a sweep
+ * has found sure. A clock that was wrong for a moment would drop everything, and for good.
+ */
+export async function historyTime(db: Db, now: number): Promise<number> {
+  const clock = await readClock(db);
+  return clock ? Math.min(now, clock.trusted_at) : now;
+}
+
+/** By what a sweep goes. */
+export interface SweepTime {
+  /** The time by which to age. */
+  readonly time: number;
+  /** The clock says something quite different from what it did: times may still be mended. */
+  readonly isDoubted: boolean;
+}
+
+/**
+ * Begins a sweep: looks at the clock, and where that goes on from the last sweep gives what was
+ * written over since then no earlier time than that one's. In a write transaction.
+ */
+export async function beginSweep(db: Db, now: number): Promise<SweepTime> {
+  const clock = await readClock(db);
+  if (clock && isNear(clock, now)) await mendTimes(db, clock);
+  const seen = clock ? lookedAt(clock, now) : { trusted_at: now, doubted_at: null };
+  const isDoubted = seen.doubted_at !== null;
+  const last = isDoubted ? clock?.last_revision : await lastRevision(db);
+  const next = { id: ID, ...seen, last_revision: last ?? 0 };
+  await db.replaceInto("history_clock").values(next).execute();
+  return { time: Math.min(now, next.trusted_at), isDoubted };
+}
+
+/** Notes that a sweep has packed rows, for ids of those come again. In a write transaction. */
+export async function notePacked(db: Db): Promise<void> {
+  await db
+    .updateTable("history_clock")
+    .set({ last_revision: await lastRevision(db) })
+    .execute();
+}
+
+async function lastRevision(db: Db): Promise<number> {
+  const { last } = await db
+    .selectFrom("revisions")
+    .select((select) => select.fn.max<number | null>("id").as("last"))
+    .executeTakeFirstOrThrow();
+  return last ?? 0;
+}
+
+async function readClock(db: Db): Promise<HistoryClock | undefined> {
+  return await db.selectFrom("history_clock").selectAll().executeTakeFirst();
+}
+
+function isNear({ trusted_at }: HistoryClock, now: number): boolean {
+  return Math.abs(now - trusted_at) <= STEP_MS_MAX;
+}
+
+function lookedAt(
+  clock: HistoryClock,
+  now: number,
+): Pick<HistoryClock, "trusted_at" | "doubted_at"> {
+  const { trusted_at, doubted_at } = clock;
+  const isSure = doubted_at !== null && now - doubted_at >= DOUBTED_MS;
+  if (isNear(clock, now) || isSure) return { trusted_at: now, doubted_at: null };
+  const isSame = doubted_at !== null && doubted_at <= now;
+  return { trusted_at, doubted_at: isSame ? doubted_at : now };
+}
+
+/** What came after a sweep was not written over years before it: the clock was wrong then. */
+async function mendTimes(db: Db, { trusted_at, last_revision }: HistoryClock): Promise<void> {
+  await db
+    .updateTable("revisions")
+    .set({ replaced_at: trusted_at })
+    .where("id", ">", last_revision)
+    .where("replaced_at", "<", trusted_at - STEP_MS_MAX)
+    .execute();
+}

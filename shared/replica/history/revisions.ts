@@ -1,0 +1,161 @@
+import { type Kysely, sql } from "kysely";
+import { compiled } from "../../sqlite/compiled.ts";
+import { CorruptDocumentError } from "../log/corrupt-document-error.ts";
+import { type PastValue, type RevisionPack, unpackRevisions } from "./revision-pack.ts";
+import type { ReplicaTables } from "../log/tables.ts";
+
+type Db = Kysely<ReplicaTables>;
+
+/** How much of what was written over is kept: the one place where that is decided. */
+export const HISTORY = {
+  /** Revisions of a memory's key, and of a project's text. */
+  revisionsPerKey: 100,
+  /** Conflicts of a project's text. */
+  conflictsPerDocument: 100,
+  /** Since a revision was written over, or a conflict found. */
+  ageMs: 90 * 24 * 60 * 60 * 1000,
+} as const;
+
+/** A value that was written over or deleted. Times are milliseconds since the Unix epoch. */
+export interface Revision extends PastValue {
+  readonly kind: "memory" | "text" | "save";
+  /** The memory's key; empty for a text and for a save of one. */
+  readonly key: string;
+}
+
+/**
+ * Keeps a revision, and drops the oldest of its key beyond `HISTORY.revisionsPerKey`. Belongs in
+ * the transaction that writes over the value. It is a row until a sweep packs it; what is beyond
+ * in a pack is shown to nobody, and leaves the file when nothing of that pack is kept any more.
+ */
+export async function addRevision(db: Db, documentId: number, revision: Revision): Promise<void> {
+  const { kind, key, value, writtenAt, replacedAt, machine } = revision;
+  insertRevision.now(db, documentId, kind, key, value, writtenAt, replacedAt, machine ?? null);
+  const [kept] = countRevisions.now(db, documentId, kind, key);
+  const beyond = (kept?.count ?? 0) - HISTORY.revisionsPerKey;
+  if (beyond > 0) dropOldest.now(db, documentId, kind, key, beyond);
+}
+
+/**
+ * What is kept of a key, the latest first: never more than `HISTORY.revisionsPerKey`. Throws
+ * `CorruptDocumentError` where a pack is not what was written.
+ */
+export async function listRevisions(
+  db: Db,
+  documentId: number,
+  kind: Revision["kind"],
+  key: string,
+): Promise<Revision[]> {
+  const found: Revision[] = [];
+  for (const row of await stored(db, documentId, kind, key).execute()) {
+    if (found.length >= HISTORY.revisionsPerKey) break;
+    found.push(...pastValues(documentId, row).map((each) => ({ kind, key, ...each })));
+  }
+  return found.slice(0, HISTORY.revisionsPerKey);
+}
+
+/**
+ * A key's rows and packs, the latest first, by one statement: a sweep of another process may pack
+ * rows meanwhile. Whatever is in a pack is older than what is not, and later packs are newer.
+ */
+function stored(db: Db, documentId: number, kind: Revision["kind"], key: string) {
+  return db
+    .selectFrom("revisions")
+    .select(["id", "value", "written_at", "replaced_at", "machine"])
+    .select([
+      sql<number | null>`null`.as("count"),
+      sql<number | null>`null`.as("bytes"),
+      sql<Uint8Array | null>`null`.as("payload"),
+      sql<number | null>`null`.as("checksum"),
+      sql<number>`0`.as("is_packed"),
+    ])
+    .where("document_id", "=", documentId)
+    .where("kind", "=", kind)
+    .where("key", "=", key)
+    .unionAll(
+      db
+        .selectFrom("revision_packs")
+        .select([
+          "id",
+          sql<string>`null`.as("value"),
+          sql<number>`null`.as("written_at"),
+          sql<number>`null`.as("replaced_at"),
+          sql<string | null>`null`.as("machine"),
+        ])
+        .select(["count", "bytes", "payload", "checksum", sql<number>`1`.as("is_packed")])
+        .where("document_id", "=", documentId)
+        .where("kind", "=", kind)
+        .where("key", "=", key),
+    )
+    .orderBy("is_packed")
+    .orderBy("id", "desc");
+}
+
+type Stored = Awaited<ReturnType<ReturnType<typeof stored>["execute"]>>[number];
+
+function pastValues(documentId: number, row: Stored): PastValue[] {
+  const { count, bytes, payload, checksum } = row;
+  if (count !== null && bytes !== null && payload !== null && checksum !== null) {
+    return readPack(documentId, { count, bytes, payload, checksum });
+  }
+  const { value, written_at: writtenAt, replaced_at: replacedAt, machine } = row;
+  return [{ value, writtenAt, replacedAt, machine: machine ?? undefined }];
+}
+
+/** The revisions of a stored pack, the latest first. Throws `CorruptDocumentError`. */
+export function readPack(documentId: number, pack: RevisionPack): PastValue[] {
+  try {
+    return unpackRevisions(pack);
+  } catch (thrown) {
+    const message = `document ${documentId} is damaged in its history`;
+    throw new CorruptDocumentError(message, { cause: thrown });
+  }
+}
+
+const insertRevision = compiled(
+  (
+    db: Db,
+    documentId: number,
+    kind: Revision["kind"],
+    key: string,
+    value: string,
+    writtenAt: number,
+    replacedAt: number,
+    machine: string | null,
+  ) =>
+    db.insertInto("revisions").values({
+      document_id: documentId,
+      kind,
+      key,
+      value,
+      written_at: writtenAt,
+      replaced_at: replacedAt,
+      machine,
+    }),
+);
+
+/** Counted by itself, for most keys have few; of all ways to find that out this is the cheapest. */
+const countRevisions = compiled((db: Db, documentId: number, kind: Revision["kind"], key: string) =>
+  db
+    .selectFrom("revisions")
+    .select((select) => select.fn.countAll<number>().as("count"))
+    .where("document_id", "=", documentId)
+    .where("kind", "=", kind)
+    .where("key", "=", key),
+);
+
+const dropOldest = compiled(
+  (db: Db, documentId: number, kind: Revision["kind"], key: string, count: number) =>
+    db
+      .deleteFrom("revisions")
+      .where("id", "in", (select) =>
+        select
+          .selectFrom("revisions")
+          .select("id")
+          .where("document_id", "=", documentId)
+          .where("kind", "=", kind)
+          .where("key", "=", key)
+          .orderBy("id")
+          .limit(count),
+      ),
+);

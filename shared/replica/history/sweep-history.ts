@@ -1,0 +1,204 @@
+import type { Kysely } from "kysely";
+import { CorruptDocumentError } from "../log/corrupt-document-error.ts";
+import { beginSweep, notePacked } from "./history-clock.ts";
+import { packRevisions } from "./revision-pack.ts";
+import { HISTORY, type Revision, readPack } from "./revisions.ts";
+import type { ReplicaTables } from "../log/tables.ts";
+
+type Db = Kysely<ReplicaTables>;
+
+/** Rows that one transaction deletes, so that no write waits long for it. */
+const DROPPED_AT_ONCE = 500;
+
+/** Rows of a key that are packed; fewer stay as they are, for each packing redoes its last pack. */
+const PACKED_MIN = 4;
+
+/** A pack of so many bytes takes no more: packing it again is what a write may have to wait for. */
+const PACK_BYTES_MAX = 1024 * 1024;
+
+/** Whose history: one key's, or one text's. */
+interface HistoryKey {
+  readonly document_id: number;
+  readonly kind: Revision["kind"];
+  readonly key: string;
+}
+
+/** Runs a piece of work in a write transaction of its own, at that time. */
+type Step = <Result>(work: (db: Db, now: number) => Promise<Result>) => Promise<Result>;
+
+/**
+ * Drops what is too old of every history, and packs what has gathered since the last time, in small
+ * steps: after each of them all that is kept can be read. Throws `CorruptDocumentError` at the end
+ * where a pack is not what was written; that one stays as it is.
+ */
+export async function sweepHistory(step: Step): Promise<void> {
+  const { time, isDoubted } = await step(beginSweep);
+  while (await step((db) => dropAgedRows(db, time)));
+  const damages: CorruptDocumentError[] = [];
+  for (const id of await step((db) => agedPacks(db, time))) {
+    await reporting(damages, () => step((db) => dropAgedOf(db, id, time)));
+  }
+  for (const key of isDoubted ? [] : await step(longHistories)) {
+    await reporting(damages, async () => {
+      while (await step((db) => packOldest(db, key)));
+    });
+  }
+  if (!isDoubted) await step(notePacked);
+  const [damage] = damages;
+  if (damage) throw damage;
+}
+
+async function reporting(damages: Error[], work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (thrown) {
+    if (!(thrown instanceof CorruptDocumentError)) throw thrown;
+    damages.push(thrown);
+  }
+}
+
+/** False: there are none left. */
+async function dropAgedRows(db: Db, time: number): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom("revisions")
+    .where("id", "in", (select) =>
+      select
+        .selectFrom("revisions")
+        .select("id")
+        .where("replaced_at", "<", time - HISTORY.ageMs)
+        .limit(DROPPED_AT_ONCE),
+    )
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+async function agedPacks(db: Db, time: number): Promise<number[]> {
+  const packs = await db
+    .selectFrom("revision_packs")
+    .select("id")
+    .where("oldest_at", "<", time - HISTORY.ageMs)
+    .orderBy("id")
+    .execute();
+  return packs.map(({ id }) => id);
+}
+
+/** The pack keeps its place among those of its key. */
+async function dropAgedOf(db: Db, id: number, time: number): Promise<void> {
+  const pack = await db
+    .selectFrom("revision_packs")
+    .selectAll()
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (!pack) return;
+  const kept = readPack(pack.document_id, pack).filter(({ replacedAt }) => {
+    return replacedAt >= time - HISTORY.ageMs;
+  });
+  if (kept.length === 0) await db.deleteFrom("revision_packs").where("id", "=", id).execute();
+  else await db.updateTable("revision_packs").set(columnsOf(kept)).where("id", "=", id).execute();
+}
+
+function columnsOf(revisions: Parameters<typeof packRevisions>[0]) {
+  const oldest = Math.min(...revisions.map(({ replacedAt }) => replacedAt));
+  return { ...packRevisions(revisions), oldest_at: oldest };
+}
+
+/** Those of which enough rows have gathered. */
+async function longHistories(db: Db): Promise<HistoryKey[]> {
+  return await db
+    .selectFrom("revisions")
+    .select(["document_id", "kind", "key"])
+    .groupBy(["document_id", "kind", "key"])
+    .having((having) => having.fn.countAll<number>(), ">=", PACKED_MIN)
+    .orderBy("document_id")
+    .orderBy("kind")
+    .orderBy("key")
+    .execute();
+}
+
+/**
+ * Packs a key's oldest rows, together with its last pack where that has room; rows stay newer than
+ * packs by that. False: there are too few left.
+ */
+async function packOldest(db: Db, of: HistoryKey): Promise<boolean> {
+  const rows = await sizesOf(db, of);
+  if (rows.length < PACKED_MIN) return false;
+  const last = await lastPackWithRoom(db, of);
+  let bytes = last?.bytes ?? 0;
+  const full = rows.findIndex((row) => {
+    bytes += row.bytes;
+    return bytes >= PACK_BYTES_MAX;
+  });
+  const taken = full === -1 ? rows : rows.slice(0, full + 1);
+  const through = taken.at(-1)?.id ?? 0;
+  const newest = await takeRows(db, of, through);
+  const older = last ? readPack(of.document_id, last) : [];
+  if (last) await db.deleteFrom("revision_packs").where("id", "=", last.id).execute();
+  const room = HISTORY.revisionsPerKey - (rows.length - taken.length);
+  const kept = [...newest, ...older].slice(0, Math.max(room, 0));
+  if (kept.length > 0) {
+    const pack = { ...of, ...columnsOf(kept) };
+    await db.insertInto("revision_packs").values(pack).execute();
+  }
+  await dropPacksBeyond(db, of, rows.length - taken.length);
+  return true;
+}
+
+/** A key's rows, the oldest first, with about as many bytes as each has. */
+function sizesOf(db: Db, of: HistoryKey) {
+  return db
+    .selectFrom("revisions")
+    .select(["id", (select) => select.fn<number>("length", ["value"]).as("bytes")])
+    .where("document_id", "=", of.document_id)
+    .where("kind", "=", of.kind)
+    .where("key", "=", of.key)
+    .orderBy("id")
+    .execute();
+}
+
+async function lastPackWithRoom(db: Db, of: HistoryKey) {
+  const last = await db
+    .selectFrom("revision_packs")
+    .selectAll()
+    .where("document_id", "=", of.document_id)
+    .where("kind", "=", of.kind)
+    .where("key", "=", of.key)
+    .orderBy("id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return last && last.bytes < PACK_BYTES_MAX ? last : undefined;
+}
+
+/** Takes a key's rows up to the id `through` out of their table: the latest first. */
+async function takeRows(db: Db, of: HistoryKey, through: number) {
+  const rows = await db
+    .deleteFrom("revisions")
+    .where("document_id", "=", of.document_id)
+    .where("kind", "=", of.kind)
+    .where("key", "=", of.key)
+    .where("id", "<=", through)
+    .returning(["id", "value", "written_at", "replaced_at", "machine"])
+    .execute();
+  rows.sort((one, other) => other.id - one.id);
+  return rows.map(({ value, written_at: writtenAt, replaced_at: replacedAt, machine }) => {
+    return { value, writtenAt, replacedAt, machine: machine ?? undefined };
+  });
+}
+
+/** Drops the packs of which nothing is kept, where a key has `newer` revisions beside them. */
+async function dropPacksBeyond(db: Db, of: HistoryKey, newer: number): Promise<void> {
+  const packs = await db
+    .selectFrom("revision_packs")
+    .select(["id", "count"])
+    .where("document_id", "=", of.document_id)
+    .where("kind", "=", of.kind)
+    .where("key", "=", of.key)
+    .orderBy("id", "desc")
+    .execute();
+  let before = newer;
+  for (const { id, count } of packs) {
+    if (before >= HISTORY.revisionsPerKey) {
+      await db.deleteFrom("revision_packs").where("id", "=", id).execute();
+    }
+    before += count;
+  }
+}

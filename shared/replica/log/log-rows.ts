@@ -1,0 +1,269 @@
+import { crc32 } from "node:zlib";
+import type { Kysely } from "kysely";
+import * as Y from "yjs";
+import { assert } from "../../errors.ts";
+import { compiled } from "../../sqlite/compiled.ts";
+import type { Position } from "../../wire/position.ts";
+import { compress, decompress } from "./compressed.ts";
+import { CorruptDocumentError } from "./corrupt-document-error.ts";
+import type { ReplicaTables } from "./tables.ts";
+
+type Db = Kysely<ReplicaTables>;
+
+/** The position of a document that was never written. */
+export const EMPTY_POSITION: Position = { epoch: "", seq: 0 };
+
+/** A document as its tables hold it, every part verified against its checksum. */
+export interface StoredDocument {
+  /** A snapshot, if there is one, and the rows after it, in order. */
+  readonly updates: readonly Uint8Array[];
+  readonly snapshotSeq: number;
+  readonly head: Position;
+  /** Bytes of all `updates`. */
+  readonly bytes: number;
+}
+
+/** Everything that makes up a document. Throws `CorruptDocumentError`. */
+export async function loadDocument(db: Db, documentId: number): Promise<StoredDocument> {
+  const snapshot = await findSnapshot(db, documentId);
+  const snapshotSeq = snapshot?.seq ?? 0;
+  const rows = await db
+    .selectFrom("updates")
+    .select(["seq", "payload", "checksum"])
+    .where("document_id", "=", documentId)
+    .where("seq", ">", snapshotSeq)
+    .orderBy("seq")
+    .execute();
+  const parts = snapshot ? [snapshot, ...rows] : rows;
+  const seq = await headOf(db, documentId);
+  checkParts(documentId, parts, snapshotSeq, seq);
+  const epoch = await epochOfRow(db, documentId, seq);
+  const updates = rows.map(({ payload }) => payload);
+  if (snapshot) updates.unshift(snapshotUpdate(snapshot));
+  return {
+    updates,
+    snapshotSeq,
+    head: epoch === undefined ? EMPTY_POSITION : { epoch, seq },
+    bytes: updates.reduce((total, update) => total + update.length, 0),
+  };
+}
+
+/** A document's snapshot as it is stored. */
+export function findSnapshot(db: Db, documentId: number) {
+  return db
+    .selectFrom("snapshots")
+    .select(["seq", "payload", "checksum", "bytes"])
+    .where("document_id", "=", documentId)
+    .executeTakeFirst();
+}
+
+/** The Yjs update (v1) of a stored snapshot, which is compressed unless 0.1.0 wrote it. */
+export function snapshotUpdate(snapshot: {
+  readonly payload: Uint8Array;
+  readonly bytes: number | null;
+}): Uint8Array {
+  const { payload, bytes } = snapshot;
+  return bytes === null ? payload : decompress(payload, bytes);
+}
+
+async function headOf(db: Db, documentId: number): Promise<number> {
+  const { seq } = await db
+    .selectFrom("documents")
+    .select("seq")
+    .where("id", "=", documentId)
+    .executeTakeFirstOrThrow();
+  return seq;
+}
+
+/** A row of the log, or a snapshot, with the CRC-32 that its payload was stored with. */
+interface StoredPart {
+  readonly seq: number;
+  readonly payload: Uint8Array;
+  readonly checksum: number;
+}
+
+/** Throws `CorruptDocumentError` at the first part that is not what was written. */
+export function checkPayloads(documentId: number, parts: readonly StoredPart[]): void {
+  const damaged = parts.find(({ payload, checksum }) => crc32(payload) !== checksum);
+  if (damaged) throw damagedAt(documentId, damaged.seq);
+}
+
+function damagedAt(documentId: number, seq: number): CorruptDocumentError {
+  return new CorruptDocumentError(`document ${documentId} is damaged at row ${seq}`);
+}
+
+/** The rows after the snapshot are there without a gap, and each is what was written. */
+function checkParts(
+  documentId: number,
+  parts: readonly StoredPart[],
+  snapshotSeq: number,
+  headSeq: number,
+): void {
+  const damaged = (seq: number) => damagedAt(documentId, seq);
+  checkPayloads(documentId, parts);
+  const seqs = parts.map((part) => part.seq).filter((seq) => seq > snapshotSeq);
+  const gap = seqs.findIndex((seq, index) => seq !== snapshotSeq + index + 1);
+  if (gap !== -1) throw damaged(snapshotSeq + gap + 1);
+  if (snapshotSeq + seqs.length !== headSeq) throw damaged(snapshotSeq + seqs.length + 1);
+}
+
+/** The epoch that row `seq` was written in; undefined for a row that was never reached. */
+export async function epochOfRow(
+  db: Db,
+  documentId: number,
+  seq: number,
+): Promise<string | undefined> {
+  const [row] = await findEpoch(db, documentId, seq);
+  return row?.epoch;
+}
+
+const findEpoch = compiled((db: Db, documentId: number, seq: number) =>
+  db
+    .selectFrom("epochs")
+    .select("epoch")
+    .where("document_id", "=", documentId)
+    .where("first_seq", "<=", seq)
+    .orderBy("first_seq", "desc")
+    .limit(1),
+);
+
+/**
+ * The rows after `afterSeq` up to and with `throughSeq`, as one update; null when there are none,
+ * undefined when some of them were compacted away. Throws `CorruptDocumentError`.
+ */
+export async function rowsBetween(
+  db: Db,
+  documentId: number,
+  afterSeq: number,
+  throughSeq: number,
+): Promise<Uint8Array | null | undefined> {
+  if (throughSeq <= afterSeq) return null;
+  const rows = await db
+    .selectFrom("updates")
+    .select(["seq", "payload", "checksum"])
+    .where("document_id", "=", documentId)
+    .where("seq", ">", afterSeq)
+    .where("seq", "<=", throughSeq)
+    .orderBy("seq")
+    .execute();
+  checkPayloads(documentId, rows);
+  if (rows.length !== throughSeq - afterSeq) return undefined;
+  return mergeUpdates(rows.map((row) => row.payload));
+}
+
+/** One update that holds all of the given ones; there is at least one. */
+export function mergeUpdates(updates: readonly Uint8Array[]): Uint8Array {
+  const [first, ...others] = updates;
+  if (first !== undefined && others.length === 0) return first;
+  return Y.mergeUpdates([...updates]);
+}
+
+/** A row to append: a Yjs update (v1), and when, in milliseconds since the Unix epoch. */
+export interface NewRow {
+  readonly documentId: number;
+  readonly origin: "local" | "remote";
+  readonly payload: Uint8Array;
+  /** What it took out of the text, as `storedRemoved` gives it. */
+  readonly removed: string | null;
+  readonly epoch: string;
+  /** Whether the row before it belongs to another epoch. */
+  readonly opensEpoch: boolean;
+  readonly now: number;
+}
+
+/** Appends a row to a document's log, inside a write transaction, and returns its `seq`. */
+export function appendRow(db: Db, row: NewRow): number {
+  const { documentId, origin, payload, removed, epoch, now } = row;
+  const [document] = nextSeq.now(db, documentId, now);
+  assert(document, "a document with a log has a row");
+  const { seq } = document;
+  addUpdate.now(db, documentId, seq, epoch, origin, payload, crc32(payload), removed, now);
+  if (row.opensEpoch) addEpoch.now(db, documentId, seq, epoch);
+  return seq;
+}
+
+const nextSeq = compiled((db: Db, documentId: number, now: number) =>
+  db
+    .updateTable("documents")
+    .set((update) => ({ seq: update("seq", "+", 1), updated_at: now }))
+    .where("id", "=", documentId)
+    .returning("seq"),
+);
+
+const addEpoch = compiled((db: Db, documentId: number, firstSeq: number, epoch: string) =>
+  db.insertInto("epochs").values({ document_id: documentId, first_seq: firstSeq, epoch }),
+);
+
+const addUpdate = compiled(
+  (
+    db: Db,
+    documentId: number,
+    seq: number,
+    epoch: string,
+    origin: "local" | "remote",
+    payload: Uint8Array,
+    checksum: number,
+    removed: string | null,
+    committedAt: number,
+  ) =>
+    db.insertInto("updates").values({
+      document_id: documentId,
+      seq,
+      epoch,
+      origin,
+      payload,
+      checksum,
+      removed,
+      committed_at: committedAt,
+    }),
+);
+
+/** The last row that is not among the newest `kept` ones up to `headSeq`; 0 when all are. */
+export async function lastRowBeyond(
+  db: Db,
+  documentId: number,
+  headSeq: number,
+  kept: { readonly rows: number; readonly bytes: number },
+): Promise<number> {
+  const oldest = Math.max(headSeq - kept.rows, 0);
+  const rows = await db
+    .selectFrom("updates")
+    .select(["seq", (select) => select.fn<number>("length", ["payload"]).as("bytes")])
+    .where("document_id", "=", documentId)
+    .where("seq", ">", oldest)
+    .orderBy("seq", "desc")
+    .execute();
+  let bytes = 0;
+  const beyond = rows.find((row) => {
+    bytes += row.bytes;
+    return bytes > kept.bytes;
+  });
+  return beyond?.seq ?? oldest;
+}
+
+/** Stores the whole document as of row `seq` and drops the rows up to `dropThrough`. */
+export async function writeSnapshot(
+  db: Db,
+  documentId: number,
+  snapshot: { readonly seq: number; readonly payload: Uint8Array; readonly now: number },
+  dropThrough: number,
+): Promise<void> {
+  const payload = compress(snapshot.payload, "quick");
+  const values = {
+    seq: snapshot.seq,
+    payload,
+    checksum: crc32(payload),
+    bytes: snapshot.payload.length,
+    created_at: snapshot.now,
+  };
+  await db
+    .insertInto("snapshots")
+    .values({ document_id: documentId, ...values })
+    .onConflict((conflict) => conflict.column("document_id").doUpdateSet(values))
+    .execute();
+  await db
+    .deleteFrom("updates")
+    .where("document_id", "=", documentId)
+    .where("seq", "<=", dropThrough)
+    .execute();
+}

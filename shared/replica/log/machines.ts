@@ -1,0 +1,102 @@
+import type { Kysely } from "kysely";
+import type { JsonValue } from "../../json.ts";
+import { compiled } from "../../sqlite/compiled.ts";
+import type { ReplicaDocument } from "../document/document.ts";
+import { machineName } from "../document/machine-name.ts";
+import { OWN_METADATA_PREFIX } from "../document/own-metadata.ts";
+import type { ReplicaTables } from "./tables.ts";
+import { textRuns } from "../text/text.ts";
+
+type Db = Kysely<ReplicaTables>;
+
+/** Metadata whose keys begin so says which machine a client id belongs to. */
+const MACHINE_PREFIX = `${OWN_METADATA_PREFIX}machine/`;
+
+/** The metadata key that says which machine a client is. */
+export function machineKey(client: number): string {
+  return `${MACHINE_PREFIX}${client}`;
+}
+
+/**
+ * Says in the document that a client is the machine `name`, unless it says so already. What it says
+ * of former clients of that name goes when nothing that they wrote is visible any more.
+ */
+export function nameMachine(
+  document: ReplicaDocument,
+  client: number,
+  name: string,
+  now: number,
+): void {
+  const { metadata } = document;
+  if (metadata.get(machineKey(client))[0]?.value === name) return;
+  const visible = visibleClients(document).add(client);
+  for (const key of [...metadata.keys()]) {
+    const known = clientOf(key);
+    if (known === undefined || visible.has(known)) continue;
+    if (metadata.get(key)[0]?.value === name) document.deleteEntry("metadata", key);
+  }
+  document.setEntry("metadata", machineKey(client), name, { now });
+}
+
+/** Whether a metadata key is one of `machineKey`'s. */
+export function isMachineKey(key: string): boolean {
+  return key.startsWith(MACHINE_PREFIX);
+}
+
+function clientOf(key: string): number | undefined {
+  return isMachineKey(key) ? Number(key.slice(MACHINE_PREFIX.length)) : undefined;
+}
+
+/** The clients of which a memory or a character can be seen. */
+function visibleClients(document: ReplicaDocument): Set<number> {
+  const clients = new Set<number>();
+  const { memories } = document;
+  for (const key of memories.keys()) for (const { id } of memories.get(key)) clients.add(id.client);
+  for (const { client, text } of textRuns(document.text)) {
+    if (text !== undefined) clients.add(client);
+  }
+  return clients;
+}
+
+/** The machine that a client is, as a document says; undefined where it does not. */
+export function machineIn(document: ReplicaDocument, client: number): string | undefined {
+  return machineName(document.metadata.get(machineKey(client))[0]?.value);
+}
+
+/**
+ * The machine that a client is, as the document says, or as its rows still say: an update may take
+ * away what a client wrote together with its machine's name. `db` is that of a write transaction.
+ */
+export function machineOf(
+  db: Db,
+  documentId: number,
+  document: ReplicaDocument,
+  client: number,
+): string | undefined {
+  const known = machineIn(document, client);
+  if (known !== undefined) return known;
+  const [row] = findMetadata.now(db, documentId, machineKey(client));
+  return nameIn(row);
+}
+
+/** The machine that a client is, as the rows of a document say. */
+export async function machineInRows(
+  db: Db,
+  documentId: number,
+  client: number,
+): Promise<string | undefined> {
+  const [row] = await findMetadata(db, documentId, machineKey(client));
+  return nameIn(row);
+}
+
+function nameIn(row: { readonly value: string } | undefined): string | undefined {
+  return row && machineName(JSON.parse(row.value) as JsonValue);
+}
+
+const findMetadata = compiled((db: Db, documentId: number, key: string) =>
+  db
+    .selectFrom("metadata")
+    .select("value")
+    .where("document_id", "=", documentId)
+    .where("key", "=", key),
+);

@@ -1,0 +1,124 @@
+import type * as Y from "yjs";
+import { findPlaces, settledPlan } from "./clean-up-plan.ts";
+import { findClusters } from "./clusters.ts";
+import { type Doubles, joinDoubles, type Place } from "./doubled-lines.ts";
+import type { IdRanges } from "../text/id-ranges.ts";
+import { hasWord } from "../text/line-diff.ts";
+import { type MergedLine, type MergedText, readMergedText } from "./merged-lines.ts";
+import { asMadeOnce, findRepeatedMoves } from "./repeated-moves.ts";
+import { captureText, type TextSpan } from "../text/text.ts";
+import { DeltaBuilder, type DeltaStep } from "../text/text-delta.ts";
+import { clientAt, SpanList, SpanReader } from "../text/text-spans.ts";
+
+/** Two sides changed the same place differently. Both are in the text, one after the other. */
+export interface MetTexts {
+  readonly mine: string;
+  readonly theirs: string;
+  /** The client that wrote the first of their lines. */
+  readonly theirClient: number;
+}
+
+/** What a clean-up did. */
+export interface CleanUp {
+  /** The lines removed, in order. An equal line of the other side is still there for each. */
+  readonly removed: readonly string[];
+  /** The characters of those equal lines, which both sides wrote. */
+  readonly met: readonly TextSpan[];
+  readonly conflicts: readonly MetTexts[];
+}
+
+/**
+ * Removes the lines that both sides inserted at one place, where two machines made the same
+ * change; see `findDoubles`. All else stays, both sides of a conflict too, but may move up. To be
+ * called in the transaction in which what the ranges name came together: `mine` is what one side
+ * inserted, `theirs` the other's, everything else is their common base.
+ *
+ * Either side may clean up, with the same outcome, and once cleaned a text stays as it is. Lines
+ * that lost the break between them in the merge get one again.
+ */
+export function removeDoubles(ytext: Y.Text, mine: IdRanges, theirs: IdRanges): CleanUp {
+  const read = readMergedText(ytext, mine, theirs);
+  const merged = { ...read, lines: asMadeOnce(ytext, read, [mine, theirs]) };
+  const moves = findRepeatedMoves(ytext, merged, [mine, theirs]);
+  const doubles = joinDoubles(findClusters(merged, moves).map((one) => settledPlan(one)));
+  const conflicts = findConflicts(ytext, merged, doubles);
+  const met = spansOf(ytext, doubles.kept);
+  apply(ytext, rearrangement(merged, doubles));
+  const removed = merged.lines.filter((line) => doubles.dropped.has(line));
+  return { removed: removed.map((line) => line.text), met, conflicts };
+}
+
+function spansOf(ytext: Y.Text, lines: ReadonlySet<MergedLine>): readonly TextSpan[] {
+  if (lines.size === 0) return [];
+  const reader = new SpanReader(captureText(ytext).spans);
+  const list = new SpanList();
+  const inOrder = [...lines].sort((one, other) => one.from - other.from);
+  for (const { from, to } of inOrder) reader.copy(from, to, list);
+  return list.spans;
+}
+
+function apply(ytext: Y.Text, steps: readonly DeltaStep[]): void {
+  const transaction = ytext.doc?._transaction;
+  // Yjs takes an own insertion beside an applied update for a second user of the client id, and
+  // gives the document another id, unless the transaction is said to be local.
+  if (transaction && steps.some((step) => "insert" in step)) transaction.local = true;
+  if (steps.some((step) => !("retain" in step))) ytext.applyDelta([...steps]);
+}
+
+/** Those of the places that both sides inserted something at, as far as the plan leaves it. */
+function findConflicts(ytext: Y.Text, merged: MergedText, doubles: Doubles): MetTexts[] {
+  let writers: readonly TextSpan[] | undefined;
+  const clientOf = (line: MergedLine) => {
+    writers ??= captureText(ytext).spans;
+    return clientAt(writers, line.from);
+  };
+  return findPlaces(merged).flatMap((place) => findConflict(place, doubles, clientOf) ?? []);
+}
+
+/**
+ * Lines of the base were replaced here, by something else on either side; or what both wrote here
+ * is in part the same, and stands once: each may have meant it to belong to its own.
+ */
+function findConflict(
+  place: Place,
+  doubles: Doubles,
+  clientOf: (line: MergedLine) => number,
+): MetTexts | undefined {
+  if (!place.replaced && !place.lines.some((line) => doubles.dropped.has(line))) return undefined;
+  const own = place.lines.filter((line) => !doubles.dropped.has(line) && !doubles.kept.has(line));
+  const mine = own.filter(({ side }) => side === "mine");
+  const theirs = own.filter(({ side }) => side === "theirs");
+  const isSaid = place.replaced ? (text: string) => text.trim() !== "" : hasWord;
+  const [theirFirst] = theirs.filter(({ text }) => isSaid(text));
+  if (!theirFirst || !mine.some(({ text }) => isSaid(text))) return undefined;
+  return { mine: textOf(mine), theirs: textOf(theirs), theirClient: clientOf(theirFirst) };
+}
+
+function textOf(lines: readonly MergedLine[]): string {
+  return lines.map(({ text }) => `${text}\n`).join("");
+}
+
+function rearrangement({ text, lines }: MergedText, { dropped, moved }: Doubles) {
+  const delta = new DeltaBuilder(text);
+  const gone = new Set([...dropped, ...[...moved.values()].flat()]);
+  const last = lines.findLastIndex((line) => !gone.has(line));
+  for (const [i, line] of lines.entries()) {
+    const next = lines[i + 1];
+    const before = moved.get(line);
+    if (before) delta.insert(line.from, before.map((each) => broken(text, each)).join(""));
+    if (gone.has(line)) {
+      // At the end of a text without a last line break, the one before the line goes instead.
+      const lead = i === last + 1 && !text.endsWith("\n") && text[line.from - 1] === "\n" ? 1 : 0;
+      delta.delete(line.from - lead, line.to - line.from + lead);
+    } else if (line.unbroken && next !== undefined && !gone.has(next)) {
+      delta.insert(line.to, "\n");
+    }
+  }
+  return delta.finish();
+}
+
+/** A line as it stands in the text, with a line break in any case. */
+function broken(text: string, { from, to }: MergedLine): string {
+  const line = text.slice(from, to);
+  return line.endsWith("\n") ? line : `${line}\n`;
+}

@@ -1,0 +1,134 @@
+import type * as Y from "yjs";
+import { holdsAny, type IdRanges } from "../text/id-ranges.ts";
+import { hasWord } from "../text/line-diff.ts";
+import { type MergedLine, readMergedText } from "./merged-lines.ts";
+import { type MovedLines, linesTwice, movedByOne, movedRuns, type Writer } from "./moved-lines.ts";
+import { neighbourStart } from "../text/neighbour-lines.ts";
+import { textRuns } from "../text/text.ts";
+
+/** Lines that one side put where they stand, and that the other side wanted to be rid of. */
+export interface KeptEdit {
+  readonly by: Writer;
+  /** Whole lines, each with its line break. */
+  readonly text: string;
+  /** The lines before them that name the place; "" at the beginning. */
+  readonly behind: string;
+  /** Where the first of them begins in the visible text. */
+  readonly at: number;
+}
+
+/** Lines that both sides moved or wrote, and that stand at two places now. */
+export type MovedTwice = Readonly<Record<Writer, readonly KeptEdit[]>>;
+
+/** What is to be told of two sides that have met. */
+export interface KeptOfSides {
+  readonly edits: readonly KeptEdit[];
+  readonly twice: MovedTwice | undefined;
+}
+
+/** What two sides deleted of that which was there before. */
+export interface DeletedBySides {
+  readonly both: IdRanges;
+  /** The one side and perhaps the other; of theirs, what was not deleted here before. */
+  readonly mine: IdRanges;
+  readonly theirs: IdRanges;
+}
+
+/** What two sides did to a text. */
+export interface MetSides {
+  /** The ids of the characters that each inserted, without any in common. */
+  readonly mine: IdRanges;
+  readonly theirs: IdRanges;
+  readonly deleted: DeletedBySides;
+}
+
+/**
+ * The places where one side replaced lines that the other deleted, or put lines between two that
+ * the other deleted, or to which it moved them: what was put there stays, though it is all that is
+ * left of what the other side wanted to be rid of, or has moved elsewhere. And what both moved to
+ * two places, or wrote there. `moved` is what `findMovedLines` gave before a clean-up.
+ */
+export function findKeptEdits(
+  ytext: Y.Text,
+  { mine, theirs, deleted }: MetSides,
+  moved: MovedLines | undefined,
+): KeptOfSides {
+  const graves = {
+    both: gravesOf(ytext, deleted.both),
+    mine: gravesOf(ytext, deleted.mine),
+    theirs: gravesOf(ytext, deleted.theirs),
+  };
+  const hasGraves = graves.both.size + graves.mine.size + graves.theirs.size > 0;
+  const isByBoth = mine.size > 0 && theirs.size > 0;
+  if (!hasGraves && !moved && !isByBoth) return { edits: [], twice: undefined };
+  const { lines } = readMergedText(ytext, mine, theirs);
+  const inPlace = editsInPlace(lines, graves);
+  const alone = moved && movedEdits(lines, movedByOne(moved));
+  const twice = movedEdits(lines, linesTwice(lines, moved));
+  return {
+    edits: [...inPlace, ...(alone?.mine ?? []), ...(alone?.theirs ?? [])],
+    twice: twice.mine.length > 0 ? twice : undefined,
+  };
+}
+
+function movedEdits(lines: readonly MergedLine[], moved: MovedLines): MovedTwice {
+  const editsBy = (by: Writer) =>
+    movedRuns(lines, by, moved[by]).map((run) => keptEdit(lines, by, run));
+  return { mine: editsBy("mine"), theirs: editsBy("theirs") };
+}
+
+function keptEdit(lines: readonly MergedLine[], by: Writer, [first, end]: readonly number[]) {
+  const kept = lines.slice(first, end);
+  return {
+    by,
+    text: kept.map(({ text }) => `${text}\n`).join(""),
+    behind: linesBefore(lines, first ?? 0),
+    at: kept[0]?.from ?? 0,
+  };
+}
+
+function linesBefore(lines: readonly MergedLine[], first: number): string {
+  const texts = lines.map(({ text }) => `${text}\n`);
+  return texts.slice(neighbourStart(texts, first), first).join("");
+}
+
+function editsInPlace(lines: readonly MergedLine[], graves: Graves): KeptEdit[] {
+  const found: KeptEdit[] = [];
+  for (let first = 0, end = 0; first < lines.length; first = end + 1) {
+    end = first;
+    while ((lines[end]?.side ?? "base") !== "base") end++;
+    const by = writerAt(lines.slice(first, end), graves);
+    if (by) found.push(keptEdit(lines, by, [first, end]));
+  }
+  return found;
+}
+
+/** Where in the visible text deleted characters would stand. */
+interface Graves {
+  readonly both: ReadonlySet<number>;
+  readonly mine: ReadonlySet<number>;
+  readonly theirs: ReadonlySet<number>;
+}
+
+function gravesOf(ytext: Y.Text, deleted: IdRanges): ReadonlySet<number> {
+  const graves = new Set<number>();
+  if (deleted.size === 0) return graves;
+  let at = 0;
+  for (const { client, clock, length, text } of textRuns(ytext)) {
+    if (text !== undefined) at += length;
+    else if (holdsAny(deleted, client, clock, length)) graves.add(at);
+  }
+  return graves;
+}
+
+/** Who put all that stands at a place, where the other side deleted what was there. */
+function writerAt(place: readonly MergedLine[], graves: Graves): Writer | undefined {
+  const [first, last] = [place[0], place.at(-1)];
+  if (!first || !last || first.side === "base") return undefined;
+  if (place.some(({ side }) => side !== first.side)) return undefined;
+  if (!place.some(({ text }) => hasWord(text))) return undefined;
+  const others = first.side === "mine" ? graves.theirs : graves.mine;
+  const isBetween = others.has(first.from) && others.has(last.to);
+  const isInPlace = [...graves.both].some((at) => first.from <= at && at <= last.to);
+  return isBetween || isInPlace ? first.side : undefined;
+}

@@ -1,0 +1,107 @@
+import type * as Y from "yjs";
+import type { IdRanges } from "../text/id-ranges.ts";
+import { hasWord } from "../text/line-diff.ts";
+import { type MergedLine, readMergedText, type Side } from "./merged-lines.ts";
+import { type RemovedText, wholeLines } from "../text/removed-text.ts";
+
+/** Whose change it is. */
+export type Writer = "mine" | "theirs";
+
+/** What lines say that two sides took from where they stood, and that each put elsewhere. */
+export type MovedLines = Readonly<Record<Writer, ReadonlySet<string>>>;
+
+/** What two sides inserted, and what both deleted, as far as it is known what that said. */
+interface MovingSides {
+  readonly mine: IdRanges;
+  readonly theirs: IdRanges;
+  readonly both: IdRanges;
+  readonly removed: readonly RemovedText[];
+  /** What one side put there and is gone again: the other has cleaned up, say. */
+  readonly vanished?: readonly RemovedText[];
+}
+
+/**
+ * What both sides took away and one of them, or both, put elsewhere: before a clean-up takes those
+ * away that both put at one place. Undefined where there is nothing.
+ */
+export function findMovedLines(ytext: Y.Text, sides: MovingSides): MovedLines | undefined {
+  const { mine, theirs, removed, both, vanished = [] } = sides;
+  const gone = [...wholeLines(removed, both)].filter(hasWord);
+  if (gone.length === 0) return undefined;
+  const { lines } = readMergedText(ytext, mine, theirs);
+  const putBy = (by: Writer, also: ReadonlySet<string>) => {
+    const put = new Set(lines.filter(({ side }) => side === by).map(({ text }) => text));
+    return new Set(gone.filter((line) => put.has(line) || also.has(line)));
+  };
+  const moved = {
+    mine: putBy("mine", wholeLines(vanished, mine)),
+    theirs: putBy("theirs", wholeLines(vanished, theirs)),
+  };
+  return moved.mine.size + moved.theirs.size > 0 ? moved : undefined;
+}
+
+/** What one side moved and the other deleted. */
+export function movedByOne({ mine, theirs }: MovedLines): MovedLines {
+  return {
+    mine: new Set([...mine].filter((line) => !theirs.has(line))),
+    theirs: new Set([...theirs].filter((line) => !mine.has(line))),
+  };
+}
+
+/**
+ * What both sides put at two places: moved there, or written by each for itself. Of what is new all
+ * that one side wrote at a place has to be the other's, too, and new to the text: two sections may
+ * well have a line in common.
+ */
+export function linesTwice(
+  lines: readonly MergedLine[],
+  moved: MovedLines | undefined,
+): MovedLines {
+  const standing = (by: Side) =>
+    new Set(lines.filter(({ side, text }) => side === by && hasWord(text)).map(({ text }) => text));
+  const [byMe, byThem, before] = [standing("mine"), standing("theirs"), standing("base")];
+  const isMoved = (line: string) => moved?.mine.has(line) && moved.theirs.has(line);
+  const wholes = new Set([
+    ...wholeRuns(lines, "mine", byThem),
+    ...wholeRuns(lines, "theirs", byMe),
+  ]);
+  const twice = [...byMe].filter((line) => {
+    return byThem.has(line) && (isMoved(line) || (wholes.has(line) && !before.has(line)));
+  });
+  return { mine: new Set(twice), theirs: new Set(twice) };
+}
+
+/** The lines of those runs of one side's that have no line but such as the other side wrote. */
+function wholeRuns(lines: readonly MergedLine[], by: Writer, others: ReadonlySet<string>) {
+  const whole: string[] = [];
+  for (let first = 0, end = 0; first < lines.length; first = end + 1) {
+    end = first;
+    while (lines[end]?.side === by) end++;
+    const said = lines.slice(first, end).flatMap(({ text }) => (hasWord(text) ? [text] : []));
+    if (said.every((line) => others.has(line))) whole.push(...said);
+  }
+  return whole;
+}
+
+/**
+ * Where a side put some of these lines: indices [first, end) of the merged text's lines. What has
+ * no word between two of them is of their run.
+ */
+export function movedRuns(
+  lines: readonly MergedLine[],
+  by: Writer,
+  meant: ReadonlySet<string>,
+): [number, number][] {
+  const runs: [number, number][] = [];
+  if (meant.size === 0) return runs;
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] as MergedLine;
+    if (line.side !== by || !meant.has(line.text)) continue;
+    const last = runs.at(-1);
+    const between = last && lines.slice(last[1], at);
+    const isNext = between?.every(({ side, text }) => side === by && !hasWord(text));
+    if (last && isNext) last[1] = at + 1;
+    else runs.push([at, at + 1]);
+  }
+  return runs;
+}

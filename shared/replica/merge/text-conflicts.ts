@@ -1,0 +1,239 @@
+import type { Kysely } from "kysely";
+import * as Y from "yjs";
+import { type MetTexts, removeDoubles } from "./doubles.ts";
+import { TEXT_FORM_KEY } from "../document/document.ts";
+import type { Entry } from "../document/entry-index.ts";
+import type { IdRanges } from "../text/id-ranges.ts";
+import { findKeptEdits, type KeptEdit, type MetSides, type MovedTwice } from "./kept-edits.ts";
+import { historyTime } from "../history/history-clock.ts";
+import { machineOf } from "../log/machines.ts";
+import type { MovedLines } from "./moved-lines.ts";
+import type { OpenDocument } from "../store/open-document.ts";
+import type { WriteContext } from "../store/write-context.ts";
+import type { ReplicaTables } from "../log/tables.ts";
+import {
+  listTextConflicts,
+  type NewTextConflict,
+  type NewVersion,
+  recordTextConflict,
+} from "../conflicts/text-conflict-record.ts";
+import { isOver } from "../conflicts/over-conflict.ts";
+import type { RemovedText } from "../text/removed-text.ts";
+import { textRuns } from "../text/text.ts";
+import { readForm } from "../text/text-form.ts";
+import { holdsLines } from "../text/standing-lines.ts";
+import { clientAt, type TextSpan } from "../text/text-spans.ts";
+
+/** What a clean-up came to. */
+export interface CleanedText {
+  /** The characters of lines that both sides wrote, and that stand once now. */
+  readonly met: readonly TextSpan[];
+  /** Ids of the conflicts that were recorded. */
+  readonly conflicts: readonly string[];
+}
+
+/**
+ * Cleans up lines of the text that two sides both wrote. Where the sides changed one place
+ * differently what both wrote stays, and a conflict is recorded. Belongs in the transaction that
+ * made the two meet.
+ */
+export async function cleanUpText<Tables extends ReplicaTables>(
+  context: WriteContext<Tables>,
+  open: OpenDocument,
+  { mine, theirs }: Pick<MetSides, "mine" | "theirs">,
+): Promise<CleanedText> {
+  if (mine.size === 0 || theirs.size === 0) return { met: [], conflicts: [] };
+  const { document } = open;
+  const { met, conflicts } = document.change("local", () =>
+    removeDoubles(document.text, mine, theirs),
+  );
+  const found = conflicts.map((conflict) => bothConflict(context, open, conflict));
+  return { met, conflicts: await recordConflicts(context, open, found) };
+}
+
+/**
+ * Records a conflict for each place where something stands that one side put there while the other
+ * deleted it or what was around it, unless it is in a conflict already: what the other side put
+ * there may have come before. And one for what both moved to two places. Belongs in the same
+ * transaction, behind the clean-up. Gives their ids.
+ */
+export async function tellKeptEdits<Tables extends ReplicaTables>(
+  context: WriteContext<Tables>,
+  open: OpenDocument,
+  sides: MetSides,
+  moved: MovedLines | undefined,
+): Promise<string[]> {
+  const { edits, twice } = findKeptEdits(open.document.text, sides, moved);
+  if (edits.length === 0 && !twice) return [];
+  const content = open.document.content();
+  const known = listTextConflicts(open.document).filter((each) => {
+    return each.kind !== "deletion" && !isOver(each, content);
+  });
+  const isTold = ({ text }: KeptEdit) => {
+    return known.some(({ versions }) => versions.some((each) => holdsLines(each.text, text)));
+  };
+  const untold = edits.filter((edit) => !isTold(edit));
+  const found = untold.map((edit) => keptConflict(context, open, edit));
+  if (twice) found.push(twiceConflict(context, open, twice));
+  return await recordConflicts(context, open, found);
+}
+
+/**
+ * Of two forms that machines gave the text at once only one can stand: the other is a conflict.
+ * Belongs in the transaction in which they met. Gives its id.
+ */
+export async function tellForms<Tables extends ReplicaTables>(
+  context: WriteContext<Tables>,
+  open: OpenDocument,
+): Promise<string[]> {
+  const { document, id } = open;
+  const [winner, ...others] = document.metadata.get(TEXT_FORM_KEY);
+  if (!winner || others.length === 0) return [];
+  const replica = context.db as unknown as Kysely<ReplicaTables>;
+  const versionOf = ({ value, id: { client } }: Entry): NewVersion => {
+    const { bom, eol, final_newline } = readForm(value);
+    const isHere = client === open.writer.clientId;
+    const machine = isHere ? open.writer.machine : machineOf(replica, id, document, client);
+    return { text: JSON.stringify({ bom, eol, final_newline }), machine };
+  };
+  const stands = versionOf(winner);
+  const lost = others.map(versionOf).find(({ text }) => text !== stands.text);
+  const { value } = winner;
+  document.setEntry("metadata", TEXT_FORM_KEY, value, { now: context.now, settles: true });
+  if (!lost) return [];
+  return await recordConflicts(context, open, [{ kind: "format", versions: [stands, lost] }]);
+}
+
+async function recordConflicts<Tables extends ReplicaTables>(
+  { db, now }: WriteContext<Tables>,
+  { document }: OpenDocument,
+  found: readonly NewTextConflict[],
+): Promise<string[]> {
+  if (found.length === 0) return [];
+  const time = await historyTime(db as unknown as Kysely<ReplicaTables>, now);
+  return found.map((conflict) => recordTextConflict(document, conflict, now, time));
+}
+
+function bothConflict<Tables extends ReplicaTables>(
+  { db }: WriteContext<Tables>,
+  { id, document, writer }: OpenDocument,
+  { mine, theirs, theirClient }: MetTexts,
+): NewTextConflict {
+  const isHere = theirClient === writer.clientId;
+  const replica = db as unknown as Kysely<ReplicaTables>;
+  const there = isHere ? writer.machine : machineOf(replica, id, document, theirClient);
+  const versions = [
+    { text: mine, machine: writer.machine },
+    { text: theirs, machine: there },
+  ] as const;
+  return { kind: "both", versions };
+}
+
+/** Who deleted what the others put there is known where that was here. */
+function keptConflict<Tables extends ReplicaTables>(
+  context: WriteContext<Tables>,
+  open: OpenDocument,
+  edit: KeptEdit,
+): NewTextConflict {
+  const deleter = edit.by === "mine" ? undefined : open.writer.machine;
+  const kept = keptVersion(context, open, [edit]);
+  return { kind: "both", versions: [kept, { text: "", machine: deleter }] };
+}
+
+function twiceConflict<Tables extends ReplicaTables>(
+  context: WriteContext<Tables>,
+  open: OpenDocument,
+  { mine, theirs }: MovedTwice,
+): NewTextConflict {
+  return {
+    kind: "twice",
+    versions: [keptVersion(context, open, mine), keptVersion(context, open, theirs)],
+  };
+}
+
+function keptVersion<Tables extends ReplicaTables>(
+  { db }: WriteContext<Tables>,
+  { id, document, writer }: OpenDocument,
+  edits: readonly KeptEdit[],
+): NewVersion {
+  const { spans } = document.captureText();
+  const clients = new Set(edits.map(({ at }) => clientAt(spans, at)));
+  const isHere = edits.every(({ by }) => by === "mine") || clients.has(writer.clientId);
+  const [client = 0] = clients;
+  const replica = db as unknown as Kysely<ReplicaTables>;
+  return {
+    text: edits.map(({ text }) => text).join(""),
+    machine: isHere ? writer.machine : machineOf(replica, id, document, client),
+    places: edits.map(({ behind, text }) => ({ behind, text })),
+  };
+}
+
+/**
+ * Moves the conflicts that 0.1.0 kept in a table of its own, for one machine, into their documents,
+ * where every machine sees them.
+ */
+export async function moveKeptConflicts<Tables extends ReplicaTables>(
+  context: WriteContext<Tables>,
+): Promise<void> {
+  const db = context.db as unknown as Kysely<ReplicaTables>;
+  const rows = await db
+    .selectFrom("text_conflicts")
+    .innerJoin("documents", "documents.id", "text_conflicts.document_id")
+    .select(["owner", "name", "mine", "theirs", "found_at"])
+    .orderBy("text_conflicts.id")
+    .execute();
+  for (const { owner, name, mine, theirs, found_at: foundAt } of rows) {
+    const { document } = await context.open({ owner, name });
+    const versions = [
+      { text: mine, machine: undefined },
+      { text: theirs, machine: undefined },
+    ] as const;
+    recordTextConflict(document, { kind: "both", versions }, foundAt);
+  }
+  if (rows.length > 0) await db.deleteFrom("text_conflicts").execute();
+}
+
+/** How far each client's clock had come: what a document held at some moment. */
+export type HeldClocks = ReadonlyMap<number, number>;
+
+/** What a document holds now, changes that are not flushed yet included. */
+export function heldClocks({ document }: OpenDocument): HeldClocks {
+  return Y.decodeStateVector(Y.encodeStateVector(document.ydoc));
+}
+
+/** The ids of the text's characters that are deleted. */
+export function deletedText({ document }: OpenDocument): IdRanges {
+  const ranges = new Map<number, [number, number][]>();
+  for (const { client, clock, length, text } of textRuns(document.text)) {
+    if (text !== undefined) continue;
+    const known = ranges.get(client) ?? [];
+    known.push([clock, clock + length]);
+    ranges.set(client, known);
+  }
+  for (const known of ranges.values()) known.sort(([one], [other]) => one - other);
+  return ranges;
+}
+
+/** The characters in an update (v1), without those that were held before. */
+export function textIn(update: Uint8Array, held?: HeldClocks): RemovedText[] {
+  const pieces: RemovedText[] = [];
+  for (const struct of Y.decodeUpdate(update).structs) {
+    if (!(struct instanceof Y.Item) || !(struct.content instanceof Y.ContentString)) continue;
+    const { client, clock } = struct.id;
+    const known = Math.max(0, (held?.get(client) ?? 0) - clock);
+    const text = struct.content.str.slice(known);
+    if (text !== "") pieces.push({ client, clock: clock + known, text });
+  }
+  return pieces;
+}
+
+/** Their ids. */
+export function textRangesOf(update: Uint8Array, held?: HeldClocks): IdRanges {
+  const ranges = new Map<number, [number, number][]>();
+  for (const { client, clock, text } of textIn(update, held)) {
+    const known = ranges.get(client) ?? [];
+    known.push([clock, clock + text.length]);
+    ranges.set(client, known);
+  }
+  return ranges;
+}

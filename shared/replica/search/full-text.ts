@@ -1,0 +1,97 @@
+import { type Kysely, type RawBuilder, sql } from "kysely";
+import { compiled } from "../../sqlite/compiled.ts";
+import type { ReplicaTables } from "../log/tables.ts";
+
+type Db = Kysely<ReplicaTables>;
+
+/** Pages of the index that one step writes. */
+const PAGES_AT_ONCE = 250;
+
+/**
+ * One step towards a full-text index without what was overwritten, which takes a multiple of its
+ * room; `first` begins (https://www.sqlite.org/fts5.html#the_merge_command). False: there is
+ * nothing left to do. Belongs in a transaction of its own.
+ */
+export async function mergeFullText(db: Db, first: boolean): Promise<boolean> {
+  const before = await totalChanges(db);
+  const pages = first ? -PAGES_AT_ONCE : PAGES_AT_ONCE;
+  await sql`insert into memories_text (memories_text, rank) values ('merge', ${pages})`.execute(db);
+  // As its documentation says: fewer than two changes are the command's own.
+  return (await totalChanges(db)) - before >= 2;
+}
+
+async function totalChanges(db: Db): Promise<number> {
+  const { rows } = await sql<{ total: number }>`select total_changes() as total`.execute(db);
+  return rows[0]?.total ?? 0;
+}
+
+/** What the index takes of a memory. */
+export interface IndexedText {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** What was done to one row of the memories; undefined where there was none, or is none. */
+export interface RowChange {
+  readonly rowId: number;
+  readonly before: IndexedText | undefined;
+  readonly after: IndexedText | undefined;
+}
+
+/**
+ * Brings the full-text index up to what a transaction has done to the memories, all of it, in
+ * order. To be called once, at its end and outside of any savepoint: FTS5 writes a segment
+ * whenever a savepoint or a statement that could be undone begins, and whenever row ids go down,
+ * so one call for each memory would write as many segments, and merge them again later.
+ */
+export function indexChanges(db: Db, changes: readonly RowChange[]): void {
+  for (const { rowId, before, after } of inTotal(changes)) {
+    if (before?.key === after?.key && before?.value === after?.value) continue;
+    if (before) forgetText.now(db, rowId, before.key, before.value);
+    if (after) addText.now(db, rowId, after.key, after.value);
+  }
+}
+
+/** One change of each row, from its first state to its last, by row id. */
+function inTotal(changes: readonly RowChange[]): RowChange[] {
+  const total = new Map<number, RowChange>();
+  for (const change of changes) {
+    const earlier = total.get(change.rowId);
+    total.set(change.rowId, earlier ? { ...change, before: earlier.before } : change);
+  }
+  return [...total.values()].sort((one, other) => one.rowId - other.rowId);
+}
+
+/**
+ * FTS5 has to be told what it holds of a row
+ * (https://www.sqlite.org/fts5.html#the_delete_command).
+ */
+const forgetText = compiled((db: Db, rowId: number, key: string, value: string) =>
+  compilable(
+    db,
+    sql`insert into memories_text (memories_text, rowid, key, value)
+      values ('delete', ${rowId}, ${key}, ${value})`,
+  ),
+);
+
+const addText = compiled((db: Db, rowId: number, key: string, value: string) =>
+  compilable(
+    db,
+    sql`insert into memories_text (rowid, key, value) values (${rowId}, ${key}, ${value})`,
+  ),
+);
+
+function compilable(db: Db, statement: RawBuilder<unknown>) {
+  return { compile: () => statement.compile(db) };
+}
+
+/**
+ * An FTS5 query that matches what holds every word of `text`. Each word is quoted, so that nothing
+ * in it is taken for query syntax (https://www.sqlite.org/fts5.html#fts5_strings). Undefined when
+ * there is no word.
+ */
+export function fullTextQuery(text: string): string | undefined {
+  const words = text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word));
+  if (words.length === 0) return undefined;
+  return words.map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");
+}

@@ -1,0 +1,114 @@
+import type { Kysely } from "kysely";
+import * as Y from "yjs";
+import { AppError, invalidAt } from "../../errors.ts";
+import type { DocumentRefused, DocumentRequest, DocumentServed } from "../../wire/exchange.ts";
+import type { Position } from "../../wire/position.ts";
+import { type DocumentAddress, layerOf } from "../document/address.ts";
+import { EMPTY_POSITION, epochOfRow, rowsBetween } from "../log/log-rows.ts";
+import type { OpenDocument } from "./open-document.ts";
+import type { WriteContext } from "./write-context.ts";
+import type { ReplicaTables } from "../log/tables.ts";
+
+/** State vector of a document that holds nothing. */
+export const EMPTY_STATE_VECTOR = Y.encodeStateVector(new Map());
+
+/** A document that 100,000 client ids have written to has a shorter one. */
+const STATE_VECTOR_BYTES_MAX = 1024 * 1024;
+
+/** What the client's token allows in an exchange, beyond reading. */
+export interface ExchangeRights {
+  readonly canWrite: boolean;
+}
+
+/**
+ * The serving half of one document's exchange: takes what the client brings if it is admitted, and
+ * gives what the client lacks. Throws a 400 for a malformed state vector, and `forbidden` where
+ * something would be written without the right to; the write transaction must then be left.
+ */
+export async function serveExchange<Tables extends ReplicaTables>(
+  context: WriteContext<Tables>,
+  address: DocumentAddress,
+  request: DocumentRequest,
+  rights: ExchangeRights,
+): Promise<DocumentServed | DocumentRefused> {
+  if (request.stateVector && !isStateVector(request.stateVector)) {
+    const path = `/crdt/documents/${layerOf(address.name)}/state_vector`;
+    throw invalidAt(path, "must be a Yjs state vector (v1)");
+  }
+  const open = await openFor(context, address, request, rights);
+  if (!open) return serveNothing(request);
+  const before = open.head;
+  const admission = request.update ? open.applyUpdate(request.update) : undefined;
+  if (admission?.kind === "refused") return { refused: { message: admission.message } };
+  if (open.dirty && !rights.canWrite) throw mayOnlyRead();
+  await context.flush(open);
+  const db = context.db as unknown as Kysely<ReplicaTables>;
+  const pulled = await pullFrom(db, open, request, before);
+  if (pulled !== "reset" && admission?.kind !== "missing") return { ...open.head, ...pulled };
+  return {
+    ...open.head,
+    ...(pulled === "reset" ? { reset: true } : pulled),
+    ...(admission?.kind === "missing" && { missing: true }),
+    stateVector: Y.encodeStateVector(open.document.ydoc),
+  };
+}
+
+/** The document; made for an update that there is none for yet. */
+async function openFor<Tables extends ReplicaTables>(
+  context: WriteContext<Tables>,
+  address: DocumentAddress,
+  { update }: DocumentRequest,
+  { canWrite }: ExchangeRights,
+): Promise<OpenDocument | undefined> {
+  const found = await context.find(address);
+  if (found || !update || isEmptyUpdate(update)) return found;
+  if (!canWrite) throw mayOnlyRead();
+  return await context.open(address);
+}
+
+function mayOnlyRead(): AppError {
+  return new AppError("forbidden", "this token may only read");
+}
+
+function isStateVector(bytes: Uint8Array): boolean {
+  if (bytes.length > STATE_VECTOR_BYTES_MAX) return false;
+  try {
+    Y.decodeStateVector(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function serveNothing(request: DocumentRequest): DocumentServed {
+  const lost = (request.position?.seq ?? 0) > 0;
+  return lost
+    ? { ...EMPTY_POSITION, reset: true, stateVector: EMPTY_STATE_VECTOR }
+    : EMPTY_POSITION;
+}
+
+/** What the client lacks of the log up to `before`, which is where its own rows begin. */
+async function pullFrom(
+  db: Kysely<ReplicaTables>,
+  open: OpenDocument,
+  { position, stateVector }: DocumentRequest,
+  before: Position,
+): Promise<{ update?: Uint8Array } | "reset"> {
+  if (stateVector) {
+    const update = Y.encodeStateAsUpdate(open.document.ydoc, stateVector);
+    return isEmptyUpdate(update) ? {} : { update };
+  }
+  const { epoch, seq } = position ?? EMPTY_POSITION;
+  if (seq === before.seq && epoch === before.epoch) return {};
+  const reached =
+    seq <= open.head.seq && (seq === 0 || (await epochOfRow(db, open.id, seq)) === epoch);
+  if (!reached) return "reset";
+  const update = await rowsBetween(db, open.id, seq, before.seq);
+  if (update === null) return {};
+  return { update: update ?? Y.encodeStateAsUpdate(open.document.ydoc) };
+}
+
+/** Whether an update (v1) says nothing: no structures and no deletions. */
+export function isEmptyUpdate(update: Uint8Array): boolean {
+  return update.length === 2 && update[0] === 0 && update[1] === 0;
+}

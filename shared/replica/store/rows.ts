@@ -1,0 +1,248 @@
+import type { Kysely } from "kysely";
+import { assert } from "../../errors.ts";
+import { memoryIdOf } from "../../ids.ts";
+import type { JsonValue } from "../../json.ts";
+import { compiled } from "../../sqlite/compiled.ts";
+import { wireDocumentId } from "../document/address.ts";
+import type { DocumentChanges, ReplicaDocument } from "../document/document.ts";
+import type { Entry } from "../document/entry-index.ts";
+import type { RowChange } from "../search/full-text.ts";
+import { machineName } from "../document/machine-name.ts";
+import { machineOf } from "../log/machines.ts";
+import { OWN_METADATA_PREFIX, TRIMMED_PREFIX } from "../document/own-metadata.ts";
+import { addRevision, HISTORY } from "../history/revisions.ts";
+import type { ReplicaTables } from "../log/tables.ts";
+
+type Db = Kysely<ReplicaTables>;
+
+/** Whose rows to write, and when, in milliseconds since the Unix epoch. */
+export interface RowsTarget {
+  readonly documentId: number;
+  readonly name: string;
+  readonly now: number;
+  /** This machine, if what changed was written here and it has a name. */
+  readonly machine: string | undefined;
+}
+
+/**
+ * Brings the rows that are derived from a document (memories, text, metadata) up to what changed
+ * in it, and keeps what was written over as revisions. Belongs in the transaction of the change, at
+ * whose end the full-text index needs what this returns.
+ */
+export async function writeRows(
+  db: Db,
+  target: RowsTarget,
+  document: ReplicaDocument,
+  changes: DocumentChanges,
+): Promise<RowChange[]> {
+  // Before the rows of metadata forget which machines wrote what went.
+  await keepReplaced(db, target, document, changes.replaced);
+  const rowChanges: RowChange[] = [];
+  for (const key of changes.memoryKeys) {
+    const change = writeMemory(db, target, document, key);
+    if (change) rowChanges.push(change);
+  }
+  for (const key of changes.metadataKeys) {
+    const winner = document.metadata.get(key)[0];
+    if (winner) putMetadata.now(db, target.documentId, key, JSON.stringify(winner.value));
+    else dropMetadata.now(db, target.documentId, key);
+  }
+  if (changes.text) await writeText(db, target, document, changes);
+  return rowChanges;
+}
+
+/** Keeps the entries that went as revisions, oldest first. */
+async function keepReplaced(
+  db: Db,
+  { documentId, now: replacedAt }: RowsTarget,
+  document: ReplicaDocument,
+  replaced: readonly Entry[],
+): Promise<void> {
+  for (const { id, key, value: stored, updated_at: writtenAt } of worthKeeping(
+    document,
+    replaced,
+  )) {
+    const machine = machineOf(db, documentId, document, id.client);
+    const value = String(stored);
+    const revision = { kind: "memory", key, value, writtenAt, replacedAt, machine } as const;
+    await addRevision(db, documentId, revision);
+  }
+}
+
+/** All but those that an equal value came after, and of a key no more than is kept. */
+function worthKeeping(document: ReplicaDocument, replaced: readonly Entry[]): Entry[] {
+  const later = new Map<string, JsonValue>();
+  const counts = new Map<string, number>();
+  const latestFirst = [...replaced].sort((one, other) => other.updated_at - one.updated_at);
+  const kept = latestFirst.filter(({ key, value }) => {
+    const next = later.get(key) ?? document.memories.get(key)[0]?.value;
+    later.set(key, value);
+    if (next === value) return false;
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    return count <= HISTORY.revisionsPerKey;
+  });
+  return kept.reverse();
+}
+
+function writeMemory(
+  db: Db,
+  { documentId, name }: RowsTarget,
+  document: ReplicaDocument,
+  key: string,
+): RowChange | undefined {
+  const entries = document.memories.get(key);
+  const winner = entries[0];
+  const [replaced] = findMemory.now(db, documentId, key);
+  const before = replaced && { key, value: replaced.value };
+  if (!winner) {
+    if (!replaced) return undefined;
+    dropMemory.now(db, replaced.row_id);
+    return { rowId: replaced.row_id, before, after: undefined };
+  }
+  const value = String(winner.value);
+  const { created_at: createdAt, updated_at: updatedAt } = winner;
+  const ids = JSON.stringify(entries.map(({ id }) => [id.client, id.clock]));
+  const after = { key, value };
+  if (!replaced) {
+    const memoryId = memoryIdOf(wireDocumentId(name), key);
+    const [added] = addMemory.now(db, documentId, key, memoryId, value, createdAt, updatedAt, ids);
+    assert(added, "a row that was added has an id");
+    return { rowId: added.row_id, before, after };
+  }
+  const { row_id: rowId } = replaced;
+  updateMemory.now(db, value, updatedAt, ids, rowId);
+  // Seldom: a column that is named is written to its index again, even where it stays the same.
+  if (replaced.created_at !== createdAt) moveMemory.now(db, createdAt, rowId);
+  return { rowId, before, after };
+}
+
+async function writeText(
+  db: Db,
+  { documentId, now, machine: here }: RowsTarget,
+  document: ReplicaDocument,
+  { textClients, metadataKeys }: DocumentChanges,
+): Promise<void> {
+  const content = document.content();
+  const [replaced] = findText.now(db, documentId);
+  if (replaced?.content === content) return;
+  if (replaced) {
+    const { content: value, updated_at: writtenAt, machine } = replaced;
+    await addRevision(db, documentId, {
+      kind: "text",
+      key: "",
+      value,
+      writtenAt,
+      replacedAt: now,
+      machine: machine ?? undefined,
+    });
+  }
+  const names = new Set<string | undefined>();
+  for (const client of textClients) names.add(machineOf(db, documentId, document, client));
+  for (const key of metadataKeys) {
+    if (key.startsWith(TRIMMED_PREFIX)) names.add(machineName(key.slice(TRIMMED_PREFIX.length)));
+  }
+  if (textClients.size === 0) names.add(here);
+  const machines = [...names].filter((name) => name !== undefined).sort();
+  putText.now(db, documentId, content, now, machines.join(", ") || null);
+}
+
+/** A document's text as its rows have it; undefined where there never was any. */
+export function storedText(db: Db, documentId: number): string | undefined {
+  return findText.now(db, documentId)[0]?.content;
+}
+
+/** Which machines changed a document's text last, as its rows say. */
+export function storedTextMachine(db: Db, documentId: number): string | undefined {
+  return findText.now(db, documentId)[0]?.machine ?? undefined;
+}
+
+/** Whether a metadata key is shown to anyone outside. */
+export function isPublicKey(key: string): boolean {
+  return !key.startsWith(OWN_METADATA_PREFIX);
+}
+
+const findMemory = compiled((db: Db, documentId: number, key: string) =>
+  db
+    .selectFrom("memories")
+    .select(["row_id", "value", "created_at"])
+    .where("document_id", "=", documentId)
+    .where("key", "=", key),
+);
+
+const addMemory = compiled(
+  (
+    db: Db,
+    documentId: number,
+    key: string,
+    memoryId: string,
+    value: string,
+    createdAt: number,
+    updatedAt: number,
+    entryIds: string,
+  ) =>
+    db
+      .insertInto("memories")
+      .values({
+        document_id: documentId,
+        key,
+        memory_id: memoryId,
+        value,
+        created_at: createdAt,
+        updated_at: updatedAt,
+        entry_ids: entryIds,
+      })
+      .returning("row_id"),
+);
+
+const updateMemory = compiled(
+  (db: Db, value: string, updatedAt: number, entryIds: string, rowId: number) =>
+    db
+      .updateTable("memories")
+      .set({ value, updated_at: updatedAt, entry_ids: entryIds })
+      .where("row_id", "=", rowId),
+);
+
+const moveMemory = compiled((db: Db, createdAt: number, rowId: number) =>
+  db.updateTable("memories").set({ created_at: createdAt }).where("row_id", "=", rowId),
+);
+
+const dropMemory = compiled((db: Db, rowId: number) =>
+  db.deleteFrom("memories").where("row_id", "=", rowId),
+);
+
+const putMetadata = compiled((db: Db, documentId: number, key: string, value: string) =>
+  db
+    .insertInto("metadata")
+    .values({ document_id: documentId, key, value })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["document_id", "key"])
+        .doUpdateSet((excluded) => ({ value: excluded.ref("excluded.value") })),
+    ),
+);
+
+const dropMetadata = compiled((db: Db, documentId: number, key: string) =>
+  db.deleteFrom("metadata").where("document_id", "=", documentId).where("key", "=", key),
+);
+
+const findText = compiled((db: Db, documentId: number) =>
+  db
+    .selectFrom("texts")
+    .select(["content", "updated_at", "machine"])
+    .where("document_id", "=", documentId),
+);
+
+const putText = compiled(
+  (db: Db, documentId: number, content: string, updatedAt: number, machine: string | null) =>
+    db
+      .insertInto("texts")
+      .values({ document_id: documentId, content, updated_at: updatedAt, machine })
+      .onConflict((conflict) =>
+        conflict.column("document_id").doUpdateSet((excluded) => ({
+          content: excluded.ref("excluded.content"),
+          updated_at: excluded.ref("excluded.updated_at"),
+          machine: excluded.ref("excluded.machine"),
+        })),
+      ),
+);

@@ -1,0 +1,201 @@
+import * as Y from "yjs";
+import { assert } from "../../errors.ts";
+import { diffLines } from "./line-diff.ts";
+import { DeltaBuilder, type DeltaStep } from "./text-delta.ts";
+import { lineEdits, type TextEdit } from "./text-edits.ts";
+import { TextPlaces, type TextRun } from "./text-places.ts";
+import { MovedInto } from "./moved-into.ts";
+import { SpanList, SpanReader, type TextSpan } from "./text-spans.ts";
+
+export type { TextRun, TextSpan };
+
+/**
+ * A version of a text that knows which item of the document each character came from, so that an
+ * edit made against it can be applied to the live text later. Plain JSON. The spans cover `text`
+ * in order, and their ids stay good in every copy of the document, before and after it collects
+ * its garbage.
+ */
+export interface CapturedText {
+  readonly text: string;
+  readonly spans: readonly TextSpan[];
+}
+
+/** Every stretch of the text in document order, with its tombstones. */
+export function textRuns(ytext: Y.Text): TextRun[] {
+  const runs: TextRun[] = [];
+  for (let item = ytext._start; item !== null; item = item.right) {
+    const { content, deleted, id, length } = item;
+    const text = !deleted && content instanceof Y.ContentString ? content.str : undefined;
+    runs.push({ client: id.client, clock: id.clock, length, text });
+  }
+  return runs;
+}
+
+/** The text as it stands. */
+export function captureText(ytext: Y.Text): CapturedText {
+  return captureRuns(textRuns(ytext));
+}
+
+function captureRuns(runs: readonly TextRun[]): CapturedText {
+  const spans = new SpanList();
+  let text = "";
+  for (const run of runs) {
+    if (run.text === undefined) continue;
+    spans.push(run.client, run.clock, run.length);
+    text += run.text;
+  }
+  return { text, spans: spans.spans };
+}
+
+/**
+ * Applies the change from `base` to `next`, by whole lines, to the live text, in one transaction
+ * of its document. Only characters of `base` are deleted; new lines go behind the character of
+ * `base` on their left, or behind its tombstone. Lines that `base` has not are never touched, and
+ * no two lines are joined: a line break is added where a last line lacked its own. A line that
+ * only loses a CR before its break stays the same line.
+ *
+ * Returns the captured version whose text is `next`. The text must hold plain characters only.
+ */
+export function editFromBase(ytext: Y.Text, base: CapturedText, next: string): CapturedText {
+  const edits = lineEdits(base.text, next).map((edit) => writtenAnew(base.text, edit));
+  return applyEdits(ytext, base, edits, next);
+}
+
+/**
+ * An edit that puts a CR before a line's break writes the line anew: others may take the line away
+ * meanwhile, and the CR alone would be left.
+ */
+function writtenAnew(text: string, edit: TextEdit): TextEdit {
+  if (!edit.ending || edit.insert === "") return edit;
+  const from = edit.from === 0 ? 0 : text.lastIndexOf("\n", edit.from - 1) + 1;
+  const lineBreak = text.slice(edit.from, edit.from + 1);
+  const insert = `${text.slice(from, edit.from)}\r${lineBreak}`;
+  return { from, to: edit.from + lineBreak.length, insert, behind: lineBreak === "" };
+}
+
+/** Makes `next` the whole text, by the smallest edit of whole lines. */
+export function replaceText(ytext: Y.Text, next: string): void {
+  editFromBase(ytext, captureText(ytext), next);
+}
+
+/**
+ * Takes `text` for a version of the document although it is none: lines common with the live text
+ * (longest common subsequence) are the document's, and so are those that the document has elsewhere
+ * and that are common to nothing: they were moved. All others exist in this version only. Deleting
+ * such a line later does nothing, and what is inserted beside it goes to the nearest common line.
+ */
+export function alignBase(ytext: Y.Text, text: string): CapturedText {
+  const live = captureText(ytext);
+  const reader = new SpanReader(live.spans);
+  const spans = new SpanList();
+  const edits = lineEdits(live.text, text);
+  const moved = new MovedInto(live, edits);
+  let end = 0;
+  for (const edit of edits) {
+    reader.copy(end, edit.from, spans);
+    moved.copy(edit, spans);
+    end = edit.to;
+  }
+  reader.copy(end, live.text.length, spans);
+  return { text, spans: spans.spans };
+}
+
+/**
+ * Merges `fileText` into the live text without a common base, in one transaction: everything live
+ * stays, line endings too, and lines that only the file has are inserted where they belong. Returns
+ * `fileText` as a captured version, the base of the file's next edit.
+ */
+export function mergeIntoText(ytext: Y.Text, fileText: string): CapturedText {
+  const live = captureText(ytext);
+  const reader = new SpanReader(live.spans);
+  const spans = new SpanList();
+  const insertions: TextEdit[] = [];
+  let text = "";
+  let end = 0;
+  for (const edit of lineEdits(live.text, fileText, diffLines)) {
+    reader.copy(end, edit.from, spans);
+    text += live.text.slice(end, edit.from);
+    end = edit.to;
+    if (edit.ending) {
+      spans.push(null, 0, edit.insert.length);
+      text += edit.insert;
+    } else insertions.push({ from: text.length, to: text.length, insert: edit.insert });
+  }
+  reader.copy(end, live.text.length, spans);
+  text += live.text.slice(end);
+  return applyEdits(ytext, { text, spans: spans.spans }, insertions, fileText);
+}
+
+/** Applies `edits` of `base` to the live text. `next` is what they make of `base`. */
+function applyEdits(
+  ytext: Y.Text,
+  base: CapturedText,
+  edits: readonly TextEdit[],
+  next: string,
+): CapturedText {
+  const { doc } = ytext;
+  assert(doc !== null, "a text is in a document before it is edited");
+  const runs = textRuns(ytext);
+  const change = placeEdits(new TextPlaces(base.spans, runs), edits, captureRuns(runs).text);
+  const reader = new SpanReader(base.spans);
+  const spans = new SpanList();
+  const clock = Y.getState(doc.store, doc.clientID);
+  let end = 0;
+  for (const edit of edits) {
+    reader.copy(end, edit.from, spans);
+    spans.push(doc.clientID, clock + (change.before.get(edit) ?? 0), edit.insert.length);
+    end = edit.to;
+  }
+  reader.copy(end, base.text.length, spans);
+  if (edits.length > 0) ytext.applyDelta([...change.steps]);
+  return { text: next, spans: spans.spans };
+}
+
+interface PlacedEdits {
+  readonly steps: readonly DeltaStep[];
+  /** How many characters the whole change inserts before those of an edit. */
+  readonly before: ReadonlyMap<TextEdit, number>;
+}
+
+/** Visible characters of the live text. */
+interface Stretch {
+  readonly index: number;
+  readonly length: number;
+}
+
+/**
+ * The same, with the CR of each line of which all else goes: the base may have the line without its
+ * CR, which would stand before the next one.
+ */
+function withMarks(removed: readonly Stretch[], live: string): Stretch[] {
+  const ends = new Set(removed.map(({ index, length }) => index + length));
+  return removed.map(({ index, length }) => {
+    const isBreak = live[index] === "\n" && live[index - 1] === "\r";
+    const before = index - 1;
+    const isAlone = before === 0 || live[before - 1] === "\n" || ends.has(before);
+    return isBreak && isAlone ? { index: before, length: length + 1 } : { index, length };
+  });
+}
+
+/**
+ * Makes one change of the live text from edits of a base. The base's lines may stand in another
+ * order in the live text, so the edits are put in order by where they fall there.
+ */
+function placeEdits(places: TextPlaces, edits: readonly TextEdit[], live: string): PlacedEdits {
+  const inserted = edits
+    .filter(({ insert }) => insert !== "")
+    .map((edit) => ({ edit, index: places.insertionOf(edit) }));
+  const removed = withMarks(
+    edits.flatMap(({ from, to }) => places.visible(from, to)),
+    live,
+  );
+  // What is inserted where something is removed goes before it.
+  const placed = [...inserted, ...removed].sort((one, other) => one.index - other.index);
+  const delta = new DeltaBuilder(live);
+  const before = new Map<TextEdit, number>();
+  for (const each of placed) {
+    if ("edit" in each) before.set(each.edit, delta.insert(each.index, each.edit.insert));
+    else delta.delete(each.index, each.length);
+  }
+  return { steps: delta.finish(), before };
+}

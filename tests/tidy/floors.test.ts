@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import { dirname, join } from "node:path";
+import {
+  finding,
+  importsOf,
+  ROOT,
+  readSources,
+  type Source,
+  sampleSources,
+} from "./source-tree.ts";
+
+/** Beside the house: these may import anything, and nothing imports them. */
+const OUTSIDE = /^(tests|scripts)(\/|$)/;
+
+/** The folders of the table in ARCHITECTURE.md, from the roof to the ground. */
+async function readFloors(): Promise<string[]> {
+  const text = await Bun.file(join(ROOT, "ARCHITECTURE.md")).text();
+  const [, section = ""] = /^## Floors\n([\s\S]*?)^## /m.exec(text) ?? [];
+  return [...section.matchAll(/^\| `(.+?)` \|/gm)].map(([, folder]) => folder ?? "");
+}
+
+/** Imports that do not go down, and folders that have no floor. */
+function againstFloors(sources: readonly Source[], floors: readonly string[]): string[] {
+  const inside = sources.filter(({ path }) => !OUTSIDE.test(path));
+  return inside.flatMap((source) => {
+    const floor = floors.indexOf(dirname(source.path));
+    if (floor === -1) return [`${source.path} is on no floor`];
+    return importsOf(source).flatMap(({ path, specifier, node }) => {
+      // The manifest of the package stands on the ground.
+      if (path === undefined || path === "package.json") return [];
+      if (dirname(path) === dirname(source.path)) return [];
+      if (floors.indexOf(dirname(path)) > floor) return [];
+      return [finding(source, node, `imports ${specifier}, which is not below it`)];
+    });
+  });
+}
+
+test("every folder has a floor, and imports from those below alone", async () => {
+  expect(againstFloors(await readSources(), await readFloors())).toEqual([]);
+});
+
+test("every floor has a folder, once", async () => {
+  const floors = await readFloors();
+  const folders = new Set((await readSources()).map(({ path }) => dirname(path)));
+  expect(floors.filter((floor) => !folders.has(floor))).toEqual([]);
+  expect(new Set(floors).size).toBe(floors.length);
+});
+
+test("an import upwards is found in whatever form, and so is a folder without a floor", async () => {
+  const sources = await sampleSources({
+    "a/top.ts": 'import "../a/b/low.ts";\nimport "./beside.ts";',
+    "a/beside.ts": "export {};",
+    "a/b/low.ts": 'export type { T } from "../top.ts";\nawait import("../beside.ts");',
+    "a/c/new.ts": "export {};",
+    "tests/t.ts": 'import "../a/top.ts";',
+  });
+  expect(againstFloors(sources, ["a", "a/b"])).toEqual([
+    "a/b/low.ts:1 imports ../top.ts, which is not below it",
+    "a/b/low.ts:2 imports ../beside.ts, which is not below it",
+    "a/c/new.ts is on no floor",
+  ]);
+});
