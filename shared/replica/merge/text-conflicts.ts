@@ -80,7 +80,7 @@ export async function tellKeptEdits<Tables extends ReplicaTables>(
 
 /**
  * Whether a conflict has the lines of an edit, at that place: behind the same line, or behind one
- * of the conflict's own. Where it was not kept what a version stood behind, its lines tell it alone.
+ * of its own. Where it was not kept what a version stood behind, its lines tell it alone.
  */
 function isToldBy(versions: readonly TextVersion[], { text, behind }: KeptEdit): boolean {
   const before = lastSaid(behind);
