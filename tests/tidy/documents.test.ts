@@ -45,6 +45,24 @@ test("every link of a document leads to a file, and to a heading of it", async (
   expect([...documents.keys()].flatMap((path) => brokenLinks(path, documents))).toEqual([]);
 });
 
+/** The files of this repository that a document names, and that are not there. */
+function missingFiles(text: string): string[] {
+  const named = [
+    ...text.matchAll(/`((?:cli|daemon|server|shared|client|tests|scripts)\/[\w./-]+)`/g),
+  ];
+  return named.flatMap(([, path = ""]) => (existsSync(join(ROOT, path)) ? [] : [path]));
+}
+
+test("every file that a document names is there", async () => {
+  const documents = [...(await readDocuments())].filter(([path]) => path !== "CHANGELOG.md");
+  expect(
+    documents.flatMap(([path, text]) => missingFiles(text).map((each) => [path, each])),
+  ).toEqual([]);
+  expect(missingFiles("see `shared/ids.ts` and `shared/nowhere.ts`")).toEqual([
+    "shared/nowhere.ts",
+  ]);
+});
+
 test("a link that leads nowhere is found", () => {
   const text = "# A b\n[x](nowhere.md) [y](#a-b) [z](#other) [w](https://example.com/x.md)\n";
   expect(brokenLinks("README.md", new Map([["README.md", text]]))).toEqual([
