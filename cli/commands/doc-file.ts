@@ -1,5 +1,7 @@
 import type { Command } from "commander";
 import type { Environment } from "../place/environment.ts";
+import { agreeTo } from "../screen/agree.ts";
+import { isTerminal } from "../screen/ask.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { count, say, sayJson } from "../screen/output.ts";
 import { findText } from "../place/project-text.ts";
@@ -9,6 +11,7 @@ import { writeMissing } from "../writes/write-missing.ts";
 interface Options {
   readonly project?: string;
   readonly json?: boolean;
+  readonly yes?: boolean;
 }
 
 const WRITE_HELP = `
@@ -39,8 +42,9 @@ export function addFileCommands(doc: Command, env: Environment): void {
     .action((_: Options, command: Command) => write(env, command.optsWithGlobals()));
   doc
     .command("clear")
-    .description("delete the document's text on every machine")
+    .description("delete the document's text on every machine; a terminal asks")
     .option("--project <dir|id>", project)
+    .option("--yes", "do it without asking")
     .option("--json", "print what was deleted as JSON")
     .addHelpText("after", CLEAR_HELP)
     .action((_: Options, command: Command) => clear(env, command.optsWithGlobals()));
@@ -71,17 +75,21 @@ async function clear(env: Environment, options: Options): Promise<void> {
   if (!current || current.value === "") {
     throw new CommandFailed("the document has no text: there is nothing to delete");
   }
+  const lines = count(
+    current.value.split("\n").filter((line) => line !== "").length,
+    "line",
+    "lines",
+  );
+  if (isTerminal()) {
+    const question = `Delete ${lines} of text here and on every other machine, files too?`;
+    await agreeTo(question, options);
+  }
   await saveText(env, id, current.value, "");
   const { revision } = current;
   if (options.json) {
     sayJson({ project_id: id, rev: revision });
     return;
   }
-  const lines = count(
-    current.value.split("\n").filter((line) => line !== "").length,
-    "line",
-    "lines",
-  );
   say(`deleted ${lines} on every machine, once this is synced`);
   say(`\`memsync doc restore ${revision}\` brings them back`);
 }

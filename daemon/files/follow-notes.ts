@@ -10,8 +10,11 @@ export type Following = Extract<
   "follow" | "meet" | "renew" | "edit" | "version" | "create" | "absent"
 >;
 
-/** Why a file is not followed now; `leave-aside`: git keeps lines of it that are to come back. */
-export type Unfollowed = Exclude<FollowDecision, Following> | "leave-aside";
+/**
+ * Why a file is not followed now; `leave-aside`: git keeps lines of it that are to come back;
+ * `unsent`: it went before its text was taken, which is in this machine's history alone.
+ */
+export type Unfollowed = Exclude<FollowDecision, Following> | "leave-aside" | "unsent";
 
 /** What a file stood beside that is not followed. */
 export type UnfollowedSight = Pick<Sight, "standing" | "tree">;
@@ -54,6 +57,11 @@ export function unfollowedNote(why: Unfollowed, { standing, tree }: UnfollowedSi
       return `is empty since git moved or it was gone, which deletes nothing elsewhere: ${WAYS_ON}`;
     case "missing":
       return "is missing: `memsync doc write` gets it, where the document has any text";
+    case "unsent":
+      return (
+        "went before its text was sent: `memsync doc history` has it, " +
+        "`memsync doc restore REV` sends it"
+      );
     case "wait-service":
       return "waits for the service's first answer";
     case "leave-aside":

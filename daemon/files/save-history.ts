@@ -43,6 +43,18 @@ export async function keepSave({ db, now }: Context, open: OpenDocument, save: K
   });
 }
 
+/** Whether a folder's last save still waits: the file went before it could be taken. */
+export async function isLastWaiting(db: Db, documentId: number, dir: string): Promise<boolean> {
+  const last = await db
+    .selectFrom("saves")
+    .select("outcome")
+    .where("document_id", "=", documentId)
+    .where("dir", "=", dir)
+    .orderBy("id", "desc")
+    .executeTakeFirst();
+  return last?.outcome === "waiting";
+}
+
 /** A save that waited, or was held, is kept already. False: it is another one. */
 async function settleKept(
   db: Db,

@@ -25,7 +25,7 @@ import { tellCommits } from "../git/known-commits.ts";
 import { indicesFrom } from "./line-runs.ts";
 import { ABSENT_HASH, hashOf } from "../disk/read-file.ts";
 import { noteShown, noteWritten } from "./note-arrival.ts";
-import { keepSave } from "./save-history.ts";
+import { isLastWaiting, keepSave } from "./save-history.ts";
 import { isAsideHere, settleAside } from "./aside-conflicts.ts";
 import { placedRuns, textOf } from "./placed-runs.ts";
 import { record, type TakenSave, takeEdit } from "./take-edit.ts";
@@ -129,8 +129,14 @@ class Taking {
       case "edit":
       case "version":
       case "create":
-      case "absent":
         return await this.#follow(open, known, decision);
+      case "absent":
+        if (await this.#isUnsent(open, known)) return { kind: "unfollowed", why: "unsent" };
+        return await this.#follow(open, known, decision);
+      case "missing": {
+        const isUnsent = await this.#isUnsent(open, known);
+        return { kind: "unfollowed", why: isUnsent ? "unsent" : decision };
+      }
       case "gone":
       case "emptied-by-git":
         if (known && !known.isGone) await this.#write({ ...known, isGone: true });
@@ -141,6 +147,12 @@ class Taking {
       default:
         return { kind: "unfollowed", why: decision };
     }
+  }
+
+  /** Whether the file went before the service had answered, so that nobody else has its text. */
+  async #isUnsent(open: OpenDocument, known: FollowedState | undefined): Promise<boolean> {
+    if (known || open.document.content().trim() !== "") return false;
+    return await isLastWaiting(this.#context.db, open.id, this.#options.link.dir);
   }
 
   #goneWhy(): Unfollowed {

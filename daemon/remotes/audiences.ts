@@ -11,11 +11,11 @@ import type { OpenRemote } from "./open-remotes.ts";
 
 const MINUTE_MS = 60_000;
 /** Who has just been told is not asked again. */
-const FRESH_MS = 10 * MINUTE_MS;
+const FRESH_MS = MINUTE_MS;
 /** Where nobody has agreed to being read by others, who may have come just now. */
 const UNAGREED_MS = 5000;
 /** So old may what is shown be, where nobody writes. */
-const SHOWN_MS = 24 * 60 * MINUTE_MS;
+const SHOWN_MS = 60 * MINUTE_MS;
 /** A service that did not answer is left alone for so long. */
 const SILENT_MS = MINUTE_MS / 2;
 /** A person who writes waits for no longer. */

@@ -4,6 +4,7 @@ import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/pro
 import { anHourLater } from "../support/an-hour-later.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
+import { TerminalSession } from "../support/terminal-session.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
@@ -176,6 +177,55 @@ scenario("a missing file deletes nothing, and is got back or deleted by a comman
   expect((await b.run(["doc", "clear"])).status).toBe(0);
   await untilFile(a, "");
 });
+
+scenario(
+  "a text that went before the service was asked is named, and sent by a command",
+  async (lab) => {
+    const network = await lab.network(emulator.account("unsent"));
+    const folder = await lab.git.repository("a", { "README.md": "" });
+    const machine = lab.machine("a", folder, network);
+    network.cut();
+    await writeFile(`${folder}/${FILE}`, "# Text\n");
+    await machine.up();
+    await waitFor("the save to be kept", async () => {
+      return (await machine.memsync("doc", "history")).includes("waits for the service");
+    });
+    await rm(`${folder}/${FILE}`);
+    network.restore();
+    const note = await waitFor("it to be said", async () => {
+      const status = await machine.fileStatus();
+      return status?.state === "left alone" && status.note;
+    });
+    expect(note).toContain("went before its text was sent");
+    const [{ rev } = { rev: "" }] = JSON.parse(
+      await machine.memsync("doc", "history", "--json"),
+    ) as { rev: string }[];
+    await machine.memsync("doc", "restore", rev);
+    await waitFor("the text", async () => (await machine.memsync("doc")) === "# Text\n");
+  },
+);
+
+scenario(
+  "at a terminal the text is deleted everywhere after a yes alone",
+  async (lab) => {
+    const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
+    await writeFile(`${machine.folder}/${FILE}`, "# Text\n");
+    await machine.up();
+    await waitFor("the text", async () => (await machine.memsync("doc")) === "# Text\n");
+    for (const [answer, text] of [
+      ["n", "# Text\n"],
+      ["y", ""],
+    ] as const) {
+      await using terminal = new TerminalSession(lab, machine, ["doc", "clear"]);
+      await terminal.untilShown(/Delete 1 line of text here and on every other machine/);
+      terminal.type(`${answer}\n`);
+      await terminal.ended();
+      await waitFor("what was answered", async () => (await machine.memsync("doc")) === text);
+    }
+  },
+  undefined,
+  process.platform !== "win32",
+);
 
 scenario("a file that is only gone for a moment loses nothing", async (lab) => {
   const [a, b] = await startBoth(lab, "moment");
