@@ -123,8 +123,8 @@ function bothConflict<Tables extends ReplicaTables>(
   const replica = db as unknown as Kysely<ReplicaTables>;
   const there = isHere ? writer.machine : machineOf(replica, id, document, theirClient);
   const versions = [
-    { text: mine, machine: writer.machine },
-    { text: theirs, machine: there },
+    { ...mine, machine: writer.machine },
+    { ...theirs, machine: there },
   ] as const;
   return { kind: "both", versions };
 }
@@ -164,7 +164,7 @@ function keptVersion<Tables extends ReplicaTables>(
   return {
     text: edits.map(({ text }) => text).join(""),
     machine: isHere ? writer.machine : machineOf(replica, id, document, client),
-    places: edits.map(({ behind, text }) => ({ behind, text })),
+    places: edits.map(({ behind, text, ahead }) => ({ behind, text, ahead })),
   };
 }
 
