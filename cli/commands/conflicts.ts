@@ -138,6 +138,16 @@ async function projectHere(env: Environment): Promise<string | undefined> {
   }
 }
 
+/** Which project was changed, for somebody who stands in none or in another one. */
+async function whereNote(
+  env: Environment,
+  { layer, name, title }: LocalDocument,
+  { project }: PlaceOptions,
+): Promise<string> {
+  if (layer !== "project" || project !== undefined) return "";
+  return name === (await projectHere(env)) ? "" : ` in ${shortName(title)}`;
+}
+
 async function list(env: Environment, options: Options): Promise<void> {
   const conflicts = await findAll(env, options);
   if (options.json) {
@@ -185,7 +195,8 @@ async function restore(env: Environment, id: string, options: Options): Promise<
   if (options.json) sayJson(conflictJson(conflict));
   else if (conflict.kind === "text") {
     const known = there === 0 ? "" : `; ${count(there, "line was", "lines were")} there already`;
-    say(`put the lines back into the document${known}`);
+    const where = await whereNote(env, conflict.document, options);
+    say(`put the lines back into the document${where}${known}`);
   } else say(`restored "${conflict.losing.key}"; what it replaced is in its history`);
 }
 
@@ -248,8 +259,12 @@ async function choose(env: Environment, id: string, version: string, options: Op
   if (options.json) sayJson({ ...conflictJson(conflict), chosen: Number(version) });
   else {
     const { elsewhere } = settled;
-    const left = elsewhere === undefined ? "" : `; \`${firstLine(elsewhere)}\` elsewhere stays`;
-    saySentence(`version ${version} stands, and ${id} is settled once this is synced${left}`);
+    const left =
+      elsewhere === undefined ? "" : `; \`${firstLine(elsewhere.trimEnd())}\` elsewhere stays`;
+    const where = await whereNote(env, document, options);
+    saySentence(
+      `version ${version} stands${where}, and ${id} is settled once this is synced${left}`,
+    );
   }
 }
 
@@ -257,7 +272,10 @@ async function dismiss(env: Environment, id: string, options: Options): Promise<
   const conflict = await find(env, id, options);
   await dismissIn(env, conflict);
   if (options.json) sayJson(conflictJson(conflict));
-  else saySentence(`dismissed ${id}; no machine shows it any more once this is synced`);
+  else {
+    const where = await whereNote(env, conflict.document, options);
+    saySentence(`dismissed ${id}${where}; no machine shows it any more once this is synced`);
+  }
 }
 
 async function dismissIn(env: Environment, conflict: LocalConflict): Promise<void> {
