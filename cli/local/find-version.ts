@@ -67,6 +67,8 @@ function findPlace(text: Text, place: PlacedLines): number | "out" | undefined {
   const { ends, isWhole } = findNeighbour(text.lines, place.behind);
   const all = occurrences(text.lines, wanted);
   const fits = all.map((at) => ({ at, fit: bestFit(text, place, ends, at, wanted.length) }));
+  const there = fits.filter(({ fit }) => fit !== undefined && fit !== "near");
+  if (isTwin(place) && there.length < 2) return undefined;
   for (const fit of FITS) {
     const [first, ...more] = fits.filter((each) => each.fit === fit);
     if (!first) continue;
@@ -103,6 +105,11 @@ function fitOf({ lines, others }: Text, place: PlacedLines, end: number, at: num
   // At the end of a text, beside another version, what stands below may have been added there.
   const isKnown = ahead !== "" || others.size === 0;
   return isKnown && next === ahead ? "between" : "near";
+}
+
+/** An equal line followed: where one of the two is gone nobody knows which. */
+function isTwin({ ahead, text }: PlacedLines): boolean {
+  return plainLines(text).includes(plainLines(ahead ?? "")[0] ?? "\0");
 }
 
 /** What a version stood ahead of, unless one of the two says the same. */
@@ -157,10 +164,34 @@ function findUnplaced(text: Text, version: Version, other: Version): FoundVersio
     : undefined;
 }
 
+/**
+ * Both versions of a conflict, where neither is taken for lines of the other: one may begin or end
+ * as the other one does.
+ */
+export function findBoth(
+  content: string,
+  [one, other]: readonly [Version, Version],
+): readonly [FoundVersion, FoundVersion] | undefined {
+  const found = [findVersion(content, one, other), findVersion(content, other, one)] as const;
+  if (!found[0] || !found[1]) return undefined;
+  const isTorn = found[0].found.some(({ lines: { at, count } }) =>
+    found[1]?.found.some(({ lines }) => at < lines.at + lines.count && lines.at < at + count),
+  );
+  if (!isTorn) return [found[0], found[1]];
+  const lines = plainLines(content);
+  const beside = [findBeside(lines, one, other), findBeside(lines, other, one)] as const;
+  if (!beside[0] || !beside[1]) return undefined;
+  return [
+    { found: [beside[0]], missing: [] },
+    { found: [beside[1]], missing: [] },
+  ];
+}
+
 /** Both versions one after the other are the place, whatever is around them. */
 function findBeside(lines: readonly string[], version: Version, other: Version) {
   const [own, others] = [plainLines(version.text), plainLines(other.text)];
   if (others.length === 0 || other.cut || version.text === other.text) return undefined;
+  if (version.places.some(isTwin)) return undefined;
   const [before, behind] = [
     [...own, ...others],
     [...others, ...own],

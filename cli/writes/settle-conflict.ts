@@ -6,7 +6,7 @@ import { changeForm, joinForm, splitForm } from "../../shared/replica/text/text-
 import { holdsLines } from "../../shared/replica/text/standing-lines.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { firstLine } from "../screen/output.ts";
-import { type FoundVersion, findVersion, strangersAt } from "../local/find-version.ts";
+import { findBoth, type FoundVersion, findVersion, strangersAt } from "../local/find-version.ts";
 import type { PlacedVersion, TextConflict } from "../local/local-conflicts.ts";
 import {
   openContent,
@@ -25,7 +25,7 @@ export interface Settled {
   readonly without: string;
   /** With the one that was chosen. */
   readonly content: string;
-  /** Lines of the other one that are not where it stood: they stay. */
+  /** The other one where its lines stand at another place, too: they stay. */
   readonly elsewhere?: string;
 }
 
@@ -34,7 +34,8 @@ export interface Settled {
  * Throws where it can't be said for sure which lines are meant, or where what is to come back was
  * too long to be kept in the conflict.
  */
-export function settle({ id, record, versions, content }: TextConflict, chosen: number): Settled {
+export function settle(conflict: TextConflict, chosen: number): Settled {
+  const { id, record, versions, content } = conflict;
   const [wanted, other] = [versions[chosen], versions[1 - chosen]];
   if (!wanted || !other) throw new CommandFailed("a conflict has two versions: choose 1 or 2");
   if (record.kind === "format") {
@@ -61,18 +62,27 @@ export function settle({ id, record, versions, content }: TextConflict, chosen: 
     return { without: content, content: completeAtPlaces(content, wanted.places).content };
   }
   if (!here) throw wanted.cut ? tooLong() : unsure(id);
-  const line = findChanged(content, [wanted, other], [here, there]);
+  return settlePlaced(conflict, [wanted, other]);
+}
+
+/** Of versions each of which is known to be where it stood, or to be out. */
+function settlePlaced(
+  { id, record, content }: TextConflict,
+  versions: readonly [PlacedVersion, PlacedVersion],
+): Settled {
+  const found = findBoth(content, versions);
+  if (!found) throw unsure(id);
+  const line = findChanged(content, versions, found);
   if (line !== undefined) throw changed(id, line);
+  const [[wanted, other], [here, there]] = [versions, found];
   const left = takeOut(content, there);
   const anew = takeOut(content, { ...there, found: [...there.found, ...here.found] });
   const chosenText = bringBack(left, wanted, here, record.kind);
-  const elsewhere = there.missing.find(
-    ({ text }) => text.trim() !== "" && holdsLines(content, text),
-  )?.text;
+  const isElsewhere = other.text.trim() !== "" && holdsLines(anew.content, other.text);
   return {
     without: here.found.length > 0 ? anew.content : left.content,
     content: chosenText,
-    ...(elsewhere !== undefined && { elsewhere }),
+    ...(isElsewhere && { elsewhere: other.text }),
   };
 }
 

@@ -73,9 +73,42 @@ describe("choosing a version", () => {
     for (const both of ["- run tests\n- run checks\n", "- run checks\n- run tests\n"]) {
       for (const [at, { text }] of [tests, checks].entries()) {
         const settled = settle(conflict(steps(both), tests, checks, "both"), at);
-        expect(settled).toEqual({ without: steps(""), content: steps(text) });
+        expect(settled).toMatchObject({ without: steps(""), content: steps(text) });
       }
     }
+  });
+
+  test("takes no line of the one for the other's that begins or ends alike", () => {
+    const [one, two] = [
+      { ...place, text: "- a\n" },
+      { ...place, text: "- a\n- b\n" },
+    ];
+    for (const both of ["- a\n- a\n- b\n", "- a\n- b\n- a\n"]) {
+      for (const [at, { text }] of [one, two].entries()) {
+        const settled = settle(conflict(steps(both), one, two, "both"), at);
+        expect(settled.content).toBe(steps(text));
+      }
+    }
+  });
+
+  test("is refused where an equal line followed on its own, and one of the two is gone", () => {
+    const twin = { ...tests, ahead: "- run tests\n" };
+    const [side, content] = [{ ...checks, ahead: twin.ahead }, "- run checks\n- run tests\n"];
+    expect(() => settle(conflict(steps(content), twin, side, "both"), 1)).toThrow("several places");
+  });
+
+  test("settles every place that two machines changed alike", () => {
+    const versions = [tests, checks].map(({ text }) => ({
+      text: text + text,
+      inText: true,
+      cut: false,
+      places: ["- install\n", "- start db\n"].map((behind) => ({ behind, text, ahead: "" })),
+    }));
+    const content = `- install\n${tests.text}${checks.text}- start db\n${tests.text}${checks.text}`;
+    const meant = { kind: "text", record: { kind: "both" }, versions, content } as unknown;
+    expect(settle(meant as TextConflict, 1).content).toBe(
+      `- install\n${checks.text}- start db\n${checks.text}`,
+    );
   });
 
   test("is refused where what named the place is gone, and equal lines stand elsewhere", () => {
