@@ -108,7 +108,7 @@ const CONFLICT_WORDS = {
   format: "two ways of writing down the document",
   deletion: "most lines were deleted at once, in the document",
   elsewhere: "lines that git brought, and that are not in the document",
-  renewed: "a file came to the document, or was made anew, without these lines, in the document",
+  renewed: "a file came, or was made anew, and differed in these lines, in the document",
   "set-aside": "git took these lines out of a file, and they stay in the document",
   twice: "two machines put these lines at different places, and they stand twice, in the document",
 } as const;

@@ -277,13 +277,19 @@ class Taking {
     return captured;
   }
 
-  /** What the document has beyond a file that was made anew stays, and that is told. */
+  /**
+   * What the document has beyond a file that was made anew stays. What the file had before it was
+   * gone, and others have deleted since, stands again. Both are told.
+   */
   async #renew(open: OpenDocument, known: FileState): Promise<TakenSave> {
-    const { kept } = this.#differences(open);
+    const { kept, come } = this.#differences(open);
+    const before = new Set(contentLines(known.base.text));
+    const back = come((line) => before.has(line));
     const state = takeFirst(this.#context, open, this.#file);
     // A command of ours, or a copy from elsewhere, may have put others' lines there.
     await noteShown(this.#context, open, known, state, this.#options);
-    return { state, conflicts: await this.#tellKept(open, kept), moved: [] };
+    const told = await this.#tellKept(open, kept);
+    return { state, conflicts: [...told, ...(await this.#tellBack(open, back))], moved: [] };
   }
 
   /**
@@ -291,23 +297,24 @@ class Taking {
    * a section may stand twice.
    */
   async #meet(open: OpenDocument): Promise<TakenSave> {
-    const { kept, hasMore } = this.#differences(open);
+    const { kept, come } = this.#differences(open);
     const state = takeFirst(this.#context, open, this.#file);
-    const conflicts = hasMore ? await this.#tellKept(open, kept) : [];
+    const conflicts = come(hasWord).length > 0 ? await this.#tellKept(open, kept) : [];
     return { state, conflicts, moved: [] };
   }
 
-  /** What the document has and the file has not, and whether the file has what it has not. */
+  /** What the document has and the file has not; and of what it has not, that of some kind. */
   #differences({ document }: OpenDocument) {
     const before = contentLines(document.content());
     const after = contentLines(this.#file.content);
     const hunks = diffLines(before, after);
     const gone = hunks.flatMap(({ at, removed }) => indicesFrom(at, removed));
-    const come = hunks.flatMap(({ from, added }) => indicesFrom(from, added));
-    return {
-      kept: placedRuns(gone, before, new Set()),
-      hasMore: come.some((at) => hasWord(after[at] ?? "")),
+    const more = hunks.flatMap(({ from, added }) => indicesFrom(from, added));
+    const come = (isMeant: (line: string) => boolean) => {
+      const meant = more.filter((at) => isMeant(after[at] ?? ""));
+      return placedRuns(meant, after, new Set());
     };
+    return { kept: placedRuns(gone, before, new Set()), come };
   }
 
   async #tellKept(open: OpenDocument, kept: readonly PlacedLines[]): Promise<string[]> {
@@ -315,6 +322,16 @@ class Taking {
     const versions = [
       { text: textOf(kept), machine: undefined, places: kept },
       { text: "", machine: open.writer.machine, at: Math.round(this.#file.savedAt) },
+    ] as const;
+    return await record(this.#context, open, [{ kind: "renewed", versions }]);
+  }
+
+  async #tellBack(open: OpenDocument, back: readonly PlacedLines[]): Promise<string[]> {
+    if (!back.some(({ text }) => hasWord(text))) return [];
+    const { machine } = open.writer;
+    const versions = [
+      { text: textOf(back), machine, at: Math.round(this.#file.savedAt), places: back },
+      { text: "", machine: undefined },
     ] as const;
     return await record(this.#context, open, [{ kind: "renewed", versions }]);
   }

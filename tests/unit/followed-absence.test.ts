@@ -282,6 +282,43 @@ describe("a file that was made anew after it was gone", () => {
     expect(a.file()).toBe(await a.doc());
   });
 
+  test("brings back what others have deleted meanwhile, and that is told", async () => {
+    const { a, b } = await lab.pair({ "README.md": "x\n" });
+    await a.save(START);
+    await b.save(START);
+    await exchange([a, b]);
+    for (const each of [a, b]) each.pass(120_000);
+    a.remove();
+    await a.settleAfterGrace();
+    await b.save(START.replace("Test with make test.\n", ""));
+    await exchange([a, b]);
+    a.pass(120_000);
+    await a.save(`${START}\nOf a.\n`);
+    await exchange([a, b]);
+    expect(await b.doc()).toBe(`${START}\nOf a.\n`);
+    const [back] = await b.conflicts();
+    expect([back?.kind, back?.versions.map(({ text }) => text.trim())]).toEqual([
+      "renewed",
+      ["", "Test with make test."],
+    ]);
+  });
+
+  test("as it was says nothing of that: the deletion stands", async () => {
+    const { a, b } = await lab.pair({ "README.md": "x\n" });
+    await a.save(START);
+    await b.save(START);
+    await exchange([a, b]);
+    for (const each of [a, b]) each.pass(120_000);
+    a.remove();
+    await a.settleAfterGrace();
+    const without = START.replace("Test with make test.\n", "");
+    await b.save(without);
+    await exchange([a, b]);
+    await a.save(START);
+    await exchange([a, b]);
+    expect([a.file(), await b.conflicts()]).toEqual([without, []]);
+  });
+
   test("by a command shows others' lines as new as they are", async () => {
     const { a, b } = await lab.pair({ "README.md": "x\n" });
     await a.save(START);

@@ -179,6 +179,22 @@ test("what both move to the same place stands there once, and nothing is told", 
   expect([await a.conflicts(), await b.conflicts()]).toEqual([[], []]);
 });
 
+test("an open conflict about the same line elsewhere hides no other", async () => {
+  const { a, b } = await pair();
+  const same = "Before a commit.\n";
+  await a.save(GUIDE.replace(same, ""));
+  await b.save(GUIDE.replace("Use make test.\n", "").replace(same, "Run all of it.\n"));
+  await exchange([a, b]);
+  expect(await a.conflicts()).toHaveLength(1);
+  const [now] = [await a.doc()];
+  for (const each of [a, b]) each.pass(120_000);
+  await a.save(now.replace("## Build\n\nUse make.\nThen strip.\n\n", ""));
+  await b.save(now.replace("Use make.\n", "Run all of it.\n"));
+  await exchange([a, b]);
+  expect(await a.conflicts()).toHaveLength(2);
+  expect(await b.conflicts()).toEqual(await a.conflicts());
+});
+
 test("a line that each writes at a place of its own is told, and one command leaves one", async () => {
   const { a, b } = await pair();
   const line = "Ask before a release.\n";

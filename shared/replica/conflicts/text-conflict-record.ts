@@ -5,6 +5,8 @@ import { exceedsBytes, LIMITS } from "../../limits.ts";
 import type { ReplicaDocument } from "../document/document.ts";
 import { machineName } from "../document/machine-name.ts";
 import { TEXT_CONFLICT_PREFIX } from "../document/own-metadata.ts";
+import { hasWord } from "../text/line-diff.ts";
+import { plainLines } from "../text/text-form.ts";
 import { HISTORY } from "../history/revisions.ts";
 
 const ID_LENGTH = 8;
@@ -44,7 +46,8 @@ export interface TextVersion {
  * - `deletion`: more than half of the text's lines were deleted at once.
  * - `elsewhere`: git brought a version of the file that has lines which the document has not.
  * - `renewed`: a file was made anew after it was gone, met its document for the first time, or came
- *   with another history of git. What the document had beyond it stays.
+ *   with another history of git. What the document had beyond it stays, and what others have
+ *   deleted since it was gone stands again.
  * - `set-aside`: git took saved lines out of a file and keeps them in a stash or on another branch.
  *   They stay in the document.
  * - `twice`: two machines moved the same lines to different places, or wrote them there, and they
@@ -127,14 +130,34 @@ export function recordTextConflict(
 ): string {
   const [one, other] = conflict.versions;
   const versions = compareVersions(one, other) <= 0 ? [one, other] : [other, one];
-  const id = textConflictId(conflict.kind, versions);
+  const named = textConflictId(conflict.kind, versions);
+  const isOther = isElsewhere(readTextConflict(document, named), versions);
+  const id = isOther ? textConflictId(conflict.kind, versions, placeOf(versions)) : named;
   const key = TEXT_CONFLICT_PREFIX + id;
-  const known = parseTextConflict(id, document.metadata.get(key)[0]?.value);
+  const known = readTextConflict(document, id);
   if (!known || isOfBefore(known, conflict, now)) {
     document.setEntry("metadata", key, storedRecord({ ...conflict, now }, versions), { now });
   }
   forgetSurplus(document, time);
   return id;
+}
+
+function readTextConflict(document: ReplicaDocument, id: string): TextConflictRecord | undefined {
+  return parseTextConflict(id, document.metadata.get(TEXT_CONFLICT_PREFIX + id)[0]?.value);
+}
+
+/** Whether the same lines have met at another place of the text than those that are known. */
+function isElsewhere(known: TextConflictRecord | undefined, versions: readonly NewVersion[]) {
+  if (!known || (known.kind !== "both" && known.kind !== "unseen")) return false;
+  const [there, here] = [placeOf(known.versions), placeOf(versions)];
+  const own = versions.flatMap(({ text }) => plainLines(text));
+  return there !== "" && here !== "" && there !== here && !own.includes(here);
+}
+
+/** The line that the lines of a conflict stand behind; "" where that is not known. */
+function placeOf(versions: readonly Pick<NewVersion, "places">[]): string {
+  const places = versions.flatMap(({ places = [] }) => places.map(({ behind }) => behind));
+  return places.flatMap((behind) => plainLines(behind).findLast(hasWord) ?? []).join("\n");
 }
 
 /** Several machines find one conflict, not all at once. */
@@ -158,9 +181,13 @@ function compareVersions(one: NewVersion, other: NewVersion): number {
   return (keys[at] ?? "") < (others[at] ?? "") ? -1 : 1;
 }
 
-/** Eight characters that say which two versions met. */
-function textConflictId(kind: TextConflictKind, versions: readonly NewVersion[]): string {
-  const texts = versions.map(({ text }) => text);
+/** Eight characters that say which two versions met, and where, if they met elsewhere before. */
+function textConflictId(
+  kind: TextConflictKind,
+  versions: readonly NewVersion[],
+  ...place: readonly string[]
+): string {
+  const texts = [...versions.map(({ text }) => text), ...place];
   // What a save may not have seen is the same place that two machines changed.
   const named = kind === "both" || kind === "unseen" ? texts : [kind, ...texts];
   const digest = createHash("sha256").update(JSON.stringify(named)).digest();

@@ -16,11 +16,13 @@ import {
   type NewTextConflict,
   type NewVersion,
   recordTextConflict,
+  type TextVersion,
 } from "../conflicts/text-conflict-record.ts";
 import { isOver } from "../conflicts/over-conflict.ts";
 import type { RemovedText } from "../text/removed-text.ts";
 import { textRuns } from "../text/text.ts";
-import { readForm } from "../text/text-form.ts";
+import { plainLines, readForm } from "../text/text-form.ts";
+import { hasWord } from "../text/line-diff.ts";
 import { holdsLines } from "../text/standing-lines.ts";
 import { clientAt, type TextSpan } from "../text/text-spans.ts";
 
@@ -89,13 +91,29 @@ export async function tellKeptEdits<Tables extends ReplicaTables>(
   const known = listTextConflicts(open.document).filter((each) => {
     return each.kind !== "deletion" && !isOver(each, content);
   });
-  const isTold = ({ text }: KeptEdit) => {
-    return known.some(({ versions }) => versions.some((each) => holdsLines(each.text, text)));
-  };
+  const isTold = (edit: KeptEdit) => known.some(({ versions }) => isToldBy(versions, edit));
   const untold = edits.filter((edit) => !isTold(edit));
   const found = untold.map((edit) => keptConflict(context, open, edit));
   if (twice) found.push(twiceConflict(context, open, twice));
   return await recordConflicts(context, open, found);
+}
+
+/**
+ * Whether a conflict has the lines of an edit, at that place: behind the same line, or behind one
+ * of its own. Where it was not kept what a version stood behind, its lines tell it alone.
+ */
+function isToldBy(versions: readonly TextVersion[], { text, behind }: KeptEdit): boolean {
+  const before = lastSaid(behind);
+  const own = versions.flatMap((each) => plainLines(each.text));
+  const isThere = ({ places }: TextVersion) =>
+    places.length === 0 || places.some((place) => lastSaid(place.behind) === before);
+  const isBeside = before !== undefined && own.includes(before);
+  return versions.some((each) => holdsLines(each.text, text) && (isBeside || isThere(each)));
+}
+
+/** The last of whole lines that has a word. */
+function lastSaid(lines: string): string | undefined {
+  return plainLines(lines).findLast(hasWord);
 }
 
 /**

@@ -46,7 +46,7 @@ function documentFull(): AppError {
 
 /** This process as a writer. */
 export interface Writer {
-  /** 128 random bits, new at each start; see "Syncing" in ARCHITECTURE.md. */
+  /** 128 random bits, new at each start; see docs/design/sync.md. */
   readonly epoch: string;
   /** The Yjs client id of everything that this process writes. */
   readonly clientId: number;

@@ -18,7 +18,7 @@ export const REPLICA: readonly Mutation[] = [
   ),
   mutation(
     "what was rolled back stays in memory",
-    9,
+    5,
     "shared/replica/store/write-context.ts",
     "this.openDocuments.delete(addressKey(document.address));\n    }\n    this.rows = [];",
     "}\n    this.rows = [];",
@@ -39,14 +39,14 @@ export const REPLICA: readonly Mutation[] = [
   ),
   mutation(
     "the epoch of a position is not looked at",
-    23,
+    91,
     "shared/replica/store/exchange.ts",
     "(await epochOfRow(db, open.id, seq)) === epoch",
     '(await epochOfRow(db, open.id, seq)) !== ""',
   ),
   mutation(
     "replicas with equal state vectors are taken for equal",
-    15,
+    21,
     "shared/replica/store/open-document.ts",
     'if (admission.kind !== "admitted") return admission;',
     'if (admission.kind !== "admitted" || !admission.adds) return admission;',

@@ -4,7 +4,7 @@ import { type Mutation, mutation } from "./mutation.ts";
 export const SYNC: readonly Mutation[] = [
   mutation(
     "the service's word that it has lost data is not heard",
-    23,
+    26,
     "daemon/sync/incoming.ts",
     "if (answer.reset || answer.missing) {",
     "if (answer.reset === null) {",
@@ -25,7 +25,7 @@ export const SYNC: readonly Mutation[] = [
   ),
   mutation(
     "a live frame is taken although one before it has not come",
-    12,
+    24,
     "daemon/sync/incoming.ts",
     "remote.seq + 1 === seq",
     "remote.seq < seq",
@@ -33,7 +33,7 @@ export const SYNC: readonly Mutation[] = [
   {
     // Both obey it: one for its own backoff, one for everybody and over a restart.
     name: "Retry-After is not obeyed",
-    found: 4,
+    found: 17,
     replacements: [
       {
         file: "daemon/budget/schedule.ts",

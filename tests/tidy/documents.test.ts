@@ -1,0 +1,72 @@
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { listFiles, ROOT } from "./source-tree.ts";
+
+/** What a stranger reads to its end. */
+const README_LINES_MAX = 120;
+
+const read = (path: string) => Bun.file(join(ROOT, path)).text();
+
+/** A heading as GitHub and npm name it in a link. */
+function anchorOf(heading: string): string {
+  return heading
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\w\- ]/g, "")
+    .replaceAll(" ", "-");
+}
+
+/** The links of a document that lead nowhere: to no file, or to no heading of one. */
+function brokenLinks(path: string, documents: ReadonlyMap<string, string>): string[] {
+  const links = [
+    ...(documents.get(path) ?? "").matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)/g),
+  ];
+  return links.flatMap(([link, to, anchor]) => {
+    const target = to ? normalize(join(dirname(path), to)) : path;
+    if (!existsSync(join(ROOT, target))) return [`${path}: ${link}`];
+    if (anchor === undefined) return [];
+    const headings = [...(documents.get(target) ?? "").matchAll(/^#+ (.+)$/gm)];
+    return headings.some(([, text]) => anchorOf(text ?? "") === anchor) ? [] : [`${path}: ${link}`];
+  });
+}
+
+async function readDocuments(): Promise<ReadonlyMap<string, string>> {
+  const paths = (await listFiles()).filter((path) => /^(docs\/.+|[A-Z]+)\.md$/.test(path));
+  return new Map(await Promise.all(paths.map(async (path) => [path, await read(path)] as const)));
+}
+
+test("README is short", async () => {
+  expect((await read("README.md")).split("\n").length).toBeLessThanOrEqual(README_LINES_MAX);
+});
+
+test("every link of a document leads to a file, and to a heading of it", async () => {
+  const documents = await readDocuments();
+  expect([...documents.keys()].flatMap((path) => brokenLinks(path, documents))).toEqual([]);
+});
+
+/** The files of this repository that a document names, and that are not there. */
+function missingFiles(text: string): string[] {
+  const named = [
+    ...text.matchAll(/`((?:cli|daemon|server|shared|client|tests|scripts)\/[\w./-]+)`/g),
+  ];
+  return named.flatMap(([, path = ""]) => (existsSync(join(ROOT, path)) ? [] : [path]));
+}
+
+test("every file that a document names is there", async () => {
+  const documents = [...(await readDocuments())].filter(([path]) => path !== "CHANGELOG.md");
+  expect(
+    documents.flatMap(([path, text]) => missingFiles(text).map((each) => [path, each])),
+  ).toEqual([]);
+  expect(missingFiles("see `shared/ids.ts` and `shared/nowhere.ts`")).toEqual([
+    "shared/nowhere.ts",
+  ]);
+});
+
+test("a link that leads nowhere is found", () => {
+  const text = "# A b\n[x](nowhere.md) [y](#a-b) [z](#other) [w](https://example.com/x.md)\n";
+  expect(brokenLinks("README.md", new Map([["README.md", text]]))).toEqual([
+    "README.md: ](nowhere.md)",
+    "README.md: ](#other)",
+  ]);
+});
