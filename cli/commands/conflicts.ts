@@ -22,9 +22,18 @@ import type { LocalDocument } from "../local/local-documents.ts";
 import { noticeName } from "../notices/notice-name.ts";
 import { markSeen } from "../notices/notice-files.ts";
 import { writeToInbox } from "../writes/offline-write.ts";
-import { say, sayJson, saySentence, sayText, shortName, table } from "../screen/output.ts";
+import {
+  count,
+  firstLine,
+  say,
+  sayJson,
+  saySentence,
+  sayText,
+  shortName,
+  table,
+} from "../screen/output.ts";
 import { type PlaceOptions, withAgreement, withLocal, withPlace } from "../place/place.ts";
-import { putAtPlaces, putBack } from "../writes/put-back.ts";
+import { bringAllBack } from "../writes/bring-all-back.ts";
 import { saveMemory, saveText } from "../writes/save.ts";
 import { settle } from "../writes/settle-conflict.ts";
 import { timeShown } from "../views/version-view.ts";
@@ -97,12 +106,46 @@ async function findAll(env: Environment, options: PlaceOptions): Promise<LocalCo
   });
 }
 
+/**
+ * Projects with alike texts may have conflicts with one id: the project that one stands in is
+ * meant, and where that has none, nobody knows which.
+ */
 async function find(env: Environment, id: string, options: PlaceOptions): Promise<LocalConflict> {
-  const found = (await findAll(env, options)).find((conflict) => conflict.id === id);
-  if (found) return found;
+  const found = (await findAll(env, options)).filter((conflict) => conflict.id === id);
+  const [first, ...more] = found;
+  if (!first) {
+    throw new CommandFailed(
+      `there is no conflict ${id}: \`memsync conflicts\` lists those there are`,
+    );
+  }
+  if (more.length === 0) return first;
+  const here = await projectHere(env);
+  const meant = found.find(({ document }) => document.name === here);
+  if (meant) return meant;
+  const places = found.map(({ document: { title, name } }) => `${title} (--project ${name})`);
   throw new CommandFailed(
-    `there is no conflict ${id}: \`memsync conflicts\` lists those there are`,
+    `${id} is a conflict of ${found.length} projects: say which, ${places.join(", ")}`,
   );
+}
+
+/** Undefined where one stands in no project. */
+async function projectHere(env: Environment): Promise<string | undefined> {
+  try {
+    return await withLocal(env, (db) => findProject(db, undefined, env));
+  } catch (thrown) {
+    if (thrown instanceof CommandFailed) return undefined;
+    throw thrown;
+  }
+}
+
+/** Which project was changed, for somebody who stands in none or in another one. */
+async function whereNote(
+  env: Environment,
+  { layer, name, title }: LocalDocument,
+  { project }: PlaceOptions,
+): Promise<string> {
+  if (layer !== "project" || project !== undefined) return "";
+  return name === (await projectHere(env)) ? "" : ` in ${shortName(title)}`;
 }
 
 async function list(env: Environment, options: Options): Promise<void> {
@@ -146,11 +189,15 @@ async function show(env: Environment, id: string, options: Options): Promise<voi
 
 async function restore(env: Environment, id: string, options: Options): Promise<void> {
   const conflict = await find(env, id, options);
+  let there = 0;
   if (conflict.kind === "memory") await restoreMemory(env, conflict, options);
-  else await restoreLines(env, conflict);
+  else there = await restoreLines(env, conflict);
   if (options.json) sayJson(conflictJson(conflict));
-  else if (conflict.kind === "text") say("put the lines back into the document");
-  else say(`restored "${conflict.losing.key}"; what it replaced is in its history`);
+  else if (conflict.kind === "text") {
+    const known = there === 0 ? "" : `; ${count(there, "line was", "lines were")} there already`;
+    const where = await whereNote(env, conflict.document, options);
+    say(`put the lines back into the document${where}${known}`);
+  } else say(`restored "${conflict.losing.key}"; what it replaced is in its history`);
 }
 
 async function restoreMemory(
@@ -165,8 +212,11 @@ async function restoreMemory(
   await saveMemory(env, place, losing.key, losing.value);
 }
 
-/** Only what has lines can be brought back; which of two versions is to stay, `choose` says. */
-async function restoreLines(env: Environment, conflict: TextConflict): Promise<void> {
+/**
+ * Only what has lines can be brought back; which of two versions is to stay, `choose` says. Gives
+ * how many of the lines were there already.
+ */
+async function restoreLines(env: Environment, conflict: TextConflict): Promise<number> {
   const { id, document, versions, content, record } = conflict;
   const missing = versions.filter(({ inText, text }) => !inText && text !== "");
   if (missing.length === 0 || record.kind === "format") {
@@ -181,12 +231,10 @@ async function restoreLines(env: Environment, conflict: TextConflict): Promise<v
         "held it, and `memsync doc restore REV` brings one back",
     );
   }
-  const text = missing.reduce((whole, { text: lines, places }) => {
-    if (places.length > 0) return putAtPlaces(whole, places);
-    return putBack(whole, lines, versions.find((each) => each.text !== lines)?.text ?? "");
-  }, content);
-  await saveText(env, document.name, content, text);
+  const { content: text, there } = bringAllBack(conflict, missing);
+  if (text !== content) await saveText(env, document.name, content, text);
   if (record.kind === "deletion" || record.kind === "elsewhere") await dismissIn(env, conflict);
+  return there;
 }
 
 async function choose(env: Environment, id: string, version: string, options: Options) {
@@ -209,14 +257,25 @@ async function choose(env: Environment, id: string, version: string, options: Op
   if (changes.length > 0) await saveText(env, document.name, content, ...changes);
   await dismissIn(env, conflict);
   if (options.json) sayJson({ ...conflictJson(conflict), chosen: Number(version) });
-  else saySentence(`version ${version} stands, and ${id} is settled once this is synced`);
+  else {
+    const { elsewhere } = settled;
+    const left =
+      elsewhere === undefined ? "" : `; \`${firstLine(elsewhere.trimEnd())}\` elsewhere stays`;
+    const where = await whereNote(env, document, options);
+    saySentence(
+      `version ${version} stands${where}, and ${id} is settled once this is synced${left}`,
+    );
+  }
 }
 
 async function dismiss(env: Environment, id: string, options: Options): Promise<void> {
   const conflict = await find(env, id, options);
   await dismissIn(env, conflict);
   if (options.json) sayJson(conflictJson(conflict));
-  else saySentence(`dismissed ${id}; no machine shows it any more once this is synced`);
+  else {
+    const where = await whereNote(env, conflict.document, options);
+    saySentence(`dismissed ${id}${where}; no machine shows it any more once this is synced`);
+  }
 }
 
 async function dismissIn(env: Environment, conflict: LocalConflict): Promise<void> {

@@ -6,13 +6,16 @@ import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata
 import { isOver, KEPT_KINDS } from "../../shared/replica/conflicts/over-conflict.ts";
 import { holdsAnyLine, holdsLines } from "../../shared/replica/text/standing-lines.ts";
 import {
+  type PlacedLines,
   parseTextConflict,
+  type TextConflictKind,
   type TextConflictRecord,
   type TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { shownForm } from "../../shared/replica/text/text-form.ts";
 import { readInbox } from "../../daemon/inbox/inbox.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { findVersion } from "./find-version.ts";
 import { type LocalDocument, listLocalDocuments } from "./local-documents.ts";
 import { currentOf, textHistory } from "./local-history.ts";
 import { type LosingVersion, listLosingVersions } from "./losing-versions.ts";
@@ -99,10 +102,10 @@ export function placedVersions(
   { kind, versions }: TextConflictRecord,
   content: string,
 ): PlacedVersion[] {
-  const holds = KEPT_KINDS.includes(kind) ? holdsAnyLine : holdsLines;
-  const held = versions.map(({ text }) => {
-    if (kind === "format") return text === JSON.stringify(shownForm(content));
-    return text !== "" && holds(content, text);
+  const held = versions.map((version, at) => {
+    const other = versions[1 - at] ?? version;
+    if (kind === "format") return version.text === JSON.stringify(shownForm(content));
+    return version.text !== "" && isHeld(kind, content, version, other);
   });
   return versions.map((version, at) => {
     const isThere = held[at] ?? false;
@@ -110,6 +113,24 @@ export function placedVersions(
     return { ...version, inText: version.text === "" ? !held[1 - at] : isThere };
   });
 }
+
+/** By its place where that is known again, else by what the lines say. */
+function isHeld(
+  kind: TextConflictKind,
+  content: string,
+  version: TextVersion,
+  other: TextVersion,
+): boolean {
+  const isAnyEnough = KEPT_KINDS.includes(kind);
+  const known = FOUND_BY_PLACE.has(kind) ? findVersion(content, version, other) : undefined;
+  if (!known) return (isAnyEnough ? holdsAnyLine : holdsLines)(content, version.text);
+  const isSaid = ({ text }: PlacedLines) => text.trim() !== "";
+  if (isAnyEnough) return known.found.some(({ place }) => isSaid(place));
+  return !known.missing.some(isSaid);
+}
+
+/** Of these a version is what stands at its place, not an equal line elsewhere. */
+const FOUND_BY_PLACE: ReadonlySet<TextConflictKind> = new Set(["both", "unseen", "twice"]);
 
 async function readRecords(db: Db, { id, name }: LocalDocument): Promise<TextConflictRecord[]> {
   const rows = await db

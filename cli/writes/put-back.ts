@@ -5,7 +5,9 @@ import {
   type TextForm,
   withoutMark,
 } from "../../shared/replica/text/text-form.ts";
+import { commonLines, hasWord } from "../../shared/replica/text/line-diff.ts";
 import { splitLines } from "../../daemon/files/text-lines.ts";
+import { type FoundLines, occurrences } from "../local/find-version.ts";
 
 /** A content taken apart, to put lines into it and to take lines out of it. */
 export interface OpenContent {
@@ -45,60 +47,83 @@ export function putBack(content: string, lines: string, neighbour: string): stri
   return spliceLines(open, end ?? open.lines.length, 0, lines);
 }
 
+/** A text, and how many lines of those that were to come into it were there. */
+export interface PutBack {
+  readonly content: string;
+  readonly there: number;
+}
+
 /**
  * The text with lines put back where they stood, and the blank lines that were beside them; at the
  * beginning what stood behind nothing.
  */
 export function putAtPlaces(content: string, places: readonly PlacedLines[]): string {
-  return places.reduce((text, { behind, text: lines, before = 0, after = 0 }) => {
-    const whole = `${"\n".repeat(before)}${lines}${"\n".repeat(after)}`;
-    const neighbour = withoutLast(behind, before);
-    if (neighbour !== "") return putBack(text, whole, neighbour);
-    return spliceLines(openContent(text), 0, 0, whole);
-  }, content);
+  return places.reduce(putWhole, content);
 }
+
+/** As `putAtPlaces`, but what somebody has put back there since comes no second time. */
+export function completeAtPlaces(content: string, places: readonly PlacedLines[]): PutBack {
+  let [text, there] = [content, 0];
+  for (const place of places) {
+    const partly = completed(text, place);
+    text = partly?.content ?? putWhole(text, place);
+    there += partly?.there ?? 0;
+  }
+  return { content: text, there };
+}
+
+function putWhole(content: string, { behind, text, before = 0, after = 0 }: PlacedLines): string {
+  const whole = `${"\n".repeat(before)}${text}${"\n".repeat(after)}`;
+  const neighbour = withoutLast(behind, before);
+  if (neighbour !== "") return putBack(content, whole, neighbour);
+  return spliceLines(openContent(content), 0, 0, whole);
+}
+
+/** The text with those lines of a place that lack there; undefined where none of them is there. */
+function completed(content: string, place: PlacedLines): PutBack | undefined {
+  const open = openContent(content);
+  const [lines, wanted] = [open.lines.map(withoutMark), saidLines(place.text)];
+  const neighbour = saidLines(place.behind).some((line) => line.trim() !== "");
+  const from = neighbour ? endOfNeighbour(open, place.behind) : 0;
+  if (from === undefined) return undefined;
+  const there = lines.slice(from, endOfRegion(lines, from, place));
+  const pairs = commonLines(wanted, there);
+  const said = pairs.filter(([at]) => hasWord(wanted[at] ?? ""));
+  if (said.length === 0) return undefined;
+  const spliced: string[] = [];
+  let [done, next] = [0, 0];
+  for (const [at, index] of [...pairs, [wanted.length, there.length] as const]) {
+    // What somebody has put among them stays where it is.
+    const lacking = wanted.slice(done, at);
+    spliced.push(...lacking, ...open.lines.slice(from + next, from + index));
+    if (at < wanted.length) spliced.push(open.lines[from + index] ?? "");
+    [done, next] = [at + 1, index + 1];
+  }
+  const rest = open.lines.slice(from + there.length);
+  const whole = [...open.lines.slice(0, from), ...spliced, ...rest].join("");
+  return { content: joinForm(whole, open.form), there: said.length };
+}
+
+/** The lines from `from` on that may be a place's: up to what is sure to be none of its own. */
+function endOfRegion(lines: readonly string[], from: number, place: PlacedLines): number {
+  const wanted = new Set(saidLines(place.text));
+  const { ahead } = place;
+  const isKnown = ahead === "" || (ahead !== undefined && lines.indexOf(ahead, from) !== -1);
+  const isOther = (line: string) => {
+    if (line.trim() === "" || wanted.has(line)) return false;
+    return !isKnown || line === ahead || HEADING.test(line);
+  };
+  const at = lines.slice(from).findIndex(isOther);
+  return at === -1 ? lines.length : from + at;
+}
+
+const HEADING = /^#{1,6}\s/;
 
 /** What lines stood behind, without the blank ones that are put back with them. */
 function withoutLast(behind: string, blanks: number): string {
   return splitLines(behind)
     .slice(0, blanks === 0 ? undefined : -blanks)
     .join("");
-}
-
-/** Lines of a text, by index. */
-export interface FoundLines {
-  readonly at: number;
-  readonly count: number;
-}
-
-/**
- * Where lines stand in a text: behind what they stood behind, or else where they stand once, not
- * far from there. Undefined where they are not there, or at several places of which nobody can say
- * which.
- */
-export function findPlace(
-  { lines }: OpenContent,
-  { behind, text }: PlacedLines,
-): FoundLines | undefined {
-  const [there, wanted, before] = [lines.map(withoutMark), saidLines(text), saidLines(behind)];
-  const found = occurrences(there, wanted);
-  const here = found.filter((at) => {
-    return before.length === 0 ? at === 0 : standsAt(there, at - before.length, before);
-  });
-  const [at] = here.length === 1 ? here : found;
-  if (at === undefined) return undefined;
-  const isSure = here.length === 1 || (found.length === 1 && isNear(there, at, before));
-  return isSure ? { at, count: wanted.length } : undefined;
-}
-
-/** So many lines may have come between lines and what they stood behind. */
-const NEAR_LINES = 8;
-
-/** Whether what lines stood behind is a little above them still, or nowhere any more. */
-function isNear(lines: readonly string[], at: number, behind: readonly string[]): boolean {
-  const neighbour = behind.findLast((line) => line.trim() !== "");
-  if (neighbour === undefined || !lines.includes(neighbour)) return true;
-  return lines.slice(Math.max(0, at - NEAR_LINES), at).includes(neighbour);
 }
 
 /** Lines of a place, and those blank ones that came with them, as far as they are still there. */
@@ -116,16 +141,6 @@ export function withBlanks(
 
 function saidLines(text: string): string[] {
   return splitLines(text).map(withoutMark);
-}
-
-function standsAt(lines: readonly string[], at: number, wanted: readonly string[]): boolean {
-  return at >= 0 && wanted.every((line, i) => lines[at + i] === line);
-}
-
-/** Where whole lines stand together. */
-function occurrences(lines: readonly string[], wanted: readonly string[]): number[] {
-  if (wanted.length === 0) return [];
-  return lines.flatMap((_, at) => (standsAt(lines, at, wanted) ? [at] : []));
 }
 
 /**

@@ -1,14 +1,16 @@
 import type {
-  PlacedLines,
+  TextConflictKind,
   TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { changeForm, joinForm, splitForm } from "../../shared/replica/text/text-form.ts";
-import { holdsAnyLine } from "../../shared/replica/text/standing-lines.ts";
+import { holdsLines } from "../../shared/replica/text/standing-lines.ts";
 import { CommandFailed } from "../screen/errors.ts";
+import { firstLine } from "../screen/output.ts";
+import { findBoth, type FoundVersion, findVersion, strangersAt } from "../local/find-version.ts";
 import type { PlacedVersion, TextConflict } from "../local/local-conflicts.ts";
 import {
-  findPlace,
   openContent,
+  completeAtPlaces,
   putAtPlaces,
   putBack,
   spliceLines,
@@ -17,15 +19,14 @@ import {
 } from "./put-back.ts";
 import { parseFormat } from "../views/text-format-view.ts";
 
-/** Stands behind nothing in any text: only lines that stand once are found by it. */
-const NOWHERE = "\0\n";
-
 /** What settling a conflict makes of a text, in two steps. */
 export interface Settled {
   /** Without either version. */
   readonly without: string;
   /** With the one that was chosen. */
   readonly content: string;
+  /** The other one where its lines stand at another place, too: they stay. */
+  readonly elsewhere?: string;
 }
 
 /**
@@ -33,7 +34,8 @@ export interface Settled {
  * Throws where it can't be said for sure which lines are meant, or where what is to come back was
  * too long to be kept in the conflict.
  */
-export function settle({ record, versions, content }: TextConflict, chosen: number): Settled {
+export function settle(conflict: TextConflict, chosen: number): Settled {
+  const { id, record, versions, content } = conflict;
   const [wanted, other] = [versions[chosen], versions[1 - chosen]];
   if (!wanted || !other) throw new CommandFailed("a conflict has two versions: choose 1 or 2");
   if (record.kind === "format") {
@@ -42,19 +44,71 @@ export function settle({ record, versions, content }: TextConflict, chosen: numb
       content: wanted.inText ? content : writtenAs(content, wanted, other),
     };
   }
+  if (record.kind === "moved" && wanted.inText) return { without: content, content };
+  if (other.cut) throw tooLong();
+  const there = findVersion(content, other, wanted);
+  if (!there) throw unsure(id);
   if (record.kind === "moved") {
-    if (wanted.inText) return { without: content, content };
-    const without = takeOut(content, other);
-    return { without: without.content, content: bringBack(without.content, wanted, without.at) };
+    const without = takeOut(content, there);
+    const missing = { found: [], missing: wanted.places };
+    return { without: without.content, content: bringBack(without, wanted, missing, record.kind) };
   }
-  const first = other.inText ? takeOut(content, other) : { content, at: undefined };
-  if (!wanted.inText || wanted.text === "") {
-    const brought = wanted.text === "" ? first.content : bringBack(first.content, wanted, first.at);
-    return { without: first.content, content: brought };
-  }
+  const here = findVersion(content, wanted, other);
   // Lines that can't be told from others stay as they are: they are what was chosen.
-  const anew = tryTakeOut(first.content, wanted)?.content ?? first.content;
-  return { without: anew, content: first.content };
+  if (!here && there.found.length === 0 && holdsLines(content, wanted.text)) {
+    return { without: content, content };
+  }
+  if (!here && LACKING.includes(record.kind) && wanted.places.length > 0) {
+    return { without: content, content: completeAtPlaces(content, wanted.places).content };
+  }
+  if (!here) throw wanted.cut ? tooLong() : unsure(id);
+  return settlePlaced(conflict, [wanted, other]);
+}
+
+/** Of versions each of which is known to be where it stood, or to be out. */
+function settlePlaced(
+  { id, record, content }: TextConflict,
+  versions: readonly [PlacedVersion, PlacedVersion],
+): Settled {
+  const found = findBoth(content, versions);
+  if (!found) throw unsure(id);
+  const line = findChanged(content, versions, found);
+  if (line !== undefined) throw changed(id, line);
+  const [[wanted, other], [here, there]] = [versions, found];
+  const left = takeOut(content, there);
+  const anew = takeOut(content, { ...there, found: [...there.found, ...here.found] });
+  const chosenText = bringBack(left, wanted, here, record.kind);
+  const isElsewhere = other.text.trim() !== "" && holdsLines(anew.content, other.text);
+  return {
+    without: here.found.length > 0 ? anew.content : left.content,
+    content: chosenText,
+    ...(isElsewhere && { elsewhere: other.text }),
+  };
+}
+
+/** What these lack may have come back in part: it is completed. */
+const LACKING: readonly TextConflictKind[] = ["deletion", "elsewhere"];
+
+/**
+ * A version that is not where it was may have been changed by hand: then a line stands there that
+ * is in none of the two, and leaving one version alone would leave that one beside it, untold.
+ */
+function findChanged(
+  content: string,
+  versions: readonly PlacedVersion[],
+  found: readonly FoundVersion[],
+): string | undefined {
+  if (versions.some(({ text }) => text === "")) return undefined;
+  for (const [at, { missing }] of found.entries()) {
+    const [version, other] = [versions[at], versions[1 - at]];
+    if (!version || !other || version.places.length === 0) continue;
+    const standing = found[1 - at]?.found[0]?.lines;
+    for (const place of missing) {
+      const [line] = strangersAt(content, { place, version, other, standing });
+      if (line !== undefined) return line;
+    }
+  }
+  return undefined;
 }
 
 /** The text in the chosen form: all its line endings are one, unless the versions agree in them. */
@@ -71,42 +125,34 @@ function writtenAs(content: string, wanted: TextVersion, other: TextVersion): st
   );
 }
 
-/** The text without a version's lines, and where the first of them stood. */
-function takeOut(content: string, version: TextVersion) {
-  if (version.cut) throw tooLong();
-  const taken = tryTakeOut(content, version);
-  if (!taken) throw unsure();
-  return taken;
-}
-
-function tryTakeOut(content: string, version: TextVersion) {
+/** The text without the lines that were found, and where the first of them stood. */
+function takeOut(content: string, { found }: FoundVersion) {
   const open = openContent(content);
   const gone = new Set<number>();
-  let first: number | undefined;
-  for (const place of placesOf(version)) {
-    const found = findPlace(open, place);
-    // What somebody has taken out since is out.
-    if (!found && !holdsAnyLine(content, place.text)) continue;
-    if (!found) return undefined;
-    const { at, count } = withBlanks(open, found, place);
+  for (const { lines, place } of found) {
+    const { at, count } = withBlanks(open, lines, place);
     for (let line = at; line < at + count; line++) gone.add(line);
-    first ??= at;
   }
-  const end = first;
-  const at = end === undefined ? undefined : end - [...gone].filter((line) => line < end).length;
-  return { content: withoutLines(open, gone), at };
-}
-
-function placesOf({ places, text }: TextVersion): readonly PlacedLines[] {
-  return places.length > 0 ? places : [{ behind: NOWHERE, text }];
+  const end = gone.size === 0 ? undefined : Math.min(...gone);
+  return { content: withoutLines(open, gone), at: end };
 }
 
 /** Beside what it stood beside, or where the other version was taken out. */
-function bringBack(content: string, { text, places, cut }: PlacedVersion, at: number | undefined) {
+function bringBack(
+  { content, at }: ReturnType<typeof takeOut>,
+  { text, places, cut }: PlacedVersion,
+  { found, missing }: FoundVersion,
+  kind: TextConflictKind,
+): string {
+  if (missing.length === 0) return content;
   if (cut) throw tooLong();
-  if (places.length > 0) return putAtPlaces(content, places);
-  if (at === undefined) return putBack(content, text, "");
-  return spliceLines(openContent(content), at, 0, text);
+  const restores = LACKING.includes(kind);
+  const isSamePlace = places.length === 0 || (kind === "both" && places.length === 1);
+  if (at !== undefined && found.length === 0 && isSamePlace)
+    return spliceLines(openContent(content), at, 0, text);
+  if (places.length > 0)
+    return restores ? completeAtPlaces(content, missing).content : putAtPlaces(content, missing);
+  return putBack(content, text, "");
 }
 
 function tooLong(): CommandFailed {
@@ -116,9 +162,16 @@ function tooLong(): CommandFailed {
   );
 }
 
-function unsure(): CommandFailed {
+function changed(id: string, line: string): CommandFailed {
+  return new CommandFailed(
+    `\`${firstLine(line)}\` stands where the two versions stood, and is in none of them: edit ` +
+      `the document as you want it, then \`memsync conflicts dismiss ${id}\``,
+  );
+}
+
+function unsure(id: string): CommandFailed {
   return new CommandFailed(
     "its lines have changed since, or stand at several places: edit the document as you want it, " +
-      "then `memsync conflicts dismiss ID`",
+      `then \`memsync conflicts dismiss ${id}\``,
   );
 }

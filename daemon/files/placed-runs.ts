@@ -1,4 +1,4 @@
-import { neighbourStart } from "../../shared/replica/text/neighbour-lines.ts";
+import { lineAhead, neighbourStart } from "../../shared/replica/text/neighbour-lines.ts";
 import type { PlacedLines } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { isBlank } from "./line-runs.ts";
 
@@ -21,7 +21,8 @@ export function placedRuns(
     told = end;
     const text = texts.slice(from, to).join("");
     const behind = texts.slice(neighbourStart(texts, from), from).join("");
-    places.push({ behind, text, ...blanks(from - start, end - to) });
+    const ahead = lineAhead(texts, to);
+    places.push({ behind, text, ahead, ...blanks(from - start, end - to) });
   }
   return places;
 }

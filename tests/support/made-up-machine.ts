@@ -94,8 +94,8 @@ export class MadeUpMachine {
     if (met.length > 0) this.#arrive({ ...NOTHING, brought: met }, now);
     for (const each of conflicts) {
       const versions = [
-        { text: each.mine, machine: this.name },
-        { text: each.theirs, machine: undefined },
+        { ...each.mine, machine: this.name },
+        { ...each.theirs, machine: undefined },
       ] as const;
       this.conflicts.push({ kind: "both", versions });
     }

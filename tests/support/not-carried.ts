@@ -18,6 +18,8 @@ export const NOT_CARRIED: ReadonlyMap<string, string> = new Map([
   ["a write made while another machine writes the same key ends equal", CONFLICTS],
   ["a new conflict is told by every command until `conflicts` was shown", CONFLICTS],
   ["nothing of it is seen over the interface", CONFLICTS],
+  ["choosing takes away no equal line of another section", CONFLICTS],
+  ["an id that two projects share means the one that one stands in", CONFLICTS],
   ["an export comes back byte for byte from an empty home", CONFLICTS],
   ["a project that is deleted is gone everywhere, and its files stay", UNPUBLISHED],
   ["a machine that was offline brings nothing back, and loses nothing", UNPUBLISHED],

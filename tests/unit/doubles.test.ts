@@ -94,7 +94,11 @@ describe("different changes at one place", () => {
     ];
     expect(mergedText(base, ours, theirs)).toBe(text("a", "mine", "no", "c"));
     expect(conflictsOf(base, ours, theirs)).toEqual([
-      { mine: "no\n", theirs: "mine\n", theirClient: 11 },
+      {
+        mine: { text: "no\n", places: [{ behind: "a\n", text: "no\n", ahead: "c\n" }] },
+        theirs: { text: "mine\n", places: [{ behind: "a\n", text: "mine\n", ahead: "c\n" }] },
+        theirClient: 11,
+      },
     ]);
   });
 

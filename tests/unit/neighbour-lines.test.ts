@@ -18,5 +18,7 @@ test("of a text that repeats itself no more lines are taken than are of use", ()
 
 test("lines of a save are placed so", () => {
   const lines = LINES.map((line) => `${line}\n`);
-  expect(placedRuns([6], lines, new Set())).toEqual([{ behind: "# B\n\n- run\n", text: "- x\n" }]);
+  expect(placedRuns([6], lines, new Set())).toEqual([
+    { behind: "# B\n\n- run\n", text: "- x\n", ahead: "- y\n" },
+  ]);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { TextConflict } from "../../cli/local/local-conflicts.ts";
+import { bringAllBack } from "../../cli/writes/bring-all-back.ts";
 import { settle } from "../../cli/writes/settle-conflict.ts";
 import type { TextConflictKind } from "../../shared/replica/conflicts/text-conflict-record.ts";
 
@@ -7,17 +8,18 @@ interface Side {
   readonly text: string;
   readonly inText: boolean;
   readonly behind?: string;
+  readonly ahead?: string;
 }
 
 function conflict(content: string, one: Side, other: Side, kind: TextConflictKind = "unseen") {
-  const versions = [one, other].map(({ text, inText, behind }) => ({
+  const versions = [one, other].map(({ text, inText, behind, ahead }) => ({
     text,
     inText,
     cut: false,
     machine: undefined,
     at: undefined,
     isStanding: inText,
-    places: behind === undefined ? [] : [{ behind, text }],
+    places: behind === undefined ? [] : [{ behind, text, ...(ahead !== undefined && { ahead }) }],
   }));
   return { kind: "text", record: { kind }, versions, content } as unknown as TextConflict;
 }
@@ -40,10 +42,11 @@ describe("choosing a version", () => {
     expect(() => settle(conflict("one\nnew\ntwo\n", changed, NONE), 1)).toThrow("changed since");
   });
 
-  test("is refused where the only equal line stands elsewhere: the one that was meant is out", () => {
+  test("takes out no equal line that stands elsewhere: the one that was meant is out", () => {
     const content = "# A\n\nfirst\nRun the tests.\n\n# B\n\nsecond\n";
-    const kept = { text: "Run the tests.\n", inText: true, behind: "second\n" };
-    expect(() => settle(conflict(content, kept, NONE), 1)).toThrow("changed since");
+    const kept = { text: "Run the tests.\n", inText: true, behind: "second\n", ahead: "" };
+    const settled = settle(conflict(content, kept, NONE), 1);
+    expect(settled).toEqual({ without: content, content, elsewhere: "Run the tests.\n" });
     const near = content.replace("second\n", "second\nnew\nRun the tests.\n");
     const parted = near.replace("first\nRun the tests.\n", "first\n");
     expect(settle(conflict(parted, kept, NONE), 1).content).toBe(
@@ -51,8 +54,109 @@ describe("choosing a version", () => {
     );
   });
 
+  const steps = (own: string) =>
+    `## Build\n\n- install\n${own}- pack\n\n## Test\n\n- start db\n- run tests\n- stop db\n`;
+  const place = { inText: true, behind: "- install\n", ahead: "- pack\n" };
+  const [tests, checks] = [
+    { ...place, text: "- run tests\n" },
+    { ...place, text: "- run checks\n" },
+  ];
+
+  test("of two leaves an equal line of another section, once its own was taken out by hand", () => {
+    const content = steps("- run checks\n");
+    expect(settle(conflict(content, tests, checks, "both"), 1).content).toBe(content);
+    const chosen = settle(conflict(content, tests, checks, "both"), 0);
+    expect(chosen).toEqual({ without: steps(""), content: steps("- run tests\n") });
+  });
+
+  test("of two takes out the one that is meant, whichever of the two stands first", () => {
+    for (const both of ["- run tests\n- run checks\n", "- run checks\n- run tests\n"]) {
+      for (const [at, { text }] of [tests, checks].entries()) {
+        const settled = settle(conflict(steps(both), tests, checks, "both"), at);
+        expect(settled).toMatchObject({ without: steps(""), content: steps(text) });
+      }
+    }
+  });
+
+  test("takes no line of the one for the other's that begins or ends alike", () => {
+    const [one, two] = [
+      { ...place, text: "- a\n" },
+      { ...place, text: "- a\n- b\n" },
+    ];
+    for (const both of ["- a\n- a\n- b\n", "- a\n- b\n- a\n"]) {
+      for (const [at, { text }] of [one, two].entries()) {
+        const settled = settle(conflict(steps(both), one, two, "both"), at);
+        expect(settled.content).toBe(steps(text));
+      }
+    }
+  });
+
+  test("is refused where an equal line followed on its own, and one of the two is gone", () => {
+    const twin = { ...tests, ahead: "- run tests\n" };
+    const [side, content] = [{ ...checks, ahead: twin.ahead }, "- run checks\n- run tests\n"];
+    expect(() => settle(conflict(steps(content), twin, side, "both"), 1)).toThrow("several places");
+  });
+
+  test("settles every place that two machines changed alike", () => {
+    const versions = [tests, checks].map(({ text }) => ({
+      text: text + text,
+      inText: true,
+      cut: false,
+      places: ["- install\n", "- start db\n"].map((behind) => ({ behind, text, ahead: "" })),
+    }));
+    const content = `- install\n${tests.text}${checks.text}- start db\n${tests.text}${checks.text}`;
+    const meant = { kind: "text", record: { kind: "both" }, versions, content } as unknown;
+    expect(settle(meant as TextConflict, 1).content).toBe(
+      `- install\n${checks.text}- start db\n${checks.text}`,
+    );
+  });
+
+  test("is refused where what named the place is gone, and equal lines stand elsewhere", () => {
+    const [section] = steps("").split("## Test");
+    const content = steps("").replace(section ?? "-", "");
+    const kept = { ...place, text: "- run tests\n" };
+    expect(() => settle(conflict(content, kept, NONE), 1)).toThrow("stand at several places");
+    const unplaced = [tests, checks].map(({ text }) => ({ text, inText: true }));
+    const [one, other] = unplaced as [Side, Side];
+    const without = steps("- run checks\n");
+    expect(() => settle(conflict(without, one, other, "both"), 1)).toThrow("several places");
+  });
+
+  test("is refused where a line stands beside it that is in no version", () => {
+    const mended = steps("- run tests -v\n- run checks\n");
+    for (const at of [0, 1]) {
+      const meant = conflict(mended, tests, checks, "both");
+      expect(() => settle(meant, at)).toThrow("`- run tests -v` stands where");
+    }
+    const below = { ...tests, ahead: "" };
+    const end = "- install\n- run checks\n- run tests -v\n";
+    expect(() => settle(conflict(end, below, { ...checks, ahead: "" }, "both"), 1)).toThrow("-v");
+    const added = steps("- run tests\n- run checks\n- and more\n");
+    expect(settle(conflict(added, tests, checks, "both"), 1).content).toBe(
+      steps("- run checks\n- and more\n"),
+    );
+  });
+
+  test("brings back no line that somebody has put back there since", () => {
+    const lines = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, at) => `- line ${from + at}\n`).join("");
+    const lost = { text: `\n## Sec\n\n${lines(0, 9)}`, inText: false, behind: "- keep\n" };
+    const whole = `# T\n\n- keep\n${lost.text}`;
+    for (const ahead of [undefined, ""]) {
+      const side = ahead === undefined ? lost : { ...lost, ahead };
+      const content = `# T\n\n- keep\n\n## Sec\n\n${lines(2, 5)}`;
+      const restored = conflict(content, NONE, side, "deletion");
+      expect(settle(restored, 1).content).toBe(whole);
+      const there = bringAllBack(restored, restored.versions.slice(1));
+      expect(there).toEqual({ content: whole, there: 4 });
+    }
+    const others = `# T\n\n- keep\n\n## Other\n\n- line 3\n`;
+    const beside = settle(conflict(others, NONE, { ...lost, ahead: "" }, "deletion"), 1);
+    expect(beside.content).toBe(`${whole}\n## Other\n\n- line 3\n`);
+  });
+
   test("puts a version that is not there in the place of the one that is", () => {
-    const there = { text: "- two of b\n", inText: true };
+    const there = { text: "- two of b\n", inText: true, behind: "- one\n" };
     const gone = { text: "- two of a\n", inText: false };
     const settled = settle(conflict("- one\n- two of b\n- three\n", there, gone, "both"), 1);
     expect(settled.content).toBe("- one\n- two of a\n- three\n");
@@ -110,7 +214,7 @@ describe("choosing a version", () => {
   });
 
   test("moves lines to where the other version has them", () => {
-    const standing = { text: "b\n", inText: true };
+    const standing = { text: "b\n", inText: true, behind: "c\n" };
     const wanted = { text: "b\n", inText: false, behind: "a\n" };
     const settled = settle(conflict("a\nc\nb\n", standing, wanted, "moved"), 1);
     expect(settled.content).toBe("a\nb\nc\n");

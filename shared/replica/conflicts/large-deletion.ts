@@ -1,5 +1,5 @@
 import { diffLines } from "../text/line-diff.ts";
-import { neighbourStart } from "../text/neighbour-lines.ts";
+import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import type { NewTextConflict, PlacedLines } from "./text-conflict-record.ts";
 import { plainLines } from "../text/text-form.ts";
 
@@ -58,7 +58,7 @@ function deletedPlaces(
   const places: PlacedLines[] = [];
   const left: string[] = [];
   let next = 0;
-  for (const { at, removed } of diffLines(old, young)) {
+  for (const { at, removed, from: start, added } of diffLines(old, young)) {
     left.push(...old.slice(next, at));
     next = at + removed;
     const lines = old.slice(at, at + removed).filter((line) => {
@@ -72,7 +72,9 @@ function deletedPlaces(
       .slice(Math.max(0, from))
       .map((line) => `${line}\n`)
       .join("");
-    places.push({ behind, text: lines.map((line) => `${line}\n`).join("") });
+    const said = lineAhead(young, start + added);
+    const ahead = said === "" ? "" : `${said}\n`;
+    places.push({ behind, text: lines.map((line) => `${line}\n`).join(""), ahead });
   }
   return places;
 }

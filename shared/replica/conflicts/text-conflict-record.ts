@@ -71,6 +71,11 @@ export const TEXT_CONFLICT_KINDS = [
 export interface PlacedLines {
   readonly behind: string;
   readonly text: string;
+  /**
+   * The first line with a word behind them that is not in the conflict; "" where there was none,
+   * left out where that was not kept.
+   */
+  readonly ahead?: string;
   /** How many blank lines directly before and after them came with them; 0 where left out. */
   readonly before?: number;
   readonly after?: number;
@@ -79,8 +84,8 @@ export interface PlacedLines {
 /** Nobody writes more blank lines in a row. */
 const BLANKS_MAX = 1000;
 
-/** More of what lines stood behind is not kept. */
-const BEHIND_LENGTH_MAX = 500;
+/** More of what lines stood behind is not kept, and no longer line that they stood ahead of. */
+export const BEHIND_LENGTH_MAX = 500;
 
 /**
  * What a document says of a place of its text about which two sides disagree. As metadata of the
@@ -225,9 +230,10 @@ function storedAs(
 }
 
 /** The text of places is the version's, in order. */
-function storedPlace({ behind, text, ...blanks }: PlacedLines): JsonObject {
+function storedPlace({ behind, text, ahead, ...blanks }: PlacedLines): JsonObject {
   const lines = text.split("\n").length - 1;
-  return { behind: lastLines(behind), lines, ...blanks };
+  const isKept = ahead !== undefined && ahead.length <= BEHIND_LENGTH_MAX;
+  return { behind: lastLines(behind), lines, ...(isKept && { ahead }), ...blanks };
 }
 
 /** Whole lines, so that they are found again; of one that is too long its end. */
@@ -288,7 +294,8 @@ function parsePlaces(value: JsonValue | undefined, text: string): PlacedLines[] 
     if (!isObject(place) || typeof place.behind !== "string") return [];
     if (typeof place.lines !== "number") return [];
     const own = lines.slice(from, from + place.lines);
-    places.push({ behind: place.behind, text: own.join(""), ...parseBlanks(place) });
+    const ahead = typeof place.ahead === "string" ? { ahead: place.ahead } : {};
+    places.push({ behind: place.behind, text: own.join(""), ...ahead, ...parseBlanks(place) });
     from += own.length;
   }
   return from === lines.length ? places : [];

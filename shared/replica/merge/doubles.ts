@@ -1,21 +1,29 @@
 import type * as Y from "yjs";
+import type { PlacedLines } from "../conflicts/text-conflict-record.ts";
 import { findPlaces, settledPlan } from "./clean-up-plan.ts";
 import { findClusters } from "./clusters.ts";
-import { type Doubles, joinDoubles, type Place } from "./doubled-lines.ts";
+import { type Doubles, joinDoubles, type Place, withoutDoubles } from "./doubled-lines.ts";
 import type { IdRanges } from "../text/id-ranges.ts";
 import { hasWord } from "../text/line-diff.ts";
 import { type MergedLine, type MergedText, readMergedText } from "./merged-lines.ts";
 import { asMadeOnce, findRepeatedMoves } from "./repeated-moves.ts";
+import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import { captureText, type TextSpan } from "../text/text.ts";
 import { DeltaBuilder, type DeltaStep } from "../text/text-delta.ts";
 import { clientAt, SpanList, SpanReader } from "../text/text-spans.ts";
 
 /** Two sides changed the same place differently. Both are in the text, one after the other. */
 export interface MetTexts {
-  readonly mine: string;
-  readonly theirs: string;
+  readonly mine: MetVersion;
+  readonly theirs: MetVersion;
   /** The client that wrote the first of their lines. */
   readonly theirClient: number;
+}
+
+/** The lines of one side, each with its line break, and where they stand. */
+export interface MetVersion {
+  readonly text: string;
+  readonly places: readonly PlacedLines[];
 }
 
 /** What a clean-up did. */
@@ -72,7 +80,47 @@ function findConflicts(ytext: Y.Text, merged: MergedText, doubles: Doubles): Met
     writers ??= captureText(ytext).spans;
     return clientAt(writers, line.from);
   };
-  return findPlaces(merged).flatMap((place) => findConflict(place, doubles, clientOf) ?? []);
+  const met = findPlaces(merged).flatMap((place) => findConflict(place, doubles, clientOf) ?? []);
+  if (met.length === 0) return [];
+  const after = withoutDoubles(merged.lines, doubles);
+  return met.map(({ mine, theirs, theirClient }) => {
+    const own = new Set([...mine, ...theirs]);
+    return {
+      mine: versionOf(mine, own, after),
+      theirs: versionOf(theirs, own, after),
+      theirClient,
+    };
+  });
+}
+
+/**
+ * Where lines stand in a text. Both sides' are `own`: they stand one after the other, and either
+ * may go, so the place of each is named by what is around both.
+ */
+function versionOf(
+  lines: readonly MergedLine[],
+  own: ReadonlySet<MergedLine>,
+  after: readonly MergedLine[],
+): MetVersion {
+  const around = after.filter((line) => !own.has(line)).map(({ text }) => `${text}\n`);
+  const [ofSide, runs] = [new Set(lines), new Map<number, string>()];
+  let passed = 0;
+  for (const line of after) {
+    if (!own.has(line)) passed++;
+    else if (ofSide.has(line)) runs.set(passed, `${runs.get(passed) ?? ""}${line.text}\n`);
+  }
+  const places = [...runs].map(([at, text]) => {
+    const behind = around.slice(neighbourStart(around, at), at).join("");
+    return { behind, text, ahead: lineAhead(around, at) };
+  });
+  return { text: places.map(({ text }) => text).join(""), places };
+}
+
+/** The lines of two sides that met at one place. */
+interface MetLines {
+  readonly mine: readonly MergedLine[];
+  readonly theirs: readonly MergedLine[];
+  readonly theirClient: number;
 }
 
 /**
@@ -83,7 +131,7 @@ function findConflict(
   place: Place,
   doubles: Doubles,
   clientOf: (line: MergedLine) => number,
-): MetTexts | undefined {
+): MetLines | undefined {
   if (!place.replaced && !place.lines.some((line) => doubles.dropped.has(line))) return undefined;
   const own = place.lines.filter((line) => !doubles.dropped.has(line) && !doubles.kept.has(line));
   const mine = own.filter(({ side }) => side === "mine");
@@ -91,11 +139,7 @@ function findConflict(
   const isSaid = place.replaced ? (text: string) => text.trim() !== "" : hasWord;
   const [theirFirst] = theirs.filter(({ text }) => isSaid(text));
   if (!theirFirst || !mine.some(({ text }) => isSaid(text))) return undefined;
-  return { mine: textOf(mine), theirs: textOf(theirs), theirClient: clientOf(theirFirst) };
-}
-
-function textOf(lines: readonly MergedLine[]): string {
-  return lines.map(({ text }) => `${text}\n`).join("");
+  return { mine, theirs, theirClient: clientOf(theirFirst) };
 }
 
 function rearrangement({ text, lines }: MergedText, { dropped, moved }: Doubles) {

@@ -3,7 +3,7 @@ import { holdsAny, type IdRanges } from "../text/id-ranges.ts";
 import { hasWord } from "../text/line-diff.ts";
 import { type MergedLine, readMergedText } from "./merged-lines.ts";
 import { type MovedLines, linesTwice, movedByOne, movedRuns, type Writer } from "./moved-lines.ts";
-import { neighbourStart } from "../text/neighbour-lines.ts";
+import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import { textRuns } from "../text/text.ts";
 
 /** Lines that one side put where they stand, and that the other side wanted to be rid of. */
@@ -13,6 +13,8 @@ export interface KeptEdit {
   readonly text: string;
   /** The lines before them that name the place; "" at the beginning. */
   readonly behind: string;
+  /** The first line with a word behind them; "" where there is none. */
+  readonly ahead: string;
   /** Where the first of them begins in the visible text. */
   readonly at: number;
 }
@@ -79,10 +81,12 @@ function movedEdits(lines: readonly MergedLine[], moved: MovedLines): MovedTwice
 
 function keptEdit(lines: readonly MergedLine[], by: Writer, [first, end]: readonly number[]) {
   const kept = lines.slice(first, end);
+  const rest = lines.slice(end).map(({ text }) => `${text}\n`);
   return {
     by,
     text: kept.map(({ text }) => `${text}\n`).join(""),
     behind: linesBefore(lines, first ?? 0),
+    ahead: lineAhead(rest, 0),
     at: kept[0]?.from ?? 0,
   };
 }

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import * as Y from "yjs";
-import { type MetTexts, removeDoubles } from "./doubles.ts";
+import { type MetTexts, type MetVersion, removeDoubles } from "./doubles.ts";
 import { TEXT_FORM_KEY } from "../document/document.ts";
 import type { Entry } from "../document/entry-index.ts";
 import type { IdRanges } from "../text/id-ranges.ts";
@@ -49,8 +49,28 @@ export async function cleanUpText<Tables extends ReplicaTables>(
   const { met, conflicts } = document.change("local", () =>
     removeDoubles(document.text, mine, theirs),
   );
-  const found = conflicts.map((conflict) => bothConflict(context, open, conflict));
+  const found = sameOnce(conflicts).map((conflict) => bothConflict(context, open, conflict));
   return { met, conflicts: await recordConflicts(context, open, found) };
+}
+
+/** One for all places that were changed alike, so that choosing settles each of them. */
+function sameOnce(conflicts: readonly MetTexts[]): MetTexts[] {
+  const known = new Map<string, MetTexts>();
+  for (const conflict of conflicts) {
+    const key = JSON.stringify([conflict.mine.text, conflict.theirs.text]);
+    const first = known.get(key);
+    const joined = first && {
+      ...first,
+      mine: joinVersions(first.mine, conflict.mine),
+      theirs: joinVersions(first.theirs, conflict.theirs),
+    };
+    known.set(key, joined ?? conflict);
+  }
+  return [...known.values()];
+}
+
+function joinVersions(one: MetVersion, other: MetVersion): MetVersion {
+  return { text: one.text + other.text, places: [...one.places, ...other.places] };
 }
 
 /**
@@ -141,8 +161,8 @@ function bothConflict<Tables extends ReplicaTables>(
   const replica = db as unknown as Kysely<ReplicaTables>;
   const there = isHere ? writer.machine : machineOf(replica, id, document, theirClient);
   const versions = [
-    { text: mine, machine: writer.machine },
-    { text: theirs, machine: there },
+    { ...mine, machine: writer.machine },
+    { ...theirs, machine: there },
   ] as const;
   return { kind: "both", versions };
 }
@@ -182,7 +202,7 @@ function keptVersion<Tables extends ReplicaTables>(
   return {
     text: edits.map(({ text }) => text).join(""),
     machine: isHere ? writer.machine : machineOf(replica, id, document, client),
-    places: edits.map(({ behind, text }) => ({ behind, text })),
+    places: edits.map(({ behind, text, ahead }) => ({ behind, text, ahead })),
   };
 }
 

@@ -13,6 +13,14 @@ export function neighbourStart(lines: readonly string[], at: number): number {
   return from;
 }
 
+/**
+ * The first line from `to` on that has a word: what the lines before it stood ahead of. "" where
+ * nothing more is said.
+ */
+export function lineAhead(lines: readonly string[], to: number): string {
+  return lines.slice(to).find(hasWord) ?? "";
+}
+
 /** Whether the lines [from, to) stand together at another place as well. */
 function standsElsewhere(lines: readonly string[], from: number, to: number): boolean {
   const isThere = (start: number) => {

@@ -1,0 +1,39 @@
+import { findVersion } from "../local/find-version.ts";
+import type { PlacedVersion, TextConflict } from "../local/local-conflicts.ts";
+import { openContent, type PutBack, completeAtPlaces, putBack, spliceLines } from "./put-back.ts";
+
+/** The text of a conflict with versions that are not in it, both of which it is to have. */
+export function bringAllBack(conflict: TextConflict, missing: readonly PlacedVersion[]): PutBack {
+  return missing.reduce<PutBack>(
+    (done, version) => {
+      const other = conflict.versions.find((each) => each !== version);
+      const put = bringOneBack(done.content, version, other);
+      return { content: put.content, there: done.there + put.there };
+    },
+    { content: conflict.content, there: 0 },
+  );
+}
+
+/** Behind the other version where that stands at the same place, else where its lines stood. */
+function bringOneBack(
+  content: string,
+  version: PlacedVersion,
+  other: PlacedVersion | undefined,
+): PutBack {
+  const { places, text } = version;
+  if (places.length === 0) {
+    return { content: putBack(content, text, other?.text ?? ""), there: 0 };
+  }
+  const behind = placeOf(version);
+  const standing =
+    other && behind !== undefined && behind === placeOf(other)
+      ? findVersion(content, other, version)?.found[0]?.lines
+      : undefined;
+  if (!standing) return completeAtPlaces(content, places);
+  const at = standing.at + standing.count;
+  return { content: spliceLines(openContent(content), at, 0, text), there: 0 };
+}
+
+function placeOf({ places }: PlacedVersion): string | undefined {
+  return places.length === 1 ? places[0]?.behind : undefined;
+}
