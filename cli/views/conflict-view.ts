@@ -102,7 +102,7 @@ function textLines({ document, foundAt, record, versions }: TextConflict): strin
 }
 
 const CONFLICT_WORDS = {
-  both: "two machines changed these lines differently, in the document",
+  both: "these lines were changed in two ways at once, in the document",
   unseen: "a save undid what others had changed less than a minute before, in the document",
   moved: "two machines put these lines in different places, in the document",
   format: "two ways of writing down the document",
