@@ -74,7 +74,7 @@ export async function applyEdit(
   const both = intersection(gone, byMe);
   const removed = both.size === 0 ? [] : piecesOf(seen);
   const moved = findMovedLines(document.text, { mine, theirs, both, removed });
-  const { met, conflicts } = await cleanUpText(context, open, { mine, theirs });
+  const { met, conflicts } = await cleanUpText(context, open, { mine, theirs, both });
   const deleted = { both, mine: byMe, theirs: gone };
   // What the file has shown and the save lacks is told by whoever kept it.
   const unshown = rangesOutside(before, shown);

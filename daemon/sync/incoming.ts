@@ -166,7 +166,7 @@ export async function applyRemote(
     const vanished = [...textIn(unheard), ...removed];
     const sides = { mine, theirs, both, removed, vanished };
     const moved = findMovedLines(open.document.text, sides);
-    const { met } = await cleanUpText(context, open, { mine, theirs });
+    const { met } = await cleanUpText(context, open, { mine, theirs, both });
     // At first contact all is unheard of, and who deleted what when is not known.
     if (ackedSeq > 0) {
       const deleted = { both, mine: byMe, theirs: difference(byThem, gone) };

@@ -195,6 +195,24 @@ test("an open conflict about the same line elsewhere hides no other", async () =
   expect(await b.conflicts()).toEqual(await a.conflicts());
 });
 
+test("a line that one edits while the other settles it otherwise is told, looked at late, too", async () => {
+  const { a, b } = await pair();
+  await a.save(GUIDE.replace("make.", "yarn."));
+  await b.save(GUIDE.replace("make.", "pnpm."));
+  await exchange([a, b]);
+  for (const each of [a, b]) each.pass(120_000);
+  const met = await a.doc();
+  await a.save(met.replace("Use yarn.\n", "").replace("Use pnpm.\n", ""));
+  await a.save(met.replace("Use yarn.\n", ""));
+  b.put(met.replace("yarn.", "yarn 4."));
+  await b.receive(a);
+  await exchange([a, b]);
+  expect(await a.doc()).toBe(met.replace("yarn.", "yarn 4."));
+  const told = (await a.conflicts()).map(({ versions }) => versions.map(({ text }) => text));
+  expect(told).toContainEqual(["Use pnpm.\n", "Use yarn 4.\n"]);
+  expect(await b.conflicts()).toEqual(await a.conflicts());
+});
+
 test("a line that each writes at a place of its own is told, and one command leaves one", async () => {
   const { a, b } = await pair();
   const line = "Ask before a release.\n";

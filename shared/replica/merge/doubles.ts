@@ -3,6 +3,7 @@ import type { PlacedLines } from "../conflicts/text-conflict-record.ts";
 import { findPlaces, settledPlan } from "./clean-up-plan.ts";
 import { findClusters } from "./clusters.ts";
 import { type Doubles, joinDoubles, type Place, withoutDoubles } from "./doubled-lines.ts";
+import { gravesOf } from "./kept-edits.ts";
 import type { IdRanges } from "../text/id-ranges.ts";
 import { hasWord } from "../text/line-diff.ts";
 import { type MergedLine, type MergedText, readMergedText } from "./merged-lines.ts";
@@ -42,14 +43,21 @@ export interface CleanUp {
  * inserted, `theirs` the other's, everything else is their common base.
  *
  * Either side may clean up, with the same outcome, and once cleaned a text stays as it is. Lines
- * that lost the break between them in the merge get one again.
+ * that lost the break between them in the merge get one again. `both`: the ids of what both sides
+ * deleted, as far as that is known; what either put in its place is a conflict wherever it stands.
  */
-export function removeDoubles(ytext: Y.Text, mine: IdRanges, theirs: IdRanges): CleanUp {
+export function removeDoubles(
+  ytext: Y.Text,
+  mine: IdRanges,
+  theirs: IdRanges,
+  both: IdRanges = new Map(),
+): CleanUp {
   const read = readMergedText(ytext, mine, theirs);
   const merged = { ...read, lines: asMadeOnce(ytext, read, [mine, theirs]) };
   const moves = findRepeatedMoves(ytext, merged, [mine, theirs]);
   const doubles = joinDoubles(findClusters(merged, moves).map((one) => settledPlan(one)));
-  const conflicts = findConflicts(ytext, merged, doubles);
+  const places = placesIn(ytext, merged, both);
+  const conflicts = findConflicts(ytext, { places, lines: merged.lines }, doubles);
   const met = spansOf(ytext, doubles.kept);
   apply(ytext, rearrangement(merged, doubles));
   const removed = merged.lines.filter((line) => doubles.dropped.has(line));
@@ -73,16 +81,30 @@ function apply(ytext: Y.Text, steps: readonly DeltaStep[]): void {
   if (steps.some((step) => !("retain" in step))) ytext.applyDelta([...steps]);
 }
 
-/** Those of the places that both sides inserted something at, as far as the plan leaves it. */
-function findConflicts(ytext: Y.Text, merged: MergedText, doubles: Doubles): MetTexts[] {
+/** The places at which both sides inserted something, and what either did to the base there. */
+function placesIn(ytext: Y.Text, merged: MergedText, both: IdRanges): Place[] {
+  const graves = [...gravesOf(ytext, both)];
+  return findPlaces(merged).map((place) => {
+    const [from, to] = [place.lines[0]?.from ?? 0, place.lines.at(-1)?.to ?? 0];
+    const isByBoth = !place.cleaned && graves.some((at) => from <= at && at <= to);
+    return isByBoth ? { ...place, replaced: true } : place;
+  });
+}
+
+/** Those of the places that are in conflict, as far as the plan leaves it. */
+function findConflicts(
+  ytext: Y.Text,
+  { places, lines }: { readonly places: readonly Place[]; readonly lines: readonly MergedLine[] },
+  doubles: Doubles,
+): MetTexts[] {
   let writers: readonly TextSpan[] | undefined;
   const clientOf = (line: MergedLine) => {
     writers ??= captureText(ytext).spans;
     return clientAt(writers, line.from);
   };
-  const met = findPlaces(merged).flatMap((place) => findConflict(place, doubles, clientOf) ?? []);
+  const met = places.flatMap((place) => findConflict(place, doubles, clientOf) ?? []);
   if (met.length === 0) return [];
-  const after = withoutDoubles(merged.lines, doubles);
+  const after = withoutDoubles(lines, doubles);
   return met.map(({ mine, theirs, theirClient }) => {
     const own = new Set([...mine, ...theirs]);
     return {

@@ -114,7 +114,8 @@ interface Graves {
   readonly theirs: ReadonlySet<number>;
 }
 
-function gravesOf(ytext: Y.Text, deleted: IdRanges): ReadonlySet<number> {
+/** Where in the visible text these deleted characters would stand. */
+export function gravesOf(ytext: Y.Text, deleted: IdRanges): ReadonlySet<number> {
   const graves = new Set<number>();
   if (deleted.size === 0) return graves;
   let at = 0;

@@ -42,12 +42,12 @@ export interface CleanedText {
 export async function cleanUpText<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   open: OpenDocument,
-  { mine, theirs }: Pick<MetSides, "mine" | "theirs">,
+  { mine, theirs, both }: Pick<MetSides, "mine" | "theirs"> & { readonly both?: IdRanges },
 ): Promise<CleanedText> {
   if (mine.size === 0 || theirs.size === 0) return { met: [], conflicts: [] };
   const { document } = open;
   const { met, conflicts } = document.change("local", () =>
-    removeDoubles(document.text, mine, theirs),
+    removeDoubles(document.text, mine, theirs, both),
   );
   const found = sameOnce(conflicts).map((conflict) => bothConflict(context, open, conflict));
   return { met, conflicts: await recordConflicts(context, open, found) };
