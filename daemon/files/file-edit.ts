@@ -8,7 +8,7 @@ import { piecesOf } from "../../shared/replica/text/removed-text.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { type CapturedText, mergeIntoText } from "../../shared/replica/text/text.ts";
 import { cleanUpText, tellKeptEdits } from "../../shared/replica/merge/text-conflicts.ts";
-import { equalForms, splitForm } from "../../shared/replica/text/text-form.ts";
+import { plainLines, equalForms, splitForm } from "../../shared/replica/text/text-form.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import type { FileState } from "./file-state.ts";
 import { noteMetLines } from "./met-lines.ts";
@@ -78,7 +78,9 @@ export async function applyEdit(
   const deleted = { both, mine: byMe, theirs: gone };
   // What the file has shown and the save lacks is told by whoever kept it.
   const unshown = rangesOutside(before, shown);
-  const kept = await tellKeptEdits(context, open, { mine, theirs: unshown, deleted }, moved);
+  const known = new Set(plainLines(seen.text));
+  const sides = { mine, theirs: unshown, deleted, taken: { mine: known, theirs: known } };
+  const kept = await tellKeptEdits(context, open, sides, moved);
   await noteMetLines(context, open, met);
   return { base, conflicts: [...conflicts, ...kept] };
 }

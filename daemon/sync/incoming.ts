@@ -8,6 +8,8 @@ import {
   intersection,
 } from "../../shared/replica/text/id-ranges.ts";
 import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
+import { wholeLines } from "../../shared/replica/text/removed-text.ts";
+import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { noteMetLines } from "../files/met-lines.ts";
@@ -150,6 +152,7 @@ export async function applyRemote(
   const unheard = await unheardOf(context.db, open, ackedSeq);
   const held = heldClocks(open);
   const gone = unheard && deletedText(open);
+  const stood = new Set(unheard && plainLines(open.document.content()));
   const admission = open.applyUpdate(update, REPLICA_BYTES_MAX);
   if (admission.kind === "missing") return "the service's update builds on what is not held here";
   if (admission.kind === "refused") {
@@ -162,7 +165,7 @@ export async function applyRemote(
     // What both deleted is not known in the echo of what this machine sent.
     const isEcho = intersection(mine, textRangesOf(update)).size > 0;
     const both = isEcho || ackedSeq === 0 ? NONE : intersection(byMe, byThem);
-    const removed = both.size === 0 ? [] : await removedSince(context.db, open.id, ackedSeq);
+    const removed = await removedSince(context.db, open.id, ackedSeq);
     const vanished = [...textIn(unheard), ...removed];
     const sides = { mine, theirs, both, removed, vanished };
     const moved = findMovedLines(open.document.text, sides);
@@ -170,7 +173,8 @@ export async function applyRemote(
     // At first contact all is unheard of, and who deleted what when is not known.
     if (ackedSeq > 0) {
       const deleted = { both, mine: byMe, theirs: difference(byThem, gone) };
-      await tellKeptEdits(context, open, { mine, theirs, deleted }, moved);
+      const taken = { mine: wholeLines(removed, byMe), theirs: stood };
+      await tellKeptEdits(context, open, { mine, theirs, deleted, taken }, moved);
     }
     await noteMetLines(context, open, met);
   }

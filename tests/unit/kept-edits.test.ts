@@ -213,6 +213,43 @@ test("a line that one edits while the other settles it otherwise is told, looked
   expect(await b.conflicts()).toEqual(await a.conflicts());
 });
 
+test("a section that both move is told, also where a diff takes the smaller part for the moved one", async () => {
+  for (const isFirst of [true, false]) {
+    const { a, b } = await pair();
+    const build = "## Build\n\nUse make.\nThen strip.\n\n";
+    await a.save(`${build}${GUIDE.replace(build, "")}`);
+    await b.save(`${GUIDE.replace(build, "")}\n${build.trimEnd()}\n`);
+    if (isFirst) await a.receive(b);
+    await exchange([a, b]);
+    const [moved] = await a.conflicts();
+    expect([moved?.kind, moved?.versions.map(({ text }) => text.trim())]).toEqual([
+      "moved",
+      [build.trim(), build.trim()],
+    ]);
+    const places = moved?.versions.map(({ places: [place] }) => place?.behind.trim());
+    expect(places).toEqual(["", GUIDE.trim().split("\n").at(-1)]);
+    expect(await b.conflicts()).toEqual(await a.conflicts());
+    await lab.end();
+    lab = new FollowedClones();
+  }
+});
+
+test("sections that each moves to a place of its own are no conflict", async () => {
+  const { a, b } = await pair();
+  const section = (name: string, lines: number) =>
+    `## ${name}\n\n${Array.from({ length: lines }, (_, at) => `${name} ${at}.\n`).join("")}\n`;
+  const [one, two, three] = [section("One", 2), section("Two", 4), section("Three", 3)];
+  const end = section("End", 8);
+  await a.save(`# T\n\n${one}${two}${three}${end}`);
+  await exchange([a, b]);
+  for (const each of [a, b]) each.pass(120_000);
+  await a.save(`# T\n\n${two}${three}${end}${one}`);
+  await b.save(`# T\n\n${one}${three}${two}${end}`);
+  await exchange([a, b]);
+  expect(await a.doc()).toBe(`# T\n\n${three}${two}${end}${one}`);
+  expect(await a.conflicts()).toEqual([]);
+});
+
 test("a line that each writes at a place of its own is told, and one command leaves one", async () => {
   const { a, b } = await pair();
   const line = "Ask before a release.\n";

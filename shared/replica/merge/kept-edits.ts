@@ -2,6 +2,7 @@ import type * as Y from "yjs";
 import { holdsAny, type IdRanges } from "../text/id-ranges.ts";
 import { hasWord } from "../text/line-diff.ts";
 import { type MergedLine, readMergedText } from "./merged-lines.ts";
+import { type CrossedMove, findCrossedMoves, type TakenLines } from "./crossed-moves.ts";
 import { type MovedLines, linesTwice, movedByOne, movedRuns, type Writer } from "./moved-lines.ts";
 import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import { textRuns } from "../text/text.ts";
@@ -22,10 +23,18 @@ export interface KeptEdit {
 /** Lines that both sides moved or wrote, and that stand at two places now. */
 export type MovedTwice = Readonly<Record<Writer, readonly KeptEdit[]>>;
 
+/** Lines that each side moved, to different places: they stand at one of them. */
+export interface MovedApart {
+  readonly standing: KeptEdit;
+  /** The same lines where the other side had them. */
+  readonly other: KeptEdit;
+}
+
 /** What is to be told of two sides that have met. */
 export interface KeptOfSides {
   readonly edits: readonly KeptEdit[];
   readonly twice: MovedTwice | undefined;
+  readonly apart: readonly MovedApart[];
 }
 
 /** What two sides deleted of that which was there before. */
@@ -42,17 +51,20 @@ export interface MetSides {
   readonly mine: IdRanges;
   readonly theirs: IdRanges;
   readonly deleted: DeletedBySides;
+  /** What each side took from where it stood, as far as that is known. */
+  readonly taken?: TakenLines;
 }
 
 /**
  * The places where one side replaced lines that the other deleted, or put lines between two that
  * the other deleted, or to which it moved them: what was put there stays, though it is all that is
  * left of what the other side wanted to be rid of, or has moved elsewhere. And what both moved to
- * two places, or wrote there. `moved` is what `findMovedLines` gave before a clean-up.
+ * two places, or wrote there, and what each moved elsewhere. `moved` is what `findMovedLines` gave
+ * before a clean-up.
  */
 export function findKeptEdits(
   ytext: Y.Text,
-  { mine, theirs, deleted }: MetSides,
+  { mine, theirs, deleted, taken }: MetSides,
   moved: MovedLines | undefined,
 ): KeptOfSides {
   const graves = {
@@ -62,15 +74,29 @@ export function findKeptEdits(
   };
   const hasGraves = graves.both.size + graves.mine.size + graves.theirs.size > 0;
   const isByBoth = mine.size > 0 && theirs.size > 0;
-  if (!hasGraves && !moved && !isByBoth) return { edits: [], twice: undefined };
+  if (!hasGraves && !moved && !isByBoth) return { edits: [], twice: undefined, apart: [] };
   const { lines } = readMergedText(ytext, mine, theirs);
   const inPlace = editsInPlace(lines, graves);
   const alone = moved && movedEdits(lines, movedByOne(moved));
   const twice = movedEdits(lines, linesTwice(lines, moved));
+  const crossed = taken && isByBoth ? findCrossedMoves(lines, taken, graves) : [];
   return {
     edits: [...inPlace, ...(alone?.mine ?? []), ...(alone?.theirs ?? [])],
     twice: twice.mine.length > 0 ? twice : undefined,
+    apart: crossed.map((each) => movedApart(lines, each)),
   };
+}
+
+function movedApart(
+  lines: readonly MergedLine[],
+  { by, standing, beside }: CrossedMove,
+): MovedApart {
+  const there = keptEdit(lines, by, standing);
+  const [first, end] = standing;
+  const around = [...lines.slice(0, first), ...lines.slice(end)];
+  const at = beside > first ? beside - (end - first) : beside;
+  const place = keptEdit(around, by === "mine" ? "theirs" : "mine", [at, at]);
+  return { standing: there, other: { ...place, text: there.text, at: lines[beside]?.from ?? 0 } };
 }
 
 function movedEdits(lines: readonly MergedLine[], moved: MovedLines): MovedTwice {

@@ -4,7 +4,13 @@ import { type MetTexts, type MetVersion, removeDoubles } from "./doubles.ts";
 import { TEXT_FORM_KEY } from "../document/document.ts";
 import type { Entry } from "../document/entry-index.ts";
 import type { IdRanges } from "../text/id-ranges.ts";
-import { findKeptEdits, type KeptEdit, type MetSides, type MovedTwice } from "./kept-edits.ts";
+import {
+  findKeptEdits,
+  type KeptEdit,
+  type MetSides,
+  type MovedApart,
+  type MovedTwice,
+} from "./kept-edits.ts";
 import { historyTime } from "../history/history-clock.ts";
 import { machineOf } from "../log/machines.ts";
 import type { MovedLines } from "./moved-lines.ts";
@@ -85,8 +91,8 @@ export async function tellKeptEdits<Tables extends ReplicaTables>(
   sides: MetSides,
   moved: MovedLines | undefined,
 ): Promise<string[]> {
-  const { edits, twice } = findKeptEdits(open.document.text, sides, moved);
-  if (edits.length === 0 && !twice) return [];
+  const { edits, twice, apart } = findKeptEdits(open.document.text, sides, moved);
+  if (edits.length === 0 && !twice && apart.length === 0) return [];
   const content = open.document.content();
   const known = listTextConflicts(open.document).filter((each) => {
     return each.kind !== "deletion" && !isOver(each, content);
@@ -95,6 +101,7 @@ export async function tellKeptEdits<Tables extends ReplicaTables>(
   const untold = edits.filter((edit) => !isTold(edit));
   const found = untold.map((edit) => keptConflict(context, open, edit));
   if (twice) found.push(twiceConflict(context, open, twice));
+  found.push(...apart.map((each) => apartConflict(context, open, each)));
   return await recordConflicts(context, open, found);
 }
 
@@ -187,6 +194,15 @@ function twiceConflict<Tables extends ReplicaTables>(
     kind: "twice",
     versions: [keptVersion(context, open, mine), keptVersion(context, open, theirs)],
   };
+}
+
+function apartConflict<Tables extends ReplicaTables>(
+  context: WriteContext<Tables>,
+  open: OpenDocument,
+  { standing, other }: MovedApart,
+): NewTextConflict {
+  const stands = { ...keptVersion(context, open, [standing]), isStanding: true };
+  return { kind: "moved", versions: [stands, keptVersion(context, open, [other])] };
 }
 
 function keptVersion<Tables extends ReplicaTables>(

@@ -1,0 +1,59 @@
+import { hasWord } from "../text/line-diff.ts";
+import type { MergedLine } from "./merged-lines.ts";
+import { movedRuns, type Writer } from "./moved-lines.ts";
+
+/** For each side the lines that it took from where they stood: what it wrote of them is moved. */
+export type TakenLines = Readonly<Record<Writer, ReadonlySet<string>>>;
+
+/** Where in the visible text what each side deleted would stand. */
+export type DeletedBy = Readonly<Record<Writer, ReadonlySet<number>>>;
+
+/** Lines that one side moved away from beside those that the other moved there. */
+export interface CrossedMove {
+  /** Whose move of the lines stands. */
+  readonly by: Writer;
+  /** Where they stand. */
+  readonly standing: readonly [first: number, end: number];
+  /** The line before which the other side had them: it put its own moved lines beside them. */
+  readonly beside: number;
+}
+
+/**
+ * One side moved lines over a section that the other side moved elsewhere: they stand where they
+ * stood, as if they had not been moved. A diff makes the smaller part the moved one, so that one of
+ * two moves of a section would leave no trace. Where the other side moved several sections nobody
+ * can say which is meant, and nothing is found.
+ */
+export function findCrossedMoves(
+  lines: readonly MergedLine[],
+  taken: TakenLines,
+  deleted: DeletedBy,
+): CrossedMove[] {
+  const [mine, theirs] = [movedBy(lines, "mine", taken), movedBy(lines, "theirs", taken)];
+  return [
+    ...crossings(lines, { by: "theirs", runs: theirs, others: mine }, deleted),
+    ...crossings(lines, { by: "mine", runs: mine, others: theirs }, deleted),
+  ];
+}
+
+type Run = readonly [first: number, end: number];
+
+function movedBy(lines: readonly MergedLine[], by: Writer, taken: TakenLines): Run[] {
+  const moved = [...taken[by]].filter((line) => hasWord(line));
+  return movedRuns(lines, by, new Set(moved));
+}
+
+function crossings(
+  lines: readonly MergedLine[],
+  { by, runs, others }: { by: Writer; runs: readonly Run[]; others: readonly Run[] },
+  deleted: DeletedBy,
+): CrossedMove[] {
+  const [standing, ...more] = runs;
+  if (!standing || more.length > 0) return [];
+  return others.flatMap(([first, end]) => {
+    const [from, to] = [lines[first]?.from ?? 0, lines[end - 1]?.to ?? 0];
+    const isOver = (at: number) => deleted.mine.has(at) && deleted.theirs.has(at);
+    if (isOver(from)) return [{ by, standing, beside: first }];
+    return isOver(to) ? [{ by, standing, beside: end }] : [];
+  });
+}
