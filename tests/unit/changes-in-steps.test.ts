@@ -89,6 +89,16 @@ describe("a second clean-up changes nothing", () => {
     }
   });
 
+  test("where each part is settled, and all of them together are not", () => {
+    const saves = [
+      ["a\n- e\n", "a\na\n- e\na\n"],
+      ["a\n- e\n", "# f\n- e\n- e\n```ts\n"],
+    ];
+    const { text, textCleanedAgain } = mergeInSteps("a\n", saves, [0, 1]);
+    expect(textCleanedAgain).toBe(text);
+    expect(mergeInSteps("a\n", saves, [1, 0]).text).toBe(text);
+  });
+
   test("however many saves it took, and whoever cleans up", () => {
     fc.assert(
       fc.property(anyForks(anyTerminatedText(), 4), ({ base, edits }) => {

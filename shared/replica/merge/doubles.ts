@@ -1,8 +1,8 @@
-import type * as Y from "yjs";
+import * as Y from "yjs";
 import type { PlacedLines } from "../conflicts/text-conflict-record.ts";
 import { findPlaces, settledPlan } from "./clean-up-plan.ts";
 import { findClusters } from "./clusters.ts";
-import { type Doubles, joinDoubles, type Place, withoutDoubles } from "./doubled-lines.ts";
+import { type Doubles, joinDoubles, NONE, type Place, withoutDoubles } from "./doubled-lines.ts";
 import { gravesOf } from "./kept-edits.ts";
 import type { IdRanges } from "../text/id-ranges.ts";
 import { hasWord } from "../text/line-diff.ts";
@@ -52,16 +52,42 @@ export function removeDoubles(
   theirs: IdRanges,
   both: IdRanges = new Map(),
 ): CleanUp {
-  const read = readMergedText(ytext, mine, theirs);
-  const merged = { ...read, lines: asMadeOnce(ytext, read, [mine, theirs]) };
-  const moves = findRepeatedMoves(ytext, merged, [mine, theirs]);
-  const doubles = joinDoubles(findClusters(merged, moves).map((one) => settledPlan(one)));
+  const sides = [mine, theirs] as const;
+  const { merged, doubles: found } = planDoubles(ytext, sides);
+  const doubles = isSettled(ytext, sides, rearrangement(merged, found)) ? found : NONE;
   const places = placesIn(ytext, merged, both);
   const conflicts = findConflicts(ytext, { places, lines: merged.lines }, doubles);
   const met = spansOf(ytext, doubles.kept);
   apply(ytext, rearrangement(merged, doubles));
   const removed = merged.lines.filter((line) => doubles.dropped.has(line));
   return { removed: removed.map((line) => line.text), met, conflicts };
+}
+
+type Sides = readonly [mine: IdRanges, theirs: IdRanges];
+
+function planDoubles(ytext: Y.Text, [mine, theirs]: Sides) {
+  const read = readMergedText(ytext, mine, theirs);
+  const merged = { ...read, lines: asMadeOnce(ytext, read, [mine, theirs]) };
+  const moves = findRepeatedMoves(ytext, merged, [mine, theirs]);
+  const doubles = joinDoubles(findClusters(merged, moves).map((one) => settledPlan(one)));
+  return { merged, doubles };
+}
+
+/**
+ * Whether a second clean-up would find nothing. Each part's plan was tried by itself; what they
+ * come to together may look as if both had written what one side wrote twice.
+ */
+function isSettled(ytext: Y.Text, sides: Sides, steps: readonly DeltaStep[]): boolean {
+  const { doc } = ytext;
+  const [name] = [...(doc?.share ?? [])].find(([, type]) => Object.is(type, ytext)) ?? [];
+  if (!doc || name === undefined || steps.every((step) => "retain" in step)) return true;
+  const trial = new Y.Doc();
+  Y.applyUpdate(trial, Y.encodeStateAsUpdate(doc));
+  const copy = trial.getText(name);
+  copy.applyDelta([...steps]);
+  const { dropped, moved } = planDoubles(copy, sides).doubles;
+  trial.destroy();
+  return dropped.size === 0 && moved.size === 0;
 }
 
 function spansOf(ytext: Y.Text, lines: ReadonlySet<MergedLine>): readonly TextSpan[] {
