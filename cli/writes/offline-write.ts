@@ -44,13 +44,32 @@ export async function writeToInbox(
   home: Home,
   work: (db: Kysely<DaemonTables>) => Promise<InboxWrite | readonly InboxWrite[] | undefined>,
 ): Promise<boolean> {
-  const { result: isWritten, hasDaemon } = await changeHome(home, async (db) => {
+  const { result, hasDaemon } = await changeHome(home, async (db) => {
     const writes = [(await work(db)) ?? []].flat();
     for (const write of writes) await appendToInbox(db, write);
-    return writes.length > 0;
+    return { isWritten: writes.length > 0, why: await whyToBeHeld(db, writes) };
   });
-  if (isWritten && !hasDaemon) sayAside(WAITS_FOR_DAEMON);
+  const { isWritten, why } = result;
+  if (isWritten && !hasDaemon) sayAside(why === undefined ? WAITS_FOR_DAEMON : heldLater(why));
   return isWritten;
+}
+
+/** Why the daemon will keep a memory back when it takes it from the inbox. */
+async function whyToBeHeld(
+  db: Kysely<DaemonTables>,
+  writes: readonly InboxWrite[],
+): Promise<string | undefined> {
+  for (const write of writes) {
+    if (write.kind !== "memory" || write.value === undefined || write.allowSecret) continue;
+    const { memoryReason } = await import("../../daemon/held/judge.ts");
+    const reason = await memoryReason(db, { key: write.key, value: write.value }, []);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
+
+function heldLater(why: string): string {
+  return `saved here, and held once the daemon runs: ${why}; \`memsync held\` shows it then`;
 }
 
 const WAITS_FOR_DAEMON = "saved; will be sent when the daemon runs: `memsync start`";

@@ -71,7 +71,14 @@ scenario("without a daemon each write says that it waits, and with one none does
   }
   // What was not there is not deleted, and nothing waits.
   expect((await machine.run(["rm", "key"])).stderr).toBe('memsync: there is no memory "key"\n');
+  const secret = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
+  const { stderr } = await machine.run(["set", "deploy", `token ${secret}`]);
+  expect(stderr).toMatch(
+    /^memsync: saved here, and held once the daemon runs: looks like a GitHub/,
+  );
+  expect(stderr).not.toContain(secret);
   await machine.up();
+  expect(await machine.memsync("held")).toContain("deploy");
   for (const args of writes.slice(0, 3)) {
     expect([args, await machine.run(args)]).toMatchObject([args, { status: 0, stderr: "" }]);
   }
