@@ -159,6 +159,12 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   const deleted = deletionStatus(deletion);
   if (json) sayJson({ dir: linked.dir, project_id: projectId, name, write, remote, deleted });
   else saySentence(`linked ${linked.dir} to ${name} (${projectId})${at}`);
+  if (flags.file !== undefined) {
+    sayAside(
+      `${flags.file} and the project's text are one from now on: what either has alone comes into ` +
+        "the other, and `memsync conflicts` shows it",
+    );
+  }
   if (deletion) sayAside(wasDeleted(name, deletion));
   await sayMeant(env, dir, linked.dir);
   for (const gone of linked.gone) {
