@@ -263,7 +263,10 @@ export class LinkedFolders {
     const projectId = chosen.projectId ?? randomProjectId(book.world);
     // Whoever agreed to writing meant that folder and no other.
     const write = options.write ?? (!replaced && former?.write === true);
-    const link: Link = { dir, projectId, name: identity.name, write, file: options.file };
+    // A repository that is called otherwise by now is the same project, by the name that it has.
+    const isNamedSo = identity.kind !== "none" && identity.projectId === projectId;
+    const name = former?.projectId === projectId && !isNamedSo ? former.name : identity.name;
+    const link: Link = { dir, projectId, name, write, file: options.file };
     const others = this.#links.filter((each) => each.dir !== dir && each.projectId === projectId);
     const binding = { project: projectId, remote: options.remote, former, others };
     const dirs = [dir, ...(options.remote === undefined ? [] : others.map((each) => each.dir))];

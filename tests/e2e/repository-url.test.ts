@@ -8,7 +8,7 @@ import { waitFor } from "../support/wait-for.ts";
 const emulator = sharedEmulator();
 const FILE = "CLAUDE.md";
 const OLD_URL = "https://example.com/team/app.git";
-const NEW_URL = "https://example.org/team/app.git";
+const NEW_URL = "https://example.org/team/renamed.git";
 
 /** A machine that follows a repository whose `origin` is at the first URL. */
 async function startOne(lab: Lab, account: string): Promise<Machine> {
@@ -37,7 +37,7 @@ function idIn(note: string): string {
 
 scenario("a project stays what it is when its remote gets another URL", async (lab) => {
   const machine = await startOne(lab, "url");
-  const { id } = await machine.projectOf();
+  const { id, name } = await machine.projectOf();
   await lab.git.run(machine.folder, "remote", "set-url", "origin", NEW_URL);
   const note = await untilNoted(machine);
   await machine.memsync("link");
@@ -45,7 +45,7 @@ scenario("a project stays what it is when its remote gets another URL", async (l
   expect((await machine.projectOf()).id).toBe(id);
   await machine.down();
   await machine.up();
-  expect((await machine.projectOf()).id).toBe(id);
+  expect(await machine.projectOf()).toMatchObject({ id, name });
   expect(idIn(await untilNoted(machine))).toBe(idIn(note));
   expect(await machine.memsync("status")).toContain(idIn(note));
 });
