@@ -62,9 +62,11 @@ export class LinkedPlace {
     const derivedId = identity.kind === "none" ? undefined : identity.projectId;
     const isDerived = derivedId === undefined || derivedId === projectId;
     const evidence = isDerived ? identity.kind : "chosen";
-    this.#known = { place, evidence, derivedId, rootCommit: undefined, change: undefined };
-    const known = this.#known;
+    const rootCommit = undefined;
+    const known: KnownPlace = { place, evidence, derivedId, rootCommit, change: undefined };
     await this.#store.write(({ db }) => putKnownPlace(db, dir, known));
+    // Not before: what a failing disk did not take is to be written at the next look.
+    this.#known = known;
     return HERE;
   }
 
