@@ -161,8 +161,8 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   else saySentence(`linked ${linked.dir} to ${name} (${projectId})${at}`);
   if (flags.file !== undefined) {
     sayAside(
-      `${flags.file} and the project's text are one from now on: what either has alone comes into ` +
-        "the other, and `memsync conflicts` shows it",
+      `${flags.file} and the project's text are one from now on: what either has alone comes ` +
+        "into the other, and `memsync conflicts` shows it",
     );
   }
   if (deletion) sayAside(wasDeleted(name, deletion));
