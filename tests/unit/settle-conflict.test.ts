@@ -188,6 +188,17 @@ describe("choosing a version", () => {
     expect(settle(conflict(renamed, NONE, lost), 1).content).toContain("- run\n- gone\n");
   });
 
+  test("puts a moved section where the other machine had moved it", () => {
+    const section = "## Build\n\nUse make.\n";
+    const content = `# T\n\nintro\n\n## Test\n\nUse make test.\n\n${section}`;
+    const there = { text: section, inText: true, behind: "Use make test.\n\n" };
+    const first = { text: section, inText: false, behind: "" };
+    const moved = settle(conflict(content, first, there, "moved"), 0).content;
+    expect(moved.startsWith(`${section}# T\n`)).toBe(true);
+    expect(moved.split(section)).toHaveLength(2);
+    expect(settle(conflict(content, first, there, "moved"), 1).content).toBe(content);
+  });
+
   test("finds lines however they end, and leaves the endings of all others", () => {
     const [there, gone] = [
       { text: "b\n", inText: true, behind: "a\n" },
