@@ -14,6 +14,7 @@ const SYNCED: UnitStatus = { memories: 1, waiting: 0, contacted: true, refused: 
 function remote(service: Partial<ServiceStatus>, own: Partial<UnitStatus> = {}): RemoteStatus {
   const well: ServiceStatus = {
     name: "https://memory.example.com",
+    state: "connected",
     online: true,
     live: true,
     plain: false,
