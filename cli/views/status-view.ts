@@ -137,6 +137,7 @@ function contactLine(remote: RemoteStatus, home: string, time: Time): string {
       said.push(plain ? PLAIN_NOTE : NO_SOCKET_NOTE);
       return `${name}   ${["answers", ...last, ...said].join("; ")}`;
     case "connecting":
+      if (contact !== null) return `${name}   ${["connecting", ...last, ...said].join("; ")}`;
       return `${name}   connecting: not reached yet; ${saved} and goes when it is`;
     case "offline":
       return `${name}   offline: ${[why, ...last].join("; ")}; ${saved} and goes when it is back`;

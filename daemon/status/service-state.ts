@@ -11,7 +11,7 @@ export type ServiceState =
   | "reconnecting"
   /** It answers, and offers no live socket: it is asked about changes in turn. */
   | "asked"
-  /** No call was answered, and none has failed yet. */
+  /** No call was answered and none has failed yet, or the first live socket is being opened. */
   | "connecting"
   /** It does not answer. */
   | "offline"
@@ -36,5 +36,6 @@ export function serviceState({ name, isBlocked, contact }: ServiceFacts): Servic
   if (tokenRefused) return "token-refused";
   if (name === EMBEDDED) return "embedded";
   if (socket === "live") return "connected";
-  return plain || socket === "absent" ? "asked" : "reconnecting";
+  if (plain || socket === "absent") return "asked";
+  return socket === undefined ? "connecting" : "reconnecting";
 }

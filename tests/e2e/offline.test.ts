@@ -51,7 +51,7 @@ scenario("a service that goes away is never without a word for it", async (lab) 
   network.restore();
   await b.run(["sync"]);
   await untilShown(/ connected$/);
-  const states = ["connected", "reconnecting", "offline"];
+  const states = ["connecting", "connected", "reconnecting", "offline"];
   expect([...seen].filter((word) => !states.includes(word))).toEqual([]);
 });
 

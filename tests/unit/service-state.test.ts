@@ -32,7 +32,7 @@ const WORDS = [
   "connected",
   "reconnecting",
   "answers",
-  "connecting: ",
+  "connecting",
   "offline: ",
   "refuses the token ",
   "can't be called: ",
@@ -68,7 +68,7 @@ test("a service that answered last and whose socket is gone is reconnecting", ()
     serviceState({ name: URL, isBlocked: false, contact: { ...contact, socket, ...others } });
   expect(stateWith("live")).toBe("connected");
   expect(stateWith("down")).toBe("reconnecting");
-  expect(stateWith(undefined)).toBe("reconnecting");
+  expect(stateWith(undefined)).toBe("connecting");
   expect(stateWith("absent")).toBe("asked");
   expect(stateWith("down", { plain: true })).toBe("asked");
   expect(stateWith("refused", { tokenRefused: true })).toBe("token-refused");
