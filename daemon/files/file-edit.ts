@@ -7,7 +7,13 @@ import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
 import { piecesOf } from "../../shared/replica/text/removed-text.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { type CapturedText, mergeIntoText } from "../../shared/replica/text/text.ts";
-import { cleanUpText, tellKeptEdits } from "../../shared/replica/merge/text-conflicts.ts";
+import {
+  cleanUpText,
+  tellKeptEdits,
+  tellSharedVersions,
+} from "../../shared/replica/merge/text-conflicts.ts";
+import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version.ts";
+import type { TextConflictRecord } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { plainLines, equalForms, splitForm } from "../../shared/replica/text/text-form.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import type { FileState } from "./file-state.ts";
@@ -54,13 +60,15 @@ export interface TextChange {
   readonly lines: string;
   /** What the file has shown, where that is more. */
   readonly shown?: CapturedText;
+  /** The conflicts that were open before anything of the change was recorded. */
+  readonly disagreed?: readonly TextConflictRecord[];
 }
 
 /** Makes the change from `seen` to `lines` in the document, and cleans up what meets there. */
 export async function applyEdit(
   context: Context,
   open: OpenDocument,
-  { seen, lines, shown = seen }: TextChange,
+  { seen, lines, shown = seen, disagreed = listOpenConflicts(open.document) }: TextChange,
 ): Promise<AppliedEdit> {
   const { document } = open;
   const before = document.captureText();
@@ -81,8 +89,9 @@ export async function applyEdit(
   const known = new Set(plainLines(seen.text));
   const sides = { mine, theirs: unshown, deleted, taken: { mine: known, theirs: known } };
   const kept = await tellKeptEdits(context, open, sides, moved);
+  const shared = await tellSharedVersions(context, open, disagreed);
   await noteMetLines(context, open, met);
-  return { base, conflicts: [...conflicts, ...kept] };
+  return { base, conflicts: [...conflicts, ...kept, ...shared] };
 }
 
 function idsBetween(client: number, from: number, to: number): IdRanges {

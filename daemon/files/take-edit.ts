@@ -1,6 +1,7 @@
 import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { historyTime } from "../../shared/replica/history/history-clock.ts";
 import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
+import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { holdsAnyLine } from "../../shared/replica/text/standing-lines.ts";
@@ -73,6 +74,7 @@ export async function takeEdit(
     ? plainEdit(base, lines)
     : planSave({ ...facts, live: document.captureText() });
   document.setTextForm(changedForm(document.textForm(), known.form, form), context.now);
+  const disagreed = listOpenConflicts(document);
   // Before the edit, which finds the same places without knowing whose they are.
   const told = await record(
     context,
@@ -80,7 +82,8 @@ export async function takeEdit(
     [...plan.conflicts, ...formatConflict(known, file, unseen, machine)],
     file.content,
   );
-  const edit = await applyEdit(context, open, { seen: plan.base, lines: plan.lines, shown: base });
+  const change = { seen: plan.base, lines: plan.lines, shown: base, disagreed };
+  const edit = await applyEdit(context, open, change);
   const saved = isSure ? [] : withLeftOut(edit.base, lines, plan);
   return {
     state: { hash: file.hash, base: isSure ? edit.base : joinLines(saved), form },

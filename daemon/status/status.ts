@@ -18,6 +18,7 @@ import type { PlaceChange } from "../files/place-store.ts";
 import type { Polled } from "../watch/watch-trouble.ts";
 import type { SyncEngine } from "../sync/engine.ts";
 import { readPlainStatus, type StatusNote } from "../plain/plain-status.ts";
+import { type ServiceState, serviceState } from "./service-state.ts";
 import {
   countUnacknowledged,
   isPlain,
@@ -106,6 +107,7 @@ export interface UnlinkedProject extends Omit<ProjectStatus, "name"> {
 /** How it stands with a service, which is named by its address, or `embedded`. */
 export interface ServiceStatus {
   readonly name: string;
+  readonly state: ServiceState;
   readonly online: boolean;
   readonly live: boolean;
   /** It implements the published interface and nothing else. */
@@ -256,17 +258,20 @@ async function wasPlain(
 }
 
 function serviceStatus({ service, engine }: OpenRemote): ServiceStatus {
-  const { online, live, plain, tokenRefused, lastContactAt, unansweredSince, message } =
-    engine.contact;
+  const { contact } = engine;
+  const { online, plain, tokenRefused, lastContactAt, unansweredSince, message } = contact;
+  const { name } = service;
+  const isBlocked = service.isBlocked === true;
   return {
-    name: service.name,
+    name,
+    state: serviceState({ name, isBlocked, contact }),
     online,
-    live,
+    live: contact.socket === "live",
     plain,
     last_contact_at: timeOf(lastContactAt),
     unanswered_since: timeOf(unansweredSince),
     message: message ?? null,
-    blocked: service.isBlocked === true,
+    blocked: isBlocked,
     token_refused: online && tokenRefused,
     requests: requestsLeft(service.budget),
     held_back: heldBackOf(engine),

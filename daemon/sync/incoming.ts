@@ -7,6 +7,7 @@ import {
   type IdRanges,
   intersection,
 } from "../../shared/replica/text/id-ranges.ts";
+import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version.ts";
 import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
 import { wholeLines } from "../../shared/replica/text/removed-text.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
@@ -19,6 +20,7 @@ import {
   heldClocks,
   tellForms,
   tellKeptEdits,
+  tellSharedVersions,
   textIn,
   textRangesOf,
 } from "../../shared/replica/merge/text-conflicts.ts";
@@ -149,6 +151,7 @@ export async function applyRemote(
   const held = heldClocks(open);
   const gone = unheard && deletedText(open);
   const stood = new Set(unheard && plainLines(open.document.content()));
+  const disagreed = unheard ? listOpenConflicts(open.document) : [];
   const admission = open.applyUpdate(update, REPLICA_BYTES_MAX);
   if (admission.kind === "missing") return { code: "update-gap" };
   if (admission.kind === "refused") return { code: "update-unacceptable", said: admission.message };
@@ -170,6 +173,7 @@ export async function applyRemote(
       const taken = { mine: wholeLines(removed, byMe), theirs: stood };
       await tellKeptEdits(context, open, { mine, theirs, deleted, taken }, moved);
     }
+    await tellSharedVersions(context, open, disagreed);
     await noteMetLines(context, open, met);
   }
   return undefined;

@@ -16,6 +16,7 @@ import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import {
+  forgetTextConflict,
   listTextConflicts,
   type TextConflictRecord,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
@@ -156,6 +157,12 @@ export class FollowedMachine {
   async conflicts(): Promise<TextConflictRecord[]> {
     return await this.#store.write(async (context) => {
       return listTextConflicts((await context.open(ADDRESS)).document);
+    });
+  }
+
+  async dismiss(conflict: string): Promise<void> {
+    await this.#store.write(async (context) => {
+      forgetTextConflict((await context.open(ADDRESS)).document, conflict);
     });
   }
 

@@ -33,6 +33,7 @@ export function madeUpProject(at: number, fields: Partial<ProjectStatus> = {}): 
 export function madeUpStatus(projects: readonly ProjectStatus[]): DaemonStatus {
   const service = {
     name: "https://memory.example.com",
+    state: "connected" as const,
     online: true,
     live: true,
     plain: false,

@@ -21,6 +21,7 @@ const SYNCED: UnitStatus = {
 function remote(service: Partial<ServiceStatus>, own: Partial<UnitStatus> = {}): RemoteStatus {
   const well: ServiceStatus = {
     name: "https://memory.example.com",
+    state: "connected",
     online: true,
     live: true,
     plain: false,

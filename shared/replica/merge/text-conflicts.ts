@@ -18,13 +18,13 @@ import type { OpenDocument } from "../store/open-document.ts";
 import type { WriteContext } from "../store/write-context.ts";
 import type { ReplicaTables } from "../log/tables.ts";
 import {
-  listTextConflicts,
   type NewTextConflict,
   type NewVersion,
   recordTextConflict,
+  type TextConflictRecord,
   type TextVersion,
 } from "../conflicts/text-conflict-record.ts";
-import { isOver } from "../conflicts/over-conflict.ts";
+import { findSharedVersions, listOpenConflicts } from "../conflicts/shared-version.ts";
 import type { RemovedText } from "../text/removed-text.ts";
 import { textRuns } from "../text/text.ts";
 import { plainLines, readForm } from "../text/text-form.ts";
@@ -93,15 +93,27 @@ export async function tellKeptEdits<Tables extends ReplicaTables>(
 ): Promise<string[]> {
   const { edits, twice, apart } = findKeptEdits(open.document.text, sides, moved);
   if (edits.length === 0 && !twice && apart.length === 0) return [];
-  const content = open.document.content();
-  const known = listTextConflicts(open.document).filter((each) => {
-    return each.kind !== "deletion" && !isOver(each, content);
-  });
+  const known = listOpenConflicts(open.document).filter(({ kind }) => kind !== "deletion");
   const isTold = (edit: KeptEdit) => known.some(({ versions }) => isToldBy(versions, edit));
   const untold = edits.filter((edit) => !isTold(edit));
   const found = untold.map((edit) => keptConflict(context, open, edit));
   if (twice) found.push(twiceConflict(context, open, twice));
   found.push(...apart.map((each) => apartConflict(context, open, each)));
+  return await recordConflicts(context, open, found);
+}
+
+/**
+ * Records a conflict of what two machines put in the place of lines that both keep; see
+ * `findSharedVersions`. Belongs in the transaction in which they met, behind all that tells of it.
+ * `before`: what `listOpenConflicts` gave before. Gives their ids.
+ */
+export async function tellSharedVersions<Tables extends ReplicaTables>(
+  context: WriteContext<Tables>,
+  open: OpenDocument,
+  before: readonly TextConflictRecord[],
+): Promise<string[]> {
+  if (before.length === 0) return [];
+  const found = findSharedVersions(before, listOpenConflicts(open.document));
   return await recordConflicts(context, open, found);
 }
 

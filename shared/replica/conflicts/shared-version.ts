@@ -1,0 +1,70 @@
+import { hasWord } from "../text/line-diff.ts";
+import { plainLines } from "../text/text-form.ts";
+import type { ReplicaDocument } from "../document/document.ts";
+import { isOver } from "./over-conflict.ts";
+import {
+  listTextConflicts,
+  type NewTextConflict,
+  type TextConflictKind,
+  type TextConflictRecord,
+  type TextVersion,
+} from "./text-conflict-record.ts";
+
+/** The kinds in which one version was put in the place of the other. */
+const REPLACING: readonly TextConflictKind[] = ["both", "unseen"];
+
+/** The conflicts that nothing has settled yet. */
+export function listOpenConflicts(document: ReplicaDocument): TextConflictRecord[] {
+  const records = listTextConflicts(document);
+  if (records.length === 0) return [];
+  const content = document.content();
+  return records.filter((record) => !isOver(record, content));
+}
+
+/**
+ * Two machines that each put something in the place of the same lines, which stay until somebody
+ * says, disagree with each other as well: once those lines go both of their conflicts are over,
+ * and what the two wrote would stand side by side untold. Like theirs it is over once one of the
+ * versions is gone. `before`: the conflicts that were open
+ * before the two met, `after`: those that are open now.
+ */
+export function findSharedVersions(
+  before: readonly TextConflictRecord[],
+  after: readonly TextConflictRecord[],
+): NewTextConflict[] {
+  const known = new Set(before.map(({ id }) => id));
+  const replacing = after.filter(({ kind }) => REPLACING.includes(kind));
+  const [old, come] = [
+    replacing.filter(({ id }) => known.has(id)),
+    replacing.filter(({ id }) => !known.has(id)),
+  ];
+  return old.flatMap((one) => come.flatMap((other) => conflictBetween(one, other) ?? []));
+}
+
+function conflictBetween(
+  one: TextConflictRecord,
+  other: TextConflictRecord,
+): NewTextConflict | undefined {
+  for (const [at, shared] of one.versions.entries()) {
+    const twin = other.versions.findIndex((version) => isSame(version, shared));
+    const [mine, theirs] = [one.versions[1 - at], other.versions[1 - twin]];
+    if (twin === -1 || !mine || !theirs || isSame(mine, theirs)) continue;
+    if (mine.text === theirs.text || mine.cut || theirs.cut) return undefined;
+    return { kind: "unseen", versions: [newVersion(mine), newVersion(theirs)] };
+  }
+  return undefined;
+}
+
+/** The same lines at the same place. */
+function isSame(one: TextVersion, other: TextVersion): boolean {
+  return one.text !== "" && one.text === other.text && placeOf(one) === placeOf(other);
+}
+
+/** The lines with a word that a version's lines stand behind. */
+function placeOf({ places }: TextVersion): string {
+  return places.map(({ behind }) => plainLines(behind).findLast(hasWord) ?? "").join("\n");
+}
+
+function newVersion({ text, machine, at, places }: TextVersion): NewTextConflict["versions"][0] {
+  return { text, machine, ...(at !== undefined && { at }), ...(places.length > 0 && { places }) };
+}
