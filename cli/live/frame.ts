@@ -71,7 +71,7 @@ function titleLine({ columns }: Screen): string {
 
 function happenedLine({ at, activity }: Happened, { columns }: Screen): string {
   const line = cut(`${clockShown(at)}  ${shownPlainly(activityLine(activity))}`, columns - 1);
-  const isBad = activity.event === "offline";
+  const isBad = activity.event === "offline" || activity.event === "refused";
   const isAsking = activity.event === "conflict" || activity.event === "held";
   return isBad ? styled("red", line) : isAsking ? styled("yellow", line) : line;
 }

@@ -15,6 +15,8 @@ function cellsOf(activity: Activity): string[] {
   switch (activity.event) {
     case "connected":
       return [activity.service];
+    case "refused":
+      return [activity.service, `the token: ${activity.reason ?? "it takes no call"}`];
     case "offline":
       return [activity.service, activity.reason ?? ""];
     case "deleted":

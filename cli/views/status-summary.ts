@@ -130,8 +130,13 @@ function wellShown({ remotes }: DaemonStatus): string {
 
 const LABEL = /^(\w+)(?= {2,})/;
 const GOOD = /\ball synced\b|\bsaved here$/;
-const BAD =
-  /\boffline: .*|\brefuses the token\b.*|\brefused by the service\b.*|^damaged\b.*|\bnot followed: .*/;
+const BAD = new RegExp(
+  [
+    "\\b(offline|not followed|can't be called): .*",
+    "\\b(refuses the token|refused by the service)\\b.*",
+    "^damaged\\b.*",
+  ].join("|"),
+);
 const PENDING = /\b\d+ changes? (waiting|on this machine only)\b|^held\b/;
 
 /** Lines that follow one are indented further than what stands below a label. */

@@ -10,7 +10,7 @@ import type {
   UnlinkedProject,
 } from "../../daemon/status/status.ts";
 import { UNKNOWN_SERVICE } from "../../daemon/home/remote.ts";
-import { tokenAdvice } from "../../daemon/service/refusal-advice.ts";
+import { tokenAdvice } from "../../daemon/service/token-advice.ts";
 import type { DamageNote } from "../../daemon/recovery/set-aside.ts";
 import { POLL_MS } from "../../daemon/watch/poll-interval.ts";
 import { heldLines } from "./held-view.ts";
@@ -107,6 +107,7 @@ function isEmptyEmbedded(status: DaemonStatus, remote: RemoteStatus): boolean {
 }
 
 const PLAIN_NOTE = "no replica exchange: changes of others are asked for in turn";
+const NO_SOCKET_NOTE = "no live connection: changes of others are asked for in turn";
 
 type Time = Required<Pick<StatusView, "now" | "calm">>;
 
@@ -114,29 +115,38 @@ function serviceLines({ remotes, home }: DaemonStatus, several: boolean, time: T
   return remotes.flatMap((remote) => {
     const { name, service, default: isDefault } = remote;
     const who = several ? `remote    ${name}${isDefault ? " (default)" : ""}` : "service";
-    const how = service.token_refused
-      ? `${service.name}   refuses the token (${service.message}): ${tokenAdvice(remote)}`
-      : contactLine(service, home, time);
-    return [`${who}   ${how}`, ...requestLines(service, time)];
+    return [`${who}   ${contactLine(remote, home, time)}`, ...requestLines(service, time)];
   });
 }
 
-function contactLine(service: ServiceStatus, home: string, time: Time): string {
-  const { online, live, message, plain, last_contact_at: contact } = service;
-  if (service.name === EMBEDDED && online) {
-    return `embedded, kept in ${tilde(home)}: \`memsync login\` syncs with other machines`;
-  }
-  if (online && live)
-    return `${service.name}   connected${message === null ? "" : ` (${message})`}`;
+/** How it stands with a service: there is a word for each state, whatever else is known. */
+function contactLine(remote: RemoteStatus, home: string, time: Time): string {
+  const { state, name, message, plain, last_contact_at: contact } = remote.service;
   const last = contact === null ? [] : [`last contact ${agoShown(contact, time)}`];
-  if (online) {
-    const said = message ?? (plain ? PLAIN_NOTE : undefined);
-    const notes = [...last, ...(said === undefined ? [] : [said])];
-    return notes.length === 0 ? service.name : `${service.name}   (${notes.join("; ")})`;
+  const said = message === null ? [] : [message];
+  const why = message ?? "nobody knows why";
+  const saved = "everything is saved here";
+  switch (state) {
+    case "embedded":
+      return `embedded, kept in ${tilde(home)}: \`memsync login\` syncs with other machines`;
+    case "connected":
+      return `${name}   connected${message === null ? "" : ` (${message})`}`;
+    case "reconnecting":
+      return `${name}   ${["reconnecting", ...last, ...said].join("; ")}`;
+    case "asked":
+      said.push(plain ? PLAIN_NOTE : NO_SOCKET_NOTE);
+      return `${name}   ${["answers", ...last, ...said].join("; ")}`;
+    case "connecting":
+      if (contact !== null) return `${name}   ${["connecting", ...last, ...said].join("; ")}`;
+      return `${name}   connecting: not reached yet; ${saved} and goes when it is`;
+    case "offline":
+      return `${name}   offline: ${[why, ...last].join("; ")}; ${saved} and goes when it is back`;
+    case "token-refused":
+      return `${name}   refuses the token (${why}): ${tokenAdvice(remote)}`;
+    case "blocked":
+      if (name === UNKNOWN_SERVICE) return `kept here alone: ${why}`;
+      return `${name}   can't be called: ${why}; ${saved} meanwhile`;
   }
-  const reason = [message ?? "not reached yet", ...last].join("; ");
-  if (service.name === UNKNOWN_SERVICE) return `kept here alone: ${reason}`;
-  return `${service.name}   offline: ${reason}; everything is saved here and goes when it is back`;
 }
 
 function agoShown(timestamp: string, { now, calm }: Time): string {
@@ -173,7 +183,7 @@ function layerLines(remote: RemoteStatus, several: boolean): string[] {
   const { name, user, global, audience } = remote;
   const whose = { remote: several ? name : undefined, audience };
   const line = (unit: UnitStatus) => unitLine(unit, keeperOf(remote));
-  const notes = (unit: UnitStatus) => unit.notes.map((note) => `          ${note}`);
+  const notes = (unit: UnitStatus) => unit.notes.map(({ message }) => `          ${message}`);
   return [
     layerLine("user", whose, line(user)),
     ...notes(user),
@@ -196,7 +206,7 @@ function projectLines(project: ProjectStatus, view: ProjectView): string[] {
     `${isHere ? "here   " : "project"}   ${project.name}   ${project.id}${at}`,
     ...project.folders.flatMap(folderLines),
     `          ${keptLine(project, view)}`,
-    ...project.notes.map((note) => `          ${note}`),
+    ...project.notes.map(({ message }) => `          ${message}`),
   ];
 }
 

@@ -37,9 +37,9 @@ export interface FileWritten {
   readonly bytes: number;
 }
 
-/** A service that answers again, or does not any more. */
+/** A service that answers again, does not take the token, or does not answer any more. */
 export interface ContactChanged {
-  readonly event: "connected" | "offline";
+  readonly event: "connected" | "refused" | "offline";
   readonly service: string;
   readonly reason: string | null;
 }
@@ -65,6 +65,7 @@ const EVENTS: Readonly<Record<Activity["event"], "info" | "warn">> = {
   deleted: "info",
   wrote: "info",
   connected: "info",
+  refused: "warn",
   offline: "warn",
   conflict: "warn",
   held: "warn",

@@ -1,8 +1,9 @@
-import type { OnActivity } from "../home/activity.ts";
+import type { ContactChanged, OnActivity } from "../home/activity.ts";
 import type { Urgency } from "../budget/budget.ts";
-import { messageOf } from "../../shared/errors.ts";
+import { ERROR_STATUS, messageOf } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
+import type { Reason } from "../../shared/reasons.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import type { ServerFrame } from "../../shared/wire/live.ts";
 import { randomFraction, type Timer, type World } from "../../shared/world.ts";
@@ -12,7 +13,6 @@ import { type Echoes, takeFrame } from "./incoming.ts";
 import { LiveLink, type LiveState } from "./live-link.ts";
 import { readPosition } from "../home/positions.ts";
 import { openBound } from "../home/open-bound.ts";
-import { refusalAdvice } from "../service/refusal-advice.ts";
 import type { RequestBudget } from "../budget/request-budget.ts";
 import { isTokenRefused, type Refused, type RoundResult } from "./round.ts";
 import type { RoundOptions } from "../service/round-options.ts";
@@ -48,8 +48,8 @@ const UNREACHED = { online: false, tokenRefused: false } as const;
 export interface Contact {
   /** It answered the last call, and is not silent since. */
   readonly online: boolean;
-  /** It tells of changes by the live socket, and was heard there lately. */
-  readonly live: boolean;
+  /** Changes are told by the live socket while it is `live`; undefined before it was tried. */
+  readonly socket: LiveState | undefined;
   /** It implements the published interface and nothing else. */
   readonly plain: boolean;
   /** When it last answered, in milliseconds since the Unix epoch. */
@@ -79,13 +79,13 @@ export class SyncEngine {
   readonly #echoes: Echoes = new Map();
   readonly #live: LiveLink | undefined;
   readonly #stopListening: () => void;
-  readonly #refused = new Map<SyncUnit, string>();
+  readonly #refused = new Map<SyncUnit, Reason>();
   readonly #asking = new Asking();
   readonly #rounds: ServiceRounds;
   readonly #journal: SyncJournal;
   #contact: Omit<Contact, "unansweredSince"> = {
     online: false,
-    live: false,
+    socket: undefined,
     plain: false,
     tokenRefused: false,
     lastContactAt: undefined,
@@ -104,8 +104,8 @@ export class SyncEngine {
   #announced: Announced[] = [];
   #waiters: (() => void)[] = [];
   #heldBack: HeldBack | undefined;
-  /** Whether the service was online when that was last told; undefined before it was. */
-  #toldOnline: boolean | undefined;
+  /** How it stood with the service when that was last told; undefined before it was. */
+  #told: ContactChanged["event"] | undefined;
   #stopped = false;
 
   constructor(options: EngineOptions) {
@@ -150,7 +150,7 @@ export class SyncEngine {
   }
 
   /** Why the service turned down a unit's last call. */
-  refusal(unit: SyncUnit): string | undefined {
+  refusal(unit: SyncUnit): Reason | undefined {
     return this.#refused.get(unit);
   }
 
@@ -257,7 +257,9 @@ export class SyncEngine {
   /** The socket is up before the end of the calls' backoff when the service is back. */
   #onLive(state: LiveState): void {
     if (state === "live" || state === "silent") this.#silent = state === "silent";
-    this.#setContact({ live: state === "live" });
+    // That one attempt that a person hurried has failed does not make a socket be offered.
+    const isStillAbsent = state === "down" && this.#contact.socket === "absent";
+    this.#setContact({ socket: isStillAbsent ? "absent" : state });
     // The answer to a call says what is wrong with the token.
     if (state === "refused") this.#schedule.markDue("own");
     else if (state === "live") this.#schedule.serviceIsBack();
@@ -412,7 +414,8 @@ export class SyncEngine {
   #turnedDown(unit: SyncUnit, { kind, status, message }: Refused): void {
     const { world, log } = this.#options;
     log.warn({ unit, outcome: kind, reason: message }, "a sync call failed");
-    this.#refused.set(unit, `${message}; ${refusalAdvice(status)}`);
+    const code = status === ERROR_STATUS.forbidden ? "call-forbidden" : "call-refused";
+    this.#refused.set(unit, { code, said: message });
     this.#schedule.unitFailed(unit, world.monotonic(), randomFraction(world));
   }
 
@@ -442,21 +445,19 @@ export class SyncEngine {
   /** Of the embedded service nobody has to be told that it is there. */
   #tellContact(): void {
     const { service, onActivity } = this.#options;
-    const { online, message } = this.contact;
+    const { online, tokenRefused, message } = this.contact;
+    const event = online ? (tokenRefused ? "refused" : "connected") : "offline";
     const isKnown = online || message !== undefined;
-    if (!isKnown || online === this.#toldOnline || !service.openLive || this.#stopped) return;
-    this.#toldOnline = online;
-    onActivity?.({
-      event: online ? "connected" : "offline",
-      service: service.name,
-      reason: online ? null : (message ?? null),
-    });
+    if (!isKnown || event === this.#told || !service.openLive || this.#stopped) return;
+    this.#told = event;
+    const reason = event === "connected" ? null : (message ?? null);
+    onActivity?.({ event, service: service.name, reason });
   }
 
   /** Units whose changes nobody announces. */
   #untold(): SyncUnit[] {
     const units = unitsToSync(this.#options.projects());
-    if (!this.#contact.live) return units;
+    if (this.#contact.socket !== "live") return units;
     return units.filter((unit) => unit !== "own" && !this.#live?.tellsOf(unit));
   }
 

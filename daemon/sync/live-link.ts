@@ -16,9 +16,10 @@ const NO_SOCKET_MS_MAX = 60 * 60_000;
 
 /**
  * How it stands with the socket: changes are told; the service has said nothing for longer than its
- * pings are apart; there is none over which it has answered; or it was closed for its token.
+ * pings are apart; there is none over which it has answered; the service offers none, as far as can
+ * be told; or it was closed for its token.
  */
-export type LiveState = "live" | "silent" | "down" | "refused";
+export type LiveState = "live" | "silent" | "down" | "absent" | "refused";
 
 /** What the link works with. `onFrame` gets one frame at a time; rejecting closes the socket. */
 export interface LiveLinkOptions {
@@ -174,7 +175,9 @@ export class LiveLink {
     this.#answered = false;
     this.#subscribed.clear();
     this.#failures += 1;
-    this.#options.onState(code === TOKEN_INVALID ? "refused" : "down");
+    this.#options.onState(
+      code === TOKEN_INVALID ? "refused" : this.#isOffered() ? "down" : "absent",
+    );
     if (!wasOpen && !this.#options.isReachable()) this.#options.onUnreached();
     if (this.#stopped || this.#paused || this.#isReopening) return;
     this.#options.log.info({ reason: message }, "the live socket is down");
@@ -183,9 +186,13 @@ export class LiveLink {
     this.#retryIn(delayMs);
   }
 
+  #isOffered(): boolean {
+    return !this.#options.isReachable() || this.#failures < NO_SOCKET_FAILURES;
+  }
+
   #backoffMs(fraction: number): number {
-    const isOffered = !this.#options.isReachable() || this.#failures < NO_SOCKET_FAILURES;
-    return isOffered ? backoffMs(this.#failures, fraction) : NO_SOCKET_MS_MAX * (1 - fraction / 2);
+    if (this.#isOffered()) return backoffMs(this.#failures, fraction);
+    return NO_SOCKET_MS_MAX * (1 - fraction / 2);
   }
 
   #retryIn(delayMs: number): void {

@@ -90,7 +90,7 @@ scenario("`start` and `stop` don't wait for a service that says nothing", async 
   const machine = await makeMachine(lab, service.url);
   const start = await machine.run(["start", machine.folder]);
   expect([start.status, start.stderr]).toEqual([0, ""]);
-  expect(start.stdout).toContain("offline: not reached yet");
+  expect(start.stdout).toContain("connecting: not reached yet");
   await machine.memsync("stop");
   expect(await machine.memsync("logs")).not.toContain(UNDER_WAY);
   service.close();

@@ -163,7 +163,7 @@ scenario("a missing file deletes nothing, and is got back or deleted by a comman
   await rm(`${b.folder}/${FILE}`);
   const note = await waitFor("b to say that it is gone", async () => {
     const status = await b.fileStatus();
-    return status?.state === "left alone" && status.note;
+    return status?.state === "left-alone" && status.note;
   });
   expect(note).toContain("`memsync doc write`");
   expect(note).toContain("`memsync doc clear`");
@@ -195,7 +195,7 @@ scenario(
     network.restore();
     const note = await waitFor("it to be said", async () => {
       const status = await machine.fileStatus();
-      return status?.state === "left alone" && status.note;
+      return status?.state === "left-alone" && status.note;
     });
     expect(note).toContain("went before its text was sent");
     const [{ rev } = { rev: "" }] = JSON.parse(

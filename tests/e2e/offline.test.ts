@@ -34,6 +34,27 @@ async function untilFile(machine: Machine, text: string): Promise<void> {
   });
 }
 
+scenario("a service that goes away is never without a word for it", async (lab) => {
+  const { b, network } = await makePair(lab, "word");
+  await b.up();
+  const seen = new Set<string>();
+  const untilShown = (word: RegExp) =>
+    waitFor(`the status to say ${word}`, async () => {
+      const [line = ""] = (await b.memsync("status")).match(/^service .*/m) ?? [];
+      seen.add(line.replace(/^service {3}\S+ {3}/, "").replace(/[:;].*/, ""));
+      return word.test(line);
+    });
+  await untilShown(/ connected$/);
+  network.cut();
+  await untilShown(/ reconnecting; last contact /);
+  await untilShown(/ offline: /);
+  network.restore();
+  await b.run(["sync"]);
+  await untilShown(/ connected$/);
+  const states = ["connecting", "connected", "reconnecting", "offline"];
+  expect([...seen].filter((word) => !states.includes(word))).toEqual([]);
+});
+
 scenario("with the service away all goes on, and catches up by itself", async (lab) => {
   const pair = await makePair(lab, "away");
   const { a, b, network } = pair;

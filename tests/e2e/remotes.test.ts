@@ -160,7 +160,9 @@ scenario("a running daemon takes over a login and a logout, and no write is lost
   })();
   await login(machine, a, "--move");
   await machine.memsync("logout");
-  expect(await machine.memsync("status")).toContain("offline: no token: run `memsync login");
+  expect(await machine.memsync("status")).toContain(
+    "can't be called: no token: run `memsync login",
+  );
   await login(machine, a);
   over = true;
   await writing;

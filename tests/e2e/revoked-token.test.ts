@@ -53,3 +53,23 @@ scenario("the status tells of a revoked token though nobody syncs", async (lab) 
   // The service ends the sockets of a revoked token within two seconds, and the end is looked into.
   expect(performance.now() - revokedAt).toBeLessThan(5000);
 });
+
+scenario("`up` says that the token is refused, and never that it is connected", async (lab) => {
+  await using host = await startHost();
+  const { admin } = host;
+  await admin.createAccount("acme", "pro");
+  const { id, token } = await host.token({ account: "acme" });
+  await admin.revokeToken(id);
+  const folder = await lab.git.repository("widget", { "README.md": "" });
+  const machine = lab.machine("a", folder, { url: host.url, token });
+  const up = machine.spawn(["up"]);
+  await up.untilPrinted(/refuses the token/);
+  await machine.memsync("set", "key", "value");
+  await machine.run(["sync"]);
+  const told = await waitFor("the log to say so", async () => {
+    const log = await machine.memsync("logs");
+    return / refused +http\S+ +the token: it answered 401/.test(log) && log;
+  });
+  expect(told).not.toMatch(/ connected +http/);
+  expect((await up.end("SIGTERM")).stdout).not.toMatch(/ connected +http/);
+});

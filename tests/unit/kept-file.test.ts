@@ -13,7 +13,7 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { notKeptNote } from "../../daemon/disk/not-kept.ts";
+import { explain } from "../../shared/reasons.ts";
 import { hashOf } from "../../daemon/disk/read-file.ts";
 import { replaceFile } from "../../daemon/disk/write-file.ts";
 import {
@@ -200,10 +200,9 @@ test("nothing of ours stays in the folder", () => {
   expect(readdirSync(folder).filter((name) => name.endsWith(".memsync"))).toEqual([]);
 });
 
-test("a note names what was not kept, and says nothing where all was", () => {
-  expect(notKeptNote([])).toBeUndefined();
-  expect(notKeptNote(["links"])).toMatch(/keep its hard links$/);
-  expect(notKeptNote(["owner", "links", "attributes"])).toMatch(
+test("what was not kept is named", () => {
+  expect(explain({ code: "not-kept", what: ["links"] })).toMatch(/keep its hard links$/);
+  expect(explain({ code: "not-kept", what: ["owner", "links", "attributes"] })).toMatch(
     /keep its owner, hard links and extended attributes$/,
   );
 });

@@ -48,7 +48,7 @@ async function startEngine(url: string) {
     await store.close();
   });
   engine.start();
-  const standing = () => [engine.contact.live, engine.contact.online];
+  const standing = () => [engine.contact.socket === "live", engine.contact.online];
   return { world, engine, service, standing };
 }
 

@@ -12,6 +12,7 @@ test("a status tells the last contact and what is left of the requests, as spans
   const [remote] = status.remotes;
   const service = {
     ...status.service,
+    state: "offline" as const,
     online: false,
     message: "the connection was refused",
     requests: {

@@ -45,11 +45,11 @@ function waiting(cluster: Cluster, machine: Machine): string[] {
   const { remotes, followers } = running;
   const found: string[] = [];
   for (const { engine, service } of remotes.list()) {
-    const { online, live, message } = engine.contact;
+    const { online, socket, message } = engine.contact;
     // A service that is asked nothing any more tells nothing, either.
     const isAsked = cluster.projects.some((id) => cluster.hosts.of(id).url === service.name);
     if (!online && isAsked) found.push(`${name} has no contact with ${service.name}: ${message}`);
-    if (!live) found.push(`${name} has no live socket to ${service.name}`);
+    if (socket !== "live") found.push(`${name} has no live socket to ${service.name}`);
   }
   for (const project of cluster.projects) {
     const server = cluster.hosts.of(project);
@@ -83,7 +83,7 @@ function isWithoutText(cluster: Cluster, machine: Machine, project: ProjectId): 
   if (!cluster.files.exists(machine, project)) return true;
   const files = machine.running?.followers.files() ?? [];
   const why = files.find(({ link }) => link.projectId === project)?.status.why;
-  return why === "emptied-by-git" && cluster.files.textOf(machine, project).trim() === "";
+  return why?.code === "emptied-by-git" && cluster.files.textOf(machine, project).trim() === "";
 }
 
 /** What the runs' ledgers say of a cluster that is at rest. Returns how many lines are double. */

@@ -1,0 +1,76 @@
+import { expect, test } from "bun:test";
+import { statusLines } from "../../cli/views/status-view.ts";
+import { EMBEDDED, UNKNOWN_SERVICE } from "../../daemon/home/remote.ts";
+import { serviceState } from "../../daemon/status/service-state.ts";
+import { madeUpStatus } from "../support/made-up-status.ts";
+
+const URL = "https://memory.example.com";
+const NAMES = [URL, EMBEDDED, UNKNOWN_SERVICE];
+const BOTH = [true, false];
+const SOCKETS = [undefined, "live", "silent", "down", "absent", "refused"] as const;
+const MESSAGES = [undefined, "it answered 503"];
+const CONTACTS = [null, "2026-01-01T00:00:00.000Z"];
+
+/** Everything that can be known of a service, be it likely or not. */
+const ALL = NAMES.flatMap((name) =>
+  BOTH.flatMap((isBlocked) =>
+    BOTH.flatMap((online) =>
+      BOTH.flatMap((plain) =>
+        BOTH.flatMap((tokenRefused) =>
+          SOCKETS.flatMap((socket) =>
+            MESSAGES.map((message) => {
+              return { name, isBlocked, contact: { online, plain, tokenRefused, socket, message } };
+            }),
+          ),
+        ),
+      ),
+    ),
+  ),
+);
+
+const WORDS = [
+  "connected",
+  "reconnecting",
+  "answers",
+  "connecting",
+  "offline: ",
+  "refuses the token ",
+  "can't be called: ",
+];
+const WORD = new RegExp(
+  `^service {3}(kept here alone: |embedded, kept in |\\S+ {3}(${WORDS.join("|")}))`,
+);
+
+test("whatever is known of a service, its line has a word for how it stands", () => {
+  expect(ALL).toHaveLength(3 * 2 * 2 * 2 * 2 * 6 * 2);
+  for (const facts of ALL) {
+    for (const last_contact_at of CONTACTS) {
+      for (const calm of BOTH) {
+        const state = serviceState(facts);
+        const { name, contact } = facts;
+        const { online, plain, message = null } = contact;
+        const status = madeUpStatus([]);
+        const [remote] = status.remotes;
+        const said = { name, state, online, plain, message, last_contact_at };
+        const remotes = remote ? [{ ...remote, service: { ...remote.service, ...said } }] : [];
+        const [line] = statusLines({ ...status, remotes }, { calm });
+        expect(line).toMatch(WORD);
+        expect(line).not.toContain("null");
+        expect(line).not.toContain("undefined");
+      }
+    }
+  }
+});
+
+test("a service that answered last and whose socket is gone is reconnecting", () => {
+  const contact = { online: true, plain: false, tokenRefused: false, message: undefined };
+  const stateWith = (socket: (typeof SOCKETS)[number], others: Partial<typeof contact> = {}) =>
+    serviceState({ name: URL, isBlocked: false, contact: { ...contact, socket, ...others } });
+  expect(stateWith("live")).toBe("connected");
+  expect(stateWith("down")).toBe("reconnecting");
+  expect(stateWith(undefined)).toBe("connecting");
+  expect(stateWith("absent")).toBe("asked");
+  expect(stateWith("down", { plain: true })).toBe("asked");
+  expect(stateWith("refused", { tokenRefused: true })).toBe("token-refused");
+  expect(stateWith("down", { online: false })).toBe("connecting");
+});
