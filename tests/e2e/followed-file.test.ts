@@ -4,6 +4,7 @@ import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/pro
 import { anHourLater } from "../support/an-hour-later.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
+import { TERMINALS } from "../support/needs.ts";
 import { TerminalSession } from "../support/terminal-session.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -223,8 +224,7 @@ scenario(
       await waitFor("what was answered", async () => (await machine.memsync("doc")) === text);
     }
   },
-  undefined,
-  process.platform !== "win32",
+  { needs: TERMINALS },
 );
 
 scenario("a file that is only gone for a moment loses nothing", async (lab) => {

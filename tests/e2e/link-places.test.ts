@@ -5,7 +5,7 @@ import { chmod, cp, mkdir, readFile, rename, rm, writeFile } from "node:fs/promi
 import { join } from "node:path";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
-import { mayMount, mayMountUnborn, Mounts } from "../support/mounted-folder.ts";
+import { Mounts, mounting, unbornMounts } from "../support/mounted-folder.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
@@ -293,8 +293,7 @@ scenario(
     await lab.git.run(disk, "clone", "-q", lab.git.path("origin.git"), "a2");
     await untilFolder(a, join(disk, "a2"), { place: { kind: "replaced", wrote: true } });
   },
-  undefined,
-  mayMountUnborn(),
+  { needs: unbornMounts() },
 );
 
 scenario(
@@ -313,8 +312,7 @@ scenario(
     await a.memsyncWith({ cwd: second }, "unlink");
     expect((await a.status()).projects).toEqual([]);
   },
-  undefined,
-  mayMount(),
+  { needs: mounting() },
 );
 
 scenario("clones that are made again and again under a linked path all succeed", async (lab) => {
