@@ -11,6 +11,7 @@ const WITHOUT_SERVICE: ReadonlySet<string> = new Set([
   "conformance",
   "demo",
   "hostile-sockets",
+  "people",
   "seeds",
   "server-backup",
   "server-shutdown",
