@@ -284,6 +284,6 @@ async function dismissIn(env: Environment, conflict: LocalConflict): Promise<voi
   await writeToInbox(env.home, async () =>
     conflict.kind === "memory"
       ? { kind: "losers", ...written, key: conflict.losing.key, seen: conflict.losing.entries }
-      : { kind: "text conflict", ...written, id: conflict.id },
+      : { kind: "text-conflict", ...written, id: conflict.id },
   );
 }

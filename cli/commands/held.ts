@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import { allowHeld, dropJust, type HeldItem, listHeld } from "../../daemon/home/held-store.ts";
+import { heldReason } from "../../daemon/held/advice.ts";
 import { type HeldStatus, heldStatus } from "../../daemon/status/held-status.ts";
 import { layerOf } from "../../shared/replica/document/address.ts";
 import { agreeToAudience } from "../writes/audience.ts";
@@ -81,7 +82,7 @@ async function list(env: Environment, { json }: Options): Promise<void> {
     for (const { item, document } of items) {
       const where = shortName(document?.title ?? item.document);
       const what = shortName(await shownName(item));
-      rows.push([item.id, timeShown(item.writtenAt), where, what, item.reason]);
+      rows.push([item.id, timeShown(item.writtenAt), where, what, heldReason(item)]);
     }
     const heading = ["ID", "WHEN", "WHERE", "WHAT", "WHY"];
     for (const line of table([heading, ...rows], SPARE)) say(line);
@@ -130,7 +131,7 @@ async function allow(env: Environment, id: string, options: Options): Promise<vo
   const item = await find(env, id);
   const { account, document } = item;
   if (item.kind === "file" && item.cause === "limit") {
-    throw new CommandFailed(`the file in ${item.key} ${item.reason}`);
+    throw new CommandFailed(`the file in ${item.key} ${heldReason(item)}`);
   }
   await agreeToAudience(env, { layer: layerOf(document), account }, "allowed", options);
   await changeHome(env.home, async (db) => assertSame(await allowHeld(db, item), id));

@@ -64,7 +64,7 @@ export function checkOwn({ remotes }: DaemonStatus): Finding[] {
 /** Files that are left alone, and projects that the service refuses. */
 export function checkProjects({ projects }: DaemonStatus): Finding {
   const folders = projects.flatMap((project) => project.folders);
-  const left = folders.filter(({ state }) => state === "left alone");
+  const left = folders.filter(({ state }) => state === "left-alone");
   const refused = projects.filter((project) => project.refused !== null);
   const [project] = refused;
   if (project) {

@@ -147,7 +147,7 @@ async function readRecords(db: Db, { id, name }: LocalDocument): Promise<TextCon
       JSON.parse(value) as JsonValue,
     );
     const isDismissed = waiting.some((write) => {
-      return write.kind === "text conflict" && write.id === record?.id;
+      return write.kind === "text-conflict" && write.id === record?.id;
     });
     return record && !isDismissed ? [record] : [];
   });

@@ -10,7 +10,7 @@ import type {
   UnlinkedProject,
 } from "../../daemon/status/status.ts";
 import { UNKNOWN_SERVICE } from "../../daemon/home/remote.ts";
-import { tokenAdvice } from "../../daemon/service/refusal-advice.ts";
+import { tokenAdvice } from "../../daemon/service/token-advice.ts";
 import type { DamageNote } from "../../daemon/recovery/set-aside.ts";
 import { POLL_MS } from "../../daemon/watch/poll-interval.ts";
 import { heldLines } from "./held-view.ts";
@@ -183,7 +183,7 @@ function layerLines(remote: RemoteStatus, several: boolean): string[] {
   const { name, user, global, audience } = remote;
   const whose = { remote: several ? name : undefined, audience };
   const line = (unit: UnitStatus) => unitLine(unit, keeperOf(remote));
-  const notes = (unit: UnitStatus) => unit.notes.map((note) => `          ${note}`);
+  const notes = (unit: UnitStatus) => unit.notes.map(({ message }) => `          ${message}`);
   return [
     layerLine("user", whose, line(user)),
     ...notes(user),
@@ -206,7 +206,7 @@ function projectLines(project: ProjectStatus, view: ProjectView): string[] {
     `${isHere ? "here   " : "project"}   ${project.name}   ${project.id}${at}`,
     ...project.folders.flatMap(folderLines),
     `          ${keptLine(project, view)}`,
-    ...project.notes.map((note) => `          ${note}`),
+    ...project.notes.map(({ message }) => `          ${message}`),
   ];
 }
 

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { explain, type Reason } from "../../shared/reasons.ts";
 import { storageFailure } from "../../shared/sqlite/failures.ts";
 import { passGate } from "../../shared/sqlite/lock.ts";
 import { writeTransaction } from "../../shared/sqlite/transaction.ts";
@@ -58,7 +59,7 @@ export async function writeToInbox(
 async function whyToBeHeld(
   db: Kysely<DaemonTables>,
   writes: readonly InboxWrite[],
-): Promise<string | undefined> {
+): Promise<Reason | undefined> {
   for (const write of writes) {
     if (write.kind !== "memory" || write.value === undefined || write.allowSecret) continue;
     const { memoryReason } = await import("../../daemon/held/judge.ts");
@@ -68,8 +69,9 @@ async function whyToBeHeld(
   return undefined;
 }
 
-function heldLater(why: string): string {
-  return `saved here, and held once the daemon runs: ${why}; \`memsync held\` shows it then`;
+function heldLater(why: Reason): string {
+  const held = `held once the daemon runs: ${explain(why)}`;
+  return `saved here, and ${held}; \`memsync held\` shows it then`;
 }
 
 const WAITS_FOR_DAEMON = "saved; will be sent when the daemon runs: `memsync start`";

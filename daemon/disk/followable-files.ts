@@ -1,6 +1,7 @@
 import { lstat, readlink, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
+import type { Reason } from "../../shared/reasons.ts";
 import { isMissing } from "./read-file.ts";
 
 /** The names that a project's description document may have, from its folder. */
@@ -18,8 +19,8 @@ export interface Followable {
   readonly path: string;
   /** Tells two names of one file; undefined where there is none yet. */
   readonly inode: string | undefined;
-  /** Why it can't be followed, in words that follow the path. */
-  readonly problem: string | undefined;
+  /** Why it can't be followed. */
+  readonly problem: Reason | undefined;
   /** The system did not say, so that nobody knows what is there. */
   readonly unread?: boolean;
 }
@@ -52,8 +53,9 @@ async function findFollowable(dir: string, name: FollowedName): Promise<Followab
   } catch (thrown) {
     if (isMissing(thrown)) return undefined;
     const nothing = { name, path: name, inode: undefined };
-    if (isLoop(thrown)) return { ...nothing, problem: "is a symbolic link to itself" };
-    return { ...nothing, problem: `can't be read: ${messageOf(thrown)}`, unread: true };
+    if (isLoop(thrown)) return { ...nothing, problem: { code: "link-to-itself" } };
+    const problem: Reason = { code: "unreadable", said: messageOf(thrown) };
+    return { ...nothing, problem, unread: true };
   }
 }
 
@@ -80,16 +82,14 @@ async function inodeOf(path: string): Promise<string | undefined> {
 }
 
 /** Why what a name leads to is not the folder's own. */
-async function problemOf(dir: string, real: string): Promise<string | undefined> {
-  const steps = relative(dir, real).split(sep);
-  const words = `is a symbolic link to ${real}`;
-  if (isAbsolute(relative(dir, real)) || steps[0] === "..") {
-    return `${words}, which is outside of this folder: put a file in its place, or a link inside`;
-  }
-  if (steps.includes(".git")) return `${words}, which is git's own: put a file in its place`;
-  for (let at = dirname(real); at !== dir; at = dirname(at)) {
+async function problemOf(dir: string, target: string): Promise<Reason | undefined> {
+  const steps = relative(dir, target).split(sep);
+  const isOutside = isAbsolute(relative(dir, target)) || steps[0] === "..";
+  if (isOutside) return { code: "link-outside", target };
+  if (steps.includes(".git")) return { code: "link-into-git", target };
+  for (let at = dirname(target); at !== dir; at = dirname(at)) {
     if ((await lstat(join(at, ".git")).catch(() => undefined)) === undefined) continue;
-    return `${words}, which is another repository's: put a file in its place`;
+    return { code: "link-into-repository", target };
   }
   return undefined;
 }

@@ -4,6 +4,7 @@ import { type FileHandle, lstat, open } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
 import { LIMITS } from "../../shared/limits.ts";
+import type { Reason } from "../../shared/reasons.ts";
 
 /** Stands for the hash of a file that is not there. */
 export const ABSENT_HASH = "absent";
@@ -20,11 +21,11 @@ export type FileRead =
       readonly savedAt: number;
     }
   | { readonly kind: "absent"; readonly path: string }
-  /** Something is there that can't be followed; the message says what and what to do. */
+  /** Something is there that can't be followed. */
   | {
       readonly kind: "problem";
       readonly path: string;
-      readonly message: string;
+      readonly why: Reason;
       /** It is a text, but over a limit: held, and not just left alone. */
       readonly overLimit?: boolean;
       /** The system did not give it, so that nobody knows what it holds. */
@@ -35,18 +36,18 @@ type FileProblem = Extract<FileRead, { kind: "problem" }>;
 
 /** Reads a file by its path from the folder. Symbolic links are not followed. */
 export async function readFileAt(dir: string, path: string): Promise<FileRead> {
-  const problem = (message: string): FileProblem => ({ kind: "problem", path, message });
+  const problem = (why: Reason): FileProblem => ({ kind: "problem", path, why });
   try {
     const stats = await lstat(join(dir, path));
-    if (stats.isSymbolicLink()) return problem("is a symbolic link: put a file in its place");
-    if (!stats.isFile()) return problem("is not a file");
+    if (stats.isSymbolicLink()) return problem({ code: "became-link" });
+    if (!stats.isFile()) return problem({ code: "not-a-file" });
     if (stats.size > LIMITS.claudeMdBytes) {
       return tooLarge(path);
     }
     return textOf(path, await readBytes(join(dir, path)), stats.mtimeMs);
   } catch (thrown) {
     if (isMissing(thrown)) return { kind: "absent", path };
-    return { ...problem(`can't be read: ${messageOf(thrown)}`), unread: true };
+    return { ...problem({ code: "unreadable", said: messageOf(thrown) }), unread: true };
   }
 }
 
@@ -73,24 +74,23 @@ export async function openFile(path: string): Promise<FileHandle> {
 
 /** Takes bytes for a description document, or says why they are none. */
 export function textOf(path: string, bytes: Uint8Array, savedAt: number): FileRead {
-  const problem = (message: string): FileProblem => ({ kind: "problem", path, message });
+  const problem = (why: Reason): FileProblem => ({ kind: "problem", path, why });
   if (bytes.length > LIMITS.claudeMdBytes) {
     return tooLarge(path);
   }
   try {
     const content = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     if (content.includes("\0")) {
-      return { ...problem("holds a NUL character: take it out"), overLimit: true };
+      return { ...problem({ code: "has-nul" }), overLimit: true };
     }
     return { kind: "text", path, content, hash: hashOf(bytes), savedAt };
   } catch {
-    return problem("is not UTF-8: save it as UTF-8");
+    return problem({ code: "not-utf8" });
   }
 }
 
 function tooLarge(path: string): FileProblem {
-  const message = `is over ${LIMITS.claudeMdBytes} bytes: make it shorter`;
-  return { kind: "problem", path, message, overLimit: true };
+  return { kind: "problem", path, why: { code: "too-large" }, overLimit: true };
 }
 
 /** SHA-256 in hex. */

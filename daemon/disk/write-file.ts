@@ -12,7 +12,7 @@ import { type FileHandle, mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { World } from "../../shared/world.ts";
 import { flushFolder } from "./flush-folder.ts";
-import type { NotKept } from "./not-kept.ts";
+import type { NotKept } from "../../shared/reasons.ts";
 import { ABSENT_HASH, hashOf, isMissing, openFile, READ_FLAGS } from "./read-file.ts";
 import { loadSwapNames, type SwapNames } from "./swap-names.ts";
 import { newTemporary } from "./temporary-name.ts";

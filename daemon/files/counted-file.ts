@@ -57,8 +57,8 @@ export class CountedFile {
 
   async read({ path, followable }: Counted): Promise<FileRead> {
     if (!followable) return { kind: "absent", path };
-    const { problem: message, unread = false } = followable;
-    if (message !== undefined) return { kind: "problem", path, message, unread };
+    const { problem: why, unread = false } = followable;
+    if (why) return { kind: "problem", path, why, unread };
     return await readFileAt(this.#link.dir, path);
   }
 

@@ -13,20 +13,22 @@ export interface FolderPlace {
 
 export type PlaceRead =
   | { readonly kind: "folder"; readonly place: FolderPlace }
-  /** No folder, or one that can't be looked at; why, in words that follow "the folder". */
-  | { readonly kind: "away" | "unknown"; readonly why: string };
+  /** No folder. */
+  | { readonly kind: "away"; readonly isReplaced: boolean }
+  /** Nobody knows: it can't be looked at. */
+  | { readonly kind: "unknown"; readonly said: string };
 
 /** Never rejects for what the file system says. */
 export async function readPlace(dir: string): Promise<PlaceRead> {
   try {
     const stats = await stat(dir, { bigint: true });
-    if (!stats.isDirectory()) return { kind: "away", why: "is gone: something else is there" };
+    if (!stats.isDirectory()) return { kind: "away", isReplaced: true };
     const { dev, ino, birthtimeNs } = stats;
     const bornAt = birthtimeNs > 0n ? String(birthtimeNs) : await gitBirthOf(dir);
     return { kind: "folder", place: { device: String(dev), inode: String(ino), bornAt } };
   } catch (thrown) {
-    if (isMissing(thrown)) return { kind: "away", why: "is gone" };
-    return { kind: "unknown", why: `can't be looked at (${messageOf(thrown)})` };
+    if (isMissing(thrown)) return { kind: "away", isReplaced: false };
+    return { kind: "unknown", said: messageOf(thrown) };
   }
 }
 

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
 import { utf8Bytes } from "../../shared/limits.ts";
 import type { Log } from "../../shared/log.ts";
+import { explain, isSameReason, type NotKept, type Reason } from "../../shared/reasons.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { Timer, World } from "../../shared/world.ts";
 import type { OnActivity } from "../home/activity.ts";
@@ -13,7 +14,7 @@ import { CountedFile } from "./counted-file.ts";
 import type { FileContent } from "./file-edit.ts";
 import { noteWritten } from "./note-arrival.ts";
 import { isWithoutText, type Readable, type Sight } from "./follow-facts.ts";
-import { deletedNote, type Unfollowed, unfollowedNote } from "./follow-notes.ts";
+import { type Unfollowed, whyUnfollowed } from "./follow-reasons.ts";
 import type { FileState } from "./file-state.ts";
 import { type FollowedState, readFollowed, writeFollowed } from "./follow-store.ts";
 import type { Head } from "../git/git-refs.ts";
@@ -23,14 +24,13 @@ import { Grace } from "./grace.ts";
 import { holdUnread } from "./held-save.ts";
 import { LateSaves } from "./late-saves.ts";
 import { LinkedPlace } from "./linked-place.ts";
-import { type NotKept, notKeptNote } from "../disk/not-kept.ts";
 import { type FileRead, readFileAt } from "../disk/read-file.ts";
 import { QUIET_MS } from "../git/read-tracked-text.ts";
 import type { Git } from "../git/run-git.ts";
 import { takeLateSave } from "./take-late-save.ts";
 import { takeSight, type ToWrite } from "./take-sight.ts";
 import { checkedOutOf, TrackedSights } from "./tracked-sight.ts";
-import { TREE_MADE, TreeGuard, type TreeReadiness } from "./tree-guard.ts";
+import { TREE_MADE, TreeGuard, type TreeReadiness, type WhyMaking } from "./tree-guard.ts";
 import { replaceFile } from "../disk/write-file.ts";
 
 export interface FollowerOptions {
@@ -49,23 +49,14 @@ export interface FollowerOptions {
   readonly onActivity?: OnActivity | undefined;
 }
 
-/** How the folder keeps its file from being followed. */
-const WHY_AWAY = {
-  gone: "folder-gone",
-  another: "folder-another",
-  unknown: "folder-unknown",
-} as const;
-
-type WhyAway = (typeof WHY_AWAY)[keyof typeof WHY_AWAY];
-
 /** What `status` shows of a followed file. */
 export interface FollowStatus {
   readonly path: string;
   /** `failing`: nobody can say how its text stands to what is synced. */
-  readonly state: "followed" | "upwards" | "waiting" | "held" | "left alone" | "failing";
-  /** What keeps it from being followed, where that is one of the decisions. */
-  readonly why?: Unfollowed | "deleted" | WhyAway | undefined;
-  /** Why, in words that follow the path. */
+  readonly state: "followed" | "upwards" | "waiting" | "held" | "left-alone" | "failing";
+  /** What there is to say of it; undefined where all is well. */
+  readonly why: Reason | undefined;
+  /** The same in words that follow the path. */
   readonly note: string | undefined;
 }
 
@@ -90,7 +81,7 @@ export class FollowedFile {
   readonly #tracked: TrackedSights;
   readonly #tree: TreeGuard;
   readonly #counted: CountedFile;
-  #status: FollowStatus = { path: "CLAUDE.md", state: "waiting", note: "not looked at yet" };
+  #status: FollowStatus = statusOf("CLAUDE.md", "waiting", { code: "not-looked-at" });
   #looking: Promise<void> | undefined;
   #wanted = false;
   #timer: Timer | undefined;
@@ -157,8 +148,9 @@ export class FollowedFile {
   }
 
   /** What is left alone may be so for days, and nearly always somebody tells when it ends. */
-  #backOff({ note }: FollowStatus): number {
-    const isNew = note !== this.#status.note;
+  #backOff({ why }: FollowStatus): number {
+    const { why: known } = this.#status;
+    const isNew = !why || !known || !isSameReason(why, known);
     this.#againMs = isNew ? AGAIN_MS_MIN : Math.min(2 * this.#againMs, AGAIN_MS_MAX);
     return this.#againMs;
   }
@@ -167,7 +159,8 @@ export class FollowedFile {
     const reason = messageOf(thrown);
     this.#options.log.error({ dir: this.link.dir, reason }, "a followed file was not taken");
     const { path } = this.#status;
-    return { ...failing(path, reason), againMs: FAILED_AGAIN_MS };
+    const why: Reason = { code: "look-failed", said: reason };
+    return { status: statusOf(path, "failing", why), againMs: FAILED_AGAIN_MS };
   }
 
   async #lookOnce(): Promise<Look> {
@@ -181,9 +174,8 @@ export class FollowedFile {
     if (place.kind !== "here") {
       this.#grace.end();
       this.#options.onGone?.(this.link);
-      const look = place.kind === "unknown" ? failing : leftAlone;
-      const { status } = look(counted.path, place.note);
-      return { status: { ...status, why: WHY_AWAY[place.kind] }, againMs: "later" };
+      const state = place.kind === "unknown" ? "failing" : "left-alone";
+      return { status: statusOf(counted.path, state, place.why), againMs: "later" };
     }
     if (stored?.next && (await finishBegunWrite({ dir, known: stored, next: stored.next }))) {
       return this.#lookAgain(stored.path);
@@ -212,7 +204,7 @@ export class FollowedFile {
 
   #lookAgain(path: string): Look {
     this.#wanted = true;
-    return { status: { path, state: "waiting", note: "is being written" } };
+    return { status: statusOf(path, "waiting", { code: "being-written" }) };
   }
 
   /** What git says of a file that was read, and of a tracked one what it brought there. */
@@ -244,7 +236,8 @@ export class FollowedFile {
         return { status: this.#status, againMs: 0 };
       case "not-now": {
         const againMs = seen.reason === "not-quiet" ? QUIET_MS : "later";
-        return { status: { path, state: "waiting", note: seen.detail }, againMs };
+        const why: Reason = { code: "not-now", said: seen.detail };
+        return { status: statusOf(path, "waiting", why), againMs };
       }
     }
   }
@@ -253,13 +246,13 @@ export class FollowedFile {
     return file.kind === "absent" ? await this.#tree.look(standing) : TREE_MADE;
   }
 
-  async #takeProblem({ path, message, overLimit, unread }: FileProblem): Promise<Look> {
-    if (unread) return { ...failing(path, message), againMs: "later" };
-    if (!overLimit) return leftAlone(path, message);
+  async #takeProblem({ path, why, overLimit, unread }: FileProblem): Promise<Look> {
+    if (unread) return { status: statusOf(path, "failing", why), againMs: "later" };
+    if (!overLimit) return { status: statusOf(path, "left-alone", why) };
     await this.#options.store.write((context) =>
-      holdUnread(context, this.#options.account, this.link, message),
+      holdUnread(context, this.#options.account, this.link, why),
     );
-    return heldLook(path, message);
+    return { status: statusOf(path, "held", why) };
   }
 
   /** Does what is decided, and writes the file where the document has more. */
@@ -274,34 +267,39 @@ export class FollowedFile {
         // It may go on as another one, now that it is gone for good.
         this.#wanted ||= taken.why === "gone" && known?.isGone === false;
         return this.#unfollowed(taken.why, sight, graceMs);
-      case "deleted":
-        return { status: { ...left(path, deletedNote(taken.deletion)), why: "deleted" } };
+      case "deleted": {
+        const { machine } = taken.deletion;
+        const why: Reason = { code: "deleted", ...(machine !== undefined && { machine }) };
+        return { status: statusOf(path, "left-alone", why) };
+      }
       case "held":
-        return heldLook(path, taken.why);
+        return { status: { path, state: "held", why: taken.why, note: taken.note } };
       case "write":
         return await this.#writeBack(sight, taken);
       case "done":
-        return { status: { path, state: this.#stateOf(sight), note: this.#noteOf(sight) } };
+        return { status: statusOf(path, this.#stateOf(sight), this.#whatIsToSay(sight)) };
     }
   }
 
-  #unfollowed(why: Unfollowed, sight: Sight, graceMs: number): Look {
+  #unfollowed(code: Unfollowed, sight: Sight, graceMs: number): Look {
     const { file, tree } = sight;
-    const { path } = file;
-    const note = unfollowedNote(why, sight);
-    if (why === "wait-service") return { status: { path, state: "waiting", note, why } };
-    if (why === "wait-tree" && tree.kind === "making") return waitingForTree(path, note, tree);
-    if (why === "wait-grace") {
-      return { status: { path, state: "waiting", note, why }, againMs: graceMs };
+    const why = whyUnfollowed(code, sight);
+    const look = (state: FollowStatus["state"], againMs?: Look["againMs"]): Look => {
+      const status = statusOf(file.path, state, why);
+      return againMs === undefined ? { status } : { status, againMs };
+    };
+    if (code === "wait-service") return look("waiting");
+    if (code === "wait-tree" && tree.kind === "making") {
+      return look(stateOfMaking(tree.why), tree.againMs);
     }
-    if (why === "leave-unknown") return { ...failing(path, note), againMs: "later" };
-    const status = { ...left(path, note), why };
-    return { status, ...(why === "leave-busy" && { againMs: "later" as const }) };
+    if (code === "wait-grace") return look("waiting", graceMs);
+    if (code === "leave-unknown") return look("failing", "later");
+    return look("left-alone", code === "leave-busy" ? "later" : undefined);
   }
 
-  #noteOf({ file }: Sight): string | undefined {
-    if (file.kind === "absent") return "is not there, and the document has no text";
-    return notKeptNote(this.#notKept);
+  #whatIsToSay({ file }: Sight): Reason | undefined {
+    if (file.kind === "absent") return { code: "no-file" };
+    return this.#notKept.length === 0 ? undefined : { code: "not-kept", what: this.#notKept };
   }
 
   #stateOf({ standing }: Sight): FollowStatus["state"] {
@@ -339,7 +337,7 @@ export class FollowedFile {
       });
     }
     this.#wanted = true;
-    return { status: { path, state: "followed", note: undefined } };
+    return { status: statusOf(path, "followed", undefined) };
   }
 }
 
@@ -354,28 +352,15 @@ function headOf(standing: FileStanding): Head | undefined {
   return standing.kind === "tracked" ? standing : undefined;
 }
 
-function heldLook(path: string, note: string): Look {
-  return { status: { path, state: "held", note } };
+function statusOf(
+  path: string,
+  state: FollowStatus["state"],
+  why: Reason | undefined,
+): FollowStatus {
+  return { path, state, why, note: why && explain(why) };
 }
 
 /** What may stay so for ever is left alone; what is over in a moment is waited for. */
-function waitingForTree(
-  path: string,
-  note: string,
-  { why, againMs }: Extract<TreeReadiness, { kind: "making" }>,
-): Look {
-  const isLasting = why === "no-commit" || why === "not-checked-out";
-  return { status: { path, state: isLasting ? "left alone" : "waiting", note }, againMs };
-}
-
-function leftAlone(path: string, note: string): Look {
-  return { status: left(path, note) };
-}
-
-function left(path: string, note: string): FollowStatus {
-  return { path, state: "left alone", note };
-}
-
-function failing(path: string, note: string): Look {
-  return { status: { path, state: "failing", note } };
+function stateOfMaking(making: WhyMaking): FollowStatus["state"] {
+  return making === "no-commit" || making === "not-checked-out" ? "left-alone" : "waiting";
 }

@@ -1,5 +1,6 @@
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { isSameReason, type Reason } from "../../shared/reasons.ts";
 import { splitForm } from "../../shared/replica/text/text-form.ts";
 import { heldAdvice } from "../held/advice.ts";
 import { dropHeld, findHeld, type HeldItem, placeOf, putHeld } from "../home/held-store.ts";
@@ -13,10 +14,16 @@ import { ABSENT_HASH, hashOf } from "../disk/read-file.ts";
 type Context = WriteContext<DaemonTables>;
 type Db = Context["db"];
 
+/** Why a save is held, and in words that follow the file's path, with what to do. */
+export interface NotTaken {
+  readonly why: Reason;
+  readonly note: string;
+}
+
 /**
  * Holds a save that may not enter its document, and lets go of what was held of the file when it
- * may. `state` is what was last taken of the file or written into it. Resolves to why, in words
- * that follow the file's path; undefined: it may.
+ * may. `state` is what was last taken of the file or written into it. Resolves to why;
+ * undefined: it may.
  */
 export async function holdSave(
   { db, now }: Context,
@@ -24,7 +31,7 @@ export async function holdSave(
   link: Link,
   state: FileState | undefined,
   file: FileContent,
-): Promise<string | undefined> {
+): Promise<NotTaken | undefined> {
   const place = fileOf(open, link);
   const held = await findHeld(db, place);
   const content = open.document.content();
@@ -36,9 +43,9 @@ export async function holdSave(
     return undefined;
   }
   const write = { ...place, value: file.content, base, seen: [], hash: file.hash, ...why };
-  const isKnown = held?.hash === file.hash && held.reason === why.reason;
+  const isKnown = held?.hash === file.hash && isSameReason(held.reason, why.reason);
   if (!isKnown) await putHeld(db, { ...write, writtenAt: now });
-  return heldAdvice({ ...place, ...why });
+  return { why: why.reason, note: heldAdvice({ ...place, ...why }) };
 }
 
 /** Holds a save of which no more is known than that it is over a limit. */
@@ -46,11 +53,11 @@ export async function holdUnread(
   { db, now }: Context,
   account: string,
   link: Link,
-  reason: string,
+  reason: Reason,
 ): Promise<void> {
   const place = { kind: "file", account, document: link.projectId, key: link.dir } as const;
   const held = await findHeld(db, place);
-  if (held?.reason === reason) return;
+  if (held && isSameReason(held.reason, reason)) return;
   const write = { ...place, value: undefined, seen: [], cause: "limit", reason } as const;
   await putHeld(db, { ...write, writtenAt: now });
 }

@@ -1,4 +1,5 @@
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { Reason } from "../../shared/reasons.ts";
 import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { type FolderPlace, isSamePlace, readPlace } from "./folder-place.ts";
@@ -12,7 +13,7 @@ import type { Git } from "../git/run-git.ts";
  */
 export type PlaceStanding =
   | { readonly kind: "here" }
-  | { readonly kind: "gone" | "unknown" | "another"; readonly note: string };
+  | { readonly kind: "gone" | "unknown" | "another"; readonly why: Reason };
 
 const HERE: PlaceStanding = { kind: "here" };
 
@@ -37,11 +38,11 @@ export class LinkedPlace {
   async check(): Promise<PlaceStanding> {
     const { dir } = this.#link;
     const found = await readPlace(dir);
-    if (found.kind !== "folder") {
-      const note = `is left alone: its folder ${found.why}, which deletes nothing`;
-      if (found.kind === "unknown") return { kind: "unknown", note };
-      const ways = `a memsync command that runs in it finds it again, \`memsync unlink '${dir}'\``;
-      return { kind: "gone", note: `${note}; ${ways} forgets it` };
+    if (found.kind === "unknown") {
+      return { kind: "unknown", why: { code: "folder-unknown", said: found.said } };
+    }
+    if (found.kind === "away") {
+      return { kind: "gone", why: { code: "folder-gone", dir, isReplaced: found.isReplaced } };
     }
     this.#known ??= await findKnownPlace(this.#store.reader, dir);
     if (!this.#known) return await this.#keepFirst(found.place);
@@ -50,9 +51,7 @@ export class LinkedPlace {
       return HERE;
     }
     const isElsewhere = this.#known.place.device !== found.place.device;
-    const where = isElsewhere ? ", or the linked one is not mounted" : "";
-    const note = `is left alone: another folder was put in place of the linked one${where}`;
-    return { kind: "another", note: `${note}; \`memsync link\` there goes on with it` };
+    return { kind: "another", why: { code: "folder-another", isElsewhere } };
   }
 
   /** A link of an older version is taken at its word. */

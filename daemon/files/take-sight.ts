@@ -16,11 +16,11 @@ import { addArrival, listUnseen } from "./arrival-store.ts";
 import { decideFollowing, type FollowDecision } from "./decide-following.ts";
 import { type FileContent, takeFirst, takeSave } from "./file-edit.ts";
 import { factsOf, type Sight } from "./follow-facts.ts";
-import type { Unfollowed } from "./follow-notes.ts";
+import type { Unfollowed } from "./follow-reasons.ts";
 import type { FileState } from "./file-state.ts";
 import { type FollowedState, forgetFollowed, readFollowed, writeFollowed } from "./follow-store.ts";
 import { checkedOutEndings, committedEndings } from "../git/git-endings.ts";
-import { baseOfRefused, findRefusedText, holdSave } from "./held-save.ts";
+import { baseOfRefused, findRefusedText, holdSave, type NotTaken } from "./held-save.ts";
 import { tellCommits } from "../git/known-commits.ts";
 import { indicesFrom } from "./line-runs.ts";
 import { ABSENT_HASH, hashOf } from "../disk/read-file.ts";
@@ -51,8 +51,8 @@ export type Taken =
   | { readonly kind: "unfollowed"; readonly why: Unfollowed }
   /** The project was deleted, on whatever machine: its files are nobody's any more. */
   | { readonly kind: "deleted"; readonly deletion: ProjectDeletion }
-  /** Kept on this machine; why, in words that follow the path. */
-  | { readonly kind: "held"; readonly why: string }
+  /** Kept on this machine. */
+  | ({ readonly kind: "held" } & NotTaken)
   | ToWrite;
 
 /** The file is to be written. The intended state is stored already. */
@@ -213,10 +213,10 @@ class Taking {
     decision: FollowDecision,
   ): Promise<Taken> {
     const { db } = this.#context;
-    const why = await holdSave(this.#context, open, this.#options.link, known, this.#file);
-    if (why !== undefined) {
+    const held = await holdSave(this.#context, open, this.#options.link, known, this.#file);
+    if (held) {
       await this.#keep(open, "held", []);
-      return { kind: "held", why };
+      return { kind: "held", ...held };
     }
     const refused = await findRefusedText(db, open);
     const shown = known?.hash === this.#file.hash ? undefined : baseOfRefused(open, known, refused);
@@ -235,7 +235,9 @@ class Taking {
     }
     const isFree = refused === undefined || shown !== undefined;
     const next = await this.#settle(open, taken.state, isFree);
-    if (next.kind === "done" && !isFree) return { kind: "held", why: heldAdvice(refused) };
+    if (next.kind === "done" && !isFree) {
+      return { kind: "held", why: refused.reason, note: heldAdvice(refused) };
+    }
     return next;
   }
 

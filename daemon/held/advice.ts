@@ -1,9 +1,15 @@
+import { explain } from "../../shared/reasons.ts";
 import { type HeldPlace, type HeldWrite, heldId } from "../home/held-store.ts";
+
+/** Why a write is held, in words that follow its name. */
+export function heldReason({ cause, reason }: Pick<HeldWrite, "cause" | "reason">): string {
+  return cause === "refused" ? `refused by the service: ${explain(reason)}` : explain(reason);
+}
 
 /** Why a write is held and what to do, in words that follow its name. */
 export function heldAdvice(held: HeldPlace & Pick<HeldWrite, "cause" | "reason" | "turn">): string {
   if (held.turn !== undefined) return "held: refused with others by the service, tried again alone";
-  return `held: ${held.reason}; ${whatToDo(held)}`;
+  return `held: ${heldReason(held)}; ${whatToDo(held)}`;
 }
 
 function whatToDo(held: HeldPlace & Pick<HeldWrite, "cause">): string {

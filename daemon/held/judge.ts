@@ -1,32 +1,36 @@
 import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
 import type { JsonValue } from "../../shared/json.ts";
-import { NO_ROOM, type OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type { ReasonOf } from "../../shared/reasons.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import type { HeldWrite } from "../home/held-store.ts";
 import { findSecrets, type Secret } from "./secret-scan.ts";
 
 type Db = Kysely<DaemonTables>;
 
+/** What was found in a text, with nothing of the text in it. */
+export type SecretReason = ReasonOf<"looks-like-secret">;
+
 /**
- * Why a text may not enter a document: in words that follow its name, with nothing of the text in
- * them; undefined when it may. What the texts in `present` have is in the document already, from
- * wherever it came, and what a person has allowed is no secret.
+ * Why a text may not enter a document; undefined when it may. What the texts in `present` have is
+ * in the document already, from wherever it came, and what a person has allowed is no secret.
  */
 export async function secretReason(
   db: Db,
   text: string,
   present: readonly string[],
-): Promise<string | undefined> {
+): Promise<SecretReason | undefined> {
   const secrets = await findSecrets(text, async (found) => {
     const unknown = await notAllowedAmong(db, found);
     return unknown.filter((secret) => !present.some((each) => each.includes(secret.text)));
   });
   const [first] = secrets;
   if (!first) return undefined;
-  const place = text.trimEnd().includes("\n") ? ` in line ${first.line}` : "";
-  const more = secrets.length > 1 ? `, and ${secrets.length - 1} more` : "";
-  return `looks like ${first.kind}${place}${more}`;
+  const { rule, kind: like } = first;
+  const line = text.trimEnd().includes("\n") ? first.line : null;
+  const more = secrets.length - 1;
+  return { code: "looks-like-secret", rule, like, line, more, inKey: false };
 }
 
 /** Why a memory may not enter a document, as `secretReason`; `present` are the values it has. */
@@ -34,13 +38,13 @@ export async function memoryReason(
   db: Db,
   { key, value }: Entry,
   present: readonly string[],
-): Promise<string | undefined> {
+): Promise<SecretReason | undefined> {
   const reason =
     (await secretReason(db, value, present)) ??
     (await secretReason(db, assignment({ key, value }), present));
   if (reason !== undefined || present.length > 0) return reason;
   const ofKey = await secretReason(db, key, []);
-  return ofKey && `its key ${ofKey}`;
+  return ofKey && { ...ofKey, inKey: true };
 }
 
 /** Why metadata may not enter a document, as `secretReason`; `present` is what it has, as JSON. */
@@ -49,7 +53,7 @@ export async function metadataReason(
   key: string,
   value: JsonValue,
   present: readonly string[],
-): Promise<string | undefined> {
+): Promise<SecretReason | undefined> {
   return await secretReason(db, metadataText(key, value), present);
 }
 
@@ -111,7 +115,7 @@ export async function whyMetadataHeld(
   return asHeld(reason) ?? whyFull(open, JSON.stringify(value), present);
 }
 
-function asHeld(reason: string | undefined): WhyHeld | undefined {
+function asHeld(reason: SecretReason | undefined): WhyHeld | undefined {
   return reason === undefined ? undefined : { cause: "secret", reason };
 }
 
@@ -120,7 +124,8 @@ function whyFull(
   text: string,
   present: readonly string[],
 ): WhyHeld | undefined {
-  return open.isFull && addsLines(text, present) ? { cause: "limit", reason: NO_ROOM } : undefined;
+  const hasRoom = !open.isFull || !addsLines(text, present);
+  return hasRoom ? undefined : { cause: "limit", reason: { code: "no-room" } };
 }
 
 function addsLines(text: string, present: readonly string[]): boolean {

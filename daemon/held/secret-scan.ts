@@ -2,6 +2,8 @@ import type { SecretRule } from "./secret-rule.ts";
 
 /** A stretch of a text that looks like a secret. */
 export interface Secret {
+  /** The id of the rule that found it. */
+  readonly rule: string;
   /** What it looks like, in words that follow "looks like". */
   readonly kind: string;
   /** The secret itself: never to be logged, shown or stored beside its text. */
@@ -86,7 +88,7 @@ function secretsIn(rules: readonly SecretRule[], piece: string, firstLine: numbe
   for (const { rule, secret, from } of withoutOverlaps(findings)) {
     lines.goTo(from);
     if (lines.isAllowed) continue;
-    secrets.push({ kind: rule.kind, text: secret, line: firstLine + lines.number });
+    secrets.push({ rule: rule.id, kind: rule.kind, text: secret, line: firstLine + lines.number });
   }
   return secrets;
 }

@@ -3,6 +3,7 @@ import type { Kysely, Selectable } from "kysely";
 import { base32, type ProjectId } from "../../shared/ids.ts";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import { parseReason, type Reason, reasonText } from "../../shared/reasons.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import { entryIdsText, parseEntryIds } from "./entry-ids.ts";
 import type { DaemonTables, HeldTable } from "./tables.ts";
@@ -38,8 +39,8 @@ export interface HeldWrite extends HeldPlace {
   /** The text that its author saw, where the write is one. */
   readonly base?: string | undefined;
   readonly cause: HeldTable["cause"];
-  /** In words that follow its name; nothing of the value is in them. */
-  readonly reason: string;
+  /** Nothing of the value is in it. */
+  readonly reason: Reason;
   /** SHA-256 of a followed file's bytes, in hex. */
   readonly hash?: string | undefined;
   /** What has the same number is tried together, the lowest first; undefined is not tried again. */
@@ -68,13 +69,13 @@ export function heldId({ kind, account, document, key }: HeldPlace): string {
 
 /** Holds a write, in the stead of what was held of its place. Durable with its transaction. */
 export async function putHeld(db: Db, write: HeldWrite): Promise<void> {
-  const { kind, account, document, key, cause, reason } = write;
+  const { kind, account, document, key, cause } = write;
   const values = {
     value: write.value ?? null,
     base: write.base ?? null,
     seen: entryIdsText(write.seen),
     cause,
-    reason,
+    reason: reasonText(write.reason),
     hash: write.hash ?? null,
     turn: write.turn ?? null,
     shown: 1,
@@ -177,7 +178,7 @@ const findByPlace = compiled(
 );
 
 function toItem(row: Selectable<HeldTable>): HeldItem {
-  const { kind, account, document, key, cause, reason } = row;
+  const { kind, account, document, key, cause } = row;
   return {
     rowId: row.id,
     id: heldId({ kind, account, document, key }),
@@ -189,7 +190,7 @@ function toItem(row: Selectable<HeldTable>): HeldItem {
     base: row.base ?? undefined,
     seen: parseEntryIds(row.seen),
     cause,
-    reason,
+    reason: parseReason(row.reason),
     hash: row.hash ?? undefined,
     turn: row.turn ?? undefined,
     shown: row.shown === 1,

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { replicaMigrations } from "../../shared/replica/log/migrations.ts";
 import type { Migration } from "../../shared/sqlite/migrate.ts";
 import type { Schema } from "../../shared/sqlite/misfit.ts";
+import { codesMigration } from "./codes-migration.ts";
 import { serviceMigrations } from "./service-schema.ts";
 import { plainMigrations } from "./plain-migrations.ts";
 
@@ -270,6 +271,7 @@ export const daemonMigrations: readonly Migration[] = [
   ...serviceMigrations,
   ...ownMigrations,
   ...plainMigrations,
+  codesMigration,
 ];
 
 /** The same, with what a home's database of this version is known by. */

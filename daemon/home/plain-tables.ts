@@ -56,5 +56,6 @@ interface PlainRefusedTable {
   key: string;
   /** SHA-256 of what was refused. */
   hash: string;
+  /** `Reason` as JSON. */
   reason: string;
 }

@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import type { DocumentAddress } from "../../shared/replica/document/address.ts";
+import { parseReason, type Reason, reasonText } from "../../shared/reasons.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { Position } from "../../shared/wire/position.ts";
 import type { DaemonTables } from "./tables.ts";
@@ -13,7 +14,7 @@ export interface SyncPosition {
   /** Rows of the local log up to this one are acknowledged; 0 when none is. */
   readonly ackedSeq: number;
   /** Why the service won't take or give this document. */
-  readonly refused: string | undefined;
+  readonly refused: Reason | undefined;
 }
 
 /** Where a document stands before the service has answered for it. */
@@ -39,7 +40,7 @@ export async function readPosition(
   return {
     remote: row.epoch === NO_EPOCH ? undefined : { epoch: row.epoch, seq: row.seq },
     ackedSeq: row.acked_seq,
-    refused: row.refused ?? undefined,
+    refused: row.refused === null ? undefined : parseReason(row.refused),
   };
 }
 
@@ -93,7 +94,8 @@ export async function writePosition(
 ): Promise<void> {
   const { remote, ackedSeq, refused } = position;
   const epoch = remote?.epoch ?? NO_EPOCH;
-  await putPosition(db, service, documentId, epoch, remote?.seq ?? 0, ackedSeq, refused ?? null);
+  const why = refused ? reasonText(refused) : null;
+  await putPosition(db, service, documentId, epoch, remote?.seq ?? 0, ackedSeq, why);
 }
 
 const findPosition = compiled((db: Db, service: string, documentId: number) =>

@@ -70,7 +70,7 @@ interface SyncPositionsTable {
   seq: number;
   /** Rows of the local log up to this one are acknowledged. */
   acked_seq: number;
-  /** Why the service won't take or give this document; null when it does. */
+  /** `Reason` as JSON: why the service won't take or give this document; null when it does. */
   refused: string | null;
 }
 
@@ -185,7 +185,7 @@ export type SaveOutcome = "taken" | "conflict" | "held" | "known" | "waiting";
 /** A write made while no daemon ran. */
 export interface InboxTable {
   id: Generated<number>;
-  kind: "memory" | "losers" | "text" | "text conflict";
+  kind: "memory" | "losers" | "text" | "text-conflict";
   /** A project's id, `user/<user id>` or `global`. */
   document: string;
   /** Whose `user` or `global` document; a project's is found by its id. */
@@ -236,7 +236,7 @@ export interface HeldTable {
   /** JSON `[[client, clock], …]`: the entries that its author saw. */
   seen: string;
   cause: "secret" | "limit" | "refused";
-  /** In words that follow its name, with nothing of the value in them. */
+  /** `Reason` as JSON, with nothing of the value in it. */
   reason: string;
   /** SHA-256 of a followed file's bytes, in hex; null for all else. */
   hash: string | null;

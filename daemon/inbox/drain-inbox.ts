@@ -70,7 +70,7 @@ async function applyWrite(
     case "text":
       await applyText(context, open, write);
       break;
-    case "text conflict":
+    case "text-conflict":
       document.deleteEntry("metadata", TEXT_CONFLICT_PREFIX + write.id);
   }
   // Each is a version of its own in the history.

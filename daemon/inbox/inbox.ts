@@ -46,7 +46,7 @@ export interface TextWrite extends InboxItem, WholeText {
 
 /** Dismisses a conflict of a project's text, by its id. */
 export interface TextConflictDismissal extends InboxItem {
-  readonly kind: "text conflict";
+  readonly kind: "text-conflict";
   readonly id: string;
 }
 
@@ -76,7 +76,7 @@ function columnsOf(write: InboxWrite) {
       return { key: write.key, value: null, seen: entryIdsText(write.seen), base: null };
     case "text":
       return { key: "", value: write.value, seen: "[]", base: write.base };
-    case "text conflict":
+    case "text-conflict":
       return { key: write.id, value: null, seen: "[]", base: null };
   }
 }
@@ -121,7 +121,7 @@ function toWrite(row: Selectable<InboxTable>): InboxWrite {
       return { kind: "losers", ...item, key, seen };
     case "text":
       return { kind: "text", ...item, base: row.base ?? "", value: row.value ?? "" };
-    case "text conflict":
-      return { kind: "text conflict", ...item, id: key };
+    case "text-conflict":
+      return { kind: "text-conflict", ...item, id: key };
   }
 }

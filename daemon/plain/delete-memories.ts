@@ -33,7 +33,7 @@ export async function deleteMemories(
     const outcome = await service.request("DELETE", `/v1/memories/${encodeURIComponent(id)}`);
     if (outcome.kind === "answered") continue;
     if (outcome.kind !== "refused" || !OF_THE_MEMORY.has(outcome.status)) return outcome;
-    const reason = `its deletion is refused: ${outcome.message}`;
+    const reason = { code: "deletion-refused", said: outcome.message } as const;
     await writeKept(store, address, async (db, documentId) => {
       await putRefused(db, documentId, { kind: "deletion", key, hash: hashOfValue(id), reason });
     });

@@ -84,7 +84,8 @@ async function createMemory(
   if (outcome.kind === "refused" && outcome.status === BAD_REQUEST) {
     await writeKept(store, address, async (db, id) => {
       await dropCreate(db, id, key);
-      const reason = outcome.details?.[0]?.message ?? outcome.message;
+      const said = outcome.details?.[0]?.message ?? outcome.message;
+      const reason = { code: "service-refused", said } as const;
       await putRefused(db, id, { kind: "memories", key, hash: hashOfValue(content), reason });
     });
     return DONE;

@@ -1,14 +1,20 @@
 import type { Kysely } from "kysely";
+import { explain, type Reason, type ReasonCode } from "../../shared/reasons.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { listRefused, type Refused, type RefusedKind } from "./plain-store.ts";
-import { UNTAKABLE } from "./refusals.ts";
+
+/** Something that is to be said of a document, in words of its own. */
+export interface StatusNote {
+  readonly code: ReasonCode;
+  readonly message: string;
+}
 
 /** What `status` says of a document on a service without a log. */
 export interface PlainStatus {
   /** Differences from what the service holds. */
   readonly outstanding: number;
-  readonly notes: readonly string[];
+  readonly notes: readonly StatusNote[];
 }
 
 /** Refused items that are named; of more only the number is. */
@@ -31,22 +37,27 @@ export async function readPlainStatus(
   return {
     outstanding: row.outstanding,
     notes: [
-      ...(row.lost_at === null ? [] : [lossNote(row.lost_at)]),
+      ...(row.lost_at === null
+        ? []
+        : [noteOf({ code: "data-lost", at: timestampOf(row.lost_at) })]),
       ...named,
-      ...(more > 0 ? [`${more} more are refused`] : []),
+      ...(more > 0 ? [noteOf({ code: "more-refused", more })] : []),
     ],
   };
 }
 
-function lossNote(at: number): string {
-  return `the service had lost data at ${timestampOf(at)}; what is held here was uploaded again`;
+function noteOf(reason: Reason): StatusNote {
+  return { code: reason.code, message: explain(reason) };
 }
 
-function refusedNote({ kind, key, reason }: Refused): string {
-  if (reason === UNTAKABLE)
-    return `${nameOf(kind, key)} can't be taken from the service: ${reason}`;
-  if (kind === "deletion") return `${key} is deleted here only: ${reason}`;
-  return `${nameOf(kind, key)} is refused by the service: ${reason}`;
+function refusedNote({ kind, key, reason }: Refused): StatusNote {
+  const { code, message } = noteOf(reason);
+  return { code, message: `${nameOf(kind, key)} ${howItStands(kind, code)}: ${message}` };
+}
+
+function howItStands(kind: RefusedKind, code: ReasonCode): string {
+  if (code === "untakable") return "can't be taken from the service";
+  return kind === "deletion" ? "is deleted here only" : "is refused by the service";
 }
 
 function nameOf(kind: RefusedKind, key: string): string {

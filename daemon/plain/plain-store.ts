@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
 import { equalJson, type JsonValue } from "../../shared/json.ts";
+import { parseReason, type Reason, reasonText } from "../../shared/reasons.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import type { AgreedItem } from "./merge-items.ts";
 import { type PlainText, UNKNOWN_TEXT } from "./plain-text.ts";
@@ -13,14 +14,14 @@ export type ItemKind = "memories" | "metadata";
 /** What a service may refuse by itself; `deletion` is that of a memory. */
 export type RefusedKind = ItemKind | "text" | "deletion";
 
-/** Something that the service would not take, and its own words why. */
+/** Something that the service would not take, or give. */
 export interface Refused {
   readonly kind: RefusedKind;
   /** Empty for the text. */
   readonly key: string;
   /** Of what was refused; see `hashOfValue`. */
   readonly hash: string;
-  readonly reason: string;
+  readonly reason: Reason;
 }
 
 /** What a service was sent. */
@@ -296,20 +297,22 @@ export async function dropCreate(db: Db, documentId: number, key: string): Promi
 
 /** What the service refuses of a document. */
 export async function listRefused(db: Db, documentId: number): Promise<Refused[]> {
-  return await db
+  const rows = await db
     .selectFrom("plain_refused")
     .select(["kind", "key", "hash", "reason"])
     .where("document_id", "=", documentId)
     .orderBy("kind")
     .orderBy("key")
     .execute();
+  return rows.map((row) => ({ ...row, reason: parseReason(row.reason) }));
 }
 
 export async function putRefused(db: Db, documentId: number, refused: Refused): Promise<void> {
-  const { hash, reason } = refused;
+  const { kind, key, hash } = refused;
+  const reason = reasonText(refused.reason);
   await db
     .insertInto("plain_refused")
-    .values({ document_id: documentId, ...refused })
+    .values({ document_id: documentId, kind, key, hash, reason })
     .onConflict((conflict) =>
       conflict.columns(["document_id", "kind", "key"]).doUpdateSet({ hash, reason }),
     )

@@ -69,7 +69,7 @@ export function readOwn(answer: unknown): OwnReading | undefined {
   for (const each of answer.memories) {
     const memory = readMemory(each);
     if (memory === undefined) complete = false;
-    else if (memory !== "of a project") memories.push(memory);
+    else if (memory !== "project") memories.push(memory);
   }
   return { memories, complete, showsMore: "next_cursor" in answer };
 }
@@ -121,10 +121,11 @@ function readMetadata(shown: JsonObject, untakable: Untakable[]): ReadItems {
   return { items, complete };
 }
 
-function readMemory(shown: JsonValue): ReadMemory | "of a project" | undefined {
+/** `project`: it is of that layer. */
+function readMemory(shown: JsonValue): ReadMemory | "project" | undefined {
   if (!isObject(shown)) return undefined;
   const { id, content, layer, created_at: createdAt } = shown;
-  if (layer === "project") return "of a project";
+  if (layer === "project") return "project";
   if (typeof id !== "string" || id !== wellFormed(id)) return undefined;
   if (layer !== "user" && layer !== "global") return undefined;
   const [taken] = acceptable({ memories: [{ key: id, value: content }] })?.memories ?? [];

@@ -36,12 +36,6 @@ interface Wanted {
   readonly untakable?: readonly Untakable[];
 }
 
-/** Why what stands at the service is neither taken nor written over. */
-export const UNTAKABLE = "what it holds is too large, or no text, and stays there as it is";
-
-/** Why a memory is not deleted there. */
-export const NO_ID = "its deletion can't be sent: the service gives no id for it";
-
 /**
  * What of `wanted` may be sent: not what the service has refused, as long as it is the same. What
  * is another by now, or not wanted any more, is refused no longer.
@@ -51,7 +45,6 @@ export async function keepRefused(
   documentId: number,
   refused: readonly Refused[],
   wanted: Wanted,
-  noId: string,
 ): Promise<Wanted> {
   const { untakable = [] } = wanted;
   const known = new Map(refused.map((each) => [itemName(each.kind, each.key), each]));
@@ -61,7 +54,7 @@ export async function keepRefused(
   const isHeld = (kind: RefusedKind, key: string, value: JsonValue) => {
     const name = itemName(kind, key);
     const { hash, reason } = known.get(name) ?? {};
-    const same = hash === hashOfValue(value) && reason !== UNTAKABLE;
+    const same = hash === hashOfValue(value) && reason?.code !== "untakable";
     if (same) held.add(name);
     return same;
   };
@@ -75,14 +68,14 @@ export async function keepRefused(
     if (!held.has(itemName(each.kind, each.key))) await dropRefused(db, documentId, each);
   }
   for (const { kind, key } of untakable) {
-    if (known.get(itemName(kind, key))?.reason === UNTAKABLE) continue;
+    if (known.get(itemName(kind, key))?.reason.code === "untakable") continue;
     const hash = hashOfValue(null);
-    await putRefused(db, documentId, { kind, key, hash, reason: UNTAKABLE });
+    await putRefused(db, documentId, { kind, key, hash, reason: { code: "untakable" } });
   }
   for (const { key, id } of removals) {
     if (id !== null) continue;
     const hash = hashOfValue(null);
-    await putRefused(db, documentId, { kind: "deletion", key, hash, reason: noId });
+    await putRefused(db, documentId, { kind: "deletion", key, hash, reason: { code: "no-id" } });
   }
   return { items, removals: removals.filter(({ id }) => id !== null) };
 }

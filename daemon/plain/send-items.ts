@@ -55,15 +55,15 @@ export async function sendItems(
     if (calls >= CALLS_MAX) return { sent, failure: outcome };
     const named = namedIn(part, outcome.details ?? []);
     const culprits = part.length === 1 ? new Map([[part[0], outcome.message]]) : named;
-    for (const [item, reason] of culprits) if (item) refused.push(refusalOf(item, reason));
+    for (const [item, said] of culprits) if (item) refused.push(refusalOf(item, said));
     const rest = part.filter((item) => !culprits.has(item));
     waiting.push(...(culprits.size > 0 ? [rest] : halves(part)).filter(({ length }) => length > 0));
   }
   return { sent: { taken, refused }, failure: undefined };
 }
 
-function refusalOf({ kind, key, value }: SendItem, reason: string): Refused {
-  return { kind, key, hash: hashOfValue(value), reason };
+function refusalOf({ kind, key, value }: SendItem, said: string): Refused {
+  return { kind, key, hash: hashOfValue(value), reason: { code: "service-refused", said } };
 }
 
 function halves(part: readonly SendItem[]): SendItem[][] {
@@ -100,7 +100,7 @@ function bodyOf(part: readonly SendItem[]): SyncBody {
   };
 }
 
-/** The items that details point at, each with the reason. */
+/** The items that details point at, each with what they say of it. */
 function namedIn(
   part: readonly SendItem[],
   details: readonly ErrorDetail[],

@@ -16,7 +16,7 @@ import {
 } from "./plain-store.ts";
 import { UNKNOWN_TEXT } from "./plain-text.ts";
 import type { OwnReading } from "./reading.ts";
-import { keepRefused, NO_ID, type Removal } from "./refusals.ts";
+import { keepRefused, type Removal } from "./refusals.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -69,7 +69,7 @@ export async function takeOwn(
     items: merged.send.map((each) => ({ kind: "memories", ...each }) as const),
     removals: [...merged.remove, ...superseded],
   };
-  const { items, removals } = await keepRefused(db, open.id, known.refused, wanted, NO_ID);
+  const { items, removals } = await keepRefused(db, open.id, known.refused, wanted);
   await rememberReading(context, options, open, from, known, {
     text: UNKNOWN_TEXT,
     memories: merged.base,

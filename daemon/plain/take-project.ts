@@ -19,7 +19,7 @@ import {
 import { isKnownText, leaveText, takeText, UNKNOWN_TEXT } from "./plain-text.ts";
 import type { ProjectReading, ReadItems } from "./reading.ts";
 import { sentIndex, sentWith } from "./sent-values.ts";
-import { keepRefused, NO_ID, type Removal, type SendItem } from "./refusals.ts";
+import { keepRefused, type Removal, type SendItem } from "./refusals.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -81,7 +81,7 @@ export async function takeProject(
     removals: memories.remove,
     untakable: reading.untakable,
   };
-  const changes = await keepRefused(context.db, open.id, known.refused, wanted, NO_ID);
+  const changes = await keepRefused(context.db, open.id, known.refused, wanted);
   await settleJournal(context, known, wanted.removals);
   await rememberReading(context, options, open, from, stored, {
     text: text.state,

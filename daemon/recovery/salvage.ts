@@ -191,7 +191,7 @@ async function bringOver(
       "remotes",
       remotes.map((each, at) => ({ ...each, added_at: now + at })),
     );
-    const inbox = put("inbox", tables.inbox.rows.filter(isSoundWrite));
+    const inbox = put("inbox", tables.inbox.rows.filter(isSoundWrite).map(withPresentKind));
     const packs = renumbered(tables.revision_packs).filter(isSoundPack);
     put("revision_packs", packs);
     const packed = packs.reduce((total, { count }) => total + Number(count), 0);
@@ -295,6 +295,14 @@ function foldersOf(
 ): ReadonlySet<SqlValue | undefined> {
   const whole = new Set(found.filter((each) => each.whole).map(({ name }) => name));
   return new Set(links.rows.filter((row) => whole.has(`${row.project_id}`)).map(({ dir }) => dir));
+}
+
+/** What a kind of write was called before it was a code. */
+const FORMER_KINDS: Readonly<Record<string, string>> = { "text conflict": "text-conflict" };
+
+/** The database may be of an older version, whose migrations are not done on it any more. */
+function withPresentKind({ kind, ...row }: DamagedRow): Row {
+  return { ...row, kind: FORMER_KINDS[`${kind}`] ?? kind ?? null };
 }
 
 function isSoundWrite(row: DamagedRow): boolean {

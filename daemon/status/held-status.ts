@@ -1,9 +1,10 @@
 import type { Kysely } from "kysely";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
+import type { ReasonCode } from "../../shared/reasons.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { heldAdvice } from "../held/advice.ts";
+import { heldAdvice, heldReason } from "../held/advice.ts";
 import { type HeldItem, listHeld } from "../home/held-store.ts";
 import { shownKey } from "../held/shown-key.ts";
 
@@ -20,6 +21,8 @@ export interface HeldStatus {
   /** The folder of a followed file; null for all else. */
   readonly dir: string | null;
   readonly cause: HeldItem["cause"];
+  readonly code: ReasonCode;
+  /** What the code says, in words that follow the name. */
   readonly reason: string;
   /** The reason and what to do, in words that follow the name. */
   readonly advice: string;
@@ -40,7 +43,7 @@ export async function readHeldStatus(
 }
 
 export async function heldStatus(item: HeldItem, remote: string | null): Promise<HeldStatus> {
-  const { id, kind, document, cause, reason, writtenAt } = item;
+  const { id, kind, document, cause, writtenAt } = item;
   const key = await shownKey(item);
   return {
     id,
@@ -51,7 +54,8 @@ export async function heldStatus(item: HeldItem, remote: string | null): Promise
     key: kind === "memory" || kind === "metadata" ? key : null,
     dir: kind === "file" ? key : null,
     cause,
-    reason,
+    code: item.reason.code,
+    reason: heldReason(item),
     advice: heldAdvice(item),
     written_at: timestampOf(writtenAt),
   };

@@ -1,6 +1,6 @@
-import { count } from "../../shared/count.ts";
 import { assert } from "../../shared/errors.ts";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
+import { explain, type Reason, type ReasonCode } from "../../shared/reasons.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { VERSION } from "../../shared/version.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
@@ -15,12 +15,10 @@ import type { OpenRemote, OpenRemotes } from "../remotes/open-remotes.ts";
 import { serviceNameOf } from "../home/remote.ts";
 import type { FollowedFile, FollowStatus } from "../files/followed-file.ts";
 import type { PlaceChange } from "../files/place-store.ts";
-import { FOLLOWED_NAMES } from "../disk/followable-files.ts";
 import type { Polled } from "../watch/watch-trouble.ts";
 import type { SyncEngine } from "../sync/engine.ts";
-import { readPlainStatus } from "../plain/plain-status.ts";
+import { readPlainStatus, type StatusNote } from "../plain/plain-status.ts";
 import { type ServiceState, serviceState } from "./service-state.ts";
-import { FORBIDDEN } from "../sync/incoming.ts";
 import {
   countUnacknowledged,
   isPlain,
@@ -40,10 +38,11 @@ export interface UnitStatus {
   readonly waiting: number;
   /** The service has answered for it before. */
   readonly contacted: boolean;
-  /** Why the service won't take it. */
+  /** Why the service won't take it, and the same as a code; null where it does. */
   readonly refused: string | null;
-  /** What else is to be said of it, each in words of its own. */
-  readonly notes: readonly string[];
+  readonly refused_code: ReasonCode | null;
+  /** What else is to be said of it. */
+  readonly notes: readonly StatusNote[];
 }
 
 /** The followed file of one linked folder; `note` says why, in words that follow the path. */
@@ -53,8 +52,8 @@ export interface FolderStatus {
   readonly path: string;
   readonly state: FollowStatus["state"];
   readonly note: string | null;
-  /** What keeps it from being followed, in a word; null where nothing does. */
-  readonly why: string | null;
+  /** The code of what `note` says; null where there is nothing to say. */
+  readonly why: ReasonCode | null;
   /** Why its changes are looked for every few seconds; null: the system tells of them. */
   readonly polled: Polled | null;
   /** What its repository says of its project that is not so, and what to do about it. */
@@ -307,23 +306,21 @@ function folderStatus(
   file: FollowedFile,
   text: KeptText | null,
 ): FolderStatus {
-  const { path, state, note, why } = file.status;
+  const { path, state, note, why } = withLines(file.status, text);
   const { beside } = file;
   const { dir } = file.link;
   const polled = sources.polled(dir) ?? null;
   const repository = sources.repositoryNote(dir) ?? null;
   const place = placeStatus(sources.placeChange(dir), sources.now);
-  const said = why === "missing" ? missingNote(text) : (note ?? null);
-  return { dir, path, state, note: said, why: why ?? null, polled, repository, beside, place };
+  const said = { note: note ?? null, why: why?.code ?? null };
+  return { dir, path, state, ...said, polled, repository, beside, place };
 }
 
 /** A file that was never here can be had where the document has one. */
-function missingNote(text: KeptText | null): string {
-  if (text === null) {
-    return `is not there yet: the first of ${FOLLOWED_NAMES.join(", ")} is followed`;
-  }
-  const lines = count(text.lines, "line", "lines");
-  return `is missing here, the project has ${lines}: \`memsync doc write\` writes it`;
+function withLines(status: FollowStatus, text: KeptText | null): FollowStatus {
+  if (status.why?.code !== "missing") return status;
+  const why: Reason = { code: "missing", lines: text?.lines ?? null };
+  return { ...status, why, note: explain(why) };
 }
 
 /** For so long it is news that a folder was moved. */
@@ -351,8 +348,8 @@ async function unitStatus(
   let memories = 0;
   let waiting = 0;
   let contacted = true;
-  let refused = remotes.find(account)?.engine.refusal(unit) ?? null;
-  const notes: string[] = [];
+  let refused = remotes.find(account)?.engine.refusal(unit);
+  const notes: StatusNote[] = [];
   for (const name of documents) {
     const document = await store.reader
       .selectFrom("documents")
@@ -368,16 +365,17 @@ async function unitStatus(
     memories += await countMemories(store.reader, document.id);
     waiting += await countUnacknowledged(store.reader, document.id, position.ackedSeq);
     contacted &&= position.remote !== undefined || isForbiddenOwn(unit, position);
-    refused ??= position.refused ?? null;
+    refused ??= position.refused;
     if (!isPlain(position)) continue;
     const plain = await readPlainStatus(store.reader, document.id);
     waiting += plain.outstanding;
     notes.push(...plain.notes);
   }
-  return { memories, waiting, contacted, refused, notes };
+  const why = { refused: refused ? explain(refused) : null, refused_code: refused?.code ?? null };
+  return { memories, waiting, contacted, ...why, notes };
 }
 
 /** A token bound to projects reaches no others' documents, and the service has said so. */
 function isForbiddenOwn(unit: SyncUnit, { refused }: SyncPosition): boolean {
-  return unit === "own" && refused === FORBIDDEN;
+  return unit === "own" && refused?.code === "token-forbids";
 }

@@ -1,8 +1,9 @@
 import type { ContactChanged, OnActivity } from "../home/activity.ts";
 import type { Urgency } from "../budget/budget.ts";
-import { messageOf } from "../../shared/errors.ts";
+import { ERROR_STATUS, messageOf } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
+import type { Reason } from "../../shared/reasons.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import type { ServerFrame } from "../../shared/wire/live.ts";
 import { randomFraction, type Timer, type World } from "../../shared/world.ts";
@@ -12,7 +13,6 @@ import { type Echoes, takeFrame } from "./incoming.ts";
 import { LiveLink, type LiveState } from "./live-link.ts";
 import { readPosition } from "../home/positions.ts";
 import { openBound } from "../home/open-bound.ts";
-import { refusalAdvice } from "../service/refusal-advice.ts";
 import type { RequestBudget } from "../budget/request-budget.ts";
 import { isTokenRefused, type Refused, type RoundResult } from "./round.ts";
 import type { RoundOptions } from "../service/round-options.ts";
@@ -79,7 +79,7 @@ export class SyncEngine {
   readonly #echoes: Echoes = new Map();
   readonly #live: LiveLink | undefined;
   readonly #stopListening: () => void;
-  readonly #refused = new Map<SyncUnit, string>();
+  readonly #refused = new Map<SyncUnit, Reason>();
   readonly #asking = new Asking();
   readonly #rounds: ServiceRounds;
   readonly #journal: SyncJournal;
@@ -150,7 +150,7 @@ export class SyncEngine {
   }
 
   /** Why the service turned down a unit's last call. */
-  refusal(unit: SyncUnit): string | undefined {
+  refusal(unit: SyncUnit): Reason | undefined {
     return this.#refused.get(unit);
   }
 
@@ -414,7 +414,8 @@ export class SyncEngine {
   #turnedDown(unit: SyncUnit, { kind, status, message }: Refused): void {
     const { world, log } = this.#options;
     log.warn({ unit, outcome: kind, reason: message }, "a sync call failed");
-    this.#refused.set(unit, `${message}; ${refusalAdvice(status)}`);
+    const code = status === ERROR_STATUS.forbidden ? "call-forbidden" : "call-refused";
+    this.#refused.set(unit, { code, said: message });
     this.#schedule.unitFailed(unit, world.monotonic(), randomFraction(world));
   }
 

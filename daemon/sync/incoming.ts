@@ -24,6 +24,7 @@ import {
   textIn,
   textRangesOf,
 } from "../../shared/replica/merge/text-conflicts.ts";
+import type { Reason } from "../../shared/reasons.ts";
 import type { DocumentAnswer } from "../../shared/wire/exchange.ts";
 import type { Position } from "../../shared/wire/position.ts";
 import type { DaemonTables } from "../home/tables.ts";
@@ -36,11 +37,6 @@ const NONE: IdRanges = new Map();
 
 /** Of a log that was empty when the service's word came: it is that, and waits for nobody. */
 const FIRST_ROW = 1;
-
-/** Why a document is refused that the token does not reach, or may not write. */
-export const FORBIDDEN =
-  "the token may not write it, or does not reach it: give `memsync login`, or MEMSYNC_TOKEN, one " +
-  "that may";
 
 /** How the service's word on one document was taken. */
 export interface Taken {
@@ -61,11 +57,11 @@ export async function takeAnswer(
   const save = (changes: Partial<SyncPosition>) =>
     writePosition(db, service, open.id, { ...position, refused: undefined, ...changes });
   if ("forbidden" in answer) {
-    await save({ refused: FORBIDDEN });
+    await save({ refused: { code: "token-forbids" } });
     return { again: false };
   }
   if ("refused" in answer) {
-    await save({ refused: answer.refused.message });
+    await save({ refused: { code: "service-refused", said: answer.refused.message } });
     return { again: false };
   }
   const wasEmpty = open.head.seq === 0;
@@ -150,17 +146,15 @@ export async function applyRemote(
   open: OpenDocument,
   ackedSeq: number,
   update: Uint8Array,
-): Promise<string | undefined> {
+): Promise<Reason | undefined> {
   const unheard = await unheardOf(context.db, open, ackedSeq);
   const held = heldClocks(open);
   const gone = unheard && deletedText(open);
   const stood = new Set(unheard && plainLines(open.document.content()));
   const disagreed = unheard ? listOpenConflicts(open.document) : [];
   const admission = open.applyUpdate(update, REPLICA_BYTES_MAX);
-  if (admission.kind === "missing") return "the service's update builds on what is not held here";
-  if (admission.kind === "refused") {
-    return `the service's update is not acceptable: ${admission.message}`;
-  }
+  if (admission.kind === "missing") return { code: "update-gap" };
+  if (admission.kind === "refused") return { code: "update-unacceptable", said: admission.message };
   await tellForms(context, open);
   if (unheard && gone) {
     const [mine, theirs] = [textRangesOf(unheard), textRangesOf(update, held)];

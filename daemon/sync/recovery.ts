@@ -135,7 +135,7 @@ async function holdOne(
     await putHeld(db, { ...held, seen: [...held.seen, ...write.seen] });
     if (write.value !== undefined) gone.unshift({ value: write.value, at: write.writtenAt });
   } else {
-    const reason = `refused by the service: ${message}`;
+    const reason = { code: "service-refused", said: message } as const;
     await putHeld(db, { ...place, ...write, cause: "refused", reason, turn });
     // The next write takes its place, and then it is in the history as any other.
     const isLast = turn === undefined && write.kind === "memory";

@@ -3,12 +3,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Lab, scenario } from "../support/lab.ts";
 import type { CommandOptions, Machine } from "../support/machine.ts";
+import { TERMINALS } from "../support/needs.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 import { type RunningServer, ServerFolder } from "../support/server-process.ts";
 import { TerminalSession } from "../support/terminal-session.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-const HAS_TERMINALS = process.platform !== "win32";
 const SEEN = "memsync: global is seen by everybody in acme (3 users)\n";
 const GLOBAL = ["--layer", "global"];
 const QUESTION =
@@ -198,8 +198,7 @@ scenario(
       terminal.type("n\n");
       expect(await terminal.ended()).toBe(1);
     }),
-  undefined,
-  HAS_TERMINALS,
+  { needs: TERMINALS },
 );
 
 scenario(
@@ -214,8 +213,7 @@ scenario(
         expect(terminal.lines.join("\n")).not.toContain("[y/N]");
       }
     }),
-  undefined,
-  HAS_TERMINALS,
+  { needs: TERMINALS },
 );
 
 scenario(
@@ -242,8 +240,7 @@ scenario(
       expect(shown).toContain("moved 1 memory of the layer user");
       expect(shown).toContain("1 memory of the layer global stays in the embedded service");
     }),
-  undefined,
-  HAS_TERMINALS,
+  { needs: TERMINALS },
 );
 
 scenario(
@@ -277,8 +274,7 @@ scenario(
       await waitFor("bob to have it", async () => (await bob.list()).length === 1);
       expect((await bob.list()).map(({ key }) => key)).toEqual(["ours"]);
     }),
-  undefined,
-  HAS_TERMINALS,
+  { needs: TERMINALS },
 );
 
 scenario("a token of another account is refused under the name of a remote", (lab) =>

@@ -5,12 +5,13 @@ import { join } from "node:path";
 import { RUNTIME_ENVIRONMENT } from "../../daemon/supervise/runtime-environment.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import { type Machine, MEMSYNC } from "../support/machine.ts";
+import type { Need } from "../support/needs.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
 
 /** Where the system shows what a process has. */
-const HAS_PROC = existsSync("/proc/self/stat");
+const PROC: Need = { isMet: existsSync("/proc/self/stat"), missing: "there is no /proc" };
 
 async function makeMachine(lab: Lab, account?: string): Promise<Machine> {
   const folder = await lab.git.repository("a", { "README.md": "" });
@@ -74,8 +75,7 @@ scenario(
     expect(open.filter((path) => path.startsWith("pipe:"))).toEqual([]);
     expect(statSync(log).mode & 0o777).toBe(0o600);
   },
-  undefined,
-  HAS_PROC,
+  { needs: PROC },
 );
 
 scenario("`start` tells a shell that names another service than was meant", async (lab) => {

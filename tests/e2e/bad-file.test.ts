@@ -12,7 +12,7 @@ const NOBODY = 65534;
 interface BadFile {
   readonly what: string;
   readonly note: RegExp;
-  /** "left alone" when left out. */
+  /** "left-alone" when left out. */
   readonly state?: "held";
   put(path: string): Promise<void>;
 }
@@ -68,7 +68,7 @@ const BAD_FILES: readonly BadFile[] = [
 async function untilNoted(
   machine: Machine,
   note: RegExp,
-  state: "held" | "left alone" | "failing" = "left alone",
+  state: "held" | "left-alone" | "failing" = "left-alone",
 ): Promise<void> {
   await waitFor(`a note like ${note}`, async () => {
     const file = await machine.fileStatus();

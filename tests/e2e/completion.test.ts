@@ -2,8 +2,9 @@ import { expect } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Lab, scenario } from "../support/lab.ts";
+import { type Machine, MEMSYNC } from "../support/machine.ts";
+import { programs } from "../support/needs.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
-import { MEMSYNC, type Machine } from "../support/machine.ts";
 
 /** A machine on which `memsync` is a command like any other. */
 async function makeMachine(lab: Lab): Promise<Machine> {
@@ -81,8 +82,7 @@ scenario(
     expect(await offered("get", "$(touch harm)")).toBe("files");
     expect(existsSync(join(machine.folder, "harm"))).toBeFalse();
   },
-  undefined,
-  Bun.which("zsh") !== null,
+  { needs: programs("zsh") },
 );
 
 scenario("ids and names are completed where they are meant", async (lab) => {
@@ -122,7 +122,6 @@ for (const shell of ["bash", "zsh", "fish"] as const) {
       const { status, stderr } = await machine.spawnOther([shell, "-n", path]).ended();
       expect([status, stderr]).toEqual([0, ""]);
     },
-    undefined,
-    Bun.which(shell) !== null,
+    { needs: programs(shell) },
   );
 }

@@ -4,6 +4,7 @@ import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/pro
 import { anHourLater } from "../support/an-hour-later.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
+import { TERMINALS } from "../support/needs.ts";
 import { TerminalSession } from "../support/terminal-session.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -162,7 +163,7 @@ scenario("a missing file deletes nothing, and is got back or deleted by a comman
   await rm(`${b.folder}/${FILE}`);
   const note = await waitFor("b to say that it is gone", async () => {
     const status = await b.fileStatus();
-    return status?.state === "left alone" && status.note;
+    return status?.state === "left-alone" && status.note;
   });
   expect(note).toContain("`memsync doc write`");
   expect(note).toContain("`memsync doc clear`");
@@ -194,7 +195,7 @@ scenario(
     network.restore();
     const note = await waitFor("it to be said", async () => {
       const status = await machine.fileStatus();
-      return status?.state === "left alone" && status.note;
+      return status?.state === "left-alone" && status.note;
     });
     expect(note).toContain("went before its text was sent");
     const [{ rev } = { rev: "" }] = JSON.parse(
@@ -223,8 +224,7 @@ scenario(
       await waitFor("what was answered", async () => (await machine.memsync("doc")) === text);
     }
   },
-  undefined,
-  process.platform !== "win32",
+  { needs: TERMINALS },
 );
 
 scenario("a file that is only gone for a moment loses nothing", async (lab) => {

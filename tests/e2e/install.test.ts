@@ -6,7 +6,8 @@ import { homeOf } from "../../daemon/home/home.ts";
 import { serviceName } from "../../daemon/supervise/service-definition.ts";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
-import { HAS_NOTIFY, openNotifySocket } from "../support/notify-socket.ts";
+import { LINUX } from "../support/needs.ts";
+import { openNotifySocket } from "../support/notify-socket.ts";
 import { parseUnit } from "../support/parse-unit.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -14,7 +15,6 @@ const emulator = sharedEmulator();
 const FAKE = join(import.meta.dir, "../support/fake-systemctl.ts");
 
 /** Elsewhere the service manager is another one, which is not to be touched by a test. */
-const HAS_SYSTEMD = process.platform === "linux";
 
 /** A machine whose home has a space in it, and whose service manager is a fake. */
 interface Serviced {
@@ -50,7 +50,7 @@ async function introductionOf(machine: Machine) {
 }
 
 function linux(name: string, body: (lab: Lab) => Promise<void>): void {
-  scenario(name, body, undefined, HAS_SYSTEMD);
+  scenario(name, body, { needs: LINUX });
 }
 
 linux("`install` starts the service, which the other commands then use", async (lab) => {
@@ -145,6 +145,5 @@ scenario(
     expect((await daemon.ended()).status).toBe(0);
     manager.close();
   },
-  undefined,
-  HAS_NOTIFY,
+  { needs: LINUX },
 );

@@ -5,7 +5,7 @@ import { chmod, cp, mkdir, readFile, rename, rm, writeFile } from "node:fs/promi
 import { join } from "node:path";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
-import { mayMount, mayMountUnborn, Mounts } from "../support/mounted-folder.ts";
+import { Mounts, mounting, unbornMounts } from "../support/mounted-folder.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
@@ -70,7 +70,7 @@ scenario("a worktree that is linked while its clone is away does not get its lin
   const moved = lab.git.path("elsewhere", "a");
   const tree = lab.git.path("tree");
   await rename(a.folder, moved);
-  await untilFolder(a, a.folder, { state: "left alone" });
+  await untilFolder(a, a.folder, { state: "left-alone" });
   await lab.git.run(moved, "worktree", "add", "-q", "-f", tree, "main");
   const linked = await a.run(["link"], { cwd: tree });
   expect(linked.stderr).toContain(`memsync unlink '${a.folder}'`);
@@ -92,7 +92,7 @@ scenario("a clone that is back is followed as before, beside one linked meanwhil
   const other = lab.git.path("other");
   await lab.git.run(lab.git.folder, "clone", "-q", "origin.git", "other");
   await rename(a.folder, lab.git.path("elsewhere", "kept"));
-  await untilFolder(a, a.folder, { state: "left alone" });
+  await untilFolder(a, a.folder, { state: "left-alone" });
   const linked = await a.memsyncWith({ cwd: other }, "link", "--json");
   expect(JSON.parse(linked)).toMatchObject({ dir: other, write: false });
   await rename(lab.git.path("elsewhere", "kept"), a.folder);
@@ -213,7 +213,7 @@ scenario("another project's clone under the same path gets nothing of the link",
   const [a] = await startAgreed(lab, "stranger");
   await rename(a.folder, lab.git.path("elsewhere", "a"));
   await lab.git.repository("a", { "README.md": "another project\n" });
-  await untilFolder(a, a.folder, { state: "left alone" });
+  await untilFolder(a, a.folder, { state: "left-alone" });
   const linked = JSON.parse(await a.memsync("link", "--json"));
   expect(linked).toMatchObject({ dir: a.folder, write: false });
   await a.memsyncWith({ cwd: lab.git.path("elsewhere", "a") }, "list");
@@ -293,8 +293,7 @@ scenario(
     await lab.git.run(disk, "clone", "-q", lab.git.path("origin.git"), "a2");
     await untilFolder(a, join(disk, "a2"), { place: { kind: "replaced", wrote: true } });
   },
-  undefined,
-  mayMountUnborn(),
+  { needs: unbornMounts() },
 );
 
 scenario(
@@ -313,8 +312,7 @@ scenario(
     await a.memsyncWith({ cwd: second }, "unlink");
     expect((await a.status()).projects).toEqual([]);
   },
-  undefined,
-  mayMount(),
+  { needs: mounting() },
 );
 
 scenario("clones that are made again and again under a linked path all succeed", async (lab) => {

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, linkSync, readFileSync, statSync } from "node:fs"
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
-import type { Machine } from "../support/machine.ts";
+import { type Machine, SOURCES } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
@@ -12,8 +12,6 @@ const KILL = join(import.meta.dir, "..", "support", "kill-in-write.ts");
 const IS_ROOT = process.getuid?.() === 0;
 const OTHER = 65534;
 const PAGE = 4096;
-/** A binary loads no other modules than its own. */
-const RUNS_SOURCES = process.env.MEMSYNC_TEST_BINARY === undefined;
 
 const LINES = Array.from({ length: 600 }, (_, at) => `- rule ${at}, naïve or not\n`);
 const START = `# Rules\n\n${LINES.join("")}`;
@@ -58,26 +56,22 @@ scenario("a file that has a second name keeps it, its owner and its mode", async
   expect((await a.fileStatus())?.note).toBeNull();
 });
 
-scenario(
-  "a daemon that is killed in the middle of a write finishes it, and says nobody made a mix",
-  async (lab) => {
-    const [a, b] = await startLinked(lab, "mix");
-    const { id } = await b.projectOf();
-    await a.down();
-    const env = { BUN_OPTIONS: `--preload=${KILL}`, KILLED_AFTER_BYTES: String(PAGE) };
-    const dying = a.spawn(["up"], { env });
-    await dying.untilPrinted(/memsync is up/);
-    await writeFile(`${b.folder}/${FILE}`, CHANGED);
-    await dying.ended();
-    const mix = readFileSync(`${a.folder}/${FILE}`, "utf8");
-    expect([START, CHANGED]).not.toContain(mix);
-    await a.up();
-    await untilFile(a, CHANGED);
-    await a.sync();
-    expect(await b.doc(id)).toBe(CHANGED);
-    expect(readFileSync(lab.git.path("second-name"), "utf8")).toBe(CHANGED);
-    expect(JSON.parse(await a.memsync("conflicts", "--json"))).toEqual([]);
-  },
-  undefined,
-  RUNS_SOURCES,
-);
+scenario("a daemon killed in the middle of a write finishes it, with no conflict", async (lab) => {
+  const [a, b] = await startLinked(lab, "mix");
+  const { id } = await b.projectOf();
+  await a.down();
+  const [runtime, program] = SOURCES;
+  const env = { KILLED_AFTER_BYTES: String(PAGE) };
+  const dying = a.spawnOther([runtime, "--preload", KILL, program, "up"], { env });
+  await dying.untilPrinted(/memsync is up/);
+  await writeFile(`${b.folder}/${FILE}`, CHANGED);
+  await dying.ended();
+  const mix = readFileSync(`${a.folder}/${FILE}`, "utf8");
+  expect([START, CHANGED]).not.toContain(mix);
+  await a.up();
+  await untilFile(a, CHANGED);
+  await a.sync();
+  expect(await b.doc(id)).toBe(CHANGED);
+  expect(readFileSync(lab.git.path("second-name"), "utf8")).toBe(CHANGED);
+  expect(JSON.parse(await a.memsync("conflicts", "--json"))).toEqual([]);
+});

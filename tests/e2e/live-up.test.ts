@@ -3,17 +3,17 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
+import { TERMINALS } from "../support/needs.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 import { TerminalSession } from "../support/terminal-session.ts";
 
 const emulator = sharedEmulator();
-const HAS_TERMINALS = process.platform !== "win32";
 const CTRL_C = "\u0003";
 const CTRL_Z = "\u001a";
 const ENTERS_OTHER_SCREEN = "\u001b[?1049h";
 
 const onTerminals = (name: string, body: (lab: Lab) => Promise<void>) =>
-  scenario(name, body, undefined, HAS_TERMINALS);
+  scenario(name, body, { needs: TERMINALS });
 
 const save = (lab: Lab, { folder }: Machine, text: string) =>
   lab.git.write(join(folder, "CLAUDE.md"), text);

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
-import { mayMount, Mounts } from "../support/mounted-folder.ts";
+import { Mounts, mounting } from "../support/mounted-folder.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
@@ -180,7 +180,7 @@ scenario("a save that is held outlives the folder that it was made in", async (l
   expect(await a.doc(id)).toBe(START);
 });
 
-const MAY_MOUNT = mayMount();
+const MOUNTING = mounting();
 
 /** The daemon looks by itself within a minute, or at once where it is told. */
 async function untilLookedAt(machine: Machine, note: RegExp | null): Promise<void> {
@@ -214,8 +214,7 @@ scenario(
     await untilFile(a, `${START}\nof b\n`);
     expect(await b.doc(id)).toBe(`${START}\nof b\n`);
   },
-  undefined,
-  MAY_MOUNT,
+  { needs: MOUNTING },
 );
 
 scenario(
@@ -235,6 +234,5 @@ scenario(
     expect(await b.doc(id)).toBe(START);
     expect(existsSync(`${a.folder}/${FILE}`)).toBe(false);
   },
-  undefined,
-  MAY_MOUNT,
+  { needs: MOUNTING },
 );

@@ -104,6 +104,6 @@ for (const [index, offline] of (["first half", "second half"] as const).entries(
   scenario(
     `two stretches of each history meet, one machine offline for the ${offline}, seed ${seed}`,
     (lab) => replayStretches(lab, { seed, offline }),
-    STRETCHES_DEADLINE_MS,
+    { deadlineMs: STRETCHES_DEADLINE_MS },
   );
 }

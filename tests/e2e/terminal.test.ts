@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
+import { TERMINALS } from "../support/needs.ts";
 import { TerminalSession } from "../support/terminal-session.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
 
-const HAS_TERMINALS = process.platform !== "win32";
 const CTRL_C = "\u0003";
 const QUESTION = /May memsync write others' changes into CLAUDE\.md here\? \[y\/N\] /;
 
@@ -28,8 +28,7 @@ scenario(
     expect(log).toContain('"by":"SIGINT","msg":"the daemon ends"');
     expect(log).not.toContain("could not start");
   },
-  undefined,
-  HAS_TERMINALS,
+  { needs: TERMINALS },
 );
 
 scenario(
@@ -45,8 +44,7 @@ scenario(
       return (await machine.fileStatus())?.state === "followed";
     });
   },
-  undefined,
-  HAS_TERMINALS,
+  { needs: TERMINALS },
 );
 
 scenario(
@@ -59,8 +57,7 @@ scenario(
     expect(await terminal.ended()).toBe(1);
     expect(terminal.lines.join("\n")).toContain("memsync: interrupted");
   },
-  undefined,
-  HAS_TERMINALS,
+  { needs: TERMINALS },
 );
 
 scenario(
@@ -86,8 +83,7 @@ scenario(
       "which only you may read; MEMSYNC_KEYRING is off",
     );
   },
-  undefined,
-  HAS_TERMINALS,
+  { needs: TERMINALS },
 );
 
 scenario(
@@ -112,6 +108,5 @@ scenario(
     await shows(/VALUE[\s\S]*the first words of it/, "history", key);
     await shows(/the first words of it/, "list");
   },
-  undefined,
-  HAS_TERMINALS,
+  { needs: TERMINALS },
 );

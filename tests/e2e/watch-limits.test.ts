@@ -4,6 +4,7 @@ import { writeFile } from "node:fs/promises";
 import type { Finding } from "../../cli/doctor/finding.ts";
 import { type Lab, scenario } from "../support/lab.ts";
 import { type Machine, MEMSYNC } from "../support/machine.ts";
+import type { Need } from "../support/needs.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const FILE = "CLAUDE.md";
@@ -16,8 +17,12 @@ function limited(name: string, limit: number, command: readonly string[]): strin
 }
 
 /** Not every system lets its users have namespaces. */
-function canLimit(): boolean {
-  const [program = "", ...args] = limited("max_inotify_watches", 1, ["true"]);
+const LIMITED_WATCHES: Need = {
+  isMet: canRun(limited("max_inotify_watches", 1, ["true"])),
+  missing: "this user may not limit a program's watches",
+};
+
+function canRun([program = "", ...args]: readonly string[]): boolean {
   return spawnSync(program, args).status === 0;
 }
 
@@ -73,8 +78,7 @@ for (const [name, limit, told] of CASES) {
       expect(finding?.state).toBe("warning");
       expect(finding?.mend).toContain(`sudo sysctl fs.inotify.${told}=`);
     },
-    DEADLINE_MS,
-    canLimit(),
+    { deadlineMs: DEADLINE_MS, needs: LIMITED_WATCHES },
   );
 }
 

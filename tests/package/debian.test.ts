@@ -2,20 +2,21 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { VERSION } from "../../shared/version.ts";
+import { programs, testWith } from "../support/needs.ts";
 import { type Compiled, compiled } from "./compiled.ts";
 import { ROOT } from "./consumer.ts";
 
 const MAKE_DEADLINE_MS = 300_000;
 
 /** What Debian's machines have; elsewhere nobody makes the package. */
-const HAS_TOOLS = ["make", "dpkg-deb", "dpkg-gencontrol"].every((tool) => Bun.which(tool));
-const OBJDUMP = Bun.which("objdump");
+const TOOLS = programs("make", "dpkg-deb", "dpkg-gencontrol");
+const OBJDUMP = programs("objdump");
 
 let made: Compiled;
 
 beforeAll(async () => {
   made = await compiled();
-  if (!HAS_TOOLS) return;
+  if (!TOOLS.isMet) return;
   const { folder } = made;
   const places = [`OUT=${folder}`, `FILES=${folder}/files`, `DEB_FOLDER=${folder}`];
   await run("make", "-C", ROOT, "-f", "deploy/debian/rules", "binary", ...places);
@@ -43,7 +44,7 @@ test("the Debian package is of the version that the package is of", async () => 
   expect(changelog).toStartWith(`memsync (${VERSION}) `);
 });
 
-test.skipIf(!HAS_TOOLS)("the Debian package says what it is and needs", async () => {
+testWith(TOOLS, "the Debian package says what it is and needs", async () => {
   const fields = await run("dpkg-deb", "--field", debPath());
   expect(fields).toContain(`\nVersion: ${VERSION}\n`);
   const architecture = process.arch === "x64" ? "amd64" : process.arch;
@@ -51,26 +52,23 @@ test.skipIf(!HAS_TOOLS)("the Debian package says what it is and needs", async ()
   expect(fields).toContain("\nDepends: libc6 (>= 2.17)\n");
 });
 
-test.skipIf(!HAS_TOOLS)(
-  "its files are root's, readable by all and writable by nobody",
-  async () => {
-    const lines = (await run("dpkg-deb", "--contents", debPath())).trim().split("\n");
-    const files = lines.map((line) => line.split(/ +/)).filter(([mode]) => mode?.startsWith("-"));
-    expect(files.map(([mode, owner, , , , path]) => [mode, owner, path]).sort()).toEqual(
-      [
-        ["-rwxr-xr-x", "root/root", "./usr/bin/memsync"],
-        ["-rw-r--r--", "root/root", "./usr/share/doc/memsync/README.Debian"],
-        ["-rw-r--r--", "root/root", "./usr/share/doc/memsync/changelog.gz"],
-        ["-rw-r--r--", "root/root", "./usr/share/doc/memsync/copyright"],
-        ["-rw-r--r--", "root/root", "./usr/share/doc/memsync/examples/memsync.service"],
-        ["-rw-r--r--", "root/root", "./usr/share/doc/memsync/third-party-notices.txt.gz"],
-        ["-rw-r--r--", "root/root", "./usr/share/man/man1/memsync.1.gz"],
-      ].sort(),
-    );
-  },
-);
+testWith(TOOLS, "its files are root's, readable by all and writable by nobody", async () => {
+  const lines = (await run("dpkg-deb", "--contents", debPath())).trim().split("\n");
+  const files = lines.map((line) => line.split(/ +/)).filter(([mode]) => mode?.startsWith("-"));
+  expect(files.map(([mode, owner, , , , path]) => [mode, owner, path]).sort()).toEqual(
+    [
+      ["-rwxr-xr-x", "root/root", "./usr/bin/memsync"],
+      ["-rw-r--r--", "root/root", "./usr/share/doc/memsync/README.Debian"],
+      ["-rw-r--r--", "root/root", "./usr/share/doc/memsync/changelog.gz"],
+      ["-rw-r--r--", "root/root", "./usr/share/doc/memsync/copyright"],
+      ["-rw-r--r--", "root/root", "./usr/share/doc/memsync/examples/memsync.service"],
+      ["-rw-r--r--", "root/root", "./usr/share/doc/memsync/third-party-notices.txt.gz"],
+      ["-rw-r--r--", "root/root", "./usr/share/man/man1/memsync.1.gz"],
+    ].sort(),
+  );
+});
 
-test.skipIf(!HAS_TOOLS)("what it installs runs, and is what its checksums say", async () => {
+testWith(TOOLS, "what it installs runs, and is what its checksums say", async () => {
   const installed = join(made.folder, "installed");
   await run("dpkg-deb", "--raw-extract", debPath(), installed);
   expect(await run(join(installed, "usr/bin/memsync"), "--version")).toBe(`${VERSION}\n`);
@@ -84,8 +82,8 @@ test.skipIf(!HAS_TOOLS)("what it installs runs, and is what its checksums say", 
   }
 });
 
-test.skipIf(OBJDUMP === null)("the binary needs no newer C library than the package", async () => {
-  const symbols = await run(OBJDUMP ?? "", "-T", made.binary);
+testWith(OBJDUMP, "the binary needs no newer C library than the package", async () => {
+  const symbols = await run("objdump", "-T", made.binary);
   const versions = [...symbols.matchAll(/GLIBC_2\.(\d+)/g)].map(([, minor]) => Number(minor));
   expect(Math.max(...versions)).toBeLessThanOrEqual(17);
 });

@@ -7,6 +7,7 @@ import { VERSION } from "../../shared/version.ts";
 import { HomeCommands } from "../released/home-state.ts";
 import { NEWER_HOME, tryNewerHome } from "../released/newer-home.ts";
 import { takeOn } from "../released/take-on.ts";
+import { LINUX, type Need, testWith } from "../support/needs.ts";
 import { type Consumer, createConsumer, ROOT } from "./consumer.ts";
 import {
   contentsOf,
@@ -23,7 +24,11 @@ const READY = /^memsync emulator ready at (http:\S+)\n/;
 const COMMAND = "node_modules/.bin/memsync";
 
 /** Where this platform has no package with the binary, Bun runs the command in all of these. */
-const hasBinary = PLATFORM_PACKAGE !== undefined;
+const BINARY: Need = {
+  isMet: PLATFORM_PACKAGE !== undefined,
+  missing: "this platform has no package with the binary",
+};
+const LINUX_BINARY: Need = { ...BINARY, isMet: BINARY.isMet && LINUX.isMet };
 
 let packed: Packed;
 /** The binary is in the place of the launcher. */
@@ -87,17 +92,14 @@ test("the package holds what is built and its documents, and nothing else", asyn
   expect(files).toContain("dist/bin/memsync");
 });
 
-test.if(hasBinary)(
-  "a platform's package holds the binary, and is of the same version",
-  async () => {
-    const main = await contentsOf(packed.path);
-    const { manifest, files } = await contentsOf(packed.binaryPath ?? "");
-    const binary = process.platform === "win32" ? "memsync.exe" : "memsync";
-    expect(files).toEqual(["LICENSE", binary, "package.json", "third-party-notices.txt"]);
-    expect([main.manifest.version, manifest.version]).toEqual([VERSION, VERSION]);
-    expect(main.manifest.optionalDependencies).toHaveProperty([PLATFORM_PACKAGE ?? ""], VERSION);
-  },
-);
+testWith(BINARY, "a platform's package holds the binary, and is of the same version", async () => {
+  const main = await contentsOf(packed.path);
+  const { manifest, files } = await contentsOf(packed.binaryPath ?? "");
+  const binary = process.platform === "win32" ? "memsync.exe" : "memsync";
+  expect(files).toEqual(["LICENSE", binary, "package.json", "third-party-notices.txt"]);
+  expect([main.manifest.version, manifest.version]).toEqual([VERSION, VERSION]);
+  expect(main.manifest.optionalDependencies).toHaveProperty([PLATFORM_PACKAGE ?? ""], VERSION);
+});
 
 test("the package has a manual page, which npm installs", async () => {
   const installedAt = join(consumer.folder, "node_modules/memsync");
@@ -128,12 +130,12 @@ test("npx runs the emulator, which answers", async () => {
   expect(await answerOf(url)).toBe(200);
 });
 
-test.if(hasBinary)("the installed command is the binary, which needs no Node", async () => {
+testWith(BINARY, "the installed command is the binary, which needs no Node", async () => {
   const alone = await consumer.run("env", "-i", COMMAND, "--version");
   expect(alone).toEqual({ status: 0, stdout: `${VERSION}\n`, stderr: "" });
 });
 
-test.if(hasBinary)("without install scripts the launcher starts the binary, not Bun", async () => {
+testWith(BINARY, "without install scripts the launcher starts the binary, not Bun", async () => {
   await without(scriptless, "node_modules/bun", async () => {
     const version = await scriptless.run(COMMAND, "--version");
     expect(version).toEqual({ status: 0, stdout: `${VERSION}\n`, stderr: "" });
@@ -179,7 +181,7 @@ for (const [how, installation] of Object.entries(INSTALLATIONS)) {
   });
 }
 
-test.if(hasBinary)("a binary of another version is not used, and it is said", async () => {
+testWith(BINARY, "a binary of another version is not used, and it is said", async () => {
   const path = join(scriptless.folder, "node_modules", PLATFORM_PACKAGE ?? "", "package.json");
   const manifest = await Bun.file(path).text();
   await writeFile(path, manifest.replace(`"${VERSION}"`, '"0.0.9"'));
@@ -191,21 +193,18 @@ test.if(hasBinary)("a binary of another version is not used, and it is said", as
   );
 });
 
-test.if(hasBinary && process.platform === "linux")(
-  "the binary is not started where its C library is not there",
-  async () => {
-    const [launcher, moved] = ["memsync", "memsync-on-musl"].map((name) =>
-      join(scriptless.folder, "node_modules/memsync/dist/bin", name),
-    );
-    const text = await Bun.file(launcher ?? "").text();
-    await Bun.write(moved ?? "", text.replaceAll(/"\/lib\S*\/ld-linux\S*"/g, '"/nowhere/ld.so"'));
-    const onBun = await scriptless.run("node", moved ?? "", "--version");
-    expect(onBun).toEqual({ status: 0, stdout: `${VERSION}\n`, stderr: "" });
-    await without(scriptless, "node_modules/bun", async () => {
-      expect((await scriptless.run("node", moved ?? "", "--version")).status).toBe(1);
-    });
-  },
-);
+testWith(LINUX_BINARY, "the binary is not started where its C library is not there", async () => {
+  const [launcher, moved] = ["memsync", "memsync-on-musl"].map((name) =>
+    join(scriptless.folder, "node_modules/memsync/dist/bin", name),
+  );
+  const text = await Bun.file(launcher ?? "").text();
+  await Bun.write(moved ?? "", text.replaceAll(/"\/lib\S*\/ld-linux\S*"/g, '"/nowhere/ld.so"'));
+  const onBun = await scriptless.run("node", moved ?? "", "--version");
+  expect(onBun).toEqual({ status: 0, stdout: `${VERSION}\n`, stderr: "" });
+  await without(scriptless, "node_modules/bun", async () => {
+    expect((await scriptless.run("node", moved ?? "", "--version")).status).toBe(1);
+  });
+});
 
 test("the emulator runs as a process of Node, too", async () => {
   const program = "node_modules/memsync/dist/cli-node.mjs";

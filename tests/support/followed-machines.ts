@@ -195,7 +195,7 @@ export class FollowedMachine {
         this.#ackedSeq,
         update,
       );
-      if (problem !== undefined) throw new Error(problem);
+      if (problem) throw new Error(problem.code);
     });
     await this.settle();
   }

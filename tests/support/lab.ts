@@ -2,6 +2,7 @@ import { afterAll, beforeAll, test } from "bun:test";
 import { EmulatorProcess } from "./emulator-process.ts";
 import { createGitSandbox, type GitSandbox } from "./git-sandbox.ts";
 import { Machine, type ServiceConfig } from "./machine.ts";
+import { leaveOut, type Need, unmetName } from "./needs.ts";
 import { type NetworkLink, openNetworkLink } from "./network-link.ts";
 import { orNotCarried, SERVICE_ARGS } from "./plain-service.ts";
 import { PATIENCE } from "./wait-for.ts";
@@ -70,15 +71,22 @@ export class Lab {
   }
 }
 
+export interface ScenarioOptions {
+  readonly deadlineMs?: number;
+  /** What its machine may lack; the scenario is then not run, and says so. */
+  readonly needs?: Need;
+}
+
 /** A test in a lab of its own; when it fails, what its processes printed and logged is shown. */
 export function scenario(
   name: string,
   body: (lab: Lab) => Promise<void>,
-  deadlineMs = TEST_DEADLINE_MS,
-  runs = true,
+  { deadlineMs = TEST_DEADLINE_MS, needs }: ScenarioOptions = {},
 ): void {
-  test.concurrent.skipIf(!runs)(
-    name,
+  const isMet = needs?.isMet ?? true;
+  const define = isMet ? test.concurrent : leaveOut;
+  define(
+    isMet ? name : unmetName(name, needs?.missing ?? ""),
     async () => {
       const lab = new Lab();
       try {

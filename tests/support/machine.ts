@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { homeOf } from "../../daemon/home/home.ts";
-import { findHolder } from "../../daemon/supervise/daemon-record.ts";
 import type { DaemonStatus } from "../../daemon/status/status.ts";
+import { findHolder } from "../../daemon/supervise/daemon-record.ts";
 import { keepAsking, ON_PLAIN_SERVICE } from "./plain-service.ts";
 import { type Ended, RunningProcess } from "./running-process.ts";
 import { PATIENCE, waitFor } from "./wait-for.ts";
@@ -11,9 +11,12 @@ const PROGRAM = join(import.meta.dir, "..", "..", "cli", "main.ts");
 
 const { MEMSYNC_TEST_BINARY } = process.env;
 
+/** The command line from its sources, for what replaces one of its modules or loads one besides. */
+export const SOURCES = [process.execPath, PROGRAM] as const;
+
 /** The command line of this checkout, or a binary made of it, to be given its arguments. */
 export const MEMSYNC: readonly string[] =
-  MEMSYNC_TEST_BINARY === undefined ? [process.execPath, PROGRAM] : [MEMSYNC_TEST_BINARY];
+  MEMSYNC_TEST_BINARY === undefined ? SOURCES : [MEMSYNC_TEST_BINARY];
 
 /** The service that a machine is configured for; the embedded one when there is none. */
 export interface ServiceConfig {

@@ -11,7 +11,14 @@ export function madeUpProject(at: number, fields: Partial<ProjectStatus> = {}): 
     place: null,
   } as const;
   const folder = { dir: `/src/${at}`, path: "CLAUDE.md", beside: [], ...known };
-  const rest = { memories: 3, waiting: 0, contacted: true, refused: null, notes: [] };
+  const rest = {
+    memories: 3,
+    waiting: 0,
+    contacted: true,
+    refused: null,
+    refused_code: null,
+    notes: [],
+  };
   const names = {
     id: `proj_${at}`,
     name: `project ${at}`,
@@ -38,7 +45,14 @@ export function madeUpStatus(projects: readonly ProjectStatus[]): DaemonStatus {
     requests: {},
     held_back: null,
   };
-  const own = { memories: 1, waiting: 0, contacted: true, refused: null, notes: [] };
+  const own = {
+    memories: 1,
+    waiting: 0,
+    contacted: true,
+    refused: null,
+    refused_code: null,
+    notes: [],
+  };
   const global = { ...own, memories: 0 };
   return {
     version: "0.1.0",

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { LINUX, type Need } from "./needs.ts";
 
 /** Folders that file systems are mounted on. All are unmounted when the test is over. */
 export class Mounts implements Disposable {
@@ -41,32 +42,30 @@ export class Mounts implements Disposable {
   }
 }
 
-/** Whether it may mount one that keeps no time of birth. */
-export function mayMountUnborn(): boolean {
-  if (!mayMount()) return false;
-  const folder = mkdtempSync(join(tmpdir(), "memsync-mount-"));
-  try {
-    using mounts = new Mounts();
-    mounts.mountUnborn(join(folder, "image"), join(folder, "mounted"));
-    return true;
-  } catch {
-    process.stderr.write("what needs an old file system is not run: none can be made here\n");
-    return false;
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+/** Mounting a file system that keeps no time of birth. */
+export function unbornMounts(): Need {
+  const plain = mounting();
+  if (!plain.isMet) return plain;
+  const isMet = works((mounts, folder) =>
+    mounts.mountUnborn(join(folder, "image"), join(folder, "mounted")),
+  );
+  return { isMet, missing: "no old file system can be made here" };
 }
 
-/** Whether this process may mount file systems; says so where it may not. */
-export function mayMount(): boolean {
-  if (process.platform !== "linux") return false;
+/** Mounting file systems, which not every user may. */
+export function mounting(): Need {
+  if (!LINUX.isMet) return LINUX;
+  const isMet = works((mounts, folder) => mounts.mount(folder));
+  return { isMet, missing: "this user may not mount" };
+}
+
+function works(mount: (mounts: Mounts, folder: string) => void): boolean {
   const folder = mkdtempSync(join(tmpdir(), "memsync-mount-"));
   try {
     using mounts = new Mounts();
-    mounts.mount(folder);
+    mount(mounts, folder);
     return true;
   } catch {
-    process.stderr.write("what needs a mount is not run: this user may not mount\n");
     return false;
   } finally {
     rmSync(folder, { recursive: true });

@@ -36,6 +36,3 @@ export function openNotifySocket(path: string): NotifySocket {
     close: () => void c.close(descriptor),
   };
 }
-
-/** Whether this system is one whose service manager speaks sd_notify. */
-export const HAS_NOTIFY = process.platform === "linux";

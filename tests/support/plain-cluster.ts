@@ -99,3 +99,8 @@ export function engineOf(
   });
   return { engine, calls };
 }
+
+/** What `status` says of a document, a line for each note. */
+export function said(notes: readonly { readonly message: string }[]): string {
+  return notes.map(({ message }) => message).join("\n");
+}

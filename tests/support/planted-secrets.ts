@@ -23,3 +23,13 @@ export const PLANTED = {
   ),
   npm: `npm_${"a1B2c3D4e5".repeat(3)}abcdef`,
 } as const;
+
+/** Why a write with the first of them is held. */
+export const TOKEN_FOUND = {
+  code: "looks-like-secret",
+  rule: "github-pat",
+  like: "a GitHub token",
+  line: null,
+  more: 0,
+  inKey: false,
+} as const;

@@ -3,6 +3,9 @@ const POLL_MS = 10;
 /** A long run beside others on a slow machine waits this many times as long. */
 export const PATIENCE = Number(process.env.MEMSYNC_TEST_PATIENCE ?? 1);
 
+/** Who is asked then rests for as long as the answer took, at most this, and gets on with it. */
+const REST_MS_MAX = 250;
+
 const DEADLINE_MS = 30_000 * PATIENCE;
 
 /** What a condition gives while it does not hold yet. */
@@ -10,8 +13,8 @@ type NotYet = false | undefined | null;
 
 /**
  * Resolves to what `condition` gives once that is neither false nor nothing; asks again `pollMs`
- * after each answer. Rejects after `deadlineMs`, saying what was waited for and how the last look
- * ended.
+ * after each answer, or later after one that took longer. Rejects after `deadlineMs`, saying what
+ * was waited for and how the last look ended.
  */
 export async function waitFor<Found>(
   what: string,
@@ -22,6 +25,7 @@ export async function waitFor<Found>(
   const deadline = performance.now() + deadlineMs;
   let last: unknown;
   for (;;) {
+    const askedAt = performance.now();
     try {
       const found = await condition();
       if (found !== false && found !== undefined && found !== null) return found;
@@ -32,6 +36,6 @@ export async function waitFor<Found>(
     if (performance.now() > deadline) {
       throw new Error(`waited ${deadlineMs} ms in vain for ${what}; last: ${String(last)}`);
     }
-    await Bun.sleep(pollMs);
+    await Bun.sleep(Math.max(pollMs, Math.min(performance.now() - askedAt, REST_MS_MAX)));
   }
 }

@@ -1,4 +1,5 @@
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
+import { LINUX, testWith } from "../support/needs.ts";
 import { anySeed, runCase } from "./cases.ts";
 import { workDay } from "./day/working-day.ts";
 
@@ -7,7 +8,8 @@ const TIMEOUT_MS = 120_000;
 const DAY = { steps: 60, samples: 3 };
 
 const seed = anySeed();
-test.skipIf(process.platform !== "linux")(
+testWith(
+  LINUX,
   `a day of work leaves no descriptor and no watch behind, seed ${seed}`,
   async () => {
     await runCase(

@@ -4,16 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SETTING_NAMES, variableOf } from "../../server/settings/setting.ts";
 import { VERSION } from "../../shared/version.ts";
+import { programs, testWith } from "../support/needs.ts";
 
 const DEPLOY = join(import.meta.dir, "..", "..", "deploy");
 const DOCKERFILE = readFileSync(join(DEPLOY, "Dockerfile"), "utf8");
 const UNIT = readFileSync(join(DEPLOY, "memsync.service"), "utf8");
 
-/** Where there is no systemd, the unit is not checked by it, and the run says so. */
-const SYSTEMD = Bun.which("systemd-analyze");
-
-/** Where there is no Ruby, the formula's form is not checked. */
-const RUBY = Bun.which("ruby");
+const SYSTEMD = programs("systemd-analyze");
+const RUBY = programs("ruby");
 
 /** Tenths of an exposure level: systemd calls up to 49 "OK". */
 const EXPOSURE_MAX = 20;
@@ -29,7 +27,7 @@ function writeUnit(): string {
 }
 
 async function analyze(...args: readonly string[]) {
-  const child = Bun.spawn([SYSTEMD ?? "", ...args], { stdout: "pipe", stderr: "pipe" });
+  const child = Bun.spawn(["systemd-analyze", ...args], { stdout: "pipe", stderr: "pipe" });
   const [stdout, stderr] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
@@ -37,17 +35,17 @@ async function analyze(...args: readonly string[]) {
   return { status: await child.exited, stdout, stderr };
 }
 
-test.skipIf(SYSTEMD === null)("systemd finds nothing wrong with the unit", async () => {
+testWith(SYSTEMD, "systemd finds nothing wrong with the unit", async () => {
   expect(await analyze("verify", writeUnit())).toEqual({ status: 0, stdout: "", stderr: "" });
 });
 
-test.skipIf(SYSTEMD === null)("systemd calls the unit's exposure low", async () => {
+testWith(SYSTEMD, "systemd calls the unit's exposure low", async () => {
   const args = ["security", "--offline=true", `--threshold=${EXPOSURE_MAX}`, writeUnit()];
   expect((await analyze(...args)).status).toBe(0);
 });
 
-test.skipIf(RUBY === null)("Ruby finds nothing wrong with the Homebrew formula", async () => {
-  const checked = Bun.spawn([RUBY ?? "", "-c", join(DEPLOY, "homebrew", "memsync.rb")]);
+testWith(RUBY, "Ruby finds nothing wrong with the Homebrew formula", async () => {
+  const checked = Bun.spawn(["ruby", "-c", join(DEPLOY, "homebrew", "memsync.rb")]);
   expect(await checked.exited).toBe(0);
 });
 

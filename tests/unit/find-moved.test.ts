@@ -16,7 +16,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 async function placeOf(...names: string[]): Promise<FolderPlace> {
   const read = await readPlace(join(root, ...names));
   if (read.kind === "folder") return read.place;
-  throw new Error(read.why);
+  throw new Error(read.kind);
 }
 
 /** Not every file system keeps when a folder was made; without that nothing is guessed. */
@@ -54,5 +54,8 @@ test("a folder is the same on a device that has got another number", () => {
 });
 
 test("what can't be looked at is away, and says why", async () => {
-  expect(await readPlace(join(root, "nowhere"))).toEqual({ kind: "away", why: "is gone" });
+  expect(await readPlace(join(root, "nowhere"))).toEqual({
+    kind: "away",
+    isReplaced: false,
+  });
 });

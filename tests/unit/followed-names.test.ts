@@ -101,7 +101,7 @@ describe("a symbolic link", () => {
     await writeFile(outside, TEXT);
     await symlink(outside, at(a, FILE));
     await a.follow({ write: true });
-    expect(a.status).toMatchObject({ path: FILE, state: "left alone" });
+    expect(a.status).toMatchObject({ path: FILE, state: "left-alone" });
     expect(a.status.note).toContain(`a symbolic link to ${outside}, which is outside`);
     await a.setDoc("# Others'\n");
     expect(await readFile(outside, "utf8")).toBe(TEXT);
@@ -118,7 +118,7 @@ describe("a symbolic link", () => {
     ] as const) {
       await symlink(target, at(a, FILE));
       await a.follow();
-      expect([target, a.status.state]).toEqual([target, "left alone"]);
+      expect([target, a.status.state]).toEqual([target, "left-alone"]);
       expect(a.status.note).toContain(note);
       rmSync(at(a, FILE));
     }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readLocalMemories } from "../../cli/local/local-memories.ts";
+import { heldReason } from "../../daemon/held/advice.ts";
 import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER, serviceStoreOf } from "../../daemon/gateway/mount.ts";
 import { allowHeld, dropJust, listHeld } from "../../daemon/home/held-store.ts";
@@ -111,7 +112,8 @@ test("a memory that holds a secret is shown everywhere here, and in no update", 
   expect(await updatesHold(home, "as ever")).toBe(true);
   expect(await updatesHold(home, PLANTED.github)).toBe(false);
   const [held] = await listHeld(home.store.reader);
-  expect(held?.reason).toBe("looks like a GitHub token");
+  expect(held?.reason).toMatchObject({ code: "looks-like-secret", like: "a GitHub token" });
+  expect(held && heldReason(held)).toBe("looks like a GitHub token");
 });
 
 test("pages over what is held and what is not give each memory once", async () => {
@@ -287,6 +289,6 @@ test("many secrets are allowed all, and hide no other one behind them", async ()
   await inbox(home, memory("more", `${many}${PLANTED.slack}\n`));
   expect(await valuesOf(home, "more")).toEqual([]);
   expect(await listHeld(home.store.reader)).toMatchObject([
-    { key: "more", reason: "looks like a Slack token in line 801" },
+    { key: "more", reason: { code: "looks-like-secret", like: "a Slack token", line: 801 } },
   ]);
 });

@@ -1,16 +1,16 @@
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, expect } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadHoldAlone } from "../../daemon/disk/hold-alone.ts";
+import { LINUX, testWith } from "../support/needs.ts";
 import { waitFor } from "../support/wait-for.ts";
 
-const IS_LINUX = process.platform === "linux";
 const folder = mkdtempSync(join(tmpdir(), "memsync-alone-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test.skipIf(!IS_LINUX)("another's save waits until a file is let go", async () => {
+testWith(LINUX, "another's save waits until a file is let go", async () => {
   const path = join(folder, "held");
   writeFileSync(path, "before");
   const holdAlone = await loadHoldAlone();
@@ -30,7 +30,7 @@ test.skipIf(!IS_LINUX)("another's save waits until a file is let go", async () =
   await handle.close();
 });
 
-test.skipIf(!IS_LINUX)("a file that somebody may write into already can't be held", async () => {
+testWith(LINUX, "a file that somebody may write into already can't be held", async () => {
   const path = join(folder, "open");
   writeFileSync(path, "before");
   const holdAlone = await loadHoldAlone();

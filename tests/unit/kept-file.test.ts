@@ -13,7 +13,7 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { notKeptNote } from "../../daemon/disk/not-kept.ts";
+import { explain } from "../../shared/reasons.ts";
 import { hashOf } from "../../daemon/disk/read-file.ts";
 import { replaceFile } from "../../daemon/disk/write-file.ts";
 import {
@@ -22,12 +22,13 @@ import {
   getAttribute,
   setAttribute,
 } from "../support/extended-attributes.ts";
+import { mounting } from "../support/mounted-folder.ts";
+import { type Need, programs, ROOT_USER, testWith } from "../support/needs.ts";
 import { openSmallDisk } from "../support/small-disk.ts";
 import { createTestWorld } from "../support/test-world.ts";
 
 const PROGRAM = join(import.meta.dir, "..", "support", "replace-file-program.ts");
 const OTHER = 65534;
-const IS_ROOT = process.getuid?.() === 0;
 
 const folder = mkdtempSync(join(tmpdir(), "memsync-kept-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -35,12 +36,6 @@ afterAll(() => rmSync(folder, { recursive: true }));
 await chmod(folder, 0o755);
 const world = createTestWorld();
 const path = (name: string) => join(folder, name);
-
-/** Says why a test can't run here. */
-function testWhere(can: boolean, why: string, name: string, body: () => Promise<void>): void {
-  if (!can) process.stderr.write(`not run, for ${why}: ${name}\n`);
-  test.skipIf(!can)(name, body);
-}
 
 /** The note that is left of what a write could not keep. */
 async function replace(name: string, to = "after"): Promise<string> {
@@ -54,7 +49,7 @@ const AS_OTHER = ["setpriv", `--reuid=${OTHER}`, `--regid=${OTHER}`, "--clear-gr
 
 /** Whether a user who is nobody can run the program; not where the checkout is closed to others. */
 function canRunAsOther(): boolean {
-  if (!IS_ROOT || Bun.which("setpriv") === null) return false;
+  if (!ROOT_USER.isMet || !programs("setpriv").isMet) return false;
   const arguments_ = [...AS_OTHER, process.execPath, PROGRAM, "/nowhere/file", "", ""];
   const { stderr } = Bun.spawnSync(arguments_, { stderr: "pipe", env: {} });
   return stderr.toString().includes("/nowhere");
@@ -67,7 +62,7 @@ async function replaceAsOther(name: string): Promise<unknown> {
   return JSON.parse(await new Response(program.stdout).text());
 }
 
-testWhere(IS_ROOT, "this is not root", "a file keeps its owner and all of its mode", async () => {
+testWith(ROOT_USER, "a file keeps its owner and all of its mode", async () => {
   await writeFile(path("owned"), "before");
   await chown(path("owned"), OTHER, OTHER - 1);
   await chmod(path("owned"), 0o6751);
@@ -105,10 +100,12 @@ test("a file that another program has open is written in its place all the same"
 });
 
 await writeFile(path("probe"), "");
-const HAS_ATTRIBUTES = setAttribute(path("probe"), "user.memsync", "probe");
-const NO_ATTRIBUTES = "the folder for temporary files has no extended attributes";
+const ATTRIBUTES: Need = {
+  isMet: setAttribute(path("probe"), "user.memsync", "probe"),
+  missing: "the folder for temporary files has no extended attributes",
+};
 
-testWhere(HAS_ATTRIBUTES, NO_ATTRIBUTES, "a file keeps its extended attributes", async () => {
+testWith(ATTRIBUTES, "a file keeps its extended attributes", async () => {
   await writeFile(path("marked"), "before");
   const long = "x".repeat(900);
   setAttribute(path("marked"), "user.author", "somebody");
@@ -121,10 +118,12 @@ testWhere(HAS_ATTRIBUTES, NO_ATTRIBUTES, "a file keeps its extended attributes",
   expect(getAttribute(path("marked"), "user.long")?.toString()).toBe(long);
 });
 
-const HAS_LISTS = allowUser(path("probe"), OTHER);
-const NO_LISTS = "the folder for temporary files has no access lists";
+const ACCESS_LISTS: Need = {
+  isMet: allowUser(path("probe"), OTHER),
+  missing: "the folder for temporary files has no access lists",
+};
 
-testWhere(HAS_LISTS, NO_LISTS, "a file keeps its access list, and gets no folder's", async () => {
+testWith(ACCESS_LISTS, "a file keeps its access list, and gets no folder's", async () => {
   await mkdir(path("listed"));
   await writeFile(path("listed/plain"), "before");
   await writeFile(path("listed/listed"), "before");
@@ -142,9 +141,9 @@ testWhere(HAS_LISTS, NO_LISTS, "a file keeps its access list, and gets no folder
 
 const ROOM = 20 * 4096;
 
-testWhere(IS_ROOT, "this is not root", "a disk without room leaves a file as it was", async () => {
+testWith(mounting(), "a disk without room leaves a file as it was", async () => {
   using disk = openSmallDisk(path("disk"));
-  if (disk?.kind !== "tmpfs") return;
+  if (disk?.kind !== "tmpfs") throw new Error("no file system was mounted");
   const longer = "after\n".repeat(100_000);
   await writeFile(path("disk/file"), "before");
   await link(path("disk/file"), path("disk/name"));
@@ -161,12 +160,13 @@ testWhere(IS_ROOT, "this is not root", "a disk without room leaves a file as it 
   expect(await readFile(path("disk/name"), "utf8")).toBe(longer);
 });
 
-const AS_OTHER_RUNS = canRunAsOther();
-const NOT_AS_OTHER = "no process of another user can be started that reads the program";
+const OTHER_USER: Need = {
+  isMet: canRunAsOther(),
+  missing: "no process of another user can be started that reads the program",
+};
 
-testWhere(
-  AS_OTHER_RUNS,
-  NOT_AS_OTHER,
+testWith(
+  OTHER_USER,
   "another user's file is written in its place, where that is permitted",
   async () => {
     await mkdir(path("shared"));
@@ -180,7 +180,7 @@ testWhere(
   },
 );
 
-testWhere(AS_OTHER_RUNS, NOT_AS_OTHER, "what could not be kept is told", async () => {
+testWith(OTHER_USER, "what could not be kept is told", async () => {
   await mkdir(path("closed"));
   await chmod(path("closed"), 0o777);
   await writeFile(path("closed/file"), "before");
@@ -200,10 +200,9 @@ test("nothing of ours stays in the folder", () => {
   expect(readdirSync(folder).filter((name) => name.endsWith(".memsync"))).toEqual([]);
 });
 
-test("a note names what was not kept, and says nothing where all was", () => {
-  expect(notKeptNote([])).toBeUndefined();
-  expect(notKeptNote(["links"])).toMatch(/keep its hard links$/);
-  expect(notKeptNote(["owner", "links", "attributes"])).toMatch(
+test("what was not kept is named", () => {
+  expect(explain({ code: "not-kept", what: ["links"] })).toMatch(/keep its hard links$/);
+  expect(explain({ code: "not-kept", what: ["owner", "links", "attributes"] })).toMatch(
     /keep its owner, hard links and extended attributes$/,
   );
 });

@@ -3,13 +3,14 @@ import { readEnvironment } from "../../cli/place/environment.ts";
 import { createProgram } from "../../cli/main.ts";
 import { commandsOf, manPage } from "../../scripts/man-page.ts";
 import { VERSION } from "../../shared/version.ts";
+import { programs, testWith } from "../support/needs.ts";
 
-const GROFF = Bun.which("groff");
+const GROFF = programs("groff");
 const page = await manPage();
 const program = await createProgram(readEnvironment({ MEMSYNC_HOME: "/" }));
 
 async function groff(...args: readonly string[]) {
-  const child = Bun.spawn([GROFF ?? "", "-man", "-Kutf8", "-ww", ...args], {
+  const child = Bun.spawn(["groff", "-man", "-Kutf8", "-ww", ...args], {
     stdin: new Blob([page]),
     stdout: "pipe",
     stderr: "pipe",
@@ -46,11 +47,11 @@ test("the manual page is of this version, and of no machine", async () => {
   expect(await manPage()).toBe(page);
 });
 
-test.skipIf(GROFF === null)("groff finds nothing wrong with the manual page", async () => {
+testWith(GROFF, "groff finds nothing wrong with the manual page", async () => {
   expect(await groff("-z")).toEqual({ status: 0, stdout: "", stderr: "" });
 });
 
-test.skipIf(GROFF === null)("a command's examples are printed as they stand", async () => {
+testWith(GROFF, "a command's examples are printed as they stand", async () => {
   const { stdout } = await groff("-Tutf8", "-P-c");
   expect(stdout).toContain(
     "  memsync conflicts show k3j5h2ab       both versions, whole, with their numbers\n",

@@ -14,7 +14,7 @@ import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { AccountId } from "../../shared/ids.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { PLANTED } from "../support/planted-secrets.ts";
+import { PLANTED, TOKEN_FOUND } from "../support/planted-secrets.ts";
 import { NOW } from "../support/replicas.ts";
 
 const USER = `user/${LOCAL_USER}`;
@@ -119,7 +119,7 @@ test("a conflict moves with both of its values, equally old ones in their order"
 });
 
 function held(account: string, key: string, value: string = PLANTED.github) {
-  const why = { cause: "secret", reason: "looks like a token" } as const;
+  const why = { cause: "secret", reason: TOKEN_FOUND } as const;
   const place = { kind: "memory", account, document: USER } as const;
   return { ...place, key, value, seen: [], writtenAt: NOW, ...why };
 }
@@ -176,7 +176,7 @@ test("of two held writes of a key the one to be moved stays, and nothing is lost
 
 test("what the former service refused is a write at the next one, judged like any", async () => {
   const { store, a } = await home();
-  const refused = { cause: "refused", reason: "no room", turn: 1 } as const;
+  const refused = { cause: "refused", reason: { code: "no-room" }, turn: 1 } as const;
   await store.write(async (context) => {
     const { document } = await context.open({ owner: LOCAL_ACCOUNT, name: USER });
     document.setEntry("memories", "gone", "deleted by its author", { now: NOW });

@@ -22,7 +22,7 @@ for (const status of [403, 404]) {
     );
     await engine.syncNow();
     expect(engine.refusal(PROJECT)).toBeUndefined();
-    expect(engine.refusal("own")).toContain(`${status}`);
+    expect(engine.refusal("own")).toMatchObject({ said: expect.stringContaining(`${status}`) });
     await engine.stop();
     await cluster.stop();
   });

@@ -1,7 +1,15 @@
 import { listTextConflicts } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Send } from "../../daemon/service/http-service.ts";
-import { memoriesOf, set, settle, startPlain, statusOf, write } from "../support/plain-cluster.ts";
+import {
+  memoriesOf,
+  said,
+  set,
+  settle,
+  startPlain,
+  statusOf,
+  write,
+} from "../support/plain-cluster.ts";
 import { type Machine, PROJECT, type SyncCluster } from "../support/sync-cluster.ts";
 
 let cluster: SyncCluster;
@@ -92,7 +100,7 @@ test("a deletion that can't be sent for want of an id is said, and nothing comes
   expect(await memoriesOf(first)).toEqual({ kept: "1" });
   const { outstanding, notes } = await statusOf(first);
   expect(outstanding).toBe(1);
-  expect(notes.join()).toMatch(/^gone is deleted here only: .*gives no id/);
+  expect(said(notes)).toMatch(/^gone is deleted here only: .*gives no id/);
   cluster.intercept = undefined;
   await settle(first, second);
   expect(await memoriesOf(second)).toEqual({ kept: "1" });
@@ -153,7 +161,7 @@ test("few absent memories were deleted, many were lost by the service", async ()
   expect(Object.keys(await memoriesOf(second)).sort()).toEqual(["d", "e", "f", "g"]);
   const { outstanding, notes } = await statusOf(first);
   expect(outstanding).toBe(0);
-  expect(notes.join()).toContain("the service had lost data");
+  expect(said(notes)).toContain("the service had lost data");
 });
 
 for (const held of ["a memory", "a text", "both"]) {
@@ -168,7 +176,7 @@ for (const held of ["a memory", "a text", "both"]) {
     await settle(first, second);
     expect(await memoriesOf(second)).toEqual(held === "a text" ? {} : { only: "one" });
     expect(await textOf(second)).toBe(held === "a memory" ? "" : "# Text\n");
-    expect((await statusOf(first)).notes.join()).toContain("the service had lost data");
+    expect(said((await statusOf(first)).notes)).toContain("the service had lost data");
   });
 }
 
@@ -250,7 +258,7 @@ for (const named of [true, false]) {
     expect(await textOf(second)).toBe("# Text\n");
     const { outstanding, notes } = await statusOf(first);
     expect([outstanding, notes.length]).toEqual([1, 1]);
-    expect(notes[0]).toMatch(/^f is refused by the service: .*is bad$/);
+    expect(said(notes)).toMatch(/^f is refused by the service: .*is bad$/);
     const calls = recorded();
     await settle(first);
     expect(calls.filter((call) => call.startsWith("POST"))).toEqual([]);

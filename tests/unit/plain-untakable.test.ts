@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Send } from "../../daemon/service/http-service.ts";
-import { set, settle, startPlain, statusOf, write } from "../support/plain-cluster.ts";
+import { said, set, settle, startPlain, statusOf, write } from "../support/plain-cluster.ts";
 import { type Machine, PROJECT, type SyncCluster } from "../support/sync-cluster.ts";
 
 let cluster: SyncCluster;
@@ -44,7 +44,7 @@ for (const [what, text] of [
     expect(sent.some((body) => "memories" in body)).toBe(true);
     const { outstanding, notes } = await statusOf(machine);
     expect([outstanding, notes.length]).toEqual([1, 1]);
-    expect(notes[0]).toMatch(/^the description document can't be taken from the service/);
+    expect(said(notes)).toMatch(/^the description document can't be taken from the service/);
     cluster.intercept = undefined;
     await settle(machine);
     expect(await statusOf(machine)).toEqual({ outstanding: 0, notes: [] });
@@ -68,7 +68,7 @@ test("a memory of the service's that can't be taken is not written over", async 
   const keys = sent.flatMap((body) => (body.memories ?? []) as { key: string }[]);
   expect(keys.map(({ key }) => key)).toEqual(["other"]);
   const { outstanding, notes } = await statusOf(machine);
-  expect([outstanding, notes.join()]).toEqual([1, expect.stringMatching(/^key can't be taken/)]);
+  expect([outstanding, said(notes)]).toEqual([1, expect.stringMatching(/^key can't be taken/)]);
   await machine.edit(({ document }) => document.deleteEntry("memories", "key"));
   const calls = sent.length;
   await settle(machine);
@@ -90,7 +90,7 @@ test("metadata of the service's that can't be taken is not written over", async 
   await settle(machine);
   expect(sent.filter((body) => "metadata" in body)).toEqual([]);
   const { outstanding, notes } = await statusOf(machine);
-  expect([outstanding, notes.join()]).toEqual([
+  expect([outstanding, said(notes)]).toEqual([
     1,
     expect.stringMatching(/^metadata team can't be taken/),
   ]);

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync, readlinkSync } from "node:fs";
 import { codeIn, loadReleaseCode } from "../../daemon/supervise/program-code.ts";
+import { LINUX, testWith } from "../support/needs.ts";
 
 const PROGRAM = "/opt/a program/bun";
 
@@ -33,18 +34,15 @@ test("code that was changed in memory is nowhere else, and stays", () => {
   expect(codeIn(mapping("01a3c000-01a40000", "r-xp", PROGRAM, 4), PROGRAM)).toEqual([]);
 });
 
-test.if(process.platform === "linux")(
-  "a running program gives its code back, and goes on",
-  async () => {
-    const release = await loadReleaseCode();
-    const before = codeKb();
+testWith(LINUX, "a running program gives its code back, and goes on", async () => {
+  const release = await loadReleaseCode();
+  const before = codeKb();
 
-    release?.();
+  release?.();
 
-    expect(codeKb()).toBeLessThan(before / 2);
-    expect(JSON.parse(JSON.stringify({ still: ["here"] }))).toEqual({ still: ["here"] });
-  },
-);
+  expect(codeKb()).toBeLessThan(before / 2);
+  expect(JSON.parse(JSON.stringify({ still: ["here"] }))).toEqual({ still: ["here"] });
+});
 
 /** How much of this program's code is in memory. */
 function codeKb(): number {

@@ -53,7 +53,10 @@ async function heldOf({ store }: Machine) {
   return held.map(({ kind, key, value, reason, turn }) => ({ kind, key, value, reason, turn }));
 }
 
-const REFUSED = { reason: `refused by the service: ${REFUSAL}`, turn: undefined };
+const REFUSED = {
+  reason: { code: "service-refused", said: REFUSAL },
+  turn: undefined,
+} as const;
 
 test("one refused memory is held in the service's words, and all else goes through", async () => {
   const { cluster, a, b } = await startCluster();

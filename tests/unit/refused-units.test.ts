@@ -8,6 +8,7 @@ const SYNCED: UnitStatus = {
   waiting: 0,
   contacted: true,
   refused: null,
+  refused_code: null,
   notes: [],
 };
 const REFUSED: UnitStatus = { ...SYNCED, waiting: 1, refused: "it answered 403" };

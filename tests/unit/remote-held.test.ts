@@ -20,7 +20,7 @@ import type { ProjectId } from "../../shared/ids.ts";
 import { projectDocument, userDocument } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { PLANTED } from "../support/planted-secrets.ts";
+import { PLANTED, TOKEN_FOUND } from "../support/planted-secrets.ts";
 import { NOW } from "../support/replicas.ts";
 
 const PROJECT = "proj_held" as ProjectId;
@@ -49,7 +49,7 @@ async function twoRemotes() {
 }
 
 function heldOf(account: string, document: string, key = "k") {
-  const write = { value: PLANTED.github, seen: [], reason: "looks like a token", writtenAt: NOW };
+  const write = { value: PLANTED.github, seen: [], reason: TOKEN_FOUND, writtenAt: NOW };
   return { kind: "memory", account, document, key, cause: "secret", ...write } as const;
 }
 

@@ -75,8 +75,8 @@ describe("a secret is found", () => {
   test("once, by the rule that knows it best", async () => {
     const text = `GITHUB_TOKEN=${PLANTED.github}\nSTRIPE_KEY: ${PLANTED.stripe}\n`;
     expect(await findSecrets(text)).toEqual([
-      { kind: "a GitHub token", text: PLANTED.github, line: 1 },
-      { kind: "a Stripe key", text: PLANTED.stripe, line: 2 },
+      { rule: "github-pat", kind: "a GitHub token", text: PLANTED.github, line: 1 },
+      { rule: "stripe-access-token", kind: "a Stripe key", text: PLANTED.stripe, line: 2 },
     ]);
   });
 });

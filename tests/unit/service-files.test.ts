@@ -12,10 +12,11 @@ import {
   serviceName,
 } from "../../daemon/supervise/service-definition.ts";
 import { systemdUnit } from "../../daemon/supervise/systemd-unit.ts";
+import { programs, testWith } from "../support/needs.ts";
 import { parseUnit } from "../support/parse-unit.ts";
 
 /** Where there is no systemd, units are not checked by it, and the run says so. */
-const SYSTEMD = Bun.which("systemd-analyze");
+const SYSTEMD = programs("systemd-analyze");
 
 const folder = mkdtempSync(join(tmpdir(), "memsync-service-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -42,7 +43,7 @@ async function verify(text: string): Promise<{ status: number; output: string }>
   writeFileSync(path, text);
   const runtime = join(folder, "runtime");
   mkdirSync(runtime, { recursive: true });
-  const child = Bun.spawn([SYSTEMD ?? "", "verify", "--user", path], {
+  const child = Bun.spawn(["systemd-analyze", "verify", "--user", path], {
     env: { PATH: process.env.PATH ?? "", HOME: folder, XDG_RUNTIME_DIR: runtime },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -52,7 +53,8 @@ async function verify(text: string): Promise<{ status: number; output: string }>
 
 for (const notifies of [true, false]) {
   for (const [name, definition] of Object.entries({ plain: PLAIN, odd: ODD })) {
-    test.skipIf(SYSTEMD === null)(
+    testWith(
+      SYSTEMD,
       `systemd finds nothing wrong with a unit that is ${name} and notifies: ${notifies}`,
       async () => {
         const unit = systemdUnit(definition, { notifies });

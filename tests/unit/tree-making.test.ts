@@ -81,7 +81,7 @@ test("nothing is made in a clone that waits for its repository", async () => {
   const clone = gate.start(git.folder, "clone", "-q", gate.url("origin.git"), "b");
   await gate.reached();
   const b = await agreed(git.path("b"));
-  expect(b.status).toMatchObject({ state: "left alone" });
+  expect(b.status).toMatchObject({ state: "left-alone" });
   expect(b.status.note).toContain("before there is a commit here");
   await neverInItsWay(b, clone);
   expect(b.status).toMatchObject({ state: "followed" });
@@ -155,7 +155,7 @@ test("nothing is made in a clone without files, whose checkout may come any day"
   const b = await agreed(git.path("b"));
   await lookForLong(b);
   expect(isMade(b)).toBe(false);
-  expect(b.status).toMatchObject({ state: "left alone" });
+  expect(b.status).toMatchObject({ state: "left-alone" });
   expect(b.status.note).toContain("before git has checked something out");
   await git.run(b.dir, "checkout", "-q", "main");
   await b.settle();

@@ -24,7 +24,8 @@ import {
 } from "../../daemon/watch/watched-folder.ts";
 import { silentLog } from "../../shared/log.ts";
 import { createDrivenWorld, type DrivenWorld } from "../support/driven-world.ts";
-import { mayMount, Mounts } from "../support/mounted-folder.ts";
+import { Mounts, mounting } from "../support/mounted-folder.ts";
+import { LINUX, testWith } from "../support/needs.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 // Generous, for machines that do other things besides.
@@ -212,13 +213,13 @@ describe("watching by the system's events", () => {
   });
 });
 
-const MAY_MOUNT = mayMount();
+const MOUNTING = mounting();
 
-describe.skipIf(!MAY_MOUNT)("a file system that is unmounted", () => {
+describe("a file system that is unmounted", () => {
   const mounts = new Mounts();
   afterEach(() => mounts[Symbol.dispose]());
 
-  test("is told of at once where nobody uses it", async () => {
+  testWith(MOUNTING, "is told of at once where nobody uses it", async () => {
     mounts.mount(bench.dir);
     const listening = Promise.withResolvers<void>();
     const open: OpenEvents = (folder, heard, failed, ready) => {
@@ -234,7 +235,7 @@ describe.skipIf(!MAY_MOUNT)("a file system that is unmounted", () => {
     await bench.untilChanged();
   });
 
-  test("is found in the next glance where somebody does", async () => {
+  testWith(MOUNTING, "is found in the next glance where somebody does", async () => {
     mounts.mount(bench.dir);
     await bench.begin(REAL);
     await bench.watch?.begun;
@@ -244,24 +245,32 @@ describe.skipIf(!MAY_MOUNT)("a file system that is unmounted", () => {
     closeSync(used);
   });
 
-  test("is not taken for another one, whose first folder has the same inode", async () => {
-    mounts.mount(bench.dir);
-    await bench.beginTold();
-    const first = bench.told.get("project");
-    mounts.mount(bench.dir);
-    await bench.untilGlanceTells(SECOND_GLANCE_MS);
-    await waitFor("the other to be listened to", () => bench.told.get("project") !== first);
-  });
+  testWith(
+    MOUNTING,
+    "is not taken for another one, whose first folder has the same inode",
+    async () => {
+      mounts.mount(bench.dir);
+      await bench.beginTold();
+      const first = bench.told.get("project");
+      mounts.mount(bench.dir);
+      await bench.untilGlanceTells(SECOND_GLANCE_MS);
+      await waitFor("the other to be listened to", () => bench.told.get("project") !== first);
+    },
+  );
 
-  test("is listened to anew where it is mounted again before anybody looked", async () => {
-    await bench.beginTold();
-    const first = bench.told.get("project");
-    first?.heard("project", true);
-    await waitFor("the folder to be listened to anew", () => {
-      const second = bench.told.get("project");
-      return second !== undefined && second !== first;
-    });
-  });
+  testWith(
+    MOUNTING,
+    "is listened to anew where it is mounted again before anybody looked",
+    async () => {
+      await bench.beginTold();
+      const first = bench.told.get("project");
+      first?.heard("project", true);
+      await waitFor("the folder to be listened to anew", () => {
+        const second = bench.told.get("project");
+        return second !== undefined && second !== first;
+      });
+    },
+  );
 });
 
 class SystemError extends Error {
@@ -283,8 +292,7 @@ describe("polling", () => {
     await bench.untilGlanceTells(POLL_MS);
   });
 
-  test("is how network file systems are watched", async () => {
-    if (process.platform !== "linux") return;
+  testWith(LINUX, "is how network file systems are watched", async () => {
     await bench.begin({ open: bench.open, readType: async () => 0x6969 });
     expect(bench.watch?.polled).toEqual({ why: "it is on NFS", limit: null });
     expect(bench.told.size).toBe(0);
@@ -292,8 +300,7 @@ describe("polling", () => {
     await bench.untilGlanceTells(POLL_MS);
   });
 
-  test("knows file systems by their numbers, with a sign or without", async () => {
-    if (process.platform !== "linux") return;
+  testWith(LINUX, "knows file systems by their numbers, with a sign or without", async () => {
     for (const type of [0xff534d42, 0xff534d42 - 2 ** 32]) {
       expect((await networkTrouble("/", async () => type))?.why).toBe("it is on CIFS");
     }

@@ -9,7 +9,14 @@ import type {
 } from "../../daemon/status/status.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";
-const SYNCED: UnitStatus = { memories: 1, waiting: 0, contacted: true, refused: null, notes: [] };
+const SYNCED: UnitStatus = {
+  memories: 1,
+  waiting: 0,
+  contacted: true,
+  refused: null,
+  refused_code: null,
+  notes: [],
+};
 
 function remote(service: Partial<ServiceStatus>, own: Partial<UnitStatus> = {}): RemoteStatus {
   const well: ServiceStatus = {

@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import * as Y from "yjs";
 import { AppError, assert } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
+import { explain } from "../../reasons.ts";
 import type { Position } from "../../wire/position.ts";
 import type { DocumentAddress } from "../document/address.ts";
 import { type Admission, admitUpdate } from "../admission/admit.ts";
@@ -37,7 +38,7 @@ const ROWS_KEPT = 1024;
 export const ROW_BYTES_KEPT_MIN = 128 * 1024;
 
 /** Why a document that is over its size takes nothing but deletions. */
-export const NO_ROOM = `the document is over ${LIMITS.documentBytes} bytes: delete something first`;
+export const NO_ROOM = explain({ code: "no-room" });
 
 /** The 400 for a write that adds to a full document. */
 function documentFull(): AppError {

@@ -1,6 +1,6 @@
 import { deepEqual } from "node:assert/strict";
 import { join } from "node:path";
-import { type Machine, MEMSYNC } from "../../support/machine.ts";
+import { type Machine, SOURCES } from "../../support/machine.ts";
 import { type OpenThings, openThingsOf, residentBytesOf } from "../../support/process-figures.ts";
 import type { RunningProcess } from "../../support/running-process.ts";
 import { waitFor } from "../../support/wait-for.ts";
@@ -25,8 +25,8 @@ export class WatchedDaemon {
   ) {}
 
   static async start(machine: Machine): Promise<WatchedDaemon> {
-    const [runtime = "", ...program] = MEMSYNC;
-    const started = machine.spawnOther([runtime, "--preload", COLLECT, ...program, "up"]);
+    const [runtime, program] = SOURCES;
+    const started = machine.spawnOther([runtime, "--preload", COLLECT, program, "up"]);
     await started.untilPrinted(/memsync is up/);
     return new WatchedDaemon(machine, started);
   }

@@ -83,7 +83,7 @@ function isWithoutText(cluster: Cluster, machine: Machine, project: ProjectId): 
   if (!cluster.files.exists(machine, project)) return true;
   const files = machine.running?.followers.files() ?? [];
   const why = files.find(({ link }) => link.projectId === project)?.status.why;
-  return why === "emptied-by-git" && cluster.files.textOf(machine, project).trim() === "";
+  return why?.code === "emptied-by-git" && cluster.files.textOf(machine, project).trim() === "";
 }
 
 /** What the runs' ledgers say of a cluster that is at rest. Returns how many lines are double. */

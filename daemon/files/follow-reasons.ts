@@ -1,0 +1,42 @@
+import type { Reason } from "../../shared/reasons.ts";
+import type { FollowDecision } from "./decide-following.ts";
+import type { Sight } from "./follow-facts.ts";
+import type { FileStanding } from "../git/git-state.ts";
+
+/** Decisions by which a file is followed. */
+export type Following = Extract<
+  FollowDecision,
+  "follow" | "meet" | "renew" | "edit" | "version" | "create" | "absent"
+>;
+
+/**
+ * Why a file is not followed now; `leave-aside`: git keeps lines of it that are to come back;
+ * `unsent`: it went before its text was taken, which is in this machine's history alone.
+ */
+export type Unfollowed = Exclude<FollowDecision, Following> | "leave-aside" | "unsent";
+
+/** What a file stood beside that is not followed. */
+export type UnfollowedSight = Pick<Sight, "standing" | "tree">;
+
+/** A decision not to follow, with what it rests on. */
+export function whyUnfollowed(code: Unfollowed, { standing, tree }: UnfollowedSight): Reason {
+  switch (code) {
+    case "leave-unknown":
+      return { code, said: standing.kind === "unknown" ? standing.reason : "it gave no answer" };
+    case "leave-busy":
+      return { code, operation: standing.kind === "busy" ? standing.operation : "locked" };
+    case "leave-branch":
+      return { code, ...branchOf(standing) };
+    case "wait-tree":
+      return { code, making: tree.kind === "making" ? tree.why : "changed" };
+    default:
+      return { code };
+  }
+}
+
+function branchOf(standing: FileStanding) {
+  if (standing.kind !== "tracked") return { isDetached: false };
+  const { branch, defaultBranch: followed } = standing;
+  const isDetached = branch === undefined;
+  return { isDetached, ...(branch && { branch }), ...(followed && { followed }) };
+}

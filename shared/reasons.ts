@@ -1,0 +1,379 @@
+import { equalJson, type JsonValue } from "./json.ts";
+import { LIMITS } from "./limits.ts";
+
+/** What another program said, in its own words. */
+interface Said {
+  readonly said: string;
+}
+
+/** Where a symbolic link leads. */
+interface Target {
+  readonly target: string;
+}
+
+/** What a rule found in a text. */
+interface LooksLikeSecret {
+  /** The rule's id. */
+  readonly rule: string;
+  /** What the rule calls it. Kept with its id, for a later version may have other rules. */
+  readonly like: string;
+  /** Null where the text is one line. */
+  readonly line: number | null;
+  /** How many others there are in the same text. */
+  readonly more: number;
+  /** It is in a memory's key, not in its value. */
+  readonly inKey: boolean;
+}
+
+/** The branch that is checked out, where it has a name, and the one that is followed, if any. */
+interface OtherBranch {
+  readonly branch?: string;
+  readonly isDetached: boolean;
+  readonly followed?: string;
+}
+
+/** What the project's document has in the place of a file that is missing. */
+interface Missing {
+  /** Null: no text; left out: nobody has looked. */
+  readonly lines?: number | null;
+}
+
+const MAKING = {
+  locked: "is not made while git is at work",
+  "at-work": "is not made while git is at work",
+  changed: "is made once git has been quiet for a moment",
+  "not-checked-out": "is not made before git has checked something out here",
+  "no-commit": "is not made before there is a commit here: one may be on its way from a remote",
+  unknown: "is not made, for git could not say what it does",
+} as const;
+
+const NOT_KEPT = {
+  owner: "owner",
+  links: "hard links",
+  attributes: "extended attributes",
+} as const;
+
+/**
+ * What a write of ours could not keep of a file: `owner`: its owner or group; `links`: that other
+ * names lead to it; `attributes`: an access list or other extended attributes.
+ */
+export type NotKept = keyof typeof NOT_KEPT;
+
+const WAYS_ON =
+  "`memsync doc write` gets it back, `memsync doc clear` deletes the text on every machine";
+const ANOTHER_FILE = "put a file in its place";
+
+/** Of a folder that is not where it was. */
+interface GoneFolder {
+  readonly dir: string;
+  /** Something else is there. */
+  readonly isReplaced: boolean;
+}
+
+/** What a code stands for, and how it is said. */
+interface Entry {
+  /** For the list of codes in docs/codes.md. */
+  readonly meaning: string;
+  /** In words that follow the name of what it is about. */
+  say(facts: never): string;
+  /** What to do, where there is anything. */
+  advise?(facts: never): string;
+}
+
+/** The registry: all that a write, a document or a followed file may be kept back for. */
+export const REASONS = {
+  "token-forbids": {
+    meaning: "the service does not let this token write the document",
+    say: () => "the token may not write it, or does not reach it",
+    advise: () => "give `memsync login`, or MEMSYNC_TOKEN, one that may",
+  },
+  "call-forbidden": {
+    meaning: "the service answered a call about the project with 403",
+    say: ({ said }: Said) => said,
+    advise: () =>
+      "give `memsync login`, or MEMSYNC_TOKEN, a token that may write it, or `memsync unlink` " +
+      "its folder; all else goes on",
+  },
+  "call-refused": {
+    meaning: "the service refused a call about the project",
+    say: ({ said }: Said) => said,
+    advise: () => "it is tried again, and all else goes on",
+  },
+  "service-refused": {
+    meaning: "the service would not take a document, or an item of it",
+    say: ({ said }: Said) => said,
+  },
+  "update-gap": {
+    meaning: "an update of the service's needs another one that never came",
+    say: () => "the service's update builds on what is not held here",
+  },
+  "update-unacceptable": {
+    meaning: "an update of the service's breaks a rule of the document",
+    say: ({ said }: Said) => `the service's update is not acceptable: ${said}`,
+  },
+  untakable: {
+    meaning: "what a published-only service holds is over a limit here",
+    say: () => "what it holds is too large, or no text, and stays there as it is",
+  },
+  "no-id": {
+    meaning: "a published-only service named no id, by which a memory is deleted",
+    say: () => "its deletion can't be sent: the service gives no id for it",
+  },
+  "deletion-refused": {
+    meaning: "a published-only service would not delete a memory",
+    say: ({ said }: Said) => `its deletion is refused: ${said}`,
+  },
+  "data-lost": {
+    meaning: "a published-only service had lost data, which was uploaded again",
+    say: ({ at }: { readonly at: string }) =>
+      `the service had lost data at ${at}; what is held here was uploaded again`,
+  },
+  "more-refused": {
+    meaning: "a published-only service refuses more than is listed",
+    say: ({ more }: { readonly more: number }) => `${more} more are refused`,
+  },
+  "looks-like-secret": {
+    meaning: "a write looks like a secret and is held",
+    say: ({ like, line, more, inKey }: LooksLikeSecret) => {
+      const place = line === null ? "" : ` in line ${line}`;
+      const others = more > 0 ? `, and ${more} more` : "";
+      return `${inKey ? "its key " : ""}looks like ${like}${place}${others}`;
+    },
+  },
+  "no-room": {
+    meaning: "the document is full",
+    say: () => `the document is over ${LIMITS.documentBytes} bytes`,
+    advise: () => "delete something first",
+  },
+  "too-large": {
+    meaning: "the followed file is over the limit",
+    say: () => `is over ${LIMITS.claudeMdBytes} bytes`,
+    advise: () => "make it shorter",
+  },
+  "has-nul": {
+    meaning: "the followed file has a NUL character",
+    say: () => "holds a NUL character",
+    advise: () => "take it out",
+  },
+  "told-before": {
+    meaning: "held by a version that kept a sentence, which `said` has",
+    say: ({ said }: Said) => said,
+  },
+  "not-looked-at": { meaning: "the file was not looked at yet", say: () => "not looked at yet" },
+  "being-written": { meaning: "the file changes just now", say: () => "is being written" },
+  "not-now": {
+    meaning: "git, or whoever saves the file, is not done yet",
+    say: ({ said }: Said) => said,
+  },
+  "no-file": {
+    meaning: "there is neither a file nor a text",
+    say: () => "is not there, and the document has no text",
+  },
+  missing: {
+    meaning: "the file is not there, and nobody has agreed that it is made",
+    say: ({ lines }: Missing) => {
+      if (lines === undefined) return "is missing";
+      if (lines === null) return "is not there yet";
+      return `is missing here, the project has ${lines === 1 ? "1 line" : `${lines} lines`}`;
+    },
+    advise: ({ lines }: Missing) => {
+      if (lines === null) return "the first of CLAUDE.md, .claude/CLAUDE.md, AGENTS.md is followed";
+      const writes = "`memsync doc write` writes it";
+      return lines === undefined ? `${writes}, where the document has any text` : writes;
+    },
+  },
+  unsent: {
+    meaning: "the file went before its text was sent",
+    say: () => "went before its text was sent",
+    advise: () => "`memsync doc history` has it, `memsync doc restore REV` sends it",
+  },
+  "wait-service": {
+    meaning: "the service has not answered for the project yet",
+    say: () => "waits for the service's first answer",
+  },
+  "wait-grace": {
+    meaning: "the file is empty or gone, perhaps for a moment",
+    say: () => "is empty or gone; waits a moment",
+  },
+  "wait-tree": {
+    meaning: "git may still be making the working tree",
+    say: ({ making }: { readonly making: keyof typeof MAKING }) => MAKING[making],
+  },
+  "leave-aside": {
+    meaning: "git keeps lines of the file in a stash or on a branch",
+    say: () => "is not written while git keeps lines of it in a stash or on a branch",
+    advise: () => "bring them back, or `memsync conflicts` settles it",
+  },
+  "leave-unknown": {
+    meaning: "git could not say whether it tracks the file",
+    say: ({ said }: Said) => `git could not say whether it is tracked (${said})`,
+  },
+  "leave-busy": {
+    meaning: "git is in the middle of something",
+    say: ({ operation }: { readonly operation: string }) => {
+      if (operation === "locked") return "is left alone while git is at work";
+      if (operation === "unmerged") return "is left alone until its merge conflict is resolved";
+      return `is left alone during the ${operation}`;
+    },
+  },
+  "leave-lost": {
+    meaning: "the file's repository is gone",
+    say: () => "is left alone, for its .git is gone",
+    advise: () => "`memsync link` follows it without git",
+  },
+  "leave-branch": {
+    meaning: "another branch than the default one is checked out",
+    say: ({ branch, isDetached }: OtherBranch) => {
+      return `is left alone on ${branch ?? (isDetached ? "a detached HEAD" : "another branch")}`;
+    },
+    advise: ({ followed }: OtherBranch) => {
+      return followed === undefined
+        ? "no default branch is known"
+        : `it is followed on ${followed}`;
+    },
+  },
+  gone: {
+    meaning: "the file was deleted, which deletes nothing elsewhere",
+    say: () => "is gone, which deletes nothing elsewhere",
+    advise: () => WAYS_ON,
+  },
+  "emptied-by-git": {
+    meaning: "the file is empty, and git or a deletion may be why",
+    say: () => "is empty since git moved or it was gone, which deletes nothing elsewhere",
+    advise: () => WAYS_ON,
+  },
+  deleted: {
+    meaning: "the project was deleted",
+    say: ({ machine }: { readonly machine?: string }) => {
+      const by = machine === undefined ? "" : ` on ${machine}`;
+      return `stays as it is: its project was deleted${by}`;
+    },
+    advise: () => "`memsync link --anew` begins it anew, `memsync unlink` forgets it",
+  },
+  "folder-gone": {
+    meaning: "the linked folder is not there",
+    say: ({ isReplaced }: GoneFolder) => {
+      const how = isReplaced ? "is gone: something else is there" : "is gone";
+      return `is left alone: its folder ${how}, which deletes nothing`;
+    },
+    advise: ({ dir }: GoneFolder) => {
+      const found = "a memsync command that runs in it finds it again";
+      return `${found}, \`memsync unlink '${dir}'\` forgets it`;
+    },
+  },
+  "folder-unknown": {
+    meaning: "the linked folder can't be looked at",
+    say: ({ said }: Said) => {
+      return `is left alone: its folder can't be looked at (${said}), which deletes nothing`;
+    },
+  },
+  "folder-another": {
+    meaning: "another folder is where the linked one was",
+    say: ({ isElsewhere }: { readonly isElsewhere: boolean }) => {
+      const mount = isElsewhere ? ", or the linked one is not mounted" : "";
+      return `is left alone: another folder was put in place of the linked one${mount}`;
+    },
+    advise: () => "`memsync link` there goes on with it",
+  },
+  "link-outside": {
+    meaning: "the file is a symbolic link out of the folder",
+    say: ({ target }: Target) => {
+      return `is a symbolic link to ${target}, which is outside of this folder`;
+    },
+    advise: () => `${ANOTHER_FILE}, or a link inside`,
+  },
+  "link-into-git": {
+    meaning: "the file is a symbolic link into a .git",
+    say: ({ target }: Target) => `is a symbolic link to ${target}, which is git's own`,
+    advise: () => ANOTHER_FILE,
+  },
+  "link-into-repository": {
+    meaning: "the file is a symbolic link into another repository",
+    say: ({ target }: Target) => `is a symbolic link to ${target}, which is another repository's`,
+    advise: () => ANOTHER_FILE,
+  },
+  "link-to-itself": {
+    meaning: "the file is a symbolic link that never ends",
+    say: () => "is a symbolic link to itself",
+  },
+  "became-link": {
+    meaning: "a symbolic link took the file's place while it was looked at",
+    say: () => "is a symbolic link",
+    advise: () => ANOTHER_FILE,
+  },
+  "not-a-file": { meaning: "a folder, a pipe or the like is there", say: () => "is not a file" },
+  "not-utf8": {
+    meaning: "the file's bytes are no UTF-8",
+    say: () => "is not UTF-8",
+    advise: () => "save it as UTF-8",
+  },
+  unreadable: {
+    meaning: "the system does not give the file",
+    say: ({ said }: Said) => `can't be read: ${said}`,
+  },
+  "look-failed": {
+    meaning: "looking at the file failed",
+    say: ({ said }: Said) => said,
+  },
+  "not-kept": {
+    meaning: "the file is followed, and a write could not keep all that belongs to it",
+    say: ({ what }: { readonly what: readonly NotKept[] }) => {
+      const words = what.map((each) => NOT_KEPT[each]);
+      const last = words.at(-1) ?? "";
+      const all = words.length < 2 ? last : `${words.slice(0, -1).join(", ")} and ${last}`;
+      return `is followed; the system did not let a write keep its ${all}`;
+    },
+  },
+} as const satisfies Readonly<Record<string, Entry>>;
+
+/** What names a reason in tables, in `--json` and in the code. */
+export type ReasonCode = keyof typeof REASONS;
+
+type FactsOf<Code extends ReasonCode> =
+  Parameters<(typeof REASONS)[Code]["say"]> extends readonly [infer Facts] ? Facts : unknown;
+
+/** The reason of one code, with what its sentence names. */
+export type ReasonOf<Code extends ReasonCode> = { readonly code: Code } & FactsOf<Code>;
+
+/**
+ * Why something is refused, held or left alone. It is stored and compared as this, never as a
+ * sentence: `explain` makes one for people.
+ */
+export type Reason = { readonly [Code in ReasonCode]: ReasonOf<Code> }[ReasonCode];
+
+/** The reason and what to do about it, in words that follow the name of what it is about. */
+export function explain(reason: Reason): string {
+  // Each entry takes the facts of its own code, which the type of a reason has put beside it.
+  const { say, advise } = REASONS[reason.code] as {
+    say(facts: Reason): string;
+    advise?(facts: Reason): string;
+  };
+  if (!advise) return say(reason);
+  // What somebody else said may have a colon of its own.
+  return `${say(reason)}${"said" in reason ? ";" : ":"} ${advise(reason)}`;
+}
+
+/** As a table keeps it. */
+export function reasonText(reason: Reason): string {
+  return JSON.stringify(reason);
+}
+
+/** What `reasonText` wrote; what was saved from a damaged database may be an older sentence. */
+export function parseReason(text: string): Reason {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (isReason(parsed)) return parsed;
+  } catch {
+    // A sentence.
+  }
+  return { code: "told-before", said: text };
+}
+
+function isReason(value: unknown): value is Reason {
+  if (typeof value !== "object" || value === null || !("code" in value)) return false;
+  return Object.hasOwn(REASONS, String(value.code));
+}
+
+export function isSameReason(one: Reason, other: Reason): boolean {
+  return equalJson(one as unknown as JsonValue, other as unknown as JsonValue);
+}
