@@ -55,8 +55,8 @@ export function showProjects({ projects, unlinked }: Listed, asJson: boolean): v
   const deleted = projects.filter((each) => each.deleted).map(({ name }) => name);
   if (deleted.length > 0) {
     sayAside(
-      `deleted: ${deleted.join(", ")}; \`memsync link --anew\` in a folder begins its project anew, ` +
-        "`memsync unlink` forgets it",
+      `deleted: ${deleted.join(", ")}; \`memsync link --anew\` in a folder begins its project ` +
+        "anew, `memsync unlink` forgets it",
     );
   }
   if (unlinked.some(({ deleted }) => !deleted)) {

@@ -67,7 +67,7 @@ scenario("a project that is deleted is gone everywhere, and its files stay", asy
     expect(await each.memsync("doc")).toBe("");
     expect(await each.memsync("conflicts")).toBe("no conflicts\n");
     expect(await each.memsync("status")).toMatch(
-      /CLAUDE\.md {3}stays as it is: its project was deleted on the a; `memsync link --anew` begins/,
+      /CLAUDE\.md {3}stays as it is: its project was deleted on the a: `memsync link --anew` begins/,
     );
     expect(await each.memsync("history", "build")).toContain("npm run build");
     expect(await each.memsync("doc", "history")).toMatch(/ {2}the a +current +\+0 -3 lines/);
