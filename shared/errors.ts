@@ -44,9 +44,14 @@ export function invalidAt(path: string, message: string): AppError {
   return new AppError("invalid_request", message, [{ path, message }]);
 }
 
+/** The program contradicts itself. */
+export class AssertionError extends Error {
+  override readonly name = "AssertionError";
+}
+
 /** Throws when the program contradicts itself; never for what a caller sent. */
 export function assert(condition: unknown, message: string): asserts condition {
-  if (!condition) throw new Error(`assertion failed: ${message}`);
+  if (!condition) throw new AssertionError(`assertion failed: ${message}`);
 }
 
 /** The message of anything that was thrown. */

@@ -63,10 +63,12 @@ async function findCandidates(
   env: Environment,
 ): Promise<Candidate[]> {
   if (argument === "key") return await keys(env);
-  if (/^conflicts .*id$/.test(`${command} ${argument}`)) return await conflictIds(env);
-  if (/^held .*id$/.test(`${command} ${argument}`)) return await heldIds(env);
-  if (`${command} ${argument}` === "project rm project") return await projectIds(env);
-  if (`${command} ${argument}` === "remote rm name") return await remoteNames(env);
+  const [group, verb] = command.split(" ");
+  const isId = argument.endsWith("id");
+  if (group === "conflicts" && isId) return await conflictIds(env);
+  if (group === "held" && isId) return await heldIds(env);
+  if (group === "project" && verb === "rm") return await projectIds(env);
+  if (group === "remote" && verb === "rm") return await remoteNames(env);
   return /^(dirs?|file|a|b)$/.test(argument) ? await folders(env, word) : [];
 }
 

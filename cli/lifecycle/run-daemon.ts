@@ -172,7 +172,8 @@ function openLog({ log }: Home): Log {
 function logEnd(log: Log, end: End): void {
   if (end.kind === "asked") log.info({ by: end.by }, "the daemon ends");
   else if (end.kind === "sick") log.error({ reason: end.reason }, "the daemon starts again");
-  else log.error({ reason: unforeseen(end.thrown) }, COULD_NOT_START);
+  else
+    log.error({ ...COULD_NOT_START, reason: unforeseen(end.thrown) }, "the daemon could not start");
 }
 
 /** In the background nobody else would do it. */

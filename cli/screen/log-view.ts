@@ -14,8 +14,8 @@ const LEVELS: Readonly<Record<string, string>> = {
 };
 const LEVEL_WIDTH = 5;
 
-/** What a daemon logs with the `reason` that it also says on its standard error. */
-export const COULD_NOT_START = "the daemon could not start";
+/** Marks what a daemon logs with the `reason` that it also says on its standard error. */
+export const COULD_NOT_START = { code: "could-not-start" } as const;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -47,7 +47,7 @@ function wordsOf(line: string): string {
   const fields = parseFields(line);
   if (!fields) return visible(line.replace(/^memsync: /, ""));
   const reason = typeof fields.reason === "string" ? fields.reason : undefined;
-  if (reason !== undefined && fields.msg === COULD_NOT_START) return visible(reason);
+  if (reason !== undefined && fields.code === COULD_NOT_START.code) return visible(reason);
   return visible(reason === undefined ? String(fields.msg) : `${fields.msg}: ${reason}`);
 }
 

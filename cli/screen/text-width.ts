@@ -1,7 +1,8 @@
 /** What a terminal shows in two columns: East Asian wide characters, and pictures. */
 const WIDE =
   /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|[\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|\ufe0f/u;
-const NOTHING = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
+/** Accents and the like, and what marks tones. */
+const NOTHING = /^[\p{Mn}\p{Me}\p{Cf}\ufdd0-\ufdd3]+$/u;
 const ASCII = /^[\x20-\x7e]*$/;
 
 let segmenter: Intl.Segmenter | undefined;

@@ -1,5 +1,6 @@
 import type { HeldItem } from "../../daemon/home/held-store.ts";
 import type { HeldStatus } from "../../daemon/status/held-status.ts";
+import { toned } from "../screen/tones.ts";
 import { shownKey } from "../../daemon/held/shown-key.ts";
 
 /** What a held write is of, as a person would say it, without a secret that stands in its key. */
@@ -25,9 +26,10 @@ export function heldLines(
     .filter(({ kind }) => kind !== "file")
     .flatMap((item) => {
       const { kind, key, remote, advice } = item;
+      const at = withRemote && remote !== null ? `   at ${remote}` : "";
+      const name = heldName({ kind, key: key ?? "" });
       return [
-        `held      ${heldName({ kind, key: key ?? "" })}   ${placeOf(item)}` +
-          (withRemote && remote !== null ? `   at ${remote}` : ""),
+        `${toned("pending", "held")}      ${name}   ${placeOf(item)}${at}`,
         `          ${advice}`,
       ];
     });

@@ -2,9 +2,10 @@ import type { DaemonStatus, FolderStatus, ProjectStatus } from "../../daemon/sta
 import { count } from "../screen/output.ts";
 import { unlinkedCount } from "./project-list.ts";
 import { isStandingIn } from "../screen/standing.ts";
-import { type StatusView, statusLines } from "./status-view.ts";
+import { type StatusView, tonedStatusLines } from "./status-view.ts";
 import { hasTerminal, styled } from "../screen/terminal.ts";
 import { wrapped } from "../screen/text-width.ts";
+import { coloured, toned } from "../screen/tones.ts";
 
 /** A terminal to show something on, in characters. */
 export interface Screen {
@@ -25,7 +26,7 @@ export function statusOnScreen(
   screen: Screen | undefined = screenOf(),
 ): string[] {
   const { standing } = view;
-  const whole = laidOut(statusLines(status, view), screen);
+  const whole = laidOut(tonedStatusLines(status, view), screen);
   if (!screen || fits(whole, screen)) return whole;
   const here = status.projects.filter((each) => standing && isStandingIn(standing, each));
   const others = status.projects.filter((each) => !here.includes(each));
@@ -53,7 +54,7 @@ function fewerAndFewer<Item>(items: readonly Item[]): (readonly Item[])[] {
 
 /** The whole of a status, in lines that are no wider than the screen, if there is one. */
 export function wholeOnScreen(status: DaemonStatus, view: StatusView = {}): string[] {
-  return laidOut(statusLines(status, view), screenOf());
+  return laidOut(tonedStatusLines(status, view), screenOf());
 }
 
 /** The first of these texts, each shorter than the one before, that fits on the screen. */
@@ -78,7 +79,9 @@ function countedLines({ held, unlinked }: DaemonStatus): string[] {
   const kept = held.filter(({ kind }) => kind !== "file");
   return [
     ...unlinkedCount(unlinked.length),
-    ...(kept.length > 0 ? [`held      ${kept.length} here: \`memsync held\` lists them`] : []),
+    ...(kept.length > 0
+      ? [`${toned("pending", "held")}      ${kept.length} here: \`memsync held\` lists them`]
+      : []),
   ];
 }
 
@@ -103,41 +106,27 @@ function shortened(
   const left = status.projects.filter(({ id }) => !projects.some((shown) => shown.id === id));
   const more = left.filter(isTroubled).length;
   const well = left.length - more;
-  const lines = statusLines({ ...status, projects }, view);
-  if (left.length === 0) return lines;
+  if (left.length === 0) return tonedStatusLines({ ...status, projects }, view);
   const others = [
     ...(more > 0
       ? [`${count(more, "project", "projects")} with something waiting, refused or not followed`]
       : []),
     ...(well > 0 ? [`${count(well, "project", "projects")}, ${wellShown(status)}`] : []),
   ];
-  const rest = `projects  ${projects.length > 0 ? "besides " : ""}${others.join(", ")}`;
-  // Of no project at all the view says so.
-  const shown = lines.filter((line) => !/^project {3}none linked/.test(line));
-  const found = shown.findIndex((line) => /^(unlinked|user|global) /.test(line));
-  const at = found === -1 ? shown.length : found;
-  return [
-    ...shown.slice(0, at),
-    `${rest}; \`memsync status --all\` shows each`,
-    ...shown.slice(at),
-  ];
+  const counted = `${projects.length > 0 ? "besides " : ""}${others.join(", ")}`;
+  const rest = `projects  ${counted}; \`memsync status --all\` shows each`;
+  return tonedStatusLines({ ...status, projects }, { ...view, rest });
 }
 
 /** Where a token is refused, nobody knows what others wrote. */
 function wellShown({ remotes }: DaemonStatus): string {
-  return remotes.some(({ service }) => service.token_refused) ? "nothing waiting" : "all synced";
+  return remotes.some(({ service }) => service.token_refused)
+    ? "nothing waiting"
+    : toned("good", "all synced");
 }
 
+/** What a line is about, before what is said of it. */
 const LABEL = /^(\w+)(?= {2,})/;
-const GOOD = /\ball synced\b|\bsaved here$/;
-const BAD = new RegExp(
-  [
-    "\\b(offline|not followed|can't be called): .*",
-    "\\b(refuses the token|refused by the service)\\b.*",
-    "^damaged\\b.*",
-  ].join("|"),
-);
-const PENDING = /\b\d+ changes? (waiting|on this machine only)\b|^held\b/;
 
 /** Lines that follow one are indented further than what stands below a label. */
 const INDENT = 12;
@@ -146,16 +135,6 @@ const INDENT = 12;
 function laidOut(lines: readonly string[], screen: Screen | undefined): string[] {
   return lines.flatMap((line) => {
     const [first = "", ...others] = screen ? wrapped(line, screen.columns, INDENT) : [line];
-    const isBad = BAD.test(line);
-    return [coloured(first), ...others.map((each) => (isBad ? styled("red", each) : each))];
+    return coloured([first.replace(LABEL, (label) => styled("bold", label)), ...others]);
   });
-}
-
-/** A line of the status with what matters in it in colour, on a terminal that has any. */
-function coloured(line: string): string {
-  if (BAD.test(line)) return line.replace(BAD, (words) => styled("red", words));
-  return line
-    .replace(PENDING, (words) => styled("yellow", words))
-    .replace(GOOD, (words) => styled("green", words))
-    .replace(LABEL, (label) => styled("bold", label));
 }

@@ -19,6 +19,7 @@ import { unlinkedCount } from "./project-list.ts";
 import { layerLine } from "./seen-by.ts";
 import { isStandingIn, type Standing } from "../screen/standing.ts";
 import { columnsOf, cut } from "../screen/text-width.ts";
+import { toned, untoned } from "../screen/tones.ts";
 import { tilde } from "../screen/tilde.ts";
 
 /** How a status is shown. */
@@ -29,14 +30,21 @@ export interface StatusView {
   readonly now?: number;
   /** Without what changes by itself while time goes by. */
   readonly calm?: boolean;
+  /** A line about the projects that are left out. */
+  readonly rest?: string;
   /** Of these projects, by id, a line of so many columns is enough. */
   readonly brief?: { readonly ids: ReadonlySet<string>; readonly columns: number };
 }
 
 /** `memsync status` in a few lines: where one stands, the services, and what else is followed. */
 export function statusLines(status: DaemonStatus, view: StatusView = {}): string[] {
+  return tonedStatusLines(status, view).map(untoned);
+}
+
+/** The same with tones. */
+export function tonedStatusLines(status: DaemonStatus, view: StatusView = {}): string[] {
   const { standing = { kind: "nowhere" }, now = realWorld.now(), calm = false } = view;
-  const { brief } = view;
+  const { brief, rest } = view;
   const remotes = status.remotes.filter((remote) => !isEmptyEmbedded(status, remote));
   const several = remotes.length > 1;
   const time = { now, calm };
@@ -57,7 +65,7 @@ export function statusLines(status: DaemonStatus, view: StatusView = {}): string
     ...serviceLines({ ...status, remotes }, several, time),
     `gateway   ${status.gateway.url}   (\`memsync env\` prints its token)`,
     ...linesOf(false),
-    ...(none ? ["project   none linked; run `memsync link` in one"] : []),
+    ...(rest !== undefined ? [rest] : none ? [NONE_LINKED] : []),
     ...unlinkedLines(status.unlinked, several),
     ...remotes.flatMap((remote) => layerLines(remote, several)),
     ...status.damaged.flatMap(damageLines),
@@ -78,6 +86,7 @@ function unfollowedLines(standing: Standing): string[] {
   return [`here      ${tilde(dir)}   not followed${which}: \`memsync link\` follows it`];
 }
 
+const NONE_LINKED = "project   none linked; run `memsync link` in one";
 const EMBEDDED = "embedded";
 
 /** Whether it is the service of this home, which no other machine reaches. */
@@ -140,12 +149,13 @@ function contactLine(remote: RemoteStatus, home: string, time: Time): string {
       if (contact !== null) return `${name}   ${["connecting", ...last, ...said].join("; ")}`;
       return `${name}   connecting: not reached yet; ${saved} and goes when it is`;
     case "offline":
-      return `${name}   offline: ${[why, ...last].join("; ")}; ${saved} and goes when it is back`;
+      last.push(`${saved} and goes when it is back`);
+      return `${name}   ${toned("bad", `offline: ${[why, ...last].join("; ")}`)}`;
     case "token-refused":
-      return `${name}   refuses the token (${why}): ${tokenAdvice(remote)}`;
+      return `${name}   ${toned("bad", `refuses the token (${why}): ${tokenAdvice(remote)}`)}`;
     case "blocked":
       if (name === UNKNOWN_SERVICE) return `kept here alone: ${why}`;
-      return `${name}   can't be called: ${why}; ${saved} meanwhile`;
+      return `${name}   ${toned("bad", `can't be called: ${why}; ${saved} meanwhile`)}`;
   }
 }
 
@@ -226,7 +236,8 @@ function briefLine(project: ProjectStatus, view: ProjectView, columnsMax: number
 }
 
 function oddShown({ state, note }: FolderStatus): string {
-  return `${state === "failing" ? "not followed: " : ""}${note ?? state}`;
+  const said = note ?? state;
+  return state === "failing" ? toned("bad", `not followed: ${said}`) : said;
 }
 
 /** What is kept of a project: its text and its memories, and whether all of it is synced. */
@@ -254,17 +265,17 @@ function waitingLines(project: UnlinkedProject, withRemote: boolean): string[] {
   const { id, name, remote, memories, waiting, deleted, refused } = project;
   const at = withRemote && remote !== "" ? `   at ${remote}` : "";
   const saved = `${count(memories, "memory", "memories")} saved`;
-  const changes = count(waiting, "change", "changes");
   const until = `until \`memsync link DIR --id ${id}\``;
-  const kept = `${saved}, linked to no folder: ${changes} on this machine only, ${until}`;
-  const why = refused === null ? `${changes} waiting` : `refused by the service: ${refused}`;
+  const here = toned("pending", `${count(waiting, "change", "changes")} on this machine only`);
+  const kept = `${saved}, linked to no folder: ${here}, ${until}`;
+  const why = refused === null ? waitingShown(waiting) : refusedShown(refused);
   const told = deleted === null ? kept : `deleted, ${why}`;
   return [`unlinked  ${name === null ? "" : `${name}   `}${id}${at}`, `          ${told}`];
 }
 
 function damageLines({ found_at, message, set_aside }: DamageNote): string[] {
   return [
-    `damaged   ${found_at}: ${message}`,
+    toned("bad", `damaged   ${found_at}: ${message}`),
     `          delete ${tilde(set_aside)}* when nothing is missed, and this is said no more`,
   ];
 }
@@ -301,7 +312,9 @@ function placeLine(place: PlaceStatus): string {
 
 function folderLine({ dir, path, state, note }: FolderStatus): string {
   const place = `${tilde(dir)}/${path}`;
-  if (state === "failing") return `${place}   not followed: ${note ?? "looking at it fails"}`;
+  if (state === "failing") {
+    return `${place}   ${toned("bad", `not followed: ${note ?? "looking at it fails"}`)}`;
+  }
   if (note !== null) return `${place}   ${note}`;
   if (state === "upwards") {
     return `${place}   followed upwards: git tracks it, so nothing is written into it`;
@@ -319,17 +332,27 @@ function unitLine(unit: UnitStatus, view: UnitView): string {
   const saved = `${count(unit.memories, "memory", "memories")} saved`;
   const isSettled = unit.refused === null && unit.contacted && unit.waiting === 0;
   if (isSettled && view.isLocal && !view.isShut) {
-    return `${saved} here${view.hasFailing ? "; the file is not" : ""}`;
+    const memories = count(unit.memories, "memory", "memories");
+    if (view.hasFailing) return `${saved} here; the file is not`;
+    return `${memories} ${toned("good", "saved here")}`;
   }
   return `${saved}, ${syncedShown(unit, view)}`;
 }
 
 /** How much of it the service has acknowledged. */
 function syncedShown(unit: UnitStatus, { hasFailing = false, isLocal, isShut }: UnitView): string {
-  if (unit.refused !== null) return `refused by the service: ${unit.refused}`;
+  if (unit.refused !== null) return refusedShown(unit.refused);
   if (!unit.contacted) return "waiting for the service's first answer";
-  if (unit.waiting > 0) return `${count(unit.waiting, "change", "changes")} waiting`;
+  if (unit.waiting > 0) return waitingShown(unit.waiting);
   if (isShut) return "nothing waiting";
-  if (isLocal) return "saved here";
-  return hasFailing ? "synced; the file is not" : "all synced";
+  if (isLocal) return toned("good", "saved here");
+  return hasFailing ? "synced; the file is not" : toned("good", "all synced");
+}
+
+function waitingShown(waiting: number): string {
+  return toned("pending", `${count(waiting, "change", "changes")} waiting`);
+}
+
+function refusedShown(why: string): string {
+  return toned("bad", `refused by the service: ${why}`);
 }

@@ -138,7 +138,7 @@ export class Client {
     if (sender === "stranger") return "Bearer nobody-has-this-token";
     if (sender === "basic") return `Basic ${token}`;
     if (sender === "reader") return `Bearer ${readOnlyToken}`;
-    if (sender === "other account") return `Bearer ${otherToken}`;
+    if (sender === "another") return `Bearer ${otherToken}`;
     return `Bearer ${token}`;
   }
 }

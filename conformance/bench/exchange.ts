@@ -1,5 +1,5 @@
 /** Whom a request claims to come from. */
-export type Sender = "token" | "nobody" | "stranger" | "basic" | "reader" | "other account";
+export type Sender = "token" | "nobody" | "stranger" | "basic" | "reader" | "another";
 
 /** One request of the suite and what came back. */
 export interface Exchange {
@@ -25,7 +25,7 @@ const SENDERS: Readonly<Record<Sender, string>> = {
   stranger: " (with a token that nobody has)",
   basic: " (with the token under the scheme Basic)",
   reader: " (with the read-only token)",
-  "other account": " (with the other account's token)",
+  another: " (with the other account's token)",
 };
 
 /** The request in one line, without any token. */

@@ -18,7 +18,7 @@ export const isolationRules: readonly Rule[] = [
   ...["/v1/memories", "/v1/projects", "/api/projects"].map((path) =>
     other(`GET ${path}`, "shows nothing of another account", async (bench) => {
       await createdMemories(bench);
-      const exchange = await bench.get(path, "other account");
+      const exchange = await bench.get(path, "another");
       expectStatus(exchange, 200);
       const clean = !exchange.text.includes(bench.tag);
       expectThat(exchange, clean, "nothing that the first account has made");
@@ -26,18 +26,18 @@ export const isolationRules: readonly Rule[] = [
   ),
   ...["/v1/projects", "/api/projects"].map((path) =>
     other(`GET ${path}/:id`, "hides a project of another account", async (bench) => {
-      expectHidden(await bench.get(`${path}/${await firstProject(bench)}`, "other account"));
+      expectHidden(await bench.get(`${path}/${await firstProject(bench)}`, "another"));
     }),
   ),
   other("POST /api/projects/:id/sync", "hides a project of another account", async (bench) => {
     const path = `/api/projects/${await firstProject(bench)}/sync`;
     const body = { memories: [{ key: KEY, value: "x" }] };
-    expectHidden(await bench.post(path, body, "other account"));
+    expectHidden(await bench.post(path, body, "another"));
     expectNoMemories(await readProject(bench), [KEY]);
   }),
   other("DELETE /v1/memories/:id", "hides a memory of another account", async (bench) => {
     const id = await globalMemory(bench);
-    expectHidden(await bench.delete(`/v1/memories/${id}`, "other account"));
+    expectHidden(await bench.delete(`/v1/memories/${id}`, "another"));
     const list = await bench.get("/v1/memories");
     const kept = objectsIn(list, "memories").some((memory) => memory.id === id);
     expectThat(list, kept, `the memory ${id}, which is not the other account's to delete`);

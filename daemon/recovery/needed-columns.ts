@@ -1,5 +1,5 @@
 import { shapeMadeBy } from "../../shared/sqlite/misfit.ts";
-import { columnsOf, type Shape } from "../../shared/sqlite/shape.ts";
+import type { Shape } from "../../shared/sqlite/shape.ts";
 import { daemonMigrations } from "../home/migrations.ts";
 import type { DamagedTable } from "./read-damaged.ts";
 
@@ -24,7 +24,7 @@ export async function neededColumns(steps: DamagedTable): Promise<(table: string
   const shape = isTold ? await shapeMadeBy(done).catch(presentShape) : undefined;
   return (table) => {
     if (!shape) return [];
-    const columns = columnsOf(shape, table);
+    const columns = [...(shape.columns.get(table) ?? [])];
     const looked = LOOKED_AT[table];
     return looked ? columns.filter((column) => looked.includes(column)) : columns;
   };

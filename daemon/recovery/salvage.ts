@@ -2,6 +2,7 @@ import { crc32 } from "node:zlib";
 import * as Y from "yjs";
 import { assert } from "../../shared/errors.ts";
 import { parseProjectId } from "../../shared/ids.ts";
+import { isMisfitRow } from "../../shared/sqlite/failures.ts";
 import type { SqliteConnection, SqlValue } from "../../shared/sqlite/connection.ts";
 import { openConnection } from "../../shared/sqlite/database.ts";
 import type { World } from "../../shared/world.ts";
@@ -252,7 +253,7 @@ function insertAll(connection: SqliteConnection, table: string, rows: readonly R
       insert.run(columns.map((name) => row[name] ?? null));
       taken++;
     } catch (thrown) {
-      if (!isMisfit(thrown)) throw thrown;
+      if (!isMisfitRow(thrown)) throw thrown;
     }
   }
   return taken;
@@ -261,10 +262,6 @@ function insertAll(connection: SqliteConnection, table: string, rows: readonly R
 function columnsIn(connection: SqliteConnection, table: string): ReadonlySet<string> {
   const rows = connection.prepare("select name from pragma_table_info(?)").all([table]);
   return new Set((rows as { name: string }[]).map(({ name }) => name));
-}
-
-function isMisfit(thrown: unknown): boolean {
-  return thrown instanceof Error && /constraint|datatype mismatch/i.test(thrown.message);
 }
 
 function withId(row: DamagedRow, ids: ReadonlyMap<SqlValue, number>): Row[] {

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { messageOf } from "../../shared/errors.ts";
+import { AssertionError } from "../../shared/errors.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { findSnapshot, snapshotUpdate } from "../../shared/replica/log/log-rows.ts";
 import { isPublicKey } from "../../shared/replica/store/rows.ts";
@@ -55,7 +55,7 @@ function contentOrNone(updates: readonly Uint8Array[]): Content | undefined {
   try {
     return contentOf(new ReplicaDocument(updates, READER_CLIENT));
   } catch (thrown) {
-    if (messageOf(thrown).startsWith("assertion failed")) return undefined;
+    if (thrown instanceof AssertionError) return undefined;
     throw thrown;
   }
 }

@@ -1,4 +1,5 @@
 import { AppError, messageOf } from "../../shared/errors.ts";
+import { isUnknownName } from "../../shared/sqlite/failures.ts";
 import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
 import { findDamagedPage } from "../../shared/sqlite/check-file.ts";
 import { kyselyOver, openConnection } from "../../shared/sqlite/database.ts";
@@ -46,11 +47,8 @@ function stepsIn(connection: SqliteConnection, name: string): readonly string[] 
     const rows = connection.prepare("select name from schema_migrations order by name").all([]);
     return (rows as { name: string }[]).map((row) => row.name);
   } catch (thrown) {
-    const problem = messageOf(thrown);
-    if (problem.startsWith("no such table")) {
-      throw refused(`${name} is not a database of a memsync server`);
-    }
-    throw refused(`${name} can't be read as a database (${problem})`);
+    if (isUnknownName(thrown)) throw refused(`${name} is not a database of a memsync server`);
+    throw refused(`${name} can't be read as a database (${messageOf(thrown)})`);
   }
 }
 

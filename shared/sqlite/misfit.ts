@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import { messageOf } from "../errors.ts";
 import { openDatabase } from "./database.ts";
-import { isDamage } from "./failures.ts";
+import { isDamage, isUnknownName } from "./failures.ts";
 import { type Migration, migrate } from "./migrate.ts";
 import { fingerprintOf, misfitOf, readShape, type Shape } from "./shape.ts";
 
@@ -94,8 +94,8 @@ export async function shapeMadeBy(migrations: readonly Migration[]): Promise<Sha
   });
 }
 
-function isEmpty({ parts }: Shape): boolean {
-  return ![...parts].some((part) => /^table (?!schema_migrations$)/.test(part));
+function isEmpty({ columns }: Shape): boolean {
+  return [...columns.keys()].every((table) => table === "schema_migrations");
 }
 
 /** What the steps that are not done yet would make of such tables; throws if they can't. */
@@ -116,12 +116,11 @@ async function shapeAfter(
 
 /** Those of a virtual table's own tables are left out: it makes them itself. */
 async function statementsOf<Tables>(db: Kysely<Tables>): Promise<string[]> {
-  const made = sql<{ name: string; sql: string }>`
-    select name, sql from sqlite_master where sql is not null order by rowid`;
+  const made = sql<{ name: string; sql: string; isVirtual: number }>`
+    select name, sql, sql like 'create virtual %' as isVirtual
+    from sqlite_master where sql is not null order by rowid`;
   const { rows } = await made.execute(db);
-  const kept = rows
-    .filter((row) => /^create virtual /i.test(row.sql))
-    .map(({ name }) => `${name}_`);
+  const kept = rows.filter((row) => row.isVirtual === 1).map(({ name }) => `${name}_`);
   return rows
     .filter(({ name }) => !name.startsWith("sqlite_"))
     .filter(({ name }) => !kept.some((prefix) => name.startsWith(prefix)))
@@ -134,7 +133,7 @@ async function stepsDone<Tables>(db: Kysely<Tables>): Promise<string[]> {
     const steps = sql<{ name: string }>`select name from schema_migrations order by name`;
     return (await steps.execute(db)).rows.map(({ name }) => name);
   } catch (thrown) {
-    if (/^no such (table|column)/.test(messageOf(thrown))) return [];
+    if (isUnknownName(thrown)) return [];
     throw thrown;
   }
 }

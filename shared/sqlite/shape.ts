@@ -7,6 +7,8 @@ export interface Shape {
   readonly parts: ReadonlySet<string>;
   /** What changes or refuses a write of somebody who does not know of it. */
   readonly demands: ReadonlySet<string>;
+  /** The columns of each table. */
+  readonly columns: ReadonlyMap<string, readonly string[]>;
 }
 
 interface NamedThing {
@@ -27,25 +29,28 @@ export async function readShape<Tables>(db: Kysely<Tables>): Promise<Shape> {
   const kept = rows.filter((row) => row.isVirtual === 1).map(({ name }) => `${name}_`);
   const parts = new Set<string>();
   const demands = new Set<string>();
+  const columns = new Map<string, string[]>();
   for (const row of rows) {
     // What SQLite keeps for itself, and for a virtual table, is its own matter.
     if (row.type === "table" && row.name.startsWith("sqlite_")) continue;
     if (kept.some((prefix) => row.name.startsWith(prefix))) continue;
-    addTo({ parts, demands }, row);
+    addTo({ parts, demands, columns }, row);
   }
-  return { parts, demands };
+  return { parts, demands, columns };
 }
 
 interface OpenShape {
   readonly parts: Set<string>;
   readonly demands: Set<string>;
+  readonly columns: Map<string, string[]>;
 }
 
-function addTo({ parts, demands }: OpenShape, row: NamedThing): void {
+function addTo({ parts, demands, columns }: OpenShape, row: NamedThing): void {
   const { type, name, column, key, isNeeded } = row;
   if (type === "trigger") demands.add(`trigger ${name}`);
   else parts.add(`${type} ${name}`);
   if (column === null) return;
+  columns.set(name, [...(columns.get(name) ?? []), column]);
   parts.add(`column ${column} of ${name}`);
   if (key > 0) parts.add(`key column ${column} of ${name}`);
   if (isNeeded === 1) demands.add(`column ${column} of ${name} that has to be given`);
@@ -58,14 +63,6 @@ export function misfitOf(found: Shape, expected: Shape): string | undefined {
     if (!expected.demands.has(demand)) return `it has a ${demand}, which memsync did not make`;
   }
   return undefined;
-}
-
-/** The columns that a table of this shape has; none where there is no such table. */
-export function columnsOf({ parts }: Shape, table: string): string[] {
-  const ending = ` of ${table}`;
-  return [...parts]
-    .filter((part) => part.startsWith("column ") && part.endsWith(ending))
-    .map((part) => part.slice("column ".length, -ending.length));
 }
 
 /** The same for two databases of the same shape, whatever order they were made in. */

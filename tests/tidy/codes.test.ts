@@ -1,7 +1,152 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import {
+  isBinaryExpression,
+  isCallExpression,
+  isCaseClause,
+  isIdentifier,
+  isLiteralTypeNode,
+  isNewExpression,
+  isNoSubstitutionTemplateLiteral,
+  isPropertyAccessExpression,
+  isRegularExpressionLiteral,
+  isStringLiteral,
+  isTemplateExpression,
+  isVariableDeclaration,
+  type Node,
+  SyntaxKind,
+} from "typescript/unstable/ast";
 import { REASONS } from "../../shared/reasons.ts";
-import { ROOT } from "./source-tree.ts";
+import { finding, nodesIn, ROOT, readSources, type Source, sampleSources } from "./source-tree.ts";
+
+/** Where words of others are looked at, or texts of users, which have no codes. */
+const EXCEPTIONS: Readonly<Record<string, string>> = {
+  "cli/demo/story.ts": "the values of the demonstration",
+  "cli/help/unknown-command.ts": "the words of Commander, whose code says less",
+  "cli/main.ts": "the words of Commander, before which ours are put",
+  "cli/screen/log-view.ts": "the program's name before what it says on standard error",
+  "daemon/budget/quota-headers.ts": "a date as HTTP writes it",
+  "daemon/gateway/gateway.ts": "the scheme of a header",
+  "daemon/git/branch-log.ts": "what git writes into its log",
+  "daemon/git/git-refs.ts": "what git writes into a file",
+  "daemon/git/identity.ts": "what git says, whose exit status says less",
+  "daemon/git/run-git.ts": "what stands for git on macOS",
+  "daemon/git/working-tree.ts": "what git says, whose exit status says less",
+  "daemon/held/own-rules.ts": "users' texts",
+  "daemon/recovery/head-page.ts": "how a database's file begins",
+  "daemon/supervise/program-code.ts": "a file of /proc",
+  "server/backup/restore.ts": "how a database's file begins",
+  "server/http/bearer.ts": "the scheme of a header",
+  "shared/sqlite/failures.ts": "what SQLite says, whose code says less",
+};
+
+const COMPARING: ReadonlySet<SyntaxKind> = new Set([
+  SyntaxKind.EqualsEqualsToken,
+  SyntaxKind.EqualsEqualsEqualsToken,
+  SyntaxKind.ExclamationEqualsToken,
+  SyntaxKind.ExclamationEqualsEqualsToken,
+]);
+
+const SEARCHING: ReadonlySet<string> = new Set([
+  "startsWith",
+  "endsWith",
+  "includes",
+  "indexOf",
+  "lastIndexOf",
+  "has",
+  "match",
+  "matchAll",
+  "replace",
+  "replaceAll",
+  "search",
+  "split",
+]);
+
+/** Words with a space among them; what HTTP calls a request is none. */
+function isProse(text: string): boolean {
+  const isRequest = /^(GET|HEAD|POST|PUT|PATCH|DELETE) \S+$/.test(text);
+  return text.includes(" ") && /[A-Za-z]{2}/.test(text) && !isRequest;
+}
+
+function textOf(node: Node): string | undefined {
+  if (isStringLiteral(node) || isNoSubstitutionTemplateLiteral(node)) return node.text;
+  if (isRegularExpressionLiteral(node)) return node.text;
+  if (!isTemplateExpression(node)) return undefined;
+  return [node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)].join("…");
+}
+
+/** The names of constants that are prose, wherever they are. */
+function proseNames(sources: readonly Source[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { tree } of sources) {
+    for (const node of nodesIn(tree)) {
+      if (!isVariableDeclaration(node) || !isIdentifier(node.name) || !node.initializer) continue;
+      const { text } = node.name;
+      const isConstant = /^[A-Z][A-Z0-9_]+$/.test(text);
+      if (isConstant && isProse(textOf(node.initializer) ?? "")) names.add(text);
+    }
+  }
+  return names;
+}
+
+/** What a node compares with, or looks for in, something else. */
+function comparedIn(node: Node): readonly (Node | undefined)[] {
+  if (isBinaryExpression(node)) {
+    return COMPARING.has(node.operatorToken.kind) ? [node.left, node.right] : [];
+  }
+  if (isCaseClause(node)) return [node.expression];
+  if (isLiteralTypeNode(node)) return [node.literal];
+  if (isRegularExpressionLiteral(node)) return [node];
+  if (isNewExpression(node)) {
+    const isPattern = isIdentifier(node.expression) && node.expression.text === "RegExp";
+    return isPattern ? (node.arguments ?? []).flatMap((each) => [...nodesIn(each)]) : [];
+  }
+  if (!isCallExpression(node) || !isPropertyAccessExpression(node.expression)) return [];
+  return SEARCHING.has(node.expression.name.text) ? [node.arguments[0]] : [];
+}
+
+/** Comparisons with sentences, which a better wording would break. */
+function comparisonsWithProse(sources: readonly Source[]): string[] {
+  const inside = sources.filter(({ path }) => !/^(tests|scripts)\//.test(path));
+  const names = proseNames(inside);
+  const found = inside.flatMap((source) =>
+    [...nodesIn(source.tree)].flatMap((node) => {
+      const isSo = comparedIn(node).some((each) => {
+        if (!each) return false;
+        return isIdentifier(each) ? names.has(each.text) : isProse(textOf(each) ?? "");
+      });
+      return isSo ? [finding(source, node, "compares with words")] : [];
+    }),
+  );
+  return [...new Set(found)];
+}
+
+test("nothing is known by a sentence, but for what others say", async () => {
+  const found = comparisonsWithProse(await readSources());
+  const pathOf = (each: string) => each.slice(0, each.indexOf(":"));
+  expect(found.filter((each) => !(pathOf(each) in EXCEPTIONS))).toEqual([]);
+  const used = new Set(found.map(pathOf));
+  expect(Object.keys(EXCEPTIONS).filter((path) => !used.has(path))).toEqual([]);
+});
+
+test("a comparison with words is found in whatever form", async () => {
+  const lines = [
+    'const REFUSED = "the token may not write";',
+    "export const a = (b: string) => b !== `it is $".concat("{b}`;"),
+    "export const c = (d: string) => d === REFUSED;",
+    'export const e = (f: string) => f.startsWith("is missing");',
+    "export const g = /^project none/;",
+    'export const h = (i: string) => new RegExp(["all synced"].join("|")).test(i);',
+    'export type J = "left alone" | "held";',
+    'export function k(l: string) { switch (l) { case "not now": return 1; default: return 2; } }',
+    'export const m = (n: string) => n === "GET /v1/memories" || n === "left-alone" || n === " ";',
+    'export const o = "a sentence that is only said";',
+  ];
+  const sources = await sampleSources({ "shared/a.ts": lines.join("\n") });
+  expect(comparisonsWithProse(sources)).toEqual(
+    [2, 3, 4, 5, 6, 7, 8].map((line) => `shared/a.ts:${line} compares with words`),
+  );
+});
 
 test("the document of codes lists each, with its meaning", async () => {
   const text = await Bun.file(join(ROOT, "docs/codes.md")).text();
