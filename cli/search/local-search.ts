@@ -2,8 +2,8 @@ import { type Kysely, sql } from "kysely";
 import { fullTextQuery } from "../../shared/replica/search/full-text.ts";
 import { matchingTexts } from "../../shared/replica/search/matching-texts.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { findLocalDocument } from "../local/local-documents.ts";
-import { type LocalMemory, readLocalMemories } from "../local/local-memories.ts";
+import { findLocalDocument } from "../../daemon/reading/find-document.ts";
+import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import type { Place } from "../place/place.ts";
 
 type Db = Kysely<DaemonTables>;

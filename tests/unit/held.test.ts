@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readLocalMemories } from "../../cli/local/local-memories.ts";
+import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { heldReason } from "../../daemon/held/advice.ts";
 import { searchLocalMemories } from "../../cli/search/local-search.ts";
 import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
