@@ -9,7 +9,7 @@ import { CommandEnded, CommandFailed, UsageError, unforeseen } from "./screen/er
 import { addExamples } from "./help/examples.ts";
 import { layOutHelp, WRAPPED, writeHelp } from "./help/help-layout.ts";
 import { complain } from "./screen/output.ts";
-import { assertHelpIsThere, hintAtDash, nameUnknownCommands } from "./help/unknown-command.ts";
+import { assertHelpIsThere, nameUnknownCommands, wordsOn } from "./help/unknown-command.ts";
 
 const DONE = 0;
 const FAILED = 1;
@@ -23,13 +23,13 @@ export async function createProgram(env: Environment, first?: string): Promise<C
   const program = new Command("memsync")
     .description("Keeps what coding assistants learn, on every machine of yours.")
     .version(VERSION)
-    .showSuggestionAfterError()
+    .showSuggestionAfterError(false)
     .enablePositionalOptions()
     .exitOverride()
     .configureHelp(WRAPPED)
     .configureOutput({
       writeOut: writeHelp,
-      outputError: (text, write) => write(text.replace(/^error: /, "memsync: ")),
+      outputError: () => {},
     });
   await addCommands(program, env, first);
   program.hook("preAction", () => refuseRelativeHome(env));
@@ -53,15 +53,15 @@ export async function runCommand(args: readonly string[], env: Environment): Pro
   let program: Command | undefined;
   try {
     program = await createProgram(env, args[0]);
-    await assertHelpIsThere(program, args);
+    assertHelpIsThere(program, args);
     await program.parseAsync([...args], { from: "user" });
     await tellNotices(args, env);
     return DONE;
   } catch (thrown) {
     if (thrown instanceof CommanderError) {
-      const hint = program && hintAtDash(program, args, thrown);
-      if (hint !== undefined) complain(hint);
-      return thrown.exitCode === 0 ? DONE : USED_WRONGLY;
+      if (thrown.exitCode === 0) return DONE;
+      for (const line of program ? wordsOn(program, args, thrown) : []) complain(line);
+      return USED_WRONGLY;
     }
     if (thrown instanceof CommandEnded) return thrown.status;
     complain(sentence(thrown));

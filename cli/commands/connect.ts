@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import type { Connection } from "../../shared/wire/connection.ts";
-import { listLinks } from "../../daemon/home/links.ts";
+import { findProjectName } from "../../daemon/home/project-name.ts";
 import { ASKED_DEADLINE_MS } from "../contact/daemon-contact.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
@@ -68,8 +68,7 @@ async function find(env: Environment, named: string): Promise<Named> {
   return await withLocal(env, async (db) => {
     // The service may have projects that are not on this machine.
     const id = parseProjectId(named) ?? (await findProject(db, named, env));
-    const link = db && (await listLinks(db)).find(({ projectId }) => projectId === id);
-    return { id, name: link?.name ?? id };
+    return { id, name: (db && (await findProjectName(db, id))) ?? id };
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { realWorld } from "../../shared/world-real.ts";
+import { AppError } from "../../shared/errors.ts";
 import { checkToken, type TokenRights } from "../../daemon/remotes/check-token.ts";
 import { findAudience, keepHeard } from "../../daemon/home/audience-store.ts";
 import { withLocal } from "../place/place.ts";
@@ -24,7 +25,7 @@ import {
   stayLine,
 } from "../writes/move-embedded.ts";
 import { changeHome } from "../writes/offline-write.ts";
-import { count, sayJson, saySentence } from "../screen/output.ts";
+import { count, sayAside, sayJson, saySentence } from "../screen/output.ts";
 import { changeRemotes, listRemotesOf } from "../writes/remote-changes.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
 
@@ -45,6 +46,7 @@ interface LogoutFlags {
 
 const LOGIN_HELP = `
 The token is asked for without showing it, or read from standard input; never from the command line.
+With --move one that was given before does.
 It is tried first, then kept in the system's keyring where that works, else in a file of the home
 that only you may read. The first login's service becomes the default: what is linked from then on
 is bound to it. What is in the embedded service stays there unless you agree to move it: projects,
@@ -53,7 +55,8 @@ and the memories of the layers user and global. What is moved is not there any m
 Examples:
   memsync login --url https://memory.example.com
   memsync login --url https://memory.example.com --token-stdin < token.txt
-  memsync login --remote acme --url https://acme.example.com     a second service, by a name`;
+  memsync login --remote acme --url https://acme.example.com     a second service, by a name
+  memsync login --move                                           moves there what was here before`;
 
 /** `login` and `logout`. */
 export function addLoginCommands(program: Command, env: Environment): void {
@@ -89,8 +92,7 @@ async function login(env: Environment, flags: LoginFlags): Promise<void> {
   if (named !== undefined) typed(() => parseRemoteName(named));
   const url = await urlMeant(env, flags);
   warnOfPlainHttp(url);
-  const token = parseToken(await readToken(flags));
-  const rights = await checkToken(url, token, realWorld);
+  const { token, rights } = await tokenMeant(env, flags, url);
   const { remote, becameDefault = false } = await changeRemotes(env, {
     op: "login",
     name: flags.remote,
@@ -113,6 +115,50 @@ async function login(env: Environment, flags: LoginFlags): Promise<void> {
   const { name = null, users = null } = account ?? {};
   const told = { plan, can_write: canWrite, account: name, users };
   sayJson({ remote: remote.name, url, ...told, token: place, moved });
+}
+
+/** A token that its service takes. */
+interface GoodToken {
+  readonly token: string;
+  readonly rights: TokenRights;
+}
+
+/** Who only wants to move has given the service's token before: that one, while it is taken. */
+async function tokenMeant(env: Environment, flags: LoginFlags, url: string): Promise<GoodToken> {
+  const known = flags.move && !flags.tokenStdin ? await knownToken(env, flags, url) : undefined;
+  const tried = known === undefined ? undefined : await tryKnown(url, known);
+  if (tried) return tried;
+  const token = parseToken(await readToken(flags));
+  return { token, rights: await checkToken(url, token, realWorld) };
+}
+
+/** Undefined for one that the service refuses, where somebody can be asked for another. */
+async function tryKnown(url: string, token: string): Promise<GoodToken | undefined> {
+  try {
+    return { token, rights: await checkToken(url, token, realWorld) };
+  } catch (thrown) {
+    const isRefused = thrown instanceof AppError && thrown.code === "unauthorized";
+    if (!isRefused || !isTerminal()) throw thrown;
+    sayAside(`${url} does not know the token that is kept here any more`);
+    return undefined;
+  }
+}
+
+/** The environment's token for this service, else the one that a login has kept. */
+async function knownToken(
+  env: Environment,
+  { remote }: LoginFlags,
+  url: string,
+): Promise<string | undefined> {
+  const environment = remoteEnvironment(env);
+  if (environment.token !== undefined && environment.url === url) return environment.token;
+  const listed = (await listRemotesOf(env)).find((each) => {
+    return each.url === url && (remote === undefined || each.name === remote);
+  });
+  if (!listed?.logged_in) return undefined;
+  const known = await changeRemotes(env, { op: "find", name: listed.name });
+  const found = await tokensOf(env).find(known.remote);
+  return found.kind === "found" ? found.token : undefined;
 }
 
 /** What is synced with one account would be sent to the other, and its to this. */

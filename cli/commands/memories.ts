@@ -1,3 +1,4 @@
+import { didYouMean } from "../screen/did-you-mean.ts";
 import type { Command } from "commander";
 import { memoryIdOf, randomMemoryKey } from "../../shared/ids.ts";
 import { wireDocumentId } from "../../shared/replica/document/address.ts";
@@ -158,7 +159,7 @@ async function remove(env: Environment, key: string, options: WriteOptions): Pro
   const place = await withLocal(env, (db) => targetOf(env, db, options));
   const { document, remote } = place;
   const { memories: known } = await readAll(env, { layer: "project", ...options });
-  if (!known.some((memory) => memory.key === key)) throw await noMemory(key, known);
+  if (!known.some((memory) => memory.key === key)) throw noMemory(key, known);
   await agreeToAudience(env, place, "deleted", options);
   const daemon = await findDaemon(env.home);
   if (daemon) {
@@ -166,11 +167,10 @@ async function remove(env: Environment, key: string, options: WriteOptions): Pro
     await daemon.call("DELETE", `/v1/memories/${id}`, undefined, { remote });
     return;
   }
-  if (!(await writeOffline(env.home, place, key, undefined))) throw await noMemory(key, known);
+  if (!(await writeOffline(env.home, place, key, undefined))) throw noMemory(key, known);
 }
 
-async function noMemory(key: string, known: readonly LocalMemory[]): Promise<CommandFailed> {
-  const { didYouMean } = await import("../screen/did-you-mean.ts");
+function noMemory(key: string, known: readonly LocalMemory[]): CommandFailed {
   const nearly = didYouMean(
     key,
     known.map((memory) => memory.key),

@@ -3,7 +3,7 @@ import type { Kysely } from "kysely";
 import type { ProjectId } from "../../shared/ids.ts";
 import { readDeletion } from "../../daemon/home/deleted-project.ts";
 import { dropHeldOf } from "../../daemon/home/held-store.ts";
-import { findLinkedName } from "../../daemon/home/links.ts";
+import { findProjectName } from "../../daemon/home/project-name.ts";
 import type { DaemonStatus, ProjectStatus } from "../../daemon/status/status.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { agreeTo } from "../screen/agree.ts";
@@ -129,7 +129,7 @@ async function getDeletable(
 /** Undefined for a project that is there. */
 async function nameOfDeleted(db: Kysely<DaemonTables>, id: ProjectId): Promise<string | undefined> {
   if (!(await readDeletion(db, id))) return undefined;
-  return (await findLinkedName(db, id)) ?? id;
+  return (await findProjectName(db, id)) ?? id;
 }
 
 function contentShown({ text, memories }: Pick<ProjectStatus, "text" | "memories">): string {

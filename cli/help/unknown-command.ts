@@ -1,3 +1,4 @@
+import { didYouMean } from "../screen/did-you-mean.ts";
 import type { Command, CommanderError } from "commander";
 import { UsageError } from "../screen/errors.ts";
 
@@ -9,9 +10,10 @@ export function nameUnknownCommands({ commands }: Command): void {
   for (const command of commands) {
     if (command.commands.length === 0) continue;
     if (command.registeredArguments.length === 0) {
-      command.allowExcessArguments().hook("preAction", async (_, acting) => {
+      command.allowExcessArguments().hook("preAction", (_, acting) => {
         const [word] = acting.args;
-        if (acting === command && word !== undefined) throw await unknownCommand(command, word);
+        if (acting === command && word !== undefined)
+          throw new UsageError(unknownWord(command, word));
       });
     }
     nameUnknownCommands(command);
@@ -19,24 +21,36 @@ export function nameUnknownCommands({ commands }: Command): void {
 }
 
 /** Refuses a request for the help of a command that there is not. */
-export async function assertHelpIsThere(program: Command, args: readonly string[]) {
+export function assertHelpIsThere(program: Command, args: readonly string[]): void {
   const [first, word] = args;
   if (first !== "help" || word === undefined || word.startsWith("-")) return;
   if (word !== "help" && !program.commands.some((each) => each.name() === word)) {
-    throw await unknownCommand(program, word);
+    throw new UsageError(unknownWord(program, word));
   }
 }
 
 /**
- * What to do where a text was taken for an option, for it begins with a dash, or where an option is
- * none of the command's; undefined where another option is meant, or the command takes no text.
+ * What the parser refused of a command line, in a sentence for each thing to say: with the command
+ * or option that was probably meant, or else what helps. None where it has said all by itself.
  */
-export function hintAtDash(
+export function wordsOn(
   program: Command,
   args: readonly string[],
   { code, message }: Pick<CommanderError, "code" | "message">,
-): string | undefined {
-  if (code !== "commander.unknownOption" || /did you mean/i.test(message)) return undefined;
+): string[] {
+  if (!message.startsWith(ERROR)) return [];
+  const said = message.slice(ERROR.length);
+  const { command, words } = commandIn(program, args);
+  if (code === "commander.unknownCommand") return [unknownWord(command, lastQuoted(said))];
+  if (code !== "commander.unknownOption") return [said];
+  const nearly = didYouMean(lastQuoted(said), optionsOf(command));
+  return [`${said}${nearly}`, ...(nearly === "" ? [hintAtDash(command, words, args)] : [])];
+}
+
+const ERROR = "error: ";
+
+/** The command that a line is about, and the words that name it. */
+function commandIn(program: Command, args: readonly string[]) {
   const words = [program.name()];
   let command = program;
   for (const word of args) {
@@ -45,8 +59,24 @@ export function hintAtDash(
     command = found;
     words.push(word);
   }
+  return { command, words };
+}
+
+function lastQuoted(said: string): string {
+  return /'([^']*)'[^']*$/.exec(said)?.[1] ?? "";
+}
+
+function optionsOf(command: Command): string[] {
+  const options = command.createHelp().visibleOptions(command);
+  return options.flatMap(({ long }) => long ?? []);
+}
+
+/**
+ * What to do where a text was taken for an option, for it begins with a dash, or where an option is
+ * none of the command's.
+ */
+function hintAtDash(command: Command, words: readonly string[], args: readonly string[]): string {
   const { registeredArguments: known } = command;
-  if (known.length === 0) return undefined;
   const texts = args.slice(words.length - 1).filter((word) => !word.startsWith("-"));
   // All the texts that it needs are there already, so that this is none.
   if (texts.length >= known.filter(({ required }) => required).length)
@@ -56,15 +86,12 @@ export function hintAtDash(
   return `what begins with a dash and is no option goes behind --: \`${line}\``;
 }
 
-async function unknownCommand(above: Command, word: string): Promise<UsageError> {
-  const { didYouMean } = await import("../screen/did-you-mean.ts");
+function unknownWord(above: Command, word: string): string {
   const names = above
     .createHelp()
     .visibleCommands(above)
     .map((each) => each.name());
-  const nearly = didYouMean(word, names);
   const help = above.parent ? `${above.name()} --help` : "help";
-  return new UsageError(
-    `unknown command '${word}'${nearly || `: \`memsync ${help}\` lists those there are`}`,
-  );
+  const otherwise = `: \`memsync ${help}\` lists those there are`;
+  return `unknown command '${word}'${didYouMean(word, names) || otherwise}`;
 }

@@ -1,3 +1,4 @@
+import { didYouMean } from "../screen/did-you-mean.ts";
 import type { Kysely } from "kysely";
 import type { ProjectId } from "../../shared/ids.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
@@ -14,7 +15,6 @@ export async function assertKnownProject(
 ): Promise<void> {
   const known = db ? await listKnownProjects(db) : [];
   if (known.includes(id)) return;
-  const { didYouMean } = await import("../screen/did-you-mean.ts");
   const link = `\`memsync link DIR --id ${id}\``;
   const nearly = didYouMean(id, known) || `: \`memsync projects\` lists them, ${link} follows it`;
   throw new CommandFailed(`there is no project ${id} on this machine${nearly}`);
@@ -33,7 +33,6 @@ export async function refuseMistyped(
 ): Promise<void> {
   const known = db && id.length >= MADE_LENGTH_MIN ? await listKnownProjects(db) : [];
   if (known.length === 0 || known.includes(id)) return;
-  const { didYouMean } = await import("../screen/did-you-mean.ts");
   const nearly = didYouMean(id, known);
   if (nearly) throw new CommandFailed(`there is no project ${id} on this machine${nearly}`);
 }

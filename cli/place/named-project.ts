@@ -1,3 +1,4 @@
+import { didYouMean } from "../screen/did-you-mean.ts";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Kysely } from "kysely";
@@ -18,22 +19,40 @@ export async function findNamedProject(
   named: string,
   env: Pick<Environment, "home" | "dir">,
 ): Promise<ProjectId> {
-  const ids = db && parseProjectId(named) === undefined ? await idsOfName(db, named) : [];
-  const [id, ...others] = ids;
-  if (id === undefined) return await findProject(db, named, env);
-  if (others.length > 0) {
-    throw new CommandFailed(`several projects are named ${named}: say which by ${ids.join(", ")}`);
+  const known = db && parseProjectId(named) === undefined ? await namedProjects(db) : [];
+  const [id, ...others] = new Set(known.flatMap((each) => (each.name === named ? [each.id] : [])));
+  const folder = resolve(env.dir, named);
+  if (id === undefined) {
+    return await findProject(db, named, env).catch((thrown) => {
+      if (parseProjectId(named) !== undefined || existsSync(folder)) throw thrown;
+      throw new CommandFailed(nobodyIsNamed(named, known));
+    });
   }
-  const isFolder = existsSync(resolve(env.dir, named));
-  if (!isFolder || (await findProject(db, named, env).catch(() => undefined)) === id) return id;
+  if (others.length > 0) {
+    throw new CommandFailed(
+      `several projects are named ${named}: say which by ${[id, ...others].join(", ")}`,
+    );
+  }
+  if (!existsSync(folder) || (await findProject(db, named, env).catch(() => undefined)) === id)
+    return id;
   throw new CommandFailed(
     `${named} is a folder here, and the name of ${id}: say ./${named}, or ${id}`,
   );
 }
 
-async function idsOfName(db: Kysely<DaemonTables>, named: string): Promise<ProjectId[]> {
+interface Named {
+  readonly id: ProjectId;
+  readonly name: string | null;
+}
+
+async function namedProjects(db: Kysely<DaemonTables>): Promise<Named[]> {
   const links = await listLinks(db);
   const linked = links.map(({ projectId: id, name }) => ({ id, name }));
-  const all = [...linked, ...(await listUnlinked(db, links))];
-  return [...new Set(all.flatMap(({ id, name }) => (name === named ? [id] : [])))];
+  return [...linked, ...(await listUnlinked(db, links))];
+}
+
+function nobodyIsNamed(named: string, known: readonly Named[]): string {
+  const names = known.flatMap(({ name }) => name ?? []);
+  const nearly = didYouMean(named, names) || "; `memsync projects` lists those there are";
+  return `${named} is no project's name or id on this machine, and no folder${nearly}`;
 }

@@ -1,12 +1,11 @@
-import { closest, distance } from "fastest-levenshtein";
+import { nearWords } from "../../shared/near-words.ts";
 
-/** As commander's for commands: more than this, or half of the word, is another word. */
-const DISTANCE_MAX = 3;
+/** Of words that are as near as each other so many are named. */
+const NAMED_MAX = 3;
 
-/** `: did you mean "build"?` where one of `known` is nearly `word`; else nothing. */
+/** `: did you mean "build"?` where some of `known` are nearly `word`; else nothing. */
 export function didYouMean(word: string, known: readonly string[]): string {
-  if (known.length === 0) return "";
-  const nearest = closest(word, known);
-  const apart = distance(word, nearest);
-  return apart <= DISTANCE_MAX && apart * 2 <= word.length ? `: did you mean "${nearest}"?` : "";
+  const near = nearWords(word, known).slice(0, NAMED_MAX);
+  if (near.length === 0) return "";
+  return `: did you mean ${near.map((each) => `"${each}"`).join(" or ")}?`;
 }

@@ -25,7 +25,7 @@ import { readLocalText } from "../../daemon/reading/local-text.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { bytesShown, count, momentShown, shownPlainly } from "../screen/output.ts";
 import { withLocal } from "../place/place.ts";
-import { unlinkedCount } from "../views/project-list.ts";
+import { isGone, unlinkedCount } from "../views/project-list.ts";
 import { layerLine } from "../views/seen-by.ts";
 import { isStandingIn, type Standing } from "../screen/standing.ts";
 import { tilde } from "../screen/tilde.ts";
@@ -200,7 +200,7 @@ function projectLines(project: HomeProject, isHere: boolean, several: boolean): 
   const kept = deleted ? `deleted ${momentShown(deleted.at, realWorld.now())}` : there;
   return [
     `${isHere ? "here   " : "project"}   ${name}   ${id}${at}`,
-    ...folders.map(({ dir }) => `          ${tilde(dir)}`),
+    ...folders.map((each) => `          ${tilde(each.dir)}${isGone(each) ? "   is gone" : ""}`),
     `          ${kept}, ${count(memories, "memory", "memories")} saved`,
   ];
 }

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { say, sayAside, sayJson, table } from "../screen/output.ts";
 
 /** What the home holds of projects, as a status has it with a daemon and without. */
@@ -20,12 +21,20 @@ const NO_FOLDER = "linked nowhere here";
 /** `projects`: each linked folder, and what the home holds besides. */
 export function showProjects({ projects, unlinked }: Listed, asJson: boolean): void {
   if (asJson) {
-    sayJson([...projects, ...unlinked]);
+    const placed = projects.map((each) => {
+      return {
+        ...each,
+        folders: each.folders.map((folder) => ({ ...folder, gone: isGone(folder) })),
+      };
+    });
+    sayJson([...placed, ...unlinked]);
     return;
   }
   if (projects.length === 0) sayAside("no project is followed yet: `memsync link DIR` follows one");
   const rows = [
-    ...projects.flatMap(({ id, name, folders }) => folders.map(({ dir }) => [name, id, dir])),
+    ...projects.flatMap(({ id, name, folders }) =>
+      folders.map((folder) => [name, id, `${folder.dir}${isGone(folder) ? "   (gone)" : ""}`]),
+    ),
     ...unlinked.map(({ id, name, deleted }) => {
       return [
         name ?? "(no name)",
@@ -37,11 +46,17 @@ export function showProjects({ projects, unlinked }: Listed, asJson: boolean): v
   // A folder says which project it is, to a command, too.
   const spare = unlinked.length > 0 ? [] : [1];
   for (const line of table(rows, spare, { isLastWhole: true })) say(line);
-  const gone = projects.filter(({ deleted }) => deleted).map(({ name }) => name);
-  if (gone.length > 0) {
+  if (projects.some(({ folders }) => folders.some(isGone))) {
     sayAside(
-      `deleted: ${gone.join(", ")}; \`memsync link --anew\` in a folder begins its project anew, ` +
-        "`memsync unlink` forgets it",
+      "gone: it deletes nothing; a memsync command that runs in the folder finds it where it is " +
+        "now, `memsync unlink DIR` forgets it",
+    );
+  }
+  const deleted = projects.filter((each) => each.deleted).map(({ name }) => name);
+  if (deleted.length > 0) {
+    sayAside(
+      `deleted: ${deleted.join(", ")}; \`memsync link --anew\` in a folder begins its project ` +
+        "anew, `memsync unlink` forgets it",
     );
   }
   if (unlinked.some(({ deleted }) => !deleted)) {
@@ -50,6 +65,11 @@ export function showProjects({ projects, unlinked }: Listed, asJson: boolean): v
         "`memsync project rm ID` deletes it everywhere",
     );
   }
+}
+
+/** Whether a linked folder is not where it was. */
+export function isGone({ dir }: { readonly dir: string }): boolean {
+  return !existsSync(dir);
 }
 
 /** The line of `status` about them; none where there are none, or what it says stands there. */

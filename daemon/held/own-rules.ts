@@ -1,4 +1,4 @@
-import { isMixedPassword, isPassphrase, isStrongPassword } from "./password.ts";
+import { isMixedPassword, isPassphrase, isSpacedPassphrase, isStrongPassword } from "./password.ts";
 import { entropyOf, isPlaceholder } from "./placeholder.ts";
 import type { FoundSecret, SecretRule } from "./secret-rule.ts";
 
@@ -137,6 +137,15 @@ export const OWN_RULES: readonly SecretRule[] = [
     pattern:
       /(?:passw(?:or[dt]|d)|passphrase|passcode|(?<![a-z])pwd)["'`]?[*_]{0,2}(?:[ \t]{0,10}(?::=|=>|[:=])|[ \t]{1,3}(?:is|was)[ \t])[*_]{0,2}[ \t]{0,10}(?:"([^"\n]{6,128})"|'([^'\n]{6,128})'|`([^`\n]{6,128})`|([^\s"'`<>(){}[\],;|]{6,128})(?![^\s<>)}\],;|]))/gi,
     accepts: ({ secret }) => isStrongPassword(secret) || isPassphrase(secret),
+  },
+  {
+    id: "passphrase",
+    kind: "a password",
+    keywords: ["passw", "passphrase", "passcode", "pwd"],
+    // Words to the end of the line, of a quotation or of a part of a sentence.
+    pattern:
+      /(?:passw(?:or[dt]|d)|passphrase|passcode|(?<![a-z])pwd)["'`]?[*_]{0,2}[ \t]{0,10}(?::=|=>|[:=])[*_]{0,2}[ \t]{0,10}["'`]?((?<![a-z])[a-z]{3,12}(?: [a-z]{3,12}){3,11})(?=["'`,;)|\]}<\r\n]|[.]?[ \t]{0,10}(?:$|[#\r\n]))/gi,
+    accepts: ({ secret }) => isSpacedPassphrase(secret),
   },
   {
     id: "password-in-netrc",

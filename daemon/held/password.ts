@@ -50,8 +50,53 @@ const NAMING = new Set(
   ).split(" "),
 );
 
+/** Words of sentences, and of what is said about passwords: a passphrase is of other words. */
+const PROSE = new Set(
+  (
+    "about above add added after again all allow allowed also always another are ask asked " +
+    "asks back based because been before being below best both but call called can cannot " +
+    "changing check checked come comes common contain contains correctly could create created " +
+    "did different disabled does doing done down during each either else enabled enter entered " +
+    "enters every except exists few find first fixed following found function gets give given " +
+    "goes good had handled has here hidden how ignore ignored include included includes input " +
+    "inside instead into its itself just keep keeps kept known last least leave less let like " +
+    "line list look lost made make makes manual manually many masked may mean means might more " +
+    "most much need needed needs never next nobody none nor nothing now number off often once " +
+    "one only open optional other others our out over own part people person plain please " +
+    "possible prevent previous print printed prompt prompted prompts provide provided put read " +
+    "reads real request requests requires return returns rotate rotated run running runs safe " +
+    "same save saved says see send sends separate share shared should show shown shows since " +
+    "single some someone something still store stores such support supported supports system " +
+    "take taken takes tell temporary than their them then there these they thing those through " +
+    "time too try twice two typed under unless unset until updated using usually visible want " +
+    "was way were what when where whether which while who whole whose why will within without " +
+    "word words work works would write writes written wrong yet you"
+  ).split(" "),
+);
+
 const PASSPHRASE_WORDS_MIN = 4;
 const WORD = /^[a-z]{3,12}$/;
+
+/**
+ * Whether what follows `password:` is a passphrase whose words stand apart, as in `correct horse
+ * battery staple`: different words, all written alike, and none of those that sentences consist of.
+ */
+export function isSpacedPassphrase(value: string): boolean {
+  const words = value.split(" ");
+  const isAlike = words.every((word) => /^[a-z]+$/.test(word)) || words.every(isCapitalized);
+  const isOfWords = words
+    .map((word) => word.toLowerCase())
+    .every((word) => {
+      return WORD.test(word) && !NAMING.has(word) && !PROSE.has(word);
+    });
+  const isVaried = new Set(words).size === words.length;
+  const isLong = words.length >= PASSPHRASE_WORDS_MIN;
+  return isLong && isVaried && isAlike && isOfWords && !isPlaceholder(value);
+}
+
+function isCapitalized(word: string): boolean {
+  return /^[A-Z][a-z]+$/.test(word);
+}
 
 /**
  * Whether what follows `password:` is a passphrase, `correct-horse-battery-staple`, perhaps with a

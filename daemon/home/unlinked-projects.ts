@@ -2,9 +2,9 @@ import type { Kysely } from "kysely";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
 import { DELETION_KEY } from "../../shared/replica/document/deletion-entry.ts";
-import { PROJECT_NAME_KEY } from "../../shared/replica/document/document.ts";
-import { findLinkedName, type Link } from "./links.ts";
+import type { Link } from "./links.ts";
 import { countUnacknowledged, readPosition } from "./positions.ts";
+import { findProjectName } from "./project-name.ts";
 import type { DaemonTables } from "./tables.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -30,7 +30,7 @@ export async function listUnlinked(db: Db, links: readonly Link[]): Promise<Unli
   for (const { id: documentId, name: document, owner } of documents) {
     const id = projectOf(document);
     if (id === undefined || linked.has(id)) continue;
-    const name = (await findLinkedName(db, id)) ?? (await givenName(db, documentId));
+    const name = (await findProjectName(db, id)) ?? null;
     unlinked.push({ id, documentId, name, account: owner as AccountId });
   }
   return unlinked;
@@ -61,17 +61,6 @@ export async function listUnsentDeletions(
     if ((await countUnacknowledged(db, documentId, ackedSeq)) > 0) unsent.push(id);
   }
   return unsent;
-}
-
-async function givenName(db: Db, documentId: number): Promise<string | null> {
-  const row = await db
-    .selectFrom("metadata")
-    .select("value")
-    .where("document_id", "=", documentId)
-    .where("key", "=", PROJECT_NAME_KEY)
-    .executeTakeFirst();
-  const name: unknown = row && JSON.parse(row.value);
-  return typeof name === "string" && name !== "" ? name : null;
 }
 
 /** Memories of a document that are saved here. */

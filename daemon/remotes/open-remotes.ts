@@ -9,7 +9,8 @@ import { projectOf } from "../../shared/replica/document/address.ts";
 import { DELETION_KEY } from "../../shared/replica/document/deletion-entry.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import { LOCAL_USER } from "../home/local-account.ts";
-import { findLinkedName, type Link } from "../home/links.ts";
+import type { Link } from "../home/links.ts";
+import { findProjectName } from "../home/project-name.ts";
 import { budgetsIn } from "../budget/budget-store.ts";
 import { SyncEngine } from "../sync/engine.ts";
 import { createHttpService } from "../service/http-service.ts";
@@ -214,7 +215,7 @@ export class OpenRemotes {
     const unsent = await listUnsentDeletions(store.reader, links(), serviceOf);
     const names = new Map<ProjectId, string>();
     for (const id of [...this.#visited, ...unsent]) {
-      names.set(id, (await findLinkedName(store.reader, id)) ?? id);
+      names.set(id, (await findProjectName(store.reader, id)) ?? id);
     }
     return names;
   }

@@ -1,3 +1,4 @@
+import { findProjectName } from "../home/project-name.ts";
 import { AppError } from "../../shared/errors.ts";
 import { type AccountId, base32, type ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
@@ -137,8 +138,11 @@ export async function removeRemote(context: Context, name: string): Promise<void
   }
   const bound = [...(await listBindings(db))].filter(([, account]) => account === remote.account);
   if (bound.length > 0) {
-    const ids = bound.slice(0, NAMED_MAX).map(([project]) => project);
-    const named = `${ids.join(", ")}${bound.length > ids.length ? ", …" : ""}`;
+    const names: string[] = [];
+    for (const [project] of bound.slice(0, NAMED_MAX)) {
+      names.push((await findProjectName(db, project)) ?? project);
+    }
+    const named = `${names.join(", ")}${bound.length > names.length ? ", …" : ""}`;
     throw new AppError(
       "invalid_request",
       `${bound.length === 1 ? "a project is" : `${bound.length} projects are`} bound to ${name} ` +

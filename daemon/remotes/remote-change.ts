@@ -3,7 +3,7 @@ import { AppError } from "../../shared/errors.ts";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { applyInbox } from "../inbox/drain-inbox.ts";
-import { listLinks } from "../home/links.ts";
+import { findProjectName } from "../home/project-name.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
 import { readLocalMemories } from "../reading/local-memories.ts";
 import type { DaemonTables } from "../home/tables.ts";
@@ -127,20 +127,23 @@ export async function describeRemotes(
   environment: RemoteEnvironment,
 ): Promise<ListedRemote[]> {
   const view = await readRemotes(db, environment);
-  const names = new Map((await listLinks(db)).map((link) => [link.projectId, link.name]));
   const bindings = [...(await listBindings(db))];
   const listed: ListedRemote[] = [];
   for (const remote of view.remotes) {
     const isDefault = remote === view.default;
     const fromEnvironment = isDefault && remote.url !== undefined && environment.token;
-    const bound = bindings.filter(([, account]) => account === remote.account);
+    const projects: { id: string; name: string }[] = [];
+    for (const [id, account] of bindings) {
+      if (account !== remote.account) continue;
+      projects.push({ id, name: (await findProjectName(db, id)) ?? id });
+    }
     listed.push({
       name: remote.name,
       url: remote.url ?? null,
       default: isDefault,
       token: fromEnvironment ? "environment" : (remote.tokenPlace ?? null),
       logged_in: remote.tokenPlace !== undefined,
-      projects: bound.map(([id]) => ({ id, name: names.get(id) ?? id })),
+      projects,
       memories: {
         user: await countShown(db, remote.account, `user/${LOCAL_USER}`),
         global: await countShown(db, remote.account, "global"),

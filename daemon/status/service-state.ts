@@ -1,5 +1,5 @@
 import { EMBEDDED } from "../home/remote.ts";
-import type { Contact } from "../sync/engine.ts";
+import type { Contact } from "../sync/contact.ts";
 
 /** How it stands with a service, in a word: there is one for whatever is known of it. */
 export type ServiceState =

@@ -10,7 +10,16 @@ import { randomFraction, type Timer, type World } from "../../shared/world.ts";
 import { type Announced, isToFetch } from "./announced.ts";
 import { Asking } from "./asking.ts";
 import { type Echoes, takeFrame } from "./incoming.ts";
-import { LiveLink, type LiveState } from "./live-link.ts";
+import { LiveLink } from "./live-link.ts";
+import {
+  type Contact,
+  type ContactEvent,
+  contactNow,
+  NO_CONTACT,
+  stepContact,
+  toldOf,
+} from "./contact.ts";
+import type { LiveState } from "./live-machine.ts";
 import { readPosition } from "../home/positions.ts";
 import { openBound } from "../home/open-bound.ts";
 import type { RequestBudget } from "../budget/request-budget.ts";
@@ -24,8 +33,6 @@ import { documentsOf, unitsToSync, type SyncUnit } from "../budget/sync-units.ts
 
 /** Without the live socket, a unit is asked about at most this often, as the budget allows. */
 const ASK_INTERVAL_MS = 10_000;
-/** A service that leaves a request unanswered for so long is not online. */
-const UNANSWERED_MS_MAX = 10_000;
 /** No timer is set for longer. */
 const TIMER_MS_MAX = 60 * 60_000;
 
@@ -39,27 +46,6 @@ export interface EngineOptions extends RoundOptions {
   readonly onContact: (units: readonly SyncUnit[]) => void;
   /** Told of what is sent and received, and of a service that comes or goes. */
   readonly onActivity?: OnActivity | undefined;
-}
-
-/** What is known of a service that did not answer. */
-const UNREACHED = { online: false, tokenRefused: false } as const;
-
-/** How it stands with the service. */
-export interface Contact {
-  /** It answered the last call, and is not silent since. */
-  readonly online: boolean;
-  /** Changes are told by the live socket while it is `live`; undefined before it was tried. */
-  readonly socket: LiveState | undefined;
-  /** It implements the published interface and nothing else. */
-  readonly plain: boolean;
-  /** When it last answered, in milliseconds since the Unix epoch. */
-  readonly lastContactAt: number | undefined;
-  /** Since when a call waits for its answer, in milliseconds since the Unix epoch. */
-  readonly unansweredSince: number | undefined;
-  /** It answers, and takes no call with this token. */
-  readonly tokenRefused: boolean;
-  /** Why it is not online, or what it refused last. */
-  readonly message: string | undefined;
 }
 
 /** Calls wait although nothing but the account's requests is in their way; wall-clock times. */
@@ -83,16 +69,7 @@ export class SyncEngine {
   readonly #asking = new Asking();
   readonly #rounds: ServiceRounds;
   readonly #journal: SyncJournal;
-  #contact: Omit<Contact, "unansweredSince"> = {
-    online: false,
-    socket: undefined,
-    plain: false,
-    tokenRefused: false,
-    lastContactAt: undefined,
-    message: undefined,
-  };
-  /** Nothing came by the live socket for too long, and no answer since. */
-  #silent = false;
+  #contact = NO_CONTACT;
   /** Units that were made due when they came. */
   #known: ReadonlySet<SyncUnit> = new Set();
   #timer: Timer | undefined;
@@ -137,11 +114,9 @@ export class SyncEngine {
   get contact(): Contact {
     const { service, world } = this.#options;
     const since = service.unansweredSince?.();
-    const waitedMs = since === undefined ? 0 : world.monotonic() - since;
-    const unansweredSince = since === undefined ? undefined : world.now() - waitedMs;
-    const isMute = this.#silent || waitedMs >= UNANSWERED_MS_MAX;
-    if (!isMute || !this.#contact.online) return { ...this.#contact, unansweredSince };
-    return { ...this.#contact, unansweredSince, online: false, message: "it does not answer" };
+    if (since === undefined) return contactNow(this.#contact, undefined);
+    const waitedMs = world.monotonic() - since;
+    return contactNow(this.#contact, { since: world.now() - waitedMs, waitedMs });
   }
 
   /** Undefined while nothing is. */
@@ -256,10 +231,7 @@ export class SyncEngine {
 
   /** The socket is up before the end of the calls' backoff when the service is back. */
   #onLive(state: LiveState): void {
-    if (state === "live" || state === "silent") this.#silent = state === "silent";
-    // That one attempt that a person hurried has failed does not make a socket be offered.
-    const isStillAbsent = state === "down" && this.#contact.socket === "absent";
-    this.#setContact({ socket: isStillAbsent ? "absent" : state });
+    this.#heard({ kind: "socket", state });
     // The answer to a call says what is wrong with the token.
     if (state === "refused") this.#schedule.markDue("own");
     else if (state === "live") this.#schedule.serviceIsBack();
@@ -391,9 +363,8 @@ export class SyncEngine {
     const retryAfterMs = outcome.kind === "busy" ? outcome.retryAfterMs : undefined;
     this.#schedule.serviceFailed(unit, now, retryAfterMs, fraction);
     const { message } = outcome;
-    if (!isTokenRefused(outcome)) this.#setContact({ ...UNREACHED, message });
-    else
-      this.#setContact({ online: true, tokenRefused: true, lastContactAt: world.now(), message });
+    if (!isTokenRefused(outcome)) this.#heard({ kind: "unreached", message });
+    else this.#heard({ kind: "token-refused", at: world.now(), message });
   }
 
   /** What was not come to goes before what has more to say. */
@@ -423,21 +394,20 @@ export class SyncEngine {
   #noteKind(): void {
     const plain = this.#rounds.kind === "plain";
     if (plain === this.#contact.plain) return;
-    this.#setContact({ plain });
+    this.#heard({ kind: "exchanges", plain });
     if (plain) this.#live?.pause();
     else this.#live?.resume();
   }
 
   #reached(message: string | undefined, units: readonly SyncUnit[] = []): void {
-    const wasOnline = this.#contact.online && !this.#silent;
-    this.#silent = false;
-    const lastContactAt = this.#options.world.now();
-    this.#setContact({ online: true, tokenRefused: false, lastContactAt, message }, units);
+    const wasOnline = this.#contact.online && !this.#contact.isSilent;
+    this.#heard({ kind: "reached", at: this.#options.world.now(), message }, units);
     if (!wasOnline) this.#live?.serviceAnswered();
   }
 
-  #setContact(changes: Partial<Contact>, units: readonly SyncUnit[] = []): void {
-    this.#contact = { ...this.#contact, ...changes };
+  /** `units`: what an answer was about. */
+  #heard(event: ContactEvent, units: readonly SyncUnit[] = []): void {
+    this.#contact = stepContact(this.#contact, event);
     this.#tellContact();
     this.#options.onContact(units);
   }
@@ -445,13 +415,10 @@ export class SyncEngine {
   /** Of the embedded service nobody has to be told that it is there. */
   #tellContact(): void {
     const { service, onActivity } = this.#options;
-    const { online, tokenRefused, message } = this.contact;
-    const event = online ? (tokenRefused ? "refused" : "connected") : "offline";
-    const isKnown = online || message !== undefined;
-    if (!isKnown || event === this.#told || !service.openLive || this.#stopped) return;
-    this.#told = event;
-    const reason = event === "connected" ? null : (message ?? null);
-    onActivity?.({ event, service: service.name, reason });
+    const told = toldOf(this.contact);
+    if (!told || told.event === this.#told || !service.openLive || this.#stopped) return;
+    this.#told = told.event;
+    onActivity?.({ ...told, service: service.name });
   }
 
   /** Units whose changes nobody announces. */

@@ -1,25 +1,18 @@
 import type { ProjectId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
-import { LIVE_PROJECTS_MAX, type ServerFrame, TOKEN_INVALID } from "../../shared/wire/live.ts";
+import { LIVE_PROJECTS_MAX, type ServerFrame } from "../../shared/wire/live.ts";
 import { randomFraction, type Timer, type World } from "../../shared/world.ts";
-import { backoffMs } from "../budget/schedule.ts";
 import type { LiveConnection, LiveHandlers } from "../service/service.ts";
+import {
+  LIVE_LINK_IDLE,
+  type LiveEffect,
+  type LiveEvent,
+  type LiveState,
+  stepLive,
+} from "./live-machine.ts";
 
-/** A service that went away took many sockets with it: they come back over so long. */
-const RETURN_MS_MAX = 5000;
 /** Projects that come within so long are subscribed to by one frame. */
 const BURST_MS = 500;
-/** A service that answers calls and has refused so many handshakes in a row offers no socket. */
-const NO_SOCKET_FAILURES = 8;
-/** It is asked whether it does now after so long at most. */
-const NO_SOCKET_MS_MAX = 60 * 60_000;
-
-/**
- * How it stands with the socket: changes are told; the service has said nothing for longer than its
- * pings are apart; there is none over which it has answered; the service offers none, as far as can
- * be told; or it was closed for its token.
- */
-export type LiveState = "live" | "silent" | "down" | "absent" | "refused";
 
 /** What the link works with. `onFrame` gets one frame at a time; rejecting closes the socket. */
 export interface LiveLinkOptions {
@@ -38,24 +31,18 @@ export interface LiveLinkOptions {
 }
 
 /**
- * Keeps one live socket up: opens it again with backoff, and subscribes each time. A socket is live
- * once the service has answered a subscription, for as long as it is heard of.
+ * Keeps one live socket up: opens it again with backoff, and subscribes each time. What follows on
+ * what is `stepLive`'s; this has the socket, the timers and the frames.
  */
 export class LiveLink {
   readonly #options: LiveLinkOptions;
+  #state = LIVE_LINK_IDLE;
   #connection: LiveConnection | undefined;
-  /** It is open, so that it can be written to. */
-  #up = false;
-  #answered = false;
   /** What this connection was asked to tell of; a subscription has no end but the socket's. */
   readonly #subscribed = new Set<ProjectId>();
   #isSubscribing = false;
-  #failures = 0;
   #retry: Timer | undefined;
   #burst: Timer | undefined;
-  #stopped = false;
-  #isReopening = false;
-  #paused = false;
   /** Frames are taken one after another, in the order in which they came. */
   #frames: Promise<void> = Promise.resolve();
 
@@ -64,33 +51,7 @@ export class LiveLink {
   }
 
   start(): void {
-    if (this.#stopped || this.#paused || this.#connection) return;
-    this.#retry?.cancel();
-    const waitMs = this.#options.mayOpenAt() - this.#options.world.monotonic();
-    if (waitMs > 0) {
-      this.#retryIn(Math.min(waitMs, NO_SOCKET_MS_MAX));
-      return;
-    }
-    this.#connection = this.#options.open({
-      opened: () => {
-        this.#up = true;
-        this.#subscribe(this.#news());
-      },
-      frame: (frame) => {
-        if (frame.type === "subscribed" && !this.#answered) this.#begun();
-        this.#frames = this.#frames
-          .then(() => this.#options.onFrame(frame))
-          .catch((thrown) => {
-            this.#options.log.error({ reason: String(thrown) }, "a live frame could not be taken");
-            this.#connection?.close();
-          });
-      },
-      silent: (isSilent) => {
-        if (isSilent) this.#options.onState("silent");
-        else if (this.#answered) this.#options.onState("live");
-      },
-      closed: (message, code) => this.#closed(message, code),
-    });
+    this.#step({ kind: "due", waitMs: this.#waitMs() });
   }
 
   /** Whether the socket tells of a project's changes, or will once it is live. */
@@ -100,13 +61,105 @@ export class LiveLink {
 
   /** There may be more projects to hear of; those of a burst are asked for together. */
   subscribeMore(): void {
-    if (!this.#up || this.#isSubscribing || this.#news().length === 0) return;
+    if (!this.#state.isOpen || this.#isSubscribing || this.#news().length === 0) return;
     this.#isSubscribing = true;
     this.#burst = this.#options.world.setTimer(BURST_MS, () => {
       this.#isSubscribing = false;
-      const news = this.#news();
-      if (this.#up && news.length > 0) this.#subscribe(news);
+      if (this.#state.isOpen && this.#news().length > 0) this.#subscribe();
     });
+  }
+
+  /** Calls come through again, so the socket may, too. */
+  serviceAnswered(): void {
+    this.#step({ kind: "answered", waitMs: this.#waitMs() });
+  }
+
+  /** Tries now instead of at the end of the backoff, which begins anew. */
+  hurry(): void {
+    this.#step({ kind: "hurry", waitMs: this.#waitMs() });
+  }
+
+  /** Opens a new socket at once: the one that is there may lead nowhere. */
+  reopen(): void {
+    this.#step({ kind: "reopen", waitMs: this.#waitMs() });
+  }
+
+  /** Opens no socket until `resume`. */
+  pause(): void {
+    this.#step({ kind: "pause" });
+  }
+
+  resume(): void {
+    this.#step({ kind: "resume", waitMs: this.#waitMs() });
+  }
+
+  stop(): void {
+    this.#burst?.cancel();
+    this.#step({ kind: "stop" });
+  }
+
+  /** Closing a socket tells of it at once, so a step may come within another one's effects. */
+  #step(event: LiveEvent): void {
+    const { state, effects } = stepLive(this.#state, event);
+    this.#state = state;
+    for (const effect of effects) this.#do(effect);
+  }
+
+  #do(effect: LiveEffect): void {
+    switch (effect.kind) {
+      case "open":
+        this.#connection = this.#options.open(this.#handlers());
+        return;
+      case "close":
+        this.#connection?.close();
+        return;
+      case "wait":
+        this.#retry?.cancel();
+        this.#retry = this.#options.world.setTimer(effect.delayMs, () => this.start());
+        return;
+      case "rest":
+        this.#retry?.cancel();
+        return;
+      case "subscribe":
+        this.#subscribe();
+        return;
+      case "unreached":
+        this.#options.onUnreached();
+        return;
+      case "tell":
+        this.#options.onState(effect.state);
+    }
+  }
+
+  #handlers(): LiveHandlers {
+    return {
+      opened: () => this.#step({ kind: "opened" }),
+      frame: (frame) => {
+        if (frame.type === "subscribed") this.#step({ kind: "subscribed" });
+        this.#frames = this.#frames
+          .then(() => this.#options.onFrame(frame))
+          .catch((thrown) => {
+            this.#options.log.error({ reason: String(thrown) }, "a live frame could not be taken");
+            this.#connection?.close();
+          });
+      },
+      silent: (isSilent) => this.#step({ kind: isSilent ? "silent" : "heard" }),
+      closed: (message, code) => this.#closed(message, code),
+    };
+  }
+
+  #closed(message: string, code: number | undefined): void {
+    const { world, log, isReachable } = this.#options;
+    this.#connection = undefined;
+    this.#subscribed.clear();
+    this.#step({
+      kind: "closed",
+      code,
+      isReachable: isReachable(),
+      fraction: randomFraction(world),
+      waitMs: this.#waitMs(),
+    });
+    if (this.#state.phase === "waiting") log.info({ reason: message }, "the live socket is down");
   }
 
   /** As many as a socket may hear of: a service closes one that asks for more. */
@@ -118,84 +171,13 @@ export class LiveLink {
       .slice(0, room);
   }
 
-  #subscribe(projects: readonly ProjectId[]): void {
-    for (const project of projects) this.#subscribed.add(project);
-    this.#connection?.subscribe(projects);
+  #subscribe(): void {
+    const news = this.#news();
+    for (const project of news) this.#subscribed.add(project);
+    this.#connection?.subscribe(news);
   }
 
-  #begun(): void {
-    this.#answered = true;
-    this.#failures = 0;
-    this.#options.onState("live");
-  }
-
-  /** Calls come through again, so the socket may, too. */
-  serviceAnswered(): void {
-    if (!this.#connection && this.#failures > 0) this.start();
-  }
-
-  /** Tries now instead of at the end of the backoff, which begins anew. */
-  hurry(): void {
-    this.#failures = 0;
-    if (!this.#connection) this.start();
-  }
-
-  /** Opens a new socket at once: the one that is there may lead nowhere. */
-  reopen(): void {
-    this.#isReopening = true;
-    this.#connection?.close();
-    this.#isReopening = false;
-    this.hurry();
-  }
-
-  /** Opens no socket until `resume`. */
-  pause(): void {
-    this.#paused = true;
-    this.#retry?.cancel();
-    this.#connection?.close();
-  }
-
-  resume(): void {
-    this.#paused = false;
-    this.hurry();
-  }
-
-  stop(): void {
-    this.#stopped = true;
-    this.#retry?.cancel();
-    this.#burst?.cancel();
-    this.#connection?.close();
-  }
-
-  #closed(message: string, code: number | undefined): void {
-    const wasOpen = this.#up;
-    const wasLive = this.#answered;
-    this.#connection = undefined;
-    this.#up = false;
-    this.#answered = false;
-    this.#subscribed.clear();
-    this.#failures += 1;
-    this.#options.onState(
-      code === TOKEN_INVALID ? "refused" : this.#isOffered() ? "down" : "absent",
-    );
-    if (!wasOpen && !this.#options.isReachable()) this.#options.onUnreached();
-    if (this.#stopped || this.#paused || this.#isReopening) return;
-    this.#options.log.info({ reason: message }, "the live socket is down");
-    const fraction = randomFraction(this.#options.world);
-    const delayMs = wasLive ? RETURN_MS_MAX * fraction : this.#backoffMs(fraction);
-    this.#retryIn(delayMs);
-  }
-
-  #isOffered(): boolean {
-    return !this.#options.isReachable() || this.#failures < NO_SOCKET_FAILURES;
-  }
-
-  #backoffMs(fraction: number): number {
-    if (this.#isOffered()) return backoffMs(this.#failures, fraction);
-    return NO_SOCKET_MS_MAX * (1 - fraction / 2);
-  }
-
-  #retryIn(delayMs: number): void {
-    this.#retry = this.#options.world.setTimer(delayMs, () => this.start());
+  #waitMs(): number {
+    return this.#options.mayOpenAt() - this.#options.world.monotonic();
   }
 }

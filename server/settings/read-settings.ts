@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
 import { fileFailure } from "../../shared/file-failures.ts";
-import { nearest } from "./nearest.ts";
+import { nearWords } from "../../shared/near-words.ts";
 import {
   flagOf,
   SETTING_NAMES,
@@ -148,6 +148,6 @@ function isListOfText(value: unknown): value is readonly string[] {
 }
 
 function unknown(what: string, names: readonly string[], name = what): string {
-  const near = nearest(name, names);
+  const [near] = nearWords(name, names);
   return `${what} is no setting${near === undefined ? "" : `: did you mean ${near}?`}`;
 }

@@ -79,6 +79,29 @@ scenario("a move takes along what was saved without a daemon, and is done once",
   expect(await machine.memsync("status")).toContain("user      at embedded, seen by you alone: 1");
 });
 
+scenario("who only moves is asked for no token that is known, and reads names", async (lab) => {
+  const a = await service(lab, "a");
+  const machine = await halfWaiting(lab);
+  await machine.memsync("start");
+  await machine.memsync("unlink");
+  const unknown = await machine.run(["login", "--url", a.url, "--move"]);
+  expect([unknown.status, unknown.stderr]).toEqual([
+    2,
+    "memsync: there is no terminal to ask for the token: give it by --token-stdin\n",
+  ]);
+  await login(machine, a, "--no-move");
+  const said = await machine.memsync("login", "--move");
+  expect(said).toMatch(/^moved the project one \(proj_/m);
+  expect(said).toContain("nothing stays in the embedded service");
+  expect((await machine.run(["remote", "rm", nameOf(a.url)])).stderr).toStartWith(
+    `memsync: a project is bound to ${nameOf(a.url)} (one): bind each to another remote`,
+  );
+  await machine.memsync("logout");
+  const given = { MEMSYNC_URL: a.url, MEMSYNC_TOKEN: "mst_dev_mover" };
+  const again = await machine.run(["login", "--move"], { env: given });
+  expect([again.status, again.stdout]).toEqual([0, expect.stringContaining("logged in to")]);
+});
+
 scenario("a move that is killed at each of its steps loses and doubles nothing", async (lab) => {
   const a = await service(lab, "a");
   const machine = await halfWaiting(lab);

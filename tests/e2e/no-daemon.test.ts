@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import { type Machine, MEMSYNC } from "../support/machine.ts";
@@ -204,6 +205,30 @@ scenario("without a daemon `status` and `projects` show what the home knows", as
     in_inbox: 1,
     conflicts: 0,
   });
+});
+
+scenario("a folder that is gone is marked as such, with and without a daemon", async (lab) => {
+  const machine = await linkedMachine(lab, "gone-folder");
+  const other = await lab.git.repository("other", { "README.md": "other" });
+  await machine.up();
+  await machine.memsync("link", other);
+  await rm(other, { recursive: true });
+  const expectMarked = async () => {
+    const { status, stdout, stderr } = await machine.run(["projects"]);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^other +proj_\\S+ +${other} {3}\\(gone\\)$`, "m"));
+    expect(stdout.match(/gone\)/g)).toHaveLength(1);
+    expect(stderr).toContain("`memsync unlink DIR` forgets it");
+    const listed = JSON.parse(await machine.memsync("projects", "--json")) as {
+      folders: { dir: string; gone: boolean }[];
+    }[];
+    const folders = listed.flatMap((each) => each.folders);
+    expect(folders.filter(({ gone }) => gone).map(({ dir }) => dir)).toEqual([other]);
+  };
+  await expectMarked();
+  await machine.down();
+  await expectMarked();
+  expect((await machine.run(["status"])).stdout).toContain("/other   is gone\n");
 });
 
 scenario("outside of all projects the user's and the account's memories are read", async (lab) => {

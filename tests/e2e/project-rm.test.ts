@@ -44,6 +44,14 @@ scenario("a project that is deleted is gone everywhere, and its files stay", asy
   const service = emulator.account("deleted");
   const [a, b] = await startTwo(lab, service);
   const { id } = await a.projectOf();
+  for (const [named, said] of [
+    ["orgin", ': did you mean "origin"?'],
+    ["nope", "; `memsync projects` lists those there are"],
+  ] as const) {
+    expect((await a.run(["project", "rm", named, "--yes"])).stderr).toBe(
+      `memsync: ${named} is no project's name or id on this machine, and no folder${said}\n`,
+    );
+  }
   const unasked = await a.run(["project", "rm", "."]);
   expect([unasked.status, unasked.stdout]).toEqual([1, ""]);
   expect(unasked.stderr).toBe(
@@ -59,9 +67,10 @@ scenario("a project that is deleted is gone everywhere, and its files stay", asy
     expect(await each.memsync("doc")).toBe("");
     expect(await each.memsync("conflicts")).toBe("no conflicts\n");
     expect(await each.memsync("status")).toMatch(
-      /CLAUDE\.md {3}stays as it is: its project was deleted on the a; `memsync link --anew` begins/,
+      /CLAUDE\.md {3}stays as it is: its project was deleted on the a: `memsync link --anew` begins/,
     );
     expect(await each.memsync("history", "build")).toContain("npm run build");
+    expect(await each.memsync("doc", "history")).toMatch(/ {2}the a +current +\+0 -3 lines/);
   }
   expect(await idsAt(service)).toEqual([]);
   await save(lab, b, `${TEXT}- written after it\n`);

@@ -23,7 +23,6 @@ import { finding, nodesIn, ROOT, readSources, type Source, sampleSources } from 
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   "cli/demo/story.ts": "the values of the demonstration",
   "cli/help/unknown-command.ts": "the words of Commander, whose code says less",
-  "cli/main.ts": "the words of Commander, before which ours are put",
   "cli/screen/log-view.ts": "the program's name before what it says on standard error",
   "daemon/budget/quota-headers.ts": "a date as HTTP writes it",
   "daemon/gateway/gateway.ts": "the scheme of a header",

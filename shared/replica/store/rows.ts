@@ -7,8 +7,10 @@ import { wireDocumentId } from "../document/address.ts";
 import type { DocumentChanges, ReplicaDocument } from "../document/document.ts";
 import type { Entry } from "../document/entry-index.ts";
 import type { RowChange } from "../search/full-text.ts";
+import { deletionOf } from "../document/project-deletion.ts";
 import { machineName } from "../document/machine-name.ts";
 import { machineOf } from "../log/machines.ts";
+import { DELETION_KEY } from "../document/deletion-entry.ts";
 import { OWN_METADATA_PREFIX, TRIMMED_PREFIX } from "../document/own-metadata.ts";
 import { addRevision, HISTORY } from "../history/revisions.ts";
 import type { ReplicaTables } from "../log/tables.ts";
@@ -141,6 +143,7 @@ async function writeText(
   for (const client of textClients) names.add(machineOf(db, documentId, document, client));
   for (const key of metadataKeys) {
     if (key.startsWith(TRIMMED_PREFIX)) names.add(machineName(key.slice(TRIMMED_PREFIX.length)));
+    else if (key === DELETION_KEY) names.add(deletionOf(document)?.machine);
   }
   if (textClients.size === 0) names.add(here);
   const machines = [...names].filter((name) => name !== undefined).sort();

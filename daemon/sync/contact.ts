@@ -1,0 +1,113 @@
+// How it stands with a service, without any service: what was heard of it decides.
+//
+//                  reached                    token refused
+//   (unknown) ───────────────▶ connected ◀────────────────────▶ refused
+//       │                      │      ▲    reached                  │
+//       │ unreached  unreached │      │ reached                     │ unreached
+//       ▼                      ▼      │                             ▼
+//       └──────────────────▶ offline ─┘ ◀───────────────────────────┘
+//
+// Beside that a socket over which nothing comes, or a call that waits for ten seconds, makes a
+// service look offline until it says anything.
+import type { ContactChanged } from "../home/activity.ts";
+import type { LiveState } from "./live-machine.ts";
+
+/** A service that leaves a request unanswered for so long is not online. */
+const UNANSWERED_MS_MAX = 10_000;
+
+/** How it stands with the service. */
+export interface Contact {
+  /** It answered the last call, and is not silent since. */
+  readonly online: boolean;
+  /** Changes are told by the live socket while it is `live`; undefined before it was tried. */
+  readonly socket: LiveState | undefined;
+  /** It implements the published interface and nothing else. */
+  readonly plain: boolean;
+  /** When it last answered, in milliseconds since the Unix epoch. */
+  readonly lastContactAt: number | undefined;
+  /** Since when a call waits for its answer, in milliseconds since the Unix epoch. */
+  readonly unansweredSince: number | undefined;
+  /** It answers, and takes no call with this token. */
+  readonly tokenRefused: boolean;
+  /** Why it is not online, or what it refused last. */
+  readonly message: string | undefined;
+}
+
+/** What was heard last. */
+export interface HeardContact extends Omit<Contact, "unansweredSince"> {
+  /** Nothing came by the live socket for too long, and no answer since. */
+  readonly isSilent: boolean;
+}
+
+export const NO_CONTACT: HeardContact = {
+  online: false,
+  socket: undefined,
+  plain: false,
+  tokenRefused: false,
+  lastContactAt: undefined,
+  message: undefined,
+  isSilent: false,
+};
+
+/** What is heard of a service. Times are milliseconds since the Unix epoch. */
+export type ContactEvent =
+  /** It answered a call; `message`: and refused what the call was about. */
+  | { readonly kind: "reached"; readonly at: number; readonly message?: string | undefined }
+  | { readonly kind: "token-refused"; readonly at: number; readonly message: string }
+  | { readonly kind: "unreached"; readonly message: string }
+  | { readonly kind: "socket"; readonly state: LiveState }
+  | { readonly kind: "exchanges"; readonly plain: boolean };
+
+/** What is known of a service after an event. */
+export function stepContact(before: HeardContact, event: ContactEvent): HeardContact {
+  switch (event.kind) {
+    case "reached":
+    case "token-refused": {
+      const { at: lastContactAt, message } = event;
+      const tokenRefused = event.kind === "token-refused";
+      return { ...before, online: true, isSilent: false, tokenRefused, lastContactAt, message };
+    }
+    case "unreached":
+      return { ...before, online: false, tokenRefused: false, message: event.message };
+    case "socket":
+      return withSocket(before, event.state);
+    case "exchanges":
+      return { ...before, plain: event.plain };
+  }
+}
+
+function withSocket(before: HeardContact, state: LiveState): HeardContact {
+  // That one attempt that a person hurried has failed does not make a socket be offered.
+  const isStillAbsent = state === "down" && before.socket === "absent";
+  const isTelling = state === "live" || state === "silent";
+  const isSilent = isTelling ? state === "silent" : before.isSilent;
+  return { ...before, socket: isStillAbsent ? "absent" : state, isSilent };
+}
+
+/** A call waits for its answer: since when, and for how long. */
+export interface WaitingCall {
+  readonly since: number;
+  readonly waitedMs: number;
+}
+
+/** How it stands now. */
+export function contactNow(
+  { isSilent, ...heard }: HeardContact,
+  waiting: WaitingCall | undefined,
+): Contact {
+  const unansweredSince = waiting?.since;
+  const isMute = isSilent || (waiting !== undefined && waiting.waitedMs >= UNANSWERED_MS_MAX);
+  if (!isMute || !heard.online) return { ...heard, unansweredSince };
+  return { ...heard, unansweredSince, online: false, message: "it does not answer" };
+}
+
+/** What is told of it; undefined before anything is known. */
+export function toldOf({
+  online,
+  tokenRefused,
+  message,
+}: Contact): Pick<ContactChanged, "event" | "reason"> | undefined {
+  if (!online && message === undefined) return undefined;
+  const event = online ? (tokenRefused ? "refused" : "connected") : "offline";
+  return { event, reason: event === "connected" ? null : (message ?? null) };
+}

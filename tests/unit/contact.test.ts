@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import {
+  type ContactEvent,
+  contactNow,
+  type HeardContact,
+  NO_CONTACT,
+  stepContact,
+  toldOf,
+} from "../../daemon/sync/contact.ts";
+
+const REACHED: ContactEvent = { kind: "reached", at: 1 };
+const TOKEN_REFUSED: ContactEvent = { kind: "token-refused", at: 2, message: "401" };
+const UNREACHED: ContactEvent = { kind: "unreached", message: "no route" };
+const LIVE: ContactEvent = { kind: "socket", state: "live" };
+const SILENT: ContactEvent = { kind: "socket", state: "silent" };
+const DOWN: ContactEvent = { kind: "socket", state: "down" };
+const ABSENT: ContactEvent = { kind: "socket", state: "absent" };
+
+function after(...events: readonly ContactEvent[]): HeardContact {
+  return events.reduce(stepContact, NO_CONTACT);
+}
+
+/** What is told after these, of a service for which no call waits. */
+function told(...events: readonly ContactEvent[]): unknown {
+  const of = toldOf(contactNow(after(...events), undefined));
+  return of && [of.event, of.reason];
+}
+
+test("nothing is told of a service before anything is known", () => {
+  expect(told()).toBeUndefined();
+  expect(told(LIVE)).toBeUndefined();
+});
+
+test("the last call says whether a service is connected, refuses the token or is offline", () => {
+  expect(told(UNREACHED)).toEqual(["offline", "no route"]);
+  for (const before of [REACHED, TOKEN_REFUSED, UNREACHED]) {
+    expect(told(before, REACHED)).toEqual(["connected", null]);
+    expect(told(before, TOKEN_REFUSED)).toEqual(["refused", "401"]);
+    expect(told(before, UNREACHED)).toEqual(["offline", "no route"]);
+  }
+});
+
+test("a silent socket makes a service offline until anything is heard of it", () => {
+  expect(told(REACHED, LIVE, SILENT)).toEqual(["offline", "it does not answer"]);
+  expect(told(REACHED, LIVE, SILENT, DOWN)).toEqual(["offline", "it does not answer"]);
+  expect(told(REACHED, LIVE, SILENT, LIVE)).toEqual(["connected", null]);
+  expect(told(REACHED, LIVE, SILENT, REACHED)).toEqual(["connected", null]);
+  expect(told(REACHED, LIVE, SILENT, TOKEN_REFUSED)).toEqual(["refused", "401"]);
+});
+
+test("a call that waits for ten seconds makes a service offline, and a shorter wait does not", () => {
+  const online = (waitedMs: number) => contactNow(after(REACHED), { since: 5, waitedMs }).online;
+  expect([online(9_999), online(10_000)]).toEqual([true, false]);
+  expect(contactNow(after(REACHED), { since: 5, waitedMs: 1 }).unansweredSince).toBe(5);
+  expect(contactNow(after(UNREACHED), { since: 5, waitedMs: 10_000 }).message).toBe("no route");
+});
+
+test("a socket that is not offered stays so when one more attempt fails", () => {
+  expect(after(REACHED, ABSENT, DOWN).socket).toBe("absent");
+  expect(after(REACHED, ABSENT, LIVE, DOWN).socket).toBe("down");
+});
