@@ -1,6 +1,8 @@
 // All that must hold before a change is taken: `npm run check`, and with `-- --browser` all that
-// CI runs. Goes on after a failure, so that one run tells of all of them: at the end each is told
-// again, whole, for whoever sees nothing but the end of it. The last line sums up the tests.
+// CI runs. With `-- --changed` it is what a minute or two allow: of the tests those that look at
+// every file, and those that import what differs from the branch `main`. Goes on after a failure,
+// so that one run tells of all of them: at the end each is told again, whole, for whoever sees
+// nothing but the end of it. The last line sums up the tests.
 import { join } from "node:path";
 
 interface Counts {
@@ -11,14 +13,23 @@ interface Counts {
 interface Outcome extends Counts {
   /** What was said of each failure. */
   readonly failures: readonly string[];
+  /** The lines of tests that were not run here. */
+  readonly leftOut: readonly string[];
 }
 
-/** Scripts of the package; those of `TESTS` print what they ran. */
-const CHECKS = ["format", "types", "lint"];
-const TESTS = ["test"];
-/** These build `dist`, so one after the other, but beside `TESTS`, which mostly wait. */
-const TESTS_OF_BUILDS = ["test:node", "test:package"];
-if (process.argv.includes("--browser")) TESTS_OF_BUILDS.push("test:browser");
+/** A script of the package and what it is given. */
+type Step = readonly [script: string, ...given: string[]];
+
+/** Each test file is in one of these runs, but for what `test:node` runs once more on Node. */
+const CHECKS: readonly Step[] = [["format"], ["types"], ["lint"]];
+const TESTS: readonly Step[] = [["test"], ["test:long"]];
+/** These build `dist`, so one after the other, but beside `TESTS`, which wait now and then. */
+const TESTS_OF_BUILDS: readonly Step[] = [["test:node"], ["test:package"]];
+const TESTS_IN_A_BROWSER: readonly Step[] = [["test:browser"]];
+
+/** Folders of tests that start processes, and of those that call what they import. */
+const END_TO_END = "tests/e2e";
+const OF_MODULES = ["tests/unit/", "tests/http/", "tests/protocol/"].map((path) => `./${path}`);
 
 const ROOT = join(import.meta.dir, "..");
 const MS_PER_S = 1000;
@@ -30,10 +41,10 @@ type Listener = (text: string) => void;
 
 /** Runs a script of the package; resolves to its status and what it said. */
 async function run(
-  script: string,
+  step: Step,
   hear: Listener,
 ): Promise<{ readonly status: number; readonly output: string }> {
-  const child = Bun.spawn([process.execPath, "run", "--silent", script], {
+  const child = Bun.spawn([process.execPath, "run", "--silent", ...step], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -78,29 +89,59 @@ function failuresIn(output: string): string[] {
   return [...failures.values()];
 }
 
+/** The tests that were not run, whose names say why. */
+function leftOutIn(output: string): string[] {
+  return [...new Set(output.match(/^\(skip\) .*$/gm))];
+}
+
 /** One step. A step that failed without a failed test, or ran no test, counts as one failed. */
-async function check(script: string, hear: Listener): Promise<Outcome> {
+async function check(step: Step, hear: Listener): Promise<Outcome> {
   const startedAt = performance.now();
+  const script = step.join(" ");
   hear(`\n== ${script}\n`);
-  const { status, output } = await run(script, hear);
-  const runsTests = !CHECKS.includes(script);
+  const { status, output } = await run(step, hear);
+  const runsTests = !CHECKS.includes(step);
   const { passed, failed } = runsTests ? countsIn(output) : { passed: 0, failed: 0 };
-  const inVain = status !== 0 || (runsTests && passed === 0);
+  const mayRunNone = output.includes("no test files are affected");
+  const inVain = status !== 0 || (runsTests && passed === 0 && !mayRunNone);
   const seconds = ((performance.now() - startedAt) / MS_PER_S).toFixed(1);
   hear(`== ${script}: ${inVain ? "failed" : "done"} after ${seconds} s\n`);
   const failures = inVain ? failuresIn(output) : [];
   if (inVain && failures.length === 0) {
     failures.push([`${script}:`, ...output.split("\n").slice(-FAILURE_LINES)].join("\n"));
   }
-  return { passed, failed: inVain ? Math.max(failed, 1) : failed, failures };
+  const leftOut = leftOutIn(output);
+  return { passed, failed: inVain ? Math.max(failed, 1) : failed, failures, leftOut };
 }
 
 const say: Listener = (text) => void process.stdout.write(text);
 
-async function checkAll(scripts: readonly string[], hear: Listener): Promise<Outcome[]> {
+async function checkAll(steps: readonly Step[], hear: Listener): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
-  for (const script of scripts) outcomes.push(await check(script, hear));
+  for (const step of steps) outcomes.push(await check(step, hear));
   return outcomes;
+}
+
+/** What git prints; nothing where it fails. */
+async function git(...args: readonly string[]): Promise<string> {
+  const child = Bun.spawn(["git", ...args], { cwd: ROOT, stdio: ["ignore", "pipe", "ignore"] });
+  return (await child.stdout.text()).trim();
+}
+
+/**
+ * The tests of what differs from `main`. Nearly every end-to-end test imports the home, and so
+ * would be one of them: of those only files that differ themselves are run.
+ */
+async function testsOfChanges(): Promise<Step[]> {
+  const base = (await git("merge-base", "HEAD", "main")) || "HEAD";
+  const differing = await git("diff", "--name-only", "--diff-filter=d", base, "--", END_TO_END);
+  const added = await git("ls-files", "--others", "--exclude-standard", "--", END_TO_END);
+  const files = `${differing}\n${added}`.split("\n").filter((path) => path.endsWith(".test.ts"));
+  const always = ["tests/tidy/", ...files].map((path) => `./${path}`);
+  return [
+    ["test", ...always],
+    ["test", `--changed=${base}`, ...OF_MODULES],
+  ];
 }
 
 /** What these say is told when the others have said all of theirs. */
@@ -109,14 +150,26 @@ const beside = (text: string) => {
   saidBeside += text;
 };
 
+async function testAll(): Promise<Outcome[]> {
+  if (process.argv.includes("--changed")) return await checkAll(await testsOfChanges(), say);
+  const browsers = process.argv.includes("--browser") ? TESTS_IN_A_BROWSER : [];
+  const tested = await Promise.all([
+    checkAll(TESTS, say),
+    checkAll([...TESTS_OF_BUILDS, ...browsers], beside),
+  ]);
+  say(saidBeside);
+  return tested.flat();
+}
+
 const checked = await checkAll(CHECKS, say);
-const tested = await Promise.all([checkAll(TESTS, say), checkAll(TESTS_OF_BUILDS, beside)]);
-say(saidBeside);
-const outcomes = [...checked, ...tested.flat()];
+const tested = await testAll();
+const outcomes = [...checked, ...tested];
 const total = (of: (each: Outcome) => number) => outcomes.reduce((sum, each) => sum + of(each), 0);
 const failed = total((each) => each.failed);
 for (const failure of outcomes.flatMap(({ failures }) => failures)) {
   say(`\n== failed\n${failure.trim()}\n`);
 }
+const leftOut = outcomes.flatMap((each) => each.leftOut);
+if (leftOut.length > 0) say(`\n== not run here\n${leftOut.join("\n")}\n`);
 say(`\n${total((each) => each.passed)} passed, ${failed} failed\n`);
 process.exitCode = failed === 0 ? 0 : 1;

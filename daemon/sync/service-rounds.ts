@@ -16,28 +16,23 @@ import {
   type SinglePlan,
 } from "./round.ts";
 import type { RoundOptions } from "../service/round-options.ts";
+import {
+  KIND_UNKNOWN,
+  type KindEvent,
+  mustAsk,
+  type ServiceKind,
+  stepKind,
+} from "./service-kind.ts";
 import type { Outcome } from "../service/service.ts";
 import { documentsOf, NOT_FOUND, type SyncUnit } from "../budget/sync-units.ts";
 
-/** A service that had no exchange is asked again after this long whether it has one now. */
-const ASK_AGAIN_MS = 10 * 60_000;
-
-/** What a service turned out to be: one with the replica exchange, or one without. */
-export type ServiceKind = "extended" | "plain";
-
 /**
- * Keeps units in step with a service of either kind. Which one it is only an answer decides: one to
- * an exchange, without an exchange in it, and then a reading in the published form. Each process
- * asks at its start; again when a plain service was out of reach, shows more than it did, or was
- * not asked for a while.
+ * Keeps units in step with a service of either kind; see `stepKind`. Each process asks at its start.
  */
 export class ServiceRounds {
   readonly #options: PlainOptions;
   readonly #world: World;
-  #kind: ServiceKind | undefined;
-  #askedAt = Number.NEGATIVE_INFINITY;
-  #askNow = true;
-  #showedMore = false;
+  #known = KIND_UNKNOWN;
   /** Units that were sent something by their last round. */
   readonly #unread = new Set<SyncUnit>();
   readonly #batches: Batches;
@@ -50,7 +45,11 @@ export class ServiceRounds {
 
   /** Undefined before the first answer. */
   get kind(): ServiceKind | undefined {
-    return this.#kind;
+    return this.#known.kind;
+  }
+
+  #heard(event: KindEvent): void {
+    this.#known = stepKind(this.#known, event);
   }
 
   /** Whether a row came of the service's own answer; said once of each. */
@@ -80,7 +79,7 @@ export class ServiceRounds {
   }
 
   get #canBatch(): boolean {
-    return this.#kind !== "plain" && this.#options.service.exchangeBatch !== undefined;
+    return this.kind !== "plain" && this.#options.service.exchangeBatch !== undefined;
   }
 
   /** One project goes so, too, where the service may have to make it: else that is three calls. */
@@ -96,7 +95,7 @@ export class ServiceRounds {
   async #batch(units: readonly SyncUnit[]): Promise<Outcome<RoundResult>> {
     const outcome = await batchRound(this.#options, units);
     if (outcome.kind === "answered" && outcome.value !== "unknown") {
-      this.#kind = "extended";
+      this.#heard({ kind: "exchanged" });
       this.#batches.served();
       return { kind: "answered", value: this.#withoutMissing(outcome.value) };
     }
@@ -124,16 +123,16 @@ export class ServiceRounds {
       if (asked !== "plain") return asked;
     }
     const outcome = await this.#plainRound(plan);
-    if (outcome.kind === "answered") this.#kind = "plain";
-    if (outcome.kind === "unreachable") this.#askNow = true;
+    if (outcome.kind === "answered") this.#heard({ kind: "read" });
+    if (outcome.kind === "unreachable") this.#heard({ kind: "unreachable" });
     return outcome;
   }
 
   #mustAsk({ unit }: SinglePlan): boolean {
-    if (this.#kind !== "plain") return true;
     // Only a question about a project is one that a plain service answers.
-    if (unit === "own" && this.#options.projects().size > 0) return false;
-    return this.#askNow || this.#world.monotonic() - this.#askedAt >= ASK_AGAIN_MS;
+    const isVain = unit === "own" && this.#options.projects().size > 0;
+    if (this.kind === "plain" && isVain) return false;
+    return mustAsk(this.#known, this.#world.monotonic());
   }
 
   async #ask(plan: SinglePlan): Promise<Outcome<RoundResult> | "plain"> {
@@ -143,15 +142,14 @@ export class ServiceRounds {
     }
     if (outcome.kind !== "answered") return outcome;
     if (outcome.value !== "plain") {
-      this.#kind = "extended";
+      this.#heard({ kind: "exchanged" });
       return { kind: "answered", value: outcome.value };
     }
     return this.#asked();
   }
 
   #asked(): "plain" {
-    this.#askedAt = this.#world.monotonic();
-    this.#askNow = false;
+    this.#heard({ kind: "asked", at: this.#world.monotonic() });
     return "plain";
   }
 
@@ -160,7 +158,7 @@ export class ServiceRounds {
    * answer. Then the list of memories says it: of a service with the exchange it has pages.
    */
   async #isPublishedList(): Promise<boolean> {
-    if (this.#kind === "extended") return false;
+    if (this.kind === "extended") return false;
     const read = await readOwnMemories(this.#options);
     return read.kind === "answered" && !read.value.showsMore;
   }
@@ -192,8 +190,7 @@ export class ServiceRounds {
   }
 
   #noted(result: PlainResult): PlainResult {
-    if (result.showsMore && !this.#showedMore) this.#askNow = true;
-    this.#showedMore = result.showsMore;
+    this.#heard({ kind: "showed", more: result.showsMore });
     return result;
   }
 }

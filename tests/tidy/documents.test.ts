@@ -32,7 +32,9 @@ function brokenLinks(path: string, documents: ReadonlyMap<string, string>): stri
 }
 
 async function readDocuments(): Promise<ReadonlyMap<string, string>> {
-  const paths = (await listFiles()).filter((path) => /^(docs\/.+|[A-Z]+)\.md$/.test(path));
+  const paths = (await listFiles()).filter((path) =>
+    /^(docs\/.+|tests\/support\/README|[A-Z]+)\.md$/.test(path),
+  );
   return new Map(await Promise.all(paths.map(async (path) => [path, await read(path)] as const)));
 }
 
@@ -61,6 +63,27 @@ test("every file that a document names is there", async () => {
   expect(missingFiles("see `shared/ids.ts` and `shared/nowhere.ts`")).toEqual([
     "shared/nowhere.ts",
   ]);
+});
+
+/** What of a list of modules a page does not name, or names though it is not there. */
+function misnamed(page: string, modules: readonly string[]): string[] {
+  const named = [...page.matchAll(/`([\w-]+\.ts)`/g)].map(([, name = ""]) => name);
+  const missing = modules.filter((name) => !named.includes(name));
+  return [...missing, ...named.filter((name) => !modules.includes(name))].sort();
+}
+
+test("the page of tests/support names each module that is there, and no other", async () => {
+  const folder = "tests/support/";
+  const modules = (await listFiles()).filter((path) => path.startsWith(folder));
+  const names = modules.map((path) => path.slice(folder.length));
+  const page = await read(`${folder}README.md`);
+  expect(
+    misnamed(
+      page,
+      names.filter((name) => name.endsWith(".ts")),
+    ),
+  ).toEqual([]);
+  expect(misnamed("`a.ts`, `b.ts`", ["a.ts", "c.ts"])).toEqual(["b.ts", "c.ts"]);
 });
 
 test("a link that leads nowhere is found", () => {

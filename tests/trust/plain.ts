@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 const ROOT = join(import.meta.dir, "..", "..");
-const SUITE = join(ROOT, "tests", "e2e");
+const FOLDERS = ["tests/e2e", "tests/long"];
 const ENDING = ".test.ts";
 
 /** What of the suite runs no daemon that syncs with anything. */
@@ -11,6 +11,8 @@ const WITHOUT_SERVICE: ReadonlySet<string> = new Set([
   "conformance",
   "demo",
   "hostile-sockets",
+  "people",
+  "seeds",
   "server-backup",
   "server-shutdown",
 ]);
@@ -25,8 +27,8 @@ const PATIENCE = 4;
  * fail: `tests/support/not-carried.ts` names them, each with the reason.
  */
 export async function plain(names: readonly string[]): Promise<number> {
-  const suite = names.length > 0 ? names : await readSuite();
-  const files = suite.map((name) => `./tests/e2e/${name}.test.ts`);
+  const suite = await readSuite();
+  const files = names.length === 0 ? suite : suite.filter((file) => names.includes(nameOf(file)));
   const flags = ["--timeout", `${TEST_DEADLINE_MS}`, "--max-concurrency", "2"];
   const child = Bun.spawn([process.execPath, "test", ...flags, ...files], {
     cwd: ROOT,
@@ -40,9 +42,17 @@ export async function plain(names: readonly string[]): Promise<number> {
   return await child.exited;
 }
 
-/** The names of its files, in order. */
+/** Its files, in order. */
 async function readSuite(): Promise<string[]> {
-  const files = (await readdir(SUITE)).filter((file) => file.endsWith(ENDING)).sort();
-  const names = files.map((file) => file.slice(0, -ENDING.length));
-  return names.filter((name) => !WITHOUT_SERVICE.has(name));
+  const found = await Promise.all(
+    FOLDERS.map(async (folder) =>
+      (await readdir(join(ROOT, folder))).map((file) => `./${folder}/${file}`),
+    ),
+  );
+  const files = found.flat().filter((file) => file.endsWith(ENDING));
+  return files.filter((file) => !WITHOUT_SERVICE.has(nameOf(file))).sort();
+}
+
+function nameOf(file: string): string {
+  return basename(file, ENDING);
 }

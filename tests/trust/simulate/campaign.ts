@@ -8,6 +8,9 @@ const START_MS_MAX = 60_000;
 const SEED_MS_MAX = 3000;
 const PER_WORKER = 60;
 
+/** So many are run by every run of the tests; those behind them in `tests/long`. */
+export const FIRST_SEEDS = 100;
+
 /** What a worker prints of one seed. */
 export type SeedLine = Omit<SeedResult, "trace"> & {
   readonly cpuMs: number;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { anySeed } from "./cases.ts";
-import { liveFor } from "./people/people.ts";
+import { anySeed } from "../trust/cases.ts";
+import { liveFor } from "../trust/people/people.ts";
 
 const TIMEOUT_MS = 120_000;
 // With people who think for minutes, and many more saves, by `bun run trust people`.

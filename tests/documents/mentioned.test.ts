@@ -1,0 +1,88 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { createProgram } from "../../cli/main.ts";
+import { readEnvironment } from "../../cli/place/environment.ts";
+import { ROOT } from "../tidy/source-tree.ts";
+import { readDocuments } from "./commands.ts";
+
+const documents = await readDocuments();
+const program = await createProgram(readEnvironment({ HOME: "/nowhere" }));
+const { scripts } = (await Bun.file(join(ROOT, "package.json")).json()) as {
+  scripts: Readonly<Record<string, string>>;
+};
+
+/** Commands that docs/interface.md names to say that they are absent, and what a server prints. */
+const NO_COMMANDS = ["memsync mcp", "memsync open", "memsync server ready at …"];
+
+/** Commands within sentences, and in the first column of the table of all commands. */
+function mentionsIn(path: string, text: string): string[] {
+  const spans = [...text.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/`(memsync [^`]+)`/g)];
+  const mentions = spans.map(([, span = ""]) => span);
+  if (path === "docs/commands.md") {
+    const cells = [...text.matchAll(/^\| (`.*?`) \| /gm)].map(([, cell = ""]) => cell);
+    const commands = cells.flatMap((cell) => [...cell.matchAll(/`((?:\\\||[^`])+)`/g)]);
+    mentions.push(...commands.map(([, command = ""]) => `memsync ${command}`));
+  }
+  return mentions.flatMap(alternatives).map((each) => each.replaceAll(/\s+/g, " "));
+}
+
+/** `a b|c` means `a b` and `a c`. */
+function alternatives(mention: string): string[] {
+  const found = /^(.*? )([a-z]+(?:\\\|[a-z]+)+)(.*)$/.exec(mention);
+  if (!found) return [mention];
+  return (found[2] ?? "").split("\\|").map((word) => `${found[1]}${word}${found[3]}`);
+}
+
+/** What the command line does not know of a command that a document mentions. */
+function unknownIn(mention: string): string | undefined {
+  const words = mention.split(/[ ,[\]()]+/).filter((word) => word !== "");
+  let command = program;
+  for (let at = 1; at < words.length && words[at] !== "--"; at++) {
+    const word = words[at] ?? "";
+    const inner = command.commands.find((each) => each.name() === word);
+    const option = optionOf(command, word);
+    if (inner) command = inner;
+    else if (option?.required) at++;
+    else if (/^--?[a-z]/.test(word) && !option) return `${mention}: ${word}`;
+    else if (/^[a-z]/.test(word) && takesNone(command)) return `${mention}: ${word}`;
+  }
+  return undefined;
+}
+
+function optionOf({ options }: Command, word: string): { readonly required: boolean } | undefined {
+  return word === "--help"
+    ? { required: false }
+    : options.find(({ long, short }) => word === long || word === short);
+}
+
+/** A command of commands, whose words are those commands and their options. */
+const takesNone = ({ commands, registeredArguments }: Command) =>
+  commands.length > 0 && registeredArguments.length === 0;
+
+test("each command that a document mentions is one, with the options that it names", () => {
+  const mentions = [...documents].flatMap(([path, text]) => mentionsIn(path, text));
+  expect(mentions.length).toBeGreaterThan(100);
+  const unknown = mentions.filter((each) => !NO_COMMANDS.includes(each)).map(unknownIn);
+  expect(unknown.filter((each) => each !== undefined)).toEqual([]);
+});
+
+test("a command or an option that is not there is found", () => {
+  const text =
+    "`memsync nonsense`, `memsync sync --soon`, `memsync conflicts shwo ID` `memsync up`";
+  expect(mentionsIn("README.md", text).map(unknownIn)).toEqual([
+    "memsync nonsense: nonsense",
+    "memsync sync --soon: --soon",
+    "memsync conflicts shwo ID: shwo",
+    undefined,
+  ]);
+});
+
+test("each script of npm's that a document mentions is in package.json", () => {
+  const named = [...documents.values()].flatMap((text) => [
+    ...text.matchAll(/(?:^|`)npm(?: --prefix \S+)? run(?: -s)? ([\w:]+)/gm),
+  ]);
+  const names = new Set(named.map(([, name = ""]) => name));
+  expect(names.size).toBeGreaterThan(5);
+  expect([...names].filter((name) => scripts[name] === undefined)).toEqual([]);
+});

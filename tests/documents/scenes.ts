@@ -1,0 +1,19 @@
+import { FILES } from "./scene-of-files.ts";
+import { INTERFACE } from "./scene-of-interface.ts";
+import { README } from "./scene-of-readme.ts";
+import { CONTRIBUTING, OPERATING, RELEASING, SECRETS, SERVICES } from "./short-scenes.ts";
+import type { Scene } from "./scene.ts";
+
+export type { Scene };
+
+/** One for each document with commands. */
+export const SCENES: readonly Scene[] = [
+  README,
+  CONTRIBUTING,
+  FILES,
+  INTERFACE,
+  OPERATING,
+  RELEASING,
+  SECRETS,
+  SERVICES,
+];
