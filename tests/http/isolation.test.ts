@@ -60,9 +60,10 @@ const note = (layer: string, more = {}) => ({ content: "a note", layer, key: "ne
 
 /**
  * What each of `GOOD` is answered: a token that may only read, one that is bound to another
- * project, one of another account, one of another user, and the right one. Projects are `proj_main`, with
- * connections and sessions; `proj_shared`, of which the stranger may make one, too; and what is
- * named by no id. Everybody whose token is not good is answered 401, but for `OPEN`.
+ * project, one of another account, one of another user, and the right one. Projects are
+ * `proj_main`, with connections and sessions; `proj_shared`, of which the stranger may make one,
+ * too; and what is named by no id. Everybody whose token is not good is answered 401, but for
+ * `OPEN`.
  */
 const TABLE: readonly Row[] = [
   ["GET /v1/memories", "/v1/memories", NOTHING, READ_OWN],
