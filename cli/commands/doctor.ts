@@ -27,7 +27,7 @@ import { wrapped } from "../screen/text-width.ts";
 
 const HELP = `
 Looks at everything that memsync needs and says how to mend what is not as it should be. Exit status
-1 when something does not work; a warning is no failure. Each service in use is asked once.`;
+1 when something does not work; a warning is no failure. Each service in use is asked twice.`;
 
 const STYLES = { ok: "green", warning: "yellow", wrong: "red" } as const;
 const STATE_WIDTH = 7;
@@ -56,6 +56,7 @@ async function doctor(env: Environment, { json }: { readonly json?: boolean }): 
 
 async function examine(env: Environment): Promise<Finding[]> {
   const { home } = env;
+  const { findings: ofRemotes, readOnly } = await checkRemotes(env);
   return [
     await findingOf("runtime", checkRuntime),
     await findingOf("git", checkGit),
@@ -69,12 +70,12 @@ async function examine(env: Environment): Promise<Finding[]> {
     await findingOf("watching", checkWatches),
     await findingOf("daemon", () => checkDaemon(env)),
     ...(await withStatus(home, (status) => [
-      checkProjects(status),
+      checkProjects(status, readOnly),
       ...checkFailing(status),
-      ...checkOwn(status),
+      ...checkOwn(status, readOnly),
       checkPolled(status),
     ])),
-    ...(await checkRemotes(env)),
+    ...ofRemotes,
   ];
 }
 

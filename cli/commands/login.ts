@@ -26,6 +26,7 @@ import {
 } from "../writes/move-embedded.ts";
 import { changeHome } from "../writes/offline-write.ts";
 import { count, sayAside, sayJson, saySentence } from "../screen/output.ts";
+import { findToken } from "../writes/find-token.ts";
 import { changeRemotes, listRemotesOf } from "../writes/remote-changes.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
 
@@ -155,10 +156,7 @@ async function knownToken(
   const listed = (await listRemotesOf(env)).find((each) => {
     return each.url === url && (remote === undefined || each.name === remote);
   });
-  if (!listed?.logged_in) return undefined;
-  const known = await changeRemotes(env, { op: "find", name: listed.name });
-  const found = await tokensOf(env).find(known.remote);
-  return found.kind === "found" ? found.token : undefined;
+  return listed && (await findToken(env, listed));
 }
 
 /** What is synced with one account would be sent to the other, and its to this. */

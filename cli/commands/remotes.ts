@@ -8,6 +8,8 @@ import { TokenStore } from "../../daemon/remotes/token-store.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandFailed, typed, UsageError } from "../screen/errors.ts";
 import { count, say, sayJson, table, saySentence } from "../screen/output.ts";
+import { rightOf } from "../contact/token-right.ts";
+import { findToken } from "../writes/find-token.ts";
 import { changeRemotes, listRemotesOf } from "../writes/remote-changes.ts";
 
 interface JsonFlag {
@@ -69,7 +71,11 @@ async function add(
 }
 
 async function list(env: Environment, { json }: JsonFlag): Promise<void> {
-  const remotes = await listRemotesOf(env);
+  const listed = await listRemotesOf(env);
+  // Somebody who wonders why nothing is sent looks here.
+  const remotes = await Promise.all(
+    listed.map(async (each) => ({ ...each, can_write: await rightHere(env, each) })),
+  );
   if (json) {
     sayJson(remotes);
     return;
@@ -78,11 +84,26 @@ async function list(env: Environment, { json }: JsonFlag): Promise<void> {
   for (const line of table([heading, ...remotes.map((each) => rowOf(env, each))], SPARE)) say(line);
 }
 
+/** A remote, and whether its service lets its token write; null where nobody could be asked. */
+interface AskedRemote extends ListedRemote {
+  readonly can_write: boolean | null;
+}
+
+async function rightHere(env: Environment, remote: ListedRemote): Promise<boolean | null> {
+  const { url } = remote;
+  const token = url === null ? undefined : await findToken(env, remote).catch(() => undefined);
+  return url === null || token === undefined ? null : ((await rightOf(url, token)) ?? null);
+}
+
 /** Where the token is. */
 const SPARE = [2];
 
-function rowOf(env: Environment, remote: ListedRemote): string[] {
-  const name = remote.default ? `${remote.name} (default)` : remote.name;
+function rowOf(env: Environment, remote: AskedRemote): string[] {
+  const notes = [
+    ...(remote.default ? ["default"] : []),
+    ...(remote.can_write === false ? ["read-only"] : []),
+  ];
+  const name = notes.length > 0 ? `${remote.name} (${notes.join(", ")})` : remote.name;
   const { user, global } = remote.memories;
   const projects = count(remote.projects.length, "project", "projects");
   const address = remote.url ?? "in the home";

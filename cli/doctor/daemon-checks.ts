@@ -4,7 +4,12 @@ import { takeLock } from "../../shared/sqlite/lock.ts";
 import { VERSION } from "../../shared/version.ts";
 import type { Home } from "../../daemon/home/home.ts";
 import { failureOf, listFailing } from "../../daemon/status/refused-units.ts";
-import type { DaemonStatus, FolderStatus } from "../../daemon/status/status.ts";
+import type {
+  DaemonStatus,
+  FolderStatus,
+  ProjectStatus,
+  UnitStatus,
+} from "../../daemon/status/status.ts";
 import { contactDaemon } from "../contact/daemon-contact.ts";
 import type { Environment } from "../place/environment.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
@@ -52,21 +57,43 @@ export function checkFailing(status: DaemonStatus): Finding[] {
   return listFailing(status).map((folder) => wrong("files", failureOf(folder), mend));
 }
 
+/** The names of the remotes whose token may only read. */
+type ReadOnly = ReadonlySet<string>;
+
+/** Whether it is the token's rights that are in the way. */
+function isForbidden({ refused_code: code }: UnitStatus): boolean {
+  return code === "token-forbids" || code === "call-forbidden";
+}
+
+function stays({ waiting }: UnitStatus): string {
+  const changes = `${count(waiting, "change stays", "changes stay")} on this machine`;
+  return `${changes}, for the token may only read`;
+}
+
+const KEPT_HERE = "nothing to do if that is meant; `memsync login` with a token that may write";
+
 /** What is refused of the user's and the account's memories, which are no project's. */
-export function checkOwn({ remotes }: DaemonStatus): Finding[] {
+export function checkOwn({ remotes }: DaemonStatus, readOnly: ReadOnly): Finding[] {
   return remotes.flatMap(({ name, own }) => {
     if (own.refused === null || own.waiting === 0) return [];
+    if (readOnly.has(name) && isForbidden(own)) {
+      return [warning("own", `user and global: ${stays(own)}`, KEPT_HERE)];
+    }
     const detail = `user and global are refused by ${name}: ${own.refused}`;
     return [wrong("own", detail, "`memsync status` says what waits, `memsync sync` tries again")];
   });
 }
 
 /** Files that are left alone, and projects that the service refuses. */
-export function checkProjects({ projects }: DaemonStatus): Finding {
+export function checkProjects({ projects }: DaemonStatus, readOnly: ReadOnly): Finding {
   const folders = projects.flatMap((project) => project.folders);
   const left = folders.filter(({ state }) => state === "left-alone");
+  const isMeant = (project: ProjectStatus) => {
+    return readOnly.has(project.remote) && isForbidden(project);
+  };
   const refused = projects.filter((project) => project.refused !== null);
-  const [project] = refused;
+  const kept = refused.find(isMeant);
+  const project = refused.find((each) => !isMeant(each));
   if (project) {
     const detail = `${project.name} is refused by the service: ${project.refused}`;
     return wrong(
@@ -75,6 +102,7 @@ export function checkProjects({ projects }: DaemonStatus): Finding {
       "`memsync status` says what waits, `memsync sync` tries again",
     );
   }
+  if (kept) return warning("projects", `${kept.name}: ${stays(kept)}`, KEPT_HERE);
   const [folder] = left;
   const all = count(projects.length, "project", "projects");
   const isFailing = folders.some(({ state }) => state === "failing");

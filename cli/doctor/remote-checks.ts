@@ -15,7 +15,7 @@ import { withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
 import { UNUSED_TOKEN } from "../lifecycle/shell-service.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
-import { checkService } from "./service-checks.ts";
+import { checkService, type ServiceFindings } from "./service-checks.ts";
 
 /** A remote to look at, with the token that the environment has for it. */
 interface Asked {
@@ -23,24 +23,40 @@ interface Asked {
   readonly token: string | undefined;
 }
 
+/** What was found of the remotes. */
+export interface RemoteFindings {
+  readonly findings: readonly Finding[];
+  /** The names of those whose token may only read. */
+  readonly readOnly: ReadonlySet<string>;
+}
+
 /** The default remote, and every other that a project is bound to. */
-export async function checkRemotes(env: Environment): Promise<Finding[]> {
+export async function checkRemotes(env: Environment): Promise<RemoteFindings> {
+  const readOnly = new Set<string>();
   let asked: Asked[];
   try {
     asked = await remotesInUse(env);
   } catch (thrown) {
     const mend = "set MEMSYNC_URL and MEMSYNC_TOKEN right, or `memsync login`";
-    return [wrong("service", messageOf(thrown), mend)];
+    return { findings: [wrong("service", messageOf(thrown), mend)], readOnly };
   }
   const findings: Finding[] = [];
   for (const each of asked) {
-    const found = await checkRemote(env, each).catch((thrown) => {
-      return [wrong("token", messageOf(thrown), `memsync login --remote ${each.remote.name}`)];
+    const { name } = each.remote;
+    const found = await checkRemote(env, each).catch((thrown): ServiceFindings => {
+      return only(wrong("token", messageOf(thrown), `memsync login --remote ${name}`));
     });
-    const at = asked.length > 1 ? `${each.remote.name}: ` : "";
-    findings.push(...found.map((finding) => ({ ...finding, detail: at + finding.detail })));
+    if (found.isReadOnly) readOnly.add(name);
+    const at = asked.length > 1 ? `${name}: ` : "";
+    findings.push(
+      ...found.findings.map((finding) => ({ ...finding, detail: at + finding.detail })),
+    );
   }
-  return findings;
+  return { findings, readOnly };
+}
+
+function only(...findings: Finding[]): ServiceFindings {
+  return { findings, isReadOnly: false };
 }
 
 async function remotesInUse(env: Environment): Promise<Asked[]> {
@@ -72,19 +88,21 @@ function unnamed(url: string | undefined): Remote {
   return { name, url, account: "" as Remote["account"], tokenPlace: undefined, isDefault: true };
 }
 
-function embeddedFindings({ home }: Environment, token: string | undefined): Finding[] {
+function embeddedFindings({ home }: Environment, token: string | undefined): ServiceFindings {
   const found = ok("service", `embedded, kept in ${home.dir}`);
   return token === undefined
-    ? [found]
-    : [found, warning("token", UNUSED_TOKEN.detail, UNUSED_TOKEN.mend)];
+    ? only(found)
+    : only(found, warning("token", UNUSED_TOKEN.detail, UNUSED_TOKEN.mend));
 }
 
-async function checkRemote(env: Environment, { remote, token }: Asked): Promise<Finding[]> {
+async function checkRemote(env: Environment, { remote, token }: Asked): Promise<ServiceFindings> {
   const { url, name } = remote;
   if (url === undefined) return embeddedFindings(env, token);
   if (url === UNKNOWN_SERVICE) {
     const detail = "a damaged database did not tell the service of what is bound to this";
-    return [wrong("service", detail, "memsync link DIR --remote NAME, for each of its projects")];
+    return only(
+      wrong("service", detail, "memsync link DIR --remote NAME, for each of its projects"),
+    );
   }
   if (token !== undefined) return await checkService(url, token);
   const keyring = openKeyring({ env: env.variables });
@@ -94,5 +112,5 @@ async function checkRemote(env: Environment, { remote, token }: Asked): Promise<
     return await checkService(url, found.kind === "found" ? found.token : undefined, login);
   }
   const mend = `unlock it, or run \`memsync login --remote ${name}\``;
-  return [wrong("token", `the keyring does not give the token of ${url}`, mend)];
+  return only(wrong("token", `the keyring does not give the token of ${url}`, mend));
 }

@@ -1,5 +1,6 @@
 import { realWorld } from "../../shared/world-real.ts";
 import { whyUnsent } from "../../daemon/service/http-service.ts";
+import { rightOf } from "../contact/token-right.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 
 const DEADLINE_MS = 5000;
@@ -16,26 +17,40 @@ interface Contact {
   readonly tookMs: number;
 }
 
+/** What was found of a service. */
+export interface ServiceFindings {
+  readonly findings: readonly Finding[];
+  /** Its token may only read, which somebody may have meant. */
+  readonly isReadOnly: boolean;
+}
+
 /**
- * A service by one authenticated request of the published interface, which is charged like any:
- * whether it can be reached, takes the token, and has the same time. `login` mends its lack.
+ * A service by two authenticated requests of the published interface, which are charged like any:
+ * whether it can be reached, takes the token, lets it write, and has the same time. `login` mends
+ * the token's lack.
  */
 export async function checkService(
   url: string,
   token: string | undefined,
   login = "`memsync login`, or set MEMSYNC_TOKEN to a token of the service",
-): Promise<Finding[]> {
-  if (token === undefined) return [wrong("token", `${url} has no token here`, login)];
+): Promise<ServiceFindings> {
+  const only = (finding: Finding) => ({ findings: [finding], isReadOnly: false });
+  if (token === undefined) return only(wrong("token", `${url} has no token here`, login));
   let contact: Contact;
   try {
     contact = await ask(url, token);
   } catch (thrown) {
     const detail = `${url} can't be reached: ${whyUnsent(thrown)}`;
     const mend = "look at the network and the address; until then everything is saved here";
-    return [wrong("service", detail, mend)];
+    return only(wrong("service", detail, mend));
   }
-  return [serviceFinding(url, contact), tokenFinding(contact, login), clockFinding(contact)];
+  const isReadOnly = contact.status === 200 && (await rightOf(url, token)) === false;
+  const ofToken = isReadOnly ? ok("token", READ_ONLY) : tokenFinding(contact, login);
+  const findings = [serviceFinding(url, contact), ofToken, clockFinding(contact)];
+  return { findings, isReadOnly };
 }
+
+const READ_ONLY = "taken; it may only read, so what is written here stays on this machine";
 
 async function ask(url: string, token: string): Promise<Contact> {
   const startedAt = realWorld.monotonic();

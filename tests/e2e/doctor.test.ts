@@ -48,6 +48,30 @@ scenario("a machine on which all is well has nothing to mend", async (lab) => {
   expect(await machine.memsync("doctor")).toMatch(/^ok +daemon +running/m);
 });
 
+scenario("a token that may only read is said to be one, and is no trouble", async (lab) => {
+  const { url } = emulator.account("unused");
+  const machine = await makeMachine(lab, { url, token: "mst_dev_readonly" });
+  await machine.up();
+  await machine.memsync("set", "key", "value");
+  expect((await machine.run(["sync"])).status).toBe(1);
+  const { status, findings, troubles } = await examine(machine);
+  expect([status, troubles]).toEqual([0, []]);
+  const saidOf = (name: string) => findings.find(({ about }) => about === name);
+  expect(saidOf("token")?.detail).toStartWith("taken; it may only read");
+  expect(saidOf("projects")).toMatchObject({
+    state: "warning",
+    detail: expect.stringMatching(/^a: \d changes? stays? on this machine, for the token may only/),
+  });
+  const remotes = JSON.parse(await machine.memsync("remote", "list", "--json")) as {
+    url: string | null;
+    can_write: boolean | null;
+  }[];
+  expect(remotes.find((each) => each.url === url)?.can_write).toBe(false);
+  expect(await machine.memsync("remote", "list")).toMatch(/^\S+ \(default, read-only\) /m);
+  machine.service = emulator.account("writes");
+  expect(await machine.memsync("remote", "list")).not.toContain("read-only");
+});
+
 scenario("a machine that never ran memsync is examined and nothing is made", async (lab) => {
   const machine = await makeMachine(lab);
   expect((await examine(machine)).status).toBe(0);
