@@ -11,6 +11,7 @@ const WITHOUT_SERVICE: ReadonlySet<string> = new Set([
   "conformance",
   "demo",
   "hostile-sockets",
+  "mistakes",
   "people",
   "seeds",
   "server-backup",
