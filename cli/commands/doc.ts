@@ -5,8 +5,8 @@ import { timestampOf } from "../../shared/timestamps.ts";
 import { diffLines } from "../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import { heldAdvice } from "../../daemon/held/advice.ts";
-import { type HeldDocument, listHeld } from "../../daemon/home/held-store.ts";
-import { shownText } from "../../daemon/held/shown-text.ts";
+import type { HeldDocument } from "../../daemon/home/held-store.ts";
+import { findShownText } from "../../daemon/held/shown-text.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { findBinding } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
@@ -78,7 +78,7 @@ async function print(env: Environment, options: Options): Promise<void> {
   const { id, current } = await findText(env, options.project);
   const held = await withLocal(
     env,
-    async (db) => db && shownText(await listHeld(db, await heldOf(db, id))),
+    async (db) => db && (await findShownText(db, await heldOf(db, id))),
   );
   const text = held?.value ?? current?.value ?? "";
   if (options.json) {

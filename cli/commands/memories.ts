@@ -8,7 +8,7 @@ import { agreeToAudience, audienceShown, sayAudience } from "../writes/audience.
 import type { Environment } from "../place/environment.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
-import { type LocalMemory, readLocalMemories } from "../local/local-memories.ts";
+import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { layerShown, memoryJson } from "../views/memory-view.ts";
 import { writeOffline } from "../writes/offline-write.ts";
 import { sayIfHeld } from "../lifecycle/say-held.ts";

@@ -9,7 +9,7 @@ import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { introduce } from "../../daemon/supervise/introduction.ts";
 import { type Environment, readEnvironment } from "../place/environment.ts";
 import { listConflicts } from "../local/local-conflicts.ts";
-import { readLocalMemories } from "../local/local-memories.ts";
+import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { withLocal } from "../place/place.ts";
 import { saveMemory } from "../writes/save.ts";
 

@@ -8,7 +8,7 @@ import type { Environment } from "../place/environment.ts";
 import { LAYER_ORDER } from "../place/layer-option.ts";
 import { shownName } from "../views/held-view.ts";
 import { listConflicts, timeOf } from "../local/local-conflicts.ts";
-import { readLocalMemories } from "../local/local-memories.ts";
+import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { firstLine } from "../screen/output.ts";
 import { placesToRead, withLocal } from "../place/place.ts";
 

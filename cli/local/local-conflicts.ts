@@ -14,10 +14,11 @@ import {
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { shownForm } from "../../shared/replica/text/text-form.ts";
 import { readInbox } from "../../daemon/inbox/inbox.ts";
+import { dismissesConflict } from "../../daemon/inbox/overlay.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { readLocalText } from "../../daemon/reading/local-text.ts";
 import { findVersion } from "./find-version.ts";
 import { type LocalDocument, listLocalDocuments } from "./local-documents.ts";
-import { currentOf, textHistory } from "./local-history.ts";
 import { type LosingVersion, listLosingVersions } from "./losing-versions.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -83,8 +84,7 @@ function memoryConflictId(document: string, { key, value }: LosingVersion): stri
 async function textConflicts(db: Db, document: LocalDocument): Promise<TextConflict[]> {
   const records = await readRecords(db, document);
   if (records.length === 0) return [];
-  const versions = await textHistory({ db, document: document.name, machine: "" });
-  const content = currentOf(versions)?.value ?? "";
+  const content = (await readLocalText(db, document.name))?.value ?? "";
   const open = records.filter((record) => !isOver(record, content));
   return open.map((record) => ({
     kind: "text",
@@ -146,9 +146,6 @@ async function readRecords(db: Db, { id, name }: LocalDocument): Promise<TextCon
       key.slice(TEXT_CONFLICT_PREFIX.length),
       JSON.parse(value) as JsonValue,
     );
-    const isDismissed = waiting.some((write) => {
-      return write.kind === "text-conflict" && write.id === record?.id;
-    });
-    return record && !isDismissed ? [record] : [];
+    return record && !dismissesConflict(waiting, record.id) ? [record] : [];
   });
 }

@@ -1,8 +1,7 @@
 import type { Kysely } from "kysely";
 import type { AccountId } from "../../shared/ids.ts";
-import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
+import { layerOf } from "../../shared/replica/document/address.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
-import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import { listRemotes } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
@@ -43,21 +42,4 @@ export async function listLocalDocuments(db: Db): Promise<LocalDocument[]> {
     const title = layer === "project" ? (links.get(name) ?? name) : own;
     return { id, name, layer, account, remote, title };
   });
-}
-
-/**
- * The row of a document; undefined where the replica has none of that name. `account` says whose
- * `user` or `global` document; a project's is found wherever it is bound.
- */
-export async function findLocalDocument(
-  db: Db,
-  name: string,
-  account: string = LOCAL_ACCOUNT,
-): Promise<{ readonly id: number } | undefined> {
-  return await db
-    .selectFrom("documents")
-    .select("id")
-    .$if(projectOf(name) === undefined, (query) => query.where("owner", "=", account))
-    .where("name", "=", name)
-    .executeTakeFirst();
 }

@@ -8,7 +8,7 @@ import { parseEntryIds } from "../../daemon/home/entry-ids.ts";
 import { readInbox } from "../../daemon/inbox/inbox.ts";
 import type { DaemonTables, SaveOutcome } from "../../daemon/home/tables.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { findLocalDocument } from "./local-documents.ts";
+import { findLocalDocument } from "../../daemon/reading/find-document.ts";
 import { listLosingVersions, type Written } from "./losing-versions.ts";
 
 type Db = Kysely<DaemonTables>;

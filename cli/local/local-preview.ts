@@ -7,10 +7,11 @@ import { type AudienceView, readAudience } from "../../daemon/status/audience-vi
 import { readDeletion } from "../../daemon/home/deleted-project.ts";
 import { listHeld } from "../../daemon/home/held-store.ts";
 import { readInbox } from "../../daemon/inbox/inbox.ts";
+import { laidOver } from "../../daemon/inbox/overlay.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import { serviceNameOf } from "../../daemon/home/remote.ts";
 import { getDefault, type RemoteView } from "../../daemon/remotes/remote-view.ts";
-import { type Content, contentOf, knownState, NO_CONTENT } from "../../daemon/sync/known-state.ts";
+import { contentOf, knownState, NO_CONTENT } from "../../daemon/sync/known-state.ts";
 import { countUnacknowledged, NOT_CONTACTED, readPosition } from "../../daemon/home/positions.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { loadLocalDocument } from "./load-local-document.ts";
@@ -108,7 +109,7 @@ async function previewOne(
   const before = isNew ? NO_CONTENT : await knownState(db, id, position);
   const stored = isNew ? NO_CONTENT : contentOf(await loadLocalDocument(db, id));
   const inbox = await readInbox(db, name, account);
-  const now = withInbox(inbox, stored);
+  const now = laidOver(stored, inbox);
   return {
     name,
     layer,
@@ -123,19 +124,6 @@ async function previewOne(
     waiting: (await countUnacknowledged(db, id, position.ackedSeq)) + inbox.length,
     held: (await listHeld(db, { account, document: name })).length,
   };
-}
-
-/** A document as it will be when the next daemon has taken over the inbox. */
-function withInbox(inbox: Awaited<ReturnType<typeof readInbox>>, stored: Content): Content {
-  const memories = new Map(stored.memories);
-  let { text } = stored;
-  for (const write of inbox) {
-    if (write.kind === "text") text = write.value;
-    if (write.kind !== "memory") continue;
-    if (write.value === undefined) memories.delete(write.key);
-    else memories.set(write.key, write.value);
-  }
-  return { ...stored, memories, text };
 }
 
 function keyChanges(

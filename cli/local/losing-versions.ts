@@ -1,9 +1,10 @@
 /// <reference lib="es2024.collection" />
 
 import type { Kysely } from "kysely";
-import { type EntryId, sameId } from "../../shared/replica/document/entry-index.ts";
+import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import { machineIn } from "../../shared/replica/log/machines.ts";
 import { readInbox } from "../../daemon/inbox/inbox.ts";
+import { settlesEntry } from "../../daemon/inbox/overlay.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { loadLocalDocument } from "./load-local-document.ts";
 
@@ -41,7 +42,7 @@ export async function listLosingVersions(
   const keys = await keysWithSeveralEntries(db, id);
   if (keys.length === 0) return [];
   const document = await loadLocalDocument(db, id);
-  const settled = await settledIn(db, name, account);
+  const waiting = await readInbox(db, name, account);
   const found: LosingVersion[] = [];
   for (const key of keys) {
     const entries = document.memories.get(key).map((entry) => ({
@@ -54,7 +55,7 @@ export async function listLosingVersions(
     const losers = Map.groupBy(entries, ({ value }) => value);
     if (winner) losers.delete(winner.value);
     for (const [value, [first, ...others]] of losers) {
-      if (!winner || !first || settled(key, first.id)) continue;
+      if (!winner || !first || settlesEntry(waiting, key, first.id)) continue;
       const { writtenAt, machine } = first;
       const all = [first, ...others].map((entry) => entry.id);
       found.push({ key, value, writtenAt, machine, winner, entries: all });
@@ -72,14 +73,4 @@ async function keysWithSeveralEntries(db: Kysely<DaemonTables>, id: number): Pro
     .orderBy("row_id")
     .execute();
   return rows.map(({ key }) => key);
-}
-
-/** Which entries of a key the inbox replaces or dismisses. */
-async function settledIn(db: Kysely<DaemonTables>, name: string, account: string | undefined) {
-  const writes = await readInbox(db, name, account);
-  return (key: string, id: EntryId) =>
-    writes.some((write) => {
-      if (write.kind !== "memory" && write.kind !== "losers") return false;
-      return write.key === key && write.seen.some((each) => sameId(each, id));
-    });
 }

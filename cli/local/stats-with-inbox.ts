@@ -4,10 +4,11 @@ import { utf8Bytes } from "../../shared/limits.ts";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import type { Stats } from "../../shared/wire/stats.ts";
 import { type InboxWrite, readWholeInbox } from "../../daemon/inbox/inbox.ts";
+import { laidOver, type Values } from "../../daemon/inbox/overlay.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { findBinding } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { findLocalDocument } from "./local-documents.ts";
+import { findLocalDocument } from "../../daemon/reading/find-document.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -50,42 +51,28 @@ async function isOf(db: Db, write: InboxWrite, account: AccountId): Promise<bool
 
 /** What a document has more of when these writes are made; less, where it is below zero. */
 async function growthBy(db: Db, documentId: number | undefined, writes: readonly InboxWrite[]) {
-  const sizes = await memorySizes(db, documentId);
-  const before = totalOf(sizes);
-  const textBefore = await textBytes(db, documentId);
-  let text = textBefore;
-  for (const write of writes) {
-    if (write.kind === "text") text = utf8Bytes(write.value);
-    if (write.kind !== "memory") continue;
-    if (write.value === undefined) sizes.delete(write.key);
-    else sizes.set(write.key, utf8Bytes(write.key) + utf8Bytes(write.value));
-  }
-  const after = totalOf(sizes);
-  const bytes = after.bytes - before.bytes + text - textBefore;
-  return { memories: after.memories - before.memories, bytes };
+  const stored = await storedValues(db, documentId ?? null);
+  const [before, after] = [sizeOf(stored), sizeOf(laidOver(stored, writes))];
+  return { memories: after.memories - before.memories, bytes: after.bytes - before.bytes };
 }
 
-function totalOf(sizes: ReadonlyMap<string, number>) {
-  return { memories: sizes.size, bytes: [...sizes.values()].reduce((sum, size) => sum + size, 0) };
+function sizeOf({ memories, text }: Values) {
+  const all = [...memories].map(([key, value]) => utf8Bytes(key) + utf8Bytes(value));
+  return { memories: all.length, bytes: all.reduce((sum, size) => sum + size, utf8Bytes(text)) };
 }
 
-/** Bytes of each memory, by key. */
-async function memorySizes(db: Db, documentId: number | undefined): Promise<Map<string, number>> {
-  if (documentId === undefined) return new Map();
+/** No document: nothing. */
+async function storedValues(db: Db, documentId: number | null): Promise<Values> {
   const rows = await db
     .selectFrom("memories")
     .select(["key", "value"])
     .where("document_id", "=", documentId)
     .execute();
-  return new Map(rows.map(({ key, value }) => [key, utf8Bytes(key) + utf8Bytes(value)]));
-}
-
-async function textBytes(db: Db, documentId: number | undefined): Promise<number> {
-  if (documentId === undefined) return 0;
-  const row = await db
+  const text = await db
     .selectFrom("texts")
     .select("content")
     .where("document_id", "=", documentId)
     .executeTakeFirst();
-  return utf8Bytes(row?.content ?? "");
+  const memories = new Map(rows.map(({ key, value }) => [key, value]));
+  return { memories, text: text?.content ?? "" };
 }

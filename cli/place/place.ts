@@ -12,7 +12,7 @@ import type { Environment } from "./environment.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
 import { findProject } from "./find-project.ts";
 import { LAYER_ORDER, ownDocument, parseLayer } from "./layer-option.ts";
-import { openLocal } from "../local/local-memories.ts";
+import { openLocal } from "../local/open-local.ts";
 import { remoteEnvironment } from "./remote-environment.ts";
 
 /** Which memories a command is about, as it was typed. */

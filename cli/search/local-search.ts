@@ -1,9 +1,9 @@
-import { Kysely, SqliteDialect, sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import { fullTextQuery } from "../../shared/replica/search/full-text.ts";
-import { openConnection } from "../../shared/sqlite/database.ts";
+import { matchingTexts } from "../../shared/replica/search/matching-texts.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { findLocalDocument } from "../local/local-documents.ts";
-import { type LocalMemory, readLocalMemories } from "../local/local-memories.ts";
+import { findLocalDocument } from "../../daemon/reading/find-document.ts";
+import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import type { Place } from "../place/place.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -33,7 +33,7 @@ export async function searchLocalMemories(
     return memory && !isOverlaid(memory) ? [memory] : [];
   });
   const overlaid = [...memories.values()].filter(isOverlaid);
-  return [...indexed, ...(await matching(overlaid, query))];
+  return [...indexed, ...(await matchingTexts(overlaid, query))];
 }
 
 /** The index does not know its value. */
@@ -50,28 +50,4 @@ async function searchIndex(db: Db, documents: readonly number[], query: string):
       and memories.document_id in (${sql.join([...documents])})
     order by bm25(memories_text), memories.memory_id`.execute(db);
   return rows.map((row) => row.memory_id);
-}
-
-/** Those of a few memories that match, by an index of their own, so that the same words match. */
-async function matching(memories: readonly LocalMemory[], query: string): Promise<LocalMemory[]> {
-  if (memories.length === 0) return [];
-  const database = await openConnection(":memory:", false);
-  const index = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
-  try {
-    await sql`create virtual table found using fts5(key, value, tokenize='unicode61')`.execute(
-      index,
-    );
-    for (const [at, { key, value }] of memories.entries()) {
-      await sql`insert into found (rowid, key, value) values (${at + 1}, ${key}, ${value})`.execute(
-        index,
-      );
-    }
-    const { rows } = await sql<{ at: number }>`
-      select rowid as at from found where found match ${query} order by bm25(found), rowid`.execute(
-      index,
-    );
-    return rows.flatMap(({ at }) => memories[at - 1] ?? []);
-  } finally {
-    await index.destroy();
-  }
 }

@@ -5,7 +5,7 @@ import { realWorld } from "../../shared/world-real.ts";
 import { type HeldStatus, readHeldStatus } from "../../daemon/status/held-status.ts";
 import { readWholeInbox } from "../../daemon/inbox/inbox.ts";
 import type { AudienceView } from "../../daemon/status/audience-view.ts";
-import { type KeptText, readKeptText } from "../../daemon/home/kept-text.ts";
+import { type KeptText, keptTextOf } from "../../daemon/home/kept-text.ts";
 import { type Link, listLinks } from "../../daemon/home/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { EMBEDDED } from "../../daemon/home/remote.ts";
@@ -24,7 +24,8 @@ import type { Environment } from "../place/environment.ts";
 import { heldLines } from "../views/held-view.ts";
 import { ownDocument } from "../place/layer-option.ts";
 import { listConflicts } from "../local/local-conflicts.ts";
-import { readLocalMemories } from "../local/local-memories.ts";
+import { readLocalText } from "../../daemon/reading/local-text.ts";
+import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { bytesShown, count, momentShown, shownPlainly } from "../screen/output.ts";
 import { withLocal } from "../place/place.ts";
 import { isGone, unlinkedCount } from "../views/project-list.ts";
@@ -134,7 +135,7 @@ async function projectsOf(
     }
     const account = (await findBinding(db, id)) ?? LOCAL_ACCOUNT;
     const memories = (await readLocalMemories(db, id, account)).length;
-    const text = await readKeptText(db, account, id);
+    const text = await keptTextIn(db, id);
     const deleted = deletionStatus(await readDeletion(db, id));
     const kept = { remote: nameOf(account), memories, text, deleted };
     projects.set(id, { id, name, ...kept, folders: [{ dir }] });
@@ -151,11 +152,17 @@ async function unlinkedOf(
   for (const { id, name, account } of await listUnlinked(db, links)) {
     if (await readDeletion(db, id)) continue;
     const memories = (await readLocalMemories(db, id, account)).length;
-    const text = await readKeptText(db, account, id);
+    const text = await keptTextIn(db, id);
     const kept = { id, name, remote: nameOf(account), memories, text, deleted: null };
     unlinked.push({ ...kept, folders: [] });
   }
   return unlinked;
+}
+
+/** With what waits for a daemon; null where there is no text. */
+async function keptTextIn(db: Db, id: string): Promise<KeptText | null> {
+  const text = await readLocalText(db, id);
+  return text && text.value !== "" ? keptTextOf(text.value, text.writtenAt) : null;
 }
 
 /**

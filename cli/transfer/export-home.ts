@@ -6,7 +6,7 @@ import { PROJECT_NAME_KEY } from "../../shared/replica/document/document.ts";
 import { isPublicKey } from "../../shared/replica/store/rows.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
 import { type HeldDocument, listHeld } from "../../daemon/home/held-store.ts";
-import { shownText } from "../../daemon/held/shown-text.ts";
+import { findShownText } from "../../daemon/held/shown-text.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import {
   EXPORT_FORMAT,
@@ -20,9 +20,10 @@ import { findBinding } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { ownDocument } from "../place/layer-option.ts";
 import { listConflicts, type TextConflict } from "../local/local-conflicts.ts";
-import { findLocalDocument, listLocalDocuments } from "../local/local-documents.ts";
-import { textHistory } from "../local/local-history.ts";
-import { readLocalMemories } from "../local/local-memories.ts";
+import { findLocalDocument } from "../../daemon/reading/find-document.ts";
+import { listLocalDocuments } from "../local/local-documents.ts";
+import { readLocalText } from "../../daemon/reading/local-text.ts";
+import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { listLosingVersions } from "../local/losing-versions.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -104,10 +105,9 @@ async function nameOf(db: Db, id: string): Promise<string | undefined> {
 
 /** A text that is held is the one that is shown, unless it could be imported nowhere. */
 async function exportText(db: Db, place: HeldDocument): Promise<string> {
-  const held = shownText(await listHeld(db, place));
+  const held = await findShownText(db, place);
   if (held && !exceedsBytes(held.value, LIMITS.claudeMdBytes)) return held.value;
-  const [latest] = await textHistory({ db, document: place.document, machine: "" });
-  return latest?.state === "current" ? latest.value : "";
+  return (await readLocalText(db, place.document))?.value ?? "";
 }
 
 async function exportMetadata(db: Db, place: HeldDocument): Promise<JsonObject> {

@@ -1,4 +1,4 @@
-import type { LocalMemory } from "../local/local-memories.ts";
+import type { LocalMemory } from "../../daemon/reading/local-memories.ts";
 
 /** A memory as `--json` prints it. */
 export function memoryJson({ id, key, value, layer, updated_at, in_inbox, held }: LocalMemory) {

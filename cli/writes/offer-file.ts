@@ -1,10 +1,9 @@
 import { join } from "node:path";
 import type { Daemon } from "../../daemon/daemon.ts";
 import type { DaemonStatus, FolderStatus, ProjectStatus } from "../../daemon/status/status.ts";
-import { readMachineName } from "../../daemon/home/machine-name.ts";
 import { confirm, isTerminal } from "../screen/ask.ts";
 import type { Environment } from "../place/environment.ts";
-import { currentOf, textHistory } from "../local/local-history.ts";
+import { readLocalText } from "../../daemon/reading/local-text.ts";
 import { bytesShown, count, say, sayAside } from "../screen/output.ts";
 import { withLocal } from "../place/place.ts";
 import { hasTerminal } from "../screen/terminal.ts";
@@ -33,11 +32,8 @@ export async function offerFile(env: Environment, daemon: Daemon, dir: string): 
 
 async function write(env: Environment, { id }: ProjectStatus, { dir, path }: FolderStatus) {
   const file = join(dir, path);
-  const machine = readMachineName(env.home);
-  const versions = await withLocal(env, async (db) => {
-    return db ? await textHistory({ db, document: id, machine }) : [];
-  });
-  const isWritten = await writeMissing({ dir, file }, currentOf(versions)?.value ?? "");
+  const text = await withLocal(env, async (db) => db && (await readLocalText(db, id)));
+  const isWritten = await writeMissing({ dir, file }, text?.value ?? "");
   say(isWritten ? `wrote ${file}` : `${file} is there by now, and was not touched`);
 }
 

@@ -9,7 +9,7 @@ import { appendToInbox, type InboxWrite } from "../../daemon/inbox/inbox.ts";
 import { openHomeDatabase } from "../../daemon/home/open-home.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
-import { readLocalMemories } from "../local/local-memories.ts";
+import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { sayAside } from "../screen/output.ts";
 import type { Place } from "../place/place.ts";
 import { refuseDeleted } from "./refuse-deleted.ts";

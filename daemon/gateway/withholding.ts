@@ -17,7 +17,7 @@ import {
 } from "../home/held-store.ts";
 import { memoryReason, memoryTexts, metadataReason, secretReason } from "../held/judge.ts";
 import { findSecrets } from "../held/secret-scan.ts";
-import { hideHeldText, shownText } from "../held/shown-text.ts";
+import { findShownText, hideHeldText, shownText } from "../held/shown-text.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -66,7 +66,7 @@ export function createWithholding(): Withholding {
     },
 
     async text(db, account, document) {
-      return shownText(await listHeld(db as unknown as Db, { account, document }))?.value;
+      return (await findShownText(db as unknown as Db, { account, document }))?.value;
     },
   };
 }

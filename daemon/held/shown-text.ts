@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { DaemonTables } from "../home/tables.ts";
-import type { HeldDocument, HeldItem } from "../home/held-store.ts";
+import { type HeldDocument, type HeldItem, listHeld } from "../home/held-store.ts";
 
 /** A held text that is shown instead of the document's, with the text that its author saw. */
 export type ShownText = HeldItem & { readonly value: string };
@@ -15,6 +15,14 @@ export function shownText(held: readonly HeldItem[]): ShownText | undefined {
     last = { ...item, value };
   }
   return last;
+}
+
+/** The same of what is held of a document. */
+export async function findShownText(
+  db: Kysely<DaemonTables>,
+  of: HeldDocument,
+): Promise<ShownText | undefined> {
+  return shownText(await listHeld(db, of));
 }
 
 /** A text was written that takes the place of what is held; a file goes on having its own. */

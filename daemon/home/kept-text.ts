@@ -1,4 +1,5 @@
 import { type Kysely, sql } from "kysely";
+import { utf8Bytes } from "../../shared/limits.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
 import type { DaemonTables } from "./tables.ts";
 
@@ -9,6 +10,12 @@ export interface KeptText {
   readonly bytes: number;
   /** When it came to be as it is, on this machine. */
   readonly changed_at: string;
+}
+
+/** What is to be said of a text, which is not empty. */
+export function keptTextOf(value: string, writtenAt: number): KeptText {
+  const lines = value.split("\n").length - (value.endsWith("\n") ? 1 : 0);
+  return { lines, bytes: utf8Bytes(value), changed_at: timestampOf(writtenAt) };
 }
 
 /** Null where the document has no text. */

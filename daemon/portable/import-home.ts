@@ -14,9 +14,9 @@ import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata
 import { isPublicKey } from "../../shared/replica/store/rows.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import { listHeld, placeOf, putHeld } from "../home/held-store.ts";
+import { placeOf, putHeld } from "../home/held-store.ts";
 import { whyHeld, whyMetadataHeld } from "../held/judge.ts";
-import { hideHeldText, shownText } from "../held/shown-text.ts";
+import { findShownText, hideHeldText } from "../held/shown-text.ts";
 import { listLinks } from "../home/links.ts";
 import { LOCAL_USER } from "../home/local-account.ts";
 import { findBinding } from "../home/remote-store.ts";
@@ -102,7 +102,7 @@ async function importText(
   { claude_md_content: value }: PortableProject,
 ): Promise<number> {
   const base = open.document.content();
-  const shown = shownText(await listHeld(db, placeOf(open)));
+  const shown = await findShownText(db, placeOf(open));
   if (value === "" || value === (shown?.value ?? base)) return 0;
   const why = await whyHeld(db, open, value, [base]);
   if (why) {

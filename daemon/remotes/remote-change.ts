@@ -3,11 +3,9 @@ import { AppError } from "../../shared/errors.ts";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { applyInbox } from "../inbox/drain-inbox.ts";
-import { type HeldDocument, listHeld } from "../home/held-store.ts";
-import { readInbox } from "../inbox/inbox.ts";
 import { findProjectName } from "../home/project-name.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
-import { readSalvaged } from "../recovery/read-salvaged.ts";
+import { readLocalMemories } from "../reading/local-memories.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { type MovedMemories, moveMemories, type SharedLayer } from "./move-memories.ts";
 import { EMBEDDED, type Remote, type RemoteEnvironment, type TokenPlace } from "../home/remote.ts";
@@ -147,8 +145,8 @@ export async function describeRemotes(
       logged_in: remote.tokenPlace !== undefined,
       projects,
       memories: {
-        user: await countShown(db, { account: remote.account, document: `user/${LOCAL_USER}` }),
-        global: await countShown(db, { account: remote.account, document: "global" }),
+        user: await countShown(db, remote.account, `user/${LOCAL_USER}`),
+        global: await countShown(db, remote.account, "global"),
       },
     });
   }
@@ -161,22 +159,6 @@ export async function describeRemotes(
 }
 
 /** As its reader sees them: with what is held, and what waits for a daemon. */
-async function countShown(db: Kysely<DaemonTables>, place: HeldDocument): Promise<number> {
-  const { account, document } = place;
-  const rows = await db
-    .selectFrom("memories")
-    .innerJoin("documents", "documents.id", "memories.document_id")
-    .select("memories.key")
-    .where("documents.owner", "=", account)
-    .where("documents.name", "=", document)
-    .execute();
-  const keys = new Set(rows.map(({ key }) => key));
-  for (const { key } of await readSalvaged(db, place)) keys.add(key);
-  const writes = [...(await listHeld(db, place)), ...(await readInbox(db, document, account))];
-  for (const write of writes) {
-    if (write.kind !== "memory") continue;
-    if (write.value === undefined) keys.delete(write.key);
-    else keys.add(write.key);
-  }
-  return keys.size;
+async function countShown(db: Kysely<DaemonTables>, account: string, document: string) {
+  return (await readLocalMemories(db, document, account)).length;
 }

@@ -27,7 +27,8 @@ import type { Outcome } from "../service/service.ts";
 import { documentsOf, NOT_FOUND, type SyncUnit } from "../budget/sync-units.ts";
 
 /**
- * Keeps units in step with a service of either kind; see `stepKind`. Each process asks at its start.
+ * Keeps units in step with a service of either kind; see `stepKind`. Each process asks when it
+ * starts.
  */
 export class ServiceRounds {
   readonly #options: PlainOptions;

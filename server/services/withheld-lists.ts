@@ -1,4 +1,5 @@
 import { fullTextQuery } from "../../shared/replica/search/full-text.ts";
+import { matchingTexts } from "../../shared/replica/search/matching-texts.ts";
 import type { Memory } from "../../shared/wire/memory.ts";
 import { pageOf, parseCursor } from "../stores/cursor.ts";
 import {
@@ -33,7 +34,7 @@ export async function listWithheld(
   return { items: page.rows.map(toMemory), total: rows.length, nextCursor: page.nextCursor };
 }
 
-/** What is withheld is in no index: it comes last, if it holds every word. */
+/** What is withheld is not in the index: what matches of it comes last. */
 async function searchWithheld(
   db: Db,
   filter: MemoryFilter,
@@ -49,18 +50,10 @@ async function searchWithheld(
     withheld.some(({ documentName, key }) => documentName === row.documentName && key === row.key);
   const all = [
     ...rows.filter((row) => !isWithheld(row)),
-    ...overlaid([], withheld).filter((row) => holdsWords(row, q)),
+    ...(await matchingTexts(overlaid([], withheld), words)),
   ];
   const given = Math.max(0, Math.trunc(from?.sort ?? 0));
   const endOf = (row: MemoryRow) => ({ sort: given + (query.limit ?? 0), id: row.memoryId });
   const page = pageOf("found", all.slice(given), query.limit, endOf);
   return { items: page.rows.map(toMemory), total: all.length, nextCursor: page.nextCursor };
-}
-
-function holdsWords({ key, value }: MemoryRow, q: string): boolean {
-  const text = `${key} ${value}`.toLowerCase();
-  return q
-    .toLowerCase()
-    .split(/\s+/u)
-    .every((word) => text.includes(word));
 }

@@ -44,7 +44,7 @@ const POSTS: readonly (readonly [path: string, body: unknown, other: unknown])[]
 ];
 
 describe.each(POSTS)("POST %s", (path, body, other) => {
-  test("gives its first answer again, byte for byte, whatever was written since", async () => {
+  test(`POST ${path} gives its first answer again, byte for byte, whatever was written since`, async () => {
     const account = await prepared();
     const ask = async (sent: unknown) => {
       const response = await fetch(`${account.url}${path}`, {
@@ -70,7 +70,7 @@ describe.each(POSTS)("POST %s", (path, body, other) => {
     expect(await contents(account)).toEqual(before);
   });
 
-  test("is done once when it comes many times at once", async () => {
+  test(`POST ${path} is done once when it comes many times at once`, async () => {
     const account = await prepared();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => account.post(path, body, keyed("k1"))),

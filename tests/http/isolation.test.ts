@@ -288,7 +288,7 @@ test.each(OPEN)("%s is told to everybody, and says the same to each", async (pat
 describe("the live socket", () => {
   const tokenIn = (authorization: string) => authorization.replace(/^\S+ ?/, "");
 
-  test("opens for every good token and for no other", async () => {
+  test("the live socket opens for every good token and for no other", async () => {
     for (const [what, authorization] of Object.entries(bad)) {
       const headers = authorization === "" ? {} : { Authorization: authorization };
       const answer = await shakeHands(host.url, "", headers);
@@ -329,7 +329,7 @@ describe("the live socket", () => {
     });
   }
 
-  test("tells each of what it may read and of nothing else", async () => {
+  test("the live socket tells each of what it may read and of nothing else", async () => {
     const elsewhere = "/v1/projects/proj_elsewhere/sync";
     const own = "/v1/projects/proj_own/sync";
     const main = "/v1/projects/proj_main/sync";

@@ -65,14 +65,25 @@ function sleeps({ path }: Source, node: Node): string | undefined {
     : undefined;
 }
 
+/** How a name begins that leaves to the group of the test what it is about. */
+const WITHOUT_SUBJECT = new RegExp(
+  `^(${[
+    "is|are|has|have|does|do|may|can|never|to|and|goes|comes|takes|keeps|gives|says|tells",
+    "counts|stays|stands|leaves|makes|begins|brings|removes|refuses|holds|finds",
+  ].join("|")}) `,
+);
+
 /** The name of a test is a statement of what holds. */
 function misnamed(node: Node): string | undefined {
   if (!isCallExpression(node) || !isIdentifier(node.expression)) return undefined;
   const [name] = node.arguments;
   if (!/^(test|it)$/.test(node.expression.text) || !name) return undefined;
   if (!isStringLiteral(name) && !isNoSubstitutionTemplateLiteral(name)) return undefined;
-  return /\bshould\b|^tests?\b/i.test(name.text)
-    ? `is named "${name.text}", which is no statement`
+  if (/\bshould\b|^tests?\b/i.test(name.text)) {
+    return `is named "${name.text}", which is no statement`;
+  }
+  return WITHOUT_SUBJECT.test(name.text)
+    ? `is named "${name.text}", which does not say of what that holds`
     : undefined;
 }
 
@@ -96,6 +107,7 @@ test("a test that is left out, sleeps, is misnamed or too long is found", async 
       'test.todo("d is e");',
       'test.concurrent.skipIf(x)("d is e", () => {});',
       'test("it should work", async () => {});',
+      'describe("g", () => { test("is h", () => {}); });',
       'test("f is g", async () => { await Bun.sleep(5); });',
       "await new Promise((resolve) => setTimeout(resolve, 5));",
       'import { setTimeout as sleep } from "node:timers/promises";',
@@ -111,9 +123,10 @@ test("a test that is left out, sleeps, is misnamed or too long is found", async 
     "tests/unit/a.test.ts:3 leaves out a test by test.todo",
     "tests/unit/a.test.ts:4 leaves out a test by test.concurrent.skipIf",
     'tests/unit/a.test.ts:5 is named "it should work", which is no statement',
-    "tests/unit/a.test.ts:6 sleeps by Bun.sleep",
-    "tests/unit/a.test.ts:7 sleeps by setTimeout",
-    "tests/unit/a.test.ts:9 is a test of 71 lines",
-    "tests/unit/a.test.ts:8 imports timers that sleep",
+    'tests/unit/a.test.ts:6 is named "is h", which does not say of what that holds',
+    "tests/unit/a.test.ts:7 sleeps by Bun.sleep",
+    "tests/unit/a.test.ts:8 sleeps by setTimeout",
+    "tests/unit/a.test.ts:10 is a test of 71 lines",
+    "tests/unit/a.test.ts:9 imports timers that sleep",
   ]);
 });

@@ -5,7 +5,7 @@ import { listFiles, ROOT } from "./source-tree.ts";
 const COLUMNS_MAX = 100;
 
 /** What can't be broken: the name of a test, a regular expression. */
-const UNBROKEN = /^\s*((test|describe)\(["'`].*\{|\/[^*/].*\/[a-z]*[;,]?)$/;
+const UNBROKEN = /^\s*((test|describe)\(["'`].*\{|["'`].*["'`],|\/[^*/].*\/[a-z]*[;,]?)$/;
 
 /** Written by programs, not by people. */
 const GENERATED = /(^|\/)package-lock\.json$/;

@@ -76,12 +76,12 @@ describe("three machines", () => {
     report = measureOrders();
   }, TIMEOUT_MS);
 
-  test("agree in every order, and on git's text where git merges all cleanly", () => {
+  test("three machines agree in every order, and on git's text where git merges all cleanly", () => {
     expect(report.clean).toBeGreaterThan(CLEAN_TRIPLES_MIN);
     expect(report.asGit).toBe(report.clean);
   });
 
-  test("come to one text in nearly all cases, whatever the order", () => {
+  test("three machines come to one text in nearly all cases, whatever the order", () => {
     expect(report.oneText / report.triples).toBeGreaterThan(0.9);
   });
 });

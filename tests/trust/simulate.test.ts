@@ -90,11 +90,11 @@ function findAll(): ReadonlyMap<Mutation, Promise<SeedLine>> {
   return results;
 }
 
-describe("a mistake is found:", () => {
+describe("planted mistakes", () => {
   let results: ReturnType<typeof findAll> | undefined;
   for (const mutation of MUTATIONS) {
     test(
-      mutation.name,
+      `a planted mistake is found: ${mutation.name}`,
       async () => {
         results ??= findAll();
         expect((await results.get(mutation))?.problems.length).toBeGreaterThan(0);

@@ -88,13 +88,13 @@ function pull(to: ReplicaDocument, from: ReplicaDocument, whole: boolean): void 
 }
 
 describe("what builds on something that is not held is missing", () => {
-  test("a predecessor of the same client", () => {
+  test("an update without a predecessor of the same client is missing it", () => {
     const structs = [item(insertion({ origin: [HELD, 9] }))];
     expect(admitForged({ sections: [{ client: NEW, clock: 1, structs }] })).toBe("missing");
     expect(admitForged({ sections: [{ client: HELD, clock: 14, structs }] })).toBe("missing");
   });
 
-  test("a gap inside of the update", () => {
+  test("an update with a gap inside is missing what it builds on", () => {
     const structs = [item(entry({})), bare(CONTENT.skip, 3), item(entry({ key: "other" }))];
     expect(admitForged({ sections: [{ client: NEW, clock: 0, structs }] })).toBe("missing");
   });
@@ -117,7 +117,7 @@ describe("what builds on something that is not held is missing", () => {
 });
 
 describe("what no replica writes is refused", () => {
-  test("roots, maps and nested types", () => {
+  test("roots, maps and nested types that no replica writes are refused", () => {
     const outside = "it writes outside the document's roots";
     expect(admitItems(insertion({ parent: "other" }))).toBe(outside);
     expect(admitItems({ ...entry({}), parent: "memories" })).toBe(outside);
@@ -129,7 +129,7 @@ describe("what no replica writes is refused", () => {
     expect(admitItems({ ...nested, parent: "claude_md" })).toContain("other than characters");
   });
 
-  test("anything but characters in the text", () => {
+  test("anything but characters in the text is refused", () => {
     const embed = { ref: CONTENT.embed, content: text('{"a":1}') };
     const format = {
       ref: CONTENT.format,
@@ -145,7 +145,7 @@ describe("what no replica writes is refused", () => {
     expect(admitItems(insertion({ content: text("a\0") }))).toContain("NUL");
   });
 
-  test("an entry outside of its client's own array, or put between others", () => {
+  test("an entry outside of its client's own array, or put between others, is refused", () => {
     const foreign = "an entry stands in another client's array";
     expect(admitItems({ ...entry({}), parent: `memories/${HELD}` })).toBe(foreign);
     const beside = { ref: CONTENT.any, content: values(ENTRY) };
@@ -154,7 +154,7 @@ describe("what no replica writes is refused", () => {
     expect(admitItems(entry({}), before)).toBe("an entry is not appended");
   });
 
-  test("neighbours in two roots, or in the wrong order", () => {
+  test("neighbours in two roots, or in the wrong order, are refused", () => {
     const torn = insertion({ origin: [NEW, 1], rightOrigin: [NEW, 2] });
     const message = "outside the document's roots";
     expect(admitItems(insertion({ origin: [HELD, 9] }), entry({}), torn)).toContain(message);
@@ -164,7 +164,7 @@ describe("what no replica writes is refused", () => {
     expect(admitItems(same)).toContain("before what is on its left");
   });
 
-  test("structures that continue another root than the held ones do", () => {
+  test("structures that continue another root than the held ones do are refused", () => {
     const structs = [item({ ...insertion({}), content: text("abcdef") })];
     const held = [item({ ref: CONTENT.any, parent: `memories/${HELD}`, content: values(1, 2, 3) })];
     const message = "outside the document's roots";
@@ -174,7 +174,7 @@ describe("what no replica writes is refused", () => {
     );
   });
 
-  test("references that run in a circle, or ahead", () => {
+  test("references that run in a circle, or ahead, are refused", () => {
     const circle = "refer to each other in a circle";
     const one = [item(insertion({ origin: [5, 0] }))];
     const other = [item(insertion({ origin: [NEW, 0] }))];
@@ -238,7 +238,7 @@ describe("what no replica writes is refused", () => {
 });
 
 describe("entries", () => {
-  test("of bad shapes are refused", () => {
+  test("entries of bad shapes are refused", () => {
     const shapes: [string, Readonly<Record<string, unknown>>][] = [
       ["key", { key: "" }],
       ["key", { key: 1 }],

@@ -130,7 +130,7 @@ describe("where an answer tells what is left", () => {
 });
 
 describe("a refusal", () => {
-  test("halves the share, and nobody comes back before Retry-After", () => {
+  test("a refusal halves the share, and nobody comes back before Retry-After", () => {
     const budget = told();
     const before = budget.share;
     budget.refused(7000, START, 0.5);
@@ -142,7 +142,7 @@ describe("a refusal", () => {
     expect(budget.notBefore("person", START + 7000)).toBeLessThanOrEqual(START + 7000);
   });
 
-  test("spreads machines that wait for the same moment", () => {
+  test("a refusal spreads machines that wait for the same moment", () => {
     const at = (fraction: number) => {
       const budget = told();
       budget.refused(7000, START, fraction);
@@ -195,7 +195,7 @@ describe("where nobody tells", () => {
 });
 
 describe("asking", () => {
-  test("takes under a third of a day, however long something goes on", () => {
+  test("asking takes under a third of a day, however long something goes on", () => {
     const budget = told();
     const times: number[] = [];
     let left = 10_000;
@@ -211,7 +211,7 @@ describe("asking", () => {
     expect(times.length).toBeLessThan(3000);
   });
 
-  test("is rare while nothing goes on", () => {
+  test("asking is rare while nothing goes on", () => {
     const budget = told();
     const later = START + HOUR_MS;
     expect(spend(budget, "ask", later, later + HOUR_MS).length).toBeLessThan(70);
@@ -224,7 +224,7 @@ describe("a restart", () => {
     return new Budget(record, now);
   };
 
-  test("forgets nothing that was spent", () => {
+  test("a restart forgets nothing that was spent", () => {
     const budget = told();
     spend(budget, "change", START, START + 50 * SECOND_MS);
     const now = START + 60 * SECOND_MS;
@@ -234,7 +234,7 @@ describe("a restart", () => {
     expect(again.share).toBe(budget.share);
   });
 
-  test("counts as spent what was held", () => {
+  test("a restart counts as spent what was held", () => {
     const again = restart(told(), START, 8);
     expect(again.view(START).map(({ remaining }) => remaining)).toEqual([52, 9992]);
     expect(spend(again, "change", START, START + 60 * SECOND_MS).length).toBeLessThan(50);
@@ -247,7 +247,7 @@ describe("a restart", () => {
     expect(again.notBefore("person", START + 10_000)).toBe(START + 60_000);
   });
 
-  test("with a clock that was set back stops nothing for longer than before", () => {
+  test("a restart with a clock that was set back stops nothing for longer than before", () => {
     const budget = told();
     spend(budget, "change", START, START + 45 * SECOND_MS);
     budget.refused(60_000, START + 45_000, 0);

@@ -22,20 +22,20 @@ function merged(base: string, steps: readonly string[]): string[] {
 describe("the same change in other steps", () => {
   const end = text("# Title", "", "new", "", "## Section", "", "body", "", "## End");
 
-  test("stands once where one machine put it before a blank line and one behind", () => {
+  test("the same change in other steps stands once where one machine put it before a blank line and one behind", () => {
     const base = text("# Title", "", "old", "", "## End");
     const between = text("# Title", "", "new", "", "## End");
     expect(merged(base, [between, end])).toEqual([end, end]);
   });
 
-  test("stands once where a line with words is the one that it stands before or behind", () => {
+  test("the same change in other steps stands once where a line with words is the one that it stands before or behind", () => {
     const base = text("# Title", "old", "- e", "last");
     const between = text("# Title", "new", "- e", "last");
     const after = text("# Title", "new", "- e", "x", "y", "- e", "last");
     expect(merged(base, [between, after])).toEqual([after, after]);
   });
 
-  test("stands once where it begins inside a code block that was begun before", () => {
+  test("the same change in other steps stands once where it begins inside a code block that was begun before", () => {
     const base = text("# Title", "npm i", "```", "end");
     const between = text("# Title", "", "```sh", "```", "end");
     const after = text("# Title", "", "```sh", "pnpm i", "pnpm build", "```", "end");
@@ -50,7 +50,7 @@ describe("the same change in other steps", () => {
     expect(mergeInSteps(base, [[other], [between, end]]).text).toBe(other);
   });
 
-  test("doubles no line of a thousand in files as people write them", () => {
+  test("the same change in other steps doubles no line of a thousand in files as people write them", () => {
     let [lines, doubled] = [0, 0];
     for (const { base, steps } of fileHistories().flatMap(stepsOf)) {
       const wanted = countLines(steps.at(-1) ?? "");
@@ -115,7 +115,7 @@ describe("a second clean-up changes nothing", () => {
 describe("lines that differ in their indentation alone", () => {
   const base = text("- list", "end");
 
-  test("are different lines, of a list or of code", () => {
+  test("lines that differ in their indentation alone are different lines, of a list or of code", () => {
     for (const [ours, theirs] of [
       [
         ["- a", "- b"],
@@ -138,7 +138,7 @@ describe("lines that differ in their indentation alone", () => {
     }
   });
 
-  test("stay both beside lines that are equal", () => {
+  test("lines that differ in their indentation alone stay both beside lines that are equal", () => {
     const ours = text("- list", "- a", "- b", "- c", "end");
     const theirs = text("- list", "- a", "  - b", "- c", "end");
     const { text: one } = mergeOnTwoMachines({ name: "", base, ours, theirs });

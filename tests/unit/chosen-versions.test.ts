@@ -72,7 +72,7 @@ describe("the blank lines that came with lines", () => {
     ],
   ];
   for (const [name, before, shown, save, theirs] of texts) {
-    test(`go and come with them: ${name}`, () => {
+    test(`the blank lines that came with lines go and come with them: ${name}`, () => {
       const document = saved(before, shown, save);
       expect(listTextConflicts(document)).not.toEqual([]);
       expect(choose(document, HERE)).toBe(save);
@@ -80,7 +80,7 @@ describe("the blank lines that came with lines", () => {
     });
   }
 
-  test("stay where somebody has put further ones, or lines between", () => {
+  test("the blank lines that came with lines stay where somebody has put further ones, or lines between", () => {
     const document = saved("A\n\nB\n", "A\n\nX\n\nB\n", "A\n\nB\n");
     document.setContent("A\n\n\nX\n\n\nB\n", NOW);
     expect(choose(document, HERE)).toBe("A\n\n\n\nB\n");
@@ -90,14 +90,14 @@ describe("the blank lines that came with lines", () => {
     expect(choose(document, HERE)).toBe("A\nB\n\nC\n");
   });
 
-  test("that part what stays are never taken along", () => {
+  test("the blank lines that came with lines that part what stays are never taken along", () => {
     const document = saved("A\n\nX\n\nB\n", "A\n\nB\n", "A\n\nnew\n\nX\n\nmore\n\nB\n");
     expect(choose(document, OTHERS)).toBe("A\n\nnew\n\nmore\n\nB\n");
     const close = saved("A\nX\nB\n", "A\nB\n", "A\nnew\n\nX\nmore\nB\n");
     expect(choose(close, OTHERS)).toBe("A\nnew\n\nmore\nB\n");
   });
 
-  test("stay between what others brought and what a save has put beside it", () => {
+  test("the blank lines that came with lines stay between what others brought and what a save has put beside it", () => {
     const [before, shown] = ["A\nB\n\nC\n", "A\n\nX\n\nC\n"];
     const document = saved(before, shown, "A\nB\n\nmine\n\nC\n");
     expect(document.content()).toBe("A\nB\n\nmine\n\nX\n\nC\n");
@@ -105,14 +105,14 @@ describe("the blank lines that came with lines", () => {
     expect(choose(document, OTHERS)).toBe(shown);
   });
 
-  test("are not fewer than before where a save brings lines back on both sides of one", () => {
+  test("the blank lines that came with lines are not fewer than before where a save brings lines back on both sides of one", () => {
     const [before, shown] = ["A\n\nX\n\nY\nB\n", "A\n\n\nB\n"];
     const document = saved(before, shown, before);
     expect(document.content()).toBe(before);
     expect(choose(document, OTHERS)).toBe(shown);
   });
 
-  test("are those that one side had, whichever version is chosen", () => {
+  test("the blank lines that came with lines are those that one side had, whichever version is chosen", () => {
     fc.assert(
       fc.property(anyChange(), fc.boolean(), ({ less, more, own }, isAddition) => {
         const [before, shown] = isAddition ? [less, more] : [more, less];

@@ -38,7 +38,7 @@ describe("compiled statements", () => {
     expect(await texts(db, 2)).toEqual([{ text: "two" }]);
   });
 
-  test("are refused at once outside of one", async () => {
+  test("compiled statements are refused at once outside of one", async () => {
     const { db } = newDatabase();
     expect(() => add.now(db, 1, "one")).toThrow("inside a write transaction only");
     let kept: Db | undefined;
@@ -49,7 +49,7 @@ describe("compiled statements", () => {
     expect(await texts(db, 0)).toEqual([]);
   });
 
-  test("of others wait for the end of a transaction", async () => {
+  test("compiled statements of others wait for the end of a transaction", async () => {
     const { db } = newDatabase();
     let other: Promise<unknown> | undefined;
     await writeTransaction(db, async (inside) => {
@@ -61,7 +61,7 @@ describe("compiled statements", () => {
     expect(await other).toEqual([{ text: "one" }, { text: "two" }]);
   });
 
-  test("that throw leave nothing of their savepoint, or of their transaction", async () => {
+  test("compiled statements that throw leave nothing of their savepoint, or of their transaction", async () => {
     const { db } = newDatabase();
     const failed = await failureOf(() =>
       writeTransaction(db, async (inside) => {
@@ -79,7 +79,7 @@ describe("compiled statements", () => {
     expect(await texts(db, 0)).toEqual([]);
   });
 
-  test("that find the file damaged say so, as others do", async () => {
+  test("compiled statements that find the file damaged say so, as others do", async () => {
     const corrupt = Object.assign(new Error("disk image is malformed"), { code: "SQLITE_CORRUPT" });
     const { db, damage } = newDatabase((sql) => {
       if (sql.startsWith("select")) throw corrupt;

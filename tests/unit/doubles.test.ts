@@ -63,14 +63,14 @@ describe("the same change on two machines", () => {
     expect(mergedText(base, changed, changed)).toBe(changed);
   });
 
-  test("is cleaned up beside other changes of either machine", () => {
+  test("the same change on two machines is cleaned up beside other changes of either machine", () => {
     const base = text("one", "two", "three", "four", "five");
     const ours = text("1", "two", "same", "three", "four", "five");
     const theirs = text("one", "two", "same", "three", "four", "5");
     expect(mergedText(base, ours, theirs)).toBe(text("1", "two", "same", "three", "four", "5"));
   });
 
-  test("stands once where one machine added more", () => {
+  test("the same change on two machines stands once where one machine added more", () => {
     const base = text("one", "two");
     const ours = text("one", "a", "b", "two");
     const theirs = text("one", "a", "b", "", "c", "two");
@@ -86,7 +86,7 @@ describe("the same change on two machines", () => {
 });
 
 describe("different changes at one place", () => {
-  test("of one line both stay and are a conflict", () => {
+  test("different changes at one place of one line both stay and are a conflict", () => {
     const [base, ours, theirs] = [
       text("a", "b", "c"),
       text("a", "mine", "c"),
@@ -102,20 +102,20 @@ describe("different changes at one place", () => {
     ]);
   });
 
-  test("that only insert are no conflict", () => {
+  test("different changes at one place that only insert are no conflict", () => {
     const [base, ours, theirs] = [text("a", "c"), text("a", "mine", "c"), text("a", "no", "c")];
     expect(mergedText(base, ours, theirs)).toBe(text("a", "mine", "no", "c"));
     expect(conflictsOf(base, ours, theirs)).toEqual([]);
   });
 
-  test("keep what is common to both once, and their order", () => {
+  test("different changes at one place keep what is common to both once, and their order", () => {
     const base = text("a", "z");
     const ours = text("a", "first", "mine", "last", "z");
     const theirs = text("a", "first", "theirs", "last", "z");
     expect(mergedText(base, ours, theirs)).toBe(text("a", "first", "mine", "theirs", "last", "z"));
   });
 
-  test("with less than half in common stay as they are", () => {
+  test("different changes at one place with less than half in common stay as they are", () => {
     const [ours, theirs] = [
       ["x", "m1", "m2"],
       ["x", "t1", "t2"],
@@ -125,7 +125,7 @@ describe("different changes at one place", () => {
     );
   });
 
-  test("are not alike because of their blank lines and fences", () => {
+  test("different changes at one place are not alike because of their blank lines and fences", () => {
     const [ours, theirs] = [
       ["", "```", "", "mine", "", "```", ""],
       ["", "```", "", "no", "", "```", ""],
@@ -182,25 +182,25 @@ describe("two texts seeded at the same time", () => {
     return agreedText([server, doc]);
   }
 
-  test("equal ones become one", () => {
+  test("two equal texts seeded at the same time become one", () => {
     const seed = text("# Title", "", "one", "", "```", "code", "```");
     expect(mergeSeeds(seed, seed)).toBe(seed);
   });
 
-  test("like ones become one that holds the lines of both", () => {
+  test("two like texts seeded at the same time become one that holds the lines of both", () => {
     const one = text("# Title", "", "one", "two", "", "three");
     const other = text("# Title", "", "one", "2", "", "three");
     expect(mergeSeeds(one, other)).toBe(text("# Title", "", "one", "two", "2", "", "three"));
   });
 
-  test("different ones stand one behind the other", () => {
+  test("two different texts seeded at the same time stand one behind the other", () => {
     const [one, other] = [text("# One", "", "a"), text("# Other", "", "b")];
     expect(mergeSeeds(one, other)).toBe(one + other);
   });
 });
 
 describe("a file edit that meets lines merged since its base", () => {
-  test("adds no line that is there already", () => {
+  test("a file edit that meets lines merged since its base adds no line that is there already", () => {
     const doc = documentOf(text("one", "two"));
     const base = captureText(textOf(doc));
     const known = stateOf(doc);
@@ -218,15 +218,15 @@ describe("a file edit that meets lines merged since its base", () => {
 });
 
 describe("last lines without a line break", () => {
-  test("that two machines changed differently stand on two lines", () => {
+  test("last lines without a line break that two machines changed differently stand on two lines", () => {
     expect(mergedText("one\ntwo", "one\nmine", "one\ntheirs")).toBe("one\nmine\ntheirs");
   });
 
-  test("that two machines changed alike stand once", () => {
+  test("last lines without a line break that two machines changed alike stand once", () => {
     expect(mergedText("one\ntwo", "one\nnew", "one\nnew")).toBe("one\nnew");
   });
 
-  test("cost no document its client id", () => {
+  test("last lines without a line break cost no document its client id", () => {
     const server = documentOf("one\ntwo");
     const [mine, theirs] = [replicaOf(server, 11), replicaOf(server, 22)];
     const agreed = stateOf(server);
@@ -239,7 +239,7 @@ describe("last lines without a line break", () => {
 });
 
 describe("machines that clean up while they are apart", () => {
-  test("do not each drop the copy that the other keeps", () => {
+  test("machines that clean up while they are apart do not each drop the copy that the other keeps", () => {
     const server = documentOf(text("one", "two"));
     const agreed = stateOf(server);
     const [first, third, second] = [11, 22, 33].map((id) => replicaOf(server, id)) as Docs;
@@ -257,7 +257,7 @@ describe("machines that clean up while they are apart", () => {
     expect(lines.filter((line) => line.startsWith("same"))).toEqual(["same", "same too"]);
   });
 
-  test("leave a copy of every line, whoever heard of whom", () => {
+  test("machines that clean up while they are apart leave a copy of every line, whoever heard of whom", () => {
     const machine = fc.nat(3);
     const pulls = fc.array(fc.record({ by: machine, of: machine }), { maxLength: 8 });
     fc.assert(
@@ -351,7 +351,7 @@ describe("whatever two machines do", () => {
 });
 
 describe("the ids since a state", () => {
-  test("are those of known clients that went on, and all of new clients", () => {
+  test("the ids since a state are those of known clients that went on, and all of new clients", () => {
     const before = new Map([
       [1, 10],
       [2, 5],

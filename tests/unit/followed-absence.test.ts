@@ -25,7 +25,7 @@ describe("a file that git takes away or empties", () => {
     return pair;
   }
 
-  test("by a branch switch deletes nothing, and comes back by the merge", async () => {
+  test("a file that git takes away or empties by a branch switch deletes nothing, and comes back by the merge", async () => {
     const { a, b } = await untracked();
     await lab.run(a, "checkout", "-qb", "feature");
     await lab.commit(a, START);
@@ -49,7 +49,7 @@ describe("a file that git takes away or empties", () => {
     expect(await b.doc()).toContain("Of a.");
   });
 
-  test("by a stash of what is untracked, or a clean, deletes nothing", async () => {
+  test("a file that git takes away or empties by a stash of what is untracked, or a clean, deletes nothing", async () => {
     const { a, b } = await untracked();
     await lab.run(a, "stash", "-qu");
     await a.settleAfterGrace();
@@ -66,7 +66,7 @@ describe("a file that git takes away or empties", () => {
     expect(b.file()).toBe(MORE);
   });
 
-  test("by a rename that changes the case of its name deletes nothing", async () => {
+  test("a file that git takes away or empties by a rename that changes the case of its name deletes nothing", async () => {
     const { a, b } = await untracked();
     await lab.git.write(join(a.dir, "claude.md"), a.file());
     a.remove();
@@ -75,7 +75,7 @@ describe("a file that git takes away or empties", () => {
     expect(b.file()).toBe(START);
   });
 
-  test("is emptied by nobody where another commit is checked out than before", async () => {
+  test("a file that git takes away or empties is emptied by nobody where another commit is checked out than before", async () => {
     const { a, b } = await untracked();
     await lab.run(a, "commit", "-q", "--allow-empty", "-m", "x");
     await lab.git.write(join(a.dir, FILE), "");
@@ -85,7 +85,7 @@ describe("a file that git takes away or empties", () => {
     expect(a.status.note).toContain("is empty since git moved");
   });
 
-  test("is emptied by a person where git has not moved, after the grace", async () => {
+  test("a file that git takes away or empties is emptied by a person where git has not moved, after the grace", async () => {
     const { a, b } = await untracked();
     a.pass(60_000);
     await lab.git.write(join(a.dir, FILE), "");
@@ -117,7 +117,7 @@ describe("what git sets aside of a tracked file", () => {
     expect(told[0]?.versions.map(({ text }) => text)).toEqual(["", "\nOne more.\n"]);
   }
 
-  test("by a stash stays elsewhere, and is settled when it comes back", async () => {
+  test("what git sets aside of a tracked file by a stash stays elsewhere, and is settled when it comes back", async () => {
     const pair = await saved();
     const { a, b } = pair;
     await lab.run(a, "stash", "-q");
@@ -133,7 +133,7 @@ describe("what git sets aside of a tracked file", () => {
     expect(await b.doc()).toBe(START);
   });
 
-  test("by a commit on another branch stays, and comes once with the merge", async () => {
+  test("what git sets aside of a tracked file by a commit on another branch stays, and comes once with the merge", async () => {
     const pair = await saved();
     const { a, b } = pair;
     await lab.run(a, "checkout", "-qb", "feature");
@@ -150,7 +150,7 @@ describe("what git sets aside of a tracked file", () => {
     expect(await b.conflicts()).toEqual([]);
   });
 
-  test("stays while a pull brings others' changes beside it", async () => {
+  test("what git sets aside of a tracked file stays while a pull brings others' changes beside it", async () => {
     const { a, b } = await saved();
     await lab.git.run(lab.git.folder, "clone", "-q", "origin.git", "third");
     await lab.git.commit(lab.git.path("third"), { [FILE]: `Of a stranger.\n\n${START}` });
@@ -167,7 +167,7 @@ describe("what git sets aside of a tracked file", () => {
     expect(await b.conflicts()).toEqual([]);
   });
 
-  test("is not written back beneath the stash where memsync may write", async () => {
+  test("what git sets aside of a tracked file is not written back beneath the stash where memsync may write", async () => {
     const { a, b } = await saved();
     await a.follow({ write: true });
     await lab.run(a, "stash", "-q");
@@ -239,7 +239,7 @@ describe("what git sets aside of a tracked file", () => {
     expect((await b.conflicts()).map(({ kind }) => kind)).toContain("set-aside");
   });
 
-  test("comes back as text where it was a deletion, by a stash or by hand", async () => {
+  test("what git sets aside of a tracked file comes back as text where it was a deletion, by a stash or by hand", async () => {
     const { a, b } = await lab.pair({ [FILE]: MORE });
     await a.save(START);
     await exchange([a, b]);
@@ -256,7 +256,7 @@ describe("what git sets aside of a tracked file", () => {
     expect([await a.doc(), await b.doc()]).toEqual([MORE, MORE]);
   });
 
-  test("is taken back everywhere by who checks the commit out again", async () => {
+  test("what git sets aside of a tracked file is taken back everywhere by who checks the commit out again", async () => {
     const { a, b } = await saved();
     await lab.run(a, "checkout", "-q", "--", FILE);
     await a.settle();
@@ -266,7 +266,7 @@ describe("what git sets aside of a tracked file", () => {
 });
 
 describe("a file that was made anew after it was gone", () => {
-  test("keeps what the document has, and that is told", async () => {
+  test("a file that was made anew after it was gone keeps what the document has, and that is told", async () => {
     const { a, b } = await lab.pair({ "README.md": "x\n" });
     await a.save(START);
     await exchange([a, b]);
@@ -282,7 +282,7 @@ describe("a file that was made anew after it was gone", () => {
     expect(a.file()).toBe(await a.doc());
   });
 
-  test("brings back what others have deleted meanwhile, and that is told", async () => {
+  test("a file that was made anew after it was gone brings back what others have deleted meanwhile, and that is told", async () => {
     const { a, b } = await lab.pair({ "README.md": "x\n" });
     await a.save(START);
     await b.save(START);
@@ -319,7 +319,7 @@ describe("a file that was made anew after it was gone", () => {
     expect([a.file(), await b.conflicts()]).toEqual([without, []]);
   });
 
-  test("by a command shows others' lines as new as they are", async () => {
+  test("a file that was made anew after it was gone by a command shows others' lines as new as they are", async () => {
     const { a, b } = await lab.pair({ "README.md": "x\n" });
     await a.save(START);
     await exchange([a, b]);

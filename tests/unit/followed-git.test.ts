@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => lab.end());
 
 describe("a tracked file", () => {
-  test("that a commit changes and another changes back is as the second left it", async () => {
+  test("a tracked file that a commit changes and another changes back is as the second left it", async () => {
     const { a, b } = await lab.pair({ [FILE]: START });
     await lab.commit(a, MORE);
     await a.settle();
@@ -31,7 +31,7 @@ describe("a tracked file", () => {
     expect(await b.doc()).toBe(START);
   });
 
-  test("that is reverted by somebody without memsync is so everywhere after a pull", async () => {
+  test("a tracked file that is reverted by somebody without memsync is so everywhere after a pull", async () => {
     const { a, b } = await lab.pair({ [FILE]: START });
     await lab.commit(a, MORE);
     await a.settle();
@@ -48,7 +48,7 @@ describe("a tracked file", () => {
     expect([await a.doc(), await b.doc()]).toEqual([START, START]);
   });
 
-  test("of an older clone, or reset to an older commit, changes nothing by itself", async () => {
+  test("a tracked file of an older clone, or reset to an older commit, changes nothing by itself", async () => {
     const { a, b } = await lab.pair({ [FILE]: START });
     await lab.commit(a, MORE);
     await a.settle();
@@ -95,7 +95,7 @@ describe("a tracked file", () => {
     expect(await b.doc()).toBe(`${START}\nOne more, again.\n`);
   });
 
-  test("that a squash merge brings is an edit", async () => {
+  test("a tracked file that a squash merge brings is an edit", async () => {
     const { a } = await lab.pair({ [FILE]: START });
     await lab.run(a, "checkout", "-qb", "feature");
     await lab.commit(a, MORE);
@@ -107,7 +107,7 @@ describe("a tracked file", () => {
     expect(await a.doc()).toBe(`${MORE}\nAnd another.\n`);
   });
 
-  test("of a forced pull changes nothing by itself, and what the document lacks is told", async () => {
+  test("a tracked file of a forced pull changes nothing by itself, and what the document lacks is told", async () => {
     const { a, b } = await lab.pair({ [FILE]: START });
     await lab.commit(a, MORE);
     await a.settle();
@@ -127,7 +127,7 @@ describe("a tracked file", () => {
     expect(await a.doc()).toContain("One more.");
   });
 
-  test("of a forced push that is pulled by a rebase keeps what it lacks, and that is told", async () => {
+  test("a tracked file of a forced push that is pulled by a rebase keeps what it lacks, and that is told", async () => {
     const { a, b } = await lab.pair({ [FILE]: START });
     await lab.commit(a, MORE);
     await a.settle();
@@ -169,7 +169,7 @@ describe("a tracked file", () => {
     expect(await b.conflicts()).toEqual([]);
   });
 
-  test("that is reset and committed anew at once keeps what was there before, and that is told", async () => {
+  test("a tracked file that is reset and committed anew at once keeps what was there before, and that is told", async () => {
     const { a, b } = await lab.pair({ [FILE]: START });
     await lab.commit(a, MORE);
     await a.settle();
@@ -243,7 +243,7 @@ describe("a tracked file", () => {
     expect(await inner.doc()).toBe(START);
   });
 
-  test("that two machines merge by git, too, has each line once", async () => {
+  test("a tracked file that two machines merge by git, too, has each line once", async () => {
     const { a, b } = await lab.pair({ [FILE]: START });
     await lab.commit(a, `Of a.\n\n${START}`);
     await a.settle();

@@ -69,7 +69,7 @@ async function expectAll(text: string): Promise<void> {
 }
 
 describe("a symbolic link", () => {
-  test("to another file of the folder stands for that file, which is written", async () => {
+  test("a symbolic link to another file of the folder stands for that file, which is written", async () => {
     await writeFile(at(a, OTHER), TEXT);
     await symlink(OTHER, at(a, FILE));
     await a.follow();
@@ -87,7 +87,7 @@ describe("a symbolic link", () => {
     expect(lstatSync(at(a, FILE)).isSymbolicLink()).toBe(true);
   });
 
-  test("to a file below the folder is followed there", async () => {
+  test("a symbolic link to a file below the folder is followed there", async () => {
     mkdirSync(at(a, "docs"));
     await writeFile(at(a, "docs/guide.md"), TEXT);
     await symlink("docs/guide.md", at(a, FILE));
@@ -124,7 +124,7 @@ describe("a symbolic link", () => {
     }
   });
 
-  test("to nothing yet has its target made, where that is agreed", async () => {
+  test("a symbolic link to nothing yet has its target made, where that is agreed", async () => {
     await symlink(OTHER, at(a, FILE));
     await b.follow();
     await b.save(TEXT);
@@ -134,7 +134,7 @@ describe("a symbolic link", () => {
     expect(readlinkSync(at(a, FILE))).toBe(OTHER);
   });
 
-  test("that takes the place of the file goes on with the text it leads to", async () => {
+  test("a symbolic link that takes the place of the file goes on with the text it leads to", async () => {
     await start();
     renameSync(at(a, FILE), at(a, OTHER));
     await symlink(OTHER, at(a, FILE));
@@ -145,7 +145,7 @@ describe("a symbolic link", () => {
     expect(await a.conflicts()).toEqual([]);
   });
 
-  test("to a text that stood beside it keeps what the document has, and that is told", async () => {
+  test("a symbolic link to a text that stood beside it keeps what the document has, and that is told", async () => {
     await start();
     await a.save("# Agents\n\nAsk first.\n", OTHER);
     rmSync(at(a, FILE));
@@ -195,7 +195,7 @@ describe("a second file", () => {
     expect(await a.doc()).toBe(TEXT);
   });
 
-  test("that imports the other and says nothing else does not count", async () => {
+  test("a second file that imports the other and says nothing else does not count", async () => {
     await writeFile(at(a, FILE), POINTER);
     await writeFile(at(a, OTHER), TEXT);
     await a.follow();
@@ -206,7 +206,7 @@ describe("a second file", () => {
     expect(await a.doc()).toBe(TEXT);
   });
 
-  test("of which the document has the text counts, on a machine that comes later", async () => {
+  test("a second file of which the document has the text counts, on a machine that comes later", async () => {
     await start(OTHER);
     const c = await machine("c");
     await writeFile(at(c, FILE), "# Claude\n\nSee AGENTS.md.\n");
@@ -225,7 +225,7 @@ describe("a second file", () => {
     expect(await a.doc()).toBe(TEXT);
   });
 
-  test("does not take the place of one that is deleted, unless it holds the same", async () => {
+  test("a second file does not take the place of one that is deleted, unless it holds the same", async () => {
     await start();
     await a.save("# Agents\n\nAsk first.\n", OTHER);
     rmSync(at(a, FILE));
@@ -247,7 +247,7 @@ describe("a file that is renamed", () => {
     [OTHER, FILE],
     [FILE, ".claude/CLAUDE.md"],
   ] as const) {
-    test(`and edited at once is an edit under its new name: ${from} to ${to}`, async () => {
+    test(`a file that is renamed and edited at once is an edit under its new name: ${from} to ${to}`, async () => {
       await start(from);
       mkdirSync(at(a, ".claude"), { recursive: true });
       renameSync(at(a, from), at(a, to));
@@ -279,7 +279,7 @@ describe("a file that is renamed", () => {
     await expectAll(EDITED);
   });
 
-  test("and has another text keeps what the document has, and that is told", async () => {
+  test("a file that is renamed and has another text keeps what the document has, and that is told", async () => {
     await start();
     rmSync(at(a, FILE));
     await writeFile(at(a, OTHER), "# Agents\n\nAsk first.\n");
@@ -292,7 +292,7 @@ describe("a file that is renamed", () => {
     expect((await b.conflicts()).map(({ kind }) => kind)).toEqual(["renewed"]);
   });
 
-  test("and leaves a word of where it went is followed there", async () => {
+  test("a file that is renamed and leaves a word of where it went is followed there", async () => {
     await start();
     renameSync(at(a, FILE), at(a, OTHER));
     await a.save(POINTER);
@@ -304,7 +304,7 @@ describe("a file that is renamed", () => {
     await expectAll(EDITED);
   });
 
-  test("by a copy, after which it refers to that, is followed there", async () => {
+  test("a file that is renamed by a copy, after which it refers to that, is followed there", async () => {
     await start();
     await a.save(TEXT, OTHER);
     await a.save(POINTER);
@@ -312,7 +312,7 @@ describe("a file that is renamed", () => {
     await expectAll(TEXT);
   });
 
-  test("and written anew under its old name is an edit there, when that is the same text", async () => {
+  test("a file that is renamed and written anew under its old name is an edit there, when that is the same text", async () => {
     await start();
     await a.save(TEXT, OTHER);
     await a.save(EDITED);
@@ -320,7 +320,7 @@ describe("a file that is renamed", () => {
     await expectAll(EDITED);
   });
 
-  test("to one of two new names is asked about", async () => {
+  test("a file that is renamed to one of two new names is asked about", async () => {
     await start();
     rmSync(at(a, FILE));
     mkdirSync(at(a, ".claude"));
@@ -345,7 +345,7 @@ describe("a tracked file that git renames", () => {
     return { c, d };
   }
 
-  test("and a person edits is an edit, here and where it is pulled", async () => {
+  test("a tracked file that git renames and a person edits is an edit, here and where it is pulled", async () => {
     const { c, d } = await clones();
     await git.run(c.dir, "mv", FILE, OTHER);
     await writeFile(at(c, OTHER), EDITED);
@@ -366,7 +366,7 @@ describe("a tracked file that git renames", () => {
     expect(await c.doc()).toBe(TEXT);
   });
 
-  test("by a commit of a stranger is an edit", async () => {
+  test("a tracked file that git renames by a commit of a stranger is an edit", async () => {
     const { c, d } = await clones();
     const stranger = git.path("first");
     await git.run(stranger, "mv", FILE, OTHER);
@@ -379,7 +379,7 @@ describe("a tracked file that git renames", () => {
     expect(await d.doc()).toBe(EDITED);
   });
 
-  test("on another branch is left alone, and nothing is changed by the way back", async () => {
+  test("a tracked file that git renames on another branch is left alone, and nothing is changed by the way back", async () => {
     const { c } = await clones();
     await git.run(c.dir, "checkout", "-q", "-b", "feature");
     await git.run(c.dir, "mv", FILE, OTHER);

@@ -44,7 +44,7 @@ describe("what a pull brings together", () => {
 
   const BLOCK = "\n```bash\nmake deploy\n```\n";
 
-  test("has a block whole that has lines in common with one that was told", async () => {
+  test("what a pull brings together has a block whole that has lines in common with one that was told", async () => {
     const { a, b } = await told(`${START}${BLOCK}`);
     const text = `${START}${BLOCK}\n\`\`\`bash\nmake lint\n\`\`\`\n`;
     await strangerCommits(text);
@@ -53,7 +53,7 @@ describe("what a pull brings together", () => {
     expect([await a.doc(), await b.doc()]).toEqual([text, text]);
   });
 
-  test("removes what was told and a later commit took away", async () => {
+  test("what a pull brings together removes what was told and a later commit took away", async () => {
     const { a, b } = await told(MORE);
     await strangerCommits(START);
     await pull(b);
@@ -63,7 +63,7 @@ describe("what a pull brings together", () => {
     expect([await a.doc(), await b.doc()]).toEqual([START, START]);
   });
 
-  test("removes what somebody dropped when they merged", async () => {
+  test("what a pull brings together removes what somebody dropped when they merged", async () => {
     const { a, b } = await told(MORE);
     await lab.commit(b, `Of b.\n\n${START}`);
     await b.settle();
@@ -79,7 +79,7 @@ describe("what a pull brings together", () => {
     expect(await a.doc()).toBe(`Of b.\n\n${START}`);
   });
 
-  test("does not bring back what its author has removed since, however much came after", async () => {
+  test("what a pull brings together does not bring back what its author has removed since, however much came after", async () => {
     const { a, b } = await told(MORE);
     await a.save(START);
     await exchange([a, b]);

@@ -24,7 +24,7 @@ test("free pages go back to the disk under Bun", async () => {
   expect(after).toBeLessThan(100_000);
 });
 
-test("and under Node", async () => {
+test("free pages go back to the disk under Node", async () => {
   const built = await Bun.build({
     entrypoints: [PROGRAM],
     target: "node",

@@ -60,7 +60,7 @@ function failToSet(store: Store, key: string, value: string, name = "a"): Promis
 }
 
 describe("the full-text index", () => {
-  test("is written at the end of a commit, once for each row that has changed", async () => {
+  test("the full-text index is written at the end of a commit, once for each row that has changed", async () => {
     const { temp, indexed, all } = await watchedStore();
     await setMemory(temp.store, "k", "oldest");
     indexed.length = 0;
@@ -79,7 +79,7 @@ describe("the full-text index", () => {
     await checkFullText(temp);
   });
 
-  test("holds nothing of a write that threw, and all of the others of its commit", async () => {
+  test("the full-text index holds nothing of a write that threw, and all of the others of its commit", async () => {
     const { temp } = await watchedStore();
     await setMemory(temp.store, "k", "first");
     const outcomes = await Promise.allSettled([
@@ -100,7 +100,7 @@ describe("the full-text index", () => {
     await checkFullText(temp);
   });
 
-  test("follows a row whose id goes over to another key within one commit", async () => {
+  test("the full-text index follows a row whose id goes over to another key within one commit", async () => {
     const { temp } = await watchedStore();
     await setMemory(temp.store, "k", "former");
     await Promise.all([deleteMemory(temp.store, "k"), setMemory(temp.store, "l", "latter", "b")]);
@@ -109,7 +109,7 @@ describe("the full-text index", () => {
     await checkFullText(temp);
   });
 
-  test("says what the rows say after any writes, deletions and failures in any commits", async () => {
+  test("the full-text index says what the rows say after any writes, deletions and failures in any commits", async () => {
     const { temp } = await watchedStore();
     const step = fc.record({
       kind: fc.constantFrom("set", "set", "delete", "fail"),
@@ -140,7 +140,7 @@ describe("the full-text index", () => {
     await fc.assert(property, { numRuns: 60 });
   });
 
-  test("that triggers have written is taken over and followed", async () => {
+  test("the full-text index that triggers have written is taken over and followed", async () => {
     const folder = mkdtempSync(join(tmpdir(), "memsync-triggers-"));
     const database = await openDatabase<ReplicaTables>({ path: join(folder, "replica.db") });
     const step = replicaMigrations.findIndex(({ name }) => name.endsWith("full-text-by-commit"));

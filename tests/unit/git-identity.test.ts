@@ -356,7 +356,7 @@ describe("a repository at a host that everybody knows", () => {
     return identity;
   }
 
-  test("is one project in any case of letters, and has its former name beside it", async () => {
+  test("a repository at a host that everybody knows is one project in any case of letters, and has its former name beside it", async () => {
     const lower = await identityOf(await cloneOf("lower", "https://github.com/acme/widget.git"));
     const upper = await identityOf(await cloneOf("upper", "git@github.com:Acme/Widget.git"));
     expect(upper.projectId).toBe(lower.projectId);
@@ -371,7 +371,7 @@ describe("a repository at a host that everybody knows", () => {
     expect(upper.formerId).toBe<string | undefined>(FORMER);
   });
 
-  test("is the same behind a mirror that one machine alone goes by", async () => {
+  test("a repository at a host that everybody knows is the same behind a mirror that one machine alone goes by", async () => {
     const url = "https://github.com/acme/mirrored.git";
     const plain = await identityOf(await cloneOf("plain", url));
     const mirror = "url.https://mirror.example.com/gh/.insteadOf";

@@ -39,12 +39,12 @@ describe("which files are tracked", () => {
     expect(await fileStanding(none, sandbox.path("bare-folder", NAME))).toEqual({ kind: "no-git" });
   });
 
-  test("a committed file on the default branch", async () => {
+  test("a committed file on the default branch is tracked", async () => {
     const folder = await repository("committed", { [NAME]: "text" });
     expect(await told(folder)).toBe("tracked, on default, main of main");
   });
 
-  test("a file in the index only", async () => {
+  test("a file in the index only is tracked", async () => {
     const folder = await repository("index-only", { "README.md": "" });
     await sandbox.write(`${folder}/${NAME}`, "text");
     expect(await told(folder)).toBe("untracked");
@@ -52,20 +52,20 @@ describe("which files are tracked", () => {
     expect(await told(folder)).toBe("tracked, on default, main of main");
   });
 
-  test("a file that is meant to be added", async () => {
+  test("a file that is meant to be added is tracked", async () => {
     const folder = await repository("intent", { "README.md": "" });
     await sandbox.write(`${folder}/${NAME}`, "text");
     await run(folder, "add", "-N", NAME);
     expect(await told(folder)).toBe("tracked, on default, main of main");
   });
 
-  test("a file in HEAD only, after git rm --cached", async () => {
+  test("a file in HEAD only, after git rm --cached, is tracked", async () => {
     const folder = await repository("head-only", { [NAME]: "text" });
     await run(folder, "rm", "-q", "--cached", NAME);
     expect(await told(folder)).toBe("tracked, on default, main of main");
   });
 
-  test("a file in the tree of another branch's HEAD only", async () => {
+  test("a file in the tree of another branch's HEAD only is tracked", async () => {
     const folder = await repository("side-head", { "README.md": "" });
     await run(folder, "checkout", "-q", "-b", "side");
     await commit(folder, { [NAME]: "text" });
@@ -73,7 +73,7 @@ describe("which files are tracked", () => {
     expect(await told(folder)).toBe("tracked, elsewhere, side of main");
   });
 
-  test("a file on the default branch only, seen from an old branch", async () => {
+  test("a file on the default branch only, seen from an old branch, is tracked", async () => {
     const folder = await repository("old-branch", { "README.md": "" });
     await run(folder, "branch", "old");
     await commit(folder, { [NAME]: "text" });
@@ -83,7 +83,7 @@ describe("which files are tracked", () => {
     expect(await told(folder)).toBe("tracked, elsewhere, detached of main");
   });
 
-  test("a file on origin's default branch only", async () => {
+  test("a file on origin's default branch only is tracked once fetched", async () => {
     const source = await repository("ahead", { "README.md": "" });
     const clone = sandbox.path("behind");
     await run(sandbox.folder, "clone", "-q", source, clone);
@@ -186,7 +186,7 @@ describe("which files are tracked", () => {
 });
 
 describe("which branch is the default", () => {
-  test("the one of origin/HEAD, though there is a main", async () => {
+  test("the default branch is the one of origin/HEAD, though there is a main", async () => {
     const source = await repository("head-source", { [NAME]: "text" });
     await run(source, "checkout", "-q", "-b", "develop");
     const clone = sandbox.path("head-clone");
@@ -198,7 +198,7 @@ describe("which branch is the default", () => {
     expect(await told(clone)).toBe("tracked, on default, main of main");
   });
 
-  test("else main, else master, here or on origin", async () => {
+  test("without origin/HEAD the default branch is main, else master, here or on origin", async () => {
     const folder = await repository("usual", { [NAME]: "text" });
     await run(folder, "branch", "master");
     await run(folder, "checkout", "-q", "-b", "side");
@@ -213,7 +213,7 @@ describe("which branch is the default", () => {
     expect(await told(folder)).toBe("tracked, elsewhere, side of ?");
   });
 
-  test("before the first commit, the branch that this will be on", async () => {
+  test("before the first commit the default branch is the one that this will be on", async () => {
     const folder = sandbox.path("unborn");
     await run(sandbox.folder, "init", "-q", "-b", "trunk", folder);
     await sandbox.write(`${folder}/${NAME}`, "text");
@@ -231,7 +231,7 @@ describe("which branch is the default", () => {
     expect(await told(folder)).toBe("tracked, elsewhere, pages of trunk");
   });
 
-  test("of several unusual ones the one that git is configured to start with", async () => {
+  test("of several unusual branches the default is the one that git is configured to start with", async () => {
     const folder = await repository("several", { [NAME]: "text" });
     await run(folder, "branch", "-m", "trunk");
     await run(folder, "branch", "side");
@@ -240,7 +240,7 @@ describe("which branch is the default", () => {
     expect(await told(folder)).toBe("tracked, on default, trunk of trunk");
   });
 
-  test("never the only branch of a clone, which may have fetched just that one", async () => {
+  test("the only branch of a clone, which may have fetched just that one, is not the default", async () => {
     const source = await repository("one-source", { [NAME]: "text" });
     await run(source, "branch", "-m", "trunk");
     await run(source, "branch", "side");
@@ -307,7 +307,7 @@ describe("while git is in the middle of something", () => {
     });
   }
 
-  test("am, stopped at a patch that does not apply", async () => {
+  test("am, stopped at a patch that does not apply, leaves the file alone", async () => {
     const folder = await conflicting("am");
     const patch = await run(folder, "format-patch", "-1", "--stdout", "side");
     await sandbox.write(sandbox.path("side.patch"), patch);
@@ -317,7 +317,7 @@ describe("while git is in the middle of something", () => {
     expect(await told(folder)).toBe("tracked, on default, main of main");
   });
 
-  test("bisect", async () => {
+  test("a bisect leaves the file alone", async () => {
     const folder = await conflicting("bisect");
     await run(folder, "bisect", "start", "HEAD", "HEAD~1");
     expect(await told(folder)).toBe("busy: bisect");
@@ -424,7 +424,7 @@ describe("looking changes nothing", () => {
 });
 
 describe("the text in HEAD", () => {
-  test("is the commit's bytes, whatever stands in the working tree", async () => {
+  test("the text in HEAD is the commit's bytes, whatever stands in the working tree", async () => {
     const folder = await repository("head-text", { [NAME]: "a\r\n\0b" });
     await sandbox.write(`${folder}/${NAME}`, "edited");
     const found = await standing(folder);
@@ -433,7 +433,7 @@ describe("the text in HEAD", () => {
     expect(text.kind === "text" && text.bytes.toString()).toBe("a\r\n\0b");
   });
 
-  test("is absent before the first commit, for a new file, and for a symbolic link", async () => {
+  test("the text in HEAD is absent before the first commit, for a new file, and for a symbolic link", async () => {
     const folder = await repository("head-absent", { "AGENTS.md": "text" });
     await mkdir(`${folder}/d`);
     await symlink("AGENTS.md", `${folder}/was-link.md`);

@@ -39,7 +39,7 @@ function start() {
 }
 
 describe("a guessed token's refusal", () => {
-  test("waits longer with each guess, once the free ones are used up", async () => {
+  test("a guessed token's refusal waits longer with each guess, once the free ones are used up", async () => {
     const { world, delays } = start();
     const found = await waits(delays, world, HOME, GUESSES_FREE + 9);
     expect(found.slice(0, GUESSES_FREE)).toEqual(new Array(GUESSES_FREE).fill(0));
@@ -48,7 +48,7 @@ describe("a guessed token's refusal", () => {
     expect(rest.at(-1)).toBe(GUESS_DELAY_MS_MAX);
   });
 
-  test("is forgiven bit by bit", async () => {
+  test("a guessed token's refusal is forgiven bit by bit", async () => {
     const { world, delays } = start();
     await waits(delays, world, HOME, GUESSES_FREE + 7);
     world.advance(3 * 30_000);
@@ -60,14 +60,14 @@ describe("a guessed token's refusal", () => {
     ]);
   });
 
-  test("waits for its own address alone", async () => {
+  test("a guessed token's refusal waits for its own address alone", async () => {
     const { world, delays } = start();
     await waits(delays, world, HOME, GUESSES_FREE + 3);
     expect(await waits(delays, world, "192.0.2.2", 1)).toEqual([0]);
     expect(await waits(delays, world, "::ffff:192.0.2.1", 1)).toEqual([1000]);
   });
 
-  test("takes a whole IPv6 network for one address", async () => {
+  test("a guessed token's refusal takes a whole IPv6 network for one address", async () => {
     const { world, delays } = start();
     await waits(delays, world, "2001:db8:0:1::5", GUESSES_FREE);
     expect(await waits(delays, world, "2001:db8:0:1:ffff::1%eth0", 1)).toEqual([125]);
@@ -76,7 +76,7 @@ describe("a guessed token's refusal", () => {
     expect(await waits(delays, world, "::1", 1)).toEqual([0]);
   });
 
-  test("holds no more of them than it may, and lets all go at the end", async () => {
+  test("a guessed token's refusal holds no more of them than it may, and lets all go at the end", async () => {
     const { world, delays } = start();
     const asked = Array.from({ length: 2 * WAITING_PER_ADDRESS_MAX }, () => delays.failed(HOME));
     expect(world.timers).toBe(WAITING_PER_ADDRESS_MAX);
@@ -90,7 +90,7 @@ describe("a guessed token's refusal", () => {
     await delays.failed(HOME);
   });
 
-  test("counts against nobody where there is no address", async () => {
+  test("a guessed token's refusal counts against nobody where there is no address", async () => {
     const { delays } = start();
     for (let guess = 0; guess < 50; guess++) await delays.failed(undefined);
   });

@@ -2,8 +2,9 @@ import { afterEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readLocalMemories } from "../../cli/local/local-memories.ts";
+import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { heldReason } from "../../daemon/held/advice.ts";
+import { searchLocalMemories } from "../../cli/search/local-search.ts";
 import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER, serviceStoreOf } from "../../daemon/gateway/mount.ts";
 import { allowHeld, dropJust, listHeld } from "../../daemon/home/held-store.ts";
@@ -104,6 +105,19 @@ test("a memory that holds a secret is shown everywhere here, and in no update", 
     ["deploy", SECRET],
   ]);
   expect(await listed(home, { q: "token" })).toEqual([["deploy", SECRET]]);
+  for (const [q, isFound] of [
+    ["token", true],
+    ["TÓKEN", true],
+    ["tok", false],
+    ["deploy", true],
+    ["eploy", false],
+    ["plain ever", true],
+  ] as const) {
+    const place = { account: LOCAL_ACCOUNT, document: PROJECT };
+    const found = await searchLocalMemories(home.store.reader, [place], q);
+    expect([q, found.length]).toEqual([q, isFound ? 1 : 0]);
+    expect(await listed(home, { q })).toEqual(found.map(({ key, value }) => [key, value]));
+  }
   expect(await listed(home, { limit: 1 })).toEqual([["plain", "as ever"]]);
   const { memories } = await home.services.projects.get(ME, PROJECT);
   expect(memories.map(({ key }) => key)).toEqual(["plain", "deploy"]);

@@ -63,7 +63,7 @@ async function writtenElsewhere(
 }
 
 describe("what is kept", () => {
-  test("is the losing version, too, with when and on which machine it was written", async () => {
+  test("what is kept is the losing version, too, with when and on which machine it was written", async () => {
     const temp = await newStore({ machine: "laptop" });
     await setMemory(temp.store, "k", "of both");
     const there = await writtenElsewhere(temp, 7, (document) => {
@@ -88,7 +88,7 @@ describe("what is kept", () => {
     });
   });
 
-  test("is a losing version that is dismissed, and not one that is equal to the value", async () => {
+  test("what is kept is a losing version that is dismissed, and not one that is equal to the value", async () => {
     const temp = await newStore();
     await setMemory(temp.store, "k", "old");
     const same = await writtenElsewhere(temp, 7, (document) => {
@@ -114,7 +114,7 @@ describe("what is kept", () => {
     expect(await valuesOf(temp)).toEqual(["lost", "old"]);
   });
 
-  test("is every version of one transaction, and what was deleted", async () => {
+  test("what is kept is every version of one transaction, and what was deleted", async () => {
     const temp = await newStore();
     await temp.store.write(async (context) => {
       const { document } = await context.open(address());
@@ -126,7 +126,7 @@ describe("what is kept", () => {
     expect(await valuesOf(temp)).toEqual(["3", "2", "1"]);
   });
 
-  test("says which machines wrote a text", async () => {
+  test("what is kept says which machines wrote a text", async () => {
     const temp = await newStore({ machine: "laptop" });
     await setText(temp, "one\n");
     await setText(temp, "one\ntwo\n");
@@ -146,7 +146,7 @@ describe("what is kept", () => {
     ]);
   });
 
-  test("knows the machine of a version that goes in one update with the machine's name", async () => {
+  test("what is kept knows the machine of a version that goes in one update with the machine's name", async () => {
     const temp = await newStore();
     await setMemory(temp.store, "k", "old");
     await receive(
@@ -176,7 +176,7 @@ describe("the machine's name", () => {
       [...document.metadata.keys()].filter((key) => key.startsWith("memsync.machine/")),
     );
 
-  test("is written with the first write of each start, and goes with what that wrote", async () => {
+  test("the machine's name is written with the first write of each start, and goes with what that wrote", async () => {
     const temp = await newStore({ machine: "laptop" });
     await setMemory(temp.store, "kept", "1");
     await temp.reopen({ machine: "laptop" });
@@ -194,7 +194,7 @@ describe("the machine's name", () => {
     expect(kept.map(({ value, machine }) => [value, machine])).toEqual([["1", "laptop"]]);
   });
 
-  test("takes nothing from another machine, and is not written by who only deletes", async () => {
+  test("the machine's name takes nothing from another machine, and is not written by who only deletes", async () => {
     const temp = await newStore({ machine: "laptop" });
     await setMemory(temp.store, "k", "1");
     await temp.reopen({ machine: "desktop" });
@@ -208,7 +208,7 @@ describe("the machine's name", () => {
 });
 
 describe("what is dropped", () => {
-  test("are a key's oldest versions: exactly the newest 100 are kept", async () => {
+  test("what is dropped are a key's oldest versions: exactly the newest 100 are kept", async () => {
     const temp = await newStore();
     const total = HISTORY.revisionsPerKey + 57;
     await setMemory(temp.store, "other", "1");
@@ -223,7 +223,7 @@ describe("what is dropped", () => {
     expect(await valuesOf(temp)).toEqual(newest);
   });
 
-  test("is no more than a key may keep when one write takes away thousands", async () => {
+  test("what is dropped is no more than a key may keep when one write takes away thousands", async () => {
     const temp = await newStore();
     await temp.store.write(async (context) => {
       const { document } = await context.open(address());
@@ -237,7 +237,7 @@ describe("what is dropped", () => {
     expect([values[0], values.at(-1)]).toEqual(["value 2999", "value 2900"]);
   });
 
-  test("are versions that were written over more than 90 days ago, by a sweep", async () => {
+  test("what is dropped are versions that were written over more than 90 days ago, by a sweep", async () => {
     const temp = await newStore();
     for (const value of ["1", "2", "3", "4"]) {
       await setMemory(temp.store, "k", value);
@@ -257,7 +257,7 @@ describe("what is dropped", () => {
     expect(await inspect(temp.store, ({ document }) => document.memories.get("k").length)).toBe(1);
   });
 
-  test("gives its room in the file back, and the write-ahead log's", async () => {
+  test("what is dropped gives its room in the file back, and the write-ahead log's", async () => {
     const temp = await newStore();
     const page = "x".repeat(30_000);
     for (let at = 0; at < 90; at++) await setMemory(temp.store, `k${at % 3}`, `${at} ${page}`);
@@ -271,7 +271,7 @@ describe("what is dropped", () => {
     expect(free.rows).toEqual([{ freelist_count: 0 }]);
   });
 
-  test("are rows of a log that would take more than its document", async () => {
+  test("what is dropped are rows of a log that would take more than its document", async () => {
     const temp = await newStore();
     const page = "x".repeat(10_000);
     for (let at = 0; at < 520; at++) await setMemory(temp.store, `k${at % 2}`, `${at} ${page}`);
@@ -285,7 +285,7 @@ describe("what is dropped", () => {
     expect(after).toEqual(before);
   });
 
-  test("are the rows of a large log, by a sweep, but for those that somebody needs", async () => {
+  test("what is dropped are the rows of a large log, by a sweep, but for those that somebody needs", async () => {
     let needed = 0;
     const temp = await newStore({ droppable: async () => needed });
     const page = "x".repeat(10_000);
@@ -307,7 +307,7 @@ describe("what is dropped", () => {
     expect(await inspect(temp.store, (open) => open.head)).toEqual(head);
   });
 
-  test("is what the full-text index has of overwritten values", async () => {
+  test("what is dropped is what the full-text index has of overwritten values", async () => {
     const temp = await newStore();
     const pages = async () => {
       const { rows } = await sql<{ pages: number }>`

@@ -34,7 +34,7 @@ function placesOf(parse: () => unknown): string[] {
 const documents = (given: unknown) => ({ crdt: { encoding: "yjs-v1", documents: given } });
 
 describe("a replica exchange", () => {
-  test("arrives as it was sent", () => {
+  test("a replica exchange arrives as it was sent", () => {
     const request: ExchangeRequest = {
       documents: {
         project: { position: { epoch: "e1", seq: 5 }, update: new Uint8Array([1, 2, 255]) },
@@ -59,7 +59,7 @@ describe("a replica exchange", () => {
     expect(parseExchangeRequest(overTheWire(encodeExchangeRequest(request)))).toEqual(request);
   });
 
-  test("is answered as the server meant it", () => {
+  test("a replica exchange is answered as the server meant it", () => {
     const answers: ExchangeAnswer[] = [
       { documents: {} },
       { documents: { project: { epoch: "", seq: 0 } } },
@@ -99,12 +99,12 @@ describe("a replica exchange", () => {
     expect(placesOf(() => parseExchangeRequest(body))).toEqual(places);
   });
 
-  test("ignores null plain fields and documents it does not know", () => {
+  test("a replica exchange ignores null plain fields and documents it does not know", () => {
     const body = { ...documents({ project: null, shared: { seq: "?" } }), memories: null };
     expect(parseExchangeRequest(body)).toEqual({ documents: {} });
   });
 
-  test("is asked for by a crdt field that is not null", () => {
+  test("a replica exchange is asked for by a crdt field that is not null", () => {
     expect(isExchangeBody({ crdt: 5 })).toBe(true);
     expect(isExchangeBody({ crdt: null })).toBe(false);
     expect(isExchangeBody({})).toBe(false);
@@ -113,7 +113,7 @@ describe("a replica exchange", () => {
 });
 
 describe("base64", () => {
-  test("comes back as it was", () => {
+  test("base64 comes back as it was", () => {
     for (const length of [0, 1, 2, 3, 1000]) {
       const bytes = crypto.getRandomValues(new Uint8Array(length));
       expect(decodeBase64(encodeBase64(bytes))).toEqual(bytes);
@@ -131,14 +131,14 @@ describe("base64", () => {
 describe("a live frame", () => {
   const project = "proj_a" as ProjectId;
 
-  test("of the client arrives as it was sent", () => {
+  test("a live frame of the client arrives as it was sent", () => {
     expect(parseClientFrame(encodeSubscribe([project]))).toEqual({
       type: "subscribe",
       projectIds: [project],
     });
   });
 
-  test("of the server arrives as it was sent", () => {
+  test("a live frame of the server arrives as it was sent", () => {
     const frames: ServerFrame[] = [
       {
         type: "subscribed",
@@ -177,7 +177,7 @@ describe("a live frame", () => {
     expect(() => parseClientFrame(frame)).toThrow(AppError);
   });
 
-  test("of the client names at most 1,000 projects", () => {
+  test("a live frame of the client names at most 1,000 projects", () => {
     const naming = (count: number) => encodeSubscribe(new Array(count).fill(project));
     expect(parseClientFrame(naming(1000)).projectIds).toHaveLength(1000);
     expect(() => parseClientFrame(naming(1001))).toThrow(AppError);
@@ -192,7 +192,7 @@ describe("a live frame", () => {
     expect(() => parseServerFrame(frame)).toThrow(AppError);
   });
 
-  test("of a kind that came later is left alone by the client", () => {
+  test("a live frame of a kind that came later is left alone by the client", () => {
     expect(parseServerFrame('{"type":"greeting"}')).toBeUndefined();
   });
 });

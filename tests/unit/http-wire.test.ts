@@ -28,38 +28,38 @@ function placesOf(parse: () => unknown): string[] {
 }
 
 describe("a memory to create", () => {
-  test("needs content alone, and goes to the project layer", () => {
+  test("a memory to create needs content alone, and goes to the project layer", () => {
     expect(parseMemoryCreate({ content: "x" })).toEqual({ content: "x", layer: "project" });
   });
 
-  test("loses null and unknown fields", () => {
+  test("a memory to create loses null and unknown fields", () => {
     const body = { content: "x", layer: null, project_id: null, key: null, colour: "red" };
     expect(parseMemoryCreate(body)).toEqual({ content: "x", layer: "project" });
   });
 
-  test("finds no field on a prototype", () => {
+  test("a memory to create finds no field on a prototype", () => {
     const body = Object.create({ content: "inherited" }) as unknown;
     expect(placesOf(() => parseMemoryCreate(body))).toEqual(["/content"]);
   });
 
-  test("has each offending place in its refusal, once, and no submitted value", () => {
+  test("a memory to create has each offending place in its refusal, once, and no submitted value", () => {
     const body = { content: 12345, layer: "secret-layer", key: "" };
     const details = detailsOf(() => parseMemoryCreate(body));
     expect(details.map(({ path }) => path).sort()).toEqual(["/content", "/key", "/layer"]);
     expect(JSON.stringify(details)).not.toMatch(/12345|secret-layer/);
   });
 
-  test("names an ill-formed project as an unknown one", () => {
+  test("a memory to create names an ill-formed project as an unknown one", () => {
     const parse = () => parseMemoryCreate({ content: "x", project_id: "proj_a b" });
     expect(refusal(parse).code).toBe("not_found");
   });
 
-  test("is checked for its form before its project is looked at", () => {
+  test("a memory to create is checked for its form before its project is looked at", () => {
     const parse = () => parseMemoryCreate({ content: "", project_id: "nonsense" });
     expect(refusal(parse).code).toBe("invalid_request");
   });
 
-  test("is an object", () => {
+  test("a memory to create is an object", () => {
     for (const body of [null, [], "text", 5, true]) {
       expect(placesOf(() => parseMemoryCreate(body))).toEqual([""]);
     }
@@ -70,30 +70,30 @@ describe("text", () => {
   const bytes32K = LIMITS.memoryValueBytes;
   const content = (text: string) => () => parseMemoryCreate({ content: text });
 
-  test("is measured in bytes of UTF-8", () => {
+  test("text is measured in bytes of UTF-8", () => {
     expect(content("é".repeat(bytes32K / 2))).not.toThrow();
     expect(placesOf(content(`${"é".repeat(bytes32K / 2)}x`))).toEqual(["/content"]);
     expect(content("x".repeat(bytes32K))).not.toThrow();
     expect(placesOf(content("x".repeat(bytes32K + 1)))).toEqual(["/content"]);
   });
 
-  test("comes out well formed", () => {
+  test("text comes out well formed", () => {
     expect(parseMemoryCreate({ content: "a\ud800b" }).content).toBe("a\ufffdb");
   });
 
-  test("has no NUL character and is not empty", () => {
+  test("text has no NUL character and is not empty", () => {
     expect(placesOf(content("a\0b"))).toEqual(["/content"]);
     expect(placesOf(content(""))).toEqual(["/content"]);
   });
 });
 
 describe("a sync payload", () => {
-  test("may bring nothing", () => {
+  test("a sync payload may bring nothing", () => {
     expect(parseSyncPayload({})).toEqual({});
     expect(parseSyncPayload({ memories: null, metadata: null, sessions: null })).toEqual({});
   });
 
-  test("may have empty values but no empty keys", () => {
+  test("a sync payload may have empty values but no empty keys", () => {
     expect(parseSyncPayload({ memories: [{ key: "k", value: "" }] })).toEqual({
       memories: [{ key: "k", value: "" }],
     });
@@ -101,7 +101,7 @@ describe("a sync payload", () => {
     expect(placesOf(() => parseSyncPayload(empty))).toEqual(["/memories/0/key"]);
   });
 
-  test("has each key once, compared when well formed", () => {
+  test("a sync payload has each key once, compared when well formed", () => {
     const memory = (key: string) => ({ key, value: "v" });
     const doubled = { memories: [memory("a"), memory("b"), memory("a")] };
     expect(placesOf(() => parseSyncPayload(doubled))).toEqual(["/memories/2/key"]);
@@ -109,7 +109,7 @@ describe("a sync payload", () => {
     expect(placesOf(() => parseSyncPayload(surrogates))).toEqual(["/memories/1/key"]);
   });
 
-  test("takes 10,000 memories and no more", () => {
+  test("a sync payload takes 10,000 memories and no more", () => {
     const memories = Array.from({ length: LIMITS.memoriesPerSync }, (_, index) => ({
       key: `key ${index}`,
       value: "v".repeat(100),
@@ -119,12 +119,12 @@ describe("a sync payload", () => {
     expect(placesOf(() => parseSyncPayload(more))).toEqual(["/memories"]);
   });
 
-  test("names one place more than an error body shows, however many are wrong", () => {
+  test("a sync payload names one place more than an error body shows, however many are wrong", () => {
     const memories = new Array(5000).fill({ key: 1, value: 2 });
     expect(placesOf(() => parseSyncPayload({ memories }))).toHaveLength(101);
   });
 
-  test("has a text of at most 1 MiB", () => {
+  test("a sync payload has a text of at most 1 MiB", () => {
     const text = (length: number) => () =>
       parseSyncPayload({ claude_md_content: "x".repeat(length) });
     expect(text(LIMITS.claudeMdBytes)).not.toThrow();
@@ -136,44 +136,44 @@ describe("metadata", () => {
   const parse = (metadata: unknown) => () => parseSyncPayload({ metadata });
   const nested = (levels: number): unknown => (levels === 1 ? {} : { in: nested(levels - 1) });
 
-  test("is kept as it is, nulls at the top included", () => {
+  test("metadata is kept as it is, nulls at the top included", () => {
     const metadata = { language: "Go", gone: null, list: [1, null, { deep: true }] };
     expect(parseSyncPayload({ metadata }).metadata).toEqual(metadata);
   });
 
-  test("is an object", () => {
+  test("metadata is an object", () => {
     for (const metadata of [[], "text", 5])
       expect(placesOf(parse(metadata))).toEqual(["/metadata"]);
   });
 
-  test("has no __proto__ as a key, at any depth, and none vanishes", () => {
+  test("metadata has no __proto__ as a key, at any depth, and none vanishes", () => {
     expect(placesOf(parse(JSON.parse('{"__proto__": {"a": 1}}')))).toEqual(["/metadata/__proto__"]);
     const deep = JSON.parse('{"a": [{"__proto__": null}]}');
     expect(placesOf(parse(deep))).toEqual(["/metadata/a/0/__proto__"]);
   });
 
-  test("may have constructor and toString as keys", () => {
+  test("metadata may have constructor and toString as keys", () => {
     const metadata = { constructor: "x", toString: "y", hasOwnProperty: "z" };
     expect(parseSyncPayload({ metadata }).metadata).toEqual(metadata);
   });
 
-  test("is at most 32 levels deep", () => {
+  test("metadata is at most 32 levels deep", () => {
     expect(parse(nested(LIMITS.metadataDepth))).not.toThrow();
     expect(placesOf(parse(nested(LIMITS.metadataDepth + 1)))).toHaveLength(1);
   });
 
-  test("is at most 64 KiB as JSON", () => {
+  test("metadata is at most 64 KiB as JSON", () => {
     const sized = (bytes: number) => ({ k: "x".repeat(bytes - '{"k":""}'.length) });
     expect(parse(sized(LIMITS.metadataBytes))).not.toThrow();
     expect(placesOf(parse(sized(LIMITS.metadataBytes + 1)))).toEqual(["/metadata"]);
   });
 
-  test("leaves memsync's own keys alone", () => {
+  test("metadata leaves memsync's own keys alone", () => {
     expect(placesOf(parse({ "memsync.name": "x" }))).toEqual(["/metadata/memsync.name"]);
     expect(parse({ nested: { "memsync.name": "x" } })).not.toThrow();
   });
 
-  test("has strings for what the published interface says are strings", () => {
+  test("metadata has strings for what the published interface says are strings", () => {
     expect(placesOf(parse({ language: 5, framework: {} }))).toEqual([
       "/metadata/language",
       "/metadata/framework",
@@ -181,12 +181,12 @@ describe("metadata", () => {
     expect(parse({ language: null, framework: "Elysia" })).not.toThrow();
   });
 
-  test("has no NUL character in keys or strings, and pointers are escaped", () => {
+  test("metadata has no NUL character in keys or strings, and pointers are escaped", () => {
     expect(placesOf(parse({ "a/b~c": "x\0" }))).toEqual(["/metadata/a~1b~0c"]);
     expect(placesOf(parse({ "x\0": 1 }))).toEqual(["/metadata"]);
   });
 
-  test("comes out well formed, and keys that become equal are refused", () => {
+  test("metadata comes out well formed, and keys that become equal are refused", () => {
     expect(parseSyncPayload({ metadata: { "\ud800": "\udc00" } }).metadata).toEqual({
       "\ufffd": "\ufffd",
     });
@@ -205,7 +205,7 @@ describe("sessions", () => {
   const parse = (changes: object) => () =>
     parseSyncPayload({ sessions: [{ ...session, ...changes }] });
 
-  test("come out with normal times and nothing absent", () => {
+  test("sessions come out with normal times and nothing absent", () => {
     expect(parseSyncPayload({ sessions: [session] }).sessions).toEqual([
       {
         id: "sess_a" as never,
@@ -240,20 +240,20 @@ describe("sessions", () => {
     expect(placesOf(parse(changes))).toEqual([`/sessions/0/${field}`]);
   });
 
-  test("have each id once", () => {
+  test("sessions have each id once", () => {
     const doubled = { sessions: [session, session] };
     expect(placesOf(() => parseSyncPayload(doubled))).toEqual(["/sessions/1/id"]);
   });
 });
 
 describe("a project to put", () => {
-  test("needs an id or a name", () => {
+  test("a project to put needs an id or a name", () => {
     expect(parseProjectPut({ name: "x" })).toEqual({ name: "x" });
     expect(parseProjectPut({ id: "proj_x" })).toEqual({ id: "proj_x" as never });
     expect(detailsOf(() => parseProjectPut({ metadata: {} }))).toHaveLength(1);
   });
 
-  test("has a well-formed id and a name of at most 200 bytes", () => {
+  test("a project to put has a well-formed id and a name of at most 200 bytes", () => {
     expect(placesOf(() => parseProjectPut({ id: "proj_ä" }))).toEqual(["/id"]);
     expect(placesOf(() => parseProjectPut({ name: "x".repeat(201) }))).toEqual(["/name"]);
     expect(placesOf(() => parseProjectPut({ name: "" }))).toEqual(["/name"]);
@@ -261,13 +261,13 @@ describe("a project to put", () => {
 });
 
 describe("two projects to connect", () => {
-  test("are both there and two", () => {
+  test("two projects to connect are both there and two", () => {
     expect(placesOf(() => parseConnectRequest({}))).toEqual(["/project_id", "/target_project_id"]);
     const same = { project_id: "proj_a", target_project_id: "proj_a" };
     expect(placesOf(() => parseConnectRequest(same))).toEqual(["/target_project_id"]);
   });
 
-  test("are unknown when ill-formed", () => {
+  test("two projects to connect are unknown when ill-formed", () => {
     const request = { project_id: "proj_a", target_project_id: "b" };
     expect(refusal(() => parseConnectRequest(request)).code).toBe("not_found");
   });

@@ -42,14 +42,14 @@ function create(content: string, layer: "user" | "global", by = me): Promise<Mem
 }
 
 describe("a list of memories", () => {
-  test("is the same object again while nothing is written", async () => {
+  test("a list of memories is the same object again while nothing is written", async () => {
     await sync(A, "one");
     expect(await list()).toBe(await list());
     expect(await list({ limit: 1 })).toBe(await list({ limit: 1 }));
     expect(await list({ limit: 1 })).not.toBe(await list());
   });
 
-  test("stays the same when another account or another project is written", async () => {
+  test("a list of memories stays the same when another account or another project is written", async () => {
     await sync(B, "elsewhere");
     await sync(A, "one");
     const before = await list();

@@ -14,7 +14,7 @@ function deleted(before: readonly string[], after: readonly string[]) {
 }
 
 describe("the notice of a large deletion", () => {
-  test("says who deleted how many lines and when, and has the lines", () => {
+  test("the notice of a large deletion says who deleted how many lines and when, and has the lines", () => {
     const notice = deleted(TWELVE, ["line 1", "line 9", "new"]);
     expect(notice?.lines).toBe(10);
     expect(notice?.versions[1]).toEqual({ text: "", machine: "laptop", at: NOW });
@@ -27,18 +27,18 @@ describe("the notice of a large deletion", () => {
     ]);
   });
 
-  test("is given for more than half, and for no less", () => {
+  test("the notice of a large deletion is given for more than half, and for no less", () => {
     expect(deleted(TWELVE, TWELVE.slice(0, 6))).toBeUndefined();
     expect(deleted(TWELVE, TWELVE.slice(0, 5))?.lines).toBe(7);
     expect(deleted(TWELVE, [])?.lines).toBe(12);
   });
 
-  test("is not given for a text of ten lines or less", () => {
+  test("the notice of a large deletion is not given for a text of ten lines or less", () => {
     expect(deleted(TWELVE.slice(0, 10), [])).toBeUndefined();
     expect(deleted([...TWELVE.slice(0, 10), "", "", " "], [])).toBeUndefined();
   });
 
-  test("is not given for lines that were moved, nor for other line endings", () => {
+  test("the notice of a large deletion is not given for lines that were moved, nor for other line endings", () => {
     expect(deleted(TWELVE, [...TWELVE].reverse())).toBeUndefined();
     const crlf = textOf(TWELVE).replaceAll("\n", "\r\n");
     expect(findLargeDeletion(textOf(TWELVE), crlf, "laptop", NOW)).toBeUndefined();

@@ -65,7 +65,7 @@ describe("a text's form", () => {
     );
   });
 
-  test("can become another one, which doubles no CR and loses no word", () => {
+  test("a text's form can become another one, which doubles no CR and loses no word", () => {
     const said = (text: string) => text.replaceAll(/\uFEFF|[\r\n]/g, "");
     fc.assert(
       fc.property(anyMixedText(), anyForm, anyForm, (content, former, to) => {
@@ -79,7 +79,7 @@ describe("a text's form", () => {
     );
   });
 
-  test("is that of every line where one is chosen for a mixed text", () => {
+  test("a text's form is that of every line where one is chosen for a mixed text", () => {
     expect(changeForm("one\r\ntwo\nthree", { ...CRLF, final_newline: false })).toBe(
       "one\r\ntwo\r\nthree",
     );
@@ -87,7 +87,7 @@ describe("a text's form", () => {
     expect(changeForm("one\r\ntwo\n", { ...CRLF, eol: "lf" })).toBe("one\ntwo\n");
   });
 
-  test("stays where a line with another ending comes, so that no other line changes", () => {
+  test("a text's form stays where a line with another ending comes, so that no other line changes", () => {
     const document = documentOf("one\r\ntwo\r\n", 1);
     const characters = charactersOf(document);
     document.setContent("one\r\ntwo\r\nnew\n", NOW);
@@ -112,7 +112,7 @@ function charactersOf(document: ReplicaDocument): string[] {
 }
 
 describe("a save that only changes line endings", () => {
-  test("adds and removes no line of the document, within the minute or after it", () => {
+  test("a save that only changes line endings adds and removes no line of the document, within the minute or after it", () => {
     fc.assert(
       fc.property(anyEndings(), fc.nat(8), fc.boolean(), ({ before, after }, at, isSeen) => {
         const lines = before.split(/(?<=\n)/);
@@ -150,11 +150,11 @@ describe("a save that only changes line endings", () => {
     );
   });
 
-  test("is no deletion of lines, however many they are", () => {
+  test("a save that only changes line endings is no deletion of lines, however many they are", () => {
     expect(plainLines("one\r\ntwo\nthree")).toEqual(plainLines("one\ntwo\r\nthree\r\n"));
   });
 
-  test("goes together with what another machine changes at the same time", () => {
+  test("a save that only changes line endings goes together with what another machine changes at the same time", () => {
     const [one, three] = [fc.constantFrom("\n", "\r\n"), { minLength: 3, maxLength: 3 }];
     fc.assert(
       fc.property(fc.array(one, three), one, fc.nat(2), (endings, ending, at) => {
@@ -178,7 +178,7 @@ describe("a save that only changes line endings", () => {
     );
   });
 
-  test("is made once where two machines make it at the same time", () => {
+  test("a save that only changes line endings is made once where two machines make it at the same time", () => {
     const machines = [1, 2, 3];
     const start = documentOf("one\n\ntwo\nthree\n", 9);
     const [update, clocks] = [Y.encodeStateAsUpdate(start.ydoc), clocksOf(start)];
@@ -260,7 +260,7 @@ describe("a followed file with mixed line endings", () => {
   ] as const) {
     for (const isLater of [false, true]) {
       const when = isLater ? "after the minute" : "within a minute of others' change";
-      test(`that an editor rewrites to all ${name} ${when} doubles no line`, async () => {
+      test(`a followed file with mixed line endings that an editor rewrites to all ${name} ${when} doubles no line`, async () => {
         const { a, b } = await untracked(MIXED);
         b.pass(120_000);
         await a.save(MORE);
@@ -293,7 +293,7 @@ describe("a followed file with mixed line endings", () => {
     expect(await a.conflicts()).toHaveLength(1);
   });
 
-  test("keeps others' new line, once, where a save that has not seen it rewrites it", async () => {
+  test("a followed file with mixed line endings keeps others' new line, once, where a save that has not seen it rewrites it", async () => {
     const { a, b } = await untracked(MIXED);
     b.pass(120_000);
     await a.save(MORE);
@@ -306,7 +306,7 @@ describe("a followed file with mixed line endings", () => {
     expect(conflict?.versions.map(({ text }) => text)).toEqual(["", "new\n"]);
   });
 
-  test("keeps others' new line that one save ends otherwise and the next has not seen", async () => {
+  test("a followed file with mixed line endings keeps others' new line that one save ends otherwise and the next has not seen", async () => {
     const { a, b } = await untracked(MIXED);
     b.pass(120_000);
     await a.save("one\r\nnew\ntwo\nthree\r\n");
@@ -317,7 +317,7 @@ describe("a followed file with mixed line endings", () => {
     expect((await b.conflicts()).map(({ kind }) => kind)).toEqual(["unseen"]);
   });
 
-  test("is told of where a save brings back line endings that others have just changed", async () => {
+  test("a followed file with mixed line endings is told of where a save brings back line endings that others have just changed", async () => {
     const { a, b } = await untracked(MIXED);
     b.pass(120_000);
     await a.save("one\ntwo\nthree\n");
@@ -331,7 +331,7 @@ describe("a followed file with mixed line endings", () => {
     expect(shown?.toSorted()).toEqual(["lf", "mixed"]);
   });
 
-  test("meets its document without a second copy of any line", async () => {
+  test("a followed file with mixed line endings meets its document without a second copy of any line", async () => {
     const { a, b } = await untracked(MIXED);
     await b.setDoc("one\ntwo\r\nthree\r\n");
     await exchange([a, b]);

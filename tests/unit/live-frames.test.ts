@@ -54,21 +54,21 @@ const storedSeq = () =>
   inDocument(async ({ db }, open) => (await readPosition(db, SERVICE, open.id)).remote?.seq);
 
 describe("a live frame", () => {
-  test("that is the next row is taken with its position, and known from then on", async () => {
+  test("a live frame that is the next row is taken with its position, and known from then on", async () => {
     await sendOwn();
     expect(await take(2, othersWrite())).toBe("taken");
     expect(await storedSeq()).toBe(2);
     expect(await take(2, othersWrite())).toBe("known");
   });
 
-  test("that is not the next row, or is of another epoch, is a reason to fetch", async () => {
+  test("a live frame that is not the next row, or is of another epoch, is a reason to fetch", async () => {
     await sendOwn();
     expect(await take(3, othersWrite())).toBe("fetch");
     expect(await take(2, othersWrite(), "f".repeat(32))).toBe("fetch");
     expect(await storedSeq()).toBe(1);
   });
 
-  test("that echoes this machine's own write stores nothing, and the next one is taken", async () => {
+  test("a live frame that echoes this machine's own write stores nothing, and the next one is taken", async () => {
     const own = await sendOwn();
     expect(await take(2, own)).toBe("known");
     expect(await storedSeq()).toBe(1);

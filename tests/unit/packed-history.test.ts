@@ -78,7 +78,7 @@ describe("a pack", () => {
     machine: fc.option(fc.constantFrom("laptop", "desk\ntop", "", "é"), { nil: undefined }),
   });
 
-  test("gives back every value with its times and its machine", () => {
+  test("a pack gives back every value with its times and its machine", () => {
     fc.assert(
       fc.property(fc.array(pastValue, { maxLength: 120 }), (revisions) => {
         const pack = packRevisions(revisions);
@@ -89,12 +89,12 @@ describe("a pack", () => {
     );
   });
 
-  test("is never made of what it would not give back", () => {
+  test("a pack is never made of what it would not give back", () => {
     const lone = { value: "\ud800", writtenAt: 1, replacedAt: 2, machine: undefined };
     expect(() => packRevisions([lone])).toThrow("gives back what went in");
   });
 
-  test("is not read when a bit of it has changed", () => {
+  test("a pack is not read when a bit of it has changed", () => {
     const of = (value: string) => ({ value, writtenAt: 1, replacedAt: 2, machine: undefined });
     const pack = packRevisions([of("one"), of("two")]);
     for (let at = 0; at < pack.payload.length; at++) {
@@ -129,7 +129,7 @@ describe("a sweep", () => {
     expect((await revisionsOf(temp, "often")).slice(4)).toEqual(before[0] ?? []);
   });
 
-  test("keeps the newest 100 of a key that is in a pack and in rows", async () => {
+  test("a sweep keeps the newest 100 of a key that is in a pack and in rows", async () => {
     const temp = await newStore();
     await overwrite(temp, "k", 91);
     await temp.store.sweep();
@@ -171,7 +171,7 @@ describe("a sweep", () => {
     expect(kept + left.rows.length).toBeLessThan(100);
   });
 
-  test("drops what is older than 90 days out of a pack, and nothing else", async () => {
+  test("a sweep drops what is older than 90 days out of a pack, and nothing else", async () => {
     const temp = await newStore();
     for (let at = 0; at <= 8; at++) {
       await setMemory(temp.store, "k", `value ${at}`);
@@ -195,7 +195,7 @@ describe("a sweep", () => {
 });
 
 describe("what is packed", () => {
-  test("is a version of a text, or a value of its key alone", async () => {
+  test("what is packed is a version of a text, or a value of its key alone", async () => {
     const temp = await newStore();
     const setText = (content: string) =>
       temp.store.write(async (context) => {
@@ -217,7 +217,7 @@ describe("what is packed", () => {
     expect(await valuesOf("memory", "")).not.toContain(value);
   });
 
-  test("and damaged is told of, and keeps no sweep from the rest of its work", async () => {
+  test("what is packed and damaged is told of, and keeps no sweep from the rest of its work", async () => {
     const temp = await newStore();
     for (const key of ["broken", "sound"]) await overwrite(temp, key, 20);
     await temp.store.sweep();

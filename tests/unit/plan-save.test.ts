@@ -30,25 +30,25 @@ const DEPLOY = "## Deploy\n```bash\nmake deploy\n```\n";
 const LINT = "## Lint\n```bash\nmake lint\n```\n";
 
 describe("a save that may not have seen others' change", () => {
-  test("keeps their block whole beside one that has lines in common with it", () => {
+  test("a save that may not have seen others' change keeps their block whole beside one that has lines in common with it", () => {
     const taken = save("# Guide\n", `# Guide\n${DEPLOY}`, `${LINT}# Guide\n`);
     expect(taken.text).toBe(`${LINT}# Guide\n${DEPLOY}`);
     expect(textsOf(taken)).toEqual([["unseen", DEPLOY, ""]]);
   });
 
-  test("moves a block of theirs that it has elsewhere, and says so", () => {
+  test("a save that may not have seen others' change moves a block of theirs that it has elsewhere, and says so", () => {
     const taken = save("# Guide\nlast\n", `# Guide\n${DEPLOY}last\n`, `${DEPLOY}# Guide\nlast\n`);
     expect(taken.text).toBe(`${DEPLOY}# Guide\nlast\n`);
     expect(textsOf(taken)).toEqual([["moved", DEPLOY, DEPLOY]]);
   });
 
-  test("does not move back what they moved", () => {
+  test("a save that may not have seen others' change does not move back what they moved", () => {
     const taken = save("one\ntwo\nthree\n", "two\nthree\none\n", "one\ntwo\nthree\nfour\n");
     expect(taken.text).toBe("two\nthree\nfour\none\n");
     expect(textsOf(taken)).toEqual([["moved", "one\n", "one\n"]]);
   });
 
-  test("does not double what they moved beside a line of their own", () => {
+  test("a save that may not have seen others' change does not double what they moved beside a line of their own", () => {
     const shown = "two\nthree\none\nnew\n";
     const taken = save("one\ntwo\nthree\n", shown, "one\ntwo\nthree\nfour\n");
     expect(taken.text.match(/one/g)).toHaveLength(1);
@@ -56,7 +56,7 @@ describe("a save that may not have seen others' change", () => {
     expect(textsOf(taken).map(([kind]) => kind)).toEqual(["unseen", "moved"]);
   });
 
-  test("has a line once that they pasted back and that it has in a block of its own", () => {
+  test("a save that may not have seen others' change has a line once that they pasted back and that it has in a block of its own", () => {
     const taken = save("first\nlast\n", "first\nback\nnew\nlast\n", "first\nlast\nback\nold\n");
     expect(taken.text).toBe("first\nback\nnew\nlast\nold\n");
     expect(textsOf(taken)).toEqual([
@@ -65,7 +65,7 @@ describe("a save that may not have seen others' change", () => {
     ]);
   });
 
-  test("takes no line out of its blocks of code", () => {
+  test("a save that may not have seen others' change takes no line out of its blocks of code", () => {
     const build = "```bash\nmake all\nmake lint\n```\n";
     const taken = save("# Guide\n", `# Guide\nUse make all\n${build}`, "# Guide\n");
     const again = save("# Guide\n", `# Guide\n${build}`, `\`\`\`sh\nmake all\n\`\`\`\n# Guide\n`);
@@ -73,7 +73,7 @@ describe("a save that may not have seen others' change", () => {
     expect(again.text).toBe(`\`\`\`sh\nmake all\n\`\`\`\n# Guide\n${build}`);
   });
 
-  test("has one conflict for all that it undid of a change, with where it stood", () => {
+  test("a save that may not have seen others' change has one conflict for all that it undid of a change, with where it stood", () => {
     const lines = Array.from({ length: 300 }, (_, at) => `line ${at}\n`);
     const shown = lines.map((line, at) => (at % 2 === 0 ? line : `changed ${line}`)).join("");
     const { conflicts, text } = save(lines.join(""), shown, lines.join(""));
@@ -83,7 +83,7 @@ describe("a save that may not have seen others' change", () => {
     expect(text.match(/changed/g)).toHaveLength(150);
   });
 
-  test("brings back rules and pictures with a conflict, as it does words", () => {
+  test("a save that may not have seen others' change brings back rules and pictures with a conflict, as it does words", () => {
     for (const line of ["***\n", "✅ ❌\n"]) {
       const taken = save(`one\n${line}two\n`, "one\ntwo\n", `one\n${line}two\nnote\n`);
       expect(taken.text).toBe(`one\n${line}two\nnote\n`);
@@ -91,7 +91,7 @@ describe("a save that may not have seen others' change", () => {
     }
   });
 
-  test("says nothing where it undoes nothing", () => {
+  test("a save that may not have seen others' change says nothing where it undoes nothing", () => {
     expect(save("one\n", "one\ntwo\n", "zero\none\ntwo\nthree\n").conflicts).toEqual([]);
     expect(save("one\n", "one\ntwo\n", "two\n").conflicts).toEqual([]);
   });

@@ -15,7 +15,7 @@ function parse(said: string | undefined, policy: string | undefined = POLICY) {
 const MINUTE = { name: "minute", limit: 60, windowMs: 60_000, remaining: 59, moreInMs: 60_000 };
 
 describe("RateLimit", () => {
-  test("is read with its policy, name by name", () => {
+  test("RateLimit is read with its policy, name by name", () => {
     expect(parse(SAID)).toEqual([
       MINUTE,
       {
@@ -28,7 +28,7 @@ describe("RateLimit", () => {
     ]);
   });
 
-  test("may leave out what it may, and carry what is not known here", () => {
+  test("RateLimit may leave out what it may, and carry what is not known here", () => {
     expect(parse('"minute";r=3;pk=:YWJj:;new=?0')).toEqual([
       { ...MINUTE, remaining: 3, moreInMs: undefined },
     ]);
@@ -38,7 +38,7 @@ describe("RateLimit", () => {
     ]);
   });
 
-  test("is none where there is none, or where it is anything else", () => {
+  test("RateLimit is none where there is none, or where it is anything else", () => {
     const garbled = [
       undefined,
       "",
@@ -63,14 +63,14 @@ describe("RateLimit", () => {
     }
   });
 
-  test("never gives a number that is too large to reckon with, nor more than the limit", () => {
+  test("RateLimit never gives a number that is too large to reckon with, nor more than the limit", () => {
     const [quota] = parse('"m";r=999999999999999;t=999999999999999', '"m";q=7;w=999999999') ?? [];
     expect(quota?.remaining).toBe(7);
     expect(quota?.moreInMs).toBe(31 * 24 * 60 * 60 * 1000);
     expect(quota?.windowMs).toBe(31 * 24 * 60 * 60 * 1000);
   });
 
-  test("throws at nothing", () => {
+  test("RateLimit throws at nothing", () => {
     const pieces = fc.constantFrom(
       '"',
       "minute",
@@ -106,26 +106,26 @@ describe("Retry-After", () => {
       now,
     );
 
-  test("is of seconds, or a date", () => {
+  test("Retry-After is of seconds, or a date", () => {
     expect(parseAfter("7")).toBe(7000);
     expect(parseAfter("Thu, 01 Jan 2026 00:01:30 GMT")).toBe(90_000);
     expect(parseAfter("Wed, 31 Dec 2025 00:00:00 GMT")).toBe(0);
   });
 
-  test("of a date counts from when the answer says it was given, whatever the clock here", () => {
+  test("Retry-After of a date counts from when the answer says it was given, whatever the clock here", () => {
     const until = "Thu, 01 Jan 2026 00:01:30 GMT";
     expect(parseAfter(until, "Thu, 01 Jan 2026 00:01:00 GMT")).toBe(30_000);
     expect(parseAfter(until, "Wed, 31 Dec 2025 23:59:30 GMT")).toBe(120_000);
     expect(parseAfter(until, "some day")).toBe(90_000);
   });
 
-  test("is none where it is anything else", () => {
+  test("Retry-After is none where it is anything else", () => {
     for (const text of [null, "", "soon", "-1", "1.5", "1e3", "2026-01-01", "0x10"]) {
       expect([text, parseAfter(text)]).toEqual([text, undefined]);
     }
   });
 
-  test("is a day at most", () => {
+  test("Retry-After is a day at most", () => {
     expect(parseAfter("9".repeat(400))).toBe(24 * 60 * 60 * 1000);
   });
 });

@@ -251,7 +251,7 @@ describe("the index", () => {
     late: fc.nat(3),
   });
 
-  test("equals that of a fresh load whatever three replicas do and exchange", () => {
+  test("the index equals that of a fresh load whatever three replicas do and exchange", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const documents = [1, 2, 3].map(newDocument);

@@ -90,7 +90,7 @@ async function failAtEach(
 }
 
 describe("a statement that fails", () => {
-  test("loses no acknowledged write and leaves nothing of a refused one, whichever it is", async () => {
+  test("a statement that fails loses no acknowledged write and leaves nothing of a refused one, whichever it is", async () => {
     let failures = 0;
     await failAtEach(
       (sql) => {
@@ -135,7 +135,7 @@ describe("a statement that fails", () => {
     );
   });
 
-  test("and makes SQLite roll all back by itself fails the writes of that commit alone", async () => {
+  test("a statement that fails and makes SQLite roll all back by itself fails the writes of that commit alone", async () => {
     let rolledBack = 0;
     const total = await countStatements();
     for (let at = 1; at <= total; at++) {
@@ -159,7 +159,7 @@ describe("a statement that fails", () => {
     expect(rolledBack).toBeGreaterThan(30);
   });
 
-  test("and the rollback too does not keep later writes from beginning", async () => {
+  test("a statement that fails and the rollback too does not keep later writes from beginning", async () => {
     let failing = false;
     const temp = await storeWith((sql) => {
       if (failing && /^(insert|ROLLBACK)/.test(sql)) throw new Error("disk I/O error");

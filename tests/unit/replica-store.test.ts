@@ -276,7 +276,7 @@ describe("snapshots", () => {
     }
   }
 
-  test("are written every 256 rows; 1,024 rows before one stay for those who lag", async () => {
+  test("snapshots are written every 256 rows; 1,024 rows before one stay for those who lag", async () => {
     const temp = await newStore();
     await writeMany(temp, 255);
     expect(await payloads(temp)).toEqual({ first: 1, rows: 255, snapshot: undefined });
@@ -291,7 +291,7 @@ describe("snapshots", () => {
     expect((await inspect(temp.store, ({ head }) => head)).seq).toBe(1537);
   });
 
-  test("never drop a row that somebody still needs", async () => {
+  test("snapshots never drop a row that somebody still needs", async () => {
     const temp = await newStore({ droppable: async () => 100 });
     await writeMany(temp, 1536);
     expect(await payloads(temp)).toEqual({ first: 101, rows: 1436, snapshot: 1536 });
@@ -371,7 +371,7 @@ describe("damage", () => {
 });
 
 describe("the database", () => {
-  test("runs a query that is compiled once with the values of each call", async () => {
+  test("the database runs a query that is compiled once with the values of each call", async () => {
     const { store } = await newStore();
     let built = 0;
     const find = compiled((db: typeof store.reader, name: string, seq: number, again: string) => {
@@ -394,7 +394,7 @@ describe("the database", () => {
     expect(built).toBe(1);
   });
 
-  test("goes on after more different statements than it keeps", async () => {
+  test("the database goes on after more different statements than it keeps", async () => {
     const { store } = await newStore();
     await setMemory(store, "k", "v");
     for (let at = 0; at < 600; at++) {
@@ -415,7 +415,7 @@ describe("the database", () => {
 });
 
 describe("derived rows", () => {
-  test("equal the document whatever was done to it, and so does the full-text index", async () => {
+  test("derived rows equal the document whatever was done to it, and so does the full-text index", async () => {
     const edits = fc.array(fc.array(anyEdit, { maxLength: 4 }), { minLength: 1, maxLength: 8 });
     const temp = await newStore();
     let round = 0;

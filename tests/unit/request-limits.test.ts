@@ -33,14 +33,14 @@ function mostInAMinute(times: readonly number[]): number {
 }
 
 describe("the minute", () => {
-  test("takes exactly what the plan allows", async () => {
+  test("the minute takes exactly what the plan allows", async () => {
     await using requests = await countRequests();
     expect(charged(await askTimes(requests, 100))).toBe(60);
     const team = caller({ account: "acct_team", plan: "team" });
     expect(charged(await askTimes(requests, 200, team))).toBe(120);
   });
 
-  test("frees each request 60 seconds after it was made, and says so", async () => {
+  test("the minute frees each request 60 seconds after it was made, and says so", async () => {
     await using requests = await countRequests();
     await askTimes(requests, 30);
     requests.world.advance(20_500);
@@ -53,14 +53,14 @@ describe("the minute", () => {
     expect(await requests.ask()).toBe(21);
   });
 
-  test("is the account's, whichever its user or token", async () => {
+  test("the minute is the account's, whichever its user or token", async () => {
     await using requests = await countRequests();
     await askTimes(requests, 60);
     expect(await requests.ask(caller({ user: "user_2", tokenId: "token_2" }))).toBe(60);
     expect(await requests.ask(caller({ account: "acct_other" }))).toBe(0);
   });
 
-  test("keeps what was used when the plan changes", async () => {
+  test("the minute keeps what was used when the plan changes", async () => {
     await using requests = await countRequests();
     await askTimes(requests, 60);
     expect(charged(await askTimes(requests, 200, TEAM))).toBe(60);
@@ -71,7 +71,7 @@ describe("the minute", () => {
 });
 
 describe("the day", () => {
-  test("takes exactly what the plan allows and begins anew at 00:00 UTC", async () => {
+  test("the day takes exactly what the plan allows and begins anew at 00:00 UTC", async () => {
     await using requests = await countRequests();
     requests.world.advance(9 * 60 * MINUTE_MS + 1);
     let taken = 0;
@@ -92,7 +92,7 @@ describe("the day", () => {
 });
 
 describe("the headers", () => {
-  test("are in the published form", async () => {
+  test("the headers are in the published form", async () => {
     await using requests = await countRequests();
     requests.world.advance(DAY_MS / 2);
     expect(await requests.headers()).toEqual({
@@ -215,7 +215,7 @@ test("a clock that was far ahead once locks nobody out", async () => {
 });
 
 describe("what is kept", () => {
-  test("is exact after an orderly restart", async () => {
+  test("what is kept is exact after an orderly restart", async () => {
     await using requests = await countRequests();
     await askTimes(requests, 25);
     requests.world.advance(30_000);
@@ -226,7 +226,7 @@ describe("what is kept", () => {
     expect(await requests.used()).toEqual([10, 35]);
   });
 
-  test("lacks the last second at most after a crash", async () => {
+  test("what is kept lacks the last second at most after a crash", async () => {
     await using requests = await countRequests();
     await askTimes(requests, 20);
     requests.world.advance(999);
@@ -238,7 +238,7 @@ describe("what is kept", () => {
     expect(await requests.used()).toEqual([25, 25]);
   });
 
-  test("is not written while nothing changes, nor by what is refused", async () => {
+  test("what is kept is not written while nothing changes, nor by what is refused", async () => {
     await using requests = await countRequests();
     await askTimes(requests, 60);
     requests.world.advance(SECOND_MS);
@@ -248,7 +248,7 @@ describe("what is kept", () => {
     expect(requests.world.timers).toBe(0);
   });
 
-  test("is written later when it could not be, and that is logged", async () => {
+  test("what is kept is written later when it could not be, and that is logged", async () => {
     const warnings: LogFields[] = [];
     const log = { ...silentLog, warn: (fields: LogFields) => void warnings.push(fields) };
     await using requests = await countRequests(log);
@@ -264,7 +264,7 @@ describe("what is kept", () => {
     expect(await requests.used()).toEqual([3, 3]);
   });
 
-  test("goes when an account was quiet for days", async () => {
+  test("what is kept goes when an account was quiet for days", async () => {
     await using requests = await countRequests();
     await requests.ask(caller({ account: "acct_quiet" }));
     await requests.restart();
@@ -275,7 +275,7 @@ describe("what is kept", () => {
     expect(await rows.execute()).toEqual([{ account: "acct" }]);
   });
 
-  test("is counted once when an account's first requests come together", async () => {
+  test("what is kept is counted once when an account's first requests come together", async () => {
     await using requests = await countRequests();
     await askTimes(requests, 50);
     await requests.restart();

@@ -165,13 +165,13 @@ describe("what is no secret is left alone", () => {
     "token: eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9...",
   ];
   for (const text of harmless) {
-    test(text.slice(0, 60), async () => {
+    test(`no secret: ${text.slice(0, 60)}`, async () => {
       expect(await findSecrets(`${text}\n`)).toEqual([]);
       expect(await findSecrets(`- \`${text}\`, as ever\n`)).toEqual([]);
     });
   }
 
-  test("instruction files and memories", async () => {
+  test("instruction files and memories of real projects hold no secret", async () => {
     const texts = fileHistories().flatMap(({ versions }) => versions);
     for (const change of memoryChanges()) if (change.op === "set") texts.push(change.value);
     expect(texts.length).toBeGreaterThan(HAS_REAL_DATA ? 200 : 40);
@@ -189,7 +189,7 @@ describe("the mark that allows a secret", () => {
     ["alone in the line above, with blanks", `  // ${ALLOW_MARK}  \r\n\t${PLANTED.github}`],
   ];
   for (const [where, text] of allows) {
-    test(`counts ${where}`, async () => {
+    test(`the mark that allows a secret counts ${where}`, async () => {
       expect(await kinds(`# One\n${text}\n`)).toEqual([]);
     });
   }
@@ -203,7 +203,7 @@ describe("the mark that allows a secret", () => {
     ["of the scanner of another project", `gitleaks:allow\n${PLANTED.github}`],
   ];
   for (const [where, text] of allowsNothing) {
-    test(`does not count ${where}`, async () => {
+    test(`the mark that allows a secret does not count ${where}`, async () => {
       expect(await kinds(`# One\n${text}\n`)).toEqual(["a GitHub token"]);
     });
   }

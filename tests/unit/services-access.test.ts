@@ -49,7 +49,7 @@ async function contents(query: Partial<Parameters<typeof services.memories.list>
 }
 
 describe("the current project", () => {
-  test("is the named one, then the header's, then what the token used last", async () => {
+  test("the current project is the named one, then the header's, then what the token used last", async () => {
     for (const id of [A, B, C]) {
       await syncOf(id);
       temp.world.advance(1000);
@@ -63,7 +63,7 @@ describe("the current project", () => {
     expect(await contents({})).toEqual([]);
   });
 
-  test("of a token that has used none is what the account synced last", async () => {
+  test("the current project of a token that has used none is what the account synced last", async () => {
     await syncOf(A);
     temp.world.advance(1000);
     await syncOf(B);
@@ -76,7 +76,7 @@ describe("the current project", () => {
     expect(await contents({})).toEqual(["project proj_b"]);
   });
 
-  test("of a token that is bound to one project is that one", async () => {
+  test("the current project of a token that is bound to one project is that one", async () => {
     await syncOf(A);
     temp.world.advance(1000);
     await syncOf(B);
@@ -85,13 +85,13 @@ describe("the current project", () => {
     expect(await contents({}, elsewhere)).toEqual([]);
   });
 
-  test("is none where there is none, which is no error", async () => {
+  test("the current project is none where there is none, which is no error", async () => {
     await create("user");
     expect(await contents({})).toEqual(["user of user_1"]);
     expect(await contents({ layer: "project" })).toEqual([]);
   });
 
-  test("that is named and unknown is a 404, of another account too", async () => {
+  test("the current project that is named and unknown is a 404, of another account too", async () => {
     await syncOf(A);
     const stranger = caller({ account: "other" });
     expect(await refusal(() => contents({ projectId: B }))).toBe("not_found");
@@ -101,7 +101,7 @@ describe("the current project", () => {
 });
 
 describe("a new memory", () => {
-  test("goes where it says, and never into a guessed project", async () => {
+  test("a new memory goes where it says, and never into a guessed project", async () => {
     const add = (request: object, header?: ProjectId) =>
       services.memories.create(me, { content: "x", layer: "project", ...request }, header);
     expect(await refusal(() => add({}))).toBe("invalid_request");
@@ -117,7 +117,7 @@ describe("a new memory", () => {
     ).toMatchObject({ project_id: A });
   });
 
-  test("without a key gets one of its own, with a known key updates", async () => {
+  test("a new memory without a key gets one of its own, with a known key updates", async () => {
     const add = (key?: string, content = "x") =>
       services.memories.create(me, { content, layer: "global", ...(key && { key }) }, undefined);
     const [one, other] = [await add(), await add()];
@@ -131,7 +131,7 @@ describe("a new memory", () => {
     expect((await services.stats.get(me)).memories.global).toBe(3);
   });
 
-  test("is gone after its removal, once", async () => {
+  test("a new memory is gone after its removal, once", async () => {
     const { id } = await create("global");
     await services.memories.remove(me, id);
     expect(await contents({})).toEqual([]);
@@ -144,7 +144,7 @@ describe("a new memory", () => {
 describe("two users of one account", () => {
   const colleague = caller({ user: "user_2", tokenId: "token_2" });
 
-  test("share projects and global memories and keep their own apart", async () => {
+  test("two users of one account share projects and global memories and keep their own apart", async () => {
     await syncOf(A);
     await create("user");
     await create("global");
@@ -161,7 +161,7 @@ describe("two users of one account", () => {
     expect((await services.stats.get(colleague)).memories).toMatchObject({ user: 1, global: 1 });
   });
 
-  test("remove their own memory of an id and never the other's", async () => {
+  test("two users of one account remove their own memory of an id and never the other's", async () => {
     const { id } = await create("user");
     expect(await refusal(() => services.memories.remove(colleague, id))).toBe("not_found");
     await create("user", { by: colleague });
@@ -170,7 +170,7 @@ describe("two users of one account", () => {
     expect(await contents({ layer: "user" }, colleague)).toEqual([]);
   });
 
-  test("exchange their own user documents", async () => {
+  test("two users of one account exchange their own user documents", async () => {
     await create("user");
     const exchange = (by = me) =>
       services.sync.exchange(by, null, { documents: { user: {} } }, { createMissing: false });
@@ -185,7 +185,7 @@ describe("two users of one account", () => {
 });
 
 describe("accounts", () => {
-  test("have the same ids and never see each other", async () => {
+  test("accounts have the same ids and never see each other", async () => {
     const stranger = caller({ account: "other", tokenId: "stranger" });
     await syncOf(A);
     await syncOf(B);
@@ -250,7 +250,7 @@ describe("a token that is bound to projects", () => {
     expect((await services.sessions.get(me, session(C).id)).project_id).toBeNull();
   });
 
-  test("is refused what it names beyond them", async () => {
+  test("a token that is bound to projects is refused what it names beyond them", async () => {
     const [memory] = (await services.memories.list(me, { ...EVERYTHING, projectId: B })).items;
     const pair = { project_id: A, target_project_id: B };
     const upload = { sessions: [session(B)] };
@@ -284,7 +284,7 @@ describe("a token that is bound to projects", () => {
 });
 
 describe("a reader", () => {
-  test("writes nothing anywhere", async () => {
+  test("a reader writes nothing anywhere", async () => {
     await syncOf(A);
     await syncOf(B);
     const { id } = await create("global");

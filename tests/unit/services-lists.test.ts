@@ -69,7 +69,7 @@ async function walk<Item>(
 }
 
 describe("search", () => {
-  test("finds every word, in keys and values, in any case, and parts at punctuation", async () => {
+  test("search finds every word, in keys and values, in any case, and parts at punctuation", async () => {
     await write({ style: "Use TABS here", "test-runner": "bun test", other: "spaces" });
     expect(await found("tabs")).toEqual(["style"]);
     expect(await found("here use")).toEqual(["style"]);
@@ -79,7 +79,7 @@ describe("search", () => {
     expect(await found("tab")).toEqual([]);
   });
 
-  test("takes operators and quotes for words, whatever they are", async () => {
+  test("search takes operators and quotes for words, whatever they are", async () => {
     await write({
       a: "cats AND dogs",
       b: "cats",
@@ -101,7 +101,7 @@ describe("search", () => {
     }
   });
 
-  test("never fails and never looks elsewhere, whatever is asked", async () => {
+  test("search never fails and never looks elsewhere, whatever is asked", async () => {
     await write({ a: "cats and dogs" });
     await write({ secret: "cats and dogs" }, B);
     const special = fc.constantFrom(
@@ -133,7 +133,7 @@ describe("search", () => {
     );
   });
 
-  test("follows every change", async () => {
+  test("search follows every change", async () => {
     await write({ a: "cats" });
     await write({ a: "dogs", b: "cats" });
     expect([await found("cats"), await found("dogs")]).toEqual([["b"], ["a"]]);
@@ -143,7 +143,7 @@ describe("search", () => {
     await checkFullText(temp);
   });
 
-  test("gives the best match first", async () => {
+  test("search gives the best match first", async () => {
     const noise = `cats ${"and many other words besides ".repeat(20)}`;
     await write({ long: noise, short: "cats cats", other: "dogs" });
     const query = { ...EVERYTHING, projectId: A, q: "cats" };
@@ -167,7 +167,7 @@ describe("pages", () => {
   const list = (change: object) =>
     services.memories.list(me, { ...EVERYTHING, projectId: A, ...change });
 
-  test("of memories show each once, oldest first, and the total of all", async () => {
+  test("pages of memories show each once, oldest first, and the total of all", async () => {
     const keys = await fill(50);
     for (const limit of [1, 7, 49, 50, 1000]) {
       const items = await walk((page) => list(page), limit);
@@ -181,7 +181,7 @@ describe("pages", () => {
     expect([rest.total, rest.items.length, rest.nextCursor]).toEqual([50, 40, null]);
   });
 
-  test("of memories and of finds show every old one exactly once while others are written", async () => {
+  test("pages of memories and of finds show every old one exactly once while others are written", async () => {
     const old = await fill(60);
     for (const q of [undefined, "words"]) {
       const items = await walk(
@@ -198,7 +198,7 @@ describe("pages", () => {
     }
   });
 
-  test("of finds go on where the memory that ended the last one is gone", async () => {
+  test("pages of finds go on where the memory that ended the last one is gone", async () => {
     const old = await fill(20);
     const first = await list({ limit: 10, q: "words" });
     const last = first.items.at(-1);
@@ -209,7 +209,7 @@ describe("pages", () => {
     expect(keys.sort()).toEqual(old);
   });
 
-  test("of projects and sessions show every old one exactly once while others come", async () => {
+  test("pages of projects and sessions show every old one exactly once while others come", async () => {
     const ids = Array.from({ length: 20 }, (_, at) => projectId(`p${String(at).padStart(2, "0")}`));
     for (const [at, id] of ids.entries()) {
       if (at % 3 === 0) temp.world.advance(1);
@@ -259,7 +259,7 @@ describe("connections", () => {
   const connectedTo = async (id = A) =>
     (await services.projects.get(me, id)).project.connected_project_ids;
 
-  test("are symmetric, idempotent and undone from either side", async () => {
+  test("connections are symmetric, idempotent and undone from either side", async () => {
     await write({ a: "1" });
     await write({ b: "2" }, B);
     const first = await services.connections.connect(me, pair);
@@ -278,7 +278,7 @@ describe("connections", () => {
     expect([await connectedTo(A), await connectedTo(B)]).toEqual([[], []]);
   });
 
-  test("of an unknown project are a 404, over the limit a 400", async () => {
+  test("connections of an unknown project are a 404, over the limit a 400", async () => {
     await write({});
     const unknown = () => services.connections.connect(me, pair);
     expect(await refusal(unknown)).toBe("not_found");
@@ -302,7 +302,7 @@ describe("connections", () => {
 });
 
 describe("sessions", () => {
-  test("are upserted by id, move with their project, and come newest activity first", async () => {
+  test("sessions are upserted by id, move with their project, and come newest activity first", async () => {
     const upload = (id = A, ...sessions: ReturnType<typeof session>[]) =>
       services.sync.apply(me, id, { sessions }, { createMissing: true });
     const at = (day: number) => ({ last_activity_at: `2026-01-0${day}T00:00:00.000Z` });

@@ -47,7 +47,7 @@ async function updatedAt(): Promise<string> {
 }
 
 describe("a plain sync", () => {
-  test("upserts by key, counts, and answers the merged state; absence never deletes", async () => {
+  test("a plain sync upserts by key, counts, and answers the merged state; absence never deletes", async () => {
     const first = await sync({
       claude_md_content: "one\n",
       metadata: { language: "TypeScript", list: [1, { two: 2 }] },
@@ -94,7 +94,7 @@ describe("a plain sync", () => {
     expect(again.synced_at > project).toBeTrue();
   });
 
-  test("keeps the time of creation and moves the time of the change", async () => {
+  test("a plain sync keeps the time of creation and moves the time of the change", async () => {
     await sync(memories(["a", "1"]));
     const [before] = await listed();
     served.temp.world.advance(1000);
@@ -105,7 +105,7 @@ describe("a plain sync", () => {
     expect(Date.parse(after?.updated_at ?? "") - Date.parse(before?.updated_at ?? "")).toBe(1000);
   });
 
-  test("gives every text back, character for character", async () => {
+  test("a plain sync gives every text back, character for character", async () => {
     for (const text of ["", "\n", "a", "\uFEFFa\r\nb", "a\rb\r\r\n", "😀\n\n\n", "a"]) {
       const { claude_md_content: content } = await sync({ claude_md_content: text });
       expect(content).toBe(text);
@@ -113,14 +113,14 @@ describe("a plain sync", () => {
     }
   });
 
-  test("of an unknown project is a 404, unless it may be made", async () => {
+  test("a plain sync of an unknown project is a 404, unless it may be made", async () => {
     expect(await refusal(() => sync({}, { createMissing: false }))).toBe("not_found");
     expect((await served.services.projects.list(me, EVERYTHING)).total).toBe(0);
     await sync({});
     expect((await served.services.projects.list(me, EVERYTHING)).total).toBe(1);
   });
 
-  test("by a reader is allowed where it changes nothing, and makes no project", async () => {
+  test("a plain sync by a reader is allowed where it changes nothing, and makes no project", async () => {
     await sync(memories(["a", "1"]));
     const same = await sync(memories(["a", "1"]), { by: reader });
     expect(same.changes.unchanged).toBe(1);
@@ -140,7 +140,7 @@ describe("a plain sync", () => {
     expect((await served.services.stats.get(me)).sessions).toBe(0);
   });
 
-  test("that goes over a limit changes nothing at all", async () => {
+  test("a plain sync that goes over a limit changes nothing at all", async () => {
     await sync({ metadata: { big: "x".repeat(40_000) }, ...memories(["a", "1"]) });
     const payload = { metadata: { more: "x".repeat(40_000) }, ...memories(["a", "2"]) };
     expect(await failureOf(() => sync(payload))).toMatchObject({
@@ -152,7 +152,7 @@ describe("a plain sync", () => {
     expect(Object.keys(answer.metadata)).toEqual(["big"]);
   });
 
-  test("may remove metadata that a merge has taken over the limit", async () => {
+  test("a plain sync may remove metadata that a merge has taken over the limit", async () => {
     await sync({});
     await served.temp.store.write(async (context) => {
       const { document } = await context.open({ owner: me.account, name: A });
@@ -164,14 +164,14 @@ describe("a plain sync", () => {
     expect(Object.keys(metadata)).toEqual(["b"]);
   });
 
-  test("hides what is the program's own", async () => {
+  test("a plain sync hides what is the program's own", async () => {
     await served.services.projects.put(me, { id: A, name: "Name", claude_md_content: "a\r\nb" });
     const { metadata } = await served.services.sync.read(me, A);
     expect(metadata).toEqual({});
     expect((await served.services.projects.get(me, A)).project.metadata).toEqual({});
   });
 
-  test("leaves a conflict alone when its value is equal; a created memory settles it", async () => {
+  test("a plain sync leaves a conflict alone when its value is equal; a created memory settles it", async () => {
     await sync(memories(["a", "1"]));
     await served.temp.store.write(async (context) => {
       const { document } = await context.open({ owner: me.account, name: A });
@@ -196,7 +196,7 @@ describe("putting a project", () => {
   const put = (request: Parameters<TestServices["services"]["projects"]["put"]>[1]) =>
     served.services.projects.put(me, request);
 
-  test("by id creates it once and then updates it", async () => {
+  test("putting a project by id creates it once and then updates it", async () => {
     const first = await put({ id: A, metadata: { a: 1, b: 2 } });
     expect([first.created, first.name, first.id]).toEqual([true, A, A]);
     const second = await put({
@@ -211,7 +211,7 @@ describe("putting a project", () => {
     expect((await served.services.projects.get(me, A)).claudeMdContent).toBe("x");
   });
 
-  test("by name updates the only one of exactly that name, else creates one", async () => {
+  test("putting a project by name updates the only one of exactly that name, else creates one", async () => {
     const first = await put({ name: "Name" });
     expect([first.created, first.name]).toEqual([true, "Name"]);
     const second = await put({ name: "Name", metadata: { a: 1 } });
@@ -224,12 +224,12 @@ describe("putting a project", () => {
     expect(String(ambiguous)).toContain(other.id);
   });
 
-  test("by name finds a project that is called by its id", async () => {
+  test("putting a project by name finds a project that is called by its id", async () => {
     await put({ id: A });
     expect(await put({ name: A })).toMatchObject({ id: A, created: false });
   });
 
-  test("by neither is a 400, by a reader a 403", async () => {
+  test("putting a project by neither is a 400, by a reader a 403", async () => {
     expect(await refusal(() => put({}))).toBe("invalid_request");
     const byReader = () => served.services.projects.put(reader, { id: A });
     expect(await refusal(byReader)).toBe("forbidden");
@@ -244,7 +244,7 @@ describe("putting a project", () => {
 });
 
 describe("a replica exchange", () => {
-  test("serves each document by itself and counts as a sync", async () => {
+  test("a replica exchange serves each document by itself and counts as a sync", async () => {
     await sync(memories(["a", "1"]));
     const documents = { project: {}, user: {}, global: {} };
     const options = { createMissing: false };
@@ -254,14 +254,14 @@ describe("a replica exchange", () => {
     expect((await served.services.stats.get(me)).syncs.total).toBe(2);
   });
 
-  test("without a project serves user and global alone", async () => {
+  test("a replica exchange without a project serves user and global alone", async () => {
     const documents = { project: {}, user: {}, global: {} };
     const options = { createMissing: true };
     const answer = await served.services.sync.exchange(me, null, { documents }, options);
     expect(Object.keys(answer.documents).sort()).toEqual(["global", "user"]);
   });
 
-  test("forbids user and global to a token that is bound to projects", async () => {
+  test("a replica exchange forbids user and global to a token that is bound to projects", async () => {
     await sync({});
     const bound = caller({ boundTo: [A] });
     const documents = { project: {}, user: {}, global: {} };

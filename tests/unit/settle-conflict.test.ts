@@ -27,14 +27,14 @@ function conflict(content: string, one: Side, other: Side, kind: TextConflictKin
 const NONE = { text: "", inText: false };
 
 describe("choosing a version", () => {
-  test("takes out the lines that are meant, not equal ones before them", () => {
+  test("choosing a version takes out the lines that are meant, not equal ones before them", () => {
     const content = "# One\n- run tests\n# Two\n- run tests\n- y\n";
     const kept = { text: "- run tests\n", inText: true, behind: "# Two\n" };
     const settled = settle(conflict(content, kept, NONE), 1);
     expect(settled.content).toBe("# One\n- run tests\n# Two\n- y\n");
   });
 
-  test("is refused where nobody can say which lines are meant", () => {
+  test("choosing a version is refused where nobody can say which lines are meant", () => {
     const content = "# One\n- run tests\n# Two\n- run tests\n";
     const kept = { text: "- run tests\n", inText: true, behind: "# Three\n" };
     expect(() => settle(conflict(content, kept, NONE), 1)).toThrow("stand at several places");
@@ -42,7 +42,7 @@ describe("choosing a version", () => {
     expect(() => settle(conflict("one\nnew\ntwo\n", changed, NONE), 1)).toThrow("changed since");
   });
 
-  test("takes out no equal line that stands elsewhere: the one that was meant is out", () => {
+  test("choosing a version takes out no equal line that stands elsewhere: the one that was meant is out", () => {
     const content = "# A\n\nfirst\nRun the tests.\n\n# B\n\nsecond\n";
     const kept = { text: "Run the tests.\n", inText: true, behind: "second\n", ahead: "" };
     const settled = settle(conflict(content, kept, NONE), 1);
@@ -78,7 +78,7 @@ describe("choosing a version", () => {
     }
   });
 
-  test("takes no line of the one for the other's that begins or ends alike", () => {
+  test("choosing a version takes no line of the one for the other's that begins or ends alike", () => {
     const [one, two] = [
       { ...place, text: "- a\n" },
       { ...place, text: "- a\n- b\n" },
@@ -91,13 +91,13 @@ describe("choosing a version", () => {
     }
   });
 
-  test("is refused where an equal line followed on its own, and one of the two is gone", () => {
+  test("choosing a version is refused where an equal line followed on its own, and one of the two is gone", () => {
     const twin = { ...tests, ahead: "- run tests\n" };
     const [side, content] = [{ ...checks, ahead: twin.ahead }, "- run checks\n- run tests\n"];
     expect(() => settle(conflict(steps(content), twin, side, "both"), 1)).toThrow("several places");
   });
 
-  test("settles every place that two machines changed alike", () => {
+  test("choosing a version settles every place that two machines changed alike", () => {
     const versions = [tests, checks].map(({ text }) => ({
       text: text + text,
       inText: true,
@@ -111,7 +111,7 @@ describe("choosing a version", () => {
     );
   });
 
-  test("is refused where what named the place is gone, and equal lines stand elsewhere", () => {
+  test("choosing a version is refused where what named the place is gone, and equal lines stand elsewhere", () => {
     const [section] = steps("").split("## Test");
     const content = steps("").replace(section ?? "-", "");
     const kept = { ...place, text: "- run tests\n" };
@@ -122,7 +122,7 @@ describe("choosing a version", () => {
     expect(() => settle(conflict(without, one, other, "both"), 1)).toThrow("several places");
   });
 
-  test("is refused where a line stands beside it that is in no version", () => {
+  test("choosing a version is refused where a line stands beside it that is in no version", () => {
     const mended = steps("- run tests -v\n- run checks\n");
     for (const at of [0, 1]) {
       const meant = conflict(mended, tests, checks, "both");
@@ -137,7 +137,7 @@ describe("choosing a version", () => {
     );
   });
 
-  test("brings back no line that somebody has put back there since", () => {
+  test("choosing a version brings back no line that somebody has put back there since", () => {
     const lines = (from: number, to: number) =>
       Array.from({ length: to - from }, (_, at) => `- line ${from + at}\n`).join("");
     const lost = { text: `\n## Sec\n\n${lines(0, 9)}`, inText: false, behind: "- keep\n" };
@@ -155,14 +155,14 @@ describe("choosing a version", () => {
     expect(beside.content).toBe(`${whole}\n## Other\n\n- line 3\n`);
   });
 
-  test("puts a version that is not there in the place of the one that is", () => {
+  test("choosing a version puts a version that is not there in the place of the one that is", () => {
     const there = { text: "- two of b\n", inText: true, behind: "- one\n" };
     const gone = { text: "- two of a\n", inText: false };
     const settled = settle(conflict("- one\n- two of b\n- three\n", there, gone, "both"), 1);
     expect(settled.content).toBe("- one\n- two of a\n- three\n");
   });
 
-  test("writes anew what stands, so that another choice elsewhere takes nothing away", () => {
+  test("choosing a version writes anew what stands, so that another choice elsewhere takes nothing away", () => {
     const [one, other] = [
       { text: "a\n", inText: true },
       { text: "b\n", inText: true },
@@ -171,7 +171,7 @@ describe("choosing a version", () => {
     expect(settled).toEqual({ without: "x\n", content: "x\na\n" });
   });
 
-  test("brings the lines of a deletion back where they stood, between blank lines", () => {
+  test("choosing a version brings the lines of a deletion back where they stood, between blank lines", () => {
     const sections = [1, 2, 3].map((at) => `## S${at}\n\n- of ${at}\n\n`);
     const lost = { text: sections[1] ?? "", inText: false, behind: "\n- of 1\n\n" };
     const content = `${sections[0]}${sections[2]}`;
@@ -179,7 +179,7 @@ describe("choosing a version", () => {
     expect(settled.content).toBe(sections.join(""));
   });
 
-  test("brings lines back behind that of two equal neighbours which they stood behind", () => {
+  test("choosing a version brings lines back behind that of two equal neighbours which they stood behind", () => {
     const content = "# A\n- run\n# B\n- run\n# C\n";
     const lost = { text: "- gone\n", inText: false, behind: "# B\n- run\n" };
     const brought = "# A\n- run\n# B\n- run\n- gone\n# C\n";
@@ -188,7 +188,7 @@ describe("choosing a version", () => {
     expect(settle(conflict(renamed, NONE, lost), 1).content).toContain("- run\n- gone\n");
   });
 
-  test("puts a moved section where the other machine had moved it", () => {
+  test("choosing a version puts a moved section where the other machine had moved it", () => {
     const section = "## Build\n\nUse make.\n";
     const content = `# T\n\nintro\n\n## Test\n\nUse make test.\n\n${section}`;
     const there = { text: section, inText: true, behind: "Use make test.\n\n" };
@@ -199,7 +199,7 @@ describe("choosing a version", () => {
     expect(settle(conflict(content, first, there, "moved"), 1).content).toBe(content);
   });
 
-  test("finds lines however they end, and leaves the endings of all others", () => {
+  test("choosing a version finds lines however they end, and leaves the endings of all others", () => {
     const [there, gone] = [
       { text: "b\n", inText: true, behind: "a\n" },
       { text: "B\n", inText: false },
@@ -224,7 +224,7 @@ describe("choosing a version", () => {
     expect(chosen(marked, mixed)).toBe(`\uFEFF${content}`);
   });
 
-  test("moves lines to where the other version has them", () => {
+  test("choosing a version moves lines to where the other version has them", () => {
     const standing = { text: "b\n", inText: true, behind: "c\n" };
     const wanted = { text: "b\n", inText: false, behind: "a\n" };
     const settled = settle(conflict("a\nc\nb\n", standing, wanted, "moved"), 1);

@@ -25,7 +25,7 @@ function charactersOf(spans: readonly TextSpan[]): Set<string> {
 }
 
 describe("characters of a document in many pieces", () => {
-  test("are compared as one by one", () => {
+  test("characters of a document in many pieces are compared as one by one", () => {
     fc.assert(
       fc.property(anySpans, anySpans, (one, other) => {
         const [mine, theirs] = [charactersOf(one), charactersOf(other)];
@@ -38,7 +38,7 @@ describe("characters of a document in many pieces", () => {
     );
   });
 
-  test("come into a file as one piece where one machine wrote them in a row", () => {
+  test("characters of a document in many pieces come into a file as one piece where one machine wrote them in a row", () => {
     const lines = Array.from({ length: 400 }, (_, at) => `line ${at}\n`);
     const first = new ReplicaDocument([], 1);
     first.setContent(lines.filter((_, at) => at % 2 === 0).join(""), 0);
@@ -52,7 +52,7 @@ describe("characters of a document in many pieces", () => {
 });
 
 describe("lines that follow on each other", () => {
-  test("are found where they stand first, in one group, and are all free", () => {
+  test("lines that follow on each other are found where they stand first, in one group, and are all free", () => {
     const item = fc.constantFrom("a", "b", "c");
     const groups = fc.array(fc.array(item, { maxLength: 6 }), { maxLength: 4 });
     const texts = fc.array(item, { minLength: 1, maxLength: 3 });

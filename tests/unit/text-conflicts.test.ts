@@ -31,7 +31,7 @@ function exchange(one: ReplicaDocument, other: ReplicaDocument): void {
 }
 
 describe("a conflict of a text", () => {
-  test("says what both wrote, where and when they met, and is on every machine", () => {
+  test("a conflict of a text says what both wrote, where and when they met, and is on every machine", () => {
     const [here, there] = [new ReplicaDocument([], 1), new ReplicaDocument([], 2)];
     recordTextConflict(here, { kind: "both", versions: [LAPTOP, DESKTOP] }, NOW);
     exchange(here, there);
@@ -45,7 +45,7 @@ describe("a conflict of a text", () => {
     ]);
   });
 
-  test("that both machines found is one, and goes from both when one dismisses it", () => {
+  test("a conflict of a text that both machines found is one, and goes from both when one dismisses it", () => {
     const [here, there] = [new ReplicaDocument([], 1), new ReplicaDocument([], 2)];
     recordTextConflict(here, { kind: "both", versions: [LAPTOP, DESKTOP] }, NOW);
     recordTextConflict(there, { kind: "both", versions: [DESKTOP, LAPTOP] }, NOW + 5);
@@ -57,7 +57,7 @@ describe("a conflict of a text", () => {
     expect(recordsOf(there)).toEqual([]);
   });
 
-  test("of versions that are too long keeps their beginnings, within what metadata may take", () => {
+  test("a conflict of a text of versions that are too long keeps their beginnings, within what metadata may take", () => {
     const document = new ReplicaDocument([], 1);
     const long = { text: "\u0001".repeat(LIMITS.metadataBytes), machine: "laptop" };
     recordTextConflict(document, { kind: "both", versions: [long, DESKTOP] }, NOW);
@@ -68,7 +68,7 @@ describe("a conflict of a text", () => {
     expect(utf8Bytes(value)).toBeLessThan(LIMITS.metadataBytes);
   });
 
-  test("goes when it is too old, or one of too many", () => {
+  test("a conflict of a text goes when it is too old, or one of too many", () => {
     const document = new ReplicaDocument([], 1);
     const record = (at: number) =>
       recordTextConflict(
@@ -84,31 +84,31 @@ describe("a conflict of a text", () => {
     expect(Math.min(...times())).toBe(50);
   });
 
-  test("is nothing where the metadata is not what memsync writes", () => {
+  test("a conflict of a text is nothing where the metadata is not what memsync writes", () => {
     const wrong = [null, "text", 1, [], {}, { found_at: NOW }, { found_at: NOW, versions: [{}] }];
     for (const value of wrong) expect(parseTextConflict("id", value)).toBeUndefined();
   });
 });
 
 describe("lines that are put back", () => {
-  test("stand behind those that they stood beside", () => {
+  test("lines that are put back stand behind those that they stood beside", () => {
     const content = "# Title\n\none of b\nend\n";
     expect(putBack(content, "one of a\n", "one of b\n")).toBe(
       "# Title\n\none of b\none of a\nend\n",
     );
   });
 
-  test("stand at the end where their neighbours are gone", () => {
+  test("lines that are put back stand at the end where their neighbours are gone", () => {
     expect(putBack("# Title\n", "one\n", "gone\n")).toBe("# Title\none\n");
     expect(putBack("", "one\n", "gone\n")).toBe("one\n");
   });
 
-  test("take the text's line endings and leave its end as it is", () => {
+  test("lines that are put back take the text's line endings and leave its end as it is", () => {
     expect(putBack("a\r\nb\r\n", "one\ntwo\n", "a\n")).toBe("a\r\none\r\ntwo\r\nb\r\n");
     expect(putBack("a\nb", "one\n", "b\n")).toBe("a\nb\none");
   });
 
-  test("are not mistaken for parts of lines", () => {
+  test("lines that are put back are not mistaken for parts of lines", () => {
     expect(holdsLines("not one\n", "one\n")).toBeFalse();
     expect(holdsLines("one more\n", "one\n")).toBeFalse();
     expect(holdsLines("one", "one\n")).toBeTrue();

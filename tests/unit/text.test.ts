@@ -109,7 +109,7 @@ describe("an edit of the live version", () => {
     );
   });
 
-  test("keeps every character of the lines that stay", () => {
+  test("an edit of the live version keeps every character of the lines that stay", () => {
     const doc = documentOf("one\ntwo\nthree\n");
     const before = captureText(textOf(doc)).spans;
     replaceText(textOf(doc), "one\n2\nthree\n");
@@ -121,14 +121,14 @@ describe("an edit of the live version", () => {
     expect(before).toEqual([{ client: 5, clock: 0, length: 14 }]);
   });
 
-  test("that changes nothing adds nothing to the document", () => {
+  test("an edit of the live version that changes nothing adds nothing to the document", () => {
     const doc = documentOf("one\ntwo");
     const before = Y.encodeStateAsUpdate(doc);
     replaceText(textOf(doc), "one\ntwo");
     expect(Y.encodeStateAsUpdate(doc)).toEqual(before);
   });
 
-  test("of a megabyte may change every line", () => {
+  test("an edit of the live version of a megabyte may change every line", () => {
     const lines = (word: string) =>
       Array.from({ length: 30_000 }, (_, i) => (i % 4 ? `${word} ${i} and some more of it` : ""));
     const ytext = textOf(documentOf(lines("old").join("\n")));
@@ -138,7 +138,7 @@ describe("an edit of the live version", () => {
 });
 
 describe("an edit of an older version", () => {
-  test("leaves every line that this version does not show", () => {
+  test("an edit of an older version leaves every line that this version does not show", () => {
     fc.assert(
       fc.property(anyForks(anyText(), 2), fc.nat(14), ({ base, edits }, at) => {
         const [theirs = "", next = ""] = edits;
@@ -159,7 +159,7 @@ describe("an edit of an older version", () => {
     );
   });
 
-  test("works against a version that was stored, in a copy that collected its garbage", () => {
+  test("an edit of an older version works against a version that was stored, in a copy that collected its garbage", () => {
     fc.assert(
       fc.property(fc.array(anyText(), { minLength: 2, maxLength: 4 }), anyText(), (old, next) => {
         const ytext = textWithHistory(old);
@@ -172,7 +172,7 @@ describe("an edit of an older version", () => {
     );
   });
 
-  test("puts new lines behind the tombstone of the line they stood behind", () => {
+  test("an edit of an older version puts new lines behind the tombstone of the line they stood behind", () => {
     const doc = documentOf("one\ntwo\nthree\n");
     const captured = captureText(textOf(doc));
     replaceText(textOf(doc), "one\ntheirs\nthree\n");
@@ -181,7 +181,7 @@ describe("an edit of an older version", () => {
     expect(textOf(doc).toString()).toBe("one\ntheirs\nmine\nthree\nmore\n");
   });
 
-  test("can be followed by another edit of the version it returned", () => {
+  test("an edit of an older version can be followed by another edit of the version it returned", () => {
     const doc = documentOf("one\ntwo\n");
     const first = captureText(textOf(doc));
     replaceText(textOf(doc), "zero\none\ntwo\n");
@@ -191,7 +191,7 @@ describe("an edit of an older version", () => {
     expect(third.text).toBe("one\nmine, again\ntwo\n");
   });
 
-  test("deletes nothing that was deleted and written anew", () => {
+  test("an edit of an older version deletes nothing that was deleted and written anew", () => {
     const doc = documentOf("one\ntwo\n");
     const captured = captureText(textOf(doc));
     replaceText(textOf(doc), "one\n");
@@ -202,7 +202,7 @@ describe("an edit of an older version", () => {
 });
 
 describe("a last line without a line break", () => {
-  test("is not joined with what another machine appends", () => {
+  test("a last line without a line break is not joined with what another machine appends", () => {
     const server = documentOf("one\ntwo");
     const [mine, theirs] = [replicaOf(server, 11), replicaOf(server, 22)];
     save(mine, "one\ntwo\nmine");
@@ -213,7 +213,7 @@ describe("a last line without a line break", () => {
     expect(lines.toSorted()).toEqual(["mine", "one", "theirs", "two"]);
   });
 
-  test("gets one when an edit puts a line of the live text behind it", () => {
+  test("a last line without a line break gets one when an edit puts a line of the live text behind it", () => {
     const doc = documentOf("one\ntwo\n");
     const captured = captureText(textOf(doc));
     replaceText(textOf(doc), "one\ntwo\ntheirs\n");
@@ -224,7 +224,7 @@ describe("a last line without a line break", () => {
 });
 
 describe("a base that is no version of the document", () => {
-  test("shares the common lines with the live text", () => {
+  test("a base that is no version of the document shares the common lines with the live text", () => {
     fc.assert(
       fc.property(anyText(), anyText(), anyText(), (live, file, next) => {
         const ytext = textOf(documentOf(live));
@@ -240,14 +240,14 @@ describe("a base that is no version of the document", () => {
     );
   });
 
-  test("changes only what changed in it", () => {
+  test("a base that is no version of the document changes only what changed in it", () => {
     const ytext = textOf(documentOf("one\nlive\ntwo\nthree\n"));
     const base = alignBase(ytext, "one\nfile\ntwo\nthree\n");
     editFromBase(ytext, base, "one\nfile\ntwo, changed\nthree\n");
     expect(ytext.toString()).toBe("one\nlive\ntwo, changed\nthree\n");
   });
 
-  test("puts what is inserted beside its own lines beside the nearest common line", () => {
+  test("a base that is no version of the document puts what is inserted beside its own lines beside the nearest common line", () => {
     const ytext = textOf(documentOf("one\nlive\ntwo\n"));
     const base = alignBase(ytext, "one\nfile\ntwo\n");
     editFromBase(ytext, base, "one\nfile\nnew\ntwo\n");
@@ -256,7 +256,7 @@ describe("a base that is no version of the document", () => {
 });
 
 describe("a merge without a base", () => {
-  test("keeps every live line and every line of the file in its order, common ones once", () => {
+  test("a merge without a base keeps every live line and every line of the file in its order, common ones once", () => {
     fc.assert(
       fc.property(anyTerminatedText(), anyTerminatedText(), (live, file) => {
         const ytext = textOf(documentOf(live));
@@ -275,7 +275,7 @@ describe("a merge without a base", () => {
     );
   });
 
-  test("invents no line where last lines have no line break", () => {
+  test("a merge without a base invents no line where last lines have no line break", () => {
     fc.assert(
       fc.property(anyText(), anyText(), (live, file) => {
         const ytext = textOf(documentOf(live));
@@ -289,7 +289,7 @@ describe("a merge without a base", () => {
     );
   });
 
-  test("returns a base from which the file's lines can be deleted again", () => {
+  test("a merge without a base returns a base from which the file's lines can be deleted again", () => {
     const ytext = textOf(documentOf("one\nlive\ntwo\n"));
     const base = mergeIntoText(ytext, "one\nfile\ntwo\n");
     expect(ytext.toString()).toBe("one\nfile\nlive\ntwo\n");

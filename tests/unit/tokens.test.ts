@@ -43,7 +43,7 @@ async function start() {
 }
 
 describe("a token", () => {
-  test("has the published form, and its checksum tells it from a mistyped one", () => {
+  test("a token has the published form, and its checksum tells it from a mistyped one", () => {
     const token = mintToken(realWorld);
     expect(token).toMatch(/^mst_[0-9A-Za-z]{36}$/);
     expect(isWellFormedToken(token)).toBe(true);
@@ -53,7 +53,7 @@ describe("a token", () => {
     }
   });
 
-  test("is made of all base62 digits, equally likely", () => {
+  test("a token is made of all base62 digits, equally likely", () => {
     const counts = new Map<string, number>();
     const world = createTestWorld("digits");
     for (let minted = 0; minted < 2000; minted++) {
@@ -66,7 +66,7 @@ describe("a token", () => {
     expect(Math.max(...counts.values())).toBeLessThan(1130);
   });
 
-  test("is kept as its hash alone", async () => {
+  test("a token is kept as its hash alone", async () => {
     const { admin, database } = await start();
     const { token } = await admin.createToken(REQUEST);
     const rows = await database.reader.selectFrom("tokens").selectAll().execute();
@@ -76,7 +76,7 @@ describe("a token", () => {
 });
 
 describe("a server", () => {
-  test("knows whose a token is, what it may do and what it is bound to", async () => {
+  test("a server knows whose a token is, what it may do and what it is bound to", async () => {
     const { admin, ask } = await start();
     const project = parseProjectId("proj_one");
     if (!project) throw new Error("a well-formed id");
@@ -91,7 +91,7 @@ describe("a server", () => {
     expect(colleague?.user).not.toBe(caller?.user ?? ("none" as never));
   });
 
-  test("refuses what was never minted, development tokens among it", async () => {
+  test("a server refuses what was never minted, development tokens among it", async () => {
     const { ask, tokens } = await start();
     for (const token of [mintToken(realWorld), "mst_dev_pro", "mst_dev_readonly", "mst_", "x"]) {
       expect(await ask(token)).toBeUndefined();
@@ -100,7 +100,7 @@ describe("a server", () => {
     expect(await tokens.authenticate("Basic abc")).toBeUndefined();
   });
 
-  test("refuses an expired token from its last millisecond on", async () => {
+  test("a server refuses an expired token from its last millisecond on", async () => {
     const { admin, ask, advance, now } = await start();
     const { token } = await admin.createToken({ ...REQUEST, expiresAt: now() + DAY_MS });
     advance(DAY_MS - 1);
@@ -109,7 +109,7 @@ describe("a server", () => {
     expect(await ask(token)).toBeUndefined();
   });
 
-  test("refuses a revoked token within a second", async () => {
+  test("a server refuses a revoked token within a second", async () => {
     const { admin, ask, advance } = await start();
     const { id, token } = await admin.createToken(REQUEST);
     expect(await ask(token)).toBeDefined();
@@ -134,7 +134,7 @@ describe("a server", () => {
     expect((await admin.listTokens("acme"))[0]?.lastUsedAt).toBe(first + 60_000);
   });
 
-  test("refuses a second account of one name and a token of none", async () => {
+  test("a server refuses a second account of one name and a token of none", async () => {
     const { admin } = await start();
     expect(admin.createAccount("acme", "pro")).rejects.toThrow("there already");
     expect(admin.createToken({ ...REQUEST, account: "nobody" })).rejects.toThrow("no such account");

@@ -119,7 +119,7 @@ beforeEach(() => {
 afterEach(() => bench.end());
 
 describe("watching by the system's events", () => {
-  test("hears of each save, however soon it follows the one before", async () => {
+  test("watching by the system's events hears of each save, however soon it follows the one before", async () => {
     await save(bench.file, "");
     await bench.begin(REAL);
     const seen = new Set<string>();
@@ -138,7 +138,7 @@ describe("watching by the system's events", () => {
     }
   });
 
-  test("listens to a folder that is made later, and to no other", async () => {
+  test("watching by the system's events listens to a folder that is made later, and to no other", async () => {
     await bench.beginTold();
     expect([...bench.told.keys()].sort()).toEqual(["project", "project/.git"]);
     await mkdir(join(bench.dir, ".claude"));
@@ -150,7 +150,7 @@ describe("watching by the system's events", () => {
     await bench.untilChanged();
   });
 
-  test("tells of git's operations once they are quiet, and of its configuration", async () => {
+  test("watching by the system's events tells of git's operations once they are quiet, and of its configuration", async () => {
     await bench.beginTold();
     for (let at = 0; at < 5; at++) {
       bench.told.get("project/.git")?.heard("index");
@@ -164,7 +164,7 @@ describe("watching by the system's events", () => {
     expect(bench.changes).toEqual(["file", "repository"]);
   });
 
-  test("tells of what was saved before the system's events came", async () => {
+  test("watching by the system's events tells of what was saved before the system's events came", async () => {
     const asked = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     const changed = (change: Change = "file") => void bench.changes.push(change);
@@ -190,7 +190,7 @@ describe("watching by the system's events", () => {
     expect(bench.changes).toEqual([]);
   });
 
-  test("makes up for an event that never came within a minute", async () => {
+  test("watching by the system's events makes up for an event that never came within a minute", async () => {
     await bench.beginTold();
     writeFileSync(bench.file, "unheard of");
     await bench.glanceAfter(SECOND_GLANCE_MS);
@@ -199,7 +199,7 @@ describe("watching by the system's events", () => {
     expect(bench.changes).toEqual([]);
   });
 
-  test("listens to the folder that takes a removed one's place", async () => {
+  test("watching by the system's events listens to the folder that takes a removed one's place", async () => {
     await bench.begin(REAL);
     renameSync(bench.dir, join(bench.root, "away"));
     await bench.untilChanged();
@@ -219,35 +219,43 @@ describe("a file system that is unmounted", () => {
   const mounts = new Mounts();
   afterEach(() => mounts[Symbol.dispose]());
 
-  testWith(MOUNTING, "is told of at once where nobody uses it", async () => {
-    mounts.mount(bench.dir);
-    const listening = Promise.withResolvers<void>();
-    const open: OpenEvents = (folder, heard, failed, ready) => {
-      const isReady = () => {
-        ready();
-        listening.resolve();
+  testWith(
+    MOUNTING,
+    "a file system that is unmounted is told of at once where nobody uses it",
+    async () => {
+      mounts.mount(bench.dir);
+      const listening = Promise.withResolvers<void>();
+      const open: OpenEvents = (folder, heard, failed, ready) => {
+        const isReady = () => {
+          ready();
+          listening.resolve();
+        };
+        return openEvents(folder, heard, failed, folder === bench.dir ? isReady : ready);
       };
-      return openEvents(folder, heard, failed, folder === bench.dir ? isReady : ready);
-    };
-    await bench.begin({ open, readType });
-    await listening.promise;
-    mounts.unmount(bench.dir);
-    await bench.untilChanged();
-  });
-
-  testWith(MOUNTING, "is found in the next glance where somebody does", async () => {
-    mounts.mount(bench.dir);
-    await bench.begin(REAL);
-    await bench.watch?.begun;
-    const used = openSync(bench.dir, "r");
-    mounts.unmount(bench.dir);
-    await bench.untilGlanceTells(SECOND_GLANCE_MS);
-    closeSync(used);
-  });
+      await bench.begin({ open, readType });
+      await listening.promise;
+      mounts.unmount(bench.dir);
+      await bench.untilChanged();
+    },
+  );
 
   testWith(
     MOUNTING,
-    "is not taken for another one, whose first folder has the same inode",
+    "a file system that is unmounted is found in the next glance where somebody does",
+    async () => {
+      mounts.mount(bench.dir);
+      await bench.begin(REAL);
+      await bench.watch?.begun;
+      const used = openSync(bench.dir, "r");
+      mounts.unmount(bench.dir);
+      await bench.untilGlanceTells(SECOND_GLANCE_MS);
+      closeSync(used);
+    },
+  );
+
+  testWith(
+    MOUNTING,
+    "a file system that is unmounted is not taken for another one, whose first folder has the same inode",
     async () => {
       mounts.mount(bench.dir);
       await bench.beginTold();
@@ -260,7 +268,7 @@ describe("a file system that is unmounted", () => {
 
   testWith(
     MOUNTING,
-    "is listened to anew where it is mounted again before anybody looked",
+    "a file system that is unmounted is listened to anew where it is mounted again before anybody looked",
     async () => {
       await bench.beginTold();
       const first = bench.told.get("project");
@@ -280,7 +288,7 @@ class SystemError extends Error {
 }
 
 describe("polling", () => {
-  test("begins when the system has no more watches, and finds what is saved", async () => {
+  test("polling begins when the system has no more watches, and finds what is saved", async () => {
     await bench.beginTold();
     const { failed } = bench.told.get("project") as Told;
     for (let at = 0; at < 300; at++) failed(new SystemError("ENOSPC"));
@@ -292,7 +300,7 @@ describe("polling", () => {
     await bench.untilGlanceTells(POLL_MS);
   });
 
-  testWith(LINUX, "is how network file systems are watched", async () => {
+  testWith(LINUX, "polling is how network file systems are watched", async () => {
     await bench.begin({ open: bench.open, readType: async () => 0x6969 });
     expect(bench.watch?.polled).toEqual({ why: "it is on NFS", limit: null });
     expect(bench.told.size).toBe(0);
@@ -300,16 +308,20 @@ describe("polling", () => {
     await bench.untilGlanceTells(POLL_MS);
   });
 
-  testWith(LINUX, "knows file systems by their numbers, with a sign or without", async () => {
-    for (const type of [0xff534d42, 0xff534d42 - 2 ** 32]) {
-      expect((await networkTrouble("/", async () => type))?.why).toBe("it is on CIFS");
-    }
-    const fail = () => Promise.reject(new SystemError("EACCES"));
-    expect(await networkTrouble("/", fail)).toBeUndefined();
-    expect(await networkTrouble(bench.dir, readType)).toBeUndefined();
-  });
+  testWith(
+    LINUX,
+    "polling knows file systems by their numbers, with a sign or without",
+    async () => {
+      for (const type of [0xff534d42, 0xff534d42 - 2 ** 32]) {
+        expect((await networkTrouble("/", async () => type))?.why).toBe("it is on CIFS");
+      }
+      const fail = () => Promise.reject(new SystemError("EACCES"));
+      expect(await networkTrouble("/", fail)).toBeUndefined();
+      expect(await networkTrouble(bench.dir, readType)).toBeUndefined();
+    },
+  );
 
-  test("names the limit, and is not begun for a folder that is gone", () => {
+  test("polling names the limit, and is not begun for a folder that is gone", () => {
     expect(watchTrouble(new SystemError("EMFILE"))?.limit).toBe("max_user_instances");
     expect(watchTrouble(new SystemError("EIO"))?.limit).toBeNull();
     expect(watchTrouble(new SystemError("ENOENT"))).toBeUndefined();

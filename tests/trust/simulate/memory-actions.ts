@@ -1,4 +1,4 @@
-import { readLocalMemories } from "../../../cli/local/local-memories.ts";
+import { readLocalMemories } from "../../../daemon/reading/local-memories.ts";
 import { LOCAL_USER } from "../../../daemon/gateway/mount.ts";
 import { appendToInbox } from "../../../daemon/inbox/inbox.ts";
 import { openHomeDatabase } from "../../../daemon/home/open-home.ts";

@@ -1,23 +1,19 @@
-import { statSync } from "node:fs";
 import type { Kysely } from "kysely";
-import { messageOf } from "../../shared/errors.ts";
 import { memoryIdOf } from "../../shared/ids.ts";
 import { layerOf, wireDocumentId } from "../../shared/replica/document/address.ts";
 import { type EntryId, sameId } from "../../shared/replica/document/entry-index.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
-import { parseEntryIds } from "../../daemon/home/entry-ids.ts";
-import { heldAdvice } from "../../daemon/held/advice.ts";
-import { listHeld } from "../../daemon/home/held-store.ts";
-import type { Home } from "../../daemon/home/home.ts";
-import { type LosersDismissal, readInbox } from "../../daemon/inbox/inbox.ts";
-import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
-import { openHomeReader } from "../../daemon/home/open-home.ts";
-import { readSalvaged } from "../../daemon/recovery/read-salvaged.ts";
-import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { findLocalDocument } from "./local-documents.ts";
+import { parseEntryIds } from "../home/entry-ids.ts";
+import { heldAdvice } from "../held/advice.ts";
+import { listHeld } from "../home/held-store.ts";
+import { type LosersDismissal, readInbox } from "../inbox/inbox.ts";
+import { LOCAL_ACCOUNT } from "../home/local-account.ts";
+import { readSalvaged } from "../recovery/read-salvaged.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { findLocalDocument } from "./find-document.ts";
 
-/** A memory as the command line shows it. */
+/** A memory as this machine shows it. */
 export interface LocalMemory {
   readonly id: string;
   readonly key: string;
@@ -30,21 +26,6 @@ export interface LocalMemory {
   readonly held: string | undefined;
   /** The entries behind it. */
   readonly seen: readonly EntryId[];
-}
-
-/** Opens the home's replica for reading; undefined when there is none yet. */
-export async function openLocal(home: Home): Promise<Kysely<DaemonTables> | undefined> {
-  return isThere(home) ? await openHomeReader(home.database) : undefined;
-}
-
-/** Throws one sentence where nobody may look: that is no answer, and no empty home. */
-function isThere(home: Home): boolean {
-  try {
-    return statSync(home.database, { throwIfNoEntry: false }) !== undefined;
-  } catch (thrown) {
-    const words = "mend its permissions or set MEMSYNC_HOME to another folder";
-    throw new Error(`the home ${home.dir} can't be read: ${words} (${messageOf(thrown)})`);
-  }
 }
 
 /**

@@ -1,0 +1,21 @@
+import { statSync } from "node:fs";
+import type { Kysely } from "kysely";
+import { messageOf } from "../../shared/errors.ts";
+import type { Home } from "../../daemon/home/home.ts";
+import { openHomeReader } from "../../daemon/home/open-home.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+
+/** Opens the home's replica for reading; undefined when there is none yet. */
+export async function openLocal(home: Home): Promise<Kysely<DaemonTables> | undefined> {
+  return isThere(home) ? await openHomeReader(home.database) : undefined;
+}
+
+/** Throws one sentence where nobody may look: that is no answer, and no empty home. */
+function isThere(home: Home): boolean {
+  try {
+    return statSync(home.database, { throwIfNoEntry: false }) !== undefined;
+  } catch (thrown) {
+    const words = "mend its permissions or set MEMSYNC_HOME to another folder";
+    throw new Error(`the home ${home.dir} can't be read: ${words} (${messageOf(thrown)})`);
+  }
+}

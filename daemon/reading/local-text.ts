@@ -1,0 +1,28 @@
+import type { Kysely } from "kysely";
+import type { DaemonTables } from "../home/tables.ts";
+import { readInbox } from "../inbox/inbox.ts";
+import { findLocalDocument } from "./find-document.ts";
+
+type Db = Kysely<DaemonTables>;
+
+/** A project's text, and when it was written, in milliseconds since the Unix epoch. */
+export interface LocalText {
+  readonly value: string;
+  readonly writtenAt: number;
+}
+
+/**
+ * What a project's document holds, or will hold once the next daemon has taken over the inbox;
+ * undefined where it has never held any text.
+ */
+export async function readLocalText(db: Db, document: string): Promise<LocalText | undefined> {
+  const waiting = (await readInbox(db, document)).findLast(({ kind }) => kind === "text");
+  if (waiting?.kind === "text") return waiting;
+  const found = await findLocalDocument(db, document);
+  const row = await db
+    .selectFrom("texts")
+    .select(["content", "updated_at"])
+    .where("document_id", "=", found?.id ?? null)
+    .executeTakeFirst();
+  return row && { value: row.content, writtenAt: row.updated_at };
+}

@@ -1,0 +1,33 @@
+import { Kysely, SqliteDialect, sql } from "kysely";
+import { openConnection } from "../../sqlite/database.ts";
+import type { IndexedText } from "./full-text.ts";
+
+/**
+ * Those of a few texts that a query of `fullTextQuery` matches, best match first, by an index of
+ * their own: what is in no document is found by the same words as what is.
+ */
+export async function matchingTexts<Text extends IndexedText>(
+  texts: readonly Text[],
+  query: string,
+): Promise<Text[]> {
+  if (texts.length === 0) return [];
+  const database = await openConnection(":memory:", false);
+  const index = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) });
+  try {
+    await sql`create virtual table found using fts5(key, value, tokenize='unicode61')`.execute(
+      index,
+    );
+    for (const [at, { key, value }] of texts.entries()) {
+      await sql`insert into found (rowid, key, value) values (${at + 1}, ${key}, ${value})`.execute(
+        index,
+      );
+    }
+    const { rows } = await sql<{ at: number }>`
+      select rowid as at from found where found match ${query} order by bm25(found), rowid`.execute(
+      index,
+    );
+    return rows.flatMap(({ at }) => texts[at - 1] ?? []);
+  } finally {
+    await index.destroy();
+  }
+}
