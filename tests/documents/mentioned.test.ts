@@ -78,6 +78,29 @@ test("a command or an option that is not there is found", () => {
   ]);
 });
 
+/** Those that do something, by the words that begin them; without hidden ones. */
+function allCommands(within: Command, words: readonly string[] = []): Map<string, Command> {
+  const visible = within.createHelp().visibleCommands(within);
+  const inner = visible.filter((each) => each.name() !== "help");
+  const deeper = inner.flatMap((each) => [...allCommands(each, [...words, each.name()])]);
+  return new Map(inner.length === 0 ? [[words.join(" "), within]] : deeper);
+}
+
+test("docs/commands.md lists each command, and says which have no --json", () => {
+  const text = documents.get("docs/commands.md") ?? "";
+  const commands = [...allCommands(program)];
+  const mentions = mentionsIn("docs/commands.md", text).map((each) => `${each} `);
+  const unlisted = commands.filter(
+    ([name]) => !mentions.some((each) => each.startsWith(`memsync ${name} `)),
+  );
+  expect(unlisted.map(([name]) => name)).toEqual([]);
+  const [, sentence = ""] = /has `--json`, but for ([^.]+)\./.exec(text) ?? [];
+  const without = commands.filter(([, { options }]) => !options.some(isJson));
+  expect(without.map(([name]) => `\`${name}\``)).toEqual(sentence.match(/`\w+`/g) ?? []);
+});
+
+const isJson = ({ long }: { readonly long?: string }) => long === "--json";
+
 test("each script of npm's that a document mentions is in package.json", () => {
   const named = [...documents.values()].flatMap((text) => [
     ...text.matchAll(/(?:^|`)npm(?: --prefix \S+)? run(?: -s)? ([\w:]+)/gm),
