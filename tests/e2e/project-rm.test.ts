@@ -221,9 +221,13 @@ scenario(
     await b.memsync("unlink");
     await a.memsync("project", "rm", ".", "--yes");
     await a.sync();
-    await b.memsync("link", "--anew");
+    const anew = await b.run(["link", "--anew"]);
+    expect([anew.status, anew.stderr]).toEqual([0, ""]);
     await b.untilSynced();
     expect((await b.projectOf()).deleted).toBeNull();
+    expect((await b.run(["link", "--anew"])).stderr).toBe(
+      "memsync: origin was not deleted: there was nothing to begin anew, and nothing has changed\n",
+    );
     expect(await b.memsync("doc")).toBe(TEXT);
     expect(await b.list()).toEqual([]);
     await waitFor("the file on a to be followed", async () => {
