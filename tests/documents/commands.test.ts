@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { Lab } from "../support/lab.ts";
+import { programs, testWith } from "../support/needs.ts";
 import { PATIENCE } from "../support/wait-for.ts";
 import { ROOT } from "../tidy/source-tree.ts";
 import { commandsIn, readDocuments, type ShownCommand } from "./commands.ts";
@@ -8,6 +9,9 @@ import { type Act, Reader } from "./reader.ts";
 import { SCENES, type Scene } from "./scenes.ts";
 
 const DEADLINE_MS = 240_000 * PATIENCE;
+
+/** What a reader types into, and with. */
+const READERS = programs("bash", "curl", "npm");
 
 /** `MEMSYNC_RENEW_DOCUMENTS=1` has the documents show what is printed now. */
 const RENEWS = process.env.MEMSYNC_RENEW_DOCUMENTS === "1";
@@ -66,7 +70,7 @@ for (const scene of SCENES) {
     if (RENEWS) await renew(scene.document, differences);
     expect(differences).toEqual([]);
   };
-  test(`each command of ${scene.document} does what is shown`, body, DEADLINE_MS);
+  testWith(READERS, `each command of ${scene.document} does what is shown`, body, DEADLINE_MS);
 }
 
 test("each document with commands is played, and each act is for one of them", () => {
