@@ -52,6 +52,9 @@ scenario("a project that is deleted is gone everywhere, and its files stay", asy
       `memsync: ${named} is no project's name or id on this machine, and no folder${said}\n`,
     );
   }
+  expect((await a.run(["get", "build", "--project", "origin"])).stderr).toEndWith(
+    `/origin, and origin is no project's id; ${id} is named so: say the id\n`,
+  );
   const unasked = await a.run(["project", "rm", "."]);
   expect([unasked.status, unasked.stdout]).toEqual([1, ""]);
   expect(unasked.stderr).toBe(
