@@ -11,7 +11,6 @@ const WITHOUT_SERVICE: ReadonlySet<string> = new Set([
   "conformance",
   "demo",
   "hostile-sockets",
-  "mistakes",
   "people",
   "seeds",
   "server-backup",

@@ -63,17 +63,6 @@ function brokenOff(seed: number): SeedLine {
   return { seed, problems, lasted: 0, events: 0, doubled: 0, cpuMs: 0 };
 }
 
-/** The first line with a problem, or the last line. */
-export async function firstProblem(options: WorkerOptions): Promise<SeedLine> {
-  let last: SeedLine | undefined;
-  for await (const line of runWorker(options)) {
-    last = line;
-    if (line.problems.length > 0) break;
-  }
-  if (!last) throw new Error("no seed was run");
-  return last;
-}
-
 /** What many seeds came to. */
 export interface Campaign {
   readonly seeds: number;
