@@ -166,6 +166,9 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
     );
   }
   if (deletion) sayAside(wasDeleted(name, deletion));
+  else if (flags.anew && !linked.begun) {
+    sayAside(`${name} was not deleted: there was nothing to begin anew, and nothing has changed`);
+  }
   await sayMeant(env, dir, linked.dir);
   for (const gone of linked.gone) {
     const whether = `\`memsync unlink '${gone}'\` if it is this one, copied here`;

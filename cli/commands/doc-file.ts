@@ -3,6 +3,7 @@ import type { Environment } from "../place/environment.ts";
 import { agreeTo } from "../screen/agree.ts";
 import { isTerminal } from "../screen/ask.ts";
 import { CommandFailed } from "../screen/errors.ts";
+import { plainLines } from "../../shared/replica/text/text-form.ts";
 import { count, say, sayJson } from "../screen/output.ts";
 import { findText } from "../place/project-text.ts";
 import { saveText } from "../writes/save.ts";
@@ -75,11 +76,7 @@ async function clear(env: Environment, options: Options): Promise<void> {
   if (!current || current.value === "") {
     throw new CommandFailed("the document has no text: there is nothing to delete");
   }
-  const lines = count(
-    current.value.split("\n").filter((line) => line !== "").length,
-    "line",
-    "lines",
-  );
+  const lines = count(plainLines(current.value).length, "line", "lines");
   if (isTerminal()) {
     const question = `Delete ${lines} of text here and on every other machine, files too?`;
     await agreeTo(question, options);

@@ -34,7 +34,9 @@ export async function findProject(
   const found = db && (await findLinkAbove(db, links, folder));
   // Nobody means the project around a folder whose name was mistyped; a linked one may be away.
   if (named !== undefined && !existsSync(folder) && (!found || existsSync(found.dir))) {
-    throw new CommandFailed(`there is no folder ${folder}, and ${named} is no project's id`);
+    const ids = new Set(links.flatMap(({ name, projectId }) => (name === named ? projectId : [])));
+    const so = ids.size === 0 ? "" : `; ${[...ids].join(", ")} is named so: say the id`;
+    throw new CommandFailed(`there is no folder ${folder}, and ${named} is no project's id${so}`);
   }
   if (found) {
     if (found.link.dir !== found.dir) await followMovedOf(home, found.dir);

@@ -8,7 +8,10 @@ import type { AudienceView } from "../../daemon/status/audience-view.ts";
 import { type KeptText, keptTextOf } from "../../daemon/home/kept-text.ts";
 import { type Link, listLinks } from "../../daemon/home/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
-import { findBinding, listRemotes } from "../../daemon/home/remote-store.ts";
+import { EMBEDDED } from "../../daemon/home/remote.ts";
+import { findBinding } from "../../daemon/home/remote-store.ts";
+import { readRemotes } from "../../daemon/remotes/remote-view.ts";
+import { remoteEnvironment } from "../place/remote-environment.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import {
   type DeletionStatus,
@@ -54,6 +57,8 @@ interface UnlinkedHomeProject extends Omit<HomeProject, "name"> {
 interface HomeLayers {
   /** Null where none has a name. */
   readonly remote: string | null;
+  /** What is linked from now on is bound to it. */
+  readonly default: boolean;
   /** Of both layers. */
   readonly memories: number;
   readonly user: number;
@@ -82,7 +87,9 @@ export interface HomeStatus {
 export async function readHomeStatus(env: Environment): Promise<HomeStatus | undefined> {
   return await withLocal(env, async (db) => {
     if (!db) return undefined;
-    const remotes = new Map((await listRemotes(db)).map(({ account, name }) => [account, name]));
+    const view = await readRemotes(db, remoteEnvironment(env));
+    const named = view.follows ? [] : view.remotes;
+    const remotes = new Map(named.map(({ account, name }) => [account, name]));
     const nameOf = (account: string) => remotes.get(account as AccountId) ?? null;
     const accounts: string[] = remotes.size === 0 ? [LOCAL_ACCOUNT] : [...remotes.keys()];
     const own: HomeLayers[] = [];
@@ -92,7 +99,9 @@ export async function readHomeStatus(env: Environment): Promise<HomeStatus | und
         await countOf("global", db, account),
       ];
       const audience = await localAudience(env, db, account);
-      own.push({ remote: nameOf(account), memories: user + global, user, global, audience });
+      const isDefault = view.default?.account === account;
+      const memories = user + global;
+      own.push({ remote: nameOf(account), default: isDefault, memories, user, global, audience });
     }
     return {
       version: VERSION,
@@ -165,7 +174,8 @@ export function homeStatusLines(
   standing: Standing,
   others: "whole" | "line" | "count" = "whole",
 ): string[] {
-  const several = status.own.length > 1;
+  const own = status.own.filter((layers) => !isEmptyEmbedded(status, layers));
+  const several = own.length > 1;
   const isHere = (project: HomeProject) => isStandingIn(standing, project);
   const here = status.projects.filter(isHere);
   const rest = status.projects.filter((project) => !isHere(project));
@@ -182,9 +192,16 @@ export function homeStatusLines(
       : []),
     ...(status.projects.length === 0 ? ["project   none linked; run `memsync link` in one"] : []),
     ...unlinkedCount(status.unlinked.length),
-    ...status.own.flatMap((layers) => layerLines(layers, several)),
+    ...own.flatMap((layers) => layerLines(layers, several)),
     ...heldLines(status.held, status.projects, several),
   ].map(shownPlainly);
+}
+
+/** What was moved out of it left nothing to be said of it, as with a daemon. */
+function isEmptyEmbedded(status: HomeStatus, layers: HomeLayers): boolean {
+  if (layers.remote !== EMBEDDED || layers.default || layers.memories > 0) return false;
+  const { projects, unlinked, held } = status;
+  return [...projects, ...unlinked, ...held].every(({ remote }) => remote !== EMBEDDED);
 }
 
 function layerLines({ remote, audience, user, global }: HomeLayers, several: boolean): string[] {

@@ -61,6 +61,8 @@ export interface LinkOptions {
 /** A link, with the name of the remote that its project is bound to. */
 export interface BoundLink extends Link {
   readonly remote: string;
+  /** The project had been deleted, and was begun anew by this. */
+  readonly begun: boolean;
   /** Other folders that are linked to the project and are not there. */
   readonly gone: readonly string[];
 }
@@ -272,6 +274,7 @@ export class LinkedFolders {
     const dirs = [dir, ...(options.remote === undefined ? [] : others.map((each) => each.dir))];
     const isLeft = replaced && this.#links.some((each) => each.dir === dir);
     const isOutsideGit = identity.kind === "none" && identity.why === "no-git";
+    let begun = false;
     const change = () =>
       store.write(async (context) => {
         const bound = await bindProject(context, book, binding);
@@ -281,7 +284,7 @@ export class LinkedFolders {
         await putLink(context.db, link, context.now);
         if (options.anew) {
           const open = await context.find(projectDocument(bound, projectId));
-          if (open) beginAnew(open.document);
+          begun = open !== undefined && beginAnew(open.document);
         }
         await moveToProject(context, bound, former, link, chosen.bringsMemories);
         if (isOutsideGit) await forgetGit(context.db, dir);
@@ -292,7 +295,7 @@ export class LinkedFolders {
     const account = await this.#unfollowed(dirs, change, { identified: { dir, identity } });
     const gone: string[] = [];
     for (const other of others) if (!(await isFolder(other.dir))) gone.push(other.dir);
-    return { ...link, remote: remotes.remoteOf(account)?.name ?? "", gone };
+    return { ...link, remote: remotes.remoteOf(account)?.name ?? "", begun, gone };
   }
 
   /** The path that a folder is linked at: another one that leads to it, if not this one. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { createProgram } from "../../cli/main.ts";
 import { readEnvironment } from "../../cli/place/environment.ts";
+import { newAccount } from "../support/service.ts";
 import { ROOT } from "../tidy/source-tree.ts";
 import { readDocuments } from "./commands.ts";
 
@@ -76,6 +77,38 @@ test("a command or an option that is not there is found", () => {
     "memsync conflicts shwo ID: shwo",
     undefined,
   ]);
+});
+
+/** Those that do something, by the words that begin them; without hidden ones. */
+function allCommands(within: Command, words: readonly string[] = []): Map<string, Command> {
+  const visible = within.createHelp().visibleCommands(within);
+  const inner = visible.filter((each) => each.name() !== "help");
+  const deeper = inner.flatMap((each) => [...allCommands(each, [...words, each.name()])]);
+  return new Map(inner.length === 0 ? [[words.join(" "), within]] : deeper);
+}
+
+test("docs/commands.md lists each command, and says which have no --json", () => {
+  const text = documents.get("docs/commands.md") ?? "";
+  const commands = [...allCommands(program)];
+  const mentions = mentionsIn("docs/commands.md", text).map((each) => `${each} `);
+  const unlisted = commands.filter(
+    ([name]) => !mentions.some((each) => each.startsWith(`memsync ${name} `)),
+  );
+  expect(unlisted.map(([name]) => name)).toEqual([]);
+  const [, sentence = ""] = /has `--json`, but for ([^.]+)\./.exec(text) ?? [];
+  const without = commands.filter(([, { options }]) => !options.some(isJson));
+  expect(without.map(([name]) => `\`${name}\``)).toEqual(sentence.match(/`\w+`/g) ?? []);
+});
+
+const isJson = ({ long }: { readonly long?: string }) => long === "--json";
+
+test("the emulator's control plane, which docs/interface.md calls absent, is no path", async () => {
+  const emulator = newAccount();
+  expect(documents.get("docs/interface.md")).toContain("control plane, `/_emulator/*`");
+  for (const path of ["/_emulator/reset", "/_emulator/state"]) {
+    expect((await emulator.get(path)).status).toBe(404);
+    expect((await emulator.post(path, {})).status).toBe(404);
+  }
 });
 
 test("each script of npm's that a document mentions is in package.json", () => {

@@ -103,7 +103,6 @@ export const RELEASING: Scene = {
   acts: [
     { command: "npm ci", notRun: "it installed what runs this test" },
     { command: "npm run check", notRun: "it is what runs this test" },
-    { command: "npm run test:binary", notRun: "it compiles a binary, and takes minutes" },
     { command: "npm run package", notRun: RELEASE },
     { command: "npm login", notRun: "it is for whoever may publish" },
     { command: "npm run -s release", notRun: RELEASE },

@@ -210,17 +210,20 @@ scenario(
   "at a terminal the text is deleted everywhere after a yes alone",
   async (lab) => {
     const machine = lab.machine("a", await lab.git.repository("a", { "README.md": "" }));
-    await writeFile(`${machine.folder}/${FILE}`, "# Text\n");
+    const all = "# Text\n\n- one\n";
+    await writeFile(`${machine.folder}/${FILE}`, all);
     await machine.up();
-    await waitFor("the text", async () => (await machine.memsync("doc")) === "# Text\n");
-    for (const [answer, text] of [
-      ["n", "# Text\n"],
-      ["y", ""],
+    await waitFor("the text", async () => (await machine.memsync("doc")) === all);
+    expect(await machine.memsync("status")).toContain("          3 lines (14 bytes) of ");
+    for (const [answer, text, said] of [
+      ["n", all, /nothing was deleted/],
+      ["y", "", /deleted 3 lines on every machine/],
     ] as const) {
       await using terminal = new TerminalSession(lab, machine, ["doc", "clear"]);
-      await terminal.untilShown(/Delete 1 line of text here and on every other machine/);
+      await terminal.untilShown(/Delete 3 lines of text here and on every other machine/);
       terminal.type(`${answer}\n`);
       await terminal.ended();
+      expect(terminal.lines.join("\n")).toMatch(said);
       await waitFor("what was answered", async () => (await machine.memsync("doc")) === text);
     }
   },

@@ -75,6 +75,11 @@ scenario("a move takes along what was saved without a daemon, and is done once",
   const status = await machine.memsync("status");
   expect(status).toContain(`service   ${a.url}`);
   expect(status).not.toContain("embedded");
+  await machine.down();
+  const home = (await machine.run(["status"])).stdout;
+  expect(home).toMatch(/^user {6}seen by you alone: 3 memories saved$/m);
+  expect(home).not.toContain("embedded");
+  await machine.up();
   await set(machine, machine.folder, "later", "--layer", "user", "--remote", "embedded");
   expect(await machine.memsync("status")).toContain("user      at embedded, seen by you alone: 1");
 });

@@ -52,6 +52,9 @@ scenario("a project that is deleted is gone everywhere, and its files stay", asy
       `memsync: ${named} is no project's name or id on this machine, and no folder${said}\n`,
     );
   }
+  expect((await a.run(["get", "build", "--project", "origin"])).stderr).toEndWith(
+    `/origin, and origin is no project's id; ${id} is named so: say the id\n`,
+  );
   const unasked = await a.run(["project", "rm", "."]);
   expect([unasked.status, unasked.stdout]).toEqual([1, ""]);
   expect(unasked.stderr).toBe(
@@ -221,9 +224,13 @@ scenario(
     await b.memsync("unlink");
     await a.memsync("project", "rm", ".", "--yes");
     await a.sync();
-    await b.memsync("link", "--anew");
+    const anew = await b.run(["link", "--anew"]);
+    expect([anew.status, anew.stderr]).toEqual([0, ""]);
     await b.untilSynced();
     expect((await b.projectOf()).deleted).toBeNull();
+    expect((await b.run(["link", "--anew"])).stderr).toBe(
+      "memsync: origin was not deleted: there was nothing to begin anew, and nothing has changed\n",
+    );
     expect(await b.memsync("doc")).toBe(TEXT);
     expect(await b.list()).toEqual([]);
     await waitFor("the file on a to be followed", async () => {

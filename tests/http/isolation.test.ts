@@ -26,15 +26,23 @@ const CODES: Readonly<Record<number, string | undefined>> = {
   404: "not_found",
 };
 
-type Statuses = readonly [
-  reading: number,
-  elsewhere: number,
-  stranger: number,
-  colleague: number,
-  right: number,
-];
+type Statuses = Readonly<Record<Good, number>>;
 
 type Row = readonly [route: string, path: string, body: unknown, statuses: Statuses];
+
+function everybody(status: number): Statuses {
+  return { reading: status, elsewhere: status, stranger: status, colleague: status, right: status };
+}
+
+/** What is each one's own, or its account's, and is read by all who have a good token. */
+const READ_OWN = everybody(200);
+/** The same, written: not by a token that may only read, nor by one bound to another project. */
+const WRITE_OWN: Statuses = { ...READ_OWN, reading: 403, elsewhere: 403 };
+/** What is of `proj_main`: another account knows nothing of it. */
+const READ_MAIN: Statuses = { ...READ_OWN, elsewhere: 403, stranger: 404 };
+const WRITE_MAIN: Statuses = { ...READ_MAIN, reading: 403 };
+const ASKED_WRONGLY = everybody(400);
+const NOT_THERE = everybody(404);
 
 const NOTHING = undefined;
 const CRDT = { encoding: "yjs-v1", documents: { project: {}, user: {}, global: {} } };
@@ -51,141 +59,122 @@ const SESSION = {
 const note = (layer: string, more = {}) => ({ content: "a note", layer, key: "new", ...more });
 
 /**
- * What each of them is answered: a token that may only read, one that is bound to another project,
- * one of another account, one of another user, and the right one. Projects are `proj_main`, with
- * connections and sessions; `proj_shared`, of which the stranger may make one, too; and what is
- * named by no id. Everybody whose token is not good is answered 401, but for `OPEN`.
+ * What each of `GOOD` is answered: a token that may only read, one that is bound to another
+ * project, one of another account, one of another user, and the right one. Projects are
+ * `proj_main`, with connections and sessions; `proj_shared`, of which the stranger may make one,
+ * too; and what is named by no id. Everybody whose token is not good is answered 401, but for
+ * `OPEN`.
  */
 const TABLE: readonly Row[] = [
-  ["GET /v1/memories", "/v1/memories", NOTHING, [200, 200, 200, 200, 200]],
-  ["GET /v1/memories", "/v1/memories?project_id=proj_main", NOTHING, [200, 403, 404, 200, 200]],
-  ["GET /v1/memories", "/v1/memories?layer=user", NOTHING, [200, 200, 200, 200, 200]],
-  ["GET /v1/memories", "/v1/memories?layer=global", NOTHING, [200, 200, 200, 200, 200]],
-  ["GET /v1/memories", "/v1/memories?q=MARKED", NOTHING, [200, 200, 200, 200, 200]],
-  ["GET /v1/memories", "/v1/memories?limit=x", NOTHING, [400, 400, 400, 400, 400]],
-  ["POST /v1/memories", "/v1/memories", note("user"), [403, 403, 200, 200, 200]],
-  ["POST /v1/memories", "/v1/memories", note("global"), [403, 403, 200, 200, 200]],
-  [
-    "POST /v1/memories",
-    "/v1/memories",
-    note("project", { project_id: "proj_main" }),
-    [403, 403, 404, 200, 200],
-  ],
-  [
-    "POST /v1/memories",
-    "/v1/memories",
-    note("user", { project_id: "proj_main" }),
-    [403, 403, 404, 200, 200],
-  ],
-  ["POST /v1/memories", "/v1/memories", {}, [403, 400, 400, 400, 400]],
-  [
-    "DELETE /v1/memories/:id",
-    `/v1/memories/${MEMORY_IDS.main}`,
-    NOTHING,
-    [403, 403, 404, 200, 200],
-  ],
+  ["GET /v1/memories", "/v1/memories", NOTHING, READ_OWN],
+  ["GET /v1/memories", "/v1/memories?project_id=proj_main", NOTHING, READ_MAIN],
+  ["GET /v1/memories", "/v1/memories?layer=user", NOTHING, READ_OWN],
+  ["GET /v1/memories", "/v1/memories?layer=global", NOTHING, READ_OWN],
+  ["GET /v1/memories", "/v1/memories?q=MARKED", NOTHING, READ_OWN],
+  ["GET /v1/memories", "/v1/memories?limit=x", NOTHING, ASKED_WRONGLY],
+  ["POST /v1/memories", "/v1/memories", note("user"), WRITE_OWN],
+  ["POST /v1/memories", "/v1/memories", note("global"), WRITE_OWN],
+  ["POST /v1/memories", "/v1/memories", note("project", { project_id: "proj_main" }), WRITE_MAIN],
+  ["POST /v1/memories", "/v1/memories", note("user", { project_id: "proj_main" }), WRITE_MAIN],
+  ["POST /v1/memories", "/v1/memories", {}, { ...ASKED_WRONGLY, reading: 403 }],
+  ["DELETE /v1/memories/:id", `/v1/memories/${MEMORY_IDS.main}`, NOTHING, WRITE_MAIN],
   [
     "DELETE /v1/memories/:id",
     `/v1/memories/${MEMORY_IDS.user}`,
     NOTHING,
-    [403, 403, 404, 404, 200],
+    { ...WRITE_MAIN, colleague: 404 },
   ],
+  ["DELETE /v1/memories/:id", `/v1/memories/${MEMORY_IDS.account}`, NOTHING, WRITE_MAIN],
+  ["DELETE /v1/memories/:id", "/v1/memories/nonsense", NOTHING, { ...NOT_THERE, reading: 403 }],
+  ["GET /v1/projects", "/v1/projects", NOTHING, READ_OWN],
+  ["GET /v1/projects/:id", "/v1/projects/proj_main", NOTHING, READ_MAIN],
+  ["GET /v1/projects/:id", "/v1/projects/proj_none", NOTHING, NOT_THERE],
+  ["POST /v1/projects/:id/sync", "/v1/projects/proj_main/sync", NOTHING, READ_MAIN],
   [
-    "DELETE /v1/memories/:id",
-    `/v1/memories/${MEMORY_IDS.account}`,
-    NOTHING,
-    [403, 403, 404, 200, 200],
+    "POST /v1/projects/:id/sync",
+    "/v1/projects/proj_shared/sync",
+    PLAIN,
+    { ...READ_OWN, elsewhere: 403 },
   ],
-  ["DELETE /v1/memories/:id", "/v1/memories/nonsense", NOTHING, [403, 404, 404, 404, 404]],
-  ["GET /v1/projects", "/v1/projects", NOTHING, [200, 200, 200, 200, 200]],
-  ["GET /v1/projects/:id", "/v1/projects/proj_main", NOTHING, [200, 403, 404, 200, 200]],
-  ["GET /v1/projects/:id", "/v1/projects/proj_none", NOTHING, [404, 404, 404, 404, 404]],
-  ["POST /v1/projects/:id/sync", "/v1/projects/proj_main/sync", NOTHING, [200, 403, 404, 200, 200]],
-  ["POST /v1/projects/:id/sync", "/v1/projects/proj_shared/sync", PLAIN, [200, 403, 200, 200, 200]],
   [
     "POST /v1/projects/:id/sync",
     "/v1/projects/proj_shared/sync",
     { metadata: { changed: true } },
-    [403, 403, 200, 200, 200],
+    WRITE_OWN,
   ],
   [
     "POST /v1/projects/:id/sync",
     "/v1/projects/proj_shared/sync",
     { crdt: CRDT },
-    [200, 403, 200, 200, 200],
+    { ...READ_OWN, elsewhere: 403 },
   ],
-  ["POST /v1/projects/:id/sync", "/v1/projects/proj_new/sync", {}, [403, 403, 200, 200, 200]],
+  ["POST /v1/projects/:id/sync", "/v1/projects/proj_new/sync", {}, WRITE_OWN],
   [
     "POST /v1/projects/:id/sync",
     "/v1/projects/proj_shared/sync",
     { sessions: [SESSION] },
-    [403, 403, 200, 200, 200],
+    WRITE_OWN,
   ],
-  ["GET /v1/sessions", "/v1/sessions", NOTHING, [200, 200, 200, 200, 200]],
-  ["GET /v1/sessions", "/v1/sessions?project_id=proj_main", NOTHING, [200, 403, 404, 200, 200]],
-  ["GET /v1/sessions/:id", "/v1/sessions/sess_main", NOTHING, [200, 403, 404, 200, 200]],
-  ["GET /api/projects", "/api/projects", NOTHING, [200, 200, 200, 200, 200]],
-  ["POST /api/projects", "/api/projects", { id: "proj_shared" }, [403, 403, 200, 200, 200]],
-  ["POST /api/projects", "/api/projects", { name: "new" }, [403, 403, 200, 200, 200]],
-  ["GET /api/projects/:id", "/api/projects/proj_main", NOTHING, [200, 403, 404, 200, 200]],
-  ["GET /api/projects/:id", "/api/projects/proj_elsewhere", NOTHING, [200, 200, 404, 200, 200]],
-  ["DELETE /api/projects/:id", "/api/projects/proj_main", NOTHING, [403, 403, 404, 200, 200]],
-  ["DELETE /api/projects/:id", "/api/projects/proj_none", NOTHING, [403, 404, 404, 404, 404]],
-  ["POST /api/projects/:id/sync", "/api/projects/proj_main/sync", {}, [200, 403, 404, 200, 200]],
+  ["GET /v1/sessions", "/v1/sessions", NOTHING, READ_OWN],
+  ["GET /v1/sessions", "/v1/sessions?project_id=proj_main", NOTHING, READ_MAIN],
+  ["GET /v1/sessions/:id", "/v1/sessions/sess_main", NOTHING, READ_MAIN],
+  ["GET /api/projects", "/api/projects", NOTHING, READ_OWN],
+  ["POST /api/projects", "/api/projects", { id: "proj_shared" }, WRITE_OWN],
+  ["POST /api/projects", "/api/projects", { name: "new" }, WRITE_OWN],
+  ["GET /api/projects/:id", "/api/projects/proj_main", NOTHING, READ_MAIN],
   [
-    "POST /api/projects/:id/sync",
-    "/api/projects/proj_main/sync",
-    { crdt: CRDT },
-    [200, 403, 404, 200, 200],
+    "GET /api/projects/:id",
+    "/api/projects/proj_elsewhere",
+    NOTHING,
+    { ...READ_OWN, stranger: 404 },
   ],
+  ["DELETE /api/projects/:id", "/api/projects/proj_main", NOTHING, WRITE_MAIN],
+  ["DELETE /api/projects/:id", "/api/projects/proj_none", NOTHING, { ...NOT_THERE, reading: 403 }],
+  ["POST /api/projects/:id/sync", "/api/projects/proj_main/sync", {}, READ_MAIN],
+  ["POST /api/projects/:id/sync", "/api/projects/proj_main/sync", { crdt: CRDT }, READ_MAIN],
   [
     "POST /api/projects/:id/sync",
     "/api/projects/proj_main/sync",
     { claude_md_content: "changed" },
-    [403, 403, 404, 200, 200],
+    WRITE_MAIN,
   ],
   [
     "POST /api/projects/:id/sync",
     "/api/projects/proj_elsewhere/sync",
     { sessions: [{ ...SESSION, id: "sess_main" }] },
-    [403, 403, 404, 200, 200],
+    WRITE_MAIN,
   ],
-  [
-    "POST /api/projects/:id/sync",
-    "/api/projects/proj_main/sync",
-    NOTHING,
-    [400, 400, 400, 400, 400],
-  ],
-  ["POST /api/projects/connect", "/api/projects/connect", PAIR, [403, 403, 404, 200, 200]],
-  ["POST /api/projects/connect", "/api/projects/connect", TURNED, [403, 403, 404, 200, 200]],
+  ["POST /api/projects/:id/sync", "/api/projects/proj_main/sync", NOTHING, ASKED_WRONGLY],
+  ["POST /api/projects/connect", "/api/projects/connect", PAIR, WRITE_MAIN],
+  ["POST /api/projects/connect", "/api/projects/connect", TURNED, WRITE_MAIN],
   [
     "POST /api/projects/connect",
     "/api/projects/connect",
     { project_id: "proj_shared", target_project_id: "proj_main" },
-    [403, 403, 404, 200, 200],
+    WRITE_MAIN,
   ],
   [
     "DELETE /api/projects/connect",
     `/api/projects/connect?${new URLSearchParams(PAIR)}`,
     NOTHING,
-    [403, 403, 404, 200, 200],
+    WRITE_MAIN,
   ],
   [
     "DELETE /api/projects/connect",
     `/api/projects/connect?${new URLSearchParams(TURNED)}`,
     NOTHING,
-    [403, 403, 404, 200, 200],
+    WRITE_MAIN,
   ],
-  ["GET /api/projects/stats", "/api/projects/stats", NOTHING, [200, 200, 200, 200, 200]],
-  ["GET /api/account", "/api/account", NOTHING, [200, 200, 200, 200, 200]],
-  ["POST /api/sync", "/api/sync", { crdt: OWN_CRDT }, [200, 200, 200, 200, 200]],
+  ["GET /api/projects/stats", "/api/projects/stats", NOTHING, READ_OWN],
+  ["GET /api/account", "/api/account", NOTHING, READ_OWN],
+  ["POST /api/sync", "/api/sync", { crdt: OWN_CRDT }, READ_OWN],
   [
     "POST /api/sync",
     "/api/sync",
     { crdt: OWN_CRDT, sessions: [{ ...SESSION, message_count: 3 }] },
-    [403, 403, 200, 200, 200],
+    WRITE_OWN,
   ],
-  ["GET /api/live", "/api/live", NOTHING, [400, 400, 400, 400, 400]],
+  ["GET /api/live", "/api/live", NOTHING, ASKED_WRONGLY],
 ];
 
 /** What says nothing of anybody, and is told to everybody. */
@@ -209,9 +198,9 @@ test.each(TABLE)(
       expect(answer.headers.get("www-authenticate")).toBe("Bearer");
       expectSecret(answer, 401, []);
     }
-    for (const [at, who] of GOOD.entries()) {
+    for (const who of GOOD) {
       await accounts.restore();
-      const expected = statuses[at] ?? 0;
+      const expected = statuses[who];
       const before = await accounts.state();
       const answer = await host.send(good[who], method, path, body);
       expect({ who, status: answer.status }).toEqual({ who, status: expected });
