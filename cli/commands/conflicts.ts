@@ -35,7 +35,7 @@ import {
 import { type PlaceOptions, withAgreement, withLocal, withPlace } from "../place/place.ts";
 import { bringAllBack } from "../writes/bring-all-back.ts";
 import { saveMemory, saveText } from "../writes/save.ts";
-import { settle } from "../writes/settle-conflict.ts";
+import { settle, settledAlong } from "../writes/settle-conflict.ts";
 import { timeShown } from "../views/version-view.ts";
 
 interface Options extends PlaceOptions {
@@ -255,12 +255,16 @@ async function choose(env: Environment, id: string, version: string, options: Op
   const steps = [content, settled.without, settled.content];
   const changes = steps.filter((text, at) => at > 0 && text !== steps[at - 1]);
   if (changes.length > 0) await saveText(env, document.name, content, ...changes);
-  await dismissIn(env, conflict);
+  const along = settledAlong(conflict, await findAll(env, options), settled.content);
+  for (const each of [conflict, ...along]) await dismissIn(env, each);
   if (options.json) sayJson({ ...conflictJson(conflict), chosen: Number(version) });
   else {
     const { elsewhere } = settled;
+    const others = along.map((each) => `; so is ${each.id}, for its lines went`).join("");
     const left =
-      elsewhere === undefined ? "" : `; \`${firstLine(elsewhere.trimEnd())}\` elsewhere stays`;
+      elsewhere === undefined
+        ? others
+        : `${others}; \`${firstLine(elsewhere.trimEnd())}\` elsewhere stays`;
     const where = await whereNote(env, document, options);
     saySentence(
       `version ${version} stands${where}, and ${id} is settled once this is synced${left}`,

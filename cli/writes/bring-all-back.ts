@@ -14,7 +14,10 @@ export function bringAllBack(conflict: TextConflict, missing: readonly PlacedVer
   );
 }
 
-/** Behind the other version where that stands at the same place, else where its lines stood. */
+/**
+ * Behind the other version where that stands at the same place, else where its lines stood. What of
+ * it is there comes no second time.
+ */
 function bringOneBack(
   content: string,
   version: PlacedVersion,
@@ -29,7 +32,8 @@ function bringOneBack(
     other && behind !== undefined && behind === placeOf(other)
       ? findVersion(content, other, version)?.found[0]?.lines
       : undefined;
-  if (!standing) return completeAtPlaces(content, places);
+  const completed = completeAtPlaces(content, places);
+  if (!standing || completed.there > 0) return completed;
   const at = standing.at + standing.count;
   return { content: spliceLines(openContent(content), at, 0, text), there: 0 };
 }

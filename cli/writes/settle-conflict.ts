@@ -3,12 +3,17 @@ import type {
   TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { changeForm, joinForm, splitForm } from "../../shared/replica/text/text-form.ts";
-import { holdsLines } from "../../shared/replica/text/standing-lines.ts";
+import {
+  holdsAnyLine,
+  holdsEachLine,
+  holdsLines,
+} from "../../shared/replica/text/standing-lines.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { firstLine } from "../screen/output.ts";
 import { findBoth, type FoundVersion, findVersion, strangersAt } from "../local/find-version.ts";
-import type { PlacedVersion, TextConflict } from "../local/local-conflicts.ts";
+import type { LocalConflict, PlacedVersion, TextConflict } from "../local/local-conflicts.ts";
 import {
+  type OpenContent,
   openContent,
   completeAtPlaces,
   putAtPlaces,
@@ -65,6 +70,27 @@ export function settle(conflict: TextConflict, chosen: number): Settled {
   return settlePlaced(conflict, [wanted, other]);
 }
 
+/**
+ * Of other conflicts of the same text those that settling one has settled, too: a version of theirs
+ * stood in the text before, and nothing of it does in what came of it.
+ */
+export function settledAlong(
+  { id, document, content }: TextConflict,
+  others: readonly LocalConflict[],
+  after: string,
+): TextConflict[] {
+  const isGone = ({ text }: PlacedVersion) =>
+    text !== "" && holdsEachLine(content, text) && !holdsAnyLine(after, text);
+  return others.filter((each): each is TextConflict => {
+    if (each.kind !== "text" || each.id === id || each.document.name !== document.name)
+      return false;
+    return RIVALS.includes(each.record.kind) && each.versions.some(isGone);
+  });
+}
+
+/** In these something stands beside what it was put in the place of. */
+const RIVALS: readonly TextConflictKind[] = ["both", "unseen"];
+
 /** Of versions each of which is known to be where it stood, or to be out. */
 function settlePlaced(
   { id, record, content }: TextConflict,
@@ -75,7 +101,7 @@ function settlePlaced(
   const line = findChanged(content, versions, found);
   if (line !== undefined) throw changed(id, line);
   const [[wanted, other], [here, there]] = [versions, found];
-  const left = takeOut(content, there);
+  const left = takeOut(content, there, here.missing.length === 0);
   const anew = takeOut(content, { ...there, found: [...there.found, ...here.found] });
   const chosenText = bringBack(left, wanted, here, record.kind);
   const isElsewhere = other.text.trim() !== "" && holdsLines(anew.content, other.text);
@@ -125,8 +151,32 @@ function writtenAs(content: string, wanted: TextVersion, other: TextVersion): st
   );
 }
 
-/** The text without the lines that were found, and where the first of them stood. */
-function takeOut(content: string, { found }: FoundVersion) {
+/**
+ * Of the blank lines on both sides of lines that are gone those on one side are enough: none at the
+ * end of the text.
+ */
+function withGapsClosed({ lines }: OpenContent, gone: ReadonlySet<number>): ReadonlySet<number> {
+  const closed = new Set(gone);
+  const isBlank = (at: number) => lines[at]?.trim() === "";
+  for (let first = 0, end = 0; first < lines.length; first = end + 1) {
+    end = first;
+    while (gone.has(end)) end++;
+    if (end === first) continue;
+    let [before, after] = [0, 0];
+    while (isBlank(first - 1 - before)) before++;
+    while (isBlank(end + after)) after++;
+    const isAtEnd = end + after >= lines.length;
+    const count = isAtEnd ? before : Math.min(before, after);
+    for (let at = 1; at <= count; at++) closed.add(first - at);
+  }
+  return closed;
+}
+
+/**
+ * The text without the lines that were found, and where the first of them stood. `closes`: nothing
+ * comes in their place.
+ */
+function takeOut(content: string, { found }: FoundVersion, closes = false) {
   const open = openContent(content);
   const gone = new Set<number>();
   for (const { lines, place } of found) {
@@ -134,7 +184,7 @@ function takeOut(content: string, { found }: FoundVersion) {
     for (let line = at; line < at + count; line++) gone.add(line);
   }
   const end = gone.size === 0 ? undefined : Math.min(...gone);
-  return { content: withoutLines(open, gone), at: end };
+  return { content: withoutLines(open, closes ? withGapsClosed(open, gone) : gone), at: end };
 }
 
 /** Beside what it stood beside, or where the other version was taken out. */

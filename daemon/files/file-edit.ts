@@ -5,6 +5,7 @@ import { nameMachine } from "../../shared/replica/log/machines.ts";
 import { seedText } from "../../shared/replica/document/seed.ts";
 import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
 import { piecesOf } from "../../shared/replica/text/removed-text.ts";
+import { putAgain } from "../../shared/replica/merge/put-again.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { type CapturedText, mergeIntoText } from "../../shared/replica/text/text.ts";
 import {
@@ -82,12 +83,24 @@ export async function applyEdit(
   const both = intersection(gone, byMe);
   const removed = both.size === 0 ? [] : piecesOf(seen);
   const moved = findMovedLines(document.text, { mine, theirs, both, removed });
-  const { met, conflicts } = await cleanUpText(context, open, { mine, theirs, both });
+  const shownPieces = mine.size === 0 || theirs.size === 0 ? [] : piecesOf(seen);
+  const again = putAgain({
+    deleted: { mine: byMe, theirs: gone },
+    removed: { mine: shownPieces, theirs: shownPieces },
+  });
+  const { met, conflicts } = await cleanUpText(context, open, { mine, theirs, both, again });
   const deleted = { both, mine: byMe, theirs: gone };
   // What the file has shown and the save lacks is told by whoever kept it.
   const unshown = rangesOutside(before, shown);
   const known = new Set(plainLines(seen.text));
-  const sides = { mine, theirs: unshown, deleted, taken: { mine: known, theirs: known } };
+  const sides = {
+    mine,
+    theirs: unshown,
+    deleted,
+    taken: { mine: known, theirs: known },
+    again,
+    met,
+  };
   const kept = await tellKeptEdits(context, open, sides, moved);
   const shared = await tellSharedVersions(context, open, disagreed);
   await noteMetLines(context, open, met);

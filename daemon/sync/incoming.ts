@@ -9,7 +9,8 @@ import {
 } from "../../shared/replica/text/id-ranges.ts";
 import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version.ts";
 import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
-import { wholeLines } from "../../shared/replica/text/removed-text.ts";
+import { putAgain } from "../../shared/replica/merge/put-again.ts";
+import { piecesOf, wholeLines } from "../../shared/replica/text/removed-text.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
@@ -150,6 +151,7 @@ export async function applyRemote(
   const unheard = await unheardOf(context.db, open, ackedSeq);
   const held = heldClocks(open);
   const gone = unheard && deletedText(open);
+  const shown = unheard ? piecesOf(open.document.captureText()) : [];
   const stood = new Set(unheard && plainLines(open.document.content()));
   const disagreed = unheard ? listOpenConflicts(open.document) : [];
   const admission = open.applyUpdate(update, REPLICA_BYTES_MAX);
@@ -166,12 +168,18 @@ export async function applyRemote(
     const vanished = [...textIn(unheard), ...removed];
     const sides = { mine, theirs, both, removed, vanished };
     const moved = findMovedLines(open.document.text, sides);
-    const { met } = await cleanUpText(context, open, { mine, theirs, both });
+    const taken = { mine: byMe, theirs: difference(byThem, gone) };
+    const again = putAgain({
+      deleted: { mine: byMe, theirs: byThem },
+      removed: { mine: removed, theirs: shown },
+    });
+    const { met } = await cleanUpText(context, open, { mine, theirs, both, again });
     // At first contact all is unheard of, and who deleted what when is not known.
     if (ackedSeq > 0) {
-      const deleted = { both, mine: byMe, theirs: difference(byThem, gone) };
-      const taken = { mine: wholeLines(removed, byMe), theirs: stood };
-      await tellKeptEdits(context, open, { mine, theirs, deleted, taken }, moved);
+      const deleted = { both, ...taken };
+      const lines = { mine: wholeLines(removed, byMe), theirs: stood };
+      const told = { mine, theirs, deleted, taken: lines, again, met };
+      await tellKeptEdits(context, open, told, moved);
     }
     await tellSharedVersions(context, open, disagreed);
     await noteMetLines(context, open, met);

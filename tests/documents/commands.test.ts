@@ -1,13 +1,14 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { type Lab, scenario } from "../support/lab.ts";
-import { programs } from "../support/needs.ts";
+import { Lab } from "../support/lab.ts";
+import { programs, testWith } from "../support/needs.ts";
+import { PATIENCE } from "../support/wait-for.ts";
 import { ROOT } from "../tidy/source-tree.ts";
 import { commandsIn, readDocuments, type ShownCommand } from "./commands.ts";
 import { type Act, Reader } from "./reader.ts";
 import { SCENES, type Scene } from "./scenes.ts";
 
-const DEADLINE_MS = 240_000;
+const DEADLINE_MS = 240_000 * PATIENCE;
 
 /** What a reader types into, and with. */
 const READERS = programs("bash", "curl", "npm");
@@ -15,10 +16,8 @@ const READERS = programs("bash", "curl", "npm");
 /** `MEMSYNC_RENEW_DOCUMENTS=1` has the documents show what is printed now. */
 const RENEWS = process.env.MEMSYNC_RENEW_DOCUMENTS === "1";
 
-interface Problem extends ShownCommand {
-  /** What it printed, where that is not what the document shows. */
-  readonly printed?: string;
-  readonly failed?: string;
+interface Difference extends ShownCommand {
+  readonly printed: string;
 }
 
 const documents = await readDocuments();
@@ -37,44 +36,41 @@ function inOrder(scene: Scene, commands: readonly ShownCommand[]): readonly Show
   return [...first, ...commands.filter((each) => !first.includes(each))];
 }
 
-/** Types all of a document's commands; those that fail, or print anything but what it shows. */
-async function play(lab: Lab, scene: Scene): Promise<Problem[]> {
-  const problems: Problem[] = [];
-  await using reader = new Reader(lab);
-  await scene.stage(reader);
-  for (const command of inOrder(scene, commandsOf(scene.document))) {
-    const act = actOf(scene, command);
-    if (act?.notRun !== undefined) continue;
-    try {
-      const printed = await reader.type(command, act);
-      if (printed !== undefined) problems.push({ ...command, printed });
-    } catch (thrown) {
-      problems.push({ ...command, failed: String(thrown) });
+/** Types all of a document's commands; what is not as the document shows it. */
+async function play(scene: Scene): Promise<Difference[]> {
+  const lab = new Lab();
+  const differences: Difference[] = [];
+  try {
+    await using reader = new Reader(lab);
+    await scene.stage(reader);
+    for (const command of inOrder(scene, commandsOf(scene.document))) {
+      const act = actOf(scene, command);
+      if (act?.notRun !== undefined) continue;
+      const printed = await reader.type(command, act).catch(String);
+      if (printed !== undefined) differences.push({ ...command, printed });
     }
+  } finally {
+    await lab.end();
   }
-  return problems;
+  return differences;
 }
 
 /** Writes what is printed into the document; a person cuts it where the document's is cut. */
-async function renew(path: string, problems: readonly Problem[]): Promise<void> {
+async function renew(path: string, differences: readonly Difference[]): Promise<void> {
   let text = documents.get(path) ?? "";
-  for (const { output, printed } of problems) {
-    if (output === undefined || printed === undefined) continue;
+  for (const { output = "", printed } of differences) {
     text = text.replace(output, () => printed.trimEnd().replaceAll(/\n{3,}/g, "\n\n"));
   }
   await Bun.write(join(ROOT, path), text);
 }
 
 for (const scene of SCENES) {
-  scenario(
-    `each command of ${scene.document} does what is shown`,
-    async (lab) => {
-      const problems = await play(lab, scene);
-      if (RENEWS) await renew(scene.document, problems);
-      expect(problems).toEqual([]);
-    },
-    { needs: READERS, deadlineMs: DEADLINE_MS },
-  );
+  const body = async () => {
+    const differences = await play(scene);
+    if (RENEWS) await renew(scene.document, differences);
+    expect(differences).toEqual([]);
+  };
+  testWith(READERS, `each command of ${scene.document} does what is shown`, body, DEADLINE_MS);
 }
 
 test("each document with commands is played, and each act is for one of them", () => {

@@ -54,7 +54,7 @@ async function fill({ laptop, shell }: Reader): Promise<void> {
 export async function takePicture(reader: Reader): Promise<string> {
   const { lab, laptop } = reader;
   const up = reader.terminal("up");
-  await up.untilOnScreen(/11 memories saved, all synced[\s\S]*connected\n/);
+  await up.untilOnScreen(/12 memories|11 memories saved, all synced[\s\S]*connected\n/);
   await lab.git.write(join(laptop.folder, "CLAUDE.md"), text("Widgets"));
   await up.untilOnScreen(/sent +widget +document/);
   const desktop = lab.machine("desktop", lab.git.path("desktop"), laptop.service);

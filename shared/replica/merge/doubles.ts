@@ -7,6 +7,7 @@ import { gravesOf } from "./kept-edits.ts";
 import type { IdRanges } from "../text/id-ranges.ts";
 import { hasWord } from "../text/line-diff.ts";
 import { type MergedLine, type MergedText, readMergedText } from "./merged-lines.ts";
+import { formerPlaces, isAgain, NOTHING_AGAIN, type PutAgain } from "./put-again.ts";
 import { asMadeOnce, findRepeatedMoves } from "./repeated-moves.ts";
 import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import { captureText, type TextSpan } from "../text/text.ts";
@@ -27,6 +28,12 @@ export interface MetVersion {
   readonly places: readonly PlacedLines[];
 }
 
+/** What is known of two sides besides; see `removeDoubles`. */
+export interface CleanUpFacts {
+  readonly both?: IdRanges;
+  readonly again?: PutAgain;
+}
+
 /** What a clean-up did. */
 export interface CleanUp {
   /** The lines removed, in order. An equal line of the other side is still there for each. */
@@ -45,17 +52,18 @@ export interface CleanUp {
  * Either side may clean up, with the same outcome, and once cleaned a text stays as it is. Lines
  * that lost the break between them in the merge get one again. `both`: the ids of what both sides
  * deleted, as far as that is known; what either put in its place is a conflict wherever it stands.
+ * What a side put `again` is in no conflict.
  */
 export function removeDoubles(
   ytext: Y.Text,
   mine: IdRanges,
   theirs: IdRanges,
-  both: IdRanges = new Map(),
+  { both = new Map(), again = NOTHING_AGAIN }: CleanUpFacts = {},
 ): CleanUp {
   const sides = [mine, theirs] as const;
   const { merged, doubles: found } = planDoubles(ytext, sides);
   const doubles = isSettled(ytext, sides, rearrangement(merged, found)) ? found : NONE;
-  const places = placesIn(ytext, merged, both);
+  const places = placesIn(ytext, merged, { both, again });
   const conflicts = findConflicts(ytext, { places, lines: merged.lines }, doubles);
   const met = spansOf(ytext, doubles.kept);
   apply(ytext, rearrangement(merged, doubles));
@@ -107,13 +115,26 @@ function apply(ytext: Y.Text, steps: readonly DeltaStep[]): void {
   if (steps.some((step) => !("retain" in step))) ytext.applyDelta([...steps]);
 }
 
-/** The places at which both sides inserted something, and what either did to the base there. */
-function placesIn(ytext: Y.Text, merged: MergedText, both: IdRanges): Place[] {
+/**
+ * The places at which both sides inserted something, and what either did to the base there. What a
+ * side only put again is no part of it, unless it stood here and both sides deleted something here:
+ * then it is what that side left of the place.
+ */
+function placesIn(
+  ytext: Y.Text,
+  merged: MergedText,
+  { both, again }: Required<CleanUpFacts>,
+): Place[] {
   const graves = [...gravesOf(ytext, both)];
+  const formerAt = formerPlaces(ytext, again);
   return findPlaces(merged).map((place) => {
     const [from, to] = [place.lines[0]?.from ?? 0, place.lines.at(-1)?.to ?? 0];
-    const isByBoth = !place.cleaned && graves.some((at) => from <= at && at <= to);
-    return isByBoth ? { ...place, replaced: true } : place;
+    const isIn = (at: number | undefined) => at !== undefined && from <= at && at <= to;
+    const isByBoth = !place.cleaned && graves.some(isIn);
+    const lines = place.lines.filter((line) => {
+      return !isAgain(line, again) || (isByBoth && isIn(formerAt(line)));
+    });
+    return { ...place, lines, replaced: place.replaced || isByBoth };
   });
 }
 

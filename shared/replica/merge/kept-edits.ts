@@ -5,7 +5,9 @@ import { type MergedLine, readMergedText } from "./merged-lines.ts";
 import { type CrossedMove, findCrossedMoves, type TakenLines } from "./crossed-moves.ts";
 import { type MovedLines, linesTwice, movedByOne, movedRuns, type Writer } from "./moved-lines.ts";
 import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
-import { textRuns } from "../text/text.ts";
+import { captureText, textRuns } from "../text/text.ts";
+import { idAt, type TextSpan } from "../text/text-spans.ts";
+import { isAgain, NOTHING_AGAIN, type PutAgain } from "./put-again.ts";
 
 /** Lines that one side put where they stand, and that the other side wanted to be rid of. */
 export interface KeptEdit {
@@ -53,6 +55,10 @@ export interface MetSides {
   readonly deleted: DeletedBySides;
   /** What each side took from where it stood, as far as that is known. */
   readonly taken?: TakenLines;
+  /** What each side put again; see `PutAgain`. */
+  readonly again?: PutAgain;
+  /** The characters of lines that both sides wrote, and that stand once. */
+  readonly met?: readonly TextSpan[];
 }
 
 /**
@@ -64,7 +70,7 @@ export interface MetSides {
  */
 export function findKeptEdits(
   ytext: Y.Text,
-  { mine, theirs, deleted, taken }: MetSides,
+  { mine, theirs, deleted, taken, again = NOTHING_AGAIN, met = [] }: MetSides,
   moved: MovedLines | undefined,
 ): KeptOfSides {
   const graves = {
@@ -76,7 +82,8 @@ export function findKeptEdits(
   const isByBoth = mine.size > 0 && theirs.size > 0;
   if (!hasGraves && !moved && !isByBoth) return { edits: [], twice: undefined, apart: [] };
   const { lines } = readMergedText(ytext, mine, theirs);
-  const inPlace = editsInPlace(lines, graves);
+  const isNew = newLines(ytext, { again, met });
+  const inPlace = editsInPlace(lines, graves, isNew);
   const alone = moved && movedEdits(lines, movedByOne(moved));
   const twice = movedEdits(lines, linesTwice(lines, moved));
   const crossed = taken && isByBoth ? findCrossedMoves(lines, taken, graves) : [];
@@ -122,15 +129,50 @@ function linesBefore(lines: readonly MergedLine[], first: number): string {
   return texts.slice(neighbourStart(texts, first), first).join("");
 }
 
-function editsInPlace(lines: readonly MergedLine[], graves: Graves): KeptEdit[] {
+/** Tells whether a line is one that its side alone wrote, and did not only put again. */
+function newLines(
+  ytext: Y.Text,
+  { again, met }: { readonly again: PutAgain; readonly met: readonly TextSpan[] },
+): (line: MergedLine) => boolean {
+  const spans = met.length > 0 ? captureText(ytext).spans : [];
+  const isMet = ({ from }: MergedLine) => {
+    const { client, clock } = idAt(spans, from);
+    return met.some((span) => {
+      return span.client === client && span.clock <= clock && clock < span.clock + span.length;
+    });
+  };
+  return (line) => !isAgain(line, again) && !(met.length > 0 && isMet(line));
+}
+
+function editsInPlace(
+  lines: readonly MergedLine[],
+  graves: Graves,
+  isNew: (line: MergedLine) => boolean,
+): KeptEdit[] {
   const found: KeptEdit[] = [];
   for (let first = 0, end = 0; first < lines.length; first = end + 1) {
     end = first;
     while ((lines[end]?.side ?? "base") !== "base") end++;
     const by = writerAt(lines.slice(first, end), graves);
-    if (by) found.push(keptEdit(lines, by, [first, end]));
+    if (!by) continue;
+    for (const run of newRuns(lines, [first, end], isNew)) found.push(keptEdit(lines, by, run));
   }
   return found;
+}
+
+/** The stretches of new lines in [first, end) that say anything. */
+function newRuns(
+  lines: readonly MergedLine[],
+  [first, end]: readonly [number, number],
+  isNew: (line: MergedLine) => boolean,
+): (readonly [number, number])[] {
+  const runs: (readonly [number, number])[] = [];
+  for (let from = first, to = first; from < end; from = to + 1) {
+    to = from;
+    while (to < end && isNew(lines[to] as MergedLine)) to++;
+    if (lines.slice(from, to).some(({ text }) => hasWord(text))) runs.push([from, to]);
+  }
+  return runs;
 }
 
 /** Where in the visible text deleted characters would stand. */

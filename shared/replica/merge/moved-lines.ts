@@ -1,5 +1,6 @@
 import type * as Y from "yjs";
 import type { IdRanges } from "../text/id-ranges.ts";
+import { isFence } from "../text/code-blocks.ts";
 import { hasWord } from "../text/line-diff.ts";
 import { type MergedLine, readMergedText, type Side } from "./merged-lines.ts";
 import { type RemovedText, wholeLines } from "../text/removed-text.ts";
@@ -103,5 +104,21 @@ export function movedRuns(
     if (last && isNext) last[1] = at + 1;
     else runs.push([at, at + 1]);
   }
-  return runs;
+  return runs.map(([first, end]) => [first, endOfCode(lines, by, [first, end])]);
+}
+
+/** A block of code that begins in a run ends in it: its last line has no word. */
+function endOfCode(
+  lines: readonly MergedLine[],
+  by: Writer,
+  [first, end]: readonly [number, number],
+): number {
+  const fences = lines.slice(first, end).filter(({ text }) => isFence(text));
+  if (fences.length % 2 === 0) return end;
+  let at = end;
+  while (lines[at]?.side === by && !hasWord(lines[at]?.text ?? "")) {
+    if (isFence(lines[at]?.text ?? "")) return at + 1;
+    at++;
+  }
+  return end;
 }

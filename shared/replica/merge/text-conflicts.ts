@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import * as Y from "yjs";
-import { type MetTexts, type MetVersion, removeDoubles } from "./doubles.ts";
+import { type CleanUpFacts, type MetTexts, type MetVersion, removeDoubles } from "./doubles.ts";
 import { TEXT_FORM_KEY } from "../document/document.ts";
 import type { Entry } from "../document/entry-index.ts";
 import type { IdRanges } from "../text/id-ranges.ts";
@@ -22,14 +22,13 @@ import {
   type NewVersion,
   recordTextConflict,
   type TextConflictRecord,
-  type TextVersion,
 } from "../conflicts/text-conflict-record.ts";
+import { isSamePair, twoByTwo } from "../conflicts/rival-versions.ts";
+import { KnownBeside } from "./known-beside.ts";
 import { findSharedVersions, listOpenConflicts } from "../conflicts/shared-version.ts";
 import type { RemovedText } from "../text/removed-text.ts";
 import { textRuns } from "../text/text.ts";
-import { plainLines, readForm } from "../text/text-form.ts";
-import { hasWord } from "../text/line-diff.ts";
-import { holdsLines } from "../text/standing-lines.ts";
+import { readForm } from "../text/text-form.ts";
 import { clientAt, type TextSpan } from "../text/text-spans.ts";
 
 /** What a clean-up came to. */
@@ -48,14 +47,17 @@ export interface CleanedText {
 export async function cleanUpText<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   open: OpenDocument,
-  { mine, theirs, both }: Pick<MetSides, "mine" | "theirs"> & { readonly both?: IdRanges },
+  { mine, theirs, ...facts }: Pick<MetSides, "mine" | "theirs"> & CleanUpFacts,
 ): Promise<CleanedText> {
   if (mine.size === 0 || theirs.size === 0) return { met: [], conflicts: [] };
   const { document } = open;
   const { met, conflicts } = document.change("local", () =>
-    removeDoubles(document.text, mine, theirs, both),
+    removeDoubles(document.text, mine, theirs, facts),
   );
-  const found = sameOnce(conflicts).map((conflict) => bothConflict(context, open, conflict));
+  const known = conflicts.length > 0 ? listOpenConflicts(document) : [];
+  const found = sameOnce(conflicts).flatMap((conflict) => {
+    return twoByTwo(bothConflict(context, open, conflict), known);
+  });
   return { met, conflicts: await recordConflicts(context, open, found) };
 }
 
@@ -94,9 +96,15 @@ export async function tellKeptEdits<Tables extends ReplicaTables>(
   const { edits, twice, apart } = findKeptEdits(open.document.text, sides, moved);
   if (edits.length === 0 && !twice && apart.length === 0) return [];
   const known = listOpenConflicts(open.document).filter(({ kind }) => kind !== "deletion");
-  const isTold = (edit: KeptEdit) => known.some(({ versions }) => isToldBy(versions, edit));
-  const untold = edits.filter((edit) => !isTold(edit));
-  const found = untold.map((edit) => keptConflict(context, open, edit));
+  const beside = new KnownBeside(open, sides, known);
+  const found = edits.flatMap((each): NewTextConflict[] => {
+    const edit = beside.placed(each);
+    const kept = keptVersion(context, open, [edit]);
+    const rivals = beside.rivalsOf(edit);
+    const pairs = rivals.map((rival) => ({ kind: "both", versions: [kept, rival] }) as const);
+    if (rivals.length > 0) return pairs.filter((pair) => !known.some((is) => isSamePair(is, pair)));
+    return beside.isTold(edit) ? [] : [keptConflict(context, open, edit)];
+  });
   if (twice) found.push(twiceConflict(context, open, twice));
   found.push(...apart.map((each) => apartConflict(context, open, each)));
   return await recordConflicts(context, open, found);
@@ -115,24 +123,6 @@ export async function tellSharedVersions<Tables extends ReplicaTables>(
   if (before.length === 0) return [];
   const found = findSharedVersions(before, listOpenConflicts(open.document));
   return await recordConflicts(context, open, found);
-}
-
-/**
- * Whether a conflict has the lines of an edit, at that place: behind the same line, or behind one
- * of its own. Where it was not kept what a version stood behind, its lines tell it alone.
- */
-function isToldBy(versions: readonly TextVersion[], { text, behind }: KeptEdit): boolean {
-  const before = lastSaid(behind);
-  const own = versions.flatMap((each) => plainLines(each.text));
-  const isThere = ({ places }: TextVersion) =>
-    places.length === 0 || places.some((place) => lastSaid(place.behind) === before);
-  const isBeside = before !== undefined && own.includes(before);
-  return versions.some((each) => holdsLines(each.text, text) && (isBeside || isThere(each)));
-}
-
-/** The last of whole lines that has a word. */
-function lastSaid(lines: string): string | undefined {
-  return plainLines(lines).findLast(hasWord);
 }
 
 /**

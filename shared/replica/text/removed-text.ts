@@ -1,6 +1,7 @@
 import type { IdRanges } from "./id-ranges.ts";
 import type { CapturedText } from "./text.ts";
 import { withoutMark } from "./text-form.ts";
+import type { CharacterId } from "./text-spans.ts";
 
 /** Characters that were taken out of a text, in the order in which one client had written them. */
 export interface RemovedText {
@@ -46,7 +47,15 @@ export function piecesOf({ text, spans }: CapturedText): RemovedText[] {
 
 /** What the lines say, without their breaks, of which `ids` names every character. */
 export function wholeLines(removed: readonly RemovedText[], ids: IdRanges): Set<string> {
-  const lines = new Set<string>();
+  return new Set(wholeLineIds(removed, ids).keys());
+}
+
+/** The same, each with the id of its first character. */
+export function wholeLineIds(
+  removed: readonly RemovedText[],
+  ids: IdRanges,
+): Map<string, CharacterId> {
+  const lines = new Map<string, CharacterId>();
   for (const { client, clock, text } of joined(removed)) {
     const ranges = ids.get(client) ?? [];
     let from = 0;
@@ -55,7 +64,7 @@ export function wholeLines(removed: readonly RemovedText[], ids: IdRanges): Set<
       from += line.length + 1;
       if (line === "") continue;
       if (ranges.some(([start, stop]) => start <= first && end <= stop)) {
-        lines.add(withoutMark(line));
+        lines.set(withoutMark(line), { client, clock: first });
       }
     }
   }

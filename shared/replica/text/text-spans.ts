@@ -54,11 +54,24 @@ export class SpanReader {
 
 /** The client that wrote the character at an index of the text that the spans cover. */
 export function clientAt(spans: readonly TextSpan[], index: number): number {
-  let end = 0;
-  const span = spans.find(({ length }) => {
-    end += length;
-    return end > index;
-  });
-  assert(typeof span?.client === "number", "every character of a document has a writer");
-  return span.client;
+  return idAt(spans, index).client;
+}
+
+/** The id of that character. */
+export function idAt(spans: readonly TextSpan[], index: number): CharacterId {
+  let start = 0;
+  for (const { client, clock, length } of spans) {
+    if (index < start + length) {
+      assert(client !== null, "every character of a document has a writer");
+      return { client, clock: clock + index - start };
+    }
+    start += length;
+  }
+  throw new Error("the text has no such character");
+}
+
+/** Who wrote a character, and as which. */
+export interface CharacterId {
+  readonly client: number;
+  readonly clock: number;
 }
