@@ -345,10 +345,11 @@ export class Daemon implements Controlled {
 
   /** Takes over what was written while no daemon ran. */
   async drainInbox(): Promise<number> {
-    const drained = await drainInbox(this.#store, this.#remotes.view.default?.account);
-    // What is held of them may have been allowed.
-    for (const file of this.#followers.files()) file.look();
-    return drained;
+    const { account } = this.#remotes.view.default ?? {};
+    const { writes, allows } = await drainInbox(this.#store, account);
+    // Told of no write: something that is held was allowed or dropped, perhaps of a file.
+    if (allows || writes === 0) for (const file of this.#followers.files()) file.look();
+    return writes;
   }
 
   tokenOf(remote: string): string {

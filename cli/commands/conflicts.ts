@@ -21,7 +21,7 @@ import {
 import type { LocalDocument } from "../local/local-documents.ts";
 import { noticeName } from "../notices/notice-name.ts";
 import { markSeen } from "../notices/notice-files.ts";
-import { writeToInbox } from "../writes/offline-write.ts";
+import { writeToInbox } from "../writes/inbox-write.ts";
 import {
   count,
   firstLine,

@@ -11,7 +11,7 @@ import { shownName } from "../views/held-view.ts";
 import { listLocalDocuments, type LocalDocument } from "../local/local-documents.ts";
 import { noticeName } from "../notices/notice-name.ts";
 import { markSeen } from "../notices/notice-files.ts";
-import { changeHome } from "../writes/offline-write.ts";
+import { changeHome } from "../writes/inbox-write.ts";
 import { printText, say, sayJson, saySentence, shortName, table } from "../screen/output.ts";
 import { withAgreement, withLocal } from "../place/place.ts";
 import { timeShown } from "../views/version-view.ts";

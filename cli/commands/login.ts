@@ -24,7 +24,7 @@ import {
   NOTHING_MOVED,
   stayLine,
 } from "../writes/move-embedded.ts";
-import { changeHome } from "../writes/offline-write.ts";
+import { changeHome } from "../writes/inbox-write.ts";
 import { count, sayAside, sayJson, saySentence } from "../screen/output.ts";
 import { findToken } from "../writes/find-token.ts";
 import { changeRemotes, listRemotesOf } from "../writes/remote-changes.ts";

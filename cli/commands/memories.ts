@@ -1,16 +1,14 @@
 import { didYouMean } from "../screen/did-you-mean.ts";
 import type { Command } from "commander";
-import { memoryIdOf, randomMemoryKey } from "../../shared/ids.ts";
-import { wireDocumentId } from "../../shared/replica/document/address.ts";
+import { randomMemoryKey } from "../../shared/ids.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import { agreeToAudience, audienceShown, sayAudience } from "../writes/audience.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { findDaemon } from "../contact/gateway-client.ts";
 import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { layerShown, memoryJson } from "../views/memory-view.ts";
-import { writeOffline } from "../writes/offline-write.ts";
+import { writeMemory } from "../writes/inbox-write.ts";
 import { sayIfHeld } from "../lifecycle/say-held.ts";
 import { firstLine, say, sayAside, sayJson, shortName, table } from "../screen/output.ts";
 import {
@@ -157,17 +155,10 @@ async function list(env: Environment, options: ReadOptions): Promise<void> {
 
 async function remove(env: Environment, key: string, options: WriteOptions): Promise<void> {
   const place = await withLocal(env, (db) => targetOf(env, db, options));
-  const { document, remote } = place;
   const { memories: known } = await readAll(env, { layer: "project", ...options });
   if (!known.some((memory) => memory.key === key)) throw noMemory(key, known);
   await agreeToAudience(env, place, "deleted", options);
-  const daemon = await findDaemon(env.home);
-  if (daemon) {
-    const id = memoryIdOf(wireDocumentId(document), key);
-    await daemon.call("DELETE", `/v1/memories/${id}`, undefined, { remote });
-    return;
-  }
-  if (!(await writeOffline(env.home, place, key, undefined))) throw noMemory(key, known);
+  if (!(await writeMemory(env.home, place, key, undefined))) throw noMemory(key, known);
 }
 
 function noMemory(key: string, known: readonly LocalMemory[]): CommandFailed {

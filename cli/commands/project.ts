@@ -13,7 +13,7 @@ import { CommandFailed } from "../screen/errors.ts";
 import type { GatewayClient } from "../contact/gateway-client.ts";
 import { getDaemon } from "../place/get-daemon.ts";
 import { findNamedProject } from "../place/named-project.ts";
-import { changeHome } from "../writes/offline-write.ts";
+import { changeHome } from "../writes/inbox-write.ts";
 import { count, sayJson, saySentence } from "../screen/output.ts";
 import { withLocal } from "../place/place.ts";
 

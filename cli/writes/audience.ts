@@ -12,7 +12,7 @@ import { DaemonSilent, OWN_DEADLINE_MS } from "../contact/daemon-contact.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
-import { changeHome } from "./offline-write.ts";
+import { changeHome } from "./inbox-write.ts";
 import { sayAside } from "../screen/output.ts";
 import { type Place, withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";

@@ -2,38 +2,24 @@ import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { findDaemon } from "../contact/gateway-client.ts";
-import { writeOffline, writeToInbox } from "./offline-write.ts";
-import { type Place, withLocal } from "../place/place.ts";
+import { writeMemory, writeToInbox } from "./inbox-write.ts";
+import type { Place } from "../place/place.ts";
 import { refuseDeleted } from "./refuse-deleted.ts";
 
-/** Saves a memory through the gateway, or into the inbox where no daemon runs. */
+/** Saves a memory: into the inbox, which a daemon that runs takes over at once. */
 export async function saveMemory(
-  env: Environment,
+  { home }: Environment,
   place: Place,
   key: string,
   value: string,
   { allowSecret = false }: { readonly allowSecret?: boolean } = {},
 ): Promise<void> {
-  const { layer, document, remote } = place;
   const well = value.toWellFormed();
   assertSavable(key, well);
-  const daemon = await findDaemon(env.home);
-  if (!daemon || allowSecret || (well === "" && layer !== "project")) {
-    await writeOffline(env.home, place, key, well, allowSecret);
-    return;
-  }
-  if (layer === "project") await withLocal(env, (db) => refuseDeleted(db, document));
-  if (well === "") {
-    // Only a sync may carry an empty value.
-    await daemon.call("POST", `/api/projects/${document}/sync`, { memories: [{ key, value: "" }] });
-    return;
-  }
-  const project = layer === "project" ? { project_id: document } : {};
-  await daemon.call("POST", "/v1/memories", { key, content: well, layer, ...project }, { remote });
+  await writeMemory(home, place, key, well, allowSecret);
 }
 
-/** What the interface would refuse is refused without a daemon, too. */
+/** What the interface would refuse is refused here, too. */
 function assertSavable(key: string, value: string): void {
   if (key === "") throw new CommandFailed("the key is empty: name the memory");
   if (`${key}${value}`.includes("\0")) throw new CommandFailed("a NUL character can't be saved");

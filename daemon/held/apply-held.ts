@@ -8,9 +8,14 @@ import { allowSecretsOf } from "./judge.ts";
 
 type Context = WriteContext<DaemonTables>;
 
-/** Puts into their documents the held writes that a person has allowed, as they are. */
-export async function takeAllowed(context: Context): Promise<void> {
-  for (const item of await listHeld(context.db)) if (item.allowed) await takeOne(context, item);
+/**
+ * Puts into their documents the held writes that a person has allowed, as they are. False: there
+ * was none.
+ */
+export async function takeAllowed(context: Context): Promise<boolean> {
+  const allowed = (await listHeld(context.db)).filter((item) => item.allowed);
+  for (const item of allowed) await takeOne(context, item);
+  return allowed.length > 0;
 }
 
 async function takeOne(context: Context, item: HeldItem): Promise<void> {

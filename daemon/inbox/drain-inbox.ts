@@ -18,16 +18,24 @@ import { writeText } from "../home/text-write.ts";
 
 type Db = Kysely<DaemonTables>;
 
+/** What was in the inbox. */
+export interface Drained {
+  /** How many writes there were. */
+  readonly writes: number;
+  /** Something is no secret any more, which followed files may hold, too. */
+  readonly allows: boolean;
+}
+
 /**
  * Applies what waits, in order and in one transaction, each write replacing just what its author
  * saw: the entries it names, and what earlier writes of the inbox made of its key. What may not
  * enter its document is held, and what a person has allowed enters. A project of which the home
- * knows nothing yet is bound to `usual`. Resolves to how many writes there were.
+ * knows nothing yet is bound to `usual`.
  */
 export async function drainInbox(
   store: ReplicaStore<DaemonTables>,
   usual: AccountId = LOCAL_ACCOUNT,
-): Promise<number> {
+): Promise<Drained> {
   return await store.write((context) => applyInbox(context, usual));
 }
 
@@ -35,13 +43,14 @@ export async function drainInbox(
 export async function applyInbox(
   context: WriteContext<DaemonTables>,
   usual: AccountId,
-): Promise<number> {
+): Promise<Drained> {
   const writes = await readWholeInbox(context.db);
   const made = new Map<string, EntryId[]>();
   for (const write of writes) await applyWrite(context, write, usual, made);
   if (writes.length > 0) await context.db.deleteFrom("inbox").execute();
-  await takeAllowed(context);
-  return writes.length;
+  const isAllowed = await takeAllowed(context);
+  const allows = writes.some((write) => write.kind === "memory" && write.allowSecret);
+  return { writes: writes.length, allows: allows || isAllowed };
 }
 
 /** A project that was bound anew since takes along what waits for it. */

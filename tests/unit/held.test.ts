@@ -306,3 +306,26 @@ test("many secrets are allowed all, and hide no other one behind them", async ()
     { key: "more", reason: { code: "looks-like-secret", like: "a Slack token", line: 801 } },
   ]);
 });
+
+test("a drained inbox tells whether something is no secret any more", async () => {
+  const home = await openHome();
+  const drained = async (...writes: readonly InboxWrite[]) => {
+    await home.store.write(async ({ db }) => {
+      for (const write of writes) await appendToInbox(db, write);
+    });
+    return await drainInbox(home.store);
+  };
+  expect(await drained()).toEqual({ writes: 0, allows: false });
+  expect(await drained(memory("k", SECRET), memory("l", "v"))).toEqual({
+    writes: 2,
+    allows: false,
+  });
+  const allowed = memory("k", SECRET, { allowSecret: true });
+  expect(await drained(allowed)).toEqual({ writes: 1, allows: true });
+  await drained(memory("m", PLANTED.slack));
+  await home.store.write(async ({ db }) => {
+    for (const item of await listHeld(db)) await allowHeld(db, item);
+  });
+  expect(await drained()).toEqual({ writes: 0, allows: true });
+  expect(await listHeld(home.store.reader)).toEqual([]);
+});

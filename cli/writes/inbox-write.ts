@@ -15,10 +15,10 @@ import type { Place } from "../place/place.ts";
 import { refuseDeleted } from "./refuse-deleted.ts";
 
 /**
- * Saves a memory while no daemon runs: into the inbox, durably, with the entries that are visible
- * now. False: there was nothing to delete.
+ * Saves a memory, or deletes it where there is no value: into the inbox, durably, with the entries
+ * that are visible now. False: there was nothing to delete.
  */
-export async function writeOffline(
+export async function writeMemory(
   home: Home,
   { document, account }: Pick<Place, "document" | "account">,
   key: string,
