@@ -3,20 +3,20 @@ import { realWorld } from "../../shared/world-real.ts";
 import { agreeToAudience } from "../writes/audience.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
-import { findProject } from "../place/find-project.ts";
+import { findMeantProject } from "../place/find-project.ts";
 import {
   conflictAdvice,
   conflictJson,
   conflictLines,
   conflictRow,
 } from "../views/conflict-view.ts";
-import { parseLayer } from "../place/layer-option.ts";
+import { parseLayerOption } from "../place/layer-option.ts";
 import {
   type LocalConflict,
   listConflicts,
   type MemoryConflict,
   type TextConflict,
-  timeOf,
+  conflictTime,
 } from "../local/local-conflicts.ts";
 import type { LocalDocument } from "../local/local-documents.ts";
 import { noticeName } from "../notices/notice-name.ts";
@@ -94,10 +94,10 @@ export function addConflictCommands(program: Command, env: Environment): void {
 }
 
 async function findAll(env: Environment, options: PlaceOptions): Promise<LocalConflict[]> {
-  const layer = options.layer === undefined ? undefined : parseLayer(options.layer);
+  const layer = options.layer === undefined ? undefined : parseLayerOption(options.layer);
   return await withLocal(env, async (db) => {
     const { project } = options;
-    const name = project === undefined ? undefined : await findProject(db, project, env);
+    const name = project === undefined ? undefined : await findMeantProject(db, project, env);
     const isMeant = (document: LocalDocument) =>
       (layer === undefined || document.layer === layer) &&
       (name === undefined || document.name === name) &&
@@ -131,7 +131,7 @@ async function find(env: Environment, id: string, options: PlaceOptions): Promis
 /** Undefined where one stands in no project. */
 async function projectHere(env: Environment): Promise<string | undefined> {
   try {
-    return await withLocal(env, (db) => findProject(db, undefined, env));
+    return await withLocal(env, (db) => findMeantProject(db, undefined, env));
   } catch (thrown) {
     if (thrown instanceof CommandFailed) return undefined;
     throw thrown;
@@ -159,7 +159,7 @@ async function list(env: Environment, options: Options): Promise<void> {
   else {
     const rows = conflicts.map((each) => [
       each.id,
-      timeShown(timeOf(each)),
+      timeShown(conflictTime(each)),
       shortName(each.document.title),
       ...conflictRow(each),
     ]);
@@ -173,7 +173,7 @@ async function list(env: Environment, options: Options): Promise<void> {
 const SPARE = [1, 4, 2];
 
 function nameOf(conflict: LocalConflict): string {
-  return noticeName("conflict", conflict.id, timeOf(conflict));
+  return noticeName("conflict", conflict.id, conflictTime(conflict));
 }
 
 async function show(env: Environment, id: string, options: Options): Promise<void> {

@@ -5,7 +5,7 @@ import { findProjectName } from "../../daemon/home/project-name.ts";
 import { ASKED_DEADLINE_MS } from "../contact/daemon-contact.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
-import { findProject } from "../place/find-project.ts";
+import { findMeantProject } from "../place/find-project.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
 import { say, sayJson } from "../screen/output.ts";
 import { withLocal } from "../place/place.ts";
@@ -67,7 +67,7 @@ async function change(
 async function find(env: Environment, named: string): Promise<Named> {
   return await withLocal(env, async (db) => {
     // The service may have projects that are not on this machine.
-    const id = parseProjectId(named) ?? (await findProject(db, named, env));
+    const id = parseProjectId(named) ?? (await findMeantProject(db, named, env));
     return { id, name: (db && (await findProjectName(db, id))) ?? id };
   });
 }

@@ -25,7 +25,7 @@ import { findStanding } from "../screen/standing.ts";
 import { firstOnScreen, statusOnScreen, wholeOnScreen } from "../views/status-summary.ts";
 import { askSync, callSync, watchSync } from "../contact/sync-progress.ts";
 import { hasTerminal } from "../screen/terminal.ts";
-import { conflictLines, wholeStatus } from "../status/whole-status.ts";
+import { conflictCountLines, wholeStatus } from "../status/whole-status.ts";
 import { whyUnsynced } from "../status/why-unsynced.ts";
 
 const MS_PER_S = 1000;
@@ -114,7 +114,7 @@ async function status(env: Environment, flags: StatusFlags): Promise<void> {
   const standing = await findStanding(found, env.dir);
   const lines = all ? wholeOnScreen(found, { standing }) : statusOnScreen(found, { standing });
   for (const line of lines) say(line);
-  for (const line of conflictLines(found)) say(line);
+  for (const line of conflictCountLines(found)) say(line);
 }
 
 /** What the home knows while no daemon runs; nothing where there is none, or it can't be read. */
@@ -129,7 +129,7 @@ async function showHome(env: Environment, { all, json }: StatusFlags): Promise<v
   const ways = all ? (["whole"] as const) : (["whole", "line", "count"] as const);
   const texts = ways.map((others) => homeStatusLines(home, standing, others));
   for (const line of firstOnScreen(texts)) say(line);
-  for (const line of conflictLines(home)) say(line);
+  for (const line of conflictCountLines(home)) say(line);
 }
 
 async function projects(env: Environment, { json }: JsonOption): Promise<void> {
@@ -237,7 +237,7 @@ async function sync(env: Environment, options: JsonOption & { wait?: string }): 
   }
   if (!options.json) {
     for (const line of wholeOnScreen(status)) say(line);
-    for (const line of conflictLines(status)) say(line);
+    for (const line of conflictCountLines(status)) say(line);
   }
   const why = whyUnsynced(status, realWorld.now());
   throw new CommandFailed(answer.offline ? `offline: ${why}` : why);

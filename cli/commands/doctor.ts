@@ -9,7 +9,7 @@ import {
 } from "../doctor/daemon-checks.ts";
 import { type Finding, findingOf } from "../doctor/finding.ts";
 import {
-  checkDatabase,
+  checkHomeDatabase,
   checkEmbedded,
   checkHome,
   checkLog,
@@ -63,7 +63,7 @@ async function examine(env: Environment): Promise<Finding[]> {
     await findingOf("home", () => checkHome(home)),
     await findingOf("permissions", () => checkPermissions(home)),
     await findingOf("disk", () => checkDisk(nearestFolder(home.dir))),
-    await findingOf("database", () => checkDatabase(home)),
+    await findingOf("database", () => checkHomeDatabase(home)),
     ...(await checkEmbedded(home)),
     ...checkSetAside(home),
     await findingOf("log", () => checkLog(home)),

@@ -7,7 +7,7 @@ import { CommandFailed } from "../screen/errors.ts";
 import { currentOf, memoryHistory, type Version } from "../local/local-history.ts";
 import { firstLine, printText, say, sayJson, shortName, table } from "../screen/output.ts";
 import {
-  type Place,
+  type MemoryPlace,
   type PlaceOptions,
   placesToRead,
   withAgreement,
@@ -56,7 +56,7 @@ export function addHistoryCommands(program: Command, env: Environment): void {
 }
 
 interface Found {
-  readonly place: Place;
+  readonly place: MemoryPlace;
   readonly versions: readonly Version[];
 }
 
@@ -159,7 +159,7 @@ export function versionJson({ revision, state, machine, writtenAt, replacedAt }:
   };
 }
 
-function shown(key: string, place: Place, version: Version) {
+function shown(key: string, place: MemoryPlace, version: Version) {
   return { key, layer: place.layer, ...versionJson(version), value: version.value };
 }
 

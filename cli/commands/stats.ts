@@ -9,7 +9,7 @@ import { getDefault, readRemotes } from "../../daemon/remotes/remote-view.ts";
 import { type Answered, askService, sourceLine } from "../writes/ask-service.ts";
 import type { Environment } from "../place/environment.ts";
 import { UsageError } from "../screen/errors.ts";
-import { findProject } from "../place/find-project.ts";
+import { findMeantProject } from "../place/find-project.ts";
 import { assertKnownProject } from "../place/known-projects.ts";
 import { bytesShown, count, firstLine, say, sayJson, shortName, table } from "../screen/output.ts";
 import { withLocal } from "../place/place.ts";
@@ -174,7 +174,7 @@ async function sessions(env: Environment, { project, limit, json }: SessionFlags
 
 /** The service may have projects that are not on this machine. */
 async function projectAsked(env: Environment, named: string): Promise<ProjectId> {
-  return parseProjectId(named) ?? (await withLocal(env, (db) => findProject(db, named, env)));
+  return parseProjectId(named) ?? (await withLocal(env, (db) => findMeantProject(db, named, env)));
 }
 
 function sessionQuestion(env: Environment, id: ProjectId | undefined, limit: number) {

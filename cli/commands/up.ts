@@ -25,7 +25,7 @@ import { type Screen, screenOf, statusOnScreen } from "../views/status-summary.t
 import { callSync, waitingIn, watchSync } from "../contact/sync-progress.ts";
 import { takeHome } from "../contact/take-home.ts";
 import { hasTerminal } from "../screen/terminal.ts";
-import { conflictLines, wholeStatus } from "../status/whole-status.ts";
+import { conflictCountLines, wholeStatus } from "../status/whole-status.ts";
 
 interface UpOptions {
   readonly json?: boolean;
@@ -230,7 +230,7 @@ export async function show(
     const view = standing.kind === "in" ? { standing } : {};
     const shown = [
       ...statusOnScreen(status, view, screenWithout(HEAD_AND_RULE)),
-      ...conflictLines(status),
+      ...conflictCountLines(status),
     ];
     for (const line of [headline, ...shown, RULE]) say(line);
   }

@@ -17,7 +17,7 @@ export const ASKED_DEADLINE_MS = 20_000;
 export class DaemonSilent extends CommandFailed {}
 
 /** What a call may have besides its body. */
-export interface CallOptions {
+export interface DaemonCallOptions {
   /** Only what is bound to the remote of that name is reached. */
   readonly remote?: string | undefined;
   /** Past this it throws `DaemonSilent`; what the daemon does takes its time otherwise. */
@@ -28,7 +28,7 @@ export interface CallOptions {
 export interface GatewayClient {
   readonly introduction: Introduction;
   /** Resolves to the answer's body. Throws `CommandFailed` with the daemon's own sentence. */
-  call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<unknown>;
+  call(method: string, path: string, body?: unknown, options?: DaemonCallOptions): Promise<unknown>;
 }
 
 /** The daemon of this home, if one answers in time, of whatever version it is. */
@@ -77,7 +77,7 @@ async function callOnce(
   method: string,
   path: string,
   body: unknown,
-  { remote, deadlineMs }: CallOptions = {},
+  { remote, deadlineMs }: DaemonCallOptions = {},
 ): Promise<unknown> {
   let response: Response;
   let answer: { error?: { message?: string } };

@@ -57,7 +57,7 @@ export async function checkPermissions(home: Home): Promise<Finding> {
 }
 
 /** Reads every page of the database; a running daemon is not disturbed. */
-export async function checkDatabase(home: Home): Promise<Finding> {
+export async function checkHomeDatabase(home: Home): Promise<Finding> {
   const { database: path } = home;
   if (!existsSync(path)) return ok("database", "not made yet");
   const open = () => openHomeReader(path);

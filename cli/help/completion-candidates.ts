@@ -7,7 +7,7 @@ import { listUnlinked } from "../../daemon/home/unlinked-projects.ts";
 import type { Environment } from "../place/environment.ts";
 import { LAYER_ORDER } from "../place/layer-option.ts";
 import { shownName } from "../views/held-view.ts";
-import { listConflicts, timeOf } from "../local/local-conflicts.ts";
+import { listConflicts, conflictTime } from "../local/local-conflicts.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { firstLine } from "../screen/output.ts";
 import { placesToRead, withLocal } from "../place/place.ts";
@@ -93,7 +93,9 @@ async function conflictIds(env: Environment): Promise<Candidate[]> {
     return conflicts.map((conflict) => ({
       value: conflict.id,
       description: short(
-        conflict.kind === "memory" ? conflict.losing.key : new Date(timeOf(conflict)).toISOString(),
+        conflict.kind === "memory"
+          ? conflict.losing.key
+          : new Date(conflictTime(conflict)).toISOString(),
       ),
     }));
   });

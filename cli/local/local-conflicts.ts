@@ -66,11 +66,11 @@ export async function listConflicts(
     }
     if (document.layer === "project") found.push(...(await textConflicts(db, document)));
   }
-  return found.sort((one, other) => timeOf(other) - timeOf(one));
+  return found.sort((one, other) => conflictTime(other) - conflictTime(one));
 }
 
 /** When what lost was written, or when two versions of a place met. */
-export function timeOf(conflict: LocalConflict): number {
+export function conflictTime(conflict: LocalConflict): number {
   return conflict.kind === "memory" ? conflict.losing.writtenAt : conflict.foundAt;
 }
 

@@ -9,7 +9,7 @@ import { readInbox } from "../../daemon/inbox/inbox.ts";
 import type { DaemonTables, SaveOutcome } from "../../daemon/home/tables.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { findLocalDocument } from "../../daemon/reading/find-document.ts";
-import { listLosingVersions, type Written } from "./losing-versions.ts";
+import { listLosingVersions, type WrittenValue } from "./losing-versions.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -18,7 +18,7 @@ type Db = Kysely<DaemonTables>;
  * in the document. `replaced`: it was written over, dismissed or deleted. `saved`: it was saved
  * into a followed file here, and the document never held just that.
  */
-export interface Version extends Written {
+export interface Version extends WrittenValue {
   /** Says the same of the same value on every machine. */
   readonly revision: string;
   readonly state: "current" | "conflict" | "replaced" | "saved";
@@ -145,10 +145,10 @@ function insertByTime(versions: Version[], version: Version): void {
 }
 
 /** A write of the inbox; without a value it deletes. */
-type Waiting = Omit<Written, "value"> & { readonly value: string | undefined };
+type Waiting = Omit<WrittenValue, "value"> & { readonly value: string | undefined };
 
 /** The replica's value and those in the inbox, the latest first: each replaces the one before. */
-function overlaid(current: Written | undefined, waiting: readonly Waiting[]): Version[] {
+function overlaid(current: WrittenValue | undefined, waiting: readonly Waiting[]): Version[] {
   const versions: Version[] = [];
   let replacedAt: number | undefined;
   for (const { value, writtenAt, machine } of [
@@ -164,7 +164,7 @@ function overlaid(current: Written | undefined, waiting: readonly Waiting[]): Ve
   return versions;
 }
 
-async function currentMemory(db: Db, id: number, key: string): Promise<Written | undefined> {
+async function currentMemory(db: Db, id: number, key: string): Promise<WrittenValue | undefined> {
   const row = await db
     .selectFrom("memories")
     .select(["value", "updated_at", "entry_ids"])
@@ -177,7 +177,7 @@ async function currentMemory(db: Db, id: number, key: string): Promise<Written |
   return { value: row.value, writtenAt: row.updated_at, machine };
 }
 
-async function currentText(db: Db, id: number): Promise<Written | undefined> {
+async function currentText(db: Db, id: number): Promise<WrittenValue | undefined> {
   const row = await db
     .selectFrom("texts")
     .select(["content", "updated_at", "machine"])
@@ -202,7 +202,7 @@ function asFailure(thrown: unknown): never {
 }
 
 function versionOf(
-  { value, writtenAt, machine }: Written,
+  { value, writtenAt, machine }: WrittenValue,
   state: Version["state"],
   replacedAt?: number,
 ): Version {

@@ -11,7 +11,7 @@ import { laidOver } from "../../daemon/inbox/overlay.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import { serviceNameOf } from "../../daemon/home/remote.ts";
 import { getDefault, type RemoteView } from "../../daemon/remotes/remote-view.ts";
-import { contentOf, knownState, NO_CONTENT } from "../../daemon/sync/known-state.ts";
+import { documentContent, knownState, NO_CONTENT } from "../../daemon/sync/known-state.ts";
 import { countUnacknowledged, NOT_CONTACTED, readPosition } from "../../daemon/home/positions.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { loadLocalDocument } from "./load-local-document.ts";
@@ -107,7 +107,7 @@ async function previewOne(
   const position =
     isNew || service === undefined ? NOT_CONTACTED : await readPosition(db, service, id);
   const before = isNew ? NO_CONTENT : await knownState(db, id, position);
-  const stored = isNew ? NO_CONTENT : contentOf(await loadLocalDocument(db, id));
+  const stored = isNew ? NO_CONTENT : documentContent(await loadLocalDocument(db, id));
   const inbox = await readInbox(db, name, account);
   const now = laidOver(stored, inbox);
   return {

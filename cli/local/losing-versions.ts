@@ -9,7 +9,7 @@ import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { loadLocalDocument } from "./load-local-document.ts";
 
 /** A value, when it was written (milliseconds since the Unix epoch) and on which machine. */
-export interface Written {
+export interface WrittenValue {
   readonly value: string;
   readonly writtenAt: number;
   /** Undefined where that is not known. */
@@ -17,9 +17,9 @@ export interface Written {
 }
 
 /** A value that lost against one written at the same time elsewhere; both are in the document. */
-export interface LosingVersion extends Written {
+export interface LosingVersion extends WrittenValue {
   readonly key: string;
-  readonly winner: Written;
+  readonly winner: WrittenValue;
   /** The entries that have this value. */
   readonly entries: readonly EntryId[];
 }

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import { listHeld } from "../../daemon/home/held-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { shownName } from "../views/held-view.ts";
-import { listConflicts, timeOf } from "../local/local-conflicts.ts";
+import { listConflicts, conflictTime } from "../local/local-conflicts.ts";
 import { listLocalDocuments } from "../local/local-documents.ts";
 import { noticeName } from "./notice-name.ts";
 
@@ -24,7 +24,7 @@ export async function listNotices(db: Kysely<DaemonTables>): Promise<Notices> {
   for (const conflict of await listConflicts(db)) {
     const what = conflict.kind === "memory" ? conflict.losing.key : "document";
     const where = conflict.document.title;
-    notices.set(noticeName("conflict", conflict.id, timeOf(conflict)), {
+    notices.set(noticeName("conflict", conflict.id, conflictTime(conflict)), {
       kind: "conflict",
       where,
       what,

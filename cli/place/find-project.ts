@@ -19,7 +19,7 @@ import { assertKnownProject } from "./known-projects.ts";
  * been moved since, or one that is followed elsewhere on this machine under the same identity, as
  * another worktree is. Refuses a named folder that is not there, and an id that nobody knows here.
  */
-export async function findProject(
+export async function findMeantProject(
   db: Kysely<DaemonTables> | undefined,
   named: string | undefined,
   { home, dir }: Pick<Environment, "home" | "dir">,

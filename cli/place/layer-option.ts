@@ -6,7 +6,7 @@ import { UsageError } from "../screen/errors.ts";
 export const LAYER_ORDER = ["project", "user", "global"] as const satisfies readonly Layer[];
 
 /** Throws `UsageError` for anything but a layer's name. */
-export function parseLayer(text: string): Layer {
+export function parseLayerOption(text: string): Layer {
   const layer = LAYER_ORDER.find((each) => each === text);
   if (layer) return layer;
   throw new UsageError(`--layer is project, user or global, not "${text}"`);

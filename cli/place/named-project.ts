@@ -8,7 +8,7 @@ import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { listUnlinked } from "../../daemon/home/unlinked-projects.ts";
 import type { Environment } from "./environment.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { findProject } from "./find-project.ts";
+import { findMeantProject } from "./find-project.ts";
 
 /**
  * The project that is named by its id, its folder or its name, be it linked here or not. Refuses a
@@ -23,7 +23,7 @@ export async function findNamedProject(
   const [id, ...others] = new Set(known.flatMap((each) => (each.name === named ? [each.id] : [])));
   const folder = resolve(env.dir, named);
   if (id === undefined) {
-    return await findProject(db, named, env).catch((thrown) => {
+    return await findMeantProject(db, named, env).catch((thrown) => {
       if (parseProjectId(named) !== undefined || existsSync(folder)) throw thrown;
       throw new CommandFailed(nobodyIsNamed(named, known));
     });
@@ -33,7 +33,7 @@ export async function findNamedProject(
       `several projects are named ${named}: say which by ${[id, ...others].join(", ")}`,
     );
   }
-  if (!existsSync(folder) || (await findProject(db, named, env).catch(() => undefined)) === id)
+  if (!existsSync(folder) || (await findMeantProject(db, named, env).catch(() => undefined)) === id)
     return id;
   throw new CommandFailed(
     `${named} is a folder here, and the name of ${id}: say ./${named}, or ${id}`,

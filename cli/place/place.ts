@@ -10,8 +10,8 @@ import { getDefault, getRemote, readRemotes } from "../../daemon/remotes/remote-
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { Environment } from "./environment.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
-import { findProject } from "./find-project.ts";
-import { LAYER_ORDER, ownDocument, parseLayer } from "./layer-option.ts";
+import { findMeantProject } from "./find-project.ts";
+import { LAYER_ORDER, ownDocument, parseLayerOption } from "./layer-option.ts";
 import { openLocal } from "../local/open-local.ts";
 import { remoteEnvironment } from "./remote-environment.ts";
 
@@ -23,7 +23,7 @@ export interface PlaceOptions {
 }
 
 /** Where a memory is: a layer, and its local document. */
-export interface Place {
+export interface MemoryPlace {
   readonly layer: Layer;
   /** A project's id, `user/<user id>` or `global`. */
   readonly document: string;
@@ -51,13 +51,13 @@ export async function targetOf(
   env: Environment,
   db: Kysely<DaemonTables> | undefined,
   options: PlaceOptions,
-): Promise<Place> {
-  const layer = options.layer === undefined ? "project" : parseLayer(options.layer);
+): Promise<MemoryPlace> {
+  const layer = options.layer === undefined ? "project" : parseLayerOption(options.layer);
   if (layer === "project") {
     if (options.remote !== undefined) {
       throw new UsageError("--remote goes with --layer user or global: a project has its own");
     }
-    const document = await findProject(db, options.project, env);
+    const document = await findMeantProject(db, options.project, env);
     const account = (db && (await findBinding(db, document))) ?? LOCAL_ACCOUNT;
     return { layer, document, account, remote: undefined };
   }
@@ -66,7 +66,7 @@ export async function targetOf(
 
 /** The places that a read looks in, in order. */
 export interface ReadPlaces {
-  readonly places: readonly Place[];
+  readonly places: readonly MemoryPlace[];
   /** Why no project's is among them, where nobody named one: what to say if nothing is found. */
   readonly unlinked: CommandFailed | undefined;
 }
@@ -78,9 +78,9 @@ export async function placesToRead(
   options: PlaceOptions,
 ): Promise<ReadPlaces> {
   const all = options.remote === undefined ? LAYER_ORDER : LAYER_ORDER.slice(1);
-  const wanted = options.layer === undefined ? all : [parseLayer(options.layer)];
+  const wanted = options.layer === undefined ? all : [parseLayerOption(options.layer)];
   const isNamed = options.layer !== undefined || options.project !== undefined;
-  const places: Place[] = [];
+  const places: MemoryPlace[] = [];
   let unlinked: CommandFailed | undefined;
   for (const layer of wanted) {
     try {
@@ -98,7 +98,7 @@ async function ownPlace(
   env: Environment,
   db: Kysely<DaemonTables> | undefined,
   options: PlaceOptions,
-): Promise<Pick<Place, "account" | "remote">> {
+): Promise<Pick<MemoryPlace, "account" | "remote">> {
   if (!db) return { account: LOCAL_ACCOUNT, remote: undefined };
   const view = await readRemotes(db, remoteEnvironment(env));
   const named = options.remote === undefined ? undefined : getRemote(view.remotes, options.remote);
@@ -109,14 +109,14 @@ async function ownPlace(
   return ownOf(view.remotes.find(({ account }) => account === bound) ?? getDefault(view));
 }
 
-function ownOf({ account, name }: Remote): Pick<Place, "account" | "remote"> {
+function ownOf({ account, name }: Remote): Pick<MemoryPlace, "account" | "remote"> {
   return { account, remote: name };
 }
 
 /** Undefined where the user stands in no project. */
 async function projectMeant(env: Environment, db: Kysely<DaemonTables>, { project }: PlaceOptions) {
   try {
-    return await findProject(db, project, env);
+    return await findMeantProject(db, project, env);
   } catch (thrown) {
     if (project !== undefined || !(thrown instanceof CommandFailed)) throw thrown;
     return undefined;

@@ -9,7 +9,7 @@ import { realPathOf } from "../../daemon/git/working-tree.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { Environment } from "./environment.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { findProject } from "./find-project.ts";
+import { findMeantProject } from "./find-project.ts";
 import { currentOf, textHistory, type Version } from "../local/local-history.ts";
 import { withLocal } from "./place.ts";
 
@@ -33,7 +33,7 @@ export interface ProjectText {
 /** The text of the project that `named` is, as `findProject` finds it. */
 export async function findText(env: Environment, named: string | undefined): Promise<ProjectText> {
   return await withLocal(env, async (db) => {
-    const id = await findProject(db, named, env);
+    const id = await findMeantProject(db, named, env);
     if (!db) return { id, versions: [], current: undefined, files: [] };
     const machine = readMachineName(env.home);
     const versions = await textHistory({ db, document: id, machine });

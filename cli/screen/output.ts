@@ -1,6 +1,6 @@
 import { count } from "../../shared/count.ts";
 import { type TableLayout, tableLines, tableOfSentences } from "./table-layout.ts";
-import { brokenCommand, columnsOf, cut, wrapped } from "./text-width.ts";
+import { brokenCommand, shownColumns, cut, wrapped } from "./text-width.ts";
 
 export { count };
 
@@ -17,7 +17,7 @@ export function saySentence(sentence: string): void {
 /** Writes a command for a shell; on a terminal that is narrower it is still one when copied. */
 export function sayCommand(line: string): void {
   const width = widthOf(process.stdout);
-  const lines = columnsOf(line) <= width ? [line] : brokenCommand(line, width);
+  const lines = shownColumns(line) <= width ? [line] : brokenCommand(line, width);
   for (const each of lines) say(each);
 }
 

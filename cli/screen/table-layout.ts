@@ -1,4 +1,4 @@
-import { columnsOf, cut, padded, wrapped } from "./text-width.ts";
+import { shownColumns, cut, padded, wrapped } from "./text-width.ts";
 
 const GAP = "  ";
 
@@ -48,7 +48,7 @@ export function tableOfSentences(rows: readonly (readonly string[])[], width: nu
   return rows.flatMap((row) => {
     const cells = row.slice(0, -1).map((cell, at) => padded(cell, widths[at] ?? 0) + GAP);
     const before = cells.join("");
-    return wrapped(before + (row.at(-1) ?? ""), width, columnsOf(before));
+    return wrapped(before + (row.at(-1) ?? ""), width, shownColumns(before));
   });
 }
 
@@ -56,7 +56,7 @@ function columnWidths(rows: readonly (readonly string[])[]): number[] {
   const widths: number[] = [];
   for (const row of rows) {
     for (const [at, cell] of row.entries()) {
-      widths[at] = Math.max(widths[at] ?? 0, columnsOf(cell));
+      widths[at] = Math.max(widths[at] ?? 0, shownColumns(cell));
     }
   }
   return widths;

@@ -14,7 +14,7 @@ function charactersOf(line: string): Intl.Segments {
 }
 
 /** Columns that a line takes on a terminal. */
-export function columnsOf(line: string): number {
+export function shownColumns(line: string): number {
   if (ASCII.test(line)) return line.length;
   let columns = 0;
   for (const { segment } of charactersOf(line)) columns += columnsOfOne(segment);
@@ -28,7 +28,7 @@ function columnsOfOne(character: string): number {
 
 /** The line, filled with spaces up to so many columns. */
 export function padded(line: string, columns: number): string {
-  return line + " ".repeat(Math.max(0, columns - columnsOf(line)));
+  return line + " ".repeat(Math.max(0, columns - shownColumns(line)));
 }
 
 /** The line's beginning where it takes more columns than that; no character is cut in two. */
@@ -55,11 +55,11 @@ export function brokenCommand(line: string, columnsMax: number): string[] {
  * follow the first are indented. A word that is wider stays whole.
  */
 export function wrapped(line: string, columnsMax: number, indent: number): string[] {
-  if (columnsOf(line) <= columnsMax) return [line];
+  if (shownColumns(line) <= columnsMax) return [line];
   const lines: string[] = [];
   let current = "";
   for (const word of line.match(/ *[^ ]+/g) ?? []) {
-    if (current !== "" && columnsOf(current + word) > columnsMax) {
+    if (current !== "" && shownColumns(current + word) > columnsMax) {
       lines.push(current);
       current = " ".repeat(indent) + word.trimStart();
     } else {

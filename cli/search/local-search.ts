@@ -4,7 +4,7 @@ import { matchingTexts } from "../../shared/replica/search/matching-texts.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { findLocalDocument } from "../../daemon/reading/find-document.ts";
 import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
-import type { Place } from "../place/place.ts";
+import type { MemoryPlace } from "../place/place.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -15,7 +15,7 @@ type Db = Kysely<DaemonTables>;
  */
 export async function searchLocalMemories(
   db: Db,
-  places: readonly Pick<Place, "document" | "account">[],
+  places: readonly Pick<MemoryPlace, "document" | "account">[],
   text: string,
 ): Promise<LocalMemory[]> {
   const query = fullTextQuery(text);

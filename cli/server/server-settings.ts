@@ -9,7 +9,7 @@ import {
   type SettingName,
   SettingsError,
   variableOf,
-  type Written,
+  type GivenSettings,
 } from "../../daemon/embedded/embedded-service.ts";
 import type { Environment } from "../place/environment.ts";
 import { UsageError } from "../screen/errors.ts";
@@ -42,7 +42,7 @@ export function settingsOf(env: Environment, flags: SettingFlags): ReadSettings 
     if (text !== undefined) written[name] = String(text);
   }
   try {
-    return readSettings(written as Written, flags.config, env.variables, env.dir);
+    return readSettings(written as GivenSettings, flags.config, env.variables, env.dir);
   } catch (thrown) {
     if (thrown instanceof SettingsError) throw new UsageError(thrown.problems.join("\nmemsync: "));
     throw thrown;

@@ -15,6 +15,6 @@ export async function wholeStatus(env: Environment, status: DaemonStatus): Promi
 }
 
 /** The line of the status about conflicts, if there are any. */
-export function conflictLines({ conflicts }: Pick<WholeStatus, "conflicts">): string[] {
+export function conflictCountLines({ conflicts }: Pick<WholeStatus, "conflicts">): string[] {
   return conflicts > 0 ? [`conflicts ${conflicts}: \`memsync conflicts\` shows them`] : [];
 }

@@ -5,10 +5,10 @@ import type {
   PlacedVersion,
   TextConflict,
 } from "../local/local-conflicts.ts";
-import type { Written } from "../local/losing-versions.ts";
+import type { WrittenValue } from "../local/losing-versions.ts";
 import { count, firstLine, plainLine, shortName } from "../screen/output.ts";
 import { formatShown } from "./text-format-view.ts";
-import { indented, machineShown, timeShown } from "./version-view.ts";
+import { indentedText, machineShown, timeShown } from "./version-view.ts";
 
 /** What a conflict is of, where, and what lost: the last columns of its row. */
 export function conflictRow(conflict: LocalConflict): string[] {
@@ -76,10 +76,10 @@ export function conflictLines(conflict: LocalConflict): string[] {
 }
 
 function memoryLines({ document, losing }: MemoryConflict): string[] {
-  const version = (state: string, { machine, writtenAt, value }: Written) => [
+  const version = (state: string, { machine, writtenAt, value }: WrittenValue) => [
     "",
     `${state}, written ${timeShown(writtenAt)} on ${machineShown(machine)}`,
-    ...indented(value),
+    ...indentedText(value),
   ];
   return [
     `the memory "${losing.key}" of ${document.title}`,
@@ -131,7 +131,7 @@ function whose({ text, machine, at }: PlacedVersion): string {
 }
 
 function indentedLines({ text }: PlacedVersion): string[] {
-  return text === "" ? [] : indented(text).map(plainLine);
+  return text === "" ? [] : indentedText(text).map(plainLine);
 }
 
 /** What `--json` says of it. */
@@ -164,6 +164,6 @@ export function conflictJson(conflict: LocalConflict) {
   };
 }
 
-function writtenJson({ value, machine, writtenAt }: Written) {
+function writtenJson({ value, machine, writtenAt }: WrittenValue) {
   return { value, machine: machine ?? null, written_at: timestampOf(writtenAt) };
 }

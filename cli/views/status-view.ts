@@ -18,7 +18,7 @@ import { bytesShown, count, momentShown, shownPlainly, spanShown } from "../scre
 import { unlinkedCount } from "./project-list.ts";
 import { layerLine } from "./seen-by.ts";
 import { isStandingIn, type Standing } from "../screen/standing.ts";
-import { columnsOf, cut } from "../screen/text-width.ts";
+import { shownColumns, cut } from "../screen/text-width.ts";
 import { toned, untoned } from "../screen/tones.ts";
 import { tilde } from "../screen/tilde.ts";
 
@@ -230,7 +230,7 @@ function briefLine(project: ProjectStatus, view: ProjectView, columnsMax: number
   const odd = folders.find(({ state }) => state === "failing" || state === "waiting");
   const how = deleted !== null ? "deleted" : odd ? oddShown(odd) : syncedShown(project, view);
   const whole = `project   ${name}${at}${where}${more}   ${how}`;
-  return columnsOf(whole) <= columnsMax
+  return shownColumns(whole) <= columnsMax
     ? whole
     : cut(`project   ${name}${at}   ${how}`, columnsMax);
 }

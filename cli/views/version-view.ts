@@ -11,7 +11,7 @@ export function machineShown(machine: string | undefined): string {
 }
 
 /** The lines of a text, set in, for whole values between other lines. */
-export function indented(text: string): string[] {
+export function indentedText(text: string): string[] {
   return text
     .replace(/\r?\n$/, "")
     .split(/\r?\n/)

@@ -14,7 +14,7 @@ import { CommandFailed } from "../screen/errors.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
 import { changeHome } from "./inbox-write.ts";
 import { sayAside } from "../screen/output.ts";
-import { type Place, withLocal } from "../place/place.ts";
+import { type MemoryPlace, withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
 import { isShared, seenBy } from "../views/seen-by.ts";
 
@@ -30,7 +30,7 @@ export interface AgreeOptions {
  */
 export async function agreeToAudience(
   env: Environment,
-  place: Pick<Place, "layer" | "account">,
+  place: Pick<MemoryPlace, "layer" | "account">,
   done: string,
   options: AgreeOptions,
 ): Promise<void> {
@@ -95,7 +95,7 @@ async function rememberAgreed(env: Environment, account: string, { service }: Au
 export async function audienceShown(
   env: Environment,
   db: Kysely<DaemonTables> | undefined,
-  places: readonly Place[],
+  places: readonly MemoryPlace[],
   memories: readonly { readonly layer: Layer }[],
 ): Promise<AudienceView | null | undefined> {
   if (!memories.some(({ layer }) => layer === "global")) return undefined;

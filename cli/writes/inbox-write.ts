@@ -11,7 +11,7 @@ import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { sayAside } from "../screen/output.ts";
-import type { Place } from "../place/place.ts";
+import type { MemoryPlace } from "../place/place.ts";
 import { refuseDeleted } from "./refuse-deleted.ts";
 
 /**
@@ -20,7 +20,7 @@ import { refuseDeleted } from "./refuse-deleted.ts";
  */
 export async function writeMemory(
   home: Home,
-  { document, account }: Pick<Place, "document" | "account">,
+  { document, account }: Pick<MemoryPlace, "document" | "account">,
   key: string,
   value: string | undefined,
   allowSecret = false,

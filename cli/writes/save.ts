@@ -3,13 +3,13 @@ import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { writeMemory, writeToInbox } from "./inbox-write.ts";
-import type { Place } from "../place/place.ts";
+import type { MemoryPlace } from "../place/place.ts";
 import { refuseDeleted } from "./refuse-deleted.ts";
 
 /** Saves a memory: into the inbox, which a daemon that runs takes over at once. */
 export async function saveMemory(
   { home }: Environment,
-  place: Place,
+  place: MemoryPlace,
   key: string,
   value: string,
   { allowSecret = false }: { readonly allowSecret?: boolean } = {},

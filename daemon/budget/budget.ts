@@ -1,4 +1,4 @@
-import type { Quota } from "./quota-headers.ts";
+import type { ToldQuota } from "./quota-headers.ts";
 import {
   isLong,
   isSpent,
@@ -168,7 +168,7 @@ export class Budget {
   }
 
   /** An answer has come, with what it tells of the quotas. */
-  answered(quotas: readonly Quota[] | undefined, now: number, fraction: number): void {
+  answered(quotas: readonly ToldQuota[] | undefined, now: number, fraction: number): void {
     this.#pass(now);
     this.#jitter = fraction;
     if (this.#limits === "published" && !quotas) this.#share.answeredUnseen(now);
@@ -346,7 +346,7 @@ export class Budget {
   }
 
   /** Requests a millisecond that others have made since the last answer; it sets the crowd, too. */
-  #othersSince(quotas: readonly Quota[], now: number): number {
+  #othersSince(quotas: readonly ToldQuota[], now: number): number {
     const before = this.#longest();
     const after = before && quotas.find(({ name }) => name === before.quota.name);
     if (!after) return 0;
@@ -372,7 +372,7 @@ function own(
   more: number,
 ): QuotaWindow {
   const remaining = Math.max(0, limit - used);
-  const quota: Quota = { name, limit, windowMs, remaining, moreInMs: more - now };
+  const quota: ToldQuota = { name, limit, windowMs, remaining, moreInMs: more - now };
   return { quota, toldAt: now, sent: 0, othersPerMs: 0 };
 }
 

@@ -1,7 +1,7 @@
 import { parseList } from "structured-headers";
 
 /** What an answer says of one of the account's quotas, milliseconds throughout. */
-export interface Quota {
+export interface ToldQuota {
   readonly name: string;
   /** Requests in a whole window; undefined where that is not said. */
   readonly limit: number | undefined;
@@ -27,7 +27,7 @@ type Parameters = ReadonlyMap<string, unknown>;
  * them (lists of strings with parameters, RFC 9651). Undefined where there are none, and where
  * either is anything else: half a word is no word.
  */
-export function parseQuotas(headers: Headers): readonly Quota[] | undefined {
+export function parseQuotas(headers: Headers): readonly ToldQuota[] | undefined {
   const said = headers.get("ratelimit");
   if (said === null) return undefined;
   try {
@@ -53,7 +53,7 @@ function itemsIn(header: string): ReadonlyMap<string, Parameters> {
   return items;
 }
 
-function quotaOf(name: string, quota: Parameters, policy: Parameters | undefined): Quota {
+function quotaOf(name: string, quota: Parameters, policy: Parameters | undefined): ToldQuota {
   const remaining = wholeNumber(quota.get("r"), REQUESTS_MAX);
   const limit = wholeNumber(policy?.get("q"), REQUESTS_MAX);
   if (remaining === undefined || limit === 0) throw new Error("no quota");

@@ -1,4 +1,4 @@
-import type { Quota } from "./quota-headers.ts";
+import type { ToldQuota } from "./quota-headers.ts";
 
 const MINUTE_MS = 60_000;
 /** Longer windows are paced; shorter ones are only kept from running out. */
@@ -12,7 +12,7 @@ const RESERVED = 0.1;
 
 /** A quota as an answer told it, and what is known of its use since. Times are of one clock. */
 export interface QuotaWindow {
-  readonly quota: Quota;
+  readonly quota: ToldQuota;
   readonly toldAt: number;
   /** Own requests since then. */
   readonly sent: number;

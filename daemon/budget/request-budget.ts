@@ -2,7 +2,7 @@ import { messageOf } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { randomFraction, type World } from "../../shared/world.ts";
 import { Budget, type BudgetRecord, type QuotaView, type Urgency } from "./budget.ts";
-import type { Quota } from "./quota-headers.ts";
+import type { ToldQuota } from "./quota-headers.ts";
 
 /**
  * Calls that count as made in what is kept, before they are: a daemon that is killed and started in
@@ -93,7 +93,7 @@ export class RequestBudget {
   }
 
   /** An answer, whatever its status, with the quotas that it tells. */
-  answered(quotas: readonly Quota[] | undefined): void {
+  answered(quotas: readonly ToldQuota[] | undefined): void {
     this.#budget.answered(quotas, this.#now, randomFraction(this.#world));
   }
 

@@ -44,7 +44,7 @@ export async function readFileAt(dir: string, path: string): Promise<FileRead> {
     if (stats.size > LIMITS.claudeMdBytes) {
       return tooLarge(path);
     }
-    return textOf(path, await readBytes(join(dir, path)), stats.mtimeMs);
+    return textFrom(path, await readBytes(join(dir, path)), stats.mtimeMs);
   } catch (thrown) {
     if (isMissing(thrown)) return { kind: "absent", path };
     return { ...problem({ code: "unreadable", said: messageOf(thrown) }), unread: true };
@@ -73,7 +73,7 @@ export async function openFile(path: string): Promise<FileHandle> {
 }
 
 /** Takes bytes for a description document, or says why they are none. */
-export function textOf(path: string, bytes: Uint8Array, savedAt: number): FileRead {
+export function textFrom(path: string, bytes: Uint8Array, savedAt: number): FileRead {
   const problem = (why: Reason): FileProblem => ({ kind: "problem", path, why });
   if (bytes.length > LIMITS.claudeMdBytes) {
     return tooLarge(path);

@@ -18,7 +18,7 @@ export {
   type ReadSettings,
   readSettings,
   SettingsError,
-  type Written,
+  type GivenSettings,
 } from "../../server/settings/read-settings.ts";
 export {
   flagOf,

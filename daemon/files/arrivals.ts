@@ -6,7 +6,7 @@ import {
   shownForm,
   withoutMark,
 } from "../../shared/replica/text/text-form.ts";
-import { contentOf, type FileState } from "./file-state.ts";
+import { fileText, type FileState } from "./file-state.ts";
 import { isBlank } from "./line-runs.ts";
 import { SpanSet } from "./span-set.ts";
 import { type CapturedLine, linesOf } from "./text-lines.ts";
@@ -50,7 +50,7 @@ export function changeBetween(from: FileState, to: FileState): FileChange | unde
   const [had, has] = [new SpanSet(from.base.spans), new SpanSet(to.base.spans)];
   const brought = has.without(had).spans();
   const { moved, taken } = leavingLines(from, to, had.without(has));
-  const [was, is] = [shownForm(contentOf(from)), shownForm(contentOf(to))];
+  const [was, is] = [shownForm(fileText(from)), shownForm(fileText(to))];
   const former = equalForms(was, is) ? undefined : was;
   return changeOf({ brought, taken, moved, former });
 }

@@ -1,7 +1,7 @@
 import { lstat, readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { FileContent } from "./file-edit.ts";
-import { contentOf, type FileState } from "./file-state.ts";
+import { fileText, type FileState } from "./file-state.ts";
 import { loadHoldAlone } from "../disk/hold-alone.ts";
 import { isMixOf } from "./mixed-file.ts";
 import { hashOf, readBytes, readFileAt } from "../disk/read-file.ts";
@@ -29,7 +29,7 @@ const MIX_AGE_MS_MAX = 10_000;
 export async function finishBegunWrite(write: Omit<BegunWrite, "takeLate">): Promise<boolean> {
   const { dir, known, next } = write;
   const path = join(dir, known.path);
-  const intended = Buffer.from(contentOf(next));
+  const intended = Buffer.from(fileText(next));
   const madeAt = await findJournal(path, intended);
   if (madeAt === undefined) return false;
   const handle = await openToWrite(path);
@@ -38,7 +38,7 @@ export async function finishBegunWrite(write: Omit<BegunWrite, "takeLate">): Pro
     const [stats, bytes] = [await handle.stat(), await handle.readFile()];
     // It may not be on the disk yet, and the journal goes.
     if (bytes.equals(intended)) await handle.sync();
-    const former = Buffer.from(contentOf(known));
+    const former = Buffer.from(fileText(known));
     if (!isMixOf(bytes, former, intended)) return false;
     if (Math.abs(stats.mtimeMs - madeAt) > MIX_AGE_MS_MAX) return false;
     await overwriteDurably(handle, path, intended, hashOf(bytes), await loadHoldAlone());
@@ -66,7 +66,7 @@ async function findJournal(path: string, intended: Buffer): Promise<number | und
  */
 export async function clearBegunWrite(write: BegunWrite): Promise<void> {
   const { dir, known, next, takeLate } = write;
-  const intended = contentOf(next);
+  const intended = fileText(next);
   const folder = dirname(join(dir, known.path));
   for (const name of await temporariesOf(folder, basename(known.path))) {
     const path = join(folder, name);

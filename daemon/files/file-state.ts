@@ -10,6 +10,6 @@ export interface FileState {
 }
 
 /** A file's text, byte for byte. */
-export function contentOf({ base, form }: Pick<FileState, "base" | "form">): string {
+export function fileText({ base, form }: Pick<FileState, "base" | "form">): string {
   return joinForm(base.text, form);
 }

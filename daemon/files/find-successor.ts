@@ -5,7 +5,7 @@ import type { Counted, Followable } from "../disk/followable-files.ts";
 import type { FileRead } from "../disk/read-file.ts";
 
 /** A file that goes on under another name. */
-export interface Successor {
+export interface FileSuccessor {
   readonly path: string;
   /** Its text is another one: it is met like a file that was made anew. */
   readonly isAnother: boolean;
@@ -27,7 +27,7 @@ export interface SuccessorFacts {
  * was not there before, or that holds the same text. A file that stood beside it with another text
  * is not taken for it: whoever deletes one of two may mean either.
  */
-export async function findSuccessor(facts: SuccessorFacts): Promise<Successor | undefined> {
+export async function findSuccessor(facts: SuccessorFacts): Promise<FileSuccessor | undefined> {
   const { known, counted, read } = facts;
   if (known.base.text.trim() === "" || read.kind === "problem") return undefined;
   if (read.kind === "text") return await findMovedText(facts, read);
@@ -54,7 +54,7 @@ export async function findSuccessor(facts: SuccessorFacts): Promise<Successor | 
 async function findMovedText(
   facts: SuccessorFacts,
   { hash, content }: Pick<Text, "hash" | "content">,
-): Promise<Successor | undefined> {
+): Promise<FileSuccessor | undefined> {
   const { known } = facts;
   if (hash === known.hash || areAlike(known.base.text, content)) return undefined;
   for (const text of await readTexts(facts)) {

@@ -8,7 +8,7 @@ import { whyHeld } from "../held/judge.ts";
 import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import type { FileContent } from "./file-edit.ts";
-import { contentOf, type FileState } from "./file-state.ts";
+import { fileText, type FileState } from "./file-state.ts";
 import { ABSENT_HASH, hashOf } from "../disk/read-file.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -36,7 +36,7 @@ export async function holdSave(
   const held = await findHeld(db, place);
   const content = open.document.content();
   const isNew = file.hash !== state?.hash && file.hash !== ABSENT_HASH && file.content !== content;
-  const base = state ? contentOf(state) : content;
+  const base = state ? fileText(state) : content;
   const why = isNew ? await whyHeld(db, open, file.content, [content, base]) : undefined;
   if (!why) {
     if (held) await dropHeld(db, place);
@@ -72,7 +72,7 @@ export async function holdLateSave(
   base: FileState,
   file: FileContent,
 ): Promise<boolean> {
-  const seen = contentOf(base);
+  const seen = fileText(base);
   const why = await whyHeld(db, open, file.content, [open.document.content(), seen]);
   if (!why) return false;
   const place = { kind: "text", ...placeOf(open), key: file.hash } as const;

@@ -3,7 +3,7 @@ import { LIMITS } from "../../shared/limits.ts";
 import type { Timer, World } from "../../shared/world.ts";
 import type { FileContent } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
-import { textOf } from "../disk/read-file.ts";
+import { textFrom } from "../disk/read-file.ts";
 
 /** Looks are made after this long, then after twice as long each time. */
 const FIRST_LOOK_MS = 50;
@@ -103,7 +103,7 @@ async function readText(handle: FileHandle): Promise<FileContent | undefined> {
   // One byte more than may be there: a file that is too large is refused, not cut.
   const buffer = Buffer.alloc(LIMITS.claudeMdBytes + 1);
   const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
-  const text = textOf("", buffer.subarray(0, bytesRead), mtimeMs);
+  const text = textFrom("", buffer.subarray(0, bytesRead), mtimeMs);
   return text.kind === "text" ? text : undefined;
 }
 

@@ -70,16 +70,16 @@ export function isBlank(line: string): boolean {
 }
 
 /** Whether a line begins or ends a block of code. */
-export function isFence(line: string): boolean {
+export function isCodeEdge(line: string): boolean {
   return /^\s*(```|~~~)/.test(line);
 }
 
 /** The indices of lines that are in a block of code, or begin or end one. */
-export function codeIn(lines: readonly string[]): ReadonlySet<number> {
+export function codeLinesIn(lines: readonly string[]): ReadonlySet<number> {
   const code = new Set<number>();
   let isOpen = false;
   for (const [at, line] of lines.entries()) {
-    const isEdge = isFence(line);
+    const isEdge = isCodeEdge(line);
     if (isOpen || isEdge) code.add(at);
     if (isEdge) isOpen = !isOpen;
   }

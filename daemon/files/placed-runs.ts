@@ -28,7 +28,7 @@ export function placedRuns(
 }
 
 /** All lines of places. */
-export function textOf(places: readonly PlacedLines[]): string {
+export function joinedText(places: readonly PlacedLines[]): string {
   return places.map(({ text }) => text).join("");
 }
 

@@ -3,7 +3,7 @@ import type { CapturedText } from "../../shared/replica/text/text.ts";
 import type { NewTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { withoutMark } from "../../shared/replica/text/text-form.ts";
 import type { Arrival } from "./arrivals.ts";
-import { indicesFrom, codeIn, isBlank, isFence, RunFinder, runsOf } from "./line-runs.ts";
+import { indicesFrom, codeLinesIn, isBlank, isCodeEdge, RunFinder, runsOf } from "./line-runs.ts";
 import { saveHunks } from "./save-hunks.ts";
 import { SpanSet } from "./span-set.ts";
 import { type CapturedLine, joinLines, linesOf, splitLines } from "./text-lines.ts";
@@ -104,7 +104,7 @@ class Planner {
     this.#shown = this.#before.map(({ text }) => withoutMark(text));
     this.#after = this.#saved.map(withoutMark);
     this.#broughtBy = this.#before.map(({ spans }) => this.#bringerOf(spans));
-    this.#code = codeIn(this.#shown);
+    this.#code = codeLinesIn(this.#shown);
     const hunks = saveHunks(this.#shown, this.#after, (at) => this.#broughtBy[at] !== undefined);
     this.#hunks = hunks.map((hunk) => ({ ...hunk, kept: [] }));
     const added = hunks.map((hunk) => indicesFrom(hunk.from, hunk.added));
@@ -112,7 +112,7 @@ class Planner {
     const textOf = (at: number) => this.#after[at] as string;
     const withText = added.map((all) => all.filter((at) => !isBlank(textOf(at))));
     this.#added = new RunFinder(withText, textOf);
-    const code = codeIn(this.#after);
+    const code = codeLinesIn(this.#after);
     const loose = withText.map((all) => all.filter((at) => !code.has(at)));
     this.#loose = new RunFinder(loose, textOf);
   }
@@ -202,7 +202,7 @@ class Planner {
     texts: readonly string[],
     among: RunFinder<number> = this.#added,
   ): readonly number[] | undefined {
-    if (texts.every(isFence)) return undefined;
+    if (texts.every(isCodeEdge)) return undefined;
     const found = among.find(texts, (at) => this.#open.has(at));
     for (const at of found ?? []) this.#open.delete(at);
     return found;
@@ -269,7 +269,7 @@ class Planner {
       for (const at of this.#open) {
         const text = this.#after[at] as string;
         const count = taken.get(text) ?? 0;
-        if (count === 0 || isFence(text)) continue;
+        if (count === 0 || isCodeEdge(text)) continue;
         taken.set(text, count - 1);
         this.#open.delete(at);
         this.#undoneOf(arrival).returned.push(at);

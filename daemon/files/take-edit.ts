@@ -24,7 +24,7 @@ import type { Kysely } from "kysely";
 import type { DaemonTables } from "../home/tables.ts";
 import type { Arrival } from "./arrivals.ts";
 import { applyEdit, type FileContent, knownBase } from "./file-edit.ts";
-import { contentOf, type FileState } from "./file-state.ts";
+import { fileText, type FileState } from "./file-state.ts";
 import { plainEdit, planSave, type SavePlan } from "./plan-save.ts";
 import { without } from "./span-set.ts";
 import { linesOf, splitLines, type CapturedLine, joinLines } from "./text-lines.ts";
@@ -166,7 +166,7 @@ function formatConflict(
   machine: string | undefined,
 ): NewTextConflict[] {
   if (!unseen.some(({ former }) => former)) return [];
-  const [was, is] = [shownForm(contentOf(known)), shownForm(content)];
+  const [was, is] = [shownForm(fileText(known)), shownForm(content)];
   const by = unseen.findLast(({ former }) => former && isUndone(former, was, is));
   if (!by) return [];
   const versions = [

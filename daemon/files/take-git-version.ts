@@ -14,7 +14,7 @@ import { type FileContent, knownBase, takeFirst, takeSave } from "./file-edit.ts
 import type { FileState } from "./file-state.ts";
 import type { Sight } from "./follow-facts.ts";
 import { isKnownCommit } from "../git/known-commits.ts";
-import { placedRuns, textOf } from "./placed-runs.ts";
+import { placedRuns, joinedText } from "./placed-runs.ts";
 import { pulledBase } from "./pulled-base.ts";
 import { SpanSet } from "./span-set.ts";
 import { record, type TakenSave } from "./take-edit.ts";
@@ -156,7 +156,7 @@ function kept(open: OpenDocument, { known, file, indices, kind }: KeptLines): Ne
   if (!places.some(({ text }) => hasWord(text))) return [];
   const { machine } = open.writer;
   const versions = [
-    { text: textOf(places), machine: undefined, places },
+    { text: joinedText(places), machine: undefined, places },
     { text: "", machine, at: Math.round(file.savedAt) },
   ] as const;
   return [{ kind, versions }];
@@ -174,7 +174,7 @@ async function missingOf(
   if (missing.length === 0) return [];
   const places = placedRuns(missing, lines, new Set());
   const versions = [
-    { text: textOf(places), machine: open.writer.machine, at: now, places },
+    { text: joinedText(places), machine: open.writer.machine, at: now, places },
     { text: "", machine: undefined },
   ] as const;
   return [{ kind: "elsewhere", versions }];

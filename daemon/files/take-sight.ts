@@ -27,7 +27,7 @@ import { ABSENT_HASH, hashOf } from "../disk/read-file.ts";
 import { noteShown, noteWritten } from "./note-arrival.ts";
 import { isLastWaiting, keepSave } from "./save-history.ts";
 import { isAsideHere, settleAside } from "./aside-conflicts.ts";
-import { placedRuns, textOf } from "./placed-runs.ts";
+import { placedRuns, joinedText } from "./placed-runs.ts";
 import { record, type TakenSave, takeEdit } from "./take-edit.ts";
 import { baseOfEdit, keptAside, takeGitVersion } from "./take-git-version.ts";
 import { contentLines } from "./text-lines.ts";
@@ -46,7 +46,7 @@ export interface TakeOptions {
 }
 
 /** What became of a sight. */
-export type Taken =
+export type TakenSight =
   | { readonly kind: "done" }
   | { readonly kind: "unfollowed"; readonly why: Unfollowed }
   /** The project was deleted, on whatever machine: its files are nobody's any more. */
@@ -72,7 +72,7 @@ export async function takeSight(
   context: Context,
   sight: Sight,
   options: TakeOptions,
-): Promise<Taken> {
+): Promise<TakenSight> {
   return await new Taking(context, sight, options).take();
 }
 
@@ -107,7 +107,7 @@ class Taking {
     this.#saved = sight.file.kind === "text" ? sight.file.content : "";
   }
 
-  async take(): Promise<Taken> {
+  async take(): Promise<TakenSight> {
     const { db } = this.#context;
     const { account, link } = this.#options;
     const open = await this.#context.open(projectDocument(account, link.projectId));
@@ -211,7 +211,7 @@ class Taking {
     open: OpenDocument,
     known: FollowedState | undefined,
     decision: FollowDecision,
-  ): Promise<Taken> {
+  ): Promise<TakenSight> {
     const { db } = this.#context;
     const held = await holdSave(this.#context, open, this.#options.link, known, this.#file);
     if (held) {
@@ -334,7 +334,7 @@ class Taking {
   async #tellKept(open: OpenDocument, kept: readonly PlacedLines[]): Promise<string[]> {
     if (!kept.some(({ text }) => hasWord(text))) return [];
     const versions = [
-      { text: textOf(kept), machine: undefined, places: kept },
+      { text: joinedText(kept), machine: undefined, places: kept },
       { text: "", machine: open.writer.machine, at: Math.round(this.#file.savedAt) },
     ] as const;
     return await record(this.#context, open, [{ kind: "renewed", versions }]);
@@ -344,7 +344,7 @@ class Taking {
     if (!back.some(({ text }) => hasWord(text))) return [];
     const { machine } = open.writer;
     const versions = [
-      { text: textOf(back), machine, at: Math.round(this.#file.savedAt), places: back },
+      { text: joinedText(back), machine, at: Math.round(this.#file.savedAt), places: back },
       { text: "", machine: undefined },
     ] as const;
     return await record(this.#context, open, [{ kind: "renewed", versions }]);
@@ -368,7 +368,7 @@ class Taking {
   }
 
   /** Stores the state that was found, and the one that a write is to leave. */
-  async #settle(open: OpenDocument, state: FileState, isFree: boolean): Promise<Taken> {
+  async #settle(open: OpenDocument, state: FileState, isFree: boolean): Promise<TakenSight> {
     const { document, head: position } = open;
     const { checkedOut, file, beside } = this.#sight;
     const text = document.content();

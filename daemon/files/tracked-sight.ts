@@ -4,7 +4,7 @@ import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { World } from "../../shared/world.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { contentOf } from "./file-state.ts";
+import { fileText } from "./file-state.ts";
 import type { LeftBehind, Readable, Sight } from "./follow-facts.ts";
 import type { CheckedOut, FollowedState } from "./follow-store.ts";
 import { hasGitEndings } from "../git/git-endings.ts";
@@ -12,7 +12,7 @@ import { readFilePast } from "../git/git-past.ts";
 import type { Head } from "../git/git-refs.ts";
 import { type FileStanding, readHeadText } from "../git/git-state.ts";
 import { readKnownCommits } from "../git/known-commits.ts";
-import { type FileRead, textOf } from "../disk/read-file.ts";
+import { type FileRead, textFrom } from "../disk/read-file.ts";
 import { readTrackedText, type Sighting, type TrackedRead } from "../git/read-tracked-text.ts";
 import { type Git, GitTrouble } from "../git/run-git.ts";
 import { readKeptTexts } from "../git/set-aside.ts";
@@ -62,7 +62,7 @@ export class TrackedSights {
     if (read.kind === "not-now") return read;
     const { head } = read;
     if (head.branch !== standing.defaultBranch) return { kind: "moved" };
-    const text = read.bytes && textOf(path, read.bytes, read.savedAt ?? world.now());
+    const text = read.bytes && textFrom(path, read.bytes, read.savedAt ?? world.now());
     if (text?.kind === "problem") return text;
     const file: Readable = text?.kind === "text" ? text : { kind: "absent", path };
     return { kind: "sight", sight: await this.#sightOf(standing, file, head, known) };
@@ -109,7 +109,7 @@ export class TrackedSights {
     if (!known || file.kind === "absent" || known.hash === file.hash) return undefined;
     if (commit === undefined || read === undefined) return undefined;
     const committed = await this.#textIn(standing, read, file.path);
-    const saved = contentOf(known);
+    const saved = fileText(known);
     if (committed === undefined || !isUndone(committed, saved, file.content)) return undefined;
     const kept = await readKeptTexts(this.#options.git, standing.file, commit);
     return { committed, kept: kept.map(String) };
@@ -123,7 +123,7 @@ export class TrackedSights {
   ): Promise<string | undefined> {
     const head = await readHeadText(this.#options.git, file, commit);
     if (head.kind === "unknown") throw new GitTrouble(head.reason);
-    const text = head.kind === "text" ? textOf(path, head.bytes, 0) : undefined;
+    const text = head.kind === "text" ? textFrom(path, head.bytes, 0) : undefined;
     return text?.kind === "text" ? text.content : undefined;
   }
 }

@@ -5,7 +5,7 @@ import type {
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import type { Arrival } from "./arrivals.ts";
 import { indicesFrom, isBlank } from "./line-runs.ts";
-import { placedRuns, textOf } from "./placed-runs.ts";
+import { placedRuns, joinedText } from "./placed-runs.ts";
 
 /** One hunk of the save's diff, and what is decided of its lines. */
 export interface Hunk extends LineHunk {
@@ -227,5 +227,5 @@ function blanksBetween(
 }
 
 function versionOf(places: readonly PlacedLines[]) {
-  return { text: textOf(places), places };
+  return { text: joinedText(places), places };
 }

@@ -22,7 +22,7 @@ export interface Transfer {
 }
 
 /** A project that was deleted: its service has heard of it, or has told it. */
-export interface ProjectDeleted {
+export interface ProjectDeletedActivity {
   readonly event: "deleted";
   readonly project: string;
   /** The machine that deleted it; null where that was this one, or is not known. */
@@ -53,7 +53,7 @@ export interface Noticed {
 }
 
 /** What a person may watch happen. It goes into the log, and onto the screen of `up`. */
-export type Activity = Transfer | ProjectDeleted | FileWritten | ContactChanged | Noticed;
+export type Activity = Transfer | ProjectDeletedActivity | FileWritten | ContactChanged | Noticed;
 
 /** Takes what happens, in order. */
 export type OnActivity = (activity: Activity) => void;

@@ -56,7 +56,7 @@ function unlessEmpty(update: Uint8Array): { update?: Uint8Array } {
 }
 
 /** Local rows in one update, as far as one call takes them. */
-export interface Part {
+export interface OutgoingPart {
   readonly update: Uint8Array;
   /** The last row that it covers. */
   readonly throughSeq: number;
@@ -71,7 +71,7 @@ export async function unacknowledged(
   db: Kysely<DaemonTables>,
   documentId: number,
   ackedSeq: number,
-): Promise<Part | undefined> {
+): Promise<OutgoingPart | undefined> {
   const rows = await findLocalRows(db, documentId, ackedSeq);
   checkPayloads(documentId, rows);
   const part: Uint8Array[] = [];

@@ -64,7 +64,7 @@ export async function listUnsentDeletions(
 }
 
 /** Memories of a document that are saved here. */
-export async function countMemories(db: Db, documentId: number): Promise<number> {
+export async function countSavedMemories(db: Db, documentId: number): Promise<number> {
   const { count } = await db
     .selectFrom("memories")
     .select((select) => select.fn.countAll<number>().as("count"))

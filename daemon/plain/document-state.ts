@@ -18,7 +18,7 @@ import {
   type PlainState,
   type Remembered,
   readPlain,
-  writePlain,
+  writePlainState,
 } from "./plain-store.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -64,7 +64,7 @@ export async function rememberReading(
   for (let seq = from + 1; seq <= open.head.seq; seq++) taken.add(rowName(open.id, seq));
   const isRecent = known.lostAt !== null && now - known.lostAt < LOSS_TOLD_MS;
   const lostAt = lost ? now : isRecent ? known.lostAt : null;
-  await writePlain(db, open.id, known, { ...state, lostAt, missing: false });
+  await writePlainState(db, open.id, known, { ...state, lostAt, missing: false });
   const position = await readPosition(db, service.name, open.id);
   const ackedSeq = open.head.seq;
   if (isPlain(position) && position.ackedSeq === ackedSeq) return;
@@ -89,7 +89,7 @@ export async function noteMissing(
   if (outstanding === 0 && known.text.agreed === null) return true;
   const waiting = Math.max(outstanding, 1);
   const next = { ...known, missing: true, outstanding: waiting };
-  await writePlain(context.db, open.id, known, next);
+  await writePlainState(context.db, open.id, known, next);
   return true;
 }
 

@@ -45,7 +45,7 @@ export function withSent(
 }
 
 /** A key with the value that it gets. */
-export interface Written {
+export interface MergedItem {
   readonly key: string;
   readonly value: JsonValue;
 }
@@ -53,11 +53,11 @@ export interface Written {
 /** What to do, here and there, so that both hold the same. A key is in one of the lists at most. */
 export interface MergedItems {
   /** To write here. */
-  readonly take: readonly Written[];
+  readonly take: readonly MergedItem[];
   /** To delete here. */
   readonly drop: readonly string[];
   /** To write there. */
-  readonly send: readonly Written[];
+  readonly send: readonly MergedItem[];
   /** To delete there. */
   readonly remove: readonly { readonly key: string; readonly id: string | null }[];
   /** What is agreed from now on: what the service holds. */

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import { explain, type Reason, type ReasonCode } from "../../shared/reasons.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { listRefused, type Refused, type RefusedKind } from "./plain-store.ts";
+import { listRefused, type RefusedItem, type RefusedKind } from "./plain-store.ts";
 
 /** Something that is to be said of a document, in words of its own. */
 export interface StatusNote {
@@ -50,7 +50,7 @@ function noteOf(reason: Reason): StatusNote {
   return { code: reason.code, message: explain(reason) };
 }
 
-function refusedNote({ kind, key, reason }: Refused): StatusNote {
+function refusedNote({ kind, key, reason }: RefusedItem): StatusNote {
   const { code, message } = noteOf(reason);
   return { code, message: `${nameOf(kind, key)} ${howItStands(kind, code)}: ${message}` };
 }

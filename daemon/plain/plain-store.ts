@@ -15,7 +15,7 @@ export type ItemKind = "memories" | "metadata";
 export type RefusedKind = ItemKind | "text" | "deletion";
 
 /** Something that the service would not take, or give. */
-export interface Refused {
+export interface RefusedItem {
   readonly kind: RefusedKind;
   /** Empty for the text. */
   readonly key: string;
@@ -56,7 +56,7 @@ export interface PlainState {
   /** It said that the project is not there; what it holds since may be another. */
   readonly missing: boolean;
   readonly journal: readonly JournalEntry[];
-  readonly refused: readonly Refused[];
+  readonly refused: readonly RefusedItem[];
 }
 
 /** What is stored of a document after a reading. */
@@ -115,7 +115,7 @@ export const NOTHING_READ: PlainState = {
 };
 
 /** Replaces what is kept, where it differs from `known`; durable with its transaction's commit. */
-export async function writePlain(
+export async function writePlainState(
   db: Db,
   documentId: number,
   known: PlainState,
@@ -296,7 +296,7 @@ export async function dropCreate(db: Db, documentId: number, key: string): Promi
 }
 
 /** What the service refuses of a document. */
-export async function listRefused(db: Db, documentId: number): Promise<Refused[]> {
+export async function listRefused(db: Db, documentId: number): Promise<RefusedItem[]> {
   const rows = await db
     .selectFrom("plain_refused")
     .select(["kind", "key", "hash", "reason"])
@@ -307,7 +307,7 @@ export async function listRefused(db: Db, documentId: number): Promise<Refused[]
   return rows.map((row) => ({ ...row, reason: parseReason(row.reason) }));
 }
 
-export async function putRefused(db: Db, documentId: number, refused: Refused): Promise<void> {
+export async function putRefused(db: Db, documentId: number, refused: RefusedItem): Promise<void> {
   const { kind, key, hash } = refused;
   const reason = reasonText(refused.reason);
   await db
@@ -320,7 +320,7 @@ export async function putRefused(db: Db, documentId: number, refused: Refused): 
 }
 
 /** Forgets a refusal: what was refused is gone, or another by now. */
-export async function dropRefused(db: Db, documentId: number, refused: Refused): Promise<void> {
+export async function dropRefused(db: Db, documentId: number, refused: RefusedItem): Promise<void> {
   await db
     .deleteFrom("plain_refused")
     .where("document_id", "=", documentId)

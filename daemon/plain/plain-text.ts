@@ -15,7 +15,7 @@ import type { DaemonTables } from "../home/tables.ts";
 type Context = WriteContext<DaemonTables>;
 
 /** A version of the text that the service held, or may hold, and where its lines stand here. */
-export interface TextVersion {
+export interface AgreedText {
   readonly base: CapturedText;
   readonly form: TextForm;
 }
@@ -23,17 +23,17 @@ export interface TextVersion {
 /** What is known of the service's text. */
 export interface PlainText {
   /** What it was last seen to hold; null before it was read. */
-  readonly agreed: TextVersion | null;
+  readonly agreed: AgreedText | null;
   /** What it was sent since then. */
-  readonly pushed: TextVersion | null;
+  readonly pushed: AgreedText | null;
   /** What it held before it took a text of ours, at `at` (milliseconds since the Unix epoch). */
-  readonly before: (TextVersion & { readonly at: number }) | null;
+  readonly before: (AgreedText & { readonly at: number }) | null;
 }
 
 /** Nothing is known of the service's text. */
 export const UNKNOWN_TEXT: PlainText = { agreed: null, pushed: null, before: null };
 
-const EMPTY_VERSION: TextVersion = { base: { text: "", spans: [] }, form: PLAIN_FORM };
+const EMPTY_VERSION: AgreedText = { base: { text: "", spans: [] }, form: PLAIN_FORM };
 
 /** Another machine may have read the text this long before it writes over ours. */
 const CROSSING_MS_MAX = 60_000;
@@ -46,7 +46,7 @@ export interface TakenText {
 }
 
 /** How it comes that the service shows a text. */
-export interface Circumstances {
+export interface ShownTextCause {
   /** It holds none, and nobody meant that. */
   readonly lost: boolean;
   /** It is one that the service was sent some time ago. */
@@ -63,7 +63,7 @@ export async function takeText(
   open: OpenDocument,
   known: PlainText,
   content: string | undefined,
-  { lost, late }: Circumstances,
+  { lost, late }: ShownTextCause,
 ): Promise<TakenText> {
   if (content === undefined) return unread(open, known);
   const agreed = await takeContent(context, open, lost ? UNKNOWN_TEXT : known, content, late);
@@ -142,10 +142,10 @@ async function tellKept(
  * it. Taken for an edit of ours, that would delete our lines.
  */
 export function theirBase(
-  known: PlainText & { readonly agreed: TextVersion },
+  known: PlainText & { readonly agreed: AgreedText },
   content: string,
   now: number,
-): TextVersion {
+): AgreedText {
   const { agreed, pushed, before } = known;
   const { lines } = splitForm(content);
   if (pushed !== null && keepsChange(agreed, pushed, lines)) return pushed;
@@ -156,7 +156,7 @@ export function theirBase(
 }
 
 /** Whether `lines` has all that `to` brought and nothing that it took away. */
-function keepsChange(from: TextVersion, to: TextVersion, lines: string): boolean {
+function keepsChange(from: AgreedText, to: AgreedText, lines: string): boolean {
   const { brought, removed } = changeOf(from, to);
   const there = new Set(lines.split("\n"));
   if (brought.length + removed.length === 0) return false;
@@ -164,12 +164,12 @@ function keepsChange(from: TextVersion, to: TextVersion, lines: string): boolean
 }
 
 /** Whether `lines` has nothing that `to` brought and all that it took away. */
-function missesChange(from: TextVersion, to: TextVersion, lines: string): boolean {
+function missesChange(from: AgreedText, to: AgreedText, lines: string): boolean {
   return keepsChange(to, from, lines);
 }
 
 /** The lines, and only those with a word, that one version has and the other has not. */
-function changeOf(from: TextVersion, to: TextVersion) {
+function changeOf(from: AgreedText, to: AgreedText) {
   const [before, after] = [wordLines(from), wordLines(to)];
   return {
     brought: [...after].filter((line) => !before.has(line)),
@@ -177,7 +177,7 @@ function changeOf(from: TextVersion, to: TextVersion) {
   };
 }
 
-function wordLines({ base }: TextVersion): Set<string> {
+function wordLines({ base }: AgreedText): Set<string> {
   return new Set(base.text.split("\n").filter(hasWord));
 }
 
@@ -186,10 +186,10 @@ export function isKnownText({ agreed, pushed }: PlainText, content: string | und
   return [agreed, pushed].some((version) => version !== null && contentOf(version) === content);
 }
 
-function captureVersion({ document }: OpenDocument): TextVersion {
+function captureVersion({ document }: OpenDocument): AgreedText {
   return { base: document.captureText(), form: document.textForm() };
 }
 
-function contentOf({ base, form }: TextVersion): string {
+function contentOf({ base, form }: AgreedText): string {
   return joinForm(base.text, form);
 }

@@ -5,10 +5,10 @@ import type { Outcome } from "../service/service.ts";
 import { deleteMemories } from "./delete-memories.ts";
 import { noteMissing, writeKept } from "./document-state.ts";
 import type { PlainOptions } from "./plain-options.ts";
-import { dropItem, putItem, putRefused, readPlain, writePlain } from "./plain-store.ts";
+import { dropItem, putItem, putRefused, readPlain, writePlainState } from "./plain-store.ts";
 import { takenUnread } from "./plain-text.ts";
 import { type ProjectReading, readProject } from "./reading.ts";
-import { type Sent, sendItems } from "./send-items.ts";
+import { type SentItems, sendItems } from "./send-items.ts";
 import { withAnswered } from "./sent-values.ts";
 import { takeProject } from "./take-project.ts";
 import { NOT_FOUND } from "../budget/sync-units.ts";
@@ -92,7 +92,7 @@ async function rememberSent(
   options: PlainOptions,
   project: ProjectId,
   reading: ProjectReading,
-  { taken, refused }: Sent,
+  { taken, refused }: SentItems,
 ): Promise<void> {
   if (taken.length + refused.length === 0) return;
   await writeKept(options.store, projectDocument(options.account, project), async (db, id) => {
@@ -107,6 +107,6 @@ async function rememberSent(
     const isTextTaken = taken.some(({ kind }) => kind === "text") && reading.text === undefined;
     const text = isTextTaken ? takenUnread(known.text) : known.text;
     const sent = withAnswered(known.sent, [...taken, ...refused]);
-    await writePlain(db, id, known, { ...known, text, sent });
+    await writePlainState(db, id, known, { ...known, text, sent });
   });
 }

@@ -8,7 +8,7 @@ import {
   type ItemKind,
   itemName,
   putRefused,
-  type Refused,
+  type RefusedItem,
   type RefusedKind,
 } from "./plain-store.ts";
 
@@ -43,7 +43,7 @@ interface Wanted {
 export async function keepRefused(
   db: Db,
   documentId: number,
-  refused: readonly Refused[],
+  refused: readonly RefusedItem[],
   wanted: Wanted,
 ): Promise<Wanted> {
   const { untakable = [] } = wanted;

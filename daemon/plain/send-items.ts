@@ -3,23 +3,23 @@ import type { JsonValue } from "../../shared/json.ts";
 import { LIMITS, utf8Bytes } from "../../shared/limits.ts";
 import { pointerToken } from "../../shared/wire/parse.ts";
 import type { Outcome } from "../service/service.ts";
-import { hashOfValue, type Refused } from "./plain-store.ts";
+import { hashOfValue, type RefusedItem } from "./plain-store.ts";
 import type { SendItem } from "./refusals.ts";
 
 /** The body of a plain sync, as far as it has something to say. */
-export interface SyncBody {
+export interface PlainSyncBody {
   readonly claude_md_content?: JsonValue;
   readonly memories?: readonly { readonly key: string; readonly value: JsonValue }[];
   readonly metadata?: { readonly [key: string]: JsonValue };
 }
 
 /** Makes one call; what it resolves to is nothing but whether it went through. */
-export type SendBody = (body: SyncBody) => Promise<Outcome<unknown>>;
+export type SendBody = (body: PlainSyncBody) => Promise<Outcome<unknown>>;
 
 /** What became of the items of some calls. */
-export interface Sent {
+export interface SentItems {
   readonly taken: readonly SendItem[];
-  readonly refused: readonly Refused[];
+  readonly refused: readonly RefusedItem[];
 }
 
 const BAD_REQUEST = 400;
@@ -38,9 +38,9 @@ const PART_LENGTH_MAX = LIMITS.bodyBytes / 4;
 export async function sendItems(
   items: readonly SendItem[],
   send: SendBody,
-): Promise<{ readonly sent: Sent; readonly failure: Outcome<never> | undefined }> {
+): Promise<{ readonly sent: SentItems; readonly failure: Outcome<never> | undefined }> {
   const taken: SendItem[] = [];
-  const refused: Refused[] = [];
+  const refused: RefusedItem[] = [];
   const waiting = partsOf(items);
   for (let calls = 0; waiting.length > 0; calls++) {
     const part = waiting.pop() ?? [];
@@ -62,7 +62,7 @@ export async function sendItems(
   return { sent: { taken, refused }, failure: undefined };
 }
 
-function refusalOf({ kind, key, value }: SendItem, said: string): Refused {
+function refusalOf({ kind, key, value }: SendItem, said: string): RefusedItem {
   return { kind, key, hash: hashOfValue(value), reason: { code: "service-refused", said } };
 }
 
@@ -87,7 +87,7 @@ function partsOf(items: readonly SendItem[]): SendItem[][] {
   return parts.reverse();
 }
 
-function bodyOf(part: readonly SendItem[]): SyncBody {
+function bodyOf(part: readonly SendItem[]): PlainSyncBody {
   const text = part.find(({ kind }) => kind === "text");
   const memories = part.filter(({ kind }) => kind === "memories");
   const metadata = part.filter(({ kind }) => kind === "metadata");

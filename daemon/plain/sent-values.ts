@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../shared/json.ts";
-import { hashOfValue, itemName, type Refused, type SentValue } from "./plain-store.ts";
+import { hashOfValue, itemName, type RefusedItem, type SentValue } from "./plain-store.ts";
 import type { SendItem } from "./refusals.ts";
 
 /** A call that nobody waits for any more may be done this long after it was made. */
@@ -37,7 +37,7 @@ export function sentWith(
 /** Those of the last call that were answered are not done any more. */
 export function withAnswered(
   sent: readonly SentValue[],
-  items: readonly Pick<Refused, "kind" | "key">[],
+  items: readonly Pick<RefusedItem, "kind" | "key">[],
 ): readonly SentValue[] {
   const last = new Map(sent.map(({ name }, at) => [name, at]));
   const answered = new Set(items.map(({ kind, key }) => last.get(itemName(kind, key))));

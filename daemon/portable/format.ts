@@ -120,7 +120,7 @@ function metadataOf(value: object, path: string, details: ErrorDetail[]): JsonOb
 }
 
 /** Milliseconds since the Unix epoch of a timestamp that was checked. */
-export function timeOf(timestamp: string): number {
+export function readTime(timestamp: string): number {
   const time = parseTimestamp(timestamp);
   if (time !== undefined) return time;
   throw new AppError("invalid_request", "a time is no timestamp");

@@ -26,7 +26,7 @@ import {
   type PortableHome,
   type PortableProject,
   type PortableTextConflict,
-  timeOf,
+  readTime,
 } from "./format.ts";
 import { importMemories, type MemoryCounts, NO_MEMORIES } from "./import-memories.ts";
 
@@ -161,7 +161,7 @@ function assertMetadataFits({ address, document: { metadata } }: OpenDocument): 
 
 function storedConflict({ found_at, versions }: PortableTextConflict): JsonObject {
   return {
-    found_at: timeOf(found_at),
+    found_at: readTime(found_at),
     versions: versions.map(({ text, cut, machine }) => ({ text, cut, machine: machine ?? null })),
   };
 }

@@ -4,7 +4,7 @@ import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { dropHeld, findHeld, placeOf, putHeld } from "../home/held-store.ts";
 import { whyMemoryHeld } from "../held/judge.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { type PortableMemory, timeOf } from "./format.ts";
+import { type PortableMemory, readTime } from "./format.ts";
 
 type Context = WriteContext<DaemonTables>;
 
@@ -87,7 +87,7 @@ async function planOne(
     return;
   }
   const seen = [...entries.map(({ id }) => id), ...(held?.seen ?? [])];
-  const writtenAt = entries.length > 0 ? now : timeOf(memory.updated_at);
+  const writtenAt = entries.length > 0 ? now : readTime(memory.updated_at);
   const stored = entries.map((entry) => String(entry.value));
   const why = await whyMemoryHeld(db, open, memory, stored);
   if (why) {
@@ -121,7 +121,7 @@ async function planLosers(
       count(plan, "left_out");
       continue;
     }
-    const now = Math.min(timeOf(loser.updated_at), latest);
+    const now = Math.min(readTime(loser.updated_at), latest);
     plan.losers.push({ key, value: loser.value, now, seen: [] });
   }
 }

@@ -37,7 +37,7 @@ export interface HttpServiceOptions {
 export type Send = (request: Request) => Promise<Response>;
 
 /** What the calls need beside an address. */
-export interface CallOptions {
+export interface ServiceCallOptions {
   readonly send: Send;
   /** What the path is added to. */
   readonly base: string;
@@ -94,7 +94,7 @@ function digestOf(token: string): string {
 
 /** The calls of a `Service` over anything that answers requests. */
 export function createCalls(
-  options: CallOptions,
+  options: ServiceCallOptions,
 ): Pick<Service, "exchange" | "createProject" | "request" | "forward"> &
   Required<Pick<Service, "exchangeBatch">> {
   const { base, token, budget } = options;
@@ -164,7 +164,10 @@ function noExchange(): never {
 }
 
 /** A person's request waits for its turn, or is refused with when there will be one. */
-async function untilRoom({ budget, world }: CallOptions): Promise<Outcome<never> | undefined> {
+async function untilRoom({
+  budget,
+  world,
+}: ServiceCallOptions): Promise<Outcome<never> | undefined> {
   const waitMs = budget ? budget.notBefore("person") - world.monotonic() : 0;
   if (waitMs <= 0) return undefined;
   if (waitMs <= ROOM_MS_MAX) {
@@ -183,7 +186,7 @@ const MS_PER_S = 1000;
 type CallOutcome = Outcome<unknown> & { readonly tellsQuotas?: boolean };
 
 async function callOnce(
-  { send, world, budget, underWay }: CallOptions,
+  { send, world, budget, underWay }: ServiceCallOptions,
   url: string,
   init: RequestInit,
   deadlineMs: number,

@@ -27,7 +27,11 @@ import {
 } from "../home/positions.ts";
 import type { RequestBudget } from "../budget/request-budget.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { countMemories, listUnlinked, type UnlinkedDocument } from "../home/unlinked-projects.ts";
+import {
+  countSavedMemories,
+  listUnlinked,
+  type UnlinkedDocument,
+} from "../home/unlinked-projects.ts";
 import { documentsOf, type SyncUnit } from "../budget/sync-units.ts";
 
 /** How far a unit's documents are: what is durable here, and what the service has acknowledged. */
@@ -362,7 +366,7 @@ async function unitStatus(
       continue;
     }
     const position = await readPosition(store.reader, service, document.id);
-    memories += await countMemories(store.reader, document.id);
+    memories += await countSavedMemories(store.reader, document.id);
     waiting += await countUnacknowledged(store.reader, document.id, position.ackedSeq);
     contacted &&= position.remote !== undefined || isForbiddenOwn(unit, position);
     refused ??= position.refused;

@@ -31,7 +31,7 @@ export async function loadReleaseCode(): Promise<(() => void) | undefined> {
 
 function ownCode(): readonly Mapping[] {
   try {
-    return codeIn(readFileSync("/proc/self/smaps", "utf8"), readlinkSync("/proc/self/exe"));
+    return programCodeIn(readFileSync("/proc/self/smaps", "utf8"), readlinkSync("/proc/self/exe"));
   } catch {
     // Without proc(5) there is nothing to go by.
     return [];
@@ -45,7 +45,7 @@ const CODE = /^([0-9a-f]+)-([0-9a-f]+) r-xp \S+ \S+ \S+ +(.*)$/m;
  * Where a program's code is, by what `/proc/PID/smaps` says (see proc(5)): what was mapped of its
  * file to be read and run, and was not changed since, for such a page is nowhere but in memory.
  */
-export function codeIn(smaps: string, program: string): readonly Mapping[] {
+export function programCodeIn(smaps: string, program: string): readonly Mapping[] {
   return smaps.split(/^(?=[0-9a-f]+-)/m).flatMap((mapping) => {
     const [, from, to, path] = CODE.exec(mapping) ?? [];
     const isUnchanged = /^Anonymous: +0 kB$/m.test(mapping);

@@ -1,5 +1,5 @@
 /** Whom to start in the place of a daemon that hangs: a command, run in `/`. */
-export interface Successor {
+export interface DaemonSuccessor {
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -13,7 +13,7 @@ export interface WatchdogOptions {
   /** Where it says why, and where a successor's output goes. */
   readonly log: string;
   /** Undefined where a service manager starts the next one. */
-  readonly successor: Successor | undefined;
+  readonly successor: DaemonSuccessor | undefined;
 }
 
 /** A running watchdog; it ends with the process or by `stop`. */
@@ -43,7 +43,7 @@ export function startWatchdog(options: WatchdogOptions): Watchdog {
   };
 }
 
-function plain(successor: Successor | undefined): object | undefined {
+function plain(successor: DaemonSuccessor | undefined): object | undefined {
   return successor && { command: [...successor.command], env: { ...successor.env } };
 }
 

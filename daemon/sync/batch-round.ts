@@ -5,13 +5,13 @@ import { projectOf } from "../../shared/replica/document/address.ts";
 import type { BatchAnswer, PartAnswer, ProjectPart } from "../../shared/wire/batch.ts";
 import type { DocumentRequest, ExchangeRequest } from "../../shared/wire/exchange.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
-import { askingWhole, type Refusal, recoverFrom } from "./recovery.ts";
+import { askingWhole, type RefusedDocument, recoverFrom } from "./recovery.ts";
 import {
   prepare,
-  type Refused,
+  type RefusedCall,
   type RoundResult,
   refusedAmong,
-  type Sent,
+  type SentDocuments,
   take,
   tellSent,
 } from "./round.ts";
@@ -23,9 +23,9 @@ import { documentsOf, type SyncUnit } from "../budget/sync-units.ts";
 interface Progress {
   readonly again: Set<SyncUnit>;
   readonly left: Set<SyncUnit>;
-  readonly refused: Map<SyncUnit, Refused>;
+  readonly refused: Map<SyncUnit, RefusedCall>;
   /** Updates that the service did not admit. */
-  readonly refusals: Refusal[];
+  readonly refusals: RefusedDocument[];
 }
 
 /**
@@ -59,9 +59,9 @@ async function prepareEach(
   options: RoundOptions,
   units: readonly SyncUnit[],
   { left, refused }: Progress,
-): Promise<ReadonlyMap<SyncUnit, Sent>> {
+): Promise<ReadonlyMap<SyncUnit, SentDocuments>> {
   const { store, user } = options;
-  const parts = new Map<SyncUnit, Sent>();
+  const parts = new Map<SyncUnit, SentDocuments>();
   let bytes = 0;
   let problem: unknown;
   for (const unit of units) {
@@ -89,18 +89,18 @@ function bytesOf({ update, stateVector }: DocumentRequest): number {
 }
 
 /** The disk or this program failed with one unit. */
-function failedHere(thrown: unknown): Refused {
+function failedHere(thrown: unknown): RefusedCall {
   const message = `it failed on this machine: ${messageOf(thrown)}`;
   return { kind: "refused", status: ERROR_STATUS.internal, message };
 }
 
-const PUT_OFF: Refused = {
+const PUT_OFF: RefusedCall = {
   kind: "refused",
   status: ERROR_STATUS.internal,
   message: "the service puts it off",
 };
 
-function requestOf({ projects }: RoundOptions, parts: ReadonlyMap<SyncUnit, Sent>) {
+function requestOf({ projects }: RoundOptions, parts: ReadonlyMap<SyncUnit, SentDocuments>) {
   const request = { documents: {}, projects: new Map<ProjectId, ProjectPart>() };
   for (const [unit, sent] of parts) {
     const documents = documentsIn(sent);
@@ -110,7 +110,7 @@ function requestOf({ projects }: RoundOptions, parts: ReadonlyMap<SyncUnit, Sent
   return request;
 }
 
-function documentsIn(sent: Sent): ExchangeRequest["documents"] {
+function documentsIn(sent: SentDocuments): ExchangeRequest["documents"] {
   const documents: { [layer in Layer]?: DocumentRequest } = {};
   for (const [layer, { request }] of sent) documents[layer] = request;
   return documents;
@@ -118,7 +118,7 @@ function documentsIn(sent: Sent): ExchangeRequest["documents"] {
 
 async function takeEach(
   options: RoundOptions,
-  parts: ReadonlyMap<SyncUnit, Sent>,
+  parts: ReadonlyMap<SyncUnit, SentDocuments>,
   answer: BatchAnswer,
   progress: Progress,
 ): Promise<void> {
@@ -141,7 +141,7 @@ function partAbout(unit: SyncUnit, { documents, projects }: BatchAnswer): PartAn
 async function takePart(
   options: RoundOptions,
   unit: SyncUnit,
-  sent: Sent,
+  sent: SentDocuments,
   answer: Extract<PartAnswer, { readonly kind: "served" }>["value"],
   { again, refused, refusals }: Progress,
 ): Promise<void> {

@@ -23,7 +23,7 @@ import type { LiveState } from "./live-machine.ts";
 import { readPosition } from "../home/positions.ts";
 import { openBound } from "../home/open-bound.ts";
 import type { RequestBudget } from "../budget/request-budget.ts";
-import { isTokenRefused, type Refused, type RoundResult } from "./round.ts";
+import { isTokenRefused, type RefusedCall, type RoundResult } from "./round.ts";
 import type { RoundOptions } from "../service/round-options.ts";
 import { type NextStep, SyncSchedule } from "../budget/schedule.ts";
 import type { Outcome } from "../service/service.ts";
@@ -382,7 +382,7 @@ export class SyncEngine {
     this.#reached(served.length > 0 ? undefined : first?.message, served);
   }
 
-  #turnedDown(unit: SyncUnit, { kind, status, message }: Refused): void {
+  #turnedDown(unit: SyncUnit, { kind, status, message }: RefusedCall): void {
     const { world, log } = this.#options;
     log.warn({ unit, outcome: kind, reason: message }, "a sync call failed");
     const code = status === ERROR_STATUS.forbidden ? "call-forbidden" : "call-refused";

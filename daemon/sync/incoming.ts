@@ -40,7 +40,7 @@ const NONE: IdRanges = new Map();
 const FIRST_ROW = 1;
 
 /** How the service's word on one document was taken. */
-export interface Taken {
+export interface TakenAnswer {
   /** There is more to exchange at once: what was written meanwhile waits for its turn. */
   readonly again: boolean;
 }
@@ -52,7 +52,7 @@ export async function takeAnswer(
   open: OpenDocument,
   sent: Outgoing,
   answer: DocumentAnswer,
-): Promise<Taken> {
+): Promise<TakenAnswer> {
   const { db } = context;
   const position = await readPosition(db, service, open.id);
   const save = (changes: Partial<SyncPosition>) =>

@@ -15,13 +15,13 @@ type Db = Kysely<DaemonTables>;
 const READER_CLIENT = 0;
 
 /** What of a document can be read: values by key (metadata as JSON), and the text. */
-export interface Content {
+export interface DocumentContent {
   readonly memories: ReadonlyMap<string, string>;
   readonly metadata: ReadonlyMap<string, string>;
   readonly text: string;
 }
 
-export const NO_CONTENT: Content = { memories: new Map(), metadata: new Map(), text: "" };
+export const NO_CONTENT: DocumentContent = { memories: new Map(), metadata: new Map(), text: "" };
 
 /**
  * A document as the service was last known to hold it, which may be older than what it holds;
@@ -31,7 +31,7 @@ export async function knownState(
   db: Db,
   documentId: number,
   position: SyncPosition,
-): Promise<Content | undefined> {
+): Promise<DocumentContent | undefined> {
   if (isPlain(position)) return await plainState(db, documentId);
   if (position.ackedSeq === 0) return NO_CONTENT;
   const snapshot = await findSnapshot(db as unknown as Kysely<ReplicaTables>, documentId);
@@ -51,9 +51,9 @@ export async function knownState(
 }
 
 /** Undefined where the rows build on some that are not among them. */
-function contentOrNone(updates: readonly Uint8Array[]): Content | undefined {
+function contentOrNone(updates: readonly Uint8Array[]): DocumentContent | undefined {
   try {
-    return contentOf(new ReplicaDocument(updates, READER_CLIENT));
+    return documentContent(new ReplicaDocument(updates, READER_CLIENT));
   } catch (thrown) {
     if (thrown instanceof AssertionError) return undefined;
     throw thrown;
@@ -61,7 +61,7 @@ function contentOrNone(updates: readonly Uint8Array[]): Content | undefined {
 }
 
 /** What can be read of a document; of metadata what goes over the wire. */
-export function contentOf(document: ReplicaDocument): Content {
+export function documentContent(document: ReplicaDocument): DocumentContent {
   const memories = new Map<string, string>();
   for (const key of document.memories.keys()) {
     memories.set(key, String(document.memories.get(key)[0]?.value));
@@ -73,7 +73,7 @@ export function contentOf(document: ReplicaDocument): Content {
   return { memories, metadata, text: document.content() };
 }
 
-async function plainState(db: Db, documentId: number): Promise<Content> {
+async function plainState(db: Db, documentId: number): Promise<DocumentContent> {
   const known = await readPlain(db, documentId);
   if (!known) return NO_CONTENT;
   const version = known.text.pushed ?? known.text.agreed;

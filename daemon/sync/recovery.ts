@@ -35,7 +35,7 @@ type Context = WriteContext<DaemonTables>;
 const READER_CLIENT = 0;
 
 /** A document whose update the service has refused, and in which words. */
-export interface Refusal {
+export interface RefusedDocument {
   /** A project's id, `user/<user id>` or `global`. */
   readonly name: string;
   readonly message: string;
@@ -49,7 +49,7 @@ export interface Refusal {
  */
 export async function recoverRefused(
   options: RoundOptions,
-  refusal: Refusal,
+  refusal: RefusedDocument,
 ): Promise<Outcome<boolean>> {
   const { service } = options;
   const { name } = refusal;
@@ -70,7 +70,7 @@ export function askingWhole(names: readonly string[]): ExchangeRequest["document
 /** The same with the answer to a call that asked for the whole document. */
 export async function recoverFrom(
   options: RoundOptions,
-  refusal: Refusal,
+  refusal: RefusedDocument,
   answer: ExchangeAnswer,
 ): Promise<boolean> {
   const served = answer.documents[layerOf(refusal.name)];
@@ -81,7 +81,7 @@ export async function recoverFrom(
 async function takeBack(
   context: Context,
   { account, service }: RoundOptions,
-  { name, message }: Refusal,
+  { name, message }: RefusedDocument,
   { epoch, seq, update }: DocumentServed,
 ): Promise<boolean> {
   const { db, now } = context;

@@ -9,7 +9,7 @@ import { openBound } from "../home/open-bound.ts";
 import { type Outgoing, outgoingOf } from "../home/outgoing.ts";
 import { noteMissing, leavePlain } from "../plain/document-state.ts";
 import { isPlain, NOT_CONTACTED, readPosition } from "../home/positions.ts";
-import { hasTurns, type Refusal, recoverRefused, takeNextTurn } from "./recovery.ts";
+import { hasTurns, type RefusedDocument, recoverRefused, takeNextTurn } from "./recovery.ts";
 import type { RoundOptions } from "../service/round-options.ts";
 import type { Outcome } from "../service/service.ts";
 import { documentsOf, NOT_FOUND, type SyncUnit } from "../budget/sync-units.ts";
@@ -30,11 +30,11 @@ export interface RoundResult {
   /** Units of the plan that the call did not come to, in the order in which they are to go next. */
   readonly left?: ReadonlySet<SyncUnit>;
   /** Those that were turned down, each by itself. */
-  readonly refused?: ReadonlyMap<SyncUnit, Refused>;
+  readonly refused?: ReadonlyMap<SyncUnit, RefusedCall>;
 }
 
 /** A call that was turned down. */
-export type Refused = Extract<Outcome<never>, { readonly kind: "refused" }>;
+export type RefusedCall = Extract<Outcome<never>, { readonly kind: "refused" }>;
 
 /** Status of an answer to a token that is good for nothing. */
 const UNAUTHORIZED = 401;
@@ -42,7 +42,7 @@ const UNAUTHORIZED = 401;
 /** Whether it is the token that the service turned down, and with it every call. */
 export function isTokenRefused(
   outcome: Outcome<unknown>,
-): outcome is Refused & { readonly status: typeof UNAUTHORIZED } {
+): outcome is RefusedCall & { readonly status: typeof UNAUTHORIZED } {
   return outcome.kind === "refused" && outcome.status === UNAUTHORIZED;
 }
 
@@ -97,14 +97,14 @@ function namesIn({ unit, withOwn }: SinglePlan, user: UserId): string[] {
 }
 
 /** What a call sends of a unit's documents. */
-export type Sent = ReadonlyMap<Layer, Outgoing>;
+export type SentDocuments = ReadonlyMap<Layer, Outgoing>;
 
 /** Takes stock of what to send of documents; those of another account's projects are left out. */
 export async function prepare(
   context: Context,
   options: RoundOptions,
   names: readonly string[],
-): Promise<Sent> {
+): Promise<SentDocuments> {
   const { service } = options;
   const sent = new Map<Layer, Outgoing>();
   for (const name of names) {
@@ -124,7 +124,7 @@ export async function take(
   context: Context,
   options: RoundOptions,
   names: readonly string[],
-  sent: Sent,
+  sent: SentDocuments,
   answer: ExchangeAnswer,
 ): Promise<string[]> {
   const { service } = options;
@@ -148,7 +148,7 @@ export async function take(
 export function tellSent(
   { onSent }: RoundOptions,
   names: readonly string[],
-  sent: Sent,
+  sent: SentDocuments,
   answer: ExchangeAnswer,
 ): void {
   for (const name of names) {
@@ -162,9 +162,9 @@ export function tellSent(
 /** The documents whose updates the service has refused. */
 export function refusedAmong(
   names: readonly string[],
-  sent: Sent,
+  sent: SentDocuments,
   answer: ExchangeAnswer,
-): Refusal[] {
+): RefusedDocument[] {
   return names.flatMap((name) => {
     const document = answer.documents[layerOf(name)];
     if (!document || !("refused" in document)) return [];

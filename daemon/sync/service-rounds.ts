@@ -11,7 +11,7 @@ import { isContacted } from "../home/positions.ts";
 import {
   exchangeRound,
   isTokenRefused,
-  type Refused,
+  type RefusedCall,
   type RoundResult,
   type SinglePlan,
 } from "./round.ts";
@@ -172,7 +172,7 @@ export class ServiceRounds {
       const outcome =
         each === "own" ? await ownRound(this.#options) : await projectRound(this.#options, each);
       if (outcome.kind === "refused" && each !== unit && !isTokenRefused(outcome)) {
-        const refused = new Map<SyncUnit, Refused>([[each, outcome]]);
+        const refused = new Map<SyncUnit, RefusedCall>([[each, outcome]]);
         return { kind: "answered", value: { again, later, refused } };
       }
       if (outcome.kind !== "answered") return outcome;

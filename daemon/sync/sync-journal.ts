@@ -9,7 +9,7 @@ import { DELETION_KEY } from "../../shared/replica/document/deletion-entry.ts";
 import { isPublicKey } from "../../shared/replica/store/rows.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
-import type { ProjectDeleted, Transfer } from "../home/activity.ts";
+import type { ProjectDeletedActivity, Transfer } from "../home/activity.ts";
 import { readDeletion } from "../home/deleted-project.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
@@ -20,7 +20,7 @@ export interface JournalOptions {
   readonly projects: () => ReadonlyMap<ProjectId, string>;
   /** The service is embedded in this home: what is sent there stays on the machine. */
   readonly isEmbedded: boolean;
-  readonly onTransfer: (transfer: Transfer | ProjectDeleted) => void;
+  readonly onTransfer: (transfer: Transfer | ProjectDeletedActivity) => void;
 }
 
 /** What was changed of one document. */
@@ -105,7 +105,7 @@ export class SyncJournal {
   }
 
   /** Undefined for a project that is there, and where the database can't be read. */
-  async #deletionOf(document: string): Promise<ProjectDeleted | undefined> {
+  async #deletionOf(document: string): Promise<ProjectDeletedActivity | undefined> {
     const deletion = await readDeletion(this.#options.store.reader, document).catch(
       () => undefined,
     );
@@ -114,7 +114,7 @@ export class SyncJournal {
     return { event: "deleted", project, machine: deletion.machine ?? null };
   }
 
-  #tell(transfer: () => Promise<Transfer | ProjectDeleted>): void {
+  #tell(transfer: () => Promise<Transfer | ProjectDeletedActivity>): void {
     this.#told = this.#told.then(async () => this.#options.onTransfer(await transfer()));
   }
 

@@ -5,7 +5,7 @@ import type { SqliteDatabase } from "../../shared/sqlite/database.ts";
 import { writeTransaction } from "../../shared/sqlite/transaction.ts";
 import type { World } from "../../shared/world.ts";
 import {
-  type Account,
+  type AccountRow,
   findAccount,
   findUser,
   insertAccount,
@@ -50,10 +50,10 @@ export class HostAdmin {
   ) {}
 
   /** Refuses a name that is taken, or that nobody could type or read. */
-  async createAccount(name: string, plan: Account["plan"]): Promise<Account> {
+  async createAccount(name: string, plan: AccountRow["plan"]): Promise<AccountRow> {
     assertName("an account", name);
     const id = `acct_${this.#randomPart()}` as AccountId;
-    const account: Account = { id, name, plan, createdAt: this.world.now() };
+    const account: AccountRow = { id, name, plan, createdAt: this.world.now() };
     await writeTransaction(this.database.writer, async (db) => {
       if (await findAccount(db, name)) throw refused("an account of this name is there already");
       await insertAccount(db, account);
@@ -61,12 +61,12 @@ export class HostAdmin {
     return account;
   }
 
-  listAccounts(): Promise<Account[]> {
+  listAccounts(): Promise<AccountRow[]> {
     return listAccounts(this.database.reader);
   }
 
   /** A running server goes by the new plan's limits within a second. */
-  async setPlan(named: string, plan: Account["plan"]): Promise<Account> {
+  async setPlan(named: string, plan: AccountRow["plan"]): Promise<AccountRow> {
     return await writeTransaction(this.database.writer, async (db) => {
       const account = await findAccount(db, named);
       if (!account) throw refused("there is no such account");

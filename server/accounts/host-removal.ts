@@ -5,7 +5,7 @@ import type { SqliteDatabase } from "../../shared/sqlite/database.ts";
 import { writeTransaction } from "../../shared/sqlite/transaction.ts";
 import { delay, type World } from "../../shared/world.ts";
 import {
-  type Account,
+  type AccountRow,
   countTokens,
   deleteTokens,
   deleteUser,
@@ -43,7 +43,7 @@ export class HostRemoval {
     readonly isServed: () => Promise<boolean>,
   ) {}
 
-  async getAccount(named: string): Promise<Account> {
+  async getAccount(named: string): Promise<AccountRow> {
     const account = await findAccount(this.database.reader, named);
     if (account) return account;
     throw new AppError(
@@ -60,7 +60,7 @@ export class HostRemoval {
     throw new AppError("not_found", `${account.name} has no user ${name}: ${lists}`);
   }
 
-  async ofAccount({ id }: Account): Promise<Belongings> {
+  async ofAccount({ id }: AccountRow): Promise<Belongings> {
     const { reader } = this.database;
     const documents = await listDocuments(reader, id);
     return {
@@ -83,7 +83,7 @@ export class HostRemoval {
   }
 
   /** Deletes the account with everything that is in it, histories included. */
-  async removeAccount({ id }: Account): Promise<void> {
+  async removeAccount({ id }: AccountRow): Promise<void> {
     await this.#write((db) => deleteTokens(db, { account: id }, this.world.now()));
     await this.#untilNobodyWrites();
     for (const document of await listDocuments(this.database.reader, id)) {

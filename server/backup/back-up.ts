@@ -5,7 +5,7 @@ import { fileFailure } from "../../shared/file-failures.ts";
 import { base32 } from "../../shared/ids.ts";
 import { openConnection } from "../../shared/sqlite/database.ts";
 import type { World } from "../../shared/world.ts";
-import { checkDatabase } from "./check-database.ts";
+import { checkServerDatabase } from "./check-database.ts";
 import { createPrivateFile, renameDurably, syncFile } from "../../shared/durable-files.ts";
 
 const RANDOM_BYTES = 5;
@@ -35,7 +35,7 @@ export async function backUp({ database, file, force, world }: BackupOptions): P
   try {
     createPrivateFile(partial);
     await copyDatabase(database, partial);
-    await checkDatabase(partial, `the copy of ${database}`);
+    await checkServerDatabase(partial, `the copy of ${database}`);
     await syncFile(partial);
     const { size } = await stat(partial);
     refuseTarget(database, file, force);

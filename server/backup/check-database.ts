@@ -10,7 +10,7 @@ import { hostMigrations, hostSchema } from "../stores/open-store.ts";
  * Throws one sentence unless the file is a sound database of a server, of this version of memsync
  * or an older one. Reads every page of it. The file is not changed; the sentence calls it `name`.
  */
-export async function checkDatabase(path: string, name: string): Promise<void> {
+export async function checkServerDatabase(path: string, name: string): Promise<void> {
   const connection = await openToRead(path, name);
   try {
     const steps = stepsIn(connection, name);

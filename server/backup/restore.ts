@@ -8,7 +8,7 @@ import { takeLock } from "../../shared/sqlite/lock.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { World } from "../../shared/world.ts";
 import { SIDE_FILES } from "./back-up.ts";
-import { checkDatabase } from "./check-database.ts";
+import { checkServerDatabase } from "./check-database.ts";
 import { createPrivateFile, keepAs, renameDurably, syncFile } from "../../shared/durable-files.ts";
 
 const RANDOM_BYTES = 5;
@@ -48,7 +48,7 @@ export async function restore({ file, database, world }: RestoreOptions): Promis
   try {
     createPrivateFile(coming);
     await copyFile(file, coming);
-    await checkDatabase(coming, file);
+    await checkServerDatabase(coming, file);
     const revoked = await revokeAgain(database, coming);
     await syncFile(coming);
     const setAside = await setAsidePresent(database, world);

@@ -4,15 +4,15 @@ export class Html {
 }
 
 /** What may stand in a template: texts are escaped, lists joined, what is missing left out. */
-export type Part = Html | string | number | false | undefined | readonly Part[];
+export type HtmlPart = Html | string | number | false | undefined | readonly HtmlPart[];
 
 /** A tagged template of HTML. What is put into it can't break out of a text or an attribute. */
-export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
+export function html(texts: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   const pieces = texts.map((text, at) => `${text}${textOf(parts[at])}`);
   return new Html(pieces.join(""));
 }
 
-function textOf(part: Part): string {
+function textOf(part: HtmlPart): string {
   if (part === undefined || part === false) return "";
   if (part instanceof Html) return part.text;
   if (typeof part === "object") return part.map(textOf).join("");

@@ -9,8 +9,8 @@ import type {
 import { curlOf } from "./curl.ts";
 import { type Html, html } from "./html.ts";
 import { inline, markdown } from "./markdown.ts";
-import { indented, note, preformatted, mark, table } from "./pieces.ts";
-import { nameOf, SchemaView } from "./schema-view.ts";
+import { jsonText, note, preformatted, mark, scrollTable } from "./pieces.ts";
+import { referenceName, SchemaView } from "./schema-view.ts";
 import { tryView } from "./try-view.ts";
 
 /** Shows the operations of one document, each as a section of the page. */
@@ -57,11 +57,11 @@ ${headerLinks(headers)}${content && examplesOf(content)}</article>`,
 <th scope="row"><code>${name}</code></th>
 <td>${inline(description)}</td><td><code>${String(example)}</code></td></tr>`,
     );
-    return table("Headers", ["Header", "Says", "Example"], rows);
+    return scrollTable("Headers", ["Header", "Says", "Example"], rows);
   }
 
   #parameter(reference: Reference): PathParameter {
-    const found = this.document.components.parameters[nameOf(reference)];
+    const found = this.document.components.parameters[referenceName(reference)];
     if (found === undefined) throw new Error(`${reference.$ref} is not in the document`);
     return found;
   }
@@ -73,7 +73,7 @@ ${headerLinks(headers)}${content && examplesOf(content)}</article>`,
 <td>${this.#schemas.type(schema)}</td>
 <td>${inline(description)}${note(this.#schemas.notes(schema))}</td></tr>`,
     );
-    return html`<h4>Parameters</h4>${table("Parameters", ["Name", "Type", "Notes"], rows)}`;
+    return html`<h4>Parameters</h4>${scrollTable("Parameters", ["Name", "Type", "Notes"], rows)}`;
   }
 
   #request({ required, content }: NonNullable<PathOperation["requestBody"]>): Html {
@@ -90,7 +90,7 @@ ${examplesOf(content)}`;
   #answer(status: string, response: ResponseObject | Reference): Html {
     const number = html`<span class="status">${status}</span>`;
     if ("$ref" in response) {
-      const name = nameOf(response);
+      const name = referenceName(response);
       return html`<p class="answer">${number} <a href="#${name}">${name}</a></p>`;
     }
     const { description, headers, content } = response;
@@ -113,6 +113,6 @@ function headerLinks(headers: ResponseObject["headers"]): Html | undefined {
 function examplesOf(content: MediaTypes): Html {
   const examples = Object.values(content).flatMap((each) => Object.values(each.examples));
   return html`${examples.map(
-    ({ summary, value }) => html`<p class="caption">${summary}</p>${preformatted(indented(value))}`,
+    ({ summary, value }) => html`<p class="caption">${summary}</p>${preformatted(jsonText(value))}`,
   )}`;
 }

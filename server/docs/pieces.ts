@@ -1,14 +1,14 @@
-import { type Html, html, type Part } from "./html.ts";
+import { type Html, html, type HtmlPart } from "./html.ts";
 
 /** A table that scrolls by itself, with `heads` over its columns. */
-export function table(label: string, heads: readonly string[], rows: readonly Html[]): Html {
+export function scrollTable(label: string, heads: readonly string[], rows: readonly Html[]): Html {
   const columns = heads.map((head) => html`<th scope="col">${head}</th>`);
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}">
 <table><thead><tr>${columns}</tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
 /** Something said in passing. */
-export function note(part: Part): Html {
+export function note(part: HtmlPart): Html {
   return html` <span class="note">${part}</span>`;
 }
 
@@ -23,6 +23,6 @@ export function preformatted(text: string): Html {
 }
 
 /** `value` for people to read. */
-export function indented(value: unknown): string {
+export function jsonText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }

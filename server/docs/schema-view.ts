@@ -1,8 +1,8 @@
 import type { OpenApiDocument } from "../openapi/document.ts";
 import type { JsonSchema } from "../openapi/published-schema.ts";
-import { type Html, html, type Part } from "./html.ts";
+import { type Html, html, type HtmlPart } from "./html.ts";
 import { inline } from "./markdown.ts";
-import { mark, table } from "./pieces.ts";
+import { mark, scrollTable } from "./pieces.ts";
 
 interface Field {
   /** As `memories[].key`. */
@@ -23,7 +23,7 @@ export class SchemaView {
     const shapes = schema.oneOf ?? schema.anyOf;
     if (!Array.isArray(shapes)) return this.#table(schema, marked);
     return html`${shapes.map(
-      (shape: JsonSchema) => html`<h5>${nameOf(shape)}</h5>${this.#table(shape, marked)}`,
+      (shape: JsonSchema) => html`<h5>${referenceName(shape)}</h5>${this.#table(shape, marked)}`,
     )}`;
   }
 
@@ -49,7 +49,7 @@ export class SchemaView {
     const { anyOf } = schema;
     const target = this.resolve(Array.isArray(anyOf) ? anyOf[0] : schema);
     const description = schema.description ?? target.description;
-    const notes: Part[] = [
+    const notes: HtmlPart[] = [
       ...(typeof description === "string" ? [inline(description)] : []),
       ...constraints(target).map((each) => html`${each}`),
       ...(typeof target.pattern === "string" ? [html`<code>${target.pattern}</code>`] : []),
@@ -59,7 +59,7 @@ export class SchemaView {
 
   resolve(schema: JsonSchema): JsonSchema {
     if (typeof schema.$ref !== "string") return schema;
-    return this.document.components.schemas[nameOf(schema)] ?? {};
+    return this.document.components.schemas[referenceName(schema)] ?? {};
   }
 
   #table(schema: JsonSchema, marked: "required" | "optional"): Html {
@@ -70,7 +70,7 @@ export class SchemaView {
 <th scope="row"><code>${path}</code>${required === (marked === "required") && mark(marked)}</th>
 <td>${this.type(schema)}</td><td>${this.notes(schema)}</td></tr>`,
     );
-    return table("Fields", ["Field", "Type", "Notes"], rows);
+    return scrollTable("Fields", ["Field", "Type", "Notes"], rows);
   }
 
   /** Every field, those of what is in it behind it. The schemas have no circles. */
@@ -87,7 +87,7 @@ export class SchemaView {
 }
 
 /** The last part of a reference. */
-export function nameOf(reference: { readonly $ref?: unknown }): string {
+export function referenceName(reference: { readonly $ref?: unknown }): string {
   return String(reference.$ref).split("/").at(-1) ?? "";
 }
 

@@ -1,7 +1,7 @@
 import type { PathOperation, PathParameter } from "../openapi/document.ts";
 import type { SampleRequest } from "./curl.ts";
 import { type Html, html } from "./html.ts";
-import { indented, note } from "./pieces.ts";
+import { jsonText, note } from "./pieces.ts";
 
 /** A form that the page's script sends; without scripts it is not shown. */
 export function tryView({ method, path, operation, parameters }: SampleRequest): Html | undefined {
@@ -26,5 +26,5 @@ function bodyField({ requestBody }: PathOperation): Html | undefined {
   const [body] = Object.values(requestBody?.content["application/json"]?.examples ?? {});
   if (body === undefined) return undefined;
   return html`<label>body
-<textarea name="body" rows="8" spellcheck="false">${indented(body.value)}</textarea></label>`;
+<textarea name="body" rows="8" spellcheck="false">${jsonText(body.value)}</textarea></label>`;
 }

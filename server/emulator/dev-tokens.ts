@@ -2,7 +2,7 @@ import type { AccountId, UserId } from "../../shared/ids.ts";
 import type { Caller, Services } from "../services/services.ts";
 
 /** An account's plan. */
-export type Plan = Caller["plan"];
+export type AccountPlan = Caller["plan"];
 
 const ACCOUNT_PREFIX = "acct_dev_";
 const DEV_TOKEN = /^mst_dev_([0-9A-Za-z_-]{1,64})$/;
@@ -13,7 +13,7 @@ const DEV_TOKEN = /^mst_dev_([0-9A-Za-z_-]{1,64})$/;
  * account of its own on the plan `planOfOthers`. Undefined for any other text. Only the emulator
  * asks this; a hosted server knows none of these tokens.
  */
-export function callerOfDevToken(token: string, planOfOthers: Plan): Caller | undefined {
+export function callerOfDevToken(token: string, planOfOthers: AccountPlan): Caller | undefined {
   const name = DEV_TOKEN.exec(token)?.[1];
   if (name === undefined) return undefined;
   const account = name === "readonly" ? "pro" : name;

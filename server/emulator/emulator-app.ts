@@ -16,14 +16,14 @@ import type { Readiness } from "../operations/readiness.ts";
 import { createPublishedApp } from "../app/published-app.ts";
 import { createServices } from "../services/create-services.ts";
 import { type ServiceStore, serviceStoreOf } from "../services/service-store.ts";
-import { callerOfDevToken, devAccounts, type Plan } from "./dev-tokens.ts";
+import { callerOfDevToken, devAccounts, type AccountPlan } from "./dev-tokens.ts";
 
 /** Where the emulator keeps its data, and whom it answers. */
 export interface EmulatorAppOptions {
   /** `:memory:` or the path of a database file. */
   readonly path: string;
   /** Plan of the accounts behind `mst_dev_NAME`. */
-  readonly plan: Plan;
+  readonly plan: AccountPlan;
   /** Whether the plans' limits hold. */
   readonly limits: "on" | "off";
   /** Other limits than the published ones, for measuring what counting costs. */

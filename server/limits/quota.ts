@@ -1,7 +1,7 @@
 import { count } from "../../shared/count.ts";
 import { AppError } from "../../shared/errors.ts";
 import { DAY_SECONDS, MINUTE_SECONDS, type PlanLimits } from "./plans.ts";
-import type { RequestWindow, Windows } from "./usage.ts";
+import type { UsedWindow, Windows } from "./usage.ts";
 
 /** What charging a request came to. */
 export interface Charge {
@@ -81,12 +81,12 @@ function policyOf(limits: PlanLimits): string {
   return policy;
 }
 
-function itemOf(window: RequestWindow): string {
+function itemOf(window: UsedWindow): string {
   return `r=${remainingOf(window) ?? 0};t=${wholeSeconds(window.freesInMs)}`;
 }
 
 /** What is left of a window; null where nothing is limited. */
-export function remainingOf({ limit, used }: RequestWindow): number | null {
+export function remainingOf({ limit, used }: UsedWindow): number | null {
   return limit === null ? null : Math.max(0, limit - used);
 }
 

@@ -22,7 +22,7 @@ export interface UsageRecord {
 }
 
 /** One of the two windows that requests are counted in. */
-export interface RequestWindow {
+export interface UsedWindow {
   /** Null where nothing is limited. */
   readonly limit: number | null;
   readonly used: number;
@@ -32,8 +32,8 @@ export interface RequestWindow {
 
 /** Both windows of an account. */
 export interface Windows {
-  readonly minute: RequestWindow;
-  readonly day: RequestWindow;
+  readonly minute: UsedWindow;
+  readonly day: UsedWindow;
 }
 
 /**
@@ -116,7 +116,7 @@ export function dayOf(wall: number): number {
   return Math.floor(wall / DAY_MS);
 }
 
-function waitOf({ limit, used, freesInMs }: RequestWindow): number {
+function waitOf({ limit, used, freesInMs }: UsedWindow): number {
   return limit !== null && used >= limit ? freesInMs : 0;
 }
 

@@ -5,7 +5,7 @@ import { ErrorBody } from "../../shared/wire/error.ts";
 import { apiOperations } from "./api-operations.ts";
 import { HEADERS, type HeaderName, headersOf, REFUSAL_HEADERS } from "./headers.ts";
 import { INTRODUCTION } from "./introduction.ts";
-import { type Content, type Operation, type Parameter, TAGS } from "./operation.ts";
+import { type BodyContent, type Operation, type Parameter, TAGS } from "./operation.ts";
 import { type JsonSchema, SchemaPublisher } from "./published-schema.ts";
 import { REFUSALS } from "./refusals.ts";
 import { serviceOperations } from "./service-operations.ts";
@@ -170,7 +170,7 @@ function responsesOf(
 }
 
 function contentOf(
-  { schemas, examples, mediaType = "application/json" }: Content,
+  { schemas, examples, mediaType = "application/json" }: BodyContent,
   publish: (schema: TSchema) => JsonSchema,
   several: "anyOf" | "oneOf",
 ): MediaTypes {

@@ -23,7 +23,7 @@ export interface Example {
 export type Examples = Readonly<Record<string, Example>>;
 
 /** One of several shapes of a body, or the only one, with examples of all of them. */
-export interface Content {
+export interface BodyContent {
   readonly schemas: readonly [TSchema, ...TSchema[]];
   readonly examples: Examples;
   /** `application/json` when left out. */
@@ -59,9 +59,9 @@ export interface Operation {
   /** Needs no token, and is not charged. */
   readonly open?: boolean;
   readonly parameters: readonly Parameter[];
-  readonly body?: Content & { readonly required: boolean };
+  readonly body?: BodyContent & { readonly required: boolean };
   /** The 200; undefined where the only success is 101. */
-  readonly answer: (Content & { readonly kind: Kind }) | undefined;
+  readonly answer: (BodyContent & { readonly kind: Kind }) | undefined;
   /** What it may be refused with, besides what every operation may. */
   readonly refusals: readonly ErrorCode[];
   /** Further answers, and extensions, that only this operation has. */

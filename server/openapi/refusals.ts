@@ -3,14 +3,14 @@ import type { ErrorBody } from "../../shared/wire/error.ts";
 import type { Example } from "./operation.ts";
 
 /** A refusal that many operations share. */
-export interface Refusal {
+export interface SharedRefusal {
   /** Of its component. */
   readonly name: string;
   readonly description: string;
   readonly example: Example & { readonly value: ErrorBody };
 }
 
-export const REFUSALS: Readonly<Record<ErrorCode, Refusal>> = {
+export const REFUSALS: Readonly<Record<ErrorCode, SharedRefusal>> = {
   invalid_request: {
     name: "InvalidRequest",
     description:

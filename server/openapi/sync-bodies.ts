@@ -1,7 +1,7 @@
 import { ExchangeAnswerBody, ExchangeBody } from "../../shared/wire/exchange.ts";
 import { SyncAnswer, SyncBody } from "../../shared/wire/sync.ts";
 import * as examples from "./examples.ts";
-import type { Content, Kind } from "./operation.ts";
+import type { BodyContent, Kind } from "./operation.ts";
 
 /** What both variants' sync of a project says of itself. */
 export const SYNC_DESCRIPTION = `A plain sync writes memories by key, merges metadata key by key, \
@@ -14,7 +14,7 @@ for itself. Plain fields beside \`crdt\` are 400.
 A token that may only read may sync as long as nothing in it differs from what is stored.`;
 
 /** The bodies of a sync: plain, or a replica exchange. */
-export const SYNC_BODY: Content = {
+export const SYNC_BODY: BodyContent = {
   schemas: [SyncBody, ExchangeBody],
   examples: {
     plain: { summary: "Plain", value: examples.sync },
@@ -25,7 +25,7 @@ export const SYNC_BODY: Content = {
 };
 
 /** The answers to them. */
-export const SYNC_ANSWER: Content & { readonly kind: Kind } = {
+export const SYNC_ANSWER: BodyContent & { readonly kind: Kind } = {
   kind: "write",
   schemas: [SyncAnswer, ExchangeAnswerBody],
   examples: {

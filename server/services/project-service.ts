@@ -23,7 +23,7 @@ import { assertBoundTo, assertCanWrite, getProject, mayReach } from "./access.ts
 import { rememberProject } from "./current-project.ts";
 import { doOnce } from "./once.ts";
 import { writePlain } from "./plain-write.ts";
-import { nameOf, viewProjects } from "./project-view.ts";
+import { projectNameOf, viewProjects } from "./project-view.ts";
 import type { Caller, ProjectDetails, Services } from "./services.ts";
 import { overlaid, type Withholding } from "./withholding.ts";
 import { writeAs } from "./write-as.ts";
@@ -127,7 +127,7 @@ async function connectedProjects(
     const memories = await memoriesOf(store, caller, other, withholding);
     connected.push({
       id: other,
-      name: nameOf(other, metadata.get(row.documentId)?.own),
+      name: projectNameOf(other, metadata.get(row.documentId)?.own),
       memories: memories.map(({ key, content }) => ({ key, value: content })),
     });
   }
@@ -173,7 +173,9 @@ async function idOfName(
     context.db,
     rows.map((row) => row.documentId),
   );
-  const named = rows.filter((row) => nameOf(row.id, metadata.get(row.documentId)?.own) === name);
+  const named = rows.filter(
+    (row) => projectNameOf(row.id, metadata.get(row.documentId)?.own) === name,
+  );
   if (named.length <= 1) return named[0]?.id;
   const ids = named.map((row) => row.id).join(", ");
   throw invalidAt("/name", `several projects have this name: say which by id (${ids})`);

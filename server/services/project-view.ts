@@ -13,7 +13,7 @@ import type { Caller } from "./services.ts";
 const NAME_KEY = "memsync.name";
 
 /** A project's name; its id when it was given none. */
-export function nameOf(id: ProjectId, own: JsonObject | undefined): string {
+export function projectNameOf(id: ProjectId, own: JsonObject | undefined): string {
   const name = own?.[NAME_KEY];
   return typeof name === "string" ? name : id;
 }
@@ -30,7 +30,7 @@ export async function viewProjects(
   const pairs = await listConnections(db, caller.account);
   return rows.map((row) => ({
     id: row.id,
-    name: nameOf(row.id, metadata.get(row.documentId)?.own),
+    name: projectNameOf(row.id, metadata.get(row.documentId)?.own),
     metadata: metadata.get(row.documentId)?.metadata ?? {},
     memory_count: counts.get(row.documentId) ?? 0,
     connected_project_ids: connectedTo(pairs, row.id).filter((id) => mayReach(caller, id)),

@@ -17,7 +17,7 @@ import {
 export type Source = "flag" | "environment" | "file" | "default";
 
 /** Values as they were written, by setting; what is not there was not given. */
-export type Written = { readonly [name in SettingName]?: string };
+export type GivenSettings = { readonly [name in SettingName]?: string };
 
 /** What a server is to run with, and where each value of it comes from. */
 export interface ReadSettings {
@@ -43,7 +43,7 @@ const CONFIG_VARIABLE = `${VARIABLE_PREFIX}CONFIG`;
  * folder. Throws a `SettingsError` that names every problem; an unknown name is one.
  */
 export function readSettings(
-  flags: Written,
+  flags: GivenSettings,
   configPath: string | undefined,
   env: Readonly<Record<string, string | undefined>>,
   dir: string,
@@ -90,7 +90,7 @@ function parsed(name: SettingName, where: string, text: string, problems: string
 function readVariables(
   env: Readonly<Record<string, string | undefined>>,
   problems: string[],
-): Written {
+): GivenSettings {
   const written: Partial<Record<SettingName, string>> = {};
   const known = new Map(SETTING_NAMES.map((name) => [variableOf(name), name]));
   for (const [variable, text] of Object.entries(env)) {
@@ -102,7 +102,7 @@ function readVariables(
   return written;
 }
 
-function readFile(path: string, problems: string[]): Written {
+function readFile(path: string, problems: string[]): GivenSettings {
   const written: Partial<Record<SettingName, string>> = {};
   for (const [name, value] of Object.entries(objectIn(path, problems))) {
     const known = SETTING_NAMES.find((each) => each === name);

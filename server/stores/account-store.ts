@@ -5,7 +5,7 @@ import type { HostTables } from "./account-tables.ts";
 type Db = Kysely<HostTables>;
 
 /** Times are milliseconds since the Unix epoch. */
-export interface Account {
+export interface AccountRow {
   readonly id: AccountId;
   readonly name: string;
   readonly plan: "pro" | "team";
@@ -35,23 +35,23 @@ export interface TokenRecord {
   readonly lastUsedAt: number | null;
   readonly revokedAt: number | null;
   readonly user: User;
-  readonly account: Account;
+  readonly account: AccountRow;
 }
 
 /** Throws when its id or name is taken; durable with its transaction's commit. */
-export async function insertAccount(db: Db, account: Account): Promise<void> {
+export async function insertAccount(db: Db, account: AccountRow): Promise<void> {
   const { id, name, plan, createdAt } = account;
   await db.insertInto("accounts").values({ id, name, plan, created_at: createdAt }).execute();
 }
 
 /** In the order of their names. */
-export async function listAccounts(db: Db): Promise<Account[]> {
+export async function listAccounts(db: Db): Promise<AccountRow[]> {
   const rows = await db.selectFrom("accounts").selectAll().orderBy("name").execute();
   return rows.map(toAccount);
 }
 
 /** By id or by name. */
-export async function findAccount(db: Db, named: string): Promise<Account | undefined> {
+export async function findAccount(db: Db, named: string): Promise<AccountRow | undefined> {
   const row = await db
     .selectFrom("accounts")
     .selectAll()
@@ -114,7 +114,11 @@ export async function deleteUser(db: Db, id: UserId): Promise<void> {
 }
 
 /** False: there is no such account. */
-export async function updatePlan(db: Db, id: AccountId, plan: Account["plan"]): Promise<boolean> {
+export async function updatePlan(
+  db: Db,
+  id: AccountId,
+  plan: AccountRow["plan"],
+): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable("accounts")
     .set({ plan })
@@ -251,7 +255,7 @@ function toAccount(row: {
   name: string;
   plan: "pro" | "team";
   created_at: number;
-}): Account {
+}): AccountRow {
   return { id: row.id as AccountId, name: row.name, plan: row.plan, createdAt: row.created_at };
 }
 

@@ -1,7 +1,7 @@
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/gateway/mount.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
 import { createCalls, type Send } from "../../daemon/service/http-service.ts";
-import { isTokenRefused, type Refused } from "../../daemon/sync/round.ts";
+import { isTokenRefused, type RefusedCall } from "../../daemon/sync/round.ts";
 import { ServiceRounds } from "../../daemon/sync/service-rounds.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { createEmulatorApp } from "../../server/emulator/emulator-app.ts";
@@ -26,7 +26,7 @@ export interface ManyProjects extends AsyncDisposable {
   /** Writes a memory into each of these projects. */
   write(key: string, ids?: readonly ProjectId[]): Promise<void>;
   /** Rounds until nothing is due, what is refused left out. Resolves to that. */
-  sync(due?: readonly SyncUnit[]): Promise<ReadonlyMap<SyncUnit, Refused>>;
+  sync(due?: readonly SyncUnit[]): Promise<ReadonlyMap<SyncUnit, RefusedCall>>;
   /** The memories of a project, by key, as the service has them. */
   heldBy(id: ProjectId): Promise<Record<string, string>>;
 }
@@ -86,8 +86,8 @@ export async function openManyProjects(
 async function syncAll(
   rounds: ServiceRounds,
   due: readonly SyncUnit[],
-): Promise<ReadonlyMap<SyncUnit, Refused>> {
-  const refusals = new Map<SyncUnit, Refused>();
+): Promise<ReadonlyMap<SyncUnit, RefusedCall>> {
+  const refusals = new Map<SyncUnit, RefusedCall>();
   let left = [...due];
   for (let round = 0; left.length > 0; round++) {
     if (round > ROUNDS_MAX) throw new Error("it comes to no end");

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import { readPosition } from "../../daemon/home/positions.ts";
-import type { Refused } from "../../daemon/sync/round.ts";
+import type { RefusedCall } from "../../daemon/sync/round.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { type ManyProjects, openManyProjects } from "../support/many-projects.ts";
 import { olderSend } from "../support/older-service.ts";
@@ -32,7 +32,7 @@ function memoriesOf(home: ManyProjects, ...keys: readonly string[]) {
   return home.ids.map((id) => Object.fromEntries(keys.map((key) => [key, `${key} of ${id}`])));
 }
 
-function statuses(refused: ReadonlyMap<SyncUnit, Refused>) {
+function statuses(refused: ReadonlyMap<SyncUnit, RefusedCall>) {
   return Object.fromEntries([...refused].map(([unit, { status }]) => [unit, status]));
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Budget, type BudgetRecord, type Urgency } from "../../daemon/budget/budget.ts";
-import type { Quota } from "../../daemon/budget/quota-headers.ts";
+import type { ToldQuota } from "../../daemon/budget/quota-headers.ts";
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -10,7 +10,7 @@ const DAY_MS = 24 * HOUR_MS;
 const START = Date.UTC(2026, 0, 1, 8);
 
 /** A minute and a day as the server tells them. */
-function quotas(minute: number, day: number, now: number, moreInMs = 30_000): Quota[] {
+function quotas(minute: number, day: number, now: number, moreInMs = 30_000): ToldQuota[] {
   return [
     { name: "minute", limit: 60, windowMs: MINUTE_MS, remaining: minute, moreInMs },
     {

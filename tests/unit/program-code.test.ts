@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readFileSync, readlinkSync } from "node:fs";
-import { codeIn, loadReleaseCode } from "../../daemon/supervise/program-code.ts";
+import { programCodeIn, loadReleaseCode } from "../../daemon/supervise/program-code.ts";
 import { LINUX, testWith } from "../support/needs.ts";
 
 const PROGRAM = "/opt/a program/bun";
@@ -24,14 +24,14 @@ test("a program's code is what is mapped of its own file to be run, and as it is
     mapping("7f12c0000000-7f12c0002000", "r-xp", ""),
   ].join("");
 
-  expect(codeIn(smaps, PROGRAM)).toEqual([
+  expect(programCodeIn(smaps, PROGRAM)).toEqual([
     { start: 0x01a3c000, length: 0x4000 },
     { start: 0x7f12a0000000, length: 0x2000 },
   ]);
 });
 
 test("code that was changed in memory is nowhere else, and stays", () => {
-  expect(codeIn(mapping("01a3c000-01a40000", "r-xp", PROGRAM, 4), PROGRAM)).toEqual([]);
+  expect(programCodeIn(mapping("01a3c000-01a40000", "r-xp", PROGRAM, 4), PROGRAM)).toEqual([]);
 });
 
 testWith(LINUX, "a running program gives its code back, and goes on", async () => {
@@ -48,6 +48,6 @@ testWith(LINUX, "a running program gives its code back, and goes on", async () =
 function codeKb(): number {
   const program = readlinkSync("/proc/self/exe");
   const mappings = readFileSync("/proc/self/smaps", "utf8").split(/^(?=[0-9a-f]+-)/m);
-  const code = mappings.filter((each) => codeIn(each, program).length > 0).join("");
+  const code = mappings.filter((each) => programCodeIn(each, program).length > 0).join("");
   return [...code.matchAll(/^Rss: +(\d+) kB$/gm)].reduce((sum, [, kb]) => sum + Number(kb), 0);
 }

@@ -6,7 +6,7 @@ import {
   databasePath,
   readSettings,
   SettingsError,
-  type Written,
+  type GivenSettings,
 } from "../../server/settings/read-settings.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "memsync-settings-"));
@@ -20,7 +20,7 @@ function file(content: unknown): string {
   return path;
 }
 
-function problems(flags: Written, config?: unknown, env: Record<string, string> = {}) {
+function problems(flags: GivenSettings, config?: unknown, env: Record<string, string> = {}) {
   try {
     readSettings(flags, config === undefined ? undefined : file(config), env, folder);
   } catch (thrown) {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { columnsOf, cut, padded, wrapped } from "../../cli/screen/text-width.ts";
+import { shownColumns, cut, padded, wrapped } from "../../cli/screen/text-width.ts";
 
 const COLUMNS: readonly (readonly [string, number])[] = [
   ["", 0],
@@ -18,8 +18,8 @@ const COLUMNS: readonly (readonly [string, number])[] = [
 
 test("a line takes as many columns as a terminal gives it", () => {
   for (const [line, columns] of COLUMNS) {
-    expect([line, columnsOf(line)]).toEqual([line, columns]);
-    expect([line, columnsOf(padded(line, 12))]).toEqual([line, 12]);
+    expect([line, shownColumns(line)]).toEqual([line, columns]);
+    expect([line, shownColumns(padded(line, 12))]).toEqual([line, 12]);
   }
 });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { columnsOf, cut } from "../../cli/screen/text-width.ts";
+import { shownColumns, cut } from "../../cli/screen/text-width.ts";
 import { coloured, toned, untoned } from "../../cli/screen/tones.ts";
 
 const { isTTY } = process.stdout;
@@ -19,7 +19,7 @@ afterEach(() => {
 const LINE = `project   app   ${toned("bad", "not followed: is gone")}, ${toned("good", "fine")}`;
 
 test("a tone takes no column, and nothing is left of it without colours", () => {
-  expect(columnsOf(LINE)).toBe(columnsOf(untoned(LINE)));
+  expect(shownColumns(LINE)).toBe(shownColumns(untoned(LINE)));
   expect(untoned(LINE)).toBe("project   app   not followed: is gone, fine");
   process.stdout.isTTY = false;
   expect(coloured([LINE])).toEqual([untoned(LINE)]);

@@ -5,13 +5,13 @@ import { accountRoutes } from "./account.ts";
 import { accountSyncRoutes } from "./account-sync.ts";
 import { connectionRoutes } from "./connections.ts";
 import { liveRoutes } from "./live.ts";
-import { projectRoutes } from "./projects.ts";
+import { apiProjectRoutes } from "./projects.ts";
 import { statsRoutes } from "./stats.ts";
 
 /** Variant B of the published interface, and what memsync adds to it. */
 export function apiRoutes(services: Services) {
   return new Elysia({ prefix: "/api" })
-    .use(projectRoutes(services))
+    .use(apiProjectRoutes(services))
     .use(projectSyncRoutes(services, { createMissing: false, readWithoutBody: false }))
     .use(connectionRoutes(services))
     .use(statsRoutes(services))

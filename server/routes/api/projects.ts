@@ -14,7 +14,7 @@ import { answerProjects } from "../common/project-list.ts";
 import { requireWrite, UNPARSED } from "../common/route.ts";
 
 /** `/api/projects`: the list, one project with its memories, create or update, delete. */
-export function projectRoutes({ projects }: Services) {
+export function apiProjectRoutes({ projects }: Services) {
   return new Elysia({ prefix: "/projects" })
     .use(withContext)
     .get("", ({ context, request }) => answerProjects(projects, context, request))

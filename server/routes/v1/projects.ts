@@ -7,7 +7,7 @@ import type { Services } from "../../services/services.ts";
 import { answerProjects } from "../common/project-list.ts";
 
 /** `/v1/projects`: the list, and one project with its description document. */
-export function projectRoutes({ projects }: Services) {
+export function v1ProjectRoutes({ projects }: Services) {
   return new Elysia({ prefix: "/projects" })
     .use(withContext)
     .get("", ({ context, request }) => answerProjects(projects, context, request))

@@ -8,7 +8,7 @@ import {
   type Struct,
   structAt,
 } from "./decode-update.ts";
-import { type Place, type ReplicaDocument, TEXT_ROOT } from "../document/document.ts";
+import { type ItemPlace, type ReplicaDocument, TEXT_ROOT } from "../document/document.ts";
 import { type EntryKind, kindOfRoot, ownerOfRoot } from "../document/entry-arrays.ts";
 import { foreignEntry } from "./entry-shape.ts";
 import { InsertionOrder } from "./insertion-order.ts";
@@ -59,7 +59,7 @@ class Refusal extends Error {}
 class AdmissionLook {
   readonly #document: ReplicaDocument;
   readonly #update: DecodedUpdate;
-  readonly #places = new Map<Struct, Place>();
+  readonly #places = new Map<Struct, ItemPlace>();
   readonly #order: InsertionOrder;
   #orderIsKnown = true;
   #insertions = 0;
@@ -151,7 +151,7 @@ class AdmissionLook {
   }
 
   /** Where an item stands: in the root that it names, or where its neighbours stand. */
-  #placeOf(item: Y.Item): Place {
+  #placeOf(item: Y.Item): ItemPlace {
     const { client } = item.id;
     const parent: unknown = item.parent;
     if (typeof parent === "string") return placeOfRoot(parent, client);
@@ -160,7 +160,7 @@ class AdmissionLook {
     return place;
   }
 
-  #placeOfNeighbour(id: Y.ID, client: number): Place {
+  #placeOfNeighbour(id: Y.ID, client: number): ItemPlace {
     const struct = this.#find(id.client, id.clock);
     const held = id.clock < this.#held(id.client) && struct instanceof Y.Item;
     const place = held ? this.#document.placeOf(struct.parent) : struct && this.#places.get(struct);
@@ -170,7 +170,7 @@ class AdmissionLook {
   }
 
   /** Where Yjs would cut items apart, or join what is new of one to what is held of it. */
-  #checkCuts({ id, origin, rightOrigin, length }: Y.Item, place: Place): void {
+  #checkCuts({ id, origin, rightOrigin, length }: Y.Item, place: ItemPlace): void {
     if (origin) this.#checkCut(origin.client, origin.clock + 1);
     if (rightOrigin) this.#checkCut(rightOrigin.client, rightOrigin.clock);
     const held = this.#held(id.client);
@@ -209,7 +209,7 @@ const OUTSIDE = "it writes outside the document's roots";
 const OUT_OF_ORDER = "an insertion stands before what is on its left";
 const FOREIGN_ARRAY = "an entry stands in another client's array";
 
-function placeOfRoot(name: string, client: number): Place {
+function placeOfRoot(name: string, client: number): ItemPlace {
   if (name === TEXT_ROOT) return "text";
   const kind = kindOfRoot(name);
   if (!kind) throw new Refusal(OUTSIDE);

@@ -15,7 +15,7 @@ import { equalForms, joinForm, readForm, splitForm, type TextForm } from "../tex
 export const TEXT_ROOT = "claude_md";
 
 /** Where an item stands: in the text, or in an array of entries. */
-export type Place = "text" | EntryKind;
+export type ItemPlace = "text" | EntryKind;
 
 /** The metadata key of the text's form. */
 export const TEXT_FORM_KEY = `${OWN_METADATA_PREFIX}text`;
@@ -78,7 +78,7 @@ export class ReplicaDocument {
   }
 
   /** The root that a Yjs type is; undefined for any other type. */
-  placeOf(type: unknown): Place | undefined {
+  placeOf(type: unknown): ItemPlace | undefined {
     return type === this.#text ? "text" : this.#arrays.kindOf(type);
   }
 

@@ -1,4 +1,4 @@
-import { type Doubles, findDoubles, joinDoubles, NONE, type Place } from "./doubled-lines.ts";
+import { type Doubles, findDoubles, joinDoubles, NONE, type MetPlace } from "./doubled-lines.ts";
 import type { MergedLine, MergedText, Tombstone } from "./merged-lines.ts";
 import { madeOnce, type RepeatedMove } from "./repeated-moves.ts";
 import { type SlidLines, slideRuns } from "./slid-runs.ts";
@@ -11,7 +11,7 @@ export interface Cluster {
 }
 
 /** What is to be done to lines. */
-export type Plan = Doubles;
+export type CleanUpPlan = Doubles;
 
 /** How often a plan's outcome is itself cleaned up on trial. */
 const TRIALS_MAX = 4;
@@ -20,7 +20,7 @@ const TRIALS_MAX = 4;
  * What to do to a cluster so that doing it again changes nothing: a second clean-up would take away
  * what one side wrote twice. Where every plan leaves something for a second one, nothing is done.
  */
-export function settledPlan(cluster: Cluster, trials = 0): Plan {
+export function settledPlan(cluster: Cluster, trials = 0): CleanUpPlan {
   for (const plan of plansOf(cluster)) {
     if (plan.dropped.size === 0) continue;
     if (trials === TRIALS_MAX) return plan;
@@ -30,7 +30,7 @@ export function settledPlan(cluster: Cluster, trials = 0): Plan {
 }
 
 /** From the one that removes most; each is made when it is asked for. */
-function* plansOf(cluster: Cluster): Generator<Plan> {
+function* plansOf(cluster: Cluster): Generator<CleanUpPlan> {
   const slid = slideRuns(cluster.lines, (lines) => planOf({ ...cluster, lines }).dropped.size);
   if (slid.swapped.size > 0) yield planSlid(cluster, slid);
   yield cleanOf(cluster);
@@ -41,7 +41,7 @@ function* plansOf(cluster: Cluster): Generator<Plan> {
 }
 
 /** Moves that were made twice are doubles of their own, and go before others would tear them. */
-function cleanOf(cluster: Cluster): Plan {
+function cleanOf(cluster: Cluster): CleanUpPlan {
   const { lines, moves } = cluster;
   const plan = planOf(cluster);
   const isDropped = (line: MergedLine) => plan.dropped.has(line);
@@ -55,7 +55,7 @@ function cleanOf(cluster: Cluster): Plan {
 }
 
 /** The plan for slid lines in terms of the cluster's own. */
-function planSlid(cluster: Cluster, { lines, swapped }: SlidLines): Plan {
+function planSlid(cluster: Cluster, { lines, swapped }: SlidLines): CleanUpPlan {
   const slidFrom = new Map(lines.map((line) => [line.from, line]));
   const slide = (line: MergedLine) => slidFrom.get(line.from) ?? line;
   const moves = cluster.moves.map(({ first, again }) => {
@@ -75,7 +75,11 @@ function planSlid(cluster: Cluster, { lines, swapped }: SlidLines): Plan {
  * A line of the base stays if an equal one behind it would take its place: that one goes instead,
  * and what stays of the lines between them goes up. The text is the same.
  */
-function keepBase(lines: readonly MergedLine[], swapped: SlidLines["swapped"], plan: Plan): Plan {
+function keepBase(
+  lines: readonly MergedLine[],
+  swapped: SlidLines["swapped"],
+  plan: CleanUpPlan,
+): CleanUpPlan {
   const [dropped, moved] = [new Set(plan.dropped), new Map(plan.moved)];
   for (const [base, other] of swapped) {
     if (base.from > other.from || !dropped.has(base)) continue;
@@ -96,13 +100,13 @@ function keepBase(lines: readonly MergedLine[], swapped: SlidLines["swapped"], p
 }
 
 /** The doubles of every place of a cluster, its repeated moves left alone. */
-function planOf(cluster: Omit<Cluster, "moves">): Plan {
+function planOf(cluster: Omit<Cluster, "moves">): CleanUpPlan {
   return joinDoubles(findPlaces(cluster).map(findDoubles));
 }
 
 /** The stretches of lines between the base's lines in which both sides inserted something. */
 export function findPlaces({ lines, tombstones }: Pick<MergedText, "lines" | "tombstones">) {
-  const places: Place[] = [];
+  const places: MetPlace[] = [];
   let grave = 0;
   for (let first = 0, end = 0; first < lines.length; first = end + 1) {
     end = first;
@@ -123,7 +127,7 @@ export function findPlaces({ lines, tombstones }: Pick<MergedText, "lines" | "to
 }
 
 /** The cluster as a second clean-up would see it. */
-function afterPlan({ lines, tombstones, moves }: Cluster, plan: Plan): Cluster {
+function afterPlan({ lines, tombstones, moves }: Cluster, plan: CleanUpPlan): Cluster {
   const { dropped, moved } = plan;
   const gone = new Set([...dropped, ...[...moved.values()].flat()]);
   const after: MergedLine[] = [];

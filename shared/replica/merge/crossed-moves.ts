@@ -1,17 +1,17 @@
 import { hasWord } from "../text/line-diff.ts";
 import type { MergedLine } from "./merged-lines.ts";
-import { movedRuns, type Writer } from "./moved-lines.ts";
+import { movedRuns, type WritingSide } from "./moved-lines.ts";
 
 /** For each side the lines that it took from where they stood: what it wrote of them is moved. */
-export type TakenLines = Readonly<Record<Writer, ReadonlySet<string>>>;
+export type TakenLines = Readonly<Record<WritingSide, ReadonlySet<string>>>;
 
 /** Where in the visible text what each side deleted would stand. */
-export type DeletedBy = Readonly<Record<Writer, ReadonlySet<number>>>;
+export type DeletedBy = Readonly<Record<WritingSide, ReadonlySet<number>>>;
 
 /** Lines that one side moved away from beside those that the other moved there. */
 export interface CrossedMove {
   /** Whose move of the lines stands. */
-  readonly by: Writer;
+  readonly by: WritingSide;
   /** Where they stand. */
   readonly standing: readonly [first: number, end: number];
   /** The line before which the other side had them: it put its own moved lines beside them. */
@@ -38,14 +38,14 @@ export function findCrossedMoves(
 
 type Run = readonly [first: number, end: number];
 
-function movedBy(lines: readonly MergedLine[], by: Writer, taken: TakenLines): Run[] {
+function movedBy(lines: readonly MergedLine[], by: WritingSide, taken: TakenLines): Run[] {
   const moved = [...taken[by]].filter((line) => hasWord(line));
   return movedRuns(lines, by, new Set(moved));
 }
 
 function crossings(
   lines: readonly MergedLine[],
-  { by, runs, others }: { by: Writer; runs: readonly Run[]; others: readonly Run[] },
+  { by, runs, others }: { by: WritingSide; runs: readonly Run[]; others: readonly Run[] },
   deleted: DeletedBy,
 ): CrossedMove[] {
   const [standing, ...more] = runs;

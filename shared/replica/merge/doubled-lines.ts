@@ -3,7 +3,7 @@ import { type Block, countWords, rankOf, sideRuns, splitBlocks } from "./line-bl
 import type { MergedLine } from "./merged-lines.ts";
 
 /** A stretch of lines none of which is the base's, inserted by both sides. */
-export interface Place {
+export interface MetPlace {
   readonly lines: readonly MergedLine[];
   /** Lines of the base were deleted here. */
   readonly replaced: boolean;
@@ -36,7 +36,7 @@ export const NONE: Doubles = { dropped: new Set(), kept: new Set(), moved: new M
  * while apart see different surroundings, but one order, so the first of any number of copies is
  * one that none of them drops. What stood before the other copy on its side moves up to before it.
  */
-export function findDoubles(place: Place): Doubles {
+export function findDoubles(place: MetPlace): Doubles {
   const doubles = findAll(place);
   const rest = withoutDoubles(place.lines, doubles);
   // A second clean-up must find nothing, for it would take away what one side wrote twice.
@@ -52,7 +52,7 @@ export function withoutDoubles(
   return lines.flatMap((line) => (gone.has(line) ? [] : [...(moved.get(line) ?? []), line]));
 }
 
-function findAll({ lines, cleaned }: Place): Doubles {
+function findAll({ lines, cleaned }: MetPlace): Doubles {
   const sides = sideRuns(lines);
   // What a side made in several steps may be in several runs, and a code block reach over them.
   const match = findMatch(

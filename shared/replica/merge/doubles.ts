@@ -2,7 +2,7 @@ import * as Y from "yjs";
 import type { PlacedLines } from "../conflicts/text-conflict-record.ts";
 import { findPlaces, settledPlan } from "./clean-up-plan.ts";
 import { findClusters } from "./clusters.ts";
-import { type Doubles, joinDoubles, NONE, type Place, withoutDoubles } from "./doubled-lines.ts";
+import { type Doubles, joinDoubles, NONE, type MetPlace, withoutDoubles } from "./doubled-lines.ts";
 import { gravesOf } from "./kept-edits.ts";
 import type { IdRanges } from "../text/id-ranges.ts";
 import { hasWord } from "../text/line-diff.ts";
@@ -124,7 +124,7 @@ function placesIn(
   ytext: Y.Text,
   merged: MergedText,
   { both, again }: Required<CleanUpFacts>,
-): Place[] {
+): MetPlace[] {
   const graves = [...gravesOf(ytext, both)];
   const formerAt = formerPlaces(ytext, again);
   return findPlaces(merged).map((place) => {
@@ -141,7 +141,10 @@ function placesIn(
 /** Those of the places that are in conflict, as far as the plan leaves it. */
 function findConflicts(
   ytext: Y.Text,
-  { places, lines }: { readonly places: readonly Place[]; readonly lines: readonly MergedLine[] },
+  {
+    places,
+    lines,
+  }: { readonly places: readonly MetPlace[]; readonly lines: readonly MergedLine[] },
   doubles: Doubles,
 ): MetTexts[] {
   let writers: readonly TextSpan[] | undefined;
@@ -197,7 +200,7 @@ interface MetLines {
  * is in part the same, and stands once: each may have meant it to belong to its own.
  */
 function findConflict(
-  place: Place,
+  place: MetPlace,
   doubles: Doubles,
   clientOf: (line: MergedLine) => number,
 ): MetLines | undefined {

@@ -3,7 +3,13 @@ import { holdsAny, type IdRanges } from "../text/id-ranges.ts";
 import { hasWord } from "../text/line-diff.ts";
 import { type MergedLine, readMergedText } from "./merged-lines.ts";
 import { type CrossedMove, findCrossedMoves, type TakenLines } from "./crossed-moves.ts";
-import { type MovedLines, linesTwice, movedByOne, movedRuns, type Writer } from "./moved-lines.ts";
+import {
+  type MovedLines,
+  linesTwice,
+  movedByOne,
+  movedRuns,
+  type WritingSide,
+} from "./moved-lines.ts";
 import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import { captureText, textRuns } from "../text/text.ts";
 import { idAt, type TextSpan } from "../text/text-spans.ts";
@@ -11,7 +17,7 @@ import { isAgain, NOTHING_AGAIN, type PutAgain } from "./put-again.ts";
 
 /** Lines that one side put where they stand, and that the other side wanted to be rid of. */
 export interface KeptEdit {
-  readonly by: Writer;
+  readonly by: WritingSide;
   /** Whole lines, each with its line break. */
   readonly text: string;
   /** The lines before them that name the place; "" at the beginning. */
@@ -23,7 +29,7 @@ export interface KeptEdit {
 }
 
 /** Lines that both sides moved or wrote, and that stand at two places now. */
-export type MovedTwice = Readonly<Record<Writer, readonly KeptEdit[]>>;
+export type MovedTwice = Readonly<Record<WritingSide, readonly KeptEdit[]>>;
 
 /** Lines that each side moved, to different places: they stand at one of them. */
 export interface MovedApart {
@@ -107,12 +113,12 @@ function movedApart(
 }
 
 function movedEdits(lines: readonly MergedLine[], moved: MovedLines): MovedTwice {
-  const editsBy = (by: Writer) =>
+  const editsBy = (by: WritingSide) =>
     movedRuns(lines, by, moved[by]).map((run) => keptEdit(lines, by, run));
   return { mine: editsBy("mine"), theirs: editsBy("theirs") };
 }
 
-function keptEdit(lines: readonly MergedLine[], by: Writer, [first, end]: readonly number[]) {
+function keptEdit(lines: readonly MergedLine[], by: WritingSide, [first, end]: readonly number[]) {
   const kept = lines.slice(first, end);
   const rest = lines.slice(end).map(({ text }) => `${text}\n`);
   return {
@@ -195,7 +201,7 @@ export function gravesOf(ytext: Y.Text, deleted: IdRanges): ReadonlySet<number> 
 }
 
 /** Who put all that stands at a place, where the other side deleted what was there. */
-function writerAt(place: readonly MergedLine[], graves: Graves): Writer | undefined {
+function writerAt(place: readonly MergedLine[], graves: Graves): WritingSide | undefined {
   const [first, last] = [place[0], place.at(-1)];
   if (!first || !last || first.side === "base") return undefined;
   if (place.some(({ side }) => side !== first.side)) return undefined;

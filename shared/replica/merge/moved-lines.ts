@@ -6,10 +6,10 @@ import { type MergedLine, readMergedText, type Side } from "./merged-lines.ts";
 import { type RemovedText, wholeLines } from "../text/removed-text.ts";
 
 /** Whose change it is. */
-export type Writer = "mine" | "theirs";
+export type WritingSide = "mine" | "theirs";
 
 /** What lines say that two sides took from where they stood, and that each put elsewhere. */
-export type MovedLines = Readonly<Record<Writer, ReadonlySet<string>>>;
+export type MovedLines = Readonly<Record<WritingSide, ReadonlySet<string>>>;
 
 /** What two sides inserted, and what both deleted, as far as it is known what that said. */
 interface MovingSides {
@@ -30,7 +30,7 @@ export function findMovedLines(ytext: Y.Text, sides: MovingSides): MovedLines | 
   const gone = [...wholeLines(removed, both)].filter(hasWord);
   if (gone.length === 0) return undefined;
   const { lines } = readMergedText(ytext, mine, theirs);
-  const putBy = (by: Writer, also: ReadonlySet<string>) => {
+  const putBy = (by: WritingSide, also: ReadonlySet<string>) => {
     const put = new Set(lines.filter(({ side }) => side === by).map(({ text }) => text));
     return new Set(gone.filter((line) => put.has(line) || also.has(line)));
   };
@@ -73,7 +73,7 @@ export function linesTwice(
 }
 
 /** The lines of those runs of one side's that have no line but such as the other side wrote. */
-function wholeRuns(lines: readonly MergedLine[], by: Writer, others: ReadonlySet<string>) {
+function wholeRuns(lines: readonly MergedLine[], by: WritingSide, others: ReadonlySet<string>) {
   const whole: string[] = [];
   for (let first = 0, end = 0; first < lines.length; first = end + 1) {
     end = first;
@@ -90,7 +90,7 @@ function wholeRuns(lines: readonly MergedLine[], by: Writer, others: ReadonlySet
  */
 export function movedRuns(
   lines: readonly MergedLine[],
-  by: Writer,
+  by: WritingSide,
   meant: ReadonlySet<string>,
 ): [number, number][] {
   const runs: [number, number][] = [];
@@ -110,7 +110,7 @@ export function movedRuns(
 /** A block of code that begins in a run ends in it: its last line has no word. */
 function endOfCode(
   lines: readonly MergedLine[],
-  by: Writer,
+  by: WritingSide,
   [first, end]: readonly [number, number],
 ): number {
   const fences = lines.slice(first, end).filter(({ text }) => isFence(text));

@@ -4,7 +4,7 @@ import { type RemovedText, wholeLineIds } from "../text/removed-text.ts";
 import { textRuns } from "../text/text.ts";
 import type { CharacterId } from "../text/text-spans.ts";
 import type { MergedLine } from "./merged-lines.ts";
-import type { Writer } from "./moved-lines.ts";
+import type { WritingSide } from "./moved-lines.ts";
 
 /**
  * For each side the lines, without their breaks, that it alone took from where they stood, with the
@@ -12,14 +12,14 @@ import type { Writer } from "./moved-lines.ts";
  * chosen: they say nothing that is new, so they are in no conflict with what the other side wrote
  * beside them, and nobody wants to be rid of them.
  */
-export type PutAgain = Readonly<Record<Writer, ReadonlyMap<string, CharacterId>>>;
+export type PutAgain = Readonly<Record<WritingSide, ReadonlyMap<string, CharacterId>>>;
 
 export const NOTHING_AGAIN: PutAgain = { mine: new Map(), theirs: new Map() };
 
 /** What each side took away, by the ids of its characters, and what that said. */
 export interface TakenAway {
-  readonly deleted: Readonly<Record<Writer, IdRanges>>;
-  readonly removed: Readonly<Record<Writer, readonly RemovedText[]>>;
+  readonly deleted: Readonly<Record<WritingSide, IdRanges>>;
+  readonly removed: Readonly<Record<WritingSide, readonly RemovedText[]>>;
 }
 
 export function putAgain({ deleted, removed }: TakenAway): PutAgain {
