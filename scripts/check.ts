@@ -29,6 +29,8 @@ const TESTS_IN_A_BROWSER: readonly Step[] = [["test:browser"]];
 
 /** Folders of tests that start processes, and of those that call what they import. */
 const END_TO_END = "tests/e2e";
+/** What types every command of the documents. */
+const OF_DOCUMENTS = "tests/documents/";
 const OF_MODULES = ["tests/unit/", "tests/http/", "tests/protocol/"].map((path) => `./${path}`);
 
 const ROOT = join(import.meta.dir, "..");
@@ -130,13 +132,16 @@ async function git(...args: readonly string[]): Promise<string> {
 
 /**
  * The tests of what differs from `main`. Nearly every end-to-end test imports the home, and so
- * would be one of them: of those only files that differ themselves are run.
+ * would be one of them: of those only files that differ themselves are run. A document's commands
+ * are run where a document differs.
  */
 async function testsOfChanges(): Promise<Step[]> {
   const base = (await git("merge-base", "HEAD", "main")) || "HEAD";
-  const differing = await git("diff", "--name-only", "--diff-filter=d", base, "--", END_TO_END);
-  const added = await git("ls-files", "--others", "--exclude-standard", "--", END_TO_END);
-  const files = `${differing}\n${added}`.split("\n").filter((path) => path.endsWith(".test.ts"));
+  const differing = await git("diff", "--name-only", "--diff-filter=d", base);
+  const added = await git("ls-files", "--others", "--exclude-standard");
+  const paths = `${differing}\n${added}`.split("\n");
+  const files = paths.filter((path) => path.startsWith(END_TO_END) && path.endsWith(".test.ts"));
+  if (paths.some((path) => path.endsWith(".md"))) files.push(OF_DOCUMENTS);
   const always = ["tests/tidy/", ...files].map((path) => `./${path}`);
   return [
     ["test", ...always],
