@@ -82,7 +82,7 @@ async function print(env: Environment, options: Options): Promise<void> {
   );
   const text = held?.value ?? current?.value ?? "";
   if (options.json) {
-    const reason = held && { held: heldAdvice(held) };
+    const reason = held && { held: heldAdvice(held), held_code: held.reason.code };
     sayJson({ project_id: id, claude_md_content: text, ...reason });
     return;
   }

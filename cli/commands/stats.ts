@@ -97,7 +97,9 @@ async function stats(env: Environment, { json }: JsonFlag): Promise<void> {
 
 function asJson<Value extends object>(answered: Answered<unknown>, value: Value) {
   const by =
-    answered.source === "service" ? { service: answered.service } : { reason: answered.reason };
+    answered.source === "service"
+      ? { service: answered.service }
+      : { code: answered.code, reason: answered.reason };
   return { source: answered.source, ...by, ...value };
 }
 

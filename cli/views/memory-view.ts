@@ -1,9 +1,9 @@
 import type { LocalMemory } from "../../daemon/reading/local-memories.ts";
 
 /** A memory as `--json` prints it. */
-export function memoryJson({ id, key, value, layer, updated_at, in_inbox, held }: LocalMemory) {
+export function memoryJson({ in_inbox, held, heldCode, seen: _, ...memory }: LocalMemory) {
   const saved = held === undefined ? (in_inbox ? "inbox" : "replica") : "held";
-  return { id, key, value, layer, updated_at, saved, ...(held !== undefined && { held }) };
+  return { ...memory, saved, ...(held !== undefined && { held, held_code: heldCode }) };
 }
 
 /** A memory's layer in a table, and whether it is held. */

@@ -9,7 +9,13 @@ import { withLocal } from "../place/place.ts";
 /** An answer, and who gave it: the service, or this machine's replica and why. */
 export type Answered<Value> =
   | { readonly source: "service"; readonly service: string; readonly value: Value }
-  | { readonly source: "replica"; readonly reason: string; readonly value: Value };
+  | ({ readonly source: "replica"; readonly value: Value } & WhyLocal);
+
+/** Why the service was not the one that answered, by a code and in words. */
+interface WhyLocal {
+  readonly code: "no-daemon" | "daemon-silent" | "not-told" | "not-answered";
+  readonly reason: string;
+}
 
 /** A question, in both the ways in which it can be asked. */
 export interface Question<Value> {
@@ -29,19 +35,22 @@ export async function askService<Value>(
   const daemon = await findDaemon(env.home);
   if (!daemon) {
     const value = await withLocal(env, local);
-    return { source: "replica", reason: "no daemon is running", value };
+    return { source: "replica", code: "no-daemon", reason: "no daemon is running", value };
   }
   const answer = await askThrough(daemon, path);
   if (answer === undefined) {
     const value = await withLocal(env, local);
-    return { source: "replica", reason: "the daemon does not answer", value };
+    const reason = "the daemon does not answer";
+    return { source: "replica", code: "daemon-silent", reason, value };
   }
   if (answer.kind === "answered" && isAnswer(answer.value)) {
     return { source: "service", service: answer.service, value: answer.value };
   }
-  const what = answer.kind === "answered" ? "it tells nothing of it" : answer.message;
+  const isTold = answer.kind === "answered";
+  const what = isTold ? "it tells nothing of it" : answer.message;
   const value = (await daemon.call("GET", path)) as Value;
-  return { source: "replica", reason: `${answer.service}: ${what}`, value };
+  const code = isTold ? "not-told" : "not-answered";
+  return { source: "replica", code, reason: `${answer.service}: ${what}`, value };
 }
 
 /** Undefined when the daemon itself does not answer. */

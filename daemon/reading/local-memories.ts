@@ -3,6 +3,7 @@ import { memoryIdOf } from "../../shared/ids.ts";
 import { layerOf, wireDocumentId } from "../../shared/replica/document/address.ts";
 import { type EntryId, sameId } from "../../shared/replica/document/entry-index.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
+import type { ReasonCode } from "../../shared/reasons.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
 import { parseEntryIds } from "../home/entry-ids.ts";
 import { heldAdvice } from "../held/advice.ts";
@@ -24,6 +25,8 @@ export interface LocalMemory {
   readonly in_inbox: boolean;
   /** Why it is held, and what to do; undefined for what is in its document or on its way. */
   readonly held: string | undefined;
+  /** The code of that. */
+  readonly heldCode: ReasonCode | undefined;
   /** The entries behind it. */
   readonly seen: readonly EntryId[];
 }
@@ -59,7 +62,9 @@ export async function readLocalMemories(
     memories.show({ key, value, writtenAt, seen: [{ client, clock }], in_inbox: true });
   }
   for (const item of await listHeld(db, place)) {
-    if (item.kind === "memory") memories.show({ ...item, held: heldAdvice(item) });
+    if (item.kind === "memory") {
+      memories.show({ ...item, held: heldAdvice(item), heldCode: item.reason.code });
+    }
   }
   for (const write of await readInbox(db, document, account)) {
     if (write.kind === "losers") memories.dropLosers(write);
@@ -80,6 +85,7 @@ interface Shown {
   readonly seen: readonly EntryId[];
   readonly in_inbox?: boolean;
   readonly held?: string;
+  readonly heldCode?: ReasonCode;
 }
 
 /** The memories of one document, of which what is shown later replaces what was shown before. */
@@ -91,7 +97,7 @@ class LocalMemories {
     this.#document = document;
   }
 
-  show({ key, value, writtenAt, seen, in_inbox = false, held }: Shown): void {
+  show({ key, value, writtenAt, seen, in_inbox = false, held, heldCode }: Shown): void {
     if (value === undefined) {
       this.#memories.delete(key);
       return;
@@ -99,7 +105,7 @@ class LocalMemories {
     const id = memoryIdOf(wireDocumentId(this.#document), key);
     const layer = layerOf(this.#document);
     const updated_at = timestampOf(writtenAt);
-    this.#memories.set(key, { id, key, value, layer, updated_at, in_inbox, held, seen });
+    this.#memories.set(key, { id, key, value, layer, updated_at, in_inbox, held, heldCode, seen });
   }
 
   has(key: string): boolean {

@@ -48,7 +48,11 @@ scenario("stats and sessions are the service's, or the replica's, and say which"
   expect(await machine.memsync("stats")).toContain(`as ${network.url} says`);
 
   network.cut();
-  const here = { source: "replica", reason: expect.stringContaining(network.url) };
+  const here = {
+    source: "replica",
+    code: "not-answered",
+    reason: expect.stringContaining(network.url),
+  };
   await waitFor("the service to be missed", async () =>
     Bun.deepEquals((await answer("stats")).source, "replica"),
   );
@@ -57,6 +61,7 @@ scenario("stats and sessions are the service's, or the replica's, and say which"
   await machine.down();
   expect(await answer("stats")).toMatchObject({
     source: "replica",
+    code: "no-daemon",
     reason: "no daemon is running",
     memories: { total: 1, project: 1 },
     in_inbox: 0,

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { heldReason } from "../../daemon/held/advice.ts";
+import { memoryJson } from "../../cli/views/memory-view.ts";
 import { searchLocalMemories } from "../../cli/search/local-search.ts";
 import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER, serviceStoreOf } from "../../daemon/gateway/mount.ts";
@@ -122,7 +123,10 @@ test("a memory that holds a secret is shown everywhere here, and in no update", 
   const { memories } = await home.services.projects.get(ME, PROJECT);
   expect(memories.map(({ key }) => key)).toEqual(["plain", "deploy"]);
   const local = await readLocalMemories(home.store.reader, PROJECT);
-  expect(local.find(({ key }) => key === "deploy")).toMatchObject({ value: SECRET });
+  expect(local.map(memoryJson)).toMatchObject([
+    { key: "plain", saved: "replica" },
+    { key: "deploy", value: SECRET, saved: "held", held_code: "looks-like-secret" },
+  ]);
   expect(await updatesHold(home, "as ever")).toBe(true);
   expect(await updatesHold(home, PLANTED.github)).toBe(false);
   const [held] = await listHeld(home.store.reader);
