@@ -101,7 +101,8 @@ function settlePlaced(
   const line = findChanged(content, versions, found);
   if (line !== undefined) throw changed(id, line);
   const [[wanted, other], [here, there]] = [versions, found];
-  const left = takeOut(content, there, here.missing.length === 0);
+  // Of what stands twice it is not kept which blank lines came with it.
+  const left = takeOut(content, there, record.kind === "twice" && here.missing.length === 0);
   const anew = takeOut(content, { ...there, found: [...there.found, ...here.found] });
   const chosenText = bringBack(left, wanted, here, record.kind);
   const isElsewhere = other.text.trim() !== "" && holdsLines(anew.content, other.text);

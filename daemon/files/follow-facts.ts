@@ -46,6 +46,8 @@ export interface Circumstances {
   readonly known: FollowedState | undefined;
   readonly graceMs: number;
   readonly consent: boolean;
+  /** The folder was in a repository when it was linked. */
+  readonly isFromGit: boolean;
   readonly hasAnswered: boolean;
   readonly document: ReplicaDocument;
 }
@@ -53,13 +55,13 @@ export interface Circumstances {
 /** Puts what a look has found into the words of the decision. */
 export function factsOf(sight: Sight, circumstances: Circumstances): FollowFacts {
   const { file, past, checkedOut } = sight;
-  const { known, graceMs, consent, hasAnswered, document } = circumstances;
+  const { known, graceMs, consent, isFromGit, hasAnswered, document } = circumstances;
   const hash = file.kind === "text" ? file.hash : ABSENT_HASH;
   return {
     file: file.kind === "absent" ? "absent" : isBlank(file.content) ? "blank" : "text",
     known: knownAs(known),
     bytes: known?.hash === hash ? "same" : "other",
-    git: gitOf(sight.standing, known),
+    git: gitOf(sight.standing, known?.checkedOut.head !== undefined || isFromGit),
     tree: sight.tree.kind,
     commit: commitOf(past, document),
     head: !known || known.checkedOut.head === checkedOut.head ? "still" : "moved",
@@ -82,10 +84,10 @@ function knownAs(known: FollowedState | undefined): FollowFacts["known"] {
   return known.isGone ? "gone" : "text";
 }
 
-function gitOf(standing: FileStanding, known: FollowedState | undefined): FollowFacts["git"] {
+function gitOf(standing: FileStanding, wasInGit: boolean): FollowFacts["git"] {
   switch (standing.kind) {
     case "no-git":
-      return known?.checkedOut.head === undefined ? "none" : "lost";
+      return wasInGit ? "lost" : "none";
     case "untracked":
       return standing.ignored ? "ignored" : "untracked";
     case "tracked":

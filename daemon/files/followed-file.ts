@@ -260,7 +260,15 @@ export class FollowedFile {
     const { account, service, store } = this.#options;
     const { path } = sight.file;
     const graceMs = this.#grace.left(isWithoutText(known, sight.file));
-    const options = { account, service, link: this.link, clock: this.#arrivals, graceMs };
+    const { isFromGit } = this.#place;
+    const options = {
+      account,
+      service,
+      link: this.link,
+      clock: this.#arrivals,
+      graceMs,
+      isFromGit,
+    };
     const taken = await store.write((context) => takeSight(context, sight, options));
     switch (taken.kind) {
       case "unfollowed":
@@ -321,7 +329,10 @@ export class FollowedFile {
     const { from, to, content } = write;
     const { account, store, world } = this.#options;
     const { dir } = this.link;
-    const isDue = tree.kind === "made" ? tree.isStill : undefined;
+    // The folder may be another one by now: a clone begins with one that has nothing of git's yet.
+    const isDue = async () =>
+      (tree.kind !== "made" || (await tree.isStill())) &&
+      (await this.#place.check()).kind === "here";
     const options = { expectedHash: from.hash, world, isDue, within: dir };
     const outcome = await replaceFile(join(dir, path), content, options);
     if (outcome.kind !== "written") {

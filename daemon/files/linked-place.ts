@@ -34,6 +34,12 @@ export class LinkedPlace {
     this.#git = git;
   }
 
+  /** The folder was in a repository when it was linked; known once it was checked. */
+  get isFromGit(): boolean {
+    const evidence = this.#known?.evidence;
+    return evidence === "origin" || evidence === "root-commit";
+  }
+
   /** To be asked after the file was read: what was read of another folder's does not count. */
   async check(): Promise<PlaceStanding> {
     const { dir } = this.#link;

@@ -43,6 +43,8 @@ export interface TakeOptions {
   readonly clock: ArrivalClock;
   /** For how much longer a file without text does not count. */
   readonly graceMs: number;
+  /** The folder was in a repository when it was linked. */
+  readonly isFromGit: boolean;
 }
 
 /** What became of a sight. */
@@ -180,11 +182,13 @@ class Taking {
   }
 
   async #facts(open: OpenDocument, known: FollowedState | undefined) {
-    const { service, graceMs, link } = this.#options;
+    const { service, graceMs, isFromGit, link } = this.#options;
     const { remote } = await readPosition(this.#context.db, service, open.id);
     const hasAnswered = known !== undefined || remote !== undefined;
     const { document } = open;
-    return factsOf(this.#sight, { known, graceMs, consent: link.write, hasAnswered, document });
+    const consent = link.write;
+    const circumstances = { known, graceMs, consent, isFromGit, hasAnswered, document };
+    return factsOf(this.#sight, circumstances);
   }
 
   async #keepWaiting(open: OpenDocument): Promise<void> {

@@ -254,16 +254,18 @@ scenario(
       const args = ["login", "--url", server.url, "--move"];
       const question =
         /acme \(3 users\)\.\s+Move 1 memory of the layer global\s+to\s+\S+\s+\[y\/N\]/;
-      const move = async (answer: string) => {
+      const move = async (answer: string, token?: string) => {
         await using terminal = new TerminalSession(lab, mover, args);
-        await terminal.untilShown(/The token/);
-        terminal.type(`${service?.token}\n`);
+        if (token !== undefined) {
+          await terminal.untilShown(/The token/);
+          terminal.type(`${token}\n`);
+        }
         await terminal.untilShown(question);
         terminal.type(`${answer}\n`);
         expect(await terminal.ended()).toBe(0);
         return terminal.lines.join(" ").replace(/ +/g, " ");
       };
-      const refused = await move("n");
+      const refused = await move("n", service?.token);
       expect(refused).toContain("account acme, plan team, 3 users, the token may read and write");
       expect(refused).toContain("1 memory of the layer global stays in the embedded service");
       expect(await move("y")).toContain("nothing stays in the embedded service");

@@ -6,6 +6,7 @@ import type { Machine } from "../support/machine.ts";
 import { TERMINALS } from "../support/needs.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 import { TerminalSession } from "../support/terminal-session.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
 const CTRL_C = "\u0003";
@@ -155,9 +156,10 @@ onTerminals(
     first.type(CTRL_C);
     await first.ended();
     await b.memsync("start");
-    expect(await b.memsync("status")).toContain(
-      "is missing here, the project has 3 lines: `memsync doc write` writes it",
-    );
+    await waitFor("the folder to be looked at", async () => {
+      const said = "is missing here, the project has 3 lines: `memsync doc write` writes it";
+      return (await b.memsync("status")).includes(said);
+    });
     await b.memsync("unlink");
     await b.memsync("stop");
     await using second = new TerminalSession(lab, b, ["up"]);

@@ -152,5 +152,5 @@ scenario("a sync does not wait for a remote that nobody has logged in to", async
   expect(stdout).toMatch(/no token here\n +memsync login --remote acme$/m);
   const [project] = (await machine.status()).projects;
   const removed = await machine.run(["remote", "rm", "acme"]);
-  expect(removed.stderr).toContain(`a project is bound to acme (${project?.id}): bind each`);
+  expect(removed.stderr).toContain(`a project is bound to acme (${project?.name}): bind each`);
 });

@@ -4,6 +4,8 @@ import { type Link, putLink } from "../../daemon/home/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
 import type { FollowedFile } from "../../daemon/files/followed-file.ts";
+import { readPlace } from "../../daemon/files/folder-place.ts";
+import { putKnownPlace } from "../../daemon/files/place-store.ts";
 import { Followers } from "../../daemon/files/followers.ts";
 import { GRACE_MS } from "../../daemon/files/grace.ts";
 import { QUIET_MS } from "../../daemon/git/read-tracked-text.ts";
@@ -85,6 +87,18 @@ export class FollowedMachine {
     await this.#store.write(({ db, now }) => putLink(db, link, now));
     this.#file = await this.#followers.add(link);
     await this.settle();
+  }
+
+  /** The folder is kept as one that was linked for its repository, and was not looked at yet. */
+  async placeFromGit(): Promise<void> {
+    const { dir } = this;
+    const found = await readPlace(dir);
+    if (found.kind !== "folder") throw new Error(`${dir} is no folder`);
+    const { place } = found;
+    const known = { evidence: "origin", derivedId: PROJECT, rootCommit: undefined } as const;
+    await this.#store.write(({ db }) =>
+      putKnownPlace(db, dir, { ...known, place, change: undefined }),
+    );
   }
 
   get status() {
