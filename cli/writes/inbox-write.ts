@@ -90,16 +90,24 @@ export async function changeHome<Result>(
   home: Home,
   work: (db: Kysely<DaemonTables>) => Promise<Result>,
 ): Promise<HomeChange<Result>> {
+  const result = await changeFile(home, work);
+  // Past the gate: to find an older daemon may be to start another one, which waits for the gate.
+  const daemon = await findDaemon(home);
+  // It is saved either way: a daemon that can't be told now looks when it starts.
+  await daemon?.call("POST", "/_memsync/inbox", {}).catch(() => undefined);
+  return { result, hasDaemon: daemon !== undefined };
+}
+
+async function changeFile<Result>(
+  home: Home,
+  work: (db: Kysely<DaemonTables>) => Promise<Result>,
+): Promise<Result> {
   prepareHome(home);
   const gate = await passGate(home.gate, "shared");
   try {
     const database = await openHomeDatabase(home.database);
     try {
-      const result = await writeTransaction(database.writer, work);
-      const daemon = await findDaemon(home);
-      // It is saved either way: a daemon that can't be told now looks when it starts.
-      await daemon?.call("POST", "/_memsync/inbox", {}).catch(() => undefined);
-      return { result, hasDaemon: daemon !== undefined };
+      return await writeTransaction(database.writer, work);
     } finally {
       await database.close();
     }
