@@ -45,7 +45,7 @@ export class ApiClient {
 
   /** Creates or updates the project of this `id`, or without one of exactly this `name`. */
   putProject(project: ProjectPut, options?: CallOptions): Promise<ProjectPutAnswer> {
-    return this.#calls.post("/api/projects", project, options);
+    return this.#calls.post("/api/projects", project, { options });
   }
 
   getProject(id: string, options?: CallOptions): Promise<ProjectWithMemories> {
@@ -59,7 +59,7 @@ export class ApiClient {
 
   /** Writes what is in `sync` and answers the project as it is then. */
   syncProject(id: string, sync: Sync, options?: CallOptions): Promise<SyncAnswer> {
-    return this.#calls.post(pathWith("/api/projects", id, "/sync"), sync, options);
+    return this.#calls.post(pathWith("/api/projects", id, "/sync"), sync, { options });
   }
 
   exchangeProject(id: string, exchange: Exchange, options?: CallOptions): Promise<ExchangeAnswer> {
@@ -72,7 +72,7 @@ export class ApiClient {
   }
 
   connectProjects(projects: ConnectRequest, options?: CallOptions): Promise<ConnectAnswer> {
-    return this.#calls.post("/api/projects/connect", projects, options);
+    return this.#calls.post("/api/projects/connect", projects, { options });
   }
 
   disconnectProjects(projects: ConnectRequest, options?: CallOptions): Promise<ConnectAnswer> {

@@ -19,8 +19,13 @@ export class Calls {
   post<Answer>(
     path: string,
     body: unknown,
-    options: CallOptions | undefined,
-    headers: Readonly<Record<string, string>> = {},
+    {
+      options,
+      headers = {},
+    }: {
+      readonly options: CallOptions | undefined;
+      readonly headers?: Readonly<Record<string, string>> | undefined;
+    },
   ): Promise<Answer> {
     const keyed = { "Idempotency-Key": this.randomText(), ...headers };
     const call = { method: "POST", path, body, headers: keyed, repeatable: true } as const;

@@ -72,7 +72,7 @@ export class V1Client {
    */
   createMemory(memory: MemoryCreate, options?: CallOptions): Promise<Memory> {
     const keyed = { ...memory, key: memory.key ?? `note-${this.#calls.randomText()}` };
-    return this.#calls.post("/v1/memories", keyed, options, this.#headers);
+    return this.#calls.post("/v1/memories", keyed, { options, headers: this.#headers });
   }
 
   deleteMemory(id: string, options?: CallOptions): Promise<MemoryDeleted> {
@@ -101,7 +101,7 @@ export class V1Client {
   syncProject(id: string, sync?: Sync, options?: CallOptions): Promise<SyncAnswer> {
     const path = pathWith("/v1/projects", id, "/sync");
     if (sync === undefined) return this.#calls.exchange(path, undefined, options);
-    return this.#calls.post(path, sync, options);
+    return this.#calls.post(path, sync, { options });
   }
 
   exchangeProject(id: string, exchange: Exchange, options?: CallOptions): Promise<ExchangeAnswer> {

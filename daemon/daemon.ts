@@ -189,7 +189,7 @@ export class Daemon implements Controlled {
     const { home, world } = options;
     keepMachineName(home);
     const machine = currentMachineName(home);
-    const store = await openReplica(home.database, world, machine, options.onDamage);
+    const store = await openReplica(home.database, world, { machine, onDamage: options.onDamage });
     const daemon = new Daemon(options, store);
     try {
       await daemon.#begin();
@@ -249,7 +249,7 @@ export class Daemon implements Controlled {
     if (options.anew) {
       // A deletion that this machine has not heard of yet would come after the new beginning.
       await this.#folders.link(folder, { ...options, anew: false });
-      await within(this.#options.world, SYNC_MS_MIN, this.#remotes.syncNow());
+      await within(this.#options.world, SYNC_MS_MIN, { work: this.#remotes.syncNow() });
     }
     return await this.#folders.link(folder, options);
   }
@@ -264,7 +264,7 @@ export class Daemon implements Controlled {
    * time: who deletes it deletes what others have written meanwhile, too.
    */
   async visit(project: ProjectId): Promise<void> {
-    await within(this.#options.world, VISIT_MS_MAX, this.#remotes.visit(project));
+    await within(this.#options.world, VISIT_MS_MAX, { work: this.#remotes.visit(project) });
   }
 
   /** Somebody works in a folder: a linked one that was moved there is followed again. */
@@ -303,7 +303,7 @@ export class Daemon implements Controlled {
     const { world } = this.#options;
     const waitMs = waitSeconds * MS_PER_S;
     const deadline = world.monotonic() + waitMs;
-    if (!(await within(world, Math.max(waitMs, SYNC_MS_MIN), begun, signal))) {
+    if (!(await within(world, Math.max(waitMs, SYNC_MS_MIN), { work: begun, signal }))) {
       return { synced: false, refused: false, offline: false, status: await this.status() };
     }
     let hurriedAt = world.monotonic();
@@ -358,11 +358,9 @@ export class Daemon implements Controlled {
   }
 
   async importHome(document: unknown): Promise<ImportResult> {
-    return await importHome(
-      this.#store,
-      parsePortableHome(document),
-      getDefault(this.#remotes.view).account,
-    );
+    return await importHome(this.#store, parsePortableHome(document), {
+      own: getDefault(this.#remotes.view).account,
+    });
   }
 
   /** Asks the remote of the project that the path is about, else the default one. */

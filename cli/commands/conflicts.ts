@@ -77,7 +77,7 @@ export function addConflictCommands(program: Command, env: Environment): void {
     .description("leave only this version of lines in the document, and settle the conflict")
     .addHelpText("after", HELP)
     .action((id: string, version: string, _: Options, command: Command) =>
-      choose(env, id, version, command.optsWithGlobals()),
+      choose(env, id, { version, options: command.optsWithGlobals() }),
     );
   withAgreement(withJson(conflicts.command("restore <id>")))
     .description("bring back what lost; syncs like any other write")
@@ -208,8 +208,8 @@ async function restoreMemory(
   const { layer, name, account } = document;
   const remote = layer === "project" ? undefined : document.remote;
   const place = { layer, document: name, account, remote };
-  await agreeToAudience(env, place, "restored", options);
-  await saveMemory(env, place, losing.key, losing.value);
+  await agreeToAudience(env, place, { done: "restored", options });
+  await saveMemory(env, place, { key: losing.key, value: losing.value });
 }
 
 /**
@@ -232,12 +232,16 @@ async function restoreLines(env: Environment, conflict: TextConflict): Promise<n
     );
   }
   const { content: text, there } = bringAllBack(conflict, missing);
-  if (text !== content) await saveText(env, document.name, content, text);
+  if (text !== content) await saveText(env, document.name, { base: content, values: [text] });
   if (record.kind === "deletion" || record.kind === "elsewhere") await dismissIn(env, conflict);
   return there;
 }
 
-async function choose(env: Environment, id: string, version: string, options: Options) {
+async function choose(
+  env: Environment,
+  id: string,
+  { version, options }: { readonly version: string; readonly options: Options },
+) {
   const conflict = await find(env, id, options);
   if (conflict.kind === "memory") {
     throw new CommandFailed(
@@ -254,7 +258,7 @@ async function choose(env: Environment, id: string, version: string, options: Op
   // and then both stay.
   const steps = [content, settled.without, settled.content];
   const changes = steps.filter((text, at) => at > 0 && text !== steps[at - 1]);
-  if (changes.length > 0) await saveText(env, document.name, content, ...changes);
+  if (changes.length > 0) await saveText(env, document.name, { base: content, values: changes });
   const along = settledAlong(conflict, await findAll(env, options), settled.content);
   for (const each of [conflict, ...along]) await dismissIn(env, each);
   if (options.json) sayJson({ ...conflictJson(conflict), chosen: Number(version) });

@@ -32,13 +32,17 @@ export function addConnectCommands(program: Command, env: Environment): void {
     .description("let two projects see each other's memories")
     .option("--json", "print the connection as JSON")
     .addHelpText("after", HELP)
-    .action((a: string, b: string, flags: JsonFlag) => change(env, "POST", [a, b], flags));
+    .action((a: string, b: string, flags: JsonFlag) =>
+      change(env, "POST", { options: [a, b], jsonFlag: flags }),
+    );
   program
     .command("disconnect <a> <b>")
     .description("undo `memsync connect`; no memory is deleted")
     .option("--json", "print the connection as JSON")
     .addHelpText("after", HELP)
-    .action((a: string, b: string, flags: JsonFlag) => change(env, "DELETE", [a, b], flags));
+    .action((a: string, b: string, flags: JsonFlag) =>
+      change(env, "DELETE", { options: [a, b], jsonFlag: flags }),
+    );
 }
 
 interface Named {
@@ -49,8 +53,10 @@ interface Named {
 async function change(
   env: Environment,
   method: "POST" | "DELETE",
-  [a, b]: readonly [string, string],
-  { json }: JsonFlag,
+  {
+    options: [a, b],
+    jsonFlag: { json },
+  }: { readonly options: readonly [string, string]; readonly jsonFlag: JsonFlag },
 ): Promise<void> {
   const one = await find(env, a);
   const other = await find(env, b);

@@ -54,7 +54,7 @@ async function diff(
     complain(thrown.message);
     throw new CommandEnded(TROUBLE);
   });
-  const text = unifiedDiff(from.content, to.content, from.name, to.name);
+  const text = unifiedDiff(from.content, to.content, { from: from.name, to: to.name });
   if (options.json) sayJson({ project_id: id, from: from.name, to: to.name, diff: text });
   else print(text);
   if (options.exitCode && text !== "") throw new CommandEnded(DIFFERENT);

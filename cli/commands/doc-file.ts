@@ -81,7 +81,7 @@ async function clear(env: Environment, options: Options): Promise<void> {
     const question = `Delete ${lines} of text here and on every other machine, files too?`;
     await agreeTo(question, options);
   }
-  await saveText(env, id, current.value, "");
+  await saveText(env, id, { base: current.value, values: [""] });
   const { revision } = current;
   if (options.json) {
     sayJson({ project_id: id, rev: revision });

@@ -154,7 +154,7 @@ async function restore(env: Environment, revision: string, options: Options): Pr
   const version = pickVersion(found, revision);
   const content = found.current?.value ?? "";
   const isCurrent = version.value === content;
-  if (!isCurrent) await saveText(env, found.id, content, version.value);
+  if (!isCurrent) await saveText(env, found.id, { base: content, values: [version.value] });
   await sayIfHeld(env, async (db) => {
     return { kind: "text", ...(await heldOf(db, found.id)), key: "" };
   });

@@ -133,7 +133,7 @@ async function allow(env: Environment, id: string, options: Options): Promise<vo
   if (item.kind === "file" && item.cause === "limit") {
     throw new CommandFailed(`the file in ${item.key} ${heldReason(item)}`);
   }
-  await agreeToAudience(env, { layer: layerOf(document), account }, "allowed", options);
+  await agreeToAudience(env, { layer: layerOf(document), account }, { done: "allowed", options });
   await changeHome(env.home, async (db) => assertSame(await allowHeld(db, item), id));
   if (options.json) sayJson(await heldStatus(item, item.remote));
   else saySentence(`allowed ${await shownName(item)}; the daemon syncs it`);

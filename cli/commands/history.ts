@@ -46,13 +46,15 @@ export function addHistoryCommands(program: Command, env: Environment): void {
     .option("--json", "print them as JSON")
     .addHelpText("after", HISTORY_HELP)
     .action((key: string, rev: string | undefined, options: Options) =>
-      history(env, key, rev, options),
+      history(env, key, { revision: rev, options }),
     );
   withAgreement(withPlace(program.command("restore <key> <rev>")))
     .description("give a memory the value that it had in a version")
     .option("--json", "print what was restored as JSON")
     .addHelpText("after", RESTORE_HELP)
-    .action((key: string, rev: string, options: Options) => restore(env, key, rev, options));
+    .action((key: string, rev: string, options: Options) =>
+      restore(env, key, { revision: rev, options }),
+    );
 }
 
 interface Found {
@@ -92,8 +94,7 @@ function pick(found: readonly Found[], key: string, revision: string) {
 async function history(
   env: Environment,
   key: string,
-  revision: string | undefined,
-  options: Options,
+  { revision, options }: { readonly revision: string | undefined; readonly options: Options },
 ): Promise<void> {
   const found = await find(env, key, options);
   const [first] = found;
@@ -166,15 +167,14 @@ function shown(key: string, place: MemoryPlace, version: Version) {
 async function restore(
   env: Environment,
   key: string,
-  revision: string,
-  options: Options,
+  { revision, options }: { readonly revision: string; readonly options: Options },
 ): Promise<void> {
   const { place, versions, version } = pick(await find(env, key, options), key, revision);
   const [current] = versions;
   const isCurrent = current?.state === "current" && current.value === version.value;
   if (!isCurrent) {
-    await agreeToAudience(env, place, "restored", options);
-    await saveMemory(env, place, key, version.value);
+    await agreeToAudience(env, place, { done: "restored", options });
+    await saveMemory(env, place, { key, value: version.value });
   }
   if (options.json) sayJson(shown(key, place, version));
   else if (isCurrent) say(`"${key}" has that value already`);

@@ -53,7 +53,7 @@ export function addAccountCommands(server: Command, env: Environment): void {
     .action((flags: Flags) => list(env, flags));
   withJson(account.command("plan <account> <plan>"))
     .description("put an account on another plan, pro or team, whose limits hold from then on")
-    .action((named: string, plan: string, flags: Flags) => setPlan(env, named, plan, flags));
+    .action((named: string, plan: string, flags: Flags) => setPlan(env, named, { plan, flags }));
   withYes(account.command("rm <account>"))
     .description("delete an account with all that is in it, after asking")
     .addHelpText("after", RM_HELP)
@@ -107,7 +107,11 @@ async function list(env: Environment, flags: Flags): Promise<void> {
       say(line);
 }
 
-async function setPlan(env: Environment, named: string, plan: string, flags: Flags): Promise<void> {
+async function setPlan(
+  env: Environment,
+  named: string,
+  { plan, flags }: { readonly plan: string; readonly flags: Flags },
+): Promise<void> {
   if (plan !== "pro" && plan !== "team") throw new UsageError("the plan is pro or team");
   const path = presentDatabase(env, flags);
   const { id, name } = await administer(path, (admin) => admin.setPlan(named, plan));

@@ -69,12 +69,12 @@ async function start(env: Environment, dirs: string[], options: JsonOption): Pro
   if (ran) sayOfRunning(env, running.introduction);
   const headline = ran ? "memsync is running already" : "memsync runs in the background";
   if (folders.length === 0) {
-    await show(env, await settledStatus(running), headline, { ...options, forgotten });
+    await show(env, await settledStatus(running), { ...options, forgotten, headline });
     return;
   }
   const linked = await linkAndLook(running, folders);
   const said = ran ? `${headline}; linked there` : headline;
-  await show(env, linked, said, { ...options, forgotten });
+  await show(env, linked, { ...options, forgotten, headline: said });
 }
 
 /** What is wanted is that no daemon runs, so that it is no failure where none did. */
@@ -110,7 +110,10 @@ async function restart(env: Environment, options: JsonOption): Promise<void> {
     if (occupant.kind === "silent") await killSilent(home, occupant.holder);
     return await startDaemon(home);
   });
-  await show(env, await settledStatus(daemon), "memsync has started again", options);
+  await show(env, await settledStatus(daemon), {
+    ...options,
+    headline: "memsync has started again",
+  });
 }
 
 async function runAsTold(env: Environment, flags: DaemonFlags): Promise<void> {

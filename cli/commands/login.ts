@@ -104,7 +104,10 @@ async function login(env: Environment, flags: LoginFlags): Promise<void> {
   const place = await tokensOf(env).put(remote, token);
   await changeRemotes(env, { op: "token", name: remote.name, place });
   const { account } = rights;
-  if (account) await changeHome(env.home, (db) => keepHeard(db, remote, account, realWorld.now()));
+  if (account) {
+    const heard = { heard: account, now: realWorld.now() };
+    await changeHome(env.home, (db) => keepHeard(db, remote, heard));
+  }
   if (!flags.json) {
     saySentence(`logged in to ${remote.name} (${url}): ${rightsLine(rights)}`);
     saySentence(`the token is ${placeLine(env, place)}`);

@@ -37,7 +37,7 @@ export function addMemoryCommands(program: Command, env: Environment): void {
     .description("save a memory; the value - is read from standard input")
     .option("--json", "print where it is, and whether it is held, as JSON")
     .action(async (key: string, value: string, options: WriteOptions & ReadOptions) => {
-      await save(env, key, await given(value), options);
+      await save(env, key, { value: await given(value), options });
       if (options.json) sayJson(await savedJson(env, key, options));
     });
   withAgreement(withSecrets(withPlace(program.command("add <text>"))))
@@ -45,7 +45,7 @@ export function addMemoryCommands(program: Command, env: Environment): void {
     .option("--json", "print the key, and where it is, as JSON")
     .action(async (text: string, options: WriteOptions & ReadOptions) => {
       const key = randomMemoryKey(realWorld);
-      await save(env, key, await given(text), options);
+      await save(env, key, { value: await given(text), options });
       if (options.json) sayJson(await savedJson(env, key, options));
       else say(key);
     });
@@ -74,10 +74,14 @@ async function given(text: string): Promise<string> {
   return text === "-" ? await readStdinText("nothing was saved") : text;
 }
 
-async function save(env: Environment, key: string, value: string, options: WriteOptions) {
+async function save(
+  env: Environment,
+  key: string,
+  { value, options }: { readonly value: string; readonly options: WriteOptions },
+) {
   const place = await withLocal(env, (db) => targetOf(env, db, options));
-  await agreeToAudience(env, place, "saved", options);
-  await saveMemory(env, place, key, value, options);
+  await agreeToAudience(env, place, { done: "saved", options });
+  await saveMemory(env, place, { key, value, options });
   // A project may have been bound by this very write.
   await sayIfHeld(env, async (db) => {
     const { account, document } = await targetOf(env, db, options);
@@ -119,7 +123,7 @@ async function readAll(env: Environment, options: PlaceOptions, wanted?: string)
       if (db) memories.push(...(await readLocalMemories(db, document, account)));
       if (memories.some(({ key }) => key === wanted)) break;
     }
-    return { memories, unlinked, audience: await audienceShown(env, db, places, memories) };
+    return { memories, unlinked, audience: await audienceShown(env, db, { places, memories }) };
   });
 }
 
@@ -157,8 +161,8 @@ async function remove(env: Environment, key: string, options: WriteOptions): Pro
   const place = await withLocal(env, (db) => targetOf(env, db, options));
   const { memories: known } = await readAll(env, { layer: "project", ...options });
   if (!known.some((memory) => memory.key === key)) throw noMemory(key, known);
-  await agreeToAudience(env, place, "deleted", options);
-  if (!(await writeMemory(env.home, place, key, undefined))) throw noMemory(key, known);
+  await agreeToAudience(env, place, { done: "deleted", options });
+  if (!(await writeMemory(env.home, place, { key, value: undefined }))) throw noMemory(key, known);
 }
 
 function noMemory(key: string, known: readonly LocalMemory[]): CommandFailed {

@@ -38,7 +38,7 @@ export function addRemoteCommands(program: Command, env: Environment): void {
     .option("--url <url>", "its address, without /v1 or /api")
     .option("--json", "print it as JSON")
     .action((name: string, url: string | undefined, flags: JsonFlag & { url?: string }) =>
-      add(env, name, url ?? flags.url, flags),
+      add(env, name, { given: url ?? flags.url, jsonFlag: flags }),
     );
   remote
     .command("list")
@@ -55,8 +55,10 @@ export function addRemoteCommands(program: Command, env: Environment): void {
 async function add(
   env: Environment,
   name: string,
-  given: string | undefined,
-  { json }: JsonFlag,
+  {
+    given,
+    jsonFlag: { json },
+  }: { readonly given: string | undefined; readonly jsonFlag: JsonFlag },
 ): Promise<void> {
   if (given === undefined) throw new UsageError("say where it is: --url https://…");
   const url = typed(() => parseServiceUrl(given, "the address"));

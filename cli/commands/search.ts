@@ -38,7 +38,7 @@ async function search(env: Environment, query: string, options: Options): Promis
   const { found, unlinked, audience } = await withLocal(env, async (db) => {
     const { places, unlinked: why } = await placesToRead(env, db, options);
     const memories = db ? await searchLocalMemories(db, places, query) : [];
-    const seen = await audienceShown(env, db, places, memories);
+    const seen = await audienceShown(env, db, { places, memories });
     return { found: memories, unlinked: why, audience: seen };
   });
   if (unlinked && found.length === 0) throw unlinked;

@@ -148,7 +148,7 @@ async function runImport(env: Environment, named: string, flags: ImportFlags): P
     const account = await withLocal(env, async (db) => {
       return db ? getDefault(await readRemotes(db, remoteEnvironment(env))).account : LOCAL_ACCOUNT;
     });
-    await agreeToAudience(env, { layer: "global", account }, "imported", flags);
+    await agreeToAudience(env, { layer: "global", account }, { done: "imported", options: flags });
   }
   const progress = new Progress("importing", "memories");
   const result = await importInto(env, home, (done, total) => progress.update(done, total)).finally(

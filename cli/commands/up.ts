@@ -52,7 +52,7 @@ async function up(env: Environment, dirs: readonly string[], options: UpOptions)
   const lock = await takeHome(env.home);
   if (!lock) {
     const status = await joinRunning(env, folders);
-    await show(env, status, "memsync is running already; linked there", options);
+    await show(env, status, { ...options, headline: "memsync is running already; linked there" });
     return;
   }
   const view = await viewFor(env, options);
@@ -138,7 +138,9 @@ function plainView(env: Environment, options: ShowOptions): UpView {
       const headline = "memsync is up; leave this running, or stop it with Ctrl-C";
       const status = await running.daemon().status();
       // What can't be shown is no reason to end.
-      await show(env, status, headline, options).catch((thrown) => sayAside(unforeseen(thrown)));
+      await show(env, status, { ...options, headline }).catch((thrown) =>
+        sayAside(unforeseen(thrown)),
+      );
       isOpen = true;
     },
     close() {
@@ -220,8 +222,7 @@ function screenWithout(rows: number): Screen | undefined {
 export async function show(
   env: Environment,
   found: DaemonStatus,
-  headline: string,
-  { json, forgotten }: ShowOptions,
+  { headline, json, forgotten }: { readonly headline: string } & ShowOptions,
 ): Promise<void> {
   const status = await wholeStatus(env, found);
   if (json) sayJson(status);

@@ -40,7 +40,7 @@ export async function contactDaemon(
   return (
     introduction && {
       introduction,
-      call: (method, path, body, options) => callOnce(home, method, path, body, options),
+      call: (method, path, body, options) => callOnce(home, method, { path, body, options }),
     }
   );
 }
@@ -75,9 +75,15 @@ function unanswered(thrown: unknown, deadlineMs: number | undefined): CommandFai
 async function callOnce(
   home: Home,
   method: string,
-  path: string,
-  body: unknown,
-  { remote, deadlineMs }: DaemonCallOptions = {},
+  {
+    path,
+    body,
+    options: { remote, deadlineMs } = {},
+  }: {
+    readonly path: string;
+    readonly body: unknown;
+    readonly options?: DaemonCallOptions | undefined;
+  },
 ): Promise<unknown> {
   let response: Response;
   let answer: { error?: { message?: string } };

@@ -66,8 +66,7 @@ export class DemoMachine {
     await saveMemory(
       this.env,
       { layer: "project", document: DEMO_PROJECT, account: LOCAL_ACCOUNT, remote: undefined },
-      key,
-      value,
+      { key, value },
     );
   }
 

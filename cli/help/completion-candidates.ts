@@ -33,10 +33,9 @@ const HARMLESS = /^[\p{L}\p{N}_./@%+,][\p{L}\p{N}_./@%+,:-]*$/u;
 export async function candidatesFor(
   command: string,
   argument: string,
-  word: string,
-  env: Environment,
+  { word, env }: { readonly word: string; readonly env: Environment },
 ): Promise<Candidate[]> {
-  const found = await findCandidates(command, argument, word, env);
+  const found = await findCandidates(command, argument, { word, env });
   return found.filter(({ value }) => HARMLESS.test(value));
 }
 
@@ -59,8 +58,7 @@ async function findValues(option: string, word: string, env: Environment): Promi
 async function findCandidates(
   command: string,
   argument: string,
-  word: string,
-  env: Environment,
+  { word, env }: { readonly word: string; readonly env: Environment },
 ): Promise<Candidate[]> {
   if (argument === "key") return await keys(env);
   const [group, verb] = command.split(" ");

@@ -66,7 +66,7 @@ function findPlace(text: Text, place: PlacedLines): number | "out" | undefined {
   const wanted = plainLines(place.text);
   const { ends, isWhole } = findNeighbour(text.lines, place.behind);
   const all = occurrences(text.lines, wanted);
-  const fits = all.map((at) => ({ at, fit: bestFit(text, place, ends, at, wanted.length) }));
+  const fits = all.map((at) => ({ at, fit: bestFit(text, place, { ends, at, n: wanted.length }) }));
   const there = fits.filter(({ fit }) => fit !== undefined && fit !== "near");
   if (isTwin(place) && there.length < 2) return undefined;
   for (const fit of FITS) {
@@ -79,19 +79,27 @@ function findPlace(text: Text, place: PlacedLines): number | "out" | undefined {
     return said.some((line) => text.lines.includes(line)) ? undefined : "out";
   }
   // Where a part of it stands it was changed, and is neither there nor gone.
-  const around = ends.flatMap((end) => regionFrom(text, place, end, wanted.length));
+  const around = ends.flatMap((end) => regionFrom(text, place, { end, n: wanted.length }));
   return said.some((line) => around.includes(line)) ? undefined : "out";
 }
 
 /** The better first. A `near` one may be another's. */
 const FITS = ["directly", "behind", "between", "near"] as const;
 
-function bestFit(text: Text, place: PlacedLines, ends: readonly number[], at: number, n: number) {
-  const fits = ends.map((end) => fitOf(text, place, end, at, n));
+function bestFit(
+  text: Text,
+  place: PlacedLines,
+  { ends, at, n }: { readonly ends: readonly number[]; readonly at: number; readonly n: number },
+) {
+  const fits = ends.map((end) => fitOf(text, place, { end, at, n }));
   return FITS.find((fit) => fits.includes(fit));
 }
 
-function fitOf({ lines, others }: Text, place: PlacedLines, end: number, at: number, n: number) {
+function fitOf(
+  { lines, others }: Text,
+  place: PlacedLines,
+  { end, at, n }: { readonly end: number; readonly at: number; readonly n: number },
+) {
   if (at < end) return undefined;
   if (at === end) return "directly";
   const isStranger = (line: string) => line.trim() !== "" && !others.has(line);
@@ -120,7 +128,11 @@ function aheadOf({ ahead, text }: PlacedLines, others: ReadonlySet<string>): str
 }
 
 /** The lines between what a version stood behind and ahead of. */
-function regionFrom({ lines, others }: Text, place: PlacedLines, end: number, n: number): string[] {
+function regionFrom(
+  { lines, others }: Text,
+  place: PlacedLines,
+  { end, n }: { readonly end: number; readonly n: number },
+): string[] {
   const rest = lines.slice(end, end + n + others.size + NEAR_LINES);
   const ahead = aheadOf(place, others);
   const to = ahead === undefined || ahead === "" ? -1 : rest.indexOf(ahead);
@@ -213,7 +225,7 @@ export function strangersAt(
   const end = standing ? ends.findLast((each) => each <= standing.at) : ends[0];
   if (end === undefined) return [];
   const own = new Set(plainLines(version.text));
-  const there = lines.slice(end, endOfPlace(text, place, end, standing));
+  const there = lines.slice(end, endOfPlace(text, place, { end, standing }));
   return there.filter((line) => hasWord(line) && !own.has(line) && !text.others.has(line));
 }
 
@@ -221,8 +233,7 @@ export function strangersAt(
 function endOfPlace(
   { lines, others }: Text,
   place: PlacedLines,
-  end: number,
-  standing: FoundLines | undefined,
+  { end, standing }: { readonly end: number; readonly standing: FoundLines | undefined },
 ): number {
   const known = standing ? standing.at + standing.count : end;
   const ahead = aheadOf(place, others);

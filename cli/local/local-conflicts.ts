@@ -105,7 +105,7 @@ export function placedVersions(
   const held = versions.map((version, at) => {
     const other = versions[1 - at] ?? version;
     if (kind === "format") return version.text === JSON.stringify(shownForm(content));
-    return version.text !== "" && isHeld(kind, content, version, other);
+    return version.text !== "" && isHeld(kind, content, { version, other });
   });
   return versions.map((version, at) => {
     const isThere = held[at] ?? false;
@@ -118,8 +118,7 @@ export function placedVersions(
 function isHeld(
   kind: TextConflictKind,
   content: string,
-  version: TextVersion,
-  other: TextVersion,
+  { version, other }: { readonly version: TextVersion; readonly other: TextVersion },
 ): boolean {
   const isAnyEnough = KEPT_KINDS.includes(kind);
   const known = FOUND_BY_PLACE.has(kind) ? findVersion(content, version, other) : undefined;

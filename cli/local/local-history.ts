@@ -64,7 +64,7 @@ export async function memoryHistory(source: HistorySource, key: string): Promise
   return [
     ...overlaid(current, waiting),
     ...losing.filter((each) => each.key === key).map((each) => versionOf(each, "conflict")),
-    ...(await replaced(db, document.id, "memory", key)),
+    ...(await replaced(db, document.id, { kind: "memory", key })),
   ];
 }
 
@@ -86,13 +86,13 @@ export async function textHistory(source: HistorySource): Promise<Version[]> {
   const current = await currentText(db, document.id);
   const versions = [
     ...overlaid(current, waiting),
-    ...(await replaced(db, document.id, "text", "")),
+    ...(await replaced(db, document.id, { kind: "text", key: "" })),
   ];
   return withSaves(versions, await savedTexts(db, document.id), await listSaves(db, document.id));
 }
 
 async function savedTexts(db: Db, id: number): Promise<Version[]> {
-  const texts = await listRevisions(replicaOf(db), id, "save", "").catch(asFailure);
+  const texts = await listRevisions(replicaOf(db), id, { kind: "save", key: "" }).catch(asFailure);
   return texts.map((each) => versionOf(each, "saved"));
 }
 
@@ -187,8 +187,12 @@ async function currentText(db: Db, id: number): Promise<WrittenValue | undefined
   return { value: row.content, writtenAt: row.updated_at, machine: row.machine ?? undefined };
 }
 
-async function replaced(db: Db, id: number, kind: "memory" | "text", key: string) {
-  const revisions = await listRevisions(replicaOf(db), id, kind, key).catch(asFailure);
+async function replaced(
+  db: Db,
+  id: number,
+  { kind, key }: { readonly kind: "memory" | "text"; readonly key: string },
+) {
+  const revisions = await listRevisions(replicaOf(db), id, { kind, key }).catch(asFailure);
   return revisions.map((each) => versionOf(each, "replaced", each.replacedAt));
 }
 

@@ -66,7 +66,7 @@ export async function previewSync(db: Db, view: RemoteView): Promise<DocumentPre
     const service = remote && serviceNameOf(remote);
     const shared = document.layer === "global" ? remote : undefined;
     const audience = shared ? await readAudience(db, shared) : null;
-    previews.push({ ...(await previewOne(db, document, service, isSent)), audience });
+    previews.push({ ...(await previewOne(db, document, { service, isSent })), audience });
   }
   return previews;
 }
@@ -100,8 +100,7 @@ const NO_DOCUMENT = 0;
 async function previewOne(
   db: Db,
   { id, name, layer, title, account }: LocalDocument,
-  service: string | undefined,
-  isSent: boolean,
+  { service, isSent }: { readonly service: string | undefined; readonly isSent: boolean },
 ): Promise<Omit<DocumentPreview, "audience">> {
   const isNew = id === NO_DOCUMENT;
   const position =

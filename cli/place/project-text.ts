@@ -37,7 +37,7 @@ export async function findText(env: Environment, named: string | undefined): Pro
     if (!db) return { id, versions: [], current: undefined, files: [] };
     const machine = readMachineName(env.home);
     const versions = await textHistory({ db, document: id, machine });
-    const files = await filesOf(env, db, id, named);
+    const files = await filesOf(env, db, { id, named });
     return { id, versions, current: currentOf(versions), files };
   });
 }
@@ -54,8 +54,7 @@ export function pickVersion({ versions }: ProjectText, revision: string): Versio
 async function filesOf(
   env: Environment,
   db: Kysely<DaemonTables>,
-  id: string,
-  named: string | undefined,
+  { id, named }: { readonly id: string; readonly named: string | undefined },
 ): Promise<TextFile[]> {
   const links = (await listLinks(db)).filter(({ projectId }) => projectId === id);
   const isId = named !== undefined && parseProjectId(named) !== undefined;

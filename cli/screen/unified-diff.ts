@@ -9,7 +9,11 @@ const NO_NEWLINE = "\\ No newline at end of file";
  * `from` and `to` name the texts. Empty where they are equal. Byte order marks and carriage returns
  * are characters of their lines.
  */
-export function unifiedDiff(before: string, after: string, from: string, to: string): string {
+export function unifiedDiff(
+  before: string,
+  after: string,
+  { from, to }: { readonly from: string; readonly to: string },
+): string {
   const [old, next] = [before, after].map(linesOf) as [string[], string[]];
   const groups = groupsOf(diffLines(old, next));
   if (groups.length === 0) return "";

@@ -42,7 +42,10 @@ export function settingsOf(env: Environment, flags: SettingFlags): ReadSettings 
     if (text !== undefined) written[name] = String(text);
   }
   try {
-    return readSettings(written as GivenSettings, flags.config, env.variables, env.dir);
+    return readSettings(written as GivenSettings, flags.config, {
+      env: env.variables,
+      dir: env.dir,
+    });
   } catch (thrown) {
     if (thrown instanceof SettingsError) throw new UsageError(thrown.problems.join("\nmemsync: "));
     throw thrown;

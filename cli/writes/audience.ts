@@ -31,12 +31,18 @@ export interface AgreeOptions {
 export async function agreeToAudience(
   env: Environment,
   place: Pick<MemoryPlace, "layer" | "account">,
-  done: string,
-  options: AgreeOptions,
+  { done, options }: { readonly done: string; readonly options: AgreeOptions },
 ): Promise<void> {
   if (place.layer !== "global") return;
   const audience = await audienceOf(env, place.account);
-  if (await mayBeSeen(env, place.account, audience, `Is it to be ${done} there?`, options)) return;
+  if (
+    await mayBeSeen(env, place.account, {
+      ...options,
+      audience,
+      question: `Is it to be ${done} there?`,
+    })
+  )
+    return;
   const instead = done === "saved" ? ": what is in the layer user is seen by you alone" : "";
   throw new CommandFailed(`nothing was ${done}${instead}`);
 }
@@ -45,9 +51,11 @@ export async function agreeToAudience(
 export async function mayBeSeen(
   env: Environment,
   account: string,
-  audience: AudienceView | null,
-  question: string,
-  { yes = false }: AgreeOptions,
+  {
+    audience,
+    question,
+    yes = false,
+  }: { readonly audience: AudienceView | null; readonly question: string } & AgreeOptions,
 ): Promise<boolean> {
   if (!isShared(audience)) return true;
   const sentence = `global is seen by ${seenBy(audience)}`;
@@ -95,8 +103,13 @@ async function rememberAgreed(env: Environment, account: string, { service }: Au
 export async function audienceShown(
   env: Environment,
   db: Kysely<DaemonTables> | undefined,
-  places: readonly MemoryPlace[],
-  memories: readonly { readonly layer: Layer }[],
+  {
+    places,
+    memories,
+  }: {
+    readonly places: readonly MemoryPlace[];
+    readonly memories: readonly { readonly layer: Layer }[];
+  },
 ): Promise<AudienceView | null | undefined> {
   if (!memories.some(({ layer }) => layer === "global")) return undefined;
   const place = places.find(({ layer }) => layer === "global");

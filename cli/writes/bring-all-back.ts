@@ -35,7 +35,7 @@ function bringOneBack(
   const completed = completeAtPlaces(content, places);
   if (!standing || completed.there > 0) return completed;
   const at = standing.at + standing.count;
-  return { content: spliceLines(openContent(content), at, 0, text), there: 0 };
+  return { content: spliceLines(openContent(content), at, { removed: 0, put: text }), there: 0 };
 }
 
 function placeOf({ places }: PlacedVersion): string | undefined {

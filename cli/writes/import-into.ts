@@ -36,12 +36,12 @@ export async function importInto(
 async function importOffline(env: Environment, document: PortableHome, onImported: OnImported) {
   const { home } = env;
   keepMachineName(home);
-  const store = await openReplica(home.database, realWorld, readMachineName(home));
+  const store = await openReplica(home.database, realWorld, { machine: readMachineName(home) });
   try {
     const { account } = getDefault(await readRemotes(store.reader, remoteEnvironment(env)));
     // What was written before the import comes before it.
     await drainInbox(store, account);
-    return await importHome(store, document, account, onImported);
+    return await importHome(store, document, { own: account, onImported });
   } finally {
     await store.close();
   }

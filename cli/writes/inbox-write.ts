@@ -21,9 +21,15 @@ import { refuseDeleted } from "./refuse-deleted.ts";
 export async function writeMemory(
   home: Home,
   { document, account }: Pick<MemoryPlace, "document" | "account">,
-  key: string,
-  value: string | undefined,
-  allowSecret = false,
+  {
+    key,
+    value,
+    allowSecret = false,
+  }: {
+    readonly key: string;
+    readonly value: string | undefined;
+    readonly allowSecret?: boolean | undefined;
+  },
 ): Promise<boolean> {
   return await writeToInbox(home, async (db) => {
     await refuseDeleted(db, document);

@@ -81,7 +81,7 @@ async function mayMoveGlobal(
   const question = `${what} to ${remote.name}?`;
   const isAskedAnyway = isShared(audience) && !audience.agreed && !yes && isTerminal();
   if (!all && !isAskedAnyway && !(await confirm(question))) return false;
-  return await mayBeSeen(env, remote.account, audience, question, { yes });
+  return await mayBeSeen(env, remote.account, { audience, question, yes });
 }
 
 function linesOf(

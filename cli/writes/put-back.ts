@@ -24,8 +24,7 @@ export function openContent(content: string): OpenContent {
 export function spliceLines(
   { form, lines }: OpenContent,
   at: number,
-  removed: number,
-  put: string,
+  { removed, put }: { readonly removed: number; readonly put: string },
 ) {
   const spliced = [...lines];
   spliced.splice(at, removed, ...splitLines(put));
@@ -44,7 +43,7 @@ export function withoutLines({ form, lines }: OpenContent, gone: ReadonlySet<num
 export function putBack(content: string, lines: string, neighbour: string): string {
   const open = openContent(content);
   const end = neighbour === "" ? undefined : endOfNeighbour(open, neighbour);
-  return spliceLines(open, end ?? open.lines.length, 0, lines);
+  return spliceLines(open, end ?? open.lines.length, { removed: 0, put: lines });
 }
 
 /** A text, and how many lines of those that were to come into it were there. */
@@ -76,7 +75,7 @@ function putWhole(content: string, { behind, text, before = 0, after = 0 }: Plac
   const whole = `${"\n".repeat(before)}${text}${"\n".repeat(after)}`;
   const neighbour = withoutLast(behind, before);
   if (neighbour !== "") return putBack(content, whole, neighbour);
-  return spliceLines(openContent(content), 0, 0, whole);
+  return spliceLines(openContent(content), 0, { removed: 0, put: whole });
 }
 
 /** The text with those lines of a place that lack there; undefined where none of them is there. */

@@ -51,7 +51,7 @@ async function changeAlone(
   const lock = await takeLock(home.lock);
   if (!lock) return undefined;
   try {
-    const store = await openReplica(home.database, realWorld, readMachineName(home));
+    const store = await openReplica(home.database, realWorld, { machine: readMachineName(home) });
     try {
       const options = { world: realWorld, environment: remoteEnvironment(env) };
       const before = await readLinksToKeep(store.reader);

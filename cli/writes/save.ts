@@ -10,13 +10,19 @@ import { refuseDeleted } from "./refuse-deleted.ts";
 export async function saveMemory(
   { home }: Environment,
   place: MemoryPlace,
-  key: string,
-  value: string,
-  { allowSecret = false }: { readonly allowSecret?: boolean } = {},
+  {
+    key,
+    value,
+    options: { allowSecret = false } = {},
+  }: {
+    readonly key: string;
+    readonly value: string;
+    readonly options?: { readonly allowSecret?: boolean } | undefined;
+  },
 ): Promise<void> {
   const well = value.toWellFormed();
   assertSavable(key, well);
-  await writeMemory(home, place, key, well, allowSecret);
+  await writeMemory(home, place, { key, value: well, allowSecret });
 }
 
 /** What the interface would refuse is refused here, too. */
@@ -40,8 +46,7 @@ function assertSavable(key: string, value: string): void {
 export async function saveText(
   { home }: Environment,
   document: string,
-  base: string,
-  ...values: readonly string[]
+  { base, values }: { readonly base: string; readonly values: readonly string[] },
 ): Promise<void> {
   if (values.some((value) => exceedsBytes(value, LIMITS.claudeMdBytes))) {
     throw new CommandFailed(`the text is over ${LIMITS.claudeMdBytes} bytes: shorten it`);

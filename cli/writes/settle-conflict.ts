@@ -56,7 +56,10 @@ export function settle(conflict: TextConflict, chosen: number): Settled {
   if (record.kind === "moved") {
     const without = takeOut(content, there);
     const missing = { found: [], missing: wanted.places };
-    return { without: without.content, content: bringBack(without, wanted, missing, record.kind) };
+    return {
+      without: without.content,
+      content: bringBack(without, wanted, { foundVersion: missing, kind: record.kind }),
+    };
   }
   const here = findVersion(content, wanted, other);
   // Lines that can't be told from others stay as they are: they are what was chosen.
@@ -104,7 +107,7 @@ function settlePlaced(
   // Of what stands twice it is not kept which blank lines came with it.
   const left = takeOut(content, there, record.kind === "twice" && here.missing.length === 0);
   const anew = takeOut(content, { ...there, found: [...there.found, ...here.found] });
-  const chosenText = bringBack(left, wanted, here, record.kind);
+  const chosenText = bringBack(left, wanted, { foundVersion: here, kind: record.kind });
   const isElsewhere = other.text.trim() !== "" && holdsLines(anew.content, other.text);
   return {
     without: here.found.length > 0 ? anew.content : left.content,
@@ -192,15 +195,17 @@ function takeOut(content: string, { found }: FoundVersion, closes = false) {
 function bringBack(
   { content, at }: ReturnType<typeof takeOut>,
   { text, places, cut }: PlacedVersion,
-  { found, missing }: FoundVersion,
-  kind: TextConflictKind,
+  {
+    foundVersion: { found, missing },
+    kind,
+  }: { readonly foundVersion: FoundVersion; readonly kind: TextConflictKind },
 ): string {
   if (missing.length === 0) return content;
   if (cut) throw tooLong();
   const restores = LACKING.includes(kind);
   const isSamePlace = places.length === 0 || (kind === "both" && places.length === 1);
   if (at !== undefined && found.length === 0 && isSamePlace)
-    return spliceLines(openContent(content), at, 0, text);
+    return spliceLines(openContent(content), at, { removed: 0, put: text });
   if (places.length > 0)
     return restores ? completeAtPlaces(content, missing).content : putAtPlaces(content, missing);
   return putBack(content, text, "");

@@ -28,8 +28,7 @@ export function expectDone(exchange: Exchange): void {
 export function expectThat(
   exchange: Exchange,
   condition: boolean,
-  expected: string,
-  got?: string,
+  { expected, got }: { readonly expected: string; readonly got?: string | undefined },
 ): void {
   if (!condition) throw new Broken(exchange, expected, got);
 }
@@ -56,7 +55,11 @@ export function stringIn(exchange: Exchange, field: string): string {
 }
 
 /** Throws `Broken` unless a text came back as it was sent; says where it differs. */
-export function expectSame(exchange: Exchange, what: string, sent: unknown, got: unknown): void {
+export function expectSame(
+  exchange: Exchange,
+  what: string,
+  { sent, got }: { readonly sent: unknown; readonly got: unknown },
+): void {
   if (sent === got) return;
   const expected = `${what} as it was sent: ${JSON.stringify(sent)}`;
   throw new Broken(exchange, expected, got === undefined ? "none" : JSON.stringify(got));

@@ -53,5 +53,5 @@ async function namesScheme(bench: Bench): Promise<void> {
   const challenge = exchange.headers.get("www-authenticate");
   if (challenge === null) throw new Open("HTTP asks for the header, the interface does not");
   const got = `WWW-Authenticate: ${challenge}`;
-  expectThat(exchange, /^Bearer\b/i.test(challenge), "WWW-Authenticate: Bearer", got);
+  expectThat(exchange, /^Bearer\b/i.test(challenge), { expected: "WWW-Authenticate: Bearer", got });
 }

@@ -54,7 +54,7 @@ export const connectionRules: readonly Rule[] = [
     check: async (bench) => {
       const exchange = await bench.get("/api/projects/stats");
       const { id } = objectOf(exchange);
-      expectThat(exchange, id !== "stats", "statistics, and no project called stats");
+      expectThat(exchange, id !== "stats", { expected: "statistics, and no project called stats" });
     },
   },
   {
@@ -83,6 +83,9 @@ async function leavesMemories(bench: Bench): Promise<void> {
     const kept = objectsIn(after, "memories").some((each) => {
       return each.key === key && each.value === value;
     });
-    expectThat(after, kept, `the memory ${JSON.stringify(key)} as before`, "it is not there");
+    expectThat(after, kept, {
+      expected: `the memory ${JSON.stringify(key)} as before`,
+      got: "it is not there",
+    });
   }
 }

@@ -21,7 +21,7 @@ export const isolationRules: readonly Rule[] = [
       const exchange = await bench.get(path, "another");
       expectStatus(exchange, 200);
       const clean = !exchange.text.includes(bench.tag);
-      expectThat(exchange, clean, "nothing that the first account has made");
+      expectThat(exchange, clean, { expected: "nothing that the first account has made" });
     }),
   ),
   ...["/v1/projects", "/api/projects"].map((path) =>
@@ -40,7 +40,9 @@ export const isolationRules: readonly Rule[] = [
     expectHidden(await bench.delete(`/v1/memories/${id}`, "another"));
     const list = await bench.get("/v1/memories");
     const kept = objectsIn(list, "memories").some((memory) => memory.id === id);
-    expectThat(list, kept, `the memory ${id}, which is not the other account's to delete`);
+    expectThat(list, kept, {
+      expected: `the memory ${id}, which is not the other account's to delete`,
+    });
   }),
 ];
 

@@ -96,7 +96,10 @@ export const memoryRules: readonly Rule[] = [
       expectDone(await deleted(bench));
       const after = await listedAfter(bench);
       const left = objectsIn(after, "memories").some((memory) => memory.id === id);
-      expectThat(after, !left, `a list without ${id}, which was deleted`, "it is still there");
+      expectThat(after, !left, {
+        expected: `a list without ${id}, which was deleted`,
+        got: "it is still there",
+      });
     },
   },
   {
@@ -148,15 +151,20 @@ function remember(bench: Bench, exchange: Exchange): void {
 async function answersMemory(bench: Bench, layer: Layer): Promise<void> {
   const exchange = await created[layer](bench);
   const sent = JSON.parse(exchange.sent ?? "{}") as { content: string };
-  expectThat(exchange, /^mem_./.test(stringIn(exchange, "id")), "an id that begins with mem_");
-  expectSame(exchange, "content", sent.content, objectOf(exchange).content);
-  expectSame(exchange, "layer", layer, objectOf(exchange).layer);
+  expectThat(exchange, /^mem_./.test(stringIn(exchange, "id")), {
+    expected: "an id that begins with mem_",
+  });
+  expectSame(exchange, "content", { sent: sent.content, got: objectOf(exchange).content });
+  expectSame(exchange, "layer", { sent: layer, got: objectOf(exchange).layer });
   expectTime(exchange, stringIn(exchange, "created_at"));
 }
 
 function expectTime(exchange: Exchange, time: unknown): void {
   const valid = typeof time === "string" && TIME.test(time) && !Number.isNaN(Date.parse(time));
-  expectThat(exchange, valid, "created_at, an ISO 8601 timestamp in UTC", JSON.stringify(time));
+  expectThat(exchange, valid, {
+    expected: "created_at, an ISO 8601 timestamp in UTC",
+    got: JSON.stringify(time),
+  });
 }
 
 async function answersList(bench: Bench): Promise<void> {
@@ -164,17 +172,26 @@ async function answersList(bench: Bench): Promise<void> {
   const memories = objectsIn(exchange, "memories");
   const { total } = objectOf(exchange);
   const { length } = memories;
-  expectThat(exchange, total === length, `total ${length}, as many as there are`, String(total));
+  expectThat(exchange, total === length, {
+    expected: `total ${length}, as many as there are`,
+    got: String(total),
+  });
   for (const { id, content, layer, created_at } of memories) {
     const got = JSON.stringify({ id, content, layer, created_at });
     const fits = typeof id === "string" && id.startsWith("mem_") && typeof content === "string";
-    expectThat(exchange, fits, "in every memory an id with mem_ and a content", got);
+    expectThat(exchange, fits, { expected: "in every memory an id with mem_ and a content", got });
     const known = LAYERS.some((each) => each === layer);
-    expectThat(exchange, known, "in every memory a layer: project, user or global", got);
+    expectThat(exchange, known, {
+      expected: "in every memory a layer: project, user or global",
+      got,
+    });
     expectTime(exchange, created_at);
   }
   const ids = new Set(memories.map(({ id }) => id));
-  expectThat(exchange, ids.size === length, "every memory once", `${length - ids.size} doubled`);
+  expectThat(exchange, ids.size === length, {
+    expected: "every memory once",
+    got: `${length - ids.size} doubled`,
+  });
 }
 
 /** The list has a created memory once, and as the creation answered it. */
@@ -182,9 +199,12 @@ function expectListed(list: Exchange, creation: Exchange): void {
   const made = objectOf(creation);
   const found = objectsIn(list, "memories").filter(({ content }) => content === made.content);
   const what = `the memory ${String(made.id)} once, as it was created`;
-  expectThat(list, found.length === 1, what, `it is there ${found.length} times`);
+  expectThat(list, found.length === 1, {
+    expected: what,
+    got: `it is there ${found.length} times`,
+  });
   for (const field of ["id", "layer", "created_at"]) {
-    expectSame(list, field, made[field], found[0]?.[field]);
+    expectSame(list, field, { sent: made[field], got: found[0]?.[field] });
   }
 }
 

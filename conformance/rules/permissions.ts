@@ -62,8 +62,8 @@ async function changedNothing(bench: Bench): Promise<void> {
   const list = await bench.get("/v1/memories");
   const memories = objectsIn(list, "memories");
   const kept = memories.some((memory) => memory.id === id);
-  expectThat(list, kept, `the memory ${id}, whose deletion was refused`);
+  expectThat(list, kept, { expected: `the memory ${id}, whose deletion was refused` });
   const added = memories.some(({ content }) => content === bench.name("reader"));
-  expectThat(list, !added, "no memory whose creation was refused");
+  expectThat(list, !added, { expected: "no memory whose creation was refused" });
   expectNoMemories(await readProject(bench), [KEY]);
 }

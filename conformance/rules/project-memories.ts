@@ -20,8 +20,14 @@ export function expectMemories(exchange: Exchange, memories: readonly KeyValue[]
   for (const { key, value } of memories) {
     const found = shown.filter((memory) => memory.key === key);
     const what = `the memory ${JSON.stringify(key)} once`;
-    expectThat(exchange, found.length === 1, what, `it is there ${found.length} times`);
-    expectSame(exchange, `the value of ${JSON.stringify(key)}`, value, found[0]?.value);
+    expectThat(exchange, found.length === 1, {
+      expected: what,
+      got: `it is there ${found.length} times`,
+    });
+    expectSame(exchange, `the value of ${JSON.stringify(key)}`, {
+      sent: value,
+      got: found[0]?.value,
+    });
   }
 }
 
@@ -30,5 +36,8 @@ export function expectNoMemories(exchange: Exchange, keys: readonly string[]): v
   const shown = objectsIn(exchange, "memories").map(({ key }) => key);
   const found = keys.filter((key) => shown.includes(key));
   const what = `no memory with a key of ${JSON.stringify(keys)}`;
-  expectThat(exchange, found.length === 0, what, `there is ${JSON.stringify(found)}`);
+  expectThat(exchange, found.length === 0, {
+    expected: what,
+    got: `there is ${JSON.stringify(found)}`,
+  });
 }

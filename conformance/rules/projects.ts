@@ -106,7 +106,7 @@ function idOf(bench: Bench, exchange: Exchange): string {
   const answered = exchange.status === 204 ? undefined : objectOf(exchange).id;
   const asked = (JSON.parse(exchange.sent ?? "{}") as { id: string }).id;
   const id = typeof answered === "string" ? answered : asked;
-  expectThat(exchange, /^proj_./.test(id), "an id that begins with proj_");
+  expectThat(exchange, /^proj_./.test(id), { expected: "an id that begins with proj_" });
   bench.projects.add(id);
   return id;
 }
@@ -118,7 +118,10 @@ async function listsEachOnce(bench: Bench, path: string): Promise<void> {
   expectStatus(exchange, 200);
   for (const id of ids) {
     const count = countOfId(exchange.json, id);
-    expectThat(exchange, count === 1, `the project ${id} once`, `it is there ${count} times`);
+    expectThat(exchange, count === 1, {
+      expected: `the project ${id} once`,
+      got: `it is there ${count} times`,
+    });
   }
 }
 
@@ -126,12 +129,14 @@ async function isThatProject(bench: Bench, path: string): Promise<void> {
   const id = await firstProject(bench);
   const exchange = path === "/api/projects" ? await read(bench) : await bench.get(`${path}/${id}`);
   objectOf(exchange);
-  expectThat(exchange, countOfId(exchange.json, id) > 0, `a record with the id ${id}`);
+  expectThat(exchange, countOfId(exchange.json, id) > 0, {
+    expected: `a record with the id ${id}`,
+  });
 }
 
 async function keepsText(bench: Bench): Promise<void> {
   const exchange = await read(bench);
   const { claude_md_content: text } = objectOf(exchange);
   if (text === undefined) throw new Open("the record's fields are not published");
-  expectSame(exchange, "claude_md_content", TEXT, text);
+  expectSame(exchange, "claude_md_content", { sent: TEXT, got: text });
 }

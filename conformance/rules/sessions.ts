@@ -27,7 +27,9 @@ function sessionsIn(exchange: Exchange): readonly unknown[] {
   expectStatus(exchange, 200);
   const { json } = exchange;
   const sessions = isObject(json) ? Object.values(json).find(Array.isArray) : json;
-  expectThat(exchange, Array.isArray(sessions), "a JSON array, or an object with one");
+  expectThat(exchange, Array.isArray(sessions), {
+    expected: "a JSON array, or an object with one",
+  });
   return sessions as readonly unknown[];
 }
 
@@ -37,5 +39,7 @@ async function isThatSession(bench: Bench): Promise<void> {
   if (typeof id !== "string") throw new Open("no call makes a session, and there is none");
   const exchange = await bench.get(`/v1/sessions/${encodeURIComponent(id)}`);
   expectStatus(exchange, 200);
-  expectThat(exchange, countOfId(exchange.json, id) > 0, `a record with the id ${id}`);
+  expectThat(exchange, countOfId(exchange.json, id) > 0, {
+    expected: `a record with the id ${id}`,
+  });
 }

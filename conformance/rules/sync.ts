@@ -159,14 +159,14 @@ async function sync(bench: Bench, body: unknown): Promise<Exchange> {
 async function storesText(bench: Bench): Promise<void> {
   const { claude_md_content: text } = objectOf(await read(bench));
   if (text === undefined) throw new Open("no endpoint is said to show it");
-  expectSame(await read(bench), "claude_md_content", TEXT, text);
+  expectSame(await read(bench), "claude_md_content", { sent: TEXT, got: text });
 }
 
 async function storesMetadata(bench: Bench): Promise<void> {
   const { metadata } = objectOf(await read(bench));
   if (!isObject(metadata)) throw new Open("no endpoint is said to show it");
   for (const [key, value] of Object.entries(METADATA)) {
-    expectSame(await read(bench), `metadata's ${key}`, value, metadata[key]);
+    expectSame(await read(bench), `metadata's ${key}`, { sent: value, got: metadata[key] });
   }
 }
 

@@ -60,7 +60,7 @@ async function hasCreated(bench: Bench): Promise<void> {
     return each.value === content || each.content === content;
   });
   const expected = `once the memory made by POST /v1/memories: ${JSON.stringify(content)}`;
-  expectThat(exchange, found.length === 1, expected, `it is there ${found.length} times`);
+  expectThat(exchange, found.length === 1, { expected, got: `it is there ${found.length} times` });
 }
 
 async function needsNoBody(bench: Bench): Promise<void> {
@@ -69,7 +69,7 @@ async function needsNoBody(bench: Bench): Promise<void> {
   expectDone(await bench.post(`/v1/projects/${id}/sync`));
   const after = await readProject(bench);
   const same = JSON.stringify(objectsIn(after, "memories")) === JSON.stringify(before);
-  expectThat(after, same, "the same memories as before a sync without a body");
+  expectThat(after, same, { expected: "the same memories as before a sync without a body" });
 }
 
 async function takesPayload(bench: Bench): Promise<void> {
@@ -84,7 +84,10 @@ async function listsSynced(bench: Bench): Promise<void> {
   const exchange = await bench.get("/v1/memories");
   const found = objectsIn(exchange, "memories").filter(({ content }) => content === KEPT.value);
   if (found.length === 0) throw new Open("how the current project is determined is not shown");
-  expectThat(exchange, found.length === 1, "it once", `it is there ${found.length} times`);
+  expectThat(exchange, found.length === 1, {
+    expected: "it once",
+    got: `it is there ${found.length} times`,
+  });
 }
 
 async function deletesFromBoth(bench: Bench): Promise<void> {
@@ -94,6 +97,6 @@ async function deletesFromBoth(bench: Bench): Promise<void> {
   const left = objectsIn(exchange, "memories").some((each) => {
     return each.value === content || each.content === content;
   });
-  expectThat(exchange, !left, `a project without the deleted ${String(id)}`);
+  expectThat(exchange, !left, { expected: `a project without the deleted ${String(id)}` });
   expectNoMemories(exchange, [String(id)]);
 }

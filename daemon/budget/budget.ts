@@ -236,8 +236,18 @@ export class Budget {
     const inMinute = this.#times.filter((time) => time > now - MINUTE_MS);
     const first = inMinute[0];
     return [
-      own("minute", PUBLISHED.minute, inMinute.length, MINUTE_MS, now, (first ?? now) + MINUTE_MS),
-      own("day", PUBLISHED.day, this.#day.sent, DAY_MS, now, (dayOf(now) + 1) * DAY_MS),
+      own("minute", PUBLISHED.minute, {
+        used: inMinute.length,
+        windowMs: MINUTE_MS,
+        now,
+        more: (first ?? now) + MINUTE_MS,
+      }),
+      own("day", PUBLISHED.day, {
+        used: this.#day.sent,
+        windowMs: DAY_MS,
+        now,
+        more: (dayOf(now) + 1) * DAY_MS,
+      }),
     ];
   }
 
@@ -366,10 +376,17 @@ export class Budget {
 function own(
   name: string,
   limit: number,
-  used: number,
-  windowMs: number,
-  now: number,
-  more: number,
+  {
+    used,
+    windowMs,
+    now,
+    more,
+  }: {
+    readonly used: number;
+    readonly windowMs: number;
+    readonly now: number;
+    readonly more: number;
+  },
 ): QuotaWindow {
   const remaining = Math.max(0, limit - used);
   const quota: ToldQuota = { name, limit, windowMs, remaining, moreInMs: more - now };

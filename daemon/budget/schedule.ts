@@ -167,8 +167,10 @@ export class SyncSchedule {
   serviceFailed(
     unit: SyncUnit,
     now: number,
-    retryAfterMs: number | undefined,
-    fraction: number,
+    {
+      retryAfterMs,
+      fraction,
+    }: { readonly retryAfterMs: number | undefined; readonly fraction: number },
   ): void {
     this.markDue(unit);
     this.#serviceFailures += 1;

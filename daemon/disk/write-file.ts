@@ -60,9 +60,9 @@ export async function replaceFile(
     if (within !== undefined) await makeFolders(dirname(path), within);
     const notKept = await writeTwinOf(path, temporary, content);
     if (isDue && !(await isDue())) return { kind: "changed" };
-    if (notKept.length === 0) return await putInPlace(temporary, path, expectedHash, notKept);
-    const step = await writeInPlace(path, content, expectedHash, temporary);
-    if (step === "refused") return await putInPlace(temporary, path, expectedHash, notKept);
+    if (notKept.length === 0) return await putInPlace(temporary, path, { expectedHash, notKept });
+    const step = await writeInPlace(path, content, { expectedHash, whole: temporary });
+    if (step === "refused") return await putInPlace(temporary, path, { expectedHash, notKept });
     if (step === "changed") return { kind: "changed" };
     return { kind: "written", replaced: undefined, notKept: [] };
   } catch (thrown) {
@@ -98,14 +98,16 @@ async function writeTwinOf(path: string, twin: string, content: string) {
 async function putInPlace(
   temporary: string,
   path: string,
-  expectedHash: string,
-  notKept: readonly NotKept[],
+  {
+    expectedHash,
+    notKept,
+  }: { readonly expectedHash: string; readonly notKept: readonly NotKept[] },
 ): Promise<WriteOutcome> {
   const swapNames = await loadSwapNames();
   const before = await openIfPossible(path);
   let replaced: FileHandle | undefined;
   try {
-    const step = takeName(temporary, path, expectedHash, before, swapNames);
+    const step = takeName(temporary, path, { expectedHash, before, swapNames });
     if (step === "changed") return { kind: "changed" };
     await flushFolder(dirname(path));
     replaced = step === "another" ? await openIfPossible(temporary) : before;
@@ -123,9 +125,15 @@ async function putInPlace(
 function takeName(
   temporary: string,
   path: string,
-  expectedHash: string,
-  before: FileHandle | undefined,
-  swapNames: SwapNames,
+  {
+    expectedHash,
+    before,
+    swapNames,
+  }: {
+    readonly expectedHash: string;
+    readonly before: FileHandle | undefined;
+    readonly swapNames: SwapNames;
+  },
 ): "changed" | "taken" | "another" {
   if (hashAt(path) !== expectedHash) return "changed";
   if (expectedHash === ABSENT_HASH) return linkOrRename(temporary, path);

@@ -21,8 +21,7 @@ const WRITE_FLAGS = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLO
 export async function writeInPlace(
   path: string,
   content: string,
-  expectedHash: string,
-  whole: string,
+  { expectedHash, whole }: { readonly expectedHash: string; readonly whole: string },
 ): Promise<"written" | "changed" | "refused"> {
   const holdAlone = await loadHoldAlone();
   const handle = await openToWrite(path);
@@ -31,13 +30,11 @@ export async function writeInPlace(
   try {
     await rename(whole, journal);
     await flushFolder(dirname(path));
-    const step = await overwriteDurably(
-      handle,
-      path,
-      Buffer.from(content),
+    const step = await overwriteDurably(handle, path, {
+      content: Buffer.from(content),
       expectedHash,
       holdAlone,
-    );
+    });
     await rm(journal, { force: true });
     await flushFolder(dirname(path));
     return step;
@@ -62,12 +59,14 @@ export async function openToWrite(path: string): Promise<FileHandle | undefined>
 export async function overwriteDurably(
   handle: FileHandle,
   path: string,
-  content: Buffer,
-  expectedHash: string,
-  holdAlone: HoldAlone,
+  {
+    content,
+    expectedHash,
+    holdAlone,
+  }: { readonly content: Buffer; readonly expectedHash: string; readonly holdAlone: HoldAlone },
 ): Promise<"written" | "changed"> {
   const { mode } = await handle.stat();
-  if (!overwrite(handle.fd, path, content, expectedHash, holdAlone)) return "changed";
+  if (!overwrite(handle.fd, path, { content, expectedHash, holdAlone })) return "changed";
   // A write takes bits of the mode away.
   if ((await handle.stat()).mode !== mode) await handle.chmod(mode & 0o7777);
   await handle.sync();
@@ -81,9 +80,11 @@ export async function overwriteDurably(
 function overwrite(
   file: number,
   path: string,
-  content: Buffer,
-  expectedHash: string,
-  holdAlone: HoldAlone,
+  {
+    content,
+    expectedHash,
+    holdAlone,
+  }: { readonly content: Buffer; readonly expectedHash: string; readonly holdAlone: HoldAlone },
 ): boolean {
   const letGo = holdAlone(file);
   try {

@@ -20,8 +20,7 @@ export async function listBrought(db: Db, dir: string): Promise<Brought[]> {
 export async function listUnseen(
   db: Db,
   dir: string,
-  clock: ArrivalClock,
-  savedAt: number,
+  { clock, savedAt }: { readonly clock: ArrivalClock; readonly savedAt: number },
 ): Promise<Arrival[]> {
   const times = await selectArrivals(db, dir).select(["id", "arrived_at as at"]).execute();
   const ids = clock.unseenAt(times, savedAt).map(({ id }) => id);
@@ -43,8 +42,10 @@ function arrivalOf(row: Selectable<FileArrivalsTable>): Arrival {
 export async function addArrival(
   db: Db,
   dir: string,
-  change: FileChange,
-  { at, machine }: Pick<Arrival, "at" | "machine">,
+  {
+    change,
+    arrival: { at, machine },
+  }: { readonly change: FileChange; readonly arrival: Pick<Arrival, "at" | "machine"> },
 ): Promise<number> {
   await db
     .deleteFrom("file_arrivals")

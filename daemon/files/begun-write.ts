@@ -41,7 +41,11 @@ export async function finishBegunWrite(write: Omit<BegunWrite, "takeLate">): Pro
     const former = Buffer.from(fileText(known));
     if (!isMixOf(bytes, former, intended)) return false;
     if (Math.abs(stats.mtimeMs - madeAt) > MIX_AGE_MS_MAX) return false;
-    await overwriteDurably(handle, path, intended, hashOf(bytes), await loadHoldAlone());
+    await overwriteDurably(handle, path, {
+      content: intended,
+      expectedHash: hashOf(bytes),
+      holdAlone: await loadHoldAlone(),
+    });
     return true;
   } finally {
     await handle.close();

@@ -19,7 +19,7 @@ export async function bringers(
   const clients = new Set(brought.flatMap(({ client }) => (client === null ? [] : [client])));
   const names = new Set<string>();
   for (const client of clients) {
-    const name = machineOf(replica, id, document, client);
+    const name = machineOf(replica, id, { document, client });
     if (name !== undefined) names.add(name);
   }
   if (names.size === 0) return storedTextMachine(replica, id);

@@ -38,8 +38,7 @@ export interface FileContent {
 export async function takeSave(
   context: Context,
   open: OpenDocument,
-  base: FileState,
-  file: FileContent,
+  { base, file }: { readonly base: FileState; readonly file: FileContent },
 ): Promise<FileState> {
   const { form, lines } = splitForm(file.content, base.form);
   if (!equalForms(form, base.form)) open.document.setTextForm(form, context.now);
@@ -101,7 +100,7 @@ export async function applyEdit(
     again,
     met,
   };
-  const kept = await tellKeptEdits(context, open, sides, moved);
+  const kept = await tellKeptEdits(context, open, { sides, moved });
   const shared = await tellSharedVersions(context, open, disagreed);
   await noteMetLines(context, open, met);
   return { base, conflicts: [...conflicts, ...kept, ...shared] };
@@ -142,5 +141,5 @@ export function takeFirst(context: Context, open: OpenDocument, file: FileConten
 /** Seeds the text; the client id that it has from its content is this machine, too. */
 function seedNamed({ now }: Context, { document, writer }: OpenDocument, lines: string): void {
   const client = seedText(document, lines);
-  if (writer.machine !== undefined) nameMachine(document, client, writer.machine, now);
+  if (writer.machine !== undefined) nameMachine(document, client, { name: writer.machine, now });
 }

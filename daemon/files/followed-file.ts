@@ -250,7 +250,7 @@ export class FollowedFile {
     if (unread) return { status: statusOf(path, "failing", why), againMs: "later" };
     if (!overLimit) return { status: statusOf(path, "left-alone", why) };
     await this.#options.store.write((context) =>
-      holdUnread(context, this.#options.account, this.link, why),
+      holdUnread(context, this.#options.account, { link: this.link, reason: why }),
     );
     return { status: statusOf(path, "held", why) };
   }
@@ -321,7 +321,7 @@ export class FollowedFile {
   async #takeLate(base: FileState, file: FileContent): Promise<FileState> {
     const { account, store } = this.#options;
     const options = { account, link: this.link, clock: this.#arrivals };
-    return await store.write((context) => takeLateSave(context, base, file, options));
+    return await store.write((context) => takeLateSave(context, base, { ...options, file }));
   }
 
   /** The intended state is stored already, so a crash between here and the end is understood. */
@@ -343,7 +343,10 @@ export class FollowedFile {
       this.#options.onActivity?.({ event: "wrote", project: this.link.name, ...written });
       if (outcome.replaced) await this.#lateSaves.add(outcome.replaced, from);
       await store.write(async (context) => {
-        await noteWritten(context, from, to, { account, link: this.link, clock: this.#arrivals });
+        await noteWritten(context, from, {
+          to,
+          options: { account, link: this.link, clock: this.#arrivals },
+        });
         await writeFollowed(context.db, dir, { ...from, ...to });
       });
     }

@@ -28,16 +28,20 @@ export interface NotTaken {
 export async function holdSave(
   { db, now }: Context,
   open: OpenDocument,
-  link: Link,
-  state: FileState | undefined,
-  file: FileContent,
+  {
+    link,
+    state,
+    file,
+  }: { readonly link: Link; readonly state: FileState | undefined; readonly file: FileContent },
 ): Promise<NotTaken | undefined> {
   const place = fileOf(open, link);
   const held = await findHeld(db, place);
   const content = open.document.content();
   const isNew = file.hash !== state?.hash && file.hash !== ABSENT_HASH && file.content !== content;
   const base = state ? fileText(state) : content;
-  const why = isNew ? await whyHeld(db, open, file.content, [content, base]) : undefined;
+  const why = isNew
+    ? await whyHeld(db, open, { text: file.content, present: [content, base] })
+    : undefined;
   if (!why) {
     if (held) await dropHeld(db, place);
     return undefined;
@@ -52,8 +56,7 @@ export async function holdSave(
 export async function holdUnread(
   { db, now }: Context,
   account: string,
-  link: Link,
-  reason: Reason,
+  { link, reason }: { readonly link: Link; readonly reason: Reason },
 ): Promise<void> {
   const place = { kind: "file", account, document: link.projectId, key: link.dir } as const;
   const held = await findHeld(db, place);
@@ -69,11 +72,13 @@ export async function holdUnread(
 export async function holdLateSave(
   { db, now }: Context,
   open: OpenDocument,
-  base: FileState,
-  file: FileContent,
+  { base, file }: { readonly base: FileState; readonly file: FileContent },
 ): Promise<boolean> {
   const seen = fileText(base);
-  const why = await whyHeld(db, open, file.content, [open.document.content(), seen]);
+  const why = await whyHeld(db, open, {
+    text: file.content,
+    present: [open.document.content(), seen],
+  });
   if (!why) return false;
   const place = { kind: "text", ...placeOf(open), key: file.hash } as const;
   await putHeld(db, {

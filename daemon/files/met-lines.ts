@@ -17,6 +17,7 @@ export async function noteMetLines(
   if (met.length === 0) return;
   const change = { brought: met, taken: [], moved: [], former: undefined };
   for (const { dir, projectId } of await listLinks(db)) {
-    if (projectId === address.name) await addArrival(db, dir, change, { at, machine: undefined });
+    if (projectId === address.name)
+      await addArrival(db, dir, { change, arrival: { at, machine: undefined } });
   }
 }

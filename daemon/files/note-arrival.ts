@@ -26,13 +26,12 @@ export interface ArrivalOptions {
 export async function noteWritten(
   context: Context,
   from: FileState,
-  to: FileState,
-  options: ArrivalOptions,
+  { to, options }: { readonly to: FileState; readonly options: ArrivalOptions },
 ): Promise<void> {
   const change = changeBetween(from, to);
   if (!change) return;
   const open = await context.open(projectDocument(options.account, options.link.projectId));
-  await noteChange(context, open, options, change);
+  await noteChange(context, open, { ...options, change });
 }
 
 /**
@@ -42,24 +41,32 @@ export async function noteWritten(
 export async function noteShown(
   context: Context,
   open: OpenDocument,
-  from: FileState,
-  to: FileState,
-  options: Omit<ArrivalOptions, "account">,
+  {
+    from,
+    to,
+    options,
+  }: {
+    readonly from: FileState;
+    readonly to: FileState;
+    readonly options: Omit<ArrivalOptions, "account">;
+  },
 ): Promise<void> {
   const brought = without(to.base.spans, from.base.spans);
-  await noteChange(context, open, options, { brought, taken: [], moved: [], former: undefined });
+  await noteChange(context, open, {
+    ...options,
+    change: { brought, taken: [], moved: [], former: undefined },
+  });
 }
 
 async function noteChange(
   { db, now: at }: Context,
   open: OpenDocument,
-  { link, clock }: Omit<ArrivalOptions, "account">,
-  change: FileChange,
+  { link, clock, change }: { readonly change: FileChange } & Omit<ArrivalOptions, "account">,
 ): Promise<void> {
   const former = change.brought.length > 0 ? await listBrought(db, link.dir) : [];
   clock.keep(former);
   const fresh = newIn(change, former);
   if (!fresh) return;
   const machine = await bringers(db, open, fresh.brought);
-  clock.came(await addArrival(db, link.dir, fresh, { at, machine }));
+  clock.came(await addArrival(db, link.dir, { change: fresh, arrival: { at, machine } }));
 }

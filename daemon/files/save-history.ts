@@ -30,8 +30,8 @@ export interface KeptSave {
  */
 export async function keepSave({ db, now }: Context, open: OpenDocument, save: KeptSave) {
   const revision = revisionName(save.content);
-  if (await settleKept(db, open, save, revision)) return;
-  await addSave(db, open, save, { revision, keptAt: now });
+  if (await settleKept(db, open, { keptSave: save, revision })) return;
+  await addSave(db, open, { save, revision, keptAt: now });
   if (save.content === open.document.content()) return;
   await addRevision(db as unknown as Kysely<ReplicaTables>, open.id, {
     kind: "save",
@@ -59,8 +59,10 @@ export async function isLastWaiting(db: Db, documentId: number, dir: string): Pr
 async function settleKept(
   db: Db,
   open: OpenDocument,
-  { dir, outcome, conflicts }: KeptSave,
-  revision: string,
+  {
+    keptSave: { dir, outcome, conflicts },
+    revision,
+  }: { readonly keptSave: KeptSave; readonly revision: string },
 ): Promise<boolean> {
   const last = await db
     .selectFrom("saves")
@@ -82,8 +84,11 @@ async function settleKept(
 async function addSave(
   db: Db,
   { id }: OpenDocument,
-  save: KeptSave,
-  { revision, keptAt }: { readonly revision: string; readonly keptAt: number },
+  {
+    save,
+    revision,
+    keptAt,
+  }: { readonly save: KeptSave } & { readonly revision: string; readonly keptAt: number },
 ): Promise<void> {
   const { dir, savedAt, outcome, conflicts } = save;
   await db

@@ -59,9 +59,12 @@ export interface MovedLine {
 export async function takeEdit(
   context: Context,
   open: OpenDocument,
-  known: FileState,
-  file: FileContent,
-  { unseen, isPulled = false }: EditOptions,
+  {
+    known,
+    file,
+    unseen,
+    isPulled = false,
+  }: { readonly known: FileState; readonly file: FileContent } & EditOptions,
 ): Promise<TakenSave> {
   const { document, writer } = open;
   const { form, lines } = splitForm(file.content, known.form);
@@ -76,12 +79,10 @@ export async function takeEdit(
   document.setTextForm(changedForm(document.textForm(), known.form, form), context.now);
   const disagreed = listOpenConflicts(document);
   // Before the edit, which finds the same places without knowing whose they are.
-  const told = await record(
-    context,
-    open,
-    [...plan.conflicts, ...formatConflict(known, file, unseen, machine)],
-    file.content,
-  );
+  const told = await record(context, open, {
+    conflicts: [...plan.conflicts, ...formatConflict(known, file, { unseen, machine })],
+    saved: file.content,
+  });
   const change = { seen: plan.base, lines: plan.lines, shown: base, disagreed };
   const edit = await applyEdit(context, open, change);
   const saved = isSure ? [] : withLeftOut(edit.base, lines, plan);
@@ -98,8 +99,10 @@ export async function takeEdit(
 export async function record(
   { db, now }: Context,
   { document }: OpenDocument,
-  conflicts: readonly NewTextConflict[],
-  saved?: string,
+  {
+    conflicts,
+    saved,
+  }: { readonly conflicts: readonly NewTextConflict[]; readonly saved?: string | undefined },
 ): Promise<string[]> {
   if (conflicts.length === 0) return [];
   const time = await historyTime(db as unknown as Kysely<ReplicaTables>, now);
@@ -107,7 +110,7 @@ export async function record(
     const same = findSame(document, conflict);
     if (same && stillTells(same, conflict, saved)) return same.id;
     if (same) forgetTextConflict(document, same.id);
-    return recordTextConflict(document, conflict, now, time);
+    return recordTextConflict(document, conflict, { now, time });
   });
 }
 
@@ -162,8 +165,10 @@ function changedForm(document: TextForm, known: TextForm, saved: TextForm): Text
 function formatConflict(
   known: FileState,
   { content, savedAt }: FileContent,
-  unseen: readonly Arrival[],
-  machine: string | undefined,
+  {
+    unseen,
+    machine,
+  }: { readonly unseen: readonly Arrival[]; readonly machine: string | undefined },
 ): NewTextConflict[] {
   if (!unseen.some(({ former }) => former)) return [];
   const [was, is] = [shownForm(fileText(known)), shownForm(content)];

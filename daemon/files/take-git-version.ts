@@ -28,8 +28,7 @@ const NOTHING: ReadonlySet<string> = new Set();
 export async function baseOfEdit(
   { db }: Context,
   open: OpenDocument,
-  sight: Sight,
-  known: FileState,
+  { sight, known }: { readonly sight: Sight; readonly known: FileState },
 ): Promise<FileState> {
   const { document } = open;
   const { file, past } = sight;
@@ -87,9 +86,11 @@ function asideOf(open: OpenDocument, { file, leftBehind }: Sight, known: FileSta
 export async function takeGitVersion(
   context: Context,
   open: OpenDocument,
-  { committed, past }: Sight,
-  file: FileContent,
-  known: FileState | undefined,
+  {
+    sight: { committed, past },
+    file,
+    known,
+  }: { readonly sight: Sight; readonly file: FileContent; readonly known: FileState | undefined },
 ): Promise<TakenSave> {
   if (committed === undefined) {
     return { state: takeFirst(context, open, file), conflicts: [], moved: [] };
@@ -104,10 +105,14 @@ export async function takeGitVersion(
   const version = withoutLines(aligned, removed);
   const seen = known ? [knownBase(open, known.base)] : [];
   const base = pulledBase({ from: [version], alsoSeen: seen, lines });
-  const state = await takeSave(context, open, { hash: "", base, form }, file);
+  const state = await takeSave(context, open, { base: { hash: "", base, form }, file });
   const kind = isElsewhere ? "renewed" : past?.relation === "back" ? "set-aside" : undefined;
   const lacking = kind && known ? keptOf(open, { known, version: committed, file, kind }) : [];
-  return { state, conflicts: await record(context, open, [...missing, ...lacking]), moved: [] };
+  return {
+    state,
+    conflicts: await record(context, open, { conflicts: [...missing, ...lacking] }),
+    moved: [],
+  };
 }
 
 function isTold({ document }: OpenDocument, [last]: readonly string[]): boolean {
@@ -118,8 +123,7 @@ function isTold({ document }: OpenDocument, [last]: readonly string[]): boolean 
 export function keptAside(
   open: OpenDocument,
   sight: Sight,
-  file: FileContent,
-  known: FileState,
+  { file, known }: { readonly file: FileContent; readonly known: FileState },
 ): NewTextConflict[] {
   const aside = asideOf(open, sight, known);
   return aside ? kept(open, { known, file, indices: aside.taken, kind: "set-aside" }) : [];
@@ -182,7 +186,7 @@ async function missingOf(
 
 /** The lines that a document has or had, as far as this machine knows. */
 async function linesEverIn(db: Kysely<ReplicaTables>, { id, document }: OpenDocument) {
-  const former = await listRevisions(db, id, "text", "");
+  const former = await listRevisions(db, id, { kind: "text", key: "" });
   const texts = [document.content(), ...former.map(({ value }) => value)];
   return new Set(texts.flatMap(contentLines));
 }

@@ -16,17 +16,21 @@ import type { TakeOptions } from "./take-sight.ts";
 export async function takeLateSave(
   context: WriteContext<DaemonTables>,
   base: FileState,
-  file: FileContent,
-  { account, link, clock }: Pick<TakeOptions, "account" | "link" | "clock">,
+  {
+    file,
+    account,
+    link,
+    clock,
+  }: { readonly file: FileContent } & Pick<TakeOptions, "account" | "link" | "clock">,
 ): Promise<FileState> {
   const open = await context.open(projectDocument(account, link.projectId));
   const save = { dir: link.dir, content: file.content, savedAt: file.savedAt };
-  if (await holdLateSave(context, open, base, file)) {
+  if (await holdLateSave(context, open, { base, file })) {
     await keepSave(context, open, { ...save, outcome: "held", conflicts: [] });
     return { ...base, hash: file.hash };
   }
-  const unseen = await listUnseen(context.db, link.dir, clock, file.savedAt);
-  const { state, conflicts } = await takeEdit(context, open, base, file, { unseen });
+  const unseen = await listUnseen(context.db, link.dir, { clock, savedAt: file.savedAt });
+  const { state, conflicts } = await takeEdit(context, open, { known: base, file, unseen });
   const outcome = conflicts.length > 0 ? "conflict" : "taken";
   await keepSave(context, open, { ...save, outcome, conflicts });
   return state;

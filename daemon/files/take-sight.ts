@@ -120,7 +120,7 @@ class Taking {
       return { kind: "deleted", deletion };
     }
     const known = await this.#known();
-    if (known && (await isUnchanged(db, open, known, this.#file, this.#sight))) {
+    if (known && (await isUnchanged(db, open, { ...this.#sight, known, file: this.#file }))) {
       return { kind: "done" };
     }
     const decision = decideFollowing(await this.#facts(open, known));
@@ -166,7 +166,7 @@ class Taking {
     const known = await readFollowed(this.#context.db, this.#options.link.dir);
     if (known?.path !== this.#sight.file.path) return undefined;
     if (known.next?.hash !== this.#file.hash) return this.#asCommitted(known);
-    await noteWritten(this.#context, known, known.next, this.#options);
+    await noteWritten(this.#context, known, { to: known.next, options: this.#options });
     return this.#asCommitted({ ...known, ...known.next, next: undefined });
   }
 
@@ -217,7 +217,11 @@ class Taking {
     decision: FollowDecision,
   ): Promise<TakenSight> {
     const { db } = this.#context;
-    const held = await holdSave(this.#context, open, this.#options.link, known, this.#file);
+    const held = await holdSave(this.#context, open, {
+      link: this.#options.link,
+      state: known,
+      file: this.#file,
+    });
     if (held) {
       await this.#keep(open, "held", []);
       return { kind: "held", ...held };
@@ -226,7 +230,7 @@ class Taking {
     const shown = known?.hash === this.#file.hash ? undefined : baseOfRefused(open, known, refused);
     if (shown && refused) await dropHeld(db, refused);
     const taken = shown
-      ? unconflicted(await takeSave(this.#context, open, shown, this.#file))
+      ? unconflicted(await takeSave(this.#context, open, { base: shown, file: this.#file }))
       : await this.#takeWithAside(decision, open, known);
     await this.#noteMoved(taken);
     if (this.#sight.past && this.#integrates(decision)) {
@@ -254,8 +258,8 @@ class Taking {
     const taken = await this.#takeAs(decision, open, known);
     settleAside(open, this.#file.content);
     if (!known || (decision !== "edit" && decision !== "version")) return taken;
-    const aside = keptAside(open, this.#sight, this.#file, known);
-    const told = await record(this.#context, open, aside);
+    const aside = keptAside(open, this.#sight, { file: this.#file, known });
+    const told = await record(this.#context, open, { conflicts: aside });
     return { ...taken, conflicts: [...taken.conflicts, ...told] };
   }
 
@@ -268,13 +272,25 @@ class Taking {
     switch (decision) {
       case "edit": {
         const { db } = this.#context;
-        const unseen = await listUnseen(db, link.dir, clock, this.#file.savedAt);
-        const base = await baseOfEdit(this.#context, open, this.#sight, known ?? ABSENT);
+        const unseen = await listUnseen(db, link.dir, { clock, savedAt: this.#file.savedAt });
+        const base = await baseOfEdit(this.#context, open, {
+          sight: this.#sight,
+          known: known ?? ABSENT,
+        });
         const isPulled = this.#sight.past?.relation === "onward";
-        return await takeEdit(this.#context, open, base, this.#file, { unseen, isPulled });
+        return await takeEdit(this.#context, open, {
+          known: base,
+          file: this.#file,
+          unseen,
+          isPulled,
+        });
       }
       case "version":
-        return await takeGitVersion(this.#context, open, this.#sight, this.#file, known);
+        return await takeGitVersion(this.#context, open, {
+          sight: this.#sight,
+          file: this.#file,
+          known,
+        });
       case "meet":
         return await this.#meet(open);
       case "renew":
@@ -291,7 +307,7 @@ class Taking {
     const { document } = open;
     if (document.content() !== this.#file.content) return known;
     const captured = { ...known, base: document.captureText(), form: document.textForm() };
-    await noteShown(this.#context, open, known, captured, this.#options);
+    await noteShown(this.#context, open, { from: known, to: captured, options: this.#options });
     return captured;
   }
 
@@ -305,7 +321,7 @@ class Taking {
     const back = come((line) => before.has(line));
     const state = takeFirst(this.#context, open, this.#file);
     // A command of ours, or a copy from elsewhere, may have put others' lines there.
-    await noteShown(this.#context, open, known, state, this.#options);
+    await noteShown(this.#context, open, { from: known, to: state, options: this.#options });
     const told = await this.#tellKept(open, kept);
     return { state, conflicts: [...told, ...(await this.#tellBack(open, back))], moved: [] };
   }
@@ -341,7 +357,7 @@ class Taking {
       { text: joinedText(kept), machine: undefined, places: kept },
       { text: "", machine: open.writer.machine, at: Math.round(this.#file.savedAt) },
     ] as const;
-    return await record(this.#context, open, [{ kind: "renewed", versions }]);
+    return await record(this.#context, open, { conflicts: [{ kind: "renewed", versions }] });
   }
 
   async #tellBack(open: OpenDocument, back: readonly PlacedLines[]): Promise<string[]> {
@@ -351,7 +367,7 @@ class Taking {
       { text: joinedText(back), machine, at: Math.round(this.#file.savedAt), places: back },
       { text: "", machine: undefined },
     ] as const;
-    return await record(this.#context, open, [{ kind: "renewed", versions }]);
+    return await record(this.#context, open, { conflicts: [{ kind: "renewed", versions }] });
   }
 
   async #noteMoved({ moved }: TakenSave): Promise<void> {
@@ -359,7 +375,7 @@ class Taking {
     for (const { arrival, spans } of moved) {
       if (spans.length === 0) continue;
       const change = { brought: spans, taken: [], moved: [], former: undefined };
-      const id = await addArrival(this.#context.db, dir, change, arrival);
+      const id = await addArrival(this.#context.db, dir, { change, arrival });
       this.#options.clock.came(id, arrival.id);
     }
   }

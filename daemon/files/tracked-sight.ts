@@ -57,7 +57,7 @@ export class TrackedSights {
     known: FollowedState | undefined,
   ): Promise<TrackedSight> {
     const { git, world } = this.#options;
-    const read = await readTrackedText(git, world, standing.file, this.#sighting);
+    const read = await readTrackedText(git, world, { file: standing.file, last: this.#sighting });
     this.#sighting = read.sighting;
     if (read.kind === "not-now") return read;
     const { head } = read;
@@ -65,17 +65,16 @@ export class TrackedSights {
     const text = read.bytes && textFrom(path, read.bytes, read.savedAt ?? world.now());
     if (text?.kind === "problem") return text;
     const file: Readable = text?.kind === "text" ? text : { kind: "absent", path };
-    return { kind: "sight", sight: await this.#sightOf(standing, file, head, known) };
+    return { kind: "sight", sight: await this.#sightOf(standing, file, { head, known }) };
   }
 
   async #sightOf(
     standing: Tracked,
     file: Readable,
-    head: Head,
-    known: FollowedState | undefined,
+    { head, known }: { readonly head: Head; readonly known: FollowedState | undefined },
   ): Promise<GitSight> {
     const { account, store, git, projectId } = this.#options;
-    const leftBehind = await this.#leftBehind(standing, file, head, known);
+    const leftBehind = await this.#leftBehind(standing, file, { head, known });
     const content = file.kind === "text" ? file.content : "";
     const seen = {
       file,
@@ -87,7 +86,8 @@ export class TrackedSights {
     const isSame = known !== undefined && known.checkedOut.commit === head.commit;
     if (isSame) return { ...seen, past: undefined, committed: undefined };
     const told = await readKnownCommits(store.reader, account, projectId);
-    const past = await readFilePast(git, standing.file, head, {
+    const past = await readFilePast(git, standing.file, {
+      head,
       read: known?.checkedOut.commit,
       isKnown: known !== undefined,
       isTold: (commit) => told.has(commit),
@@ -102,8 +102,7 @@ export class TrackedSights {
   async #leftBehind(
     standing: Tracked,
     file: Readable,
-    { commit }: Head,
-    known: FollowedState | undefined,
+    { head: { commit }, known }: { readonly head: Head; readonly known: FollowedState | undefined },
   ): Promise<LeftBehind | undefined> {
     const read = known?.checkedOut.commit;
     if (!known || file.kind === "absent" || known.hash === file.hash) return undefined;

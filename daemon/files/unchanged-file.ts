@@ -14,9 +14,15 @@ type Db = Kysely<DaemonTables>;
 export async function isUnchanged(
   db: Db,
   open: OpenDocument,
-  known: FollowedState,
-  file: { readonly content: string; readonly hash: string },
-  { checkedOut, beside }: { readonly checkedOut: CheckedOut; readonly beside: readonly string[] },
+  {
+    known,
+    file,
+    checkedOut,
+    beside,
+  }: {
+    readonly known: FollowedState;
+    readonly file: { readonly content: string; readonly hash: string };
+  } & { readonly checkedOut: CheckedOut; readonly beside: readonly string[] },
 ): Promise<boolean> {
   const { position, next, isGone } = known;
   if (known.hash !== file.hash || isGone || next) return false;
@@ -24,10 +30,10 @@ export async function isUnchanged(
   if (known.beside?.join() !== beside.join()) return false;
   const { commit, head } = known.checkedOut;
   if (commit !== checkedOut.commit || head !== checkedOut.head) return false;
-  const [row] = await findText(db, open.id);
+  const [row] = await findText(db, { documentId: open.id });
   return (row?.content ?? "") === file.content && (await listHeld(db, placeOf(open))).length === 0;
 }
 
-const findText = compiled((db: Db, documentId: number) =>
+const findText = compiled((db: Db, { documentId }: { readonly documentId: number }) =>
   db.selectFrom("texts").select("content").where("document_id", "=", documentId),
 );

@@ -131,7 +131,11 @@ class Sieve {
     }
     if (!held) return true;
     this.#open.refuseIfFull(() => {
-      this.#open.document.setEntry("memories", key, value, { now: this.#context.now, seen });
+      this.#open.document.setEntry("memories", key, {
+        value,
+        now: this.#context.now,
+        seen,
+      });
     });
     await dropHeld(this.#db, place);
     return false;
@@ -141,7 +145,7 @@ class Sieve {
     const entries = this.#open.document.metadata.get(key);
     const present = entries.map((entry) => JSON.stringify(entry.value));
     const text = JSON.stringify(value);
-    const reason = await metadataReason(this.#db, key, value, present);
+    const reason = await metadataReason(this.#db, key, { value, present });
     const place = { kind: "metadata", ...placeOf(this.#open), key } as const;
     if (reason === undefined) {
       if (this.#find("metadata", key)) await dropHeld(this.#db, place);

@@ -39,8 +39,7 @@ const MADE =
 export async function readPassage(
   git: Git,
   file: PlacedFile,
-  read: string,
-  branch: string | undefined,
+  { read, branch }: { readonly read: string; readonly branch: string | undefined },
 ): Promise<Passage> {
   if (branch === undefined) return { kind: "was-put", at: undefined };
   const entries = await readLog(git, file, BRANCHES + branch);
@@ -49,8 +48,12 @@ export async function readPassage(
     if (!GOES_ON.test(subject)) return { kind: "was-put", at: commit };
     const before = entries[at + 1]?.commit;
     if (before === undefined) break;
-    const isRebased = REBASES.test(subject) && !(await isAncestor(git, file, before, commit));
-    if (isRebased && (await leavesOutOthers(git, file, before, commit, entries))) {
+    const isRebased =
+      REBASES.test(subject) && !(await isAncestor(git, file, { one: before, other: commit }));
+    if (
+      isRebased &&
+      (await leavesOutOthers(git, file, { before, after: commit, ofBranch: entries }))
+    ) {
       return { kind: "was-put", at: commit };
     }
   }
@@ -61,11 +64,16 @@ export async function readPassage(
 async function leavesOutOthers(
   git: Git,
   file: PlacedFile,
-  before: string,
-  after: string,
-  ofBranch: readonly LogEntry[],
+  {
+    before,
+    after,
+    ofBranch,
+  }: { readonly before: string; readonly after: string; readonly ofBranch: readonly LogEntry[] },
 ): Promise<boolean> {
-  const left = await changesOf(git, file, [before, `^${after}`], DROPPED_MAX);
+  const left = await changesOf(git, file, {
+    commits: [before, `^${after}`],
+    countMax: DROPPED_MAX,
+  });
   if (left.length === 0) return false;
   // The single commits of a rebase are in the log of HEAD alone.
   const entries = [...ofBranch, ...(await readLog(git, file, "HEAD"))];
@@ -76,7 +84,7 @@ async function leavesOutOthers(
 /** The latest first. */
 async function readLog(git: Git, { tree }: PlacedFile, ref: string): Promise<LogEntry[]> {
   const asked = ["log", "-g", "--format=%H%x09%gs", `--max-count=${ENTRIES_MAX}`, ref, "--"];
-  const printed = await gitOutput(git, tree.root, asked, [FATAL]);
+  const printed = await gitOutput(git, tree.root, { args: asked, absent: [FATAL] });
   return String(printed ?? "")
     .split("\n")
     .filter((line) => line !== "")

@@ -30,14 +30,17 @@ export async function defaultBranchOf(
 
 async function localDefault(git: Git, tree: WorkingTree, refs: Refs): Promise<string | undefined> {
   const asked = ["for-each-ref", "--format=%(refname)", BRANCHES, "refs/remotes/"];
-  const names = String(await gitOutput(git, tree.root, asked))
+  const names = String(await gitOutput(git, tree.root, { args: asked }))
     .split("\n")
     .slice(0, -1);
   if (names.some((name) => !name.startsWith(BRANCHES))) return undefined;
   const branches = names.map((name) => name.slice(BRANCHES.length));
   if (branches.length < 2) return branches[0] ?? refs.head.branch;
   // Exit code 1: not set.
-  const configured = await gitOutput(git, tree.root, ["config", "init.defaultBranch"], [1]);
+  const configured = await gitOutput(git, tree.root, {
+    args: ["config", "init.defaultBranch"],
+    absent: [1],
+  });
   const name = configured?.toString("utf8").trim();
   return name !== undefined && branches.includes(name) ? name : undefined;
 }
@@ -49,8 +52,7 @@ async function localDefault(git: Git, tree: WorkingTree, refs: Refs): Promise<st
 export async function defaultCommitsOf(
   git: Git,
   tree: WorkingTree,
-  refs: Refs,
-  defaultBranch: string | undefined,
+  { refs, defaultBranch }: { readonly refs: Refs; readonly defaultBranch: string | undefined },
 ): Promise<readonly string[]> {
   if (defaultBranch === undefined) return [];
   const names = [BRANCHES + defaultBranch, ORIGIN_BRANCHES + defaultBranch];

@@ -8,11 +8,13 @@ const FATAL = 128;
 export async function changesOf(
   git: Git,
   { tree, pathInside }: PlacedFile,
-  commits: readonly string[],
-  countMax: number,
+  { commits, countMax }: { readonly commits: readonly string[]; readonly countMax: number },
 ): Promise<string[]> {
   const asked = ["--literal-pathspecs", "rev-list", `--max-count=${countMax}`, ...commits, "--"];
-  const printed = await gitOutput(git, tree.root, [...asked, pathInside], [FATAL]);
+  const printed = await gitOutput(git, tree.root, {
+    args: [...asked, pathInside],
+    absent: [FATAL],
+  });
   return String(printed ?? "")
     .split("\n")
     .filter((line) => line !== "");
@@ -22,11 +24,10 @@ export async function changesOf(
 export async function isAncestor(
   git: Git,
   { tree }: PlacedFile,
-  one: string,
-  other: string,
+  { one, other }: { readonly one: string; readonly other: string },
 ): Promise<boolean> {
   const asked = ["merge-base", "--is-ancestor", one, other];
-  return (await gitOutput(git, tree.root, asked, [1, FATAL])) !== undefined;
+  return (await gitOutput(git, tree.root, { args: asked, absent: [1, FATAL] })) !== undefined;
 }
 
 /** A file's bytes in a commit, line endings as in the repository; undefined where it has none. */
@@ -35,5 +36,8 @@ export async function bytesAt(
   { tree, pathInside }: PlacedFile,
   commit: string,
 ): Promise<Buffer | undefined> {
-  return await gitOutput(git, tree.root, ["cat-file", "blob", `${commit}:${pathInside}`], [FATAL]);
+  return await gitOutput(git, tree.root, {
+    args: ["cat-file", "blob", `${commit}:${pathInside}`],
+    absent: [FATAL],
+  });
 }

@@ -19,7 +19,7 @@ export async function hasGitEndings(
 ): Promise<boolean> {
   if (!content.includes("\r\n")) return false;
   const asked = ["--literal-pathspecs", "ls-files", "--eol", "-z", "--", pathInside];
-  const printed = String(await gitOutput(git, tree.root, asked));
+  const printed = String(await gitOutput(git, tree.root, { args: asked }));
   const [, index = "", , attributes = ""] = EOL_LINE.exec(printed) ?? [];
   if (index !== "lf") return false;
   const words = attributes.trim().split(/\s+/);

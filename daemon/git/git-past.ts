@@ -38,29 +38,37 @@ const TOLD_MAX = 6;
 export async function readFilePast(
   git: Git,
   file: PlacedFile,
-  head: { readonly branch: string | undefined; readonly commit: string | undefined },
-  { read, isKnown, isTold }: PastOptions,
+  {
+    head,
+    read,
+    isKnown,
+    isTold,
+  }: {
+    readonly head: { readonly branch: string | undefined; readonly commit: string | undefined };
+  } & PastOptions,
 ): Promise<FilePast> {
   const { commit } = head;
-  const here = commit === undefined ? [] : await changesOf(git, file, [commit], 1);
+  const here =
+    commit === undefined ? [] : await changesOf(git, file, { commits: [commit], countMax: 1 });
   const none = { changes: here, told: [], putAt: commit };
   if (read === commit) return { relation: "same", ...none };
   // A text that was read before there was any commit, or before commits were kept, was read here.
   if (read === undefined && isKnown) return { relation: "onward", ...none };
   if (read === undefined || commit === undefined) return { relation: "elsewhere", ...none };
-  const isDescendant = await isAncestor(git, file, read, commit);
+  const isDescendant = await isAncestor(git, file, { one: read, other: commit });
   if (!isDescendant) {
-    const before = await changesOf(git, file, [read], 1);
+    const before = await changesOf(git, file, { commits: [read], countMax: 1 });
     if (here.length > 0 && here[0] === before[0]) return { relation: "same", ...none };
-    if (await isAncestor(git, file, commit, read)) return { relation: "back", ...none };
-    const passage = await readPassage(git, file, read, head.branch);
+    if (await isAncestor(git, file, { one: commit, other: read }))
+      return { relation: "back", ...none };
+    const passage = await readPassage(git, file, { read, branch: head.branch });
     if (passage.kind === "was-put") {
       return { relation: "elsewhere", ...none, putAt: passage.at ?? commit };
     }
   }
   // In full: a merge that drops what one side did to the file is a change, too.
   const asked = ["--full-history", commit, `^${read}`];
-  const since = await changesOf(git, file, asked, CHANGES_MAX);
+  const since = await changesOf(git, file, { commits: asked, countMax: CHANGES_MAX });
   if (since.length === 0) return { relation: isDescendant ? "same" : "onward", ...none };
   const told = await lastOf(git, file, since.filter(isTold).slice(0, TOLD_MAX));
   return { ...none, relation: "onward", changes: since, told: await textsAt(git, file, told) };
@@ -70,7 +78,9 @@ export async function readFilePast(
 async function lastOf(git: Git, file: PlacedFile, commits: readonly string[]): Promise<string[]> {
   const last: string[] = [];
   for (const commit of commits) {
-    const leads = await Promise.all(last.map((each) => isAncestor(git, file, commit, each)));
+    const leads = await Promise.all(
+      last.map((each) => isAncestor(git, file, { one: commit, other: each })),
+    );
     if (!leads.includes(true)) last.push(commit);
   }
   return last;

@@ -46,17 +46,25 @@ export async function readRefs(git: Git, tree: WorkingTree): Promise<Refs> {
   if (!/^(refs\/.+|[0-9a-f]{40,64})$/.test(target ?? text)) {
     throw new GitTrouble(`HEAD of ${tree.root} is not understood`);
   }
-  const found = await lookUp(git, tree, target === undefined ? ASKED : [...ASKED, target]);
+  const found = await lookUp(git, tree, {
+    names: target === undefined ? ASKED : [...ASKED, target],
+  });
   const commit = target === undefined ? text : found.commits.get(target);
   return { ...found, head: { branch: shortName(target), commit }, operationRefs: new Set() };
 }
 
 async function readReftable(git: Git, tree: WorkingTree): Promise<Refs> {
   // Exit code 1 is a detached HEAD.
-  const symbolic = await gitOutput(git, tree.root, ["symbolic-ref", "-q", "HEAD"], [1]);
+  const symbolic = await gitOutput(git, tree.root, {
+    args: ["symbolic-ref", "-q", "HEAD"],
+    absent: [1],
+  });
   const target = symbolic?.toString("utf8").trim();
   const roots = ["HEAD", ...OPERATION_REFS];
-  const found = await lookUp(git, tree, [...ASKED, ...roots], ["--include-root-refs"]);
+  const found = await lookUp(git, tree, {
+    names: [...ASKED, ...roots],
+    options: ["--include-root-refs"],
+  });
   return {
     ...found,
     head: { branch: shortName(target), commit: found.commits.get("HEAD") },
@@ -74,17 +82,21 @@ export async function commitsOf(
   tree: WorkingTree,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  return (await lookUp(git, tree, names)).commits;
+  return (await lookUp(git, tree, { names })).commits;
 }
 
 async function lookUp(
   git: Git,
   tree: WorkingTree,
-  names: readonly string[],
-  options: readonly string[] = [],
+  {
+    names,
+    options = [],
+  }: { readonly names: readonly string[]; readonly options?: readonly string[] | undefined },
 ): Promise<Pick<Refs, "commits" | "originHead">> {
   const format = "--format=%(refname) %(objectname) %(symref)";
-  const printed = await gitOutput(git, tree.root, ["for-each-ref", ...options, format, ...names]);
+  const printed = await gitOutput(git, tree.root, {
+    args: ["for-each-ref", ...options, format, ...names],
+  });
   const commits = new Map<string, string>();
   let originHead: string | undefined;
   for (const line of String(printed).split("\n")) {

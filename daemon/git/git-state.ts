@@ -66,7 +66,7 @@ async function standingOf(git: Git, file: PlacedFile): Promise<FileStanding> {
   const [refs, entry] = await Promise.all([readRefs(git, file.tree), readIndexEntry(git, file)]);
   const { operation } = await readActivity(file.tree, refs.operationRefs);
   const defaultBranch = await defaultBranchOf(git, file.tree, refs);
-  if (!(await isTracked(git, file, entry, refs, defaultBranch))) {
+  if (!(await isTracked(git, file, { entry, refs, defaultBranch }))) {
     const ignored = await isIgnored(git, file);
     if (operation === undefined || ignored) {
       return { kind: "untracked", ignored, head: refs.head, file };
@@ -82,12 +82,18 @@ async function standingOf(git: Git, file: PlacedFile): Promise<FileStanding> {
 async function isTracked(
   git: Git,
   file: PlacedFile,
-  entry: IndexEntry,
-  refs: Refs,
-  defaultBranch: string | undefined,
+  {
+    entry,
+    refs,
+    defaultBranch,
+  }: {
+    readonly entry: IndexEntry;
+    readonly refs: Refs;
+    readonly defaultBranch: string | undefined;
+  },
 ): Promise<boolean> {
   if (entry.exists) return true;
-  const tips = await defaultCommitsOf(git, file.tree, refs, defaultBranch);
+  const tips = await defaultCommitsOf(git, file.tree, { refs, defaultBranch });
   const commits = new Set(refs.head.commit === undefined ? tips : [refs.head.commit, ...tips]);
   const found = await Promise.all([...commits].map((each) => findTreeEntry(git, file, each)));
   return found.some((each) => each !== undefined);
@@ -111,7 +117,9 @@ export async function readHeadText(
   return orUnknown(async () => {
     const entry = commit === undefined ? undefined : await findTreeEntry(git, file, commit);
     if (entry === undefined || entry.mode === "120000") return { kind: "absent" };
-    const bytes = await gitOutput(git, file.tree.root, ["cat-file", "blob", entry.object]);
+    const bytes = await gitOutput(git, file.tree.root, {
+      args: ["cat-file", "blob", entry.object],
+    });
     return bytes === undefined ? { kind: "absent" } : { kind: "text", bytes };
   });
 }

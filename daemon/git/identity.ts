@@ -156,10 +156,13 @@ export function identityAmong(
 async function rootCommitOf(git: Git, tree: WorkingTree): Promise<string | undefined> {
   const refs = await readRefs(git, tree);
   const branch = await defaultBranchOf(git, tree, refs);
-  const [tip = refs.head.commit] = await defaultCommitsOf(git, tree, refs, branch);
+  const [tip = refs.head.commit] = await defaultCommitsOf(git, tree, {
+    refs,
+    defaultBranch: branch,
+  });
   if (tip === undefined) return undefined;
   const asked = ["--no-replace-objects", "rev-list", "--first-parent", "--max-parents=0", tip];
-  const printed = await gitOutput(git, tree.root, asked);
+  const printed = await gitOutput(git, tree.root, { args: asked });
   const commit = String(printed).split("\n")[0];
   return commit === "" ? undefined : commit;
 }

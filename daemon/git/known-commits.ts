@@ -40,7 +40,7 @@ export function tellCommits(
 ): void {
   const unknown = commits.filter((commit) => !isKnownCommit(document, commit));
   for (const commit of unknown) {
-    document.setEntry("metadata", COMMIT_PREFIX + commit, now, { now });
+    document.setEntry("metadata", COMMIT_PREFIX + commit, { value: now, now });
   }
   if (unknown.length > 0) forgetSurplus(document);
 }

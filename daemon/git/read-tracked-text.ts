@@ -66,8 +66,7 @@ export type TrackedRead =
 export async function readTrackedText(
   git: Git,
   world: Pick<World, "monotonic">,
-  file: PlacedFile,
-  last?: Sighting,
+  { file, last }: { readonly file: PlacedFile; readonly last?: Sighting | undefined },
 ): Promise<TrackedRead> {
   const startedMs = world.monotonic();
   try {

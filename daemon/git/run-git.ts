@@ -155,8 +155,10 @@ export class GitTrouble extends Error {
 export async function gitOutput(
   git: Git,
   folder: string,
-  args: readonly string[],
-  absent: readonly number[] = [],
+  {
+    args,
+    absent = [],
+  }: { readonly args: readonly string[]; readonly absent?: readonly number[] | undefined },
 ): Promise<Buffer | undefined> {
   const result = await git(folder, args);
   if (result.kind === "done") return result.stdout;

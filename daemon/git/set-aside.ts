@@ -20,7 +20,7 @@ export async function readKeptTexts(
   const { tree, pathInside } = file;
   const range = ["--full-history", "--branches", `^${commit}`, "--", pathInside];
   const asked = ["--literal-pathspecs", "rev-list", `--max-count=${COMMITS_MAX}`, ...range];
-  const printed = await gitOutput(git, tree.root, asked, [FATAL]);
+  const printed = await gitOutput(git, tree.root, { args: asked, absent: [FATAL] });
   const commits = String(printed ?? "").split("\n");
   const names = ["refs/stash", "refs/stash^2", ...commits.filter((line) => line !== "")];
   const texts = await Promise.all(names.map((name) => bytesAt(git, file, name)));

@@ -20,7 +20,7 @@ export async function readIndexEntry(git: Git, file: PlacedFile): Promise<IndexE
   // On a file system that ignores case the index may spell the name differently.
   const pathspec = `:(top,literal,icase)${file.pathInside}`;
   const asked = ["ls-files", "-s", "-t", "-z", "--full-name", "--", pathspec];
-  const printed = String(await gitOutput(git, file.tree.root, asked));
+  const printed = String(await gitOutput(git, file.tree.root, { args: asked }));
   const entry = { exists: false, unmerged: false, skipped: false };
   for (const record of printed.split("\0")) {
     const parts = INDEX_LINE.exec(record);
@@ -56,7 +56,9 @@ export async function findTreeEntry(
   commit: string,
 ): Promise<TreeEntry | undefined> {
   const asked = ["--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--"];
-  const printed = String(await gitOutput(git, file.tree.root, [...asked, file.pathInside]));
+  const printed = String(
+    await gitOutput(git, file.tree.root, { args: [...asked, file.pathInside] }),
+  );
   for (const record of printed.split("\0")) {
     const [left, path] = splitAt(record, "\t");
     const [mode, type, object] = left.split(" ");
@@ -76,5 +78,5 @@ export async function isIgnored(git: Git, file: PlacedFile): Promise<boolean> {
   // The command knows no `:(literal)`; behind "./" a name cannot be taken for such magic either.
   const asked = ["check-ignore", "-q", "--", `./${file.pathInside}`];
   // Exit code 1: none of them.
-  return (await gitOutput(git, file.tree.root, asked, [1])) !== undefined;
+  return (await gitOutput(git, file.tree.root, { args: asked, absent: [1] })) !== undefined;
 }

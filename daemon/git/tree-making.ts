@@ -54,7 +54,7 @@ function making(why: Unmade): TreeMaking {
 async function mayBring(git: Git, tree: WorkingTree, branch: string | undefined) {
   const asked = ["config", "--get-regexp", "^(remote\\..*\\.url|branch\\..*\\.remote)$"];
   // Exit code 1: neither is set.
-  const printed = await gitOutput(git, tree.root, asked, [1]);
+  const printed = await gitOutput(git, tree.root, { args: asked, absent: [1] });
   const keys = String(printed ?? "")
     .split("\n")
     .map((line) => line.split(" ")[0] ?? "");

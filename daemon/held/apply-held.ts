@@ -42,5 +42,5 @@ export function applyHeld({ document }: OpenDocument, item: HeldItem): void {
     return;
   }
   const stored = kind === "memory" ? value : (JSON.parse(value) as JsonValue);
-  document.setEntry(entries, key, stored, { now: writtenAt, seen });
+  document.setEntry(entries, key, { value: stored, now: writtenAt, seen });
 }

@@ -51,8 +51,7 @@ export async function memoryReason(
 export async function metadataReason(
   db: Db,
   key: string,
-  value: JsonValue,
-  present: readonly string[],
+  { value, present }: { readonly value: JsonValue; readonly present: readonly string[] },
 ): Promise<SecretReason | undefined> {
   return await secretReason(db, metadataText(key, value), present);
 }
@@ -88,8 +87,7 @@ export type WhyHeld = Pick<HeldWrite, "cause" | "reason">;
 export async function whyHeld(
   db: Db,
   open: OpenDocument,
-  text: string,
-  present: readonly string[],
+  { text, present }: { readonly text: string; readonly present: readonly string[] },
 ): Promise<WhyHeld | undefined> {
   return asHeld(await secretReason(db, text, present)) ?? whyFull(open, text, present);
 }
@@ -98,8 +96,7 @@ export async function whyHeld(
 export async function whyMemoryHeld(
   db: Db,
   open: OpenDocument,
-  memory: Entry,
-  present: readonly string[],
+  { memory, present }: { readonly memory: Entry; readonly present: readonly string[] },
 ): Promise<WhyHeld | undefined> {
   return asHeld(await memoryReason(db, memory, present)) ?? whyFull(open, memory.value, present);
 }
@@ -108,10 +105,13 @@ export async function whyMemoryHeld(
 export async function whyMetadataHeld(
   db: Db,
   open: OpenDocument,
-  { key, value }: { readonly key: string; readonly value: JsonValue },
-  present: readonly string[],
+  {
+    key,
+    value,
+    present,
+  }: { readonly present: readonly string[] } & { readonly key: string; readonly value: JsonValue },
 ): Promise<WhyHeld | undefined> {
-  const reason = await metadataReason(db, key, value, present);
+  const reason = await metadataReason(db, key, { value, present });
   return asHeld(reason) ?? whyFull(open, JSON.stringify(value), present);
 }
 

@@ -33,7 +33,11 @@ export async function findAudience(db: Db, remote: At): Promise<Audience> {
  * Keeps what a service said of the account. Who agreed to write for one account has not agreed to
  * write for another. Durable with its transaction's commit.
  */
-export async function keepHeard(db: Db, remote: At, heard: Account, now: number): Promise<void> {
+export async function keepHeard(
+  db: Db,
+  remote: At,
+  { heard, now }: { readonly heard: Account; readonly now: number },
+): Promise<void> {
   const { name, plan, users } = heard;
   const former = await findAudience(db, remote);
   const isSame = former.name === null || name === null || former.name === name;

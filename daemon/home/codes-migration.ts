@@ -27,9 +27,9 @@ const BEGINNINGS: readonly (readonly [beginning: string, code: string])[] = [
 export const codesMigration: Migration = {
   name: "daemon-reasons-as-codes",
   async up(db) {
-    await toCodes(db, "sync_positions", "refused", "service-refused");
-    await toCodes(db, "plain_refused", "reason", "service-refused");
-    await toCodes(db, "held", "reason", "told-before");
+    await toCodes(db, "sync_positions", { column: "refused", otherwise: "service-refused" });
+    await toCodes(db, "plain_refused", { column: "reason", otherwise: "service-refused" });
+    await toCodes(db, "held", { column: "reason", otherwise: "told-before" });
     await sql`update inbox set kind = 'text-conflict' where kind = 'text conflict'`.execute(db);
   },
 };
@@ -37,8 +37,7 @@ export const codesMigration: Migration = {
 async function toCodes<Tables>(
   db: Kysely<Tables>,
   table: string,
-  column: string,
-  otherwise: string,
+  { column, otherwise }: { readonly column: string; readonly otherwise: string },
 ): Promise<void> {
   const text = sql.ref(column);
   const known = CODES.map(([sentence, code]) => {

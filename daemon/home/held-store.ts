@@ -102,7 +102,7 @@ export async function dropHeldOf(db: Db, document: string): Promise<void> {
 
 export async function findHeld(db: Db, place: HeldPlace): Promise<HeldItem | undefined> {
   const { account, document, kind, key } = place;
-  const [row] = await findByPlace(db, account, document, kind, key);
+  const [row] = await findByPlace(db, { account, document, kind, key });
   return row && toItem(row);
 }
 
@@ -167,7 +167,20 @@ async function isStillHeld(db: Db, item: HeldItem): Promise<boolean> {
 }
 
 const findByPlace = compiled(
-  (db: Db, account: string, document: string, kind: HeldTable["kind"], key: string) =>
+  (
+    db: Db,
+    {
+      account,
+      document,
+      kind,
+      key,
+    }: {
+      readonly account: string;
+      readonly document: string;
+      readonly kind: HeldTable["kind"];
+      readonly key: string;
+    },
+  ) =>
     db
       .selectFrom("held")
       .selectAll()

@@ -5,6 +5,12 @@ import { openHomeDatabase } from "./open-home.ts";
 import { lowestAcked } from "./positions.ts";
 import type { DaemonTables } from "./tables.ts";
 
+/** What a replica may be opened with. */
+export interface ReplicaOptions {
+  readonly machine?: string | (() => string) | undefined;
+  readonly onDamage?: ((thrown: unknown) => void) | undefined;
+}
+
 /**
  * The home's replica, whose documents call this machine `machine`, which may change. What some
  * service has not acknowledged survives compaction. `onDamage` is told when the database turns out
@@ -13,8 +19,7 @@ import type { DaemonTables } from "./tables.ts";
 export async function openReplica(
   path: string,
   world: World,
-  machine?: string | (() => string),
-  onDamage?: (thrown: unknown) => void,
+  { machine, onDamage }: ReplicaOptions = {},
 ): Promise<ReplicaStore<DaemonTables>> {
   return new ReplicaStore({
     database: await openHomeDatabase(path, onDamage),

@@ -72,7 +72,7 @@ export async function unacknowledged(
   documentId: number,
   ackedSeq: number,
 ): Promise<OutgoingPart | undefined> {
-  const rows = await findLocalRows(db, documentId, ackedSeq);
+  const rows = await findLocalRows(db, { documentId, ackedSeq });
   checkPayloads(documentId, rows);
   const part: Uint8Array[] = [];
   let bytes = 0;
@@ -87,14 +87,18 @@ export async function unacknowledged(
   return { update: mergeUpdates(part), throughSeq, more: part.length < rows.length };
 }
 
-const findLocalRows = compiled((db: Kysely<DaemonTables>, documentId: number, ackedSeq: number) =>
-  db
-    .selectFrom("updates")
-    .select(["seq", "payload", "checksum"])
-    .where("document_id", "=", documentId)
-    .where("seq", ">", ackedSeq)
-    .where("origin", "=", "local")
-    .orderBy("seq"),
+const findLocalRows = compiled(
+  (
+    db: Kysely<DaemonTables>,
+    { documentId, ackedSeq }: { readonly documentId: number; readonly ackedSeq: number },
+  ) =>
+    db
+      .selectFrom("updates")
+      .select(["seq", "payload", "checksum"])
+      .where("document_id", "=", documentId)
+      .where("seq", ">", ackedSeq)
+      .where("origin", "=", "local")
+      .orderBy("seq"),
 );
 
 /** What this machine has taken out of the text since the last row that the service acknowledged. */

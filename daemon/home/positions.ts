@@ -35,7 +35,7 @@ export async function readPosition(
   service: string,
   documentId: number,
 ): Promise<SyncPosition> {
-  const [row] = await findPosition(db, service, documentId);
+  const [row] = await findPosition(db, { service, documentId });
   if (!row) return NOT_CONTACTED;
   return {
     remote: row.epoch === NO_EPOCH ? undefined : { epoch: row.epoch, seq: row.seq },
@@ -50,18 +50,26 @@ export async function isContacted(
   service: string,
   { owner, name }: DocumentAddress,
 ): Promise<boolean> {
-  const [row] = await findContact(db, service, owner, name);
+  const [row] = await findContact(db, { service, owner, name });
   return row !== undefined && row.epoch !== NO_EPOCH && row.epoch !== PLAIN_POSITION.epoch;
 }
 
-const findContact = compiled((db: Db, service: string, owner: string, name: string) =>
-  db
-    .selectFrom("sync_positions")
-    .innerJoin("documents", "documents.id", "sync_positions.document_id")
-    .select("sync_positions.epoch")
-    .where("sync_positions.service", "=", service)
-    .where("documents.owner", "=", owner)
-    .where("documents.name", "=", name),
+const findContact = compiled(
+  (
+    db: Db,
+    {
+      service,
+      owner,
+      name,
+    }: { readonly service: string; readonly owner: string; readonly name: string },
+  ) =>
+    db
+      .selectFrom("sync_positions")
+      .innerJoin("documents", "documents.id", "sync_positions.document_id")
+      .select("sync_positions.epoch")
+      .where("sync_positions.service", "=", service)
+      .where("documents.owner", "=", owner)
+      .where("documents.name", "=", name),
 );
 
 /** Whether the document was last in step with a service that has no log. */
@@ -89,32 +97,48 @@ export async function countUnacknowledged(
 export async function writePosition(
   db: Db,
   service: string,
-  documentId: number,
-  position: SyncPosition,
+  { documentId, position }: { readonly documentId: number; readonly position: SyncPosition },
 ): Promise<void> {
   const { remote, ackedSeq, refused } = position;
   const epoch = remote?.epoch ?? NO_EPOCH;
   const why = refused ? reasonText(refused) : null;
-  await putPosition(db, service, documentId, epoch, remote?.seq ?? 0, ackedSeq, why);
+  await putPosition(db, {
+    service,
+    documentId,
+    epoch,
+    seq: remote?.seq ?? 0,
+    ackedSeq,
+    refused: why,
+  });
 }
 
-const findPosition = compiled((db: Db, service: string, documentId: number) =>
-  db
-    .selectFrom("sync_positions")
-    .select(["epoch", "seq", "acked_seq", "refused"])
-    .where("service", "=", service)
-    .where("document_id", "=", documentId),
+const findPosition = compiled(
+  (db: Db, { service, documentId }: { readonly service: string; readonly documentId: number }) =>
+    db
+      .selectFrom("sync_positions")
+      .select(["epoch", "seq", "acked_seq", "refused"])
+      .where("service", "=", service)
+      .where("document_id", "=", documentId),
 );
 
 const putPosition = compiled(
   (
     db: Db,
-    service: string,
-    documentId: number,
-    epoch: string,
-    seq: number,
-    ackedSeq: number,
-    refused: string | null,
+    {
+      service,
+      documentId,
+      epoch,
+      seq,
+      ackedSeq,
+      refused,
+    }: {
+      readonly service: string;
+      readonly documentId: number;
+      readonly epoch: string;
+      readonly seq: number;
+      readonly ackedSeq: number;
+      readonly refused: string | null;
+    },
   ) =>
     db
       .insertInto("sync_positions")
@@ -174,8 +198,7 @@ export async function forgetPositions(db: Db, documentId: number): Promise<void>
 export async function hasEverAnswered(
   db: Kysely<DaemonTables>,
   service: string,
-  account: string,
-  name: string,
+  { account, name }: { readonly account: string; readonly name: string },
 ): Promise<boolean> {
   const row = await db
     .selectFrom("sync_positions")

@@ -73,14 +73,14 @@ export async function setTokenPlace(
  * such document in a home. Undefined for a project that the home has none of.
  */
 export async function findBinding(db: Db, project: ProjectId): Promise<AccountId | undefined> {
-  const [row] = await findOwner(db, project);
+  const [row] = await findOwner(db, { project });
   return row?.owner as AccountId | undefined;
 }
 
 /** As the index `documents_bound_once` has it, which is used for nothing else. */
 const IS_PROJECT = sql<boolean>`name >= 'proj_' and name < 'proj\`'`;
 
-const findOwner = compiled((db: Db, project: string) =>
+const findOwner = compiled((db: Db, { project }: { readonly project: string }) =>
   db.selectFrom("documents").select("owner").where("name", "=", project).where(IS_PROJECT),
 );
 

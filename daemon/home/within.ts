@@ -7,8 +7,7 @@ import type { World } from "../../shared/world.ts";
 export async function within(
   world: World,
   limitMs: number,
-  work: Promise<unknown>,
-  signal?: AbortSignal,
+  { work, signal }: { readonly work: Promise<unknown>; readonly signal?: AbortSignal | undefined },
 ): Promise<boolean> {
   const late = Promise.withResolvers<false>();
   const giveUp = () => late.resolve(false);

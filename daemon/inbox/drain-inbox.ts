@@ -46,7 +46,7 @@ export async function applyInbox(
 ): Promise<Drained> {
   const writes = await readWholeInbox(context.db);
   const made = new Map<string, EntryId[]>();
-  for (const write of writes) await applyWrite(context, write, usual, made);
+  for (const write of writes) await applyWrite(context, write, { usual, made });
   if (writes.length > 0) await context.db.deleteFrom("inbox").execute();
   const isAllowed = await takeAllowed(context);
   const allows = writes.some((write) => write.kind === "memory" && write.allowSecret);
@@ -64,14 +64,13 @@ async function addressOf(db: Db, { document, account }: InboxWrite, usual: Accou
 async function applyWrite(
   context: WriteContext<DaemonTables>,
   write: InboxWrite,
-  usual: AccountId,
-  made: Map<string, EntryId[]>,
+  { usual, made }: { readonly usual: AccountId; readonly made: Map<string, EntryId[]> },
 ): Promise<void> {
   const open = await context.open(await addressOf(context.db, write, usual));
   const { document } = open;
   switch (write.kind) {
     case "memory":
-      await applyMemory(context, open, write, made);
+      await applyMemory(context, open, { write, made });
       break;
     case "losers":
       document.deleteEntry("memories", write.key, write.seen);
@@ -89,8 +88,7 @@ async function applyWrite(
 async function applyMemory(
   { db }: WriteContext<DaemonTables>,
   open: OpenDocument,
-  write: MemoryWrite,
-  made: Map<string, EntryId[]>,
+  { write, made }: { readonly write: MemoryWrite; readonly made: Map<string, EntryId[]> },
 ): Promise<void> {
   const { document } = open;
   const { key, value, writtenAt } = write;
@@ -100,7 +98,7 @@ async function applyMemory(
   const present = document.memories.get(key).map((entry) => String(entry.value));
   if (value !== undefined) {
     if (write.allowSecret) await allowSecretsOf(db, { kind: "memory", key, value }, writtenAt);
-    const why = await whyMemoryHeld(db, open, { key, value }, present);
+    const why = await whyMemoryHeld(db, open, { memory: { key, value }, present });
     if (why) {
       await putHeld(db, { ...held, value, seen, writtenAt, ...why });
       return;
@@ -108,7 +106,7 @@ async function applyMemory(
   }
   await dropHeld(db, held);
   if (value === undefined) document.deleteEntry("memories", key, seen);
-  else document.setEntry("memories", key, value, { now: writtenAt, seen });
+  else document.setEntry("memories", key, { value, now: writtenAt, seen });
   const own = document.memories.get(key).filter(({ id }) => {
     return id.client === document.ydoc.clientID;
   });
@@ -124,7 +122,7 @@ async function applyText(
   write: TextWrite,
 ): Promise<void> {
   const { value, base, writtenAt } = write;
-  const why = await whyHeld(db, open, value, [open.document.content()]);
+  const why = await whyHeld(db, open, { text: value, present: [open.document.content()] });
   if (why) {
     const place = { kind: "text", ...placeOf(open), key: "" } as const;
     await putHeld(db, { ...place, value, base, seen: [], writtenAt, ...why });

@@ -22,8 +22,10 @@ export interface FormerLink {
 export async function keepFormerLink(
   db: Db,
   link: Link,
-  { place, evidence, derivedId, rootCommit }: KnownPlace,
-  now: number,
+  {
+    knownPlace: { place, evidence, derivedId, rootCommit },
+    now,
+  }: { readonly knownPlace: KnownPlace; readonly now: number },
 ): Promise<void> {
   const { device, inode, bornAt } = place;
   await db

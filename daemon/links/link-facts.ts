@@ -23,9 +23,11 @@ export interface FolderFacts extends Omit<LinkFacts, "asked"> {
 export async function readLinkFacts(
   db: Db,
   git: Git,
-  dir: string,
-  found: ProjectIdentity,
-  former: Link | undefined,
+  {
+    dir,
+    found,
+    former,
+  }: { readonly dir: string; readonly found: ProjectIdentity; readonly former: Link | undefined },
 ): Promise<FolderFacts> {
   const known = former && (await findKnownPlace(db, dir));
   const identity = identityAmong(found, [former?.projectId, known?.derivedId]);
@@ -77,8 +79,10 @@ export async function turnToFile(db: Db, dir: string, name: FollowedName): Promi
 export async function keepPlace(
   db: Db,
   { dir, place, replaced, known, rootCommit: found }: FolderFacts,
-  { evidence, derivedId }: ChosenProject,
-  change: PlaceChange | undefined,
+  {
+    chosenProject: { evidence, derivedId },
+    change,
+  }: { readonly chosenProject: ChosenProject; readonly change: PlaceChange | undefined },
 ): Promise<void> {
   if (!place) return;
   // Of another folder's file it is not known what it was made from.

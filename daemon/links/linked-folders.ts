@@ -229,7 +229,7 @@ export class LinkedFolders {
     if (this.#former.has(dir)) return joinsFormer(formerId);
     const { remotes, store } = this.#options;
     const service = serviceNameOf(remotes.remoteOf(account));
-    const isNew = !(await hasEverAnswered(store.reader, service, account, projectId));
+    const isNew = !(await hasEverAnswered(store.reader, service, { account, name: projectId }));
     if (!isNew && !this.#unasked.has(dir)) return undefined;
     const has = await this.#hasProject(account, formerId);
     if (has === undefined) this.#unasked.add(dir);
@@ -253,7 +253,7 @@ export class LinkedFolders {
 
   async #readFacts({ dir, identity }: IdentifiedFolder, former: Link | undefined) {
     const { store, git } = this.#options;
-    return await readLinkFacts(store.reader, git, dir, identity, former);
+    return await readLinkFacts(store.reader, git, { dir, found: identity, former });
   }
 
   async #linkBy(facts: FolderFacts, options: LinkOptions): Promise<BoundLink> {
@@ -279,16 +279,23 @@ export class LinkedFolders {
       store.write(async (context) => {
         const bound = await bindProject(context, book, binding);
         if (isLeft && former && known) {
-          await keepFormerLink(context.db, former, known, context.now);
+          await keepFormerLink(context.db, former, { knownPlace: known, now: context.now });
         }
         await putLink(context.db, link, context.now);
         if (options.anew) {
           const open = await context.find(projectDocument(bound, projectId));
           begun = open !== undefined && beginAnew(open.document);
         }
-        await moveToProject(context, bound, former, link, chosen.bringsMemories);
+        await moveToProject(context, bound, {
+          former,
+          link,
+          bringsMemories: chosen.bringsMemories,
+        });
         if (isOutsideGit) await forgetGit(context.db, dir);
-        await keepPlace(context.db, facts, chosen, stillToSay(facts, options, context.now));
+        await keepPlace(context.db, facts, {
+          chosenProject: chosen,
+          change: stillToSay(facts, options, context.now),
+        });
         if (options.file) await turnToFile(context.db, dir, options.file);
         return bound;
       });
@@ -343,7 +350,7 @@ export class LinkedFolders {
   /** Brings links to where their folders are, as far as one path shows that. False: they were. */
   async #settle(dir: string, { isNamed = false } = {}): Promise<boolean> {
     const { store, git, log } = this.#options;
-    const found = await planPlace(store.reader, git, this.#links, dir);
+    const found = await planPlace(store.reader, git, { links: this.#links, dir });
     // What a named folder is linked to is decided by whoever names it.
     const plan = isNamed ? { ...found, replacement: undefined } : found;
     const paths = pathsIn(plan, dir);

@@ -52,7 +52,7 @@ async function moveLink(db: Db, from: string, to: string): Promise<void> {
 
 /** The link's folder is nowhere to be seen, and its path is another's. */
 async function leave({ db, now }: Context, { link, known }: PlacedLink): Promise<void> {
-  await keepFormerLink(db, link, known, now);
+  await keepFormerLink(db, link, { knownPlace: known, now });
   await keepHeldSave(db, link.dir);
   await forgetFollowed(db, link.dir);
   await forgetKnownPlace(db, link.dir);
@@ -66,7 +66,7 @@ async function leave({ db, now }: Context, { link, known }: PlacedLink): Promise
 async function replace({ db, now }: Context, replacement: Replacement): Promise<void> {
   const { link, known, place, movedTo, isSameFile } = replacement;
   const { dir } = link;
-  if (movedTo === undefined) await keepFormerLink(db, link, known, now);
+  if (movedTo === undefined) await keepFormerLink(db, link, { knownPlace: known, now });
   if (!isSameFile) {
     await keepHeldSave(db, dir);
     await forgetFollowed(db, dir);

@@ -62,8 +62,7 @@ const NOTHING: PlacePlan = {
 export async function planPlace(
   db: Db,
   git: Git,
-  links: readonly Link[],
-  dir: string,
+  { links, dir }: { readonly links: readonly Link[]; readonly dir: string },
 ): Promise<PlacePlan> {
   const here = await readPlace(dir);
   if (here.kind === "unknown") return NOTHING;
@@ -72,7 +71,7 @@ export async function planPlace(
   if (place && present && isSamePlace(present.known.place, place)) return NOTHING;
   // What an older version linked is taken for what is there now.
   if (!present && links.some((link) => link.dir === dir)) return NOTHING;
-  const owner = place && (await findOwner(db, links, dir, place));
+  const owner = place && (await findOwner(db, links, { dir, place }));
   const movedTo = present && (await findElsewhere(db, links, present));
   const isSwapped = owner !== undefined && owner.link.dir === movedTo;
   const isUnsure = place?.bornAt === "";
@@ -90,7 +89,7 @@ export async function planPlace(
     ...(present && movedTo === undefined && isTaken ? [present] : []),
   ];
   if (!place || !present || isTaken) return { ...NOTHING, moves, leaving, restored };
-  const match = await matchProject(db, git, present, place);
+  const match = await matchProject(db, git, { placedLink: present, place });
   const replacement = match && { ...present, place, movedTo, isSameFile: match === "same-file" };
   return { ...NOTHING, moves, leaving, replacement };
 }
@@ -134,7 +133,7 @@ async function findLinkOf(db: Db, links: readonly Link[], dir: string): Promise<
   if (found.kind !== "folder") return undefined;
   for (const at of await findPlaceDirs(db, found.place)) {
     const link = links.find((each) => each.dir === at);
-    if (link && (await isKnownBy(db, dir, at, found.place))) return link;
+    if (link && (await isKnownBy(db, dir, { at, place: found.place }))) return link;
   }
   return (await findFormerLink(db, found.place))?.link;
 }
@@ -179,12 +178,11 @@ async function findPlaced(
 async function findOwner(
   db: Db,
   links: readonly Link[],
-  dir: string,
-  place: FolderPlace,
+  { dir, place }: { readonly dir: string; readonly place: FolderPlace },
 ): Promise<PlacedLink | undefined> {
   for (const at of await findPlaceDirs(db, place)) {
     const owner = at === dir ? undefined : await findPlaced(db, links, at);
-    if (!owner || !(await isKnownBy(db, dir, at, place))) continue;
+    if (!owner || !(await isKnownBy(db, dir, { at, place }))) continue;
     const there = await readPlace(at);
     if (there.kind === "unknown") continue;
     if (there.kind === "folder" && isSamePlace(there.place, place)) continue;
@@ -197,7 +195,11 @@ async function findOwner(
  * Whether a folder that has the inode of one that was linked at another path is that one. Without a
  * time of birth the inode may be a deleted folder's: there the file has to be the same to the byte.
  */
-async function isKnownBy(db: Db, dir: string, at: string, place: FolderPlace): Promise<boolean> {
+async function isKnownBy(
+  db: Db,
+  dir: string,
+  { at, place }: { readonly at: string; readonly place: FolderPlace },
+): Promise<boolean> {
   return place.bornAt !== "" || (await hasFileOf(db, dir, at));
 }
 
@@ -216,8 +218,13 @@ async function hasFileOf(db: Db, dir: string, at: string): Promise<boolean> {
 async function matchProject(
   db: Db,
   git: Git,
-  { link: { dir }, known }: PlacedLink,
-  place: FolderPlace,
+  {
+    placedLink: {
+      link: { dir },
+      known,
+    },
+    place,
+  }: { readonly placedLink: PlacedLink; readonly place: FolderPlace },
 ): Promise<"same" | "same-file" | undefined> {
   const isSameFile = await hasFileOf(db, dir, dir);
   const identity = identityAmong(await identifyProject(git, dir), [known.derivedId]);

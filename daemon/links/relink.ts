@@ -16,15 +16,17 @@ import type { DaemonTables } from "../home/tables.ts";
 export async function moveToProject(
   context: WriteContext<DaemonTables>,
   account: string,
-  former: Link | undefined,
-  link: Link,
-  bringsMemories: boolean,
+  {
+    former,
+    link,
+    bringsMemories,
+  }: { readonly former: Link | undefined; readonly link: Link; readonly bringsMemories: boolean },
 ): Promise<void> {
   if (!former || former.projectId === link.projectId) return;
   await forgetFollowed(context.db, link.dir);
   if (!bringsMemories) return;
   if ((await findBinding(context.db, former.projectId)) !== account) return;
-  await moveHeld(context.db, account, former.projectId, link.projectId);
+  await moveHeld(context.db, account, { from: former.projectId, to: link.projectId });
   const from = await context.find(projectDocument(account, former.projectId));
   if (!from) return;
   const to = await context.open(projectDocument(account, link.projectId));
@@ -32,7 +34,10 @@ export async function moveToProject(
     for (const key of from.document.memories.keys()) {
       const [winner] = from.document.memories.get(key);
       if (!winner || to.document.memories.get(key).length > 0) continue;
-      to.document.setEntry("memories", key, winner.value, { now: winner.updated_at });
+      to.document.setEntry("memories", key, {
+        value: winner.value,
+        now: winner.updated_at,
+      });
     }
   });
 }
@@ -41,8 +46,7 @@ export async function moveToProject(
 async function moveHeld(
   db: Kysely<DaemonTables>,
   account: string,
-  from: string,
-  to: string,
+  { from, to }: { readonly from: string; readonly to: string },
 ): Promise<void> {
   for (const item of await listHeld(db, { account, document: from })) {
     const moved = { ...item, document: to };

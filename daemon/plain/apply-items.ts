@@ -28,10 +28,17 @@ const NOT_SHOWN: ReadItems = { items: new Map<string, TheirItem>(), complete: fa
 export function takeItems(
   document: ReplicaDocument,
   kind: ItemKind,
-  known: Known,
-  shown: ReadItems = NOT_SHOWN,
-  putBack: boolean,
-  now: number,
+  {
+    known,
+    shown = NOT_SHOWN,
+    putBack,
+    now,
+  }: {
+    readonly known: Known;
+    readonly shown?: ReadItems | undefined;
+    readonly putBack: boolean;
+    readonly now: number;
+  },
 ): MergedItems {
   const isSent = sentIndex(known.sent);
   const base = withSent(known[kind], shown.items, (key, value) => {
@@ -49,7 +56,7 @@ export function takeItems(
   document.change("local", () => {
     for (const key of merged.drop) document.deleteEntry(kind, key);
     for (const { key, value } of merged.take) {
-      takeValue(document, kind, key, value, base.get(key)?.value, now);
+      takeValue(document, kind, { key, value, agreed: base.get(key)?.value, now });
     }
   });
   return merged;
@@ -73,10 +80,17 @@ export function itemsOf(document: ReplicaDocument, kind: ItemKind): Map<string, 
 function takeValue(
   document: ReplicaDocument,
   kind: ItemKind,
-  key: string,
-  value: JsonValue,
-  agreed: JsonValue | undefined,
-  now: number,
+  {
+    key,
+    value,
+    agreed,
+    now,
+  }: {
+    readonly key: string;
+    readonly value: JsonValue;
+    readonly agreed: JsonValue | undefined;
+    readonly now: number;
+  },
 ): void {
   const index = kind === "memories" ? document.memories : document.metadata;
   const present = index.get(key);
@@ -86,5 +100,5 @@ function takeValue(
     );
   });
   const latest = Math.max(now, ...present.map(({ updated_at: at }) => at + 1));
-  document.setEntry(kind, key, value, { now: latest, seen: seen.map(({ id }) => id) });
+  document.setEntry(kind, key, { value, now: latest, seen: seen.map(({ id }) => id) });
 }

@@ -25,7 +25,8 @@ export async function deleteMemories(
   const part = removals.slice(0, DELETIONS_MAX);
   if (part.length === 0) return DONE;
   await writeKept(store, address, async (db, documentId) => {
-    for (const { key, id } of part) if (id !== null) await journalDelete(db, documentId, key, id);
+    for (const { key, id } of part)
+      if (id !== null) await journalDelete(db, documentId, { key, memoryId: id });
   });
   for (const [at, { key, id }] of part.entries()) {
     if (id === null) continue;

@@ -54,22 +54,32 @@ interface Side {
 export async function rememberReading(
   context: Context,
   { service, taken }: Side,
-  open: OpenDocument,
-  from: number,
-  known: PlainState,
-  { lost, ...state }: TakenReading,
+  {
+    open,
+    from,
+    known,
+    takenReading: { lost, ...state },
+  }: {
+    readonly open: OpenDocument;
+    readonly from: number;
+    readonly known: PlainState;
+    readonly takenReading: TakenReading;
+  },
 ): Promise<void> {
   const { db, now } = context;
   await context.flush(open);
   for (let seq = from + 1; seq <= open.head.seq; seq++) taken.add(rowName(open.id, seq));
   const isRecent = known.lostAt !== null && now - known.lostAt < LOSS_TOLD_MS;
   const lostAt = lost ? now : isRecent ? known.lostAt : null;
-  await writePlainState(db, open.id, known, { ...state, lostAt, missing: false });
+  await writePlainState(db, open.id, { known, next: { ...state, lostAt, missing: false } });
   const position = await readPosition(db, service.name, open.id);
   const ackedSeq = open.head.seq;
   if (isPlain(position) && position.ackedSeq === ackedSeq) return;
   const remote = PLAIN_POSITION;
-  await writePosition(db, service.name, open.id, { remote, ackedSeq, refused: undefined });
+  await writePosition(db, service.name, {
+    documentId: open.id,
+    position: { remote, ackedSeq, refused: undefined },
+  });
 }
 
 /**
@@ -89,7 +99,7 @@ export async function noteMissing(
   if (outstanding === 0 && known.text.agreed === null) return true;
   const waiting = Math.max(outstanding, 1);
   const next = { ...known, missing: true, outstanding: waiting };
-  await writePlainState(context.db, open.id, known, next);
+  await writePlainState(context.db, open.id, { known, next });
   return true;
 }
 

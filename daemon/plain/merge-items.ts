@@ -86,7 +86,7 @@ export function mergeItems(sides: ItemSides): MergedItems {
     const there = shown ? { ...shown, seen: true } : isKept ? known : undefined;
     if (there) agreed.set(key, there);
     const forgotten = there === undefined && (lost || putBack);
-    decide(merged, key, forgotten ? undefined : known?.value, mine.get(key), there);
+    decide(merged, key, { base: forgotten ? undefined : known?.value, mine: mine.get(key), there });
   }
   return { ...merged, base: agreed, lost };
 }
@@ -105,9 +105,15 @@ type Lists = {
 function decide(
   { take, drop, send, remove }: Lists,
   key: string,
-  base: JsonValue | undefined,
-  mine: JsonValue | undefined,
-  there: AgreedItem | undefined,
+  {
+    base,
+    mine,
+    there,
+  }: {
+    readonly base: JsonValue | undefined;
+    readonly mine: JsonValue | undefined;
+    readonly there: AgreedItem | undefined;
+  },
 ): void {
   if (same(mine, there?.value)) return;
   if (same(there?.value, base)) {

@@ -41,7 +41,7 @@ export async function ownRound(options: PlainOptions): Promise<Outcome<PlainResu
   let sent = false;
   for (const name of documentsOf("own", options.user)) {
     const changes = await options.store.write((context) =>
-      takeOwn(context, options, name, reading),
+      takeOwn(context, options, { name, reading }),
     );
     const address = { owner: options.account, name };
     const created = await createMemories(options, address, changes.creations);
@@ -77,7 +77,7 @@ async function createMemory(
 ): Promise<Outcome<void>> {
   await writeKept(store, address, async (db, id) => {
     await dropCreate(db, id, key);
-    await journalCreate(db, id, key, content, replacesId);
+    await journalCreate(db, id, { key, content, replacesId });
   });
   const body = JSON.stringify({ content, layer: layerOf(address.name) });
   const outcome = await service.request("POST", "/v1/memories", body);
@@ -95,9 +95,13 @@ async function createMemory(
   // Without an id the next reading has to show which one it is.
   if (!created) return DONE;
   await writeKept(store, address, async (db, id) => {
-    await putItem(db, id, "memories", key, { value: content, ...created, seen: false });
+    await putItem(db, id, {
+      kind: "memories",
+      key,
+      item: { value: content, ...created, seen: false },
+    });
     await dropCreate(db, id, key);
-    if (replacesId !== null) await journalDelete(db, id, key, replacesId);
+    if (replacesId !== null) await journalDelete(db, id, { key, memoryId: replacesId });
   });
   if (replacesId === null) return DONE;
   return await deleteMemories({ store, service }, address, [{ key, id: replacesId }]);

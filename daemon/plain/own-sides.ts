@@ -39,7 +39,7 @@ export function keyOwnMemories(shown: readonly ReadMemory[], known: OwnKnown): O
       replaced.set(entry.memoryId, entry.key);
     }
   }
-  adopt(shown, known, keys, replaced);
+  adopt(shown, known, { keys, replaced });
   const theirs = new Map<string, TheirItem>();
   const superseded: Removal[] = [];
   for (const { id, content, createdAt } of shown) {
@@ -60,8 +60,10 @@ export function keyOwnMemories(shown: readonly ReadMemory[], known: OwnKnown): O
 function adopt(
   shown: readonly ReadMemory[],
   { journal, contacted, complete, mine, base }: OwnKnown,
-  keys: Map<string, string>,
-  replaced: Map<string, string>,
+  {
+    keys,
+    replaced,
+  }: { readonly keys: Map<string, string>; readonly replaced: Map<string, string> },
 ): void {
   const find = (content: unknown) =>
     shown.find((each) => each.content === content && !keys.has(each.id) && !replaced.has(each.id));

@@ -118,8 +118,7 @@ export const NOTHING_READ: PlainState = {
 export async function writePlainState(
   db: Db,
   documentId: number,
-  known: PlainState,
-  next: Remembered,
+  { known, next }: { readonly known: PlainState; readonly next: Remembered },
 ): Promise<void> {
   const values = documentRow(next);
   if (known === NOTHING_READ || !equalJson(documentRow(known), values)) {
@@ -129,8 +128,16 @@ export async function writePlainState(
       .onConflict((conflict) => conflict.column("document_id").doUpdateSet(values))
       .execute();
   }
-  await writeItems(db, documentId, "memories", known.memories, next.memories);
-  await writeItems(db, documentId, "metadata", known.metadata, next.metadata);
+  await writeItems(db, documentId, {
+    kind: "memories",
+    known: known.memories,
+    next: next.memories,
+  });
+  await writeItems(db, documentId, {
+    kind: "metadata",
+    known: known.metadata,
+    next: next.metadata,
+  });
 }
 
 /** Without the time it is of before there was one. */
@@ -178,15 +185,21 @@ async function readItems(db: Db, documentId: number, kind: ItemKind) {
 async function writeItems(
   db: Db,
   documentId: number,
-  kind: ItemKind,
-  known: ReadonlyMap<string, AgreedItem>,
-  next: ReadonlyMap<string, AgreedItem>,
+  {
+    kind,
+    known,
+    next,
+  }: {
+    readonly kind: ItemKind;
+    readonly known: ReadonlyMap<string, AgreedItem>;
+    readonly next: ReadonlyMap<string, AgreedItem>;
+  },
 ): Promise<void> {
   for (const [key, item] of next) {
-    if (!isSameItem(known.get(key), item)) await putItem(db, documentId, kind, key, item);
+    if (!isSameItem(known.get(key), item)) await putItem(db, documentId, { kind, key, item });
   }
   for (const key of known.keys()) {
-    if (!next.has(key)) await dropItem(db, documentId, kind, key);
+    if (!next.has(key)) await dropItem(db, documentId, { kind, key });
   }
 }
 
@@ -194,8 +207,7 @@ async function writeItems(
 export async function dropItem(
   db: Db,
   documentId: number,
-  kind: ItemKind,
-  key: string,
+  { kind, key }: { readonly kind: ItemKind; readonly key: string },
 ): Promise<void> {
   await db
     .deleteFrom("plain_items")
@@ -222,9 +234,7 @@ function itemRow({ value, id, createdAt, seen }: AgreedItem) {
 export async function putItem(
   db: Db,
   documentId: number,
-  kind: ItemKind,
-  key: string,
-  item: AgreedItem,
+  { kind, key, item }: { readonly kind: ItemKind; readonly key: string; readonly item: AgreedItem },
 ): Promise<void> {
   const values = itemRow(item);
   await db
@@ -251,9 +261,11 @@ async function readJournal(db: Db, documentId: number): Promise<JournalEntry[]> 
 export async function journalCreate(
   db: Db,
   documentId: number,
-  key: string,
-  content: string,
-  replacesId: string | null,
+  {
+    key,
+    content,
+    replacesId,
+  }: { readonly key: string; readonly content: string; readonly replacesId: string | null },
 ): Promise<void> {
   await db
     .insertInto("plain_journal")
@@ -265,8 +277,7 @@ export async function journalCreate(
 export async function journalDelete(
   db: Db,
   documentId: number,
-  key: string,
-  memoryId: string,
+  { key, memoryId }: { readonly key: string; readonly memoryId: string },
 ): Promise<void> {
   await db
     .deleteFrom("plain_journal")

@@ -61,12 +61,22 @@ export interface ShownTextCause {
 export async function takeText(
   context: Context,
   open: OpenDocument,
-  known: PlainText,
-  content: string | undefined,
-  { lost, late }: ShownTextCause,
+  {
+    known,
+    content,
+    shownTextCause: { lost, late },
+  }: {
+    readonly known: PlainText;
+    readonly content: string | undefined;
+    readonly shownTextCause: ShownTextCause;
+  },
 ): Promise<TakenText> {
   if (content === undefined) return unread(open, known);
-  const agreed = await takeContent(context, open, lost ? UNKNOWN_TEXT : known, content, late);
+  const agreed = await takeContent(context, open, {
+    known: lost ? UNKNOWN_TEXT : known,
+    content,
+    late,
+  });
   const { document } = open;
   const send = document.content() === content ? undefined : document.content();
   const pushed = send === undefined ? null : captureVersion(open);
@@ -98,9 +108,11 @@ type Held = Pick<PlainText, "agreed" | "before">;
 async function takeContent(
   context: Context,
   open: OpenDocument,
-  known: PlainText,
-  content: string,
-  late: boolean,
+  {
+    known,
+    content,
+    late,
+  }: { readonly known: PlainText; readonly content: string; readonly late: boolean },
 ): Promise<Held> {
   const { agreed, pushed, before } = known;
   if (pushed !== null && contentOf(pushed) === content) {
@@ -116,7 +128,7 @@ async function takeContent(
     return { agreed: { base: first.base, form: first.form }, before: null };
   }
   const from = theirBase({ ...known, agreed }, content, context.now);
-  const { base, form } = await takeSave(context, open, { ...from, hash: "" }, file);
+  const { base, form } = await takeSave(context, open, { base: { ...from, hash: "" }, file });
   if (from === before) await tellKept(context, open, changeOf(before, agreed).brought);
   return { agreed: { base, form }, before: null };
 }
@@ -133,7 +145,7 @@ async function tellKept(
     { text, machine: open.writer.machine },
     { text: "", machine: undefined, at: context.now },
   ] as const;
-  await record(context, open, [{ kind: "unseen", versions }]);
+  await record(context, open, { conflicts: [{ kind: "unseen", versions }] });
 }
 
 /**

@@ -36,14 +36,14 @@ export async function projectRound(
   if (read.kind !== "answered") return read;
   const reading = read.value;
   const { items, removals, doubted } = await store.write((context) =>
-    takeProject(context, options, project, reading),
+    takeProject(context, options, { project, reading }),
   );
   const path = `/api/projects/${project}/sync`;
   const { sent, failure } = await sendItems(items, async (body) => {
     if (await isElsewhere(options, project)) return BOUND_ANEW;
     return await service.request("POST", path, JSON.stringify(body));
   });
-  await rememberSent(options, project, reading, sent);
+  await rememberSent(options, project, { reading, sentItems: sent });
   if (failure === BOUND_ANEW) return { kind: "answered", value: NOTHING_SENT };
   if (failure) return failure;
   const address = projectDocument(options.account, project);
@@ -91,22 +91,29 @@ async function readOrCreate(
 async function rememberSent(
   options: PlainOptions,
   project: ProjectId,
-  reading: ProjectReading,
-  { taken, refused }: SentItems,
+  {
+    reading,
+    sentItems: { taken, refused },
+  }: { readonly reading: ProjectReading; readonly sentItems: SentItems },
 ): Promise<void> {
   if (taken.length + refused.length === 0) return;
   await writeKept(options.store, projectDocument(options.account, project), async (db, id) => {
     for (const each of refused) await putRefused(db, id, each);
     for (const { kind, key, value } of taken) {
       if (kind === "text" || reading[kind] !== undefined) continue;
-      if (value === null) await dropItem(db, id, kind, key);
-      else await putItem(db, id, kind, key, { value, id: null, createdAt: null, seen: false });
+      if (value === null) await dropItem(db, id, { kind, key });
+      else
+        await putItem(db, id, {
+          kind,
+          key,
+          item: { value, id: null, createdAt: null, seen: false },
+        });
     }
     const known = await readPlain(db, id);
     if (!known) return;
     const isTextTaken = taken.some(({ kind }) => kind === "text") && reading.text === undefined;
     const text = isTextTaken ? takenUnread(known.text) : known.text;
     const sent = withAnswered(known.sent, [...taken, ...refused]);
-    await writePlainState(db, id, known, { ...known, text, sent });
+    await writePlainState(db, id, { known, next: { ...known, text, sent } });
   });
 }

@@ -43,8 +43,7 @@ interface Wanted {
 export async function keepRefused(
   db: Db,
   documentId: number,
-  refused: readonly RefusedItem[],
-  wanted: Wanted,
+  { refused, wanted }: { readonly refused: readonly RefusedItem[]; readonly wanted: Wanted },
 ): Promise<Wanted> {
   const { untakable = [] } = wanted;
   const known = new Map(refused.map((each) => [itemName(each.kind, each.key), each]));

@@ -20,8 +20,7 @@ export function sentIndex(sent: readonly SentValue[]): (name: string, value: Jso
 export function sentWith(
   former: readonly SentValue[],
   items: readonly SendItem[],
-  now: number,
-  isShown: (sent: SentValue) => boolean,
+  { now, isShown }: { readonly now: number; readonly isShown: (sent: SentValue) => boolean },
 ): readonly SentValue[] {
   const late = new Map<string, SentValue>();
   for (const each of former) {

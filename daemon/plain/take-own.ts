@@ -37,8 +37,7 @@ export interface OwnChanges {
 export async function takeOwn(
   context: Context,
   options: PlainOptions,
-  name: string,
-  reading: OwnReading,
+  { name, reading }: { readonly name: string; readonly reading: OwnReading },
 ): Promise<OwnChanges> {
   const { db, now } = context;
   const open = await context.open({ owner: options.account, name });
@@ -62,22 +61,33 @@ export async function takeOwn(
   const memories = reading.complete ? withoutDeleted(known.memories, settled) : known.memories;
   // Here an id is all that a memory is, and deletes no other: what vanished was deleted by others.
   const read = { items: theirs, complete: reading.complete };
-  const merged = takeItems(document, "memories", { ...known, memories, sent }, read, false, now);
+  const merged = takeItems(document, "memories", {
+    known: { ...known, memories, sent },
+    shown: read,
+    putBack: false,
+    now,
+  });
   await dropJournal(db, settled);
-  for (const { key, id } of superseded) if (id !== null) await journalDelete(db, open.id, key, id);
+  for (const { key, id } of superseded)
+    if (id !== null) await journalDelete(db, open.id, { key, memoryId: id });
   const wanted = {
     items: merged.send.map((each) => ({ kind: "memories", ...each }) as const),
     removals: [...merged.remove, ...superseded],
   };
-  const { items, removals } = await keepRefused(db, open.id, known.refused, wanted);
-  await rememberReading(context, options, open, from, known, {
-    text: UNKNOWN_TEXT,
-    memories: merged.base,
-    metadata: new Map(),
-    sent: [],
-    lost: merged.lost,
-    blankSince: null,
-    outstanding: wanted.items.length + wanted.removals.length,
+  const { items, removals } = await keepRefused(db, open.id, { refused: known.refused, wanted });
+  await rememberReading(context, options, {
+    open,
+    from,
+    known,
+    takenReading: {
+      text: UNKNOWN_TEXT,
+      memories: merged.base,
+      metadata: new Map(),
+      sent: [],
+      lost: merged.lost,
+      blankSince: null,
+      outstanding: wanted.items.length + wanted.removals.length,
+    },
   });
   const creations = items.map(({ key, value }) => ({
     key,

@@ -41,8 +41,7 @@ const BLANK_MS_MIN = 10_000;
 export async function takeProject(
   context: Context,
   options: PlainOptions,
-  project: ProjectId,
-  reading: ProjectReading,
+  { project, reading }: { readonly project: ProjectId; readonly reading: ProjectReading },
 ): Promise<ProjectChanges> {
   const open = await openBound(context, options, project);
   if (!open) return { items: [], removals: [], doubted: false };
@@ -55,21 +54,35 @@ export async function takeProject(
   if (blankSince !== null && Math.abs(context.now - blankSince) < BLANK_MS_MIN) {
     const outstanding = Math.max(known.outstanding, 1);
     const doubt = { ...known, blankSince, outstanding, lost: false };
-    await rememberReading(context, options, open, from, stored, doubt);
+    await rememberReading(context, options, { open, from, known: stored, takenReading: doubt });
     return { items: [], removals: [], doubted: true };
   }
   const putBack = wiped || hasDeleted(known, reading.memories);
   const { document } = open;
   const { now } = context;
-  const memories = takeItems(document, "memories", known, reading.memories, putBack, now);
+  const memories = takeItems(document, "memories", {
+    known,
+    shown: reading.memories,
+    putBack,
+    now,
+  });
   const lost = wiped || memories.lost;
-  const metadata = takeItems(document, "metadata", known, reading.metadata, lost, now);
+  const metadata = takeItems(document, "metadata", {
+    known,
+    shown: reading.metadata,
+    putBack: lost,
+    now,
+  });
   const isUntakable = reading.untakable.some(({ kind }) => kind === "text");
   const text = isUntakable
     ? leaveText(open, known.text)
-    : await takeText(context, open, known.text, reading.text, {
-        lost,
-        late: isLate(known, reading),
+    : await takeText(context, open, {
+        known: known.text,
+        content: reading.text,
+        shownTextCause: {
+          lost,
+          late: isLate(known, reading),
+        },
       });
   const wanted = {
     items: [
@@ -81,16 +94,21 @@ export async function takeProject(
     removals: memories.remove,
     untakable: reading.untakable,
   };
-  const changes = await keepRefused(context.db, open.id, known.refused, wanted);
+  const changes = await keepRefused(context.db, open.id, { refused: known.refused, wanted });
   await settleJournal(context, known, wanted.removals);
-  await rememberReading(context, options, open, from, stored, {
-    text: text.state,
-    memories: memories.base,
-    metadata: metadata.base,
-    sent: sentWith(known.sent, changes.items, now, (sent) => isShown(sent, reading)),
-    lost: lost || metadata.lost || (stored.missing && lacksAny(stored, reading)),
-    blankSince: null,
-    outstanding: wanted.items.length + wanted.removals.length,
+  await rememberReading(context, options, {
+    open,
+    from,
+    known: stored,
+    takenReading: {
+      text: text.state,
+      memories: memories.base,
+      metadata: metadata.base,
+      sent: sentWith(known.sent, changes.items, { now, isShown: (sent) => isShown(sent, reading) }),
+      lost: lost || metadata.lost || (stored.missing && lacksAny(stored, reading)),
+      blankSince: null,
+      outstanding: wanted.items.length + wanted.removals.length,
+    },
   });
   return { ...changes, doubted: false };
 }

@@ -80,14 +80,18 @@ export function parsePortableHome(value: unknown): PortableHome {
   const details: ErrorDetail[] = [];
   const body = tryWith(HomeBody, value, details);
   if (body === undefined) throw invalid(details);
-  refuseDoubles(body.projects, ({ id }) => id, "/projects", "id", details);
+  refuseDoubles(body.projects, ({ id }) => id, { path: "/projects", field: "id", details });
   refuseDoubleKeys(body.user.memories, "/user", details);
   refuseDoubleKeys(body.global.memories, "/global", details);
   const projects = body.projects.map((project, at) => {
     const path = `/projects/${at}`;
     refuseDoubleKeys(project.memories, path, details);
     const conflicts = project.text_conflicts ?? [];
-    refuseDoubles(conflicts, ({ id }) => id, `${path}/text_conflicts`, "id", details);
+    refuseDoubles(conflicts, ({ id }) => id, {
+      path: `${path}/text_conflicts`,
+      field: "id",
+      details,
+    });
     return { ...project, metadata: metadataOf(project.metadata, `${path}/metadata`, details) };
   });
   if (details.length > 0) throw invalid(details);
@@ -107,7 +111,7 @@ function refuseOtherFormat(value: unknown): void {
 }
 
 function refuseDoubleKeys(memories: Static<typeof Memories>, path: string, details: ErrorDetail[]) {
-  refuseDoubles(memories, ({ key }) => key, `${path}/memories`, "key", details);
+  refuseDoubles(memories, ({ key }) => key, { path: `${path}/memories`, field: "key", details });
 }
 
 function metadataOf(value: object, path: string, details: ErrorDetail[]): JsonObject {

@@ -52,8 +52,10 @@ export type OnImported = (done: number, total: number) => void;
 export async function importHome(
   store: ReplicaStore<DaemonTables>,
   home: PortableHome,
-  own: AccountId,
-  onImported: OnImported = () => {},
+  {
+    own,
+    onImported = () => {},
+  }: { readonly own: AccountId; readonly onImported?: OnImported | undefined },
 ): Promise<ImportResult> {
   const layers = [...home.projects, home.user, home.global];
   const total = layers.reduce((sum, { memories }) => sum + memories.length, 0);
@@ -64,7 +66,10 @@ export async function importHome(
     let result: ImportResult = { ...NO_MEMORIES, projects: home.projects.length, texts: 0 };
     const take = async (address: DocumentAddress, part: PortableHome["user"]) => {
       const open = await context.open(address);
-      result = added(result, await importMemories(context, open, part.memories, onMemory));
+      result = added(
+        result,
+        await importMemories(context, open, { memories: part.memories, onMemory }),
+      );
       return open;
     };
     for (const project of home.projects) {
@@ -74,7 +79,10 @@ export async function importHome(
       // What a person brings back by name is wanted, whatever became of the project.
       if (project.memories.length > 0 || project.claude_md_content !== "") beginAnew(open.document);
       const texts = result.texts + (await importText(context, open, project));
-      await importMetadata(context, open, project, linked.has(project.id));
+      await importMetadata(context, open, {
+        portableProject: project,
+        isLinked: linked.has(project.id),
+      });
       result = { ...result, texts };
       await context.flush(open);
     }
@@ -104,7 +112,7 @@ async function importText(
   const base = open.document.content();
   const shown = await findShownText(db, placeOf(open));
   if (value === "" || value === (shown?.value ?? base)) return 0;
-  const why = await whyHeld(db, open, value, [base]);
+  const why = await whyHeld(db, open, { text: value, present: [base] });
   if (why) {
     const place = { ...placeOf(open), kind: "text", key: "" } as const;
     await putHeld(db, { ...place, value, base, seen: [], writtenAt: now, ...why });
@@ -118,8 +126,10 @@ async function importText(
 async function importMetadata(
   context: Context,
   open: OpenDocument,
-  { name, metadata, text_conflicts = [] }: PortableProject,
-  isLinked: boolean,
+  {
+    portableProject: { name, metadata, text_conflicts = [] },
+    isLinked,
+  }: { readonly portableProject: PortableProject; readonly isLinked: boolean },
 ): Promise<void> {
   const { document } = open;
   const { db, now } = context;
@@ -130,9 +140,9 @@ async function importMetadata(
     const entries = document.metadata.get(key);
     const text = JSON.stringify(value);
     const present = entries.map((entry) => JSON.stringify(entry.value));
-    const why = await whyMetadataHeld(db, open, { key, value }, present);
+    const why = await whyMetadataHeld(db, open, { key, value, present });
     if (!why) {
-      document.setEntry("metadata", key, value, { now });
+      document.setEntry("metadata", key, { value, now });
       continue;
     }
     const place = { ...placeOf(open), kind: "metadata", key } as const;
@@ -143,7 +153,7 @@ async function importMetadata(
   for (const conflict of text_conflicts) {
     const key = TEXT_CONFLICT_PREFIX + conflict.id;
     if (document.metadata.get(key).length > 0) continue;
-    document.setEntry("metadata", key, storedConflict(conflict), { now });
+    document.setEntry("metadata", key, { value: storedConflict(conflict), now });
   }
 }
 

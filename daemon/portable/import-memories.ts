@@ -48,22 +48,24 @@ interface Plan {
 export async function importMemories(
   context: Context,
   open: OpenDocument,
-  memories: readonly PortableMemory[],
-  onMemory: () => void,
+  {
+    memories,
+    onMemory,
+  }: { readonly memories: readonly PortableMemory[]; readonly onMemory: () => void },
 ): Promise<MemoryCounts> {
   const plan: Plan = { losers: [], values: [], counts: NO_MEMORIES };
   for (const memory of memories) {
-    await planOne(context, open, memory, plan);
+    await planOne(context, open, { memory, plan });
     onMemory();
   }
   const { document } = open;
   // Each by itself: within one change a key may be written once.
   for (const { key, value, ...options } of plan.losers) {
-    document.setEntry("memories", key, value, options);
+    document.setEntry("memories", key, { value, ...options });
   }
   document.change("local", () => {
     for (const { key, value, ...options } of plan.values) {
-      document.setEntry("memories", key, value, options);
+      document.setEntry("memories", key, { value, ...options });
     }
   });
   return plan.counts;
@@ -72,8 +74,7 @@ export async function importMemories(
 async function planOne(
   context: Context,
   open: OpenDocument,
-  memory: PortableMemory,
-  plan: Plan,
+  { memory, plan }: { readonly memory: PortableMemory; readonly plan: Plan },
 ): Promise<void> {
   const { db, now } = context;
   const { key, value } = memory;
@@ -83,13 +84,13 @@ async function planOne(
   const present = held ? held.value : entries[0]?.value;
   if (present === value) {
     count(plan, "unchanged");
-    if (!held) await planLosers(context, open, memory, plan);
+    if (!held) await planLosers(context, open, { portableMemory: memory, plan });
     return;
   }
   const seen = [...entries.map(({ id }) => id), ...(held?.seen ?? [])];
   const writtenAt = entries.length > 0 ? now : readTime(memory.updated_at);
   const stored = entries.map((entry) => String(entry.value));
-  const why = await whyMemoryHeld(db, open, memory, stored);
+  const why = await whyMemoryHeld(db, open, { memory, present: stored });
   if (why) {
     await putHeld(db, { ...place, value, seen, writtenAt, ...why });
     count(plan, "held");
@@ -98,16 +99,22 @@ async function planOne(
   if (held) await dropHeld(db, place);
   plan.values.push({ key, value, now: writtenAt, seen });
   count(plan, entries.length > 0 ? "updated" : "created");
-  await planLosers(context, open, memory, plan, writtenAt);
+  await planLosers(context, open, { portableMemory: memory, plan, newAt: writtenAt });
 }
 
 /** `newAt`: the time of the value that is to be written; undefined where it is there already. */
 async function planLosers(
   { db }: Context,
   open: OpenDocument,
-  { key, value, conflicts = [] }: PortableMemory,
-  plan: Plan,
-  newAt?: number,
+  {
+    portableMemory: { key, value, conflicts = [] },
+    plan,
+    newAt,
+  }: {
+    readonly portableMemory: PortableMemory;
+    readonly plan: Plan;
+    readonly newAt?: number | undefined;
+  },
 ): Promise<void> {
   const entries = open.document.memories.get(key);
   const stored = entries.map((entry) => String(entry.value));
@@ -117,7 +124,7 @@ async function planLosers(
   for (const loser of [...conflicts].reverse()) {
     if (known.has(loser.value)) continue;
     known.add(loser.value);
-    if (await whyMemoryHeld(db, open, { key, value: loser.value }, stored)) {
+    if (await whyMemoryHeld(db, open, { memory: { key, value: loser.value }, present: stored })) {
       count(plan, "left_out");
       continue;
     }

@@ -20,8 +20,8 @@ export const UNREAD: DamagedTable = { rows: [], whole: false };
  */
 export function readDamaged(connection: SqliteConnection, table: string): DamagedTable {
   const rows = new Map<number, DamagedRow>();
-  const whole = take(connection, table, "asc", rows);
-  if (!whole) take(connection, table, "desc", rows);
+  const whole = take(connection, table, { order: "asc", rows });
+  if (!whole) take(connection, table, { order: "desc", rows });
   const inOrder = [...rows.values()].sort((one, other) => one.rowid_ - other.rowid_);
   return { rows: inOrder, whole };
 }
@@ -29,8 +29,7 @@ export function readDamaged(connection: SqliteConnection, table: string): Damage
 function take(
   connection: SqliteConnection,
   table: string,
-  order: "asc" | "desc",
-  rows: Map<number, DamagedRow>,
+  { order, rows }: { readonly order: "asc" | "desc"; readonly rows: Map<number, DamagedRow> },
 ): boolean {
   try {
     const sql = `select rowid as rowid_, * from ${table} not indexed order by rowid ${order}`;

@@ -54,9 +54,9 @@ async function rebuildReplica(home: Home, reason: string, world: World): Promise
   const workshop = emptyWorkshop(home.database, "rebuilding");
   const readable = emptyWorkshop(home.database, "reading");
   copyReadable(home.database, readable);
-  const salvaged = await salvage(readable, workshop, readKeptLinks(home), world);
+  const salvaged = await salvage(readable, workshop, { kept: readKeptLinks(home), world });
   emptyWorkshop(home.database, "reading");
-  return await replace(home.database, workshop, reason, world, toldOf(salvaged));
+  return await replace(home.database, workshop, { reason, world, rest: toldOf(salvaged) });
 }
 
 /** The replica holds all that the embedded service did, and gives it back. */
@@ -64,22 +64,27 @@ async function replaceService(home: Home, reason: string, world: World): Promise
   const workshop = emptyWorkshop(home.service, "rebuilding");
   await (await openDatabase({ path: workshop })).close();
   const rest = "the embedded service begins anew, and gets everything from this machine's replica";
-  return await replace(home.service, workshop, reason, world, rest);
+  return await replace(home.service, workshop, { reason, world, rest });
 }
 
 async function replace(
   path: string,
   workshop: string,
-  reason: string,
-  world: World,
-  rest: string,
+  {
+    reason,
+    world,
+    rest,
+  }: { readonly reason: string; readonly world: World; readonly rest: string },
 ): Promise<DamageNote> {
   const found_at = timestampOf(world.now());
   const stamp = found_at.replace(/[:.]/g, "-");
-  return await exchange(path, workshop, stamp, (set_aside, exists) => {
-    const what = `${path} was damaged (${reason})`;
-    const where = exists ? `${what} and is set aside as ${set_aside}` : what;
-    return { found_at, reason, set_aside, message: `${where}; ${rest}` };
+  return await exchange(path, workshop, {
+    stamp,
+    note: (set_aside, exists) => {
+      const what = `${path} was damaged (${reason})`;
+      const where = exists ? `${what} and is set aside as ${set_aside}` : what;
+      return { found_at, reason, set_aside, message: `${where}; ${rest}` };
+    },
   });
 }
 

@@ -95,8 +95,7 @@ interface Found extends DamagedDocument {
 export async function salvage(
   from: string,
   to: string,
-  kept: KeptLinks,
-  world: World,
+  { kept, world }: { readonly kept: KeptLinks; readonly world: World },
 ): Promise<Salvaged> {
   const tables = await readTables(from);
   const now = world.now();
@@ -131,7 +130,7 @@ export async function salvage(
     await store.close();
   }
   const remotes = bindings.areNamed ? bindings.remotes() : [];
-  return await bringOver(to, tables, found, ids, links, remotes, now);
+  return await bringOver(to, tables, { found, ids, linked: links, remotes, now });
 }
 
 async function readTables(from: string): Promise<Tables> {
@@ -168,11 +167,19 @@ function isDocumentName(name: string): boolean {
 async function bringOver(
   to: string,
   tables: Tables,
-  found: readonly Found[],
-  ids: ReadonlyMap<SqlValue, number>,
-  linked: readonly Row[],
-  remotes: readonly RemoteRow[],
-  now: number,
+  {
+    found,
+    ids,
+    linked,
+    remotes,
+    now,
+  }: {
+    readonly found: readonly Found[];
+    readonly ids: ReadonlyMap<SqlValue, number>;
+    readonly linked: readonly Row[];
+    readonly remotes: readonly RemoteRow[];
+    readonly now: number;
+  },
 ): Promise<Salvaged> {
   const ownerOf = new Map<SqlValue, string>();
   for (const { name, owner } of found) if (isProjectId(name)) ownerOf.set(name, owner);
@@ -199,7 +206,7 @@ async function bringOver(
     const revisions = packed + put("revisions", renumbered(tables.revisions));
     put(
       "revisions",
-      partial.flatMap((each) => textRevision(each, tables, ids, now)),
+      partial.flatMap((each) => textRevision(each, tables, { ids, now })),
     );
     put("text_conflicts", renumbered(tables.text_conflicts));
     const memories = partial.flatMap((each) => lostMemories(each, tables));
@@ -317,8 +324,7 @@ function isSoundWrite(row: DamagedRow): boolean {
 function textRevision(
   { formerId }: Found,
   { texts }: Tables,
-  ids: ReadonlyMap<SqlValue, number>,
-  now: number,
+  { ids, now }: { readonly ids: ReadonlyMap<SqlValue, number>; readonly now: number },
 ): Row[] {
   const shown = texts.rows.filter((row) => row.document_id === formerId && row.content !== "");
   return shown.flatMap((row) => {

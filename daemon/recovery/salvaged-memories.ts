@@ -52,7 +52,7 @@ export async function writeUnsent(
   for (const { key, value, client, clock, updated_at } of await readSalvaged(db, place)) {
     if (Y.getState(document.ydoc.store, client) > clock) continue;
     if (document.memories.get(key).some((entry) => entry.value === value)) continue;
-    document.setEntry("memories", key, value, { now: updated_at, seen: [] });
+    document.setEntry("memories", key, { value, now: updated_at, seen: [] });
   }
   await db
     .deleteFrom("salvaged_memories")

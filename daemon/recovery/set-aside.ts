@@ -39,8 +39,10 @@ export function emptyWorkshop(path: string, what: "rebuilding" | "reading"): str
 export async function exchange(
   path: string,
   replacement: string,
-  stamp: string,
-  note: (aside: string, exists: boolean) => DamageNote,
+  {
+    stamp,
+    note,
+  }: { readonly stamp: string; readonly note: (aside: string, exists: boolean) => DamageNote },
 ): Promise<DamageNote> {
   const { aside, rebuilt } = namesOf(path, stamp);
   const exists = ["", ...SIDE_FILES].some((part) => existsSync(`${path}${part}`));

@@ -51,7 +51,7 @@ export class Audiences {
     const { agreed } = await findAudience(store.reader, open.remote);
     const freshMs = agreed ? FRESH_MS : UNAGREED_MS;
     // What went wrong is in the log, and what was heard last goes on to count.
-    await within(world, PATIENCE_MS, this.#hear(open, freshMs)).catch(() => false);
+    await within(world, PATIENCE_MS, { work: this.#hear(open, freshMs) }).catch(() => false);
   }
 
   /** The service has answered: who sees what is in `global` is asked in a while, if at all. */
@@ -117,7 +117,7 @@ export class Audiences {
   async #ask({ service, remote }: OpenRemote): Promise<boolean> {
     const { store, world } = this.#options;
     const heard = await hearAccount(service);
-    if (heard) await store.write(({ db }) => keepHeard(db, remote, heard, world.now()));
+    if (heard) await store.write(({ db }) => keepHeard(db, remote, { heard, now: world.now() }));
     return heard !== undefined;
   }
 }

@@ -28,8 +28,7 @@ export function readFromFile(path: string, id: string): string | undefined {
 export async function writeToFile(
   path: string,
   world: World,
-  id: string,
-  token: string | undefined,
+  { id, token }: { readonly id: string; readonly token: string | undefined },
 ): Promise<void> {
   const lock = await waitForLock(`${path}.lock`, world);
   try {

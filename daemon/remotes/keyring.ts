@@ -48,7 +48,8 @@ export function openKeyring(options: KeyringOptions = {}): Keyring | undefined {
   if (env.MEMSYNC_KEYRING === "off") return undefined;
   const command = options.command ?? [process.execPath, "-e", PROGRAM];
   const deadlineMs = options.deadlineMs ?? KEYRING_DEADLINE_MS;
-  const call = (request: object) => callOnce(command, childEnvironment(env), deadlineMs, request);
+  const call = (request: object) =>
+    callOnce(command, childEnvironment(env), { deadlineMs, request });
   return {
     get: (name) => call({ call: "get", name }),
     set: (name, value) => call({ call: "set", name, value }),
@@ -76,8 +77,7 @@ export async function keyringWorks(keyring: Keyring, world: World): Promise<bool
 function callOnce(
   command: readonly string[],
   env: Readonly<Record<string, string>>,
-  deadlineMs: number,
-  request: object,
+  { deadlineMs, request }: { readonly deadlineMs: number; readonly request: object },
 ): Promise<KeyringResult> {
   const [program = "", ...args] = command;
   return new Promise((resolve) => {

@@ -59,10 +59,9 @@ interface Move {
 export async function moveMemories(
   context: Context,
   layer: SharedLayer,
-  from: AccountId,
-  to: AccountId,
+  { from, to }: { readonly from: AccountId; readonly to: AccountId },
 ): Promise<MovedMemories> {
-  const move = from === to ? undefined : await openMove(context, layer, from, to);
+  const move = from === to ? undefined : await openMove(context, layer, { from, to });
   if (!move) return { moved: 0, conflicts: 0, held: 0, stayed: 0 };
   const { source, held } = move;
   const moved = new Set<string>();
@@ -88,8 +87,7 @@ export async function moveMemories(
 async function openMove(
   context: Context,
   layer: SharedLayer,
-  from: AccountId,
-  to: AccountId,
+  { from, to }: { readonly from: AccountId; readonly to: AccountId },
 ): Promise<Move | undefined> {
   const { db } = context;
   const address = addressOf(layer, from);
@@ -123,7 +121,7 @@ function moveEntries(
   // Of equally late ones the last written wins, as the first does here.
   for (const { value, updated_at: now } of [...entries].reverse()) {
     if (known.includes(value)) continue;
-    target.document.setEntry("memories", key, value, { now, seen: [] });
+    target.document.setEntry("memories", key, { value, now, seen: [] });
   }
   source.document.deleteEntry("memories", key);
   if (entries.length === 0) return "deleted";
@@ -152,12 +150,12 @@ async function moveHeld(
   const seen = entries.filter((each) => values.get(key)?.includes(each.value)).map(({ id }) => id);
   const why =
     cause === "refused"
-      ? await whyMemoryHeld(db, target, { key, value }, present)
+      ? await whyMemoryHeld(db, target, { memory: { key, value }, present })
       : { cause, reason };
   if (why) {
     await putHeld(db, { ...place, value, seen, writtenAt: item.writtenAt, ...why });
     return "held";
   }
-  target.document.setEntry("memories", key, value, { now: item.writtenAt, seen });
+  target.document.setEntry("memories", key, { value, now: item.writtenAt, seen });
   return "moved";
 }

@@ -68,15 +68,14 @@ export async function nameEnvironment(context: Context, options: BookOptions): P
   const remotes = await listRemotes(context.db);
   if (url === undefined || remotes.length === 0) return;
   if (remotes.some((each) => each.url === url)) return;
-  await insertNew(context, options.world, nameOfUrl(url, namesOf(remotes)), url);
+  await insertNew(context, options.world, { name: nameOfUrl(url, namesOf(remotes)), url });
 }
 
 /** Adds a remote; the same one again changes nothing. Refuses a name that another address has. */
 export async function addRemote(
   context: Context,
   options: BookOptions,
-  name: string,
-  url: string,
+  { name, url }: { readonly name: string; readonly url: string },
 ): Promise<Remote> {
   const remotes = await nameRemotes(context, options);
   const known = remotes.find((each) => each.name === parseRemoteName(name));
@@ -86,7 +85,7 @@ export async function addRemote(
       `there is a remote ${name} already: choose another name, or remove it first`,
     );
   }
-  return known ?? (await insertNew(context, options.world, name, url));
+  return known ?? (await insertNew(context, options.world, { name, url }));
 }
 
 /** What a login is to. */
@@ -111,12 +110,10 @@ export async function openLogin(
   const remote =
     known && (url === undefined || known.url === url)
       ? known
-      : await addRemote(
-          context,
-          options,
-          name ?? nameOfUrl(url ?? "", namesOf(remotes)),
-          url ?? "",
-        );
+      : await addRemote(context, options, {
+          name: name ?? nameOfUrl(url ?? "", namesOf(remotes)),
+          url: url ?? "",
+        });
   if (remote.url === undefined) {
     throw new AppError("invalid_request", "the embedded service needs no login: name a service");
   }
@@ -234,8 +231,7 @@ export async function moveProject(
 async function insertNew(
   context: Context,
   world: World,
-  name: string,
-  url: string,
+  { name, url }: { readonly name: string; readonly url: string },
 ): Promise<Remote> {
   const account = newAccount(world, name);
   await insertRemote(context.db, { name, url, account }, context.now);

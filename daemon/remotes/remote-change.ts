@@ -61,7 +61,7 @@ export async function changeRemote(
   const named = async (name: string) => getRemote(await listRemotes(db), name);
   switch (change.op) {
     case "add":
-      return { remote: await addRemote(context, options, change.name, change.url) };
+      return { remote: await addRemote(context, options, { name: change.name, url: change.url }) };
     case "login":
       await takeWaiting(context, options);
       return await openLogin(context, options, change);
@@ -86,7 +86,10 @@ export async function changeRemote(
       await takeWaiting(context, options);
       const { layer } = change;
       const [from, remote] = [await named(change.from), await named(change.to)];
-      const memories = await moveMemories(context, layer, from.account, remote.account);
+      const memories = await moveMemories(context, layer, {
+        from: from.account,
+        to: remote.account,
+      });
       return { remote, memories };
     }
   }

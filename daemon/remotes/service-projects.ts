@@ -33,7 +33,7 @@ export class ServiceProjects {
     project: ProjectId,
   ): Promise<boolean | undefined> {
     const answer = this.#ask(account, service, project);
-    const isInTime = await within(this.#world, ANSWER_MS_MAX, answer);
+    const isInTime = await within(this.#world, ANSWER_MS_MAX, { work: answer });
     return isInTime ? await answer : undefined;
   }
 

@@ -36,11 +36,11 @@ export class TokenStore {
     if (keyring && (await keyringWorks(keyring, world))) {
       const stored = await keyring.set(id, token);
       if (stored.kind === "done") {
-        await writeToFile(home.credentials, world, id, undefined);
+        await writeToFile(home.credentials, world, { id, token: undefined });
         return "keyring";
       }
     }
-    await writeToFile(home.credentials, world, id, token);
+    await writeToFile(home.credentials, world, { id, token });
     // One of a former login; where the keyring does not work there is nothing to be done about it.
     if (remote.tokenPlace === "keyring") await keyring?.delete(id);
     return "file";
@@ -61,7 +61,7 @@ export class TokenStore {
   async remove(remote: Remote): Promise<void> {
     const { home, world, keyring } = this.#options;
     const id = this.#idOf(remote);
-    await writeToFile(home.credentials, world, id, undefined);
+    await writeToFile(home.credentials, world, { id, token: undefined });
     if (remote.tokenPlace !== "keyring") return;
     const answer = await keyring?.delete(id);
     if (answer?.kind === "done") return;

@@ -92,13 +92,15 @@ function digestOf(token: string): string {
   return createHash("sha256").update(token).digest("hex").slice(0, TOKEN_DIGEST_LENGTH);
 }
 
+type Asked = readonly [method: string, path: string, body?: string | undefined];
+
 /** The calls of a `Service` over anything that answers requests. */
 export function createCalls(
   options: ServiceCallOptions,
 ): Pick<Service, "exchange" | "createProject" | "request" | "forward"> &
   Required<Pick<Service, "exchangeBatch">> {
   const { base, token, budget } = options;
-  const callWithin = async (deadlineMs: number, method: string, path: string, body?: string) => {
+  const callWithin = async (deadlineMs: number, [method, path, body]: Asked) => {
     const init: RequestInit = {
       method,
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
@@ -106,10 +108,9 @@ export function createCalls(
       redirect: "manual",
       ...(body !== undefined && { body }),
     };
-    return withoutToken(await callOnce(options, base + path, init, deadlineMs), token);
+    return withoutToken(await callOnce(options, base + path, { init, deadlineMs }), token);
   };
-  const call = (...asked: readonly [method: string, path: string, body?: string]) =>
-    callWithin(CALL_DEADLINE_MS, ...asked);
+  const call = (...asked: Asked) => callWithin(CALL_DEADLINE_MS, asked);
   /** Whoever speaks the exchange tells of limits where there are any. */
   const read = <Value>(
     outcome: CallOutcome & { readonly kind: "answered" },
@@ -154,7 +155,7 @@ export function createCalls(
     request: call,
     forward: async (method, path, body) => {
       const refusal = await untilRoom(options);
-      return refusal ?? (await callWithin(PERSON_DEADLINE_MS, method, path, body));
+      return refusal ?? (await callWithin(PERSON_DEADLINE_MS, [method, path, body]));
     },
   };
 }
@@ -188,8 +189,7 @@ type CallOutcome = Outcome<unknown> & { readonly tellsQuotas?: boolean };
 async function callOnce(
   { send, world, budget, underWay }: ServiceCallOptions,
   url: string,
-  init: RequestInit,
-  deadlineMs: number,
+  { init, deadlineMs }: { readonly init: RequestInit; readonly deadlineMs: number },
 ): Promise<CallOutcome> {
   const abort = new AbortController();
   underWay?.set(abort, world.monotonic());

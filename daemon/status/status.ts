@@ -205,9 +205,12 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
       name: remote.name,
       default: remote.account === open.view.default?.account,
       service: serviceStatus(each),
-      own: await unitStatus(sources, remote.account, "own"),
-      user: await unitStatus(sources, remote.account, "own", [`user/${LOCAL_USER}`]),
-      global: await unitStatus(sources, remote.account, "own", ["global"]),
+      own: await unitStatus(sources, remote.account, { unit: "own" }),
+      user: await unitStatus(sources, remote.account, {
+        unit: "own",
+        documents: [`user/${LOCAL_USER}`],
+      }),
+      global: await unitStatus(sources, remote.account, { unit: "own", documents: ["global"] }),
       audience: await readAudience(sources.store.reader, remote),
     });
   }
@@ -237,7 +240,7 @@ async function keptStatus(sources: StatusSources, account: AccountId, id: Projec
     remote: sources.remotes.remoteOf(account)?.name ?? "",
     text: await readKeptText(reader, account, id),
     deleted: deletionStatus(await readDeletion(reader, id)),
-    ...(await unitStatus(sources, account, id)),
+    ...(await unitStatus(sources, account, { unit: id })),
   };
 }
 
@@ -344,8 +347,10 @@ function placeStatus(change: PlaceChange | undefined, now: number): PlaceStatus 
 async function unitStatus(
   sources: StatusSources,
   account: AccountId,
-  unit: SyncUnit,
-  documents: readonly string[] = documentsOf(unit, LOCAL_USER),
+  {
+    unit,
+    documents = documentsOf(unit, LOCAL_USER),
+  }: { readonly unit: SyncUnit; readonly documents?: readonly string[] | undefined },
 ): Promise<UnitStatus> {
   const { store, remotes } = sources;
   const service = serviceNameOf(remotes.remoteOf(account));

@@ -49,7 +49,7 @@ export async function batchRound(
   const outcome = await service.exchangeBatch(requestOf(options, parts));
   if (outcome.kind !== "answered") return outcome;
   if (outcome.value === "unknown") return { kind: "answered", value: "unknown" };
-  await takeEach(options, parts, outcome.value, progress);
+  await takeEach(options, parts, { answer: outcome.value, progress });
   const recovered = await recoverEach(options, progress);
   return recovered.kind === "answered" ? { kind: "answered", value: progress } : recovered;
 }
@@ -119,8 +119,7 @@ function documentsIn(sent: SentDocuments): ExchangeRequest["documents"] {
 async function takeEach(
   options: RoundOptions,
   parts: ReadonlyMap<SyncUnit, SentDocuments>,
-  answer: BatchAnswer,
-  progress: Progress,
+  { answer, progress }: { readonly answer: BatchAnswer; readonly progress: Progress },
 ): Promise<void> {
   // A service that puts all off would be asked again at once, and for ever.
   const isStuck = [...answer.projects.values()].every(({ kind }) => kind === "later");
@@ -129,7 +128,7 @@ async function takeEach(
     if (part.kind === "later" && isStuck) progress.refused.set(unit, PUT_OFF);
     else if (part.kind === "later") progress.left.add(unit);
     else if (part.kind === "refused") progress.refused.set(unit, part);
-    else await takePart(options, unit, sent, part.value, progress);
+    else await takePart(options, unit, { sent, answer: part.value, progress });
   }
 }
 
@@ -141,17 +140,23 @@ function partAbout(unit: SyncUnit, { documents, projects }: BatchAnswer): PartAn
 async function takePart(
   options: RoundOptions,
   unit: SyncUnit,
-  sent: SentDocuments,
-  answer: Extract<PartAnswer, { readonly kind: "served" }>["value"],
-  { again, refused, refusals }: Progress,
+  {
+    sent,
+    answer,
+    progress: { again, refused, refusals },
+  }: {
+    readonly sent: SentDocuments;
+    readonly answer: Extract<PartAnswer, { readonly kind: "served" }>["value"];
+    readonly progress: Progress;
+  },
 ): Promise<void> {
   const names = documentsOf(unit, options.user);
   try {
     const unfinished = await options.store.write((context) =>
-      take(context, options, names, sent, answer),
+      take(context, options, { names, sent, answer }),
     );
     if (unfinished.length > 0) again.add(unit);
-    tellSent(options, names, sent, answer);
+    tellSent(options, names, { sent, answer });
     refusals.push(...refusedAmong(names, sent, answer));
   } catch (thrown) {
     refused.set(unit, failedHere(thrown));

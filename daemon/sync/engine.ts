@@ -257,7 +257,9 @@ export class SyncEngine {
     if (name === undefined) return;
     const taken = await store.write(async (context) => {
       const open = await openBound(context, this.#options, name);
-      return open && (await takeFrame(context, service.name, open, frame, this.#echoes));
+      return (
+        open && (await takeFrame(context, service.name, { open, frame, echoes: this.#echoes }))
+      );
     });
     if (taken !== "fetch") return;
     const position = { epoch: frame.epoch, seq: frame.seq };
@@ -361,7 +363,7 @@ export class SyncEngine {
     log.warn({ unit, outcome: outcome.kind, reason: outcome.message }, "a sync call failed");
     const fraction = randomFraction(world);
     const retryAfterMs = outcome.kind === "busy" ? outcome.retryAfterMs : undefined;
-    this.#schedule.serviceFailed(unit, now, retryAfterMs, fraction);
+    this.#schedule.serviceFailed(unit, now, { retryAfterMs, fraction });
     const { message } = outcome;
     if (!isTokenRefused(outcome)) this.#heard({ kind: "unreached", message });
     else this.#heard({ kind: "token-refused", at: world.now(), message });

@@ -49,14 +49,19 @@ export interface TakenAnswer {
 export async function takeAnswer(
   context: Context,
   service: string,
-  open: OpenDocument,
-  sent: Outgoing,
-  answer: DocumentAnswer,
+  {
+    open,
+    sent,
+    answer,
+  }: { readonly open: OpenDocument; readonly sent: Outgoing; readonly answer: DocumentAnswer },
 ): Promise<TakenAnswer> {
   const { db } = context;
   const position = await readPosition(db, service, open.id);
   const save = (changes: Partial<SyncPosition>) =>
-    writePosition(db, service, open.id, { ...position, refused: undefined, ...changes });
+    writePosition(db, service, {
+      documentId: open.id,
+      position: { ...position, refused: undefined, ...changes },
+    });
   if ("forbidden" in answer) {
     await save({ refused: { code: "token-forbids" } });
     return { again: false };
@@ -67,7 +72,10 @@ export async function takeAnswer(
   }
   const wasEmpty = open.head.seq === 0;
   if (answer.update) {
-    const problem = await applyRemote(context, open, position.ackedSeq, answer.update);
+    const problem = await applyRemote(context, open, {
+      ackedSeq: position.ackedSeq,
+      update: answer.update,
+    });
     if (problem !== undefined) {
       await save({ remote: undefined, ackedSeq: 0, refused: problem });
       return { again: false };
@@ -103,9 +111,15 @@ export type Echoes = Map<number, Position>;
 export async function takeFrame(
   context: Context,
   service: string,
-  open: OpenDocument,
-  frame: { readonly epoch: string; readonly seq: number; readonly update?: Uint8Array },
-  echoes: Echoes,
+  {
+    open,
+    frame,
+    echoes,
+  }: {
+    readonly open: OpenDocument;
+    readonly frame: { readonly epoch: string; readonly seq: number; readonly update?: Uint8Array };
+    readonly echoes: Echoes;
+  },
 ): Promise<"taken" | "known" | "fetch"> {
   const position = await readPosition(context.db, service, open.id);
   if (!position.remote) return "fetch";
@@ -115,17 +129,23 @@ export async function takeFrame(
   const isNext = remote.epoch === epoch && remote.seq + 1 === seq;
   if (!isNext || !frame.update) return "fetch";
   const wasEmpty = open.head.seq === 0;
-  const problem = await applyRemote(context, open, position.ackedSeq, frame.update);
+  const problem = await applyRemote(context, open, {
+    ackedSeq: position.ackedSeq,
+    update: frame.update,
+  });
   if (problem !== undefined) return "fetch";
   if (!open.dirty) {
     echoes.set(open.id, { epoch, seq });
     return "known";
   }
   const ackedSeq = wasEmpty ? FIRST_ROW : position.ackedSeq;
-  await writePosition(context.db, service, open.id, {
-    ...position,
-    remote: { epoch, seq },
-    ackedSeq,
+  await writePosition(context.db, service, {
+    documentId: open.id,
+    position: {
+      ...position,
+      remote: { epoch, seq },
+      ackedSeq,
+    },
   });
   return "taken";
 }
@@ -145,8 +165,7 @@ const REPLICA_BYTES_MAX = 2 * LIMITS.documentBytes;
 export async function applyRemote(
   context: Context,
   open: OpenDocument,
-  ackedSeq: number,
-  update: Uint8Array,
+  { ackedSeq, update }: { readonly ackedSeq: number; readonly update: Uint8Array },
 ): Promise<Reason | undefined> {
   const unheard = await unheardOf(context.db, open, ackedSeq);
   const held = heldClocks(open);
@@ -179,7 +198,7 @@ export async function applyRemote(
       const deleted = { both, ...taken };
       const lines = { mine: wholeLines(removed, byMe), theirs: stood };
       const told = { mine, theirs, deleted, taken: lines, again, met };
-      await tellKeptEdits(context, open, told, moved);
+      await tellKeptEdits(context, open, { sides: told, moved });
     }
     await tellSharedVersions(context, open, disagreed);
     await noteMetLines(context, open, met);

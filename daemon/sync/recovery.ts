@@ -75,31 +75,39 @@ export async function recoverFrom(
 ): Promise<boolean> {
   const served = answer.documents[layerOf(refusal.name)];
   if (!served || !("epoch" in served)) return false;
-  return await options.store.write((context) => takeBack(context, options, refusal, served));
+  return await options.store.write((context) =>
+    takeBack(context, options, { refusedDocument: refusal, documentServed: served }),
+  );
 }
 
 async function takeBack(
   context: Context,
   { account, service }: RoundOptions,
-  { name, message }: RefusedDocument,
-  { epoch, seq, update }: DocumentServed,
+  {
+    refusedDocument: { name, message },
+    documentServed: { epoch, seq, update },
+  }: { readonly refusedDocument: RefusedDocument; readonly documentServed: DocumentServed },
 ): Promise<boolean> {
   const { db, now } = context;
   const open = await openBound(context, { account }, name);
   if (!open) return false;
   const { ackedSeq } = await readPosition(db, service.name, open.id);
-  if (update && (await applyRemote(context, open, ackedSeq, update)) !== undefined) return false;
+  if (update && (await applyRemote(context, open, { ackedSeq, update })) !== undefined)
+    return false;
   const theirs = new ReplicaDocument(update ? [update] : [], READER_CLIENT);
   const writes = unsentWrites(open.document, theirs, now);
   if (writes.length === 0) return false;
-  await holdUnsent(context, open, writes, message);
+  await holdUnsent(context, open, { writes, message });
   const rebuilt = await context.rebuild(open, Y.encodeStateAsUpdate(theirs.ydoc));
   const remote = { epoch, seq };
   const { head } = rebuilt;
-  await writePosition(db, service.name, open.id, {
-    remote,
-    ackedSeq: head.seq,
-    refused: undefined,
+  await writePosition(db, service.name, {
+    documentId: open.id,
+    position: {
+      remote,
+      ackedSeq: head.seq,
+      refused: undefined,
+    },
   });
   return true;
 }
@@ -108,24 +116,33 @@ async function takeBack(
 async function holdUnsent(
   context: Context,
   open: OpenDocument,
-  writes: readonly UnsentWrite[],
-  message: string,
+  { writes, message }: { readonly writes: readonly UnsentWrite[]; readonly message: string },
 ): Promise<void> {
   const { db } = context;
   const turns = (await listHeld(db, placeOf(open))).map(({ turn }) => turn ?? 0);
   const next = Math.max(0, ...turns) + 1;
   for (const [at, write] of writes.entries()) {
     const turn = at < writes.length / 2 ? next : next + 1;
-    await holdOne(context, open, write, message, writes.length === 1 ? undefined : turn);
+    await holdOne(context, open, {
+      unsentWrite: write,
+      message,
+      turn: writes.length === 1 ? undefined : turn,
+    });
   }
 }
 
 async function holdOne(
   { db, now }: Context,
   open: OpenDocument,
-  { losers, ...write }: UnsentWrite,
-  message: string,
-  turn: number | undefined,
+  {
+    unsentWrite: { losers, ...write },
+    message,
+    turn,
+  }: {
+    readonly unsentWrite: UnsentWrite;
+    readonly message: string;
+    readonly turn: number | undefined;
+  },
 ): Promise<void> {
   const place = { kind: write.kind, ...placeOf(open), key: write.key };
   const gone = losers.map(({ value, updated_at: at }) => ({ value: String(value), at }));

@@ -74,8 +74,10 @@ export async function exchangeRound(
   if (outcome.kind !== "answered") return outcome;
   const answer = outcome.value;
   if (answer === "plain") return { kind: "answered", value: "plain" };
-  const unfinished = await store.write((context) => take(context, options, names, sent, answer));
-  tellSent(options, names, sent, answer);
+  const unfinished = await store.write((context) =>
+    take(context, options, { names, sent, answer }),
+  );
+  tellSent(options, names, { sent, answer });
   for (const refusal of refusedAmong(names, sent, answer)) {
     const recovered = await recoverRefused(options, refusal);
     if (recovered.kind !== "answered") return recovered;
@@ -123,9 +125,15 @@ export async function prepare(
 export async function take(
   context: Context,
   options: RoundOptions,
-  names: readonly string[],
-  sent: SentDocuments,
-  answer: ExchangeAnswer,
+  {
+    names,
+    sent,
+    answer,
+  }: {
+    readonly names: readonly string[];
+    readonly sent: SentDocuments;
+    readonly answer: ExchangeAnswer;
+  },
 ): Promise<string[]> {
   const { service } = options;
   const unfinished: string[] = [];
@@ -136,7 +144,11 @@ export async function take(
     const open = await openBound(context, options, name);
     if (!open) continue;
     await leavePlain(context.db, service.name, open.id);
-    const taken = await takeAnswer(context, service.name, open, outgoing, document);
+    const taken = await takeAnswer(context, service.name, {
+      open,
+      sent: outgoing,
+      answer: document,
+    });
     const { refused } = await readPosition(context.db, service.name, open.id);
     const hasMore = taken.again || (refused === undefined && (await hasTurns(context, open)));
     if (hasMore) unfinished.push(name);
@@ -148,8 +160,7 @@ export async function take(
 export function tellSent(
   { onSent }: RoundOptions,
   names: readonly string[],
-  sent: SentDocuments,
-  answer: ExchangeAnswer,
+  { sent, answer }: { readonly sent: SentDocuments; readonly answer: ExchangeAnswer },
 ): void {
   for (const name of names) {
     const update = sent.get(layerOf(name))?.request.update;

@@ -35,8 +35,8 @@ export function unsentWrites(
     writtenAt: now,
   } as const;
   return [
-    ...unsentEntries("memory", mine, theirs, now),
-    ...unsentEntries("metadata", mine, theirs, now),
+    ...unsentEntries("memory", mine, { theirs, now }),
+    ...unsentEntries("metadata", mine, { theirs, now }),
     ...(value === base ? [] : [text]),
   ];
 }
@@ -44,8 +44,7 @@ export function unsentWrites(
 function unsentEntries(
   kind: "memory" | "metadata",
   mine: ReplicaDocument,
-  theirs: ReplicaDocument,
-  now: number,
+  { theirs, now }: { readonly theirs: ReplicaDocument; readonly now: number },
 ): UnsentWrite[] {
   const index = kind === "memory" ? "memories" : "metadata";
   const writes: UnsentWrite[] = [];

@@ -197,13 +197,17 @@ class WatchedFolder implements FolderWatch {
   #listen(folder: string, real: string): FolderEvents {
     return this.#options.open(
       real,
-      (name, cameOrWent) => this.#heard(folder, real, name, cameOrWent),
+      (name, cameOrWent) => this.#heard(folder, real, { name, cameOrWent }),
       (thrown) => this.#failed(thrown),
       () => this.#look(false),
     );
   }
 
-  #heard(folder: string, real: string, name: string, cameOrWent: boolean): void {
+  #heard(
+    folder: string,
+    real: string,
+    { name, cameOrWent }: { readonly name: string; readonly cameOrWent: boolean },
+  ): void {
     if (this.#closed) return;
     const { dir, gitDir, changed } = this.#options;
     // Though the same folder may be at the path again, as after a mount: this watch is over.

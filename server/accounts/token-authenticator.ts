@@ -124,12 +124,12 @@ function noSuchToken(): AppError {
 }
 
 function isStillValid(db: Kysely<HostTables>, id: string, now: number): boolean {
-  const [row] = findValidity.now(db, id);
+  const [row] = findValidity.now(db, { id });
   return (
     row !== undefined && isValid({ revokedAt: row.revoked_at, expiresAt: row.expires_at }, now)
   );
 }
 
-const findValidity = compiled((db: Kysely<HostTables>, id: string) =>
+const findValidity = compiled((db: Kysely<HostTables>, { id }: { readonly id: string }) =>
   db.selectFrom("tokens").select(["revoked_at", "expires_at"]).where("id", "=", id),
 );

@@ -106,15 +106,15 @@ export function createApp(deps: AppDeps): App {
       if (peer && asked.method !== "GET") limitArrival(asked, world);
       const answered = await router.fetch(asked);
       const response = isHead ? await withoutBody(answered) : answered;
-      await delayGuess(deps, request, response, peer);
+      await delayGuess(deps, request, { ...response, peer });
       return record(request.method, asked.url, contexts.get(asked), startedAt, response);
     },
     async openLive(request, peer) {
       const startedAt = world.monotonic();
       const context = newContext(deps, peer);
-      const handshake = await shakeHands(deps, sockets, context, request);
+      const handshake = await shakeHands(deps, sockets, { context, request });
       const response = handshake.accepted ? SWITCHED : handshake.response;
-      await delayGuess(deps, request, response, peer);
+      await delayGuess(deps, request, { ...response, peer });
       const known = handshake.accepted ? handshake.context : context;
       record(request.method, request.url, known, startedAt, response);
       return handshake;
@@ -140,7 +140,7 @@ function createRouter(deps: AppDeps, contexts: Contexts) {
         elysia.context = context as CallerContext;
         const { url, headers } = elysia.request;
         const path = pathOf(url);
-        const open = isOpen(deps, path, headers, context.peer);
+        const open = isOpen(deps, path, { headers, peer: context.peer });
         if (!open) {
           elysia.context = await identify(deps, context, headers);
           contexts.set(elysia.request, elysia.context);
@@ -164,8 +164,7 @@ function createRouter(deps: AppDeps, contexts: Contexts) {
 function isOpen(
   { operations, serves = EVERYTHING }: AppDeps,
   path: string,
-  headers: Headers,
-  peer: PeerAddress | undefined,
+  { headers, peer }: { readonly headers: Headers; readonly peer: PeerAddress | undefined },
 ): boolean {
   if (path !== METRICS_PATH) return serves.isOpen(path);
   return (
@@ -179,8 +178,7 @@ function isOpen(
 async function delayGuess(
   { guessed }: AppDeps,
   request: Request,
-  { status }: { readonly status: number },
-  peer: PeerAddress | undefined,
+  { status, peer }: { readonly peer: PeerAddress | undefined } & { readonly status: number },
 ): Promise<void> {
   if (status === 401 && peer && request.headers.has("authorization")) await guessed?.(peer);
 }
@@ -227,8 +225,7 @@ const FULL_HOUSE = { "Retry-After": "60" };
 async function shakeHands(
   deps: AppDeps,
   sockets: LiveSockets,
-  context: RequestContext,
-  request: Request,
+  { context, request }: { readonly context: RequestContext; readonly request: Request },
 ): Promise<Handshake> {
   let known = context;
   try {
@@ -242,7 +239,7 @@ async function shakeHands(
     refuseMalformedHandshake(request.headers);
     known = { ...asked, headers: { ...asked.headers, ...FULL_HOUSE } };
     sockets.refuseTooMany(asked.caller.account);
-    return accept(deps, sockets, asked, request);
+    return accept(deps, sockets, { context: asked, request });
   } catch (thrown) {
     return { accepted: false, response: errorResponse(withQuota(known), thrown) };
   }
@@ -251,8 +248,7 @@ async function shakeHands(
 function accept(
   deps: AppDeps,
   sockets: LiveSockets,
-  context: CallerContext,
-  request: Request,
+  { context, request }: { readonly context: CallerContext; readonly request: Request },
 ): Handshake {
   const authorization = request.headers.get("authorization");
   return {

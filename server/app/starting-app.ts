@@ -35,7 +35,9 @@ export function createStartingApp(deps: {
     const path = pathOf(request.url);
     const context = newContext(deps);
     if (path === "/readyz") return readyAnswer(context, request, readiness.state);
-    return path === "/healthz" ? answerRead(context, request, { status: "ok" }) : undefined;
+    return path === "/healthz"
+      ? answerRead(context, request, { body: { status: "ok" } })
+      : undefined;
   }
 
   const fetch = async (request: Request, peer?: PeerAddress) =>

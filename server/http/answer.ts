@@ -23,10 +23,9 @@ export function answer(context: RequestContext, body: unknown): Response {
 export function answerRead(
   context: RequestContext,
   request: Request,
-  body: unknown,
-  link?: string,
+  { body, link }: { readonly body: unknown; readonly link?: string | undefined },
 ): Response {
-  return answerText(context, request, textOf(body), link);
+  return answerText(context, request, { text: textOf(body), link });
 }
 
 /**
@@ -41,7 +40,7 @@ export function createAnswerAgain<Subject extends object>(
     const known = texts.get(subject);
     const text = known ?? textOf(bodyOf(subject));
     if (!known) texts.set(subject, text);
-    return answerText(context, request, text, link);
+    return answerText(context, request, { text, link });
   };
 }
 
@@ -59,8 +58,7 @@ function textOf(body: unknown): Text {
 function answerText(
   context: RequestContext,
   request: Request,
-  { json, etag, bytes }: Text,
-  link: string | undefined,
+  { text: { json, etag, bytes }, link }: { readonly text: Text; readonly link: string | undefined },
 ): Response {
   const headers: Record<string, string> = {
     ETag: etag,

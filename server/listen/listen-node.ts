@@ -36,7 +36,7 @@ const SERVER_OPTIONS = {
 /** Node's HTTP server over an app, with `ws` for the live sockets. */
 export const listenNode: Listen = async (app, address) => {
   const server = createServer(SERVER_OPTIONS, (message, response) => {
-    void serve(app, message, response, () => closing);
+    void serve(app, message, { to: response, closing: () => closing });
   });
   let closing = false;
   server.maxConnections = CONNECTIONS_MAX;
@@ -76,8 +76,7 @@ function portOf(server: Server): number | undefined {
 async function serve(
   app: App,
   message: IncomingMessage,
-  to: ServerResponse,
-  closing: () => boolean,
+  { to, closing }: { readonly to: ServerResponse; readonly closing: () => boolean },
 ): Promise<void> {
   const response = await answer(app, message);
   // A connection that was kept for another request would hold up the end of the server.
@@ -111,7 +110,7 @@ function acceptSockets(app: App, server: Server): WebSocketServer {
   server.on("upgrade", (message: IncomingMessage, socket: Duplex, head: Buffer) => {
     // A handshake that its client gives up is no error of ours; `ws` finds the socket closed.
     socket.on("error", () => {});
-    void upgrade(app, sockets, message, socket, head);
+    void upgrade(app, sockets, { message, socket, head });
   });
   return sockets;
 }
@@ -120,9 +119,11 @@ function acceptSockets(app: App, server: Server): WebSocketServer {
 async function upgrade(
   app: App,
   sockets: WebSocketServer,
-  message: IncomingMessage,
-  socket: Duplex,
-  head: Buffer,
+  {
+    message,
+    socket,
+    head,
+  }: { readonly message: IncomingMessage; readonly socket: Duplex; readonly head: Buffer },
 ): Promise<void> {
   const handshake = await handshakeOf(app, message);
   if (!handshake.accepted) return sendOnSocket(handshake.response, socket);

@@ -38,7 +38,7 @@ export function recordRequest(operations: Operations, log: Log, answered: Answer
   const { route, status, durationMs, bytes } = answered;
   // What a client calls a method may be anything.
   const method = METHODS.has(answered.method) ? answered.method : "OTHER";
-  operations.metrics.countRequest(route, method, status, durationMs / 1000);
+  operations.metrics.countRequest(route, method, { status, seconds: durationMs / 1000 });
   const quiet = QUIET_ROUTES.has(route) && status < 400;
   const fields = {
     request_id: answered.requestId,

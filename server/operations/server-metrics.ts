@@ -87,7 +87,11 @@ export class ServerMetrics {
     build.add([VERSION, process.versions.bun ? "bun" : "node"]);
   }
 
-  countRequest(route: string, method: string, status: number, seconds: number): void {
+  countRequest(
+    route: string,
+    method: string,
+    { status, seconds }: { readonly status: number; readonly seconds: number },
+  ): void {
     this.#requests.add([route, method, String(status)]);
     this.#durations.observe(seconds, [route, method]);
     if (status === 429) this.#rateLimited.add();

@@ -23,7 +23,7 @@ export function healthRoutes(operations: Operations | undefined) {
   const health = new Elysia()
     .use(withContext)
     .get("/healthz", ({ context, request }) =>
-      answerRead(context, request, { status: "ok" } satisfies Health),
+      answerRead(context, request, { body: { status: "ok" } satisfies Health }),
     )
     .get("/readyz", ({ context, request }) =>
       readyAnswer(context, request, operations?.readiness.state ?? "ready"),
@@ -40,7 +40,8 @@ export function readyAnswer(
   request: Request,
   state: Operations["readiness"]["state"],
 ): Response {
-  if (state === "ready") return answerRead(context, request, { status: state } satisfies Ready);
+  if (state === "ready")
+    return answerRead(context, request, { body: { status: state } satisfies Ready });
   const { body, headers } = answer(context, { status: state } satisfies Unready);
   return new Response(body, { status: 503, headers });
 }

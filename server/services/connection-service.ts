@@ -23,7 +23,7 @@ type Store = ReplicaStore<ServiceTables>;
 /** Connections over one store, for tokens that may write and reach both projects. */
 export function createConnectionService(store: Store): Services["connections"] {
   return {
-    connect: (caller, request, once) => connect(store, caller, request, once),
+    connect: (caller, request, once) => connect(store, caller, { request, once }),
     disconnect: (caller, request) => disconnect(store, caller, request),
   };
 }
@@ -31,19 +31,24 @@ export function createConnectionService(store: Store): Services["connections"] {
 async function connect(
   store: Store,
   caller: Caller,
-  request: ConnectRequest,
-  once: Once | undefined,
+  { request, once }: { readonly request: ConnectRequest; readonly once: Once | undefined },
 ): Promise<Connection> {
   assertCanWrite(caller);
   const { project_id: one, target_project_id: other } = request;
   return await writeAs(store, caller, (context) =>
-    doOnce(context, caller, once, async () => {
-      const { db, now } = context;
-      await getProject(db, caller, one);
-      await getProject(db, caller, other);
-      await assertRoom(db, caller, request);
-      const createdAt = await addConnection(db, caller.account, pairOf(one, other), now);
-      return { project_ids: [one, other], connected: true, created_at: timestampOf(createdAt) };
+    doOnce(context, caller, {
+      asked: once,
+      work: async () => {
+        const { db, now } = context;
+        await getProject(db, caller, one);
+        await getProject(db, caller, other);
+        await assertRoom(db, caller, request);
+        const createdAt = await addConnection(db, caller.account, {
+          pair: pairOf(one, other),
+          now,
+        });
+        return { project_ids: [one, other], connected: true, created_at: timestampOf(createdAt) };
+      },
     }),
   );
 }

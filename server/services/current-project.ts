@@ -30,17 +30,18 @@ export async function findCurrentProject(
 }
 
 async function findTokensProject(db: Db, caller: Caller): Promise<ProjectId | undefined> {
-  const [row] = await findByToken(db, caller.tokenId, caller.account);
+  const [row] = await findByToken(db, { tokenId: caller.tokenId, account: caller.account });
   const id = row && parseProjectId(row.project_id);
   return id !== undefined && mayReach(caller, id) ? id : undefined;
 }
 
-const findByToken = compiled((db: Db, tokenId: string, account: string) =>
-  db
-    .selectFrom("current_projects")
-    .select("project_id")
-    .where("token_id", "=", tokenId)
-    .where("account", "=", account),
+const findByToken = compiled(
+  (db: Db, { tokenId, account }: { readonly tokenId: string; readonly account: string }) =>
+    db
+      .selectFrom("current_projects")
+      .select("project_id")
+      .where("token_id", "=", tokenId)
+      .where("account", "=", account),
 );
 
 /** Remembers that this token created or synced a project by a plain call. */

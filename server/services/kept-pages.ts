@@ -84,8 +84,10 @@ export class KeptPages {
   async get(
     db: Db,
     filter: MemoryFilter,
-    request: PageRequest,
-    make: () => Promise<Page<Memory>>,
+    {
+      request,
+      make,
+    }: { readonly request: PageRequest; readonly make: () => Promise<Page<Memory>> },
   ): Promise<Page<Memory>> {
     const key = keyOf(filter, request);
     // Before the page is read: a commit in between makes it newer than its marks, never older.
@@ -142,30 +144,44 @@ function bytesOf(page: Page<Memory>): number {
 async function marksOf(db: Db, { account, documents }: MemoryFilter): Promise<string> {
   assert(documents.length <= DOCUMENTS_MAX, "a list looks in a document of each layer at most");
   const [one = "", two = "", three = ""] = documents;
-  const rows = await findMarks(db, account, one, two, three);
+  const rows = await findMarks(db, { owner: account, one, two, three });
   return rows
     .map(({ id, epoch, seq, written, checksum }) => `${id} ${epoch} ${seq} ${written} ${checksum}`)
     .join("\n");
 }
 
-const findMarks = compiled((db: Db, owner: string, one: string, two: string, three: string) =>
-  db
-    .selectFrom("documents")
-    .leftJoin("snapshots", "snapshots.document_id", "documents.id")
-    .select((select) => [
-      "documents.id",
-      "documents.seq",
-      "snapshots.seq as written",
-      "snapshots.checksum",
-      select
-        .selectFrom("epochs")
-        .select("epoch")
-        .whereRef("epochs.document_id", "=", "documents.id")
-        .orderBy("first_seq", "desc")
-        .limit(1)
-        .as("epoch"),
-    ])
-    .where("owner", "=", owner)
-    .where("name", "in", [one, two, three])
-    .orderBy("documents.id"),
+const findMarks = compiled(
+  (
+    db: Db,
+    {
+      owner,
+      one,
+      two,
+      three,
+    }: {
+      readonly owner: string;
+      readonly one: string;
+      readonly two: string;
+      readonly three: string;
+    },
+  ) =>
+    db
+      .selectFrom("documents")
+      .leftJoin("snapshots", "snapshots.document_id", "documents.id")
+      .select((select) => [
+        "documents.id",
+        "documents.seq",
+        "snapshots.seq as written",
+        "snapshots.checksum",
+        select
+          .selectFrom("epochs")
+          .select("epoch")
+          .whereRef("epochs.document_id", "=", "documents.id")
+          .orderBy("first_seq", "desc")
+          .limit(1)
+          .as("epoch"),
+      ])
+      .where("owner", "=", owner)
+      .where("name", "in", [one, two, three])
+      .orderBy("documents.id"),
 );

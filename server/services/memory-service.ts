@@ -55,9 +55,12 @@ export function createMemoryService(
         documents: await documentsOf(store, caller, query),
       };
       const withheld = (await withholding?.memories(store.reader, filter)) ?? [];
-      if (withheld.length > 0) return await listWithheld(store.reader, filter, query, withheld);
-      if (query.q !== undefined) return await search(store, filter, query.q, query);
-      const page = await kept.get(store.reader, filter, query, () => list(store, filter, query));
+      if (withheld.length > 0) return await listWithheld(store.reader, filter, { query, withheld });
+      if (query.q !== undefined) return await search(store, filter, { q: query.q, query });
+      const page = await kept.get(store.reader, filter, {
+        request: query,
+        make: () => list(store, filter, query),
+      });
       kept.remember(version, question, { filter, request: query, page });
       return page;
     },
@@ -65,10 +68,17 @@ export function createMemoryService(
     async create(caller, request, headerProjectId, once) {
       assertCanWrite(caller);
       return await writeAs(store, caller, (context) =>
-        doOnce(context, caller, once, async () => {
-          const address = await targetOf(context.db, caller, request, headerProjectId);
-          const key = request.key ?? randomMemoryKey(world);
-          return await setMemory(context, address, key, request.content, withholding);
+        doOnce(context, caller, {
+          asked: once,
+          work: async () => {
+            const address = await targetOf(context.db, caller, { request, headerProjectId });
+            const key = request.key ?? randomMemoryKey(world);
+            return await setMemory(context, address, {
+              key,
+              content: request.content,
+              withholding,
+            });
+          },
         }),
       );
     },
@@ -104,16 +114,26 @@ function questionOf(
 async function setMemory(
   context: WriteContext<ServiceTables>,
   address: DocumentAddress,
-  key: string,
-  content: string,
-  withholding: Withholding | undefined,
+  {
+    key,
+    content,
+    withholding,
+  }: {
+    readonly key: string;
+    readonly content: string;
+    readonly withholding: Withholding | undefined;
+  },
 ): Promise<Memory> {
   const open = await context.open(address);
   const whole = { memories: [{ key, value: content }] };
   const write = (await withholding?.sift(context, open, whole)) ?? whole;
   if (write.memories?.length) {
     open.refuseIfFull(() => {
-      open.document.setEntry("memories", key, content, { now: context.now, settles: true });
+      open.document.setEntry("memories", key, {
+        value: content,
+        now: context.now,
+        settles: true,
+      });
     });
   }
   await context.flush(open);
@@ -135,11 +155,14 @@ async function list(
 ): Promise<Page<Memory>> {
   const from = parseCursor("memories", query.cursor);
   const limit = query.limit === undefined ? undefined : query.limit + 1;
-  const found = await listMemories(store.reader, filter, from, limit);
-  const { rows, nextCursor } = pageOf("memories", found, query.limit, (row) => ({
-    sort: row.createdAt,
-    id: String(row.rowId),
-  }));
+  const found = await listMemories(store.reader, filter, { from, limit });
+  const { rows, nextCursor } = pageOf("memories", found, {
+    limit: query.limit,
+    endOf: (row) => ({
+      sort: row.createdAt,
+      id: String(row.rowId),
+    }),
+  });
   const whole = from === undefined && nextCursor === null;
   const total = whole ? rows.length : await countMemories(store.reader, filter);
   return { items: rows.map(toMemory), total, nextCursor };
@@ -148,17 +171,16 @@ async function list(
 async function search(
   store: ReplicaStore<ServiceTables>,
   filter: MemoryFilter,
-  q: string,
-  query: MemoryQuery,
+  { q, query }: { readonly q: string; readonly query: MemoryQuery },
 ): Promise<Page<Memory>> {
   const from = parseCursor("found", query.cursor);
   const words = fullTextQuery(q);
   if (words === undefined) return { items: [], total: 0, nextCursor: null };
   const limit = query.limit === undefined ? undefined : query.limit + 1;
-  const found = await searchMemories(store.reader, filter, words, from, limit);
+  const found = await searchMemories(store.reader, filter, { query: words, from, limit });
   const given = (from?.sort ?? 0) + (query.limit ?? 0);
   const endOf = (row: MemoryRow) => ({ sort: given, id: row.memoryId });
-  const { rows, nextCursor } = pageOf("found", found.rows, query.limit, endOf);
+  const { rows, nextCursor } = pageOf("found", found.rows, { limit: query.limit, endOf });
   return { items: rows.map(toMemory), total: found.total, nextCursor };
 }
 
@@ -183,8 +205,10 @@ async function documentsOf(
 async function targetOf(
   db: Kysely<ServiceTables>,
   caller: Caller,
-  request: MemoryCreate,
-  headerProjectId: ProjectId | undefined,
+  {
+    request,
+    headerProjectId,
+  }: { readonly request: MemoryCreate; readonly headerProjectId: ProjectId | undefined },
 ): Promise<DocumentAddress> {
   const { account, user } = caller;
   if (request.layer === "project") {
@@ -208,7 +232,7 @@ async function onlyProject(
 ): Promise<ProjectId | undefined> {
   if (caller.boundTo !== null) return caller.boundTo.length === 1 ? caller.boundTo[0] : undefined;
   const filter = { account: caller.account, among: null };
-  const [first, second] = await listProjects(db, filter, undefined, 2);
+  const [first, second] = await listProjects(db, filter, { from: undefined, limit: 2 });
   return second === undefined ? first?.id : undefined;
 }
 

@@ -23,8 +23,7 @@ const KEPT_MS = 24 * 60 * 60 * 1000;
 export async function doOnce<Answer>(
   { db, now }: WriteContext<ServiceTables>,
   caller: Caller,
-  asked: Once | undefined,
-  work: () => Promise<Answer>,
+  { asked, work }: { readonly asked: Once | undefined; readonly work: () => Promise<Answer> },
 ): Promise<Answer> {
   if (!asked) return await work();
   await dropAnswersKeptBy(db, now - KEPT_MS);
@@ -36,7 +35,7 @@ export async function doOnce<Answer>(
     throw invalidKey("was used for another body within 24 hours: take a new key");
   }
   const answer = await work();
-  await insertKeptAnswer(db, id, { bodyHash, answer: JSON.stringify(answer) }, now);
+  await insertKeptAnswer(db, id, { keptAnswer: { bodyHash, answer: JSON.stringify(answer) }, now });
   return answer;
 }
 

@@ -48,7 +48,7 @@ function writeMemories(
   const counts = { created: 0, updated: 0, unchanged: 0 };
   for (const { key, value } of memories) {
     const known = document.memories.get(key).length > 0;
-    const changed = document.setEntry("memories", key, value, { now });
+    const changed = document.setEntry("memories", key, { value, now });
     counts[changed ? (known ? "updated" : "created") : "unchanged"] += 1;
   }
   return counts;
@@ -57,7 +57,7 @@ function writeMemories(
 function writeMetadata({ document }: OpenDocument, metadata: JsonObject, now: number): void {
   for (const [key, value] of Object.entries(metadata)) {
     if (value === null) document.deleteEntry("metadata", key);
-    else document.setEntry("metadata", key, value, { now });
+    else document.setEntry("metadata", key, { value, now });
   }
 }
 

@@ -40,29 +40,33 @@ export function createProjectService(
     async list(caller, page) {
       const filter = { account: caller.account, among: caller.boundTo };
       const limit = page.limit === undefined ? undefined : page.limit + 1;
-      const found = await listProjects(
-        store.reader,
-        filter,
-        parseCursor("projects", page.cursor),
+      const found = await listProjects(store.reader, filter, {
+        from: parseCursor("projects", page.cursor),
         limit,
-      );
-      const { rows, nextCursor } = pageOf("projects", found, page.limit, (row) => ({
-        sort: row.createdAt,
-        id: row.id,
-      }));
+      });
+      const { rows, nextCursor } = pageOf("projects", found, {
+        limit: page.limit,
+        endOf: (row) => ({
+          sort: row.createdAt,
+          id: row.id,
+        }),
+      });
       const total = await countProjects(store.reader, filter);
       return { items: await viewProjects(store.reader, caller, rows), total, nextCursor };
     },
 
     async get(caller, id) {
       const row = await getProject(store.reader, caller, id);
-      return await details(store, caller, row, withholding);
+      return await details(store, caller, { row, withholding });
     },
 
     async put(caller, request, once) {
       assertCanWrite(caller);
       return await writeAs(store, caller, (context) =>
-        doOnce(context, caller, once, () => put(context, world, caller, request, withholding)),
+        doOnce(context, caller, {
+          asked: once,
+          work: () => put(context, world, { caller, request, withholding }),
+        }),
       );
     },
 
@@ -83,8 +87,7 @@ export function createProjectService(
 async function details(
   store: Store,
   caller: Caller,
-  row: ProjectRow,
-  withholding: Withholding | undefined,
+  { row, withholding }: { readonly row: ProjectRow; readonly withholding: Withholding | undefined },
 ): Promise<ProjectDetails> {
   const [project] = await viewProjects(store.reader, caller, [row]);
   if (!project) throw new AppError("not_found", "there is no such project");
@@ -93,19 +96,18 @@ async function details(
     claudeMdContent:
       (await withholding?.text(store.reader, caller.account, row.id)) ??
       (await readText(store.reader, row.documentId)),
-    memories: await memoriesOf(store, caller, row.id, withholding),
-    connected: await connectedProjects(store, caller, row.id, withholding),
+    memories: await memoriesOf(store, caller, { id: row.id, withholding }),
+    connected: await connectedProjects(store, caller, { id: row.id, withholding }),
   };
 }
 
 async function memoriesOf(
   store: Store,
   caller: Caller,
-  id: ProjectId,
-  withholding: Withholding | undefined,
+  { id, withholding }: { readonly id: ProjectId; readonly withholding: Withholding | undefined },
 ) {
   const filter = { account: caller.account, documents: [id] };
-  const rows = await listMemories(store.reader, filter, undefined, undefined);
+  const rows = await listMemories(store.reader, filter, { from: undefined, limit: undefined });
   const withheld = await withholding?.memories(store.reader, filter);
   return overlaid(rows, withheld ?? []).map(toMemory);
 }
@@ -113,8 +115,7 @@ async function memoriesOf(
 async function connectedProjects(
   store: Store,
   caller: Caller,
-  id: ProjectId,
-  withholding: Withholding | undefined,
+  { id, withholding }: { readonly id: ProjectId; readonly withholding: Withholding | undefined },
 ) {
   const pairs = await listConnections(store.reader, caller.account);
   const connected: ProjectDetails["connected"][number][] = [];
@@ -124,7 +125,7 @@ async function connectedProjects(
       : undefined;
     if (!row) continue;
     const metadata = await readMetadata(store.reader, [row.documentId]);
-    const memories = await memoriesOf(store, caller, other, withholding);
+    const memories = await memoriesOf(store, caller, { id: other, withholding });
     connected.push({
       id: other,
       name: projectNameOf(other, metadata.get(row.documentId)?.own),
@@ -137,9 +138,15 @@ async function connectedProjects(
 async function put(
   context: WriteContext<ServiceTables>,
   world: World,
-  caller: Caller,
-  request: ProjectPut,
-  withholding: Withholding | undefined,
+  {
+    caller,
+    request,
+    withholding,
+  }: {
+    readonly caller: Caller;
+    readonly request: ProjectPut;
+    readonly withholding: Withholding | undefined;
+  },
 ): Promise<Project & { created: boolean }> {
   const id =
     request.id ?? (await idOfName(context, caller, request.name)) ?? randomProjectId(world);
@@ -168,7 +175,7 @@ async function idOfName(
 ): Promise<ProjectId | undefined> {
   if (name === undefined) throw invalidAt("/name", "a project needs an id or a name");
   const filter = { account: caller.account, among: caller.boundTo };
-  const rows = await listProjects(context.db, filter, undefined, undefined);
+  const rows = await listProjects(context.db, filter, { from: undefined, limit: undefined });
   const metadata = await readMetadata(
     context.db,
     rows.map((row) => row.documentId),

@@ -17,11 +17,14 @@ export function createSessionService(
       const projects = query.projectId === undefined ? caller.boundTo : [query.projectId];
       const filter = { account: caller.account, projects };
       const limit = query.limit === undefined ? undefined : query.limit + 1;
-      const found = await listSessions(store.reader, filter, from, limit);
-      const { rows, nextCursor } = pageOf("sessions", found, query.limit, (row) => ({
-        sort: row.lastActivityAt,
-        id: row.session.id,
-      }));
+      const found = await listSessions(store.reader, filter, { from, limit });
+      const { rows, nextCursor } = pageOf("sessions", found, {
+        limit: query.limit,
+        endOf: (row) => ({
+          sort: row.lastActivityAt,
+          id: row.session.id,
+        }),
+      });
       const total = await countSessions(store.reader, filter);
       return { items: rows.map((row) => row.session), total, nextCursor };
     },

@@ -23,7 +23,9 @@ export function createStatsService(
     async get(caller) {
       const db = store.reader;
       const filter = { account: caller.account, among: caller.boundTo };
-      const projects = (await listProjects(db, filter, undefined, undefined)).map(({ id }) => id);
+      const projects = (await listProjects(db, filter, { from: undefined, limit: undefined })).map(
+        ({ id }) => id,
+      );
       const ownLayers = caller.boundTo === null;
       const memories = {
         project: await count(db, caller, projects),

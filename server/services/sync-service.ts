@@ -54,22 +54,26 @@ export function createSyncService(store: Store, withholding?: Withholding): Serv
   return {
     read: (caller, id, once) =>
       once === undefined
-        ? read(store.reader, caller, id, withholding)
+        ? read(store.reader, caller, { id, withholding })
         : writeAs(store, caller, (context) =>
-            doOnce(context, caller, once, () => read(context.db, caller, id, withholding)),
+            doOnce(context, caller, {
+              asked: once,
+              work: () => read(context.db, caller, { id, withholding }),
+            }),
           ),
 
     apply: (caller, id, payload, { createMissing }, once) =>
       writeAs(store, caller, (context) =>
-        doOnce(context, caller, once, () =>
-          apply(context, caller, id, payload, createMissing, withholding),
-        ),
+        doOnce(context, caller, {
+          asked: once,
+          work: () => apply(context, caller, { id, payload, createMissing, withholding }),
+        }),
       ),
 
     exchange: (caller, id, request, options) =>
       caller.canWrite
-        ? writeAs(store, caller, (context) => exchange(context, caller, id, request, options))
-        : exchangeReading(store, caller, id, request),
+        ? writeAs(store, caller, (context) => exchange(context, caller, { id, request, options }))
+        : exchangeReading(store, caller, { id, request }),
   };
 }
 
@@ -78,21 +82,27 @@ const NOTHING_CHANGED: PlainChanges = { created: 0, updated: 0, unchanged: 0 };
 async function read(
   db: Context["db"],
   caller: Caller,
-  id: ProjectId,
-  withholding: Withholding | undefined,
+  { id, withholding }: { readonly id: ProjectId; readonly withholding: Withholding | undefined },
 ): Promise<SyncAnswer> {
   const project = await getProject(db, caller, id);
   const syncedAt = project.lastSyncedAt ?? project.createdAt;
-  return await answer(db, caller, id, syncedAt, NOTHING_CHANGED, withholding);
+  return await answer(db, caller, { id, syncedAt, changes: NOTHING_CHANGED, withholding });
 }
 
 async function apply(
   context: Context,
   caller: Caller,
-  id: ProjectId,
-  payload: SyncPayload,
-  createMissing: boolean,
-  withholding: Withholding | undefined,
+  {
+    id,
+    payload,
+    createMissing,
+    withholding,
+  }: {
+    readonly id: ProjectId;
+    readonly payload: SyncPayload;
+    readonly createMissing: boolean;
+    readonly withholding: Withholding | undefined;
+  },
 ): Promise<SyncAnswer> {
   const known = await findProject(context.db, caller.account, id);
   if (!known && !createMissing) throw noSuchProject();
@@ -104,12 +114,12 @@ async function apply(
   const written = writePlain(open, write, context.now);
   const elsewhere = (payload.memories?.length ?? 0) - (write.memories?.length ?? 0);
   const changes = { ...written, updated: written.updated + elsewhere };
-  const sessionsChanged = await uploadSessions(context, caller, id, payload.sessions);
+  const sessionsChanged = await uploadSessions(context, caller, { id, sessions: payload.sessions });
   if (open.dirty || sessionsChanged) assertCanWrite(caller);
   await context.flush(open);
-  await markSynced(context.db, caller.account, id, context.now);
+  await markSynced(context.db, caller.account, { id, now: context.now });
   await rememberProject(context.db, caller, id);
-  return await answer(context.db, caller, id, context.now, changes, withholding);
+  return await answer(context.db, caller, { id, syncedAt: context.now, changes, withholding });
 }
 
 /**
@@ -119,26 +129,35 @@ async function apply(
 async function uploadSessions(
   { db }: Context,
   caller: Caller,
-  id: ProjectId | null,
-  sessions: readonly SessionUpload[] = [],
+  {
+    id,
+    sessions = [],
+  }: { readonly id: ProjectId | null; readonly sessions?: readonly SessionUpload[] | undefined },
 ): Promise<boolean> {
   if (id === null && caller.boundTo !== null && sessions.length > 0) throw boundElsewhere();
   const mayReplace = (owner: ProjectId | null) => assertReaches(caller, owner);
-  return await putSessions(db, caller.account, id, sessions, mayReplace);
+  return await putSessions(db, caller.account, { projectId: id, uploads: sessions, mayReplace });
 }
 
 /** The merged state, so that a plain client is up to date after one call. */
 async function answer(
   db: Context["db"],
   caller: Caller,
-  id: ProjectId,
-  syncedAt: number,
-  changes: PlainChanges,
-  withholding: Withholding | undefined,
+  {
+    id,
+    syncedAt,
+    changes,
+    withholding,
+  }: {
+    readonly id: ProjectId;
+    readonly syncedAt: number;
+    readonly changes: PlainChanges;
+    readonly withholding: Withholding | undefined;
+  },
 ): Promise<SyncAnswer> {
   const project = await getProject(db, caller, id);
   const filter = { account: caller.account, documents: [id] };
-  const rows = await listMemories(db, filter, undefined, undefined);
+  const rows = await listMemories(db, filter, { from: undefined, limit: undefined });
   const memories = overlaid(rows, (await withholding?.memories(db, filter)) ?? []);
   const metadata = await readMetadata(db, [project.documentId]);
   return {
@@ -159,16 +178,24 @@ async function answer(
 async function exchange(
   context: Context,
   caller: Caller,
-  id: ProjectId | null,
-  request: ExchangeRequest,
-  options: ExchangeOptions,
+  {
+    id,
+    request,
+    options,
+  }: {
+    readonly id: ProjectId | null;
+    readonly request: ExchangeRequest;
+    readonly options: ExchangeOptions;
+  },
 ): Promise<ExchangeAnswer> {
-  if (id !== null) await openReachable(context, caller, id, options);
-  const documents = await serveEach(caller, id, request, (address, document) =>
-    serveExchange(context, address, document, caller),
-  );
-  await uploadSessions(context, caller, id, request.sessions);
-  if (id !== null) await markSynced(context.db, caller.account, id, context.now);
+  if (id !== null) await openReachable(context, caller, { ...options, id });
+  const documents = await serveEach(caller, id, {
+    request,
+    serve: (address, document) =>
+      serveExchange(context, address, { request: document, rights: caller }),
+  });
+  await uploadSessions(context, caller, { id, sessions: request.sessions });
+  if (id !== null) await markSynced(context.db, caller.account, { id, now: context.now });
   if (id !== null && request.documents.project?.update) await forgetIfDeleted(context, caller, id);
   return { documents };
 }
@@ -183,20 +210,22 @@ async function forgetIfDeleted(context: Context, { account }: Caller, id: Projec
 async function exchangeReading(
   store: Store,
   caller: Caller,
-  id: ProjectId | null,
-  request: ExchangeRequest,
+  { id, request }: { readonly id: ProjectId | null; readonly request: ExchangeRequest },
 ): Promise<ExchangeAnswer> {
   if (id !== null) await assertReadable(store, caller, id);
-  const documents = await serveEach(caller, id, request, (address, document) =>
-    writeAs(store, caller, (context) => serveExchange(context, address, document, caller)).catch(
-      (thrown) => {
+  const documents = await serveEach(caller, id, {
+    request,
+    serve: (address, document) =>
+      writeAs(store, caller, (context) =>
+        serveExchange(context, address, { request: document, rights: caller }),
+      ).catch((thrown) => {
         if (thrown instanceof AppError && thrown.code === "forbidden") return FORBIDDEN;
         throw thrown;
-      },
-    ),
-  );
+      }),
+  });
   await writeAs(store, caller, async (context) => {
-    if (await uploadSessions(context, caller, id, request.sessions)) assertCanWrite(caller);
+    if (await uploadSessions(context, caller, { id, sessions: request.sessions }))
+      assertCanWrite(caller);
   });
   return { documents };
 }
@@ -218,8 +247,16 @@ const FORBIDDEN: DocumentForbidden = { forbidden: true };
 async function serveEach(
   caller: Caller,
   id: ProjectId | null,
-  request: ExchangeRequest,
-  serve: (address: DocumentAddress, document: DocumentRequest) => Promise<DocumentAnswer>,
+  {
+    request,
+    serve,
+  }: {
+    readonly request: ExchangeRequest;
+    readonly serve: (
+      address: DocumentAddress,
+      document: DocumentRequest,
+    ) => Promise<DocumentAnswer>;
+  },
 ): Promise<ExchangeAnswer["documents"]> {
   const documents: { [document in Layer]?: DocumentAnswer } = {};
   for (const layer of LAYERS) {
@@ -235,8 +272,7 @@ async function serveEach(
 async function openReachable(
   context: Context,
   caller: Caller,
-  id: ProjectId,
-  { createMissing, name }: ExchangeOptions,
+  { id, createMissing, name }: { readonly id: ProjectId } & ExchangeOptions,
 ): Promise<void> {
   const address = projectDocument(caller.account, id);
   const known = await context.find(address);

@@ -19,18 +19,27 @@ type Db = ServiceStore["reader"];
 export async function listWithheld(
   db: Db,
   filter: MemoryFilter,
-  query: MemoryQuery,
-  withheld: readonly WithheldMemory[],
+  {
+    query,
+    withheld,
+  }: { readonly query: MemoryQuery; readonly withheld: readonly WithheldMemory[] },
 ): Promise<Page<Memory>> {
-  if (query.q !== undefined) return await searchWithheld(db, filter, query.q, query, withheld);
-  const rows = overlaid(await listMemories(db, filter, undefined, undefined), withheld);
+  if (query.q !== undefined)
+    return await searchWithheld(db, filter, { q: query.q, query, withheld });
+  const rows = overlaid(
+    await listMemories(db, filter, { from: undefined, limit: undefined }),
+    withheld,
+  );
   const from = parseCursor("memories", query.cursor);
   const isAfter = ({ createdAt, rowId }: MemoryRow) =>
     !from || createdAt > from.sort || (createdAt === from.sort && rowId > Number(from.id));
-  const page = pageOf("memories", rows.filter(isAfter), query.limit, (row) => ({
-    sort: row.createdAt,
-    id: String(row.rowId),
-  }));
+  const page = pageOf("memories", rows.filter(isAfter), {
+    limit: query.limit,
+    endOf: (row) => ({
+      sort: row.createdAt,
+      id: String(row.rowId),
+    }),
+  });
   return { items: page.rows.map(toMemory), total: rows.length, nextCursor: page.nextCursor };
 }
 
@@ -38,14 +47,24 @@ export async function listWithheld(
 async function searchWithheld(
   db: Db,
   filter: MemoryFilter,
-  q: string,
-  query: MemoryQuery,
-  withheld: readonly WithheldMemory[],
+  {
+    q,
+    query,
+    withheld,
+  }: {
+    readonly q: string;
+    readonly query: MemoryQuery;
+    readonly withheld: readonly WithheldMemory[];
+  },
 ): Promise<Page<Memory>> {
   const from = parseCursor("found", query.cursor);
   const words = fullTextQuery(q);
   if (words === undefined) return { items: [], total: 0, nextCursor: null };
-  const { rows } = await searchMemories(db, filter, words, undefined, undefined);
+  const { rows } = await searchMemories(db, filter, {
+    query: words,
+    from: undefined,
+    limit: undefined,
+  });
   const isWithheld = (row: MemoryRow) =>
     withheld.some(({ documentName, key }) => documentName === row.documentName && key === row.key);
   const all = [
@@ -54,6 +73,6 @@ async function searchWithheld(
   ];
   const given = Math.max(0, Math.trunc(from?.sort ?? 0));
   const endOf = (row: MemoryRow) => ({ sort: given + (query.limit ?? 0), id: row.memoryId });
-  const page = pageOf("found", all.slice(given), query.limit, endOf);
+  const page = pageOf("found", all.slice(given), { limit: query.limit, endOf });
   return { items: page.rows.map(toMemory), total: all.length, nextCursor: page.nextCursor };
 }

@@ -45,8 +45,10 @@ const CONFIG_VARIABLE = `${VARIABLE_PREFIX}CONFIG`;
 export function readSettings(
   flags: GivenSettings,
   configPath: string | undefined,
-  env: Readonly<Record<string, string | undefined>>,
-  dir: string,
+  {
+    env,
+    dir,
+  }: { readonly env: Readonly<Record<string, string | undefined>>; readonly dir: string },
 ): ReadSettings {
   const problems: string[] = [];
   const path = configPath ?? (env[CONFIG_VARIABLE] || undefined);
@@ -66,7 +68,7 @@ export function readSettings(
       if (text === undefined) continue;
       sources[name] = source;
       // All of them are looked at: a mistake that is hidden by a flag is one nevertheless.
-      values[name] = parsed(name, where, text, problems);
+      values[name] = parsed(name, where, { text, problems });
     }
   }
   if (problems.length > 0) throw new SettingsError(problems);
@@ -78,7 +80,11 @@ export function databasePath({ database_url: url }: Settings, dir: string): stri
   return resolve(dir, url.slice("sqlite:".length));
 }
 
-function parsed(name: SettingName, where: string, text: string, problems: string[]): unknown {
+function parsed(
+  name: SettingName,
+  where: string,
+  { text, problems }: { readonly text: string; readonly problems: string[] },
+): unknown {
   try {
     return SETTINGS[name].parse(text);
   } catch (thrown) {

@@ -16,8 +16,7 @@ export function pairOf(one: ProjectId, other: ProjectId): ProjectPair {
 export async function addConnection(
   db: Db,
   account: string,
-  pair: ProjectPair,
-  now: number,
+  { pair, now }: { readonly pair: ProjectPair; readonly now: number },
 ): Promise<number> {
   await db
     .insertInto("connections")

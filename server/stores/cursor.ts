@@ -36,8 +36,7 @@ export function parseCursor(list: ListName, cursor: string | undefined): PageEnd
 export function pageOf<Row>(
   list: ListName,
   rows: readonly Row[],
-  limit: number | undefined,
-  endOf: (row: Row) => PageEnd,
+  { limit, endOf }: { readonly limit: number | undefined; readonly endOf: (row: Row) => PageEnd },
 ): { readonly rows: readonly Row[]; readonly nextCursor: string | null } {
   if (limit === undefined || rows.length <= limit) return { rows, nextCursor: null };
   const page = rows.slice(0, limit);

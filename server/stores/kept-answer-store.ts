@@ -37,8 +37,10 @@ export async function findKeptAnswer(db: Db, id: KeptAnswerId): Promise<KeptAnsw
 export async function insertKeptAnswer(
   db: Db,
   id: KeptAnswerId,
-  { bodyHash, answer }: KeptAnswer,
-  now: number,
+  {
+    keptAnswer: { bodyHash, answer },
+    now,
+  }: { readonly keptAnswer: KeptAnswer; readonly now: number },
 ): Promise<void> {
   await db
     .insertInto("kept_answers")

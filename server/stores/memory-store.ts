@@ -61,8 +61,7 @@ const COLUMNS = [
 export async function listMemories(
   db: Db,
   filter: MemoryFilter,
-  from: PageEnd | undefined,
-  limit: number | undefined,
+  { from, limit }: { readonly from: PageEnd | undefined; readonly limit: number | undefined },
 ): Promise<MemoryRow[]> {
   if (filter.documents.length === 0) return [];
   const rows = await memories(db, filter)
@@ -103,9 +102,15 @@ export async function countMemories(db: Db, filter: MemoryFilter): Promise<numbe
 export async function searchMemories(
   db: Db,
   filter: MemoryFilter,
-  query: string,
-  from: PageEnd | undefined,
-  limit: number | undefined,
+  {
+    query,
+    from,
+    limit,
+  }: {
+    readonly query: string;
+    readonly from: PageEnd | undefined;
+    readonly limit: number | undefined;
+  },
 ): Promise<{ readonly rows: MemoryRow[]; readonly total: number }> {
   if (filter.documents.length === 0) return { rows: [], total: 0 };
   const found = sql`
@@ -147,17 +152,18 @@ export async function findMemoriesById(
   account: string,
   id: MemoryId,
 ): Promise<MemoryRow[]> {
-  return (await findById(db, account, id)).map(toMemoryRow);
+  return (await findById(db, { account, id })).map(toMemoryRow);
 }
 
-const findById = compiled((db: Db, account: string, id: string) =>
-  db
-    .selectFrom("memories")
-    .innerJoin("documents", "documents.id", "memories.document_id")
-    .select(COLUMNS)
-    .where("documents.owner", "=", account)
-    .where("memories.memory_id", "=", id)
-    .orderBy("documents.name"),
+const findById = compiled(
+  (db: Db, { account, id }: { readonly account: string; readonly id: string }) =>
+    db
+      .selectFrom("memories")
+      .innerJoin("documents", "documents.id", "memories.document_id")
+      .select(COLUMNS)
+      .where("documents.owner", "=", account)
+      .where("memories.memory_id", "=", id)
+      .orderBy("documents.name"),
 );
 
 /** A memory as variant A shows it. */

@@ -57,17 +57,18 @@ export async function findProject(
   account: string,
   id: ProjectId,
 ): Promise<ProjectRow | undefined> {
-  const [row] = await findByName(db, account, id);
+  const [row] = await findByName(db, { account, id });
   return row && toProject(row);
 }
 
-const findByName = compiled((db: Db, account: string, id: string) =>
-  db
-    .selectFrom("documents")
-    .select(COLUMNS)
-    .where("owner", "=", account)
-    .where("name", "=", id)
-    .where(isThere),
+const findByName = compiled(
+  (db: Db, { account, id }: { readonly account: string; readonly id: string }) =>
+    db
+      .selectFrom("documents")
+      .select(COLUMNS)
+      .where("owner", "=", account)
+      .where("name", "=", id)
+      .where(isThere),
 );
 
 /** Deletes what is kept of a project beside its document; durable with the commit. */
@@ -90,8 +91,7 @@ export async function forgetProject(db: Db, account: string, id: ProjectId): Pro
 export async function listProjects(
   db: Db,
   filter: ProjectFilter,
-  from: PageEnd | undefined,
-  limit: number | undefined,
+  { from, limit }: { readonly from: PageEnd | undefined; readonly limit: number | undefined },
 ): Promise<ProjectRow[]> {
   const rows = await projects(db, filter)
     .select(COLUMNS)
@@ -137,16 +137,24 @@ export async function findLastSyncedProject(
 }
 
 /** Counts a sync at `now` (milliseconds since the Unix epoch); durable with the commit. */
-export async function markSynced(db: Db, account: string, id: ProjectId, now: number) {
-  await countSync(db, now, account, id);
+export async function markSynced(
+  db: Db,
+  account: string,
+  { id, now }: { readonly id: ProjectId; readonly now: number },
+) {
+  await countSync(db, { now, account, id });
 }
 
-const countSync = compiled((db: Db, now: number, account: string, id: string) =>
-  db
-    .updateTable("documents")
-    .set((set) => ({ last_synced_at: now, sync_count: set("sync_count", "+", 1) }))
-    .where("owner", "=", account)
-    .where("name", "=", id),
+const countSync = compiled(
+  (
+    db: Db,
+    { now, account, id }: { readonly now: number; readonly account: string; readonly id: string },
+  ) =>
+    db
+      .updateTable("documents")
+      .set((set) => ({ last_synced_at: now, sync_count: set("sync_count", "+", 1) }))
+      .where("owner", "=", account)
+      .where("name", "=", id),
 );
 
 /** Metadata of each document, without what is the program's own. */

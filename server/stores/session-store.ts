@@ -25,8 +25,7 @@ function sessions(db: Db, { account, projects }: SessionFilter) {
 export async function listSessions(
   db: Db,
   filter: SessionFilter,
-  from: PageEnd | undefined,
-  limit: number | undefined,
+  { from, limit }: { readonly from: PageEnd | undefined; readonly limit: number | undefined },
 ): Promise<{ readonly session: Session; readonly lastActivityAt: number }[]> {
   const rows = await sessions(db, filter)
     .select(["body", "last_activity_at"])
@@ -81,9 +80,15 @@ export async function findSession(
 export async function putSessions(
   db: Db,
   account: string,
-  projectId: ProjectId | null,
-  uploads: readonly SessionUpload[],
-  mayReplace: (projectId: ProjectId | null) => void,
+  {
+    projectId,
+    uploads,
+    mayReplace,
+  }: {
+    readonly projectId: ProjectId | null;
+    readonly uploads: readonly SessionUpload[];
+    readonly mayReplace: (projectId: ProjectId | null) => void;
+  },
 ): Promise<boolean> {
   let changed = false;
   for (const upload of uploads) {

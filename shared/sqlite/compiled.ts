@@ -1,16 +1,16 @@
 import type { Compilable, CompiledQuery, Kysely } from "kysely";
 import { heldBy, transactionOf } from "./direct.ts";
 
-/** Stands in a compiled query for the argument of that number. */
+/** Stands in a compiled query for the value of that name. */
 class Placeholder {
-  constructor(readonly index: number) {}
+  constructor(readonly name: string) {}
 }
 
-/** A query that is compiled already; each call runs it with other values. */
-export interface Compiled<Tables, Parameters extends readonly unknown[], Row> {
-  (db: Kysely<Tables>, ...parameters: Parameters): Promise<Row[]>;
+/** A query that is compiled already; each call runs it with other values, by name. */
+export interface Compiled<Tables, Values, Row> {
+  (db: Kysely<Tables>, values: Values): Promise<Row[]>;
   /** Runs it without a promise. `db` is that of a write transaction. */
-  now(db: Kysely<Tables>, ...parameters: Parameters): Row[];
+  now(db: Kysely<Tables>, values: Values): Row[];
 }
 
 /**
@@ -19,20 +19,20 @@ export interface Compiled<Tables, Parameters extends readonly unknown[], Row> {
  * value goes, and must not look at; each call then runs the query with other values. All calls go
  * to databases of one dialect.
  */
-export function compiled<Tables, Parameters extends readonly unknown[], Row>(
-  build: (db: Kysely<Tables>, ...parameters: Parameters) => Compilable<Row>,
-): Compiled<Tables, Parameters, Row> {
+export function compiled<Tables, Values extends object, Row>(
+  build: (db: Kysely<Tables>, values: Values) => Compilable<Row>,
+): Compiled<Tables, Values, Row> {
   let known: CompiledQuery<Row> | undefined;
   const queryFor = (db: Kysely<Tables>): CompiledQuery<Row> => {
-    known ??= build(db, ...placeholders<Parameters>(build.length - 1)).compile();
+    known ??= build(db, STAND_INS as Values).compile();
     return known;
   };
-  const now = (db: Kysely<Tables>, ...values: Parameters): Row[] => {
+  const now = (db: Kysely<Tables>, values: Values): Row[] => {
     const query = queryFor(db);
     return transactionOf(db).run(query.sql, filled(query, values)) as Row[];
   };
-  const anywhere = async (db: Kysely<Tables>, ...values: Parameters): Promise<Row[]> => {
-    if (heldBy(db)) return now(db, ...values);
+  const anywhere = async (db: Kysely<Tables>, values: Values): Promise<Row[]> => {
+    if (heldBy(db)) return now(db, values);
     const query = queryFor(db);
     const { rows } = await db.executeQuery<Row>({ ...query, parameters: filled(query, values) });
     return rows;
@@ -40,15 +40,12 @@ export function compiled<Tables, Parameters extends readonly unknown[], Row>(
   return Object.assign(anywhere, { now });
 }
 
-function filled({ parameters }: CompiledQuery, values: readonly unknown[]): unknown[] {
-  return parameters.map((parameter) => {
-    return parameter instanceof Placeholder ? values[parameter.index] : parameter;
-  });
-}
+/** Has a stand-in for every name. */
+const STAND_INS = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) });
 
-function placeholders<Parameters extends readonly unknown[]>(count: number): Parameters {
-  return Array.from(
-    { length: count },
-    (_, index) => new Placeholder(index),
-  ) as unknown as Parameters;
+function filled({ parameters }: CompiledQuery, values: object): unknown[] {
+  const named = values as Readonly<Record<string, unknown>>;
+  return parameters.map((parameter) => {
+    return parameter instanceof Placeholder ? named[parameter.name] : parameter;
+  });
 }

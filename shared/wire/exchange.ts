@@ -162,7 +162,7 @@ export function parseExchangeRequest(value: unknown): ExchangeRequest {
       details.push({ path: `/${field}`, message: "must not come beside crdt" });
     }
   }
-  refuseDoubles(sessions ?? [], ({ id }) => id, "/sessions", "id", details);
+  refuseDoubles(sessions ?? [], ({ id }) => id, { path: "/sessions", field: "id", details });
   const documents = documentsIn(crdt.documents, "/crdt/documents", details);
   if (details.length > 0) throw invalid(details);
   return { documents, ...(sessions && { sessions: sessions.map(sessionUploadOf) }) };

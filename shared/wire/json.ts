@@ -40,7 +40,7 @@ export function parseMetadata(value: unknown, path: string, details: ErrorDetail
     details.push({ path, message: "must be an object" });
     return {};
   }
-  const metadata = copyObject(value, path, 1, details);
+  const metadata = copyObject(value, path, { depth: 1, details });
   for (const key of Object.keys(metadata)) {
     const place = `${path}/${pointerToken(key)}`;
     if (key === "") details.push({ path: place, message: "must not be an empty key" });
@@ -70,7 +70,11 @@ function isStringOrNull(value: unknown): boolean {
   return value === null || typeof value === "string";
 }
 
-function copy(value: unknown, path: string, depth: number, details: ErrorDetail[]): JsonValue {
+function copy(
+  value: unknown,
+  path: string,
+  { depth, details }: { readonly depth: number; readonly details: ErrorDetail[] },
+): JsonValue {
   // Enough is known to be wrong; what is copied will not be used.
   if (details.length > ERROR_DETAILS_MAX) return null;
   if (typeof value === "string") return copyText(value, path, details);
@@ -84,16 +88,17 @@ function copy(value: unknown, path: string, depth: number, details: ErrorDetail[
     return null;
   }
   if (Array.isArray(value)) {
-    return value.map((item, index) => copy(item, `${path}/${index}`, depth + 1, details));
+    return value.map((item, index) =>
+      copy(item, `${path}/${index}`, { depth: depth + 1, details }),
+    );
   }
-  return copyObject(value, path, depth, details);
+  return copyObject(value, path, { depth, details });
 }
 
 function copyObject(
   value: object,
   path: string,
-  depth: number,
-  details: ErrorDetail[],
+  { depth, details }: { readonly depth: number; readonly details: ErrorDetail[] },
 ): { [key: string]: JsonValue } {
   const fresh: { [key: string]: JsonValue } = {};
   for (const [rawKey, item] of Object.entries(value)) {
@@ -105,7 +110,7 @@ function copyObject(
     } else if (Object.hasOwn(fresh, key)) {
       details.push({ path: place, message: "is given twice once it is well formed" });
     } else {
-      fresh[key] = copy(item, place, depth + 1, details);
+      fresh[key] = copy(item, place, { depth: depth + 1, details });
     }
   }
   return fresh;

@@ -67,8 +67,12 @@ export type SyncAnswer = Static<typeof SyncAnswer>;
 export function parseSyncPayload(value: unknown): SyncPayload {
   const details: ErrorDetail[] = [];
   const body = tryWith(SyncBody, value, details);
-  refuseDoubles(body?.memories ?? [], ({ key }) => key, "/memories", "key", details);
-  refuseDoubles(body?.sessions ?? [], ({ id }) => id, "/sessions", "id", details);
+  refuseDoubles(body?.memories ?? [], ({ key }) => key, {
+    path: "/memories",
+    field: "key",
+    details,
+  });
+  refuseDoubles(body?.sessions ?? [], ({ id }) => id, { path: "/sessions", field: "id", details });
   const metadata = metadataIn(value, details);
   if (body === undefined || details.length > 0) throw invalid(details);
   const { metadata: _, sessions, ...rest } = body;
@@ -83,9 +87,11 @@ export function parseSyncPayload(value: unknown): SyncPayload {
 export function refuseDoubles<Item>(
   items: readonly Item[],
   identityOf: (item: Item) => string,
-  path: string,
-  field: string,
-  details: ErrorDetail[],
+  {
+    path,
+    field,
+    details,
+  }: { readonly path: string; readonly field: string; readonly details: ErrorDetail[] },
 ): void {
   const seen = new Set<string>();
   for (const [index, item] of items.entries()) {

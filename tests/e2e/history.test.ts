@@ -184,9 +184,9 @@ scenario("a text saved by a command keeps what came after the command had read i
   const path = `/api/projects/${id}/sync`;
   await machine.ask("POST", path, { claude_md_content: `${read}\ncame since\n` });
   const env = readEnvironment({ ...process.env, MEMSYNC_HOME: machine.home });
-  await saveText(env, id, read, `put back\n${read}`);
+  await saveText(env, id, { base: read, values: [`put back\n${read}`] });
   expect(await machine.doc(id)).toBe(`put back\n${read}\ncame since\n`);
-  const tooLong = saveText(env, id, read, "x".repeat(LIMITS.claudeMdBytes + 1));
+  const tooLong = saveText(env, id, { base: read, values: ["x".repeat(LIMITS.claudeMdBytes + 1)] });
   await expect(tooLong).rejects.toThrow("shorten it");
 });
 

@@ -36,7 +36,7 @@ function inDocument<Result>(
 
 function write(key: string): Promise<void> {
   return inDocument(async ({ now }, { document }) => {
-    document.setEntry("memories", key, "mine", { now });
+    document.setEntry("memories", key, { value: "mine", now });
   });
 }
 
@@ -47,7 +47,7 @@ function outgoing(): Promise<Outgoing> {
 }
 
 function take(sent: Outgoing, answer: DocumentAnswer): Promise<unknown> {
-  return inDocument((context, open) => takeAnswer(context, SERVICE, open, sent, answer));
+  return inDocument((context, open) => takeAnswer(context, SERVICE, { open, sent, answer }));
 }
 
 /** A call that is answered so. */
@@ -57,13 +57,15 @@ async function call(answer: DocumentAnswer): Promise<void> {
 
 function frame(seq: number): Promise<unknown> {
   const told = { epoch: EPOCH, seq, update: othersWrite() };
-  return inDocument((context, open) => takeFrame(context, SERVICE, open, told, new Map()));
+  return inDocument((context, open) =>
+    takeFrame(context, SERVICE, { open, frame: told, echoes: new Map() }),
+  );
 }
 
 /** Another machine's, with a client id of its own. */
 function othersWrite(): Uint8Array {
   const document = new ReplicaDocument([], othersClient++);
-  document.setEntry("memories", `theirs-${othersClient}`, "2", { now: 0 });
+  document.setEntry("memories", `theirs-${othersClient}`, { value: "2", now: 0 });
   return Y.encodeStateAsUpdate(document.ydoc);
 }
 

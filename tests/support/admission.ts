@@ -22,8 +22,8 @@ export const NEW = 3;
 export function heldDocument(): ReplicaDocument {
   const writer = new ReplicaDocument([], HELD);
   writer.setContent("one\n2 😀\n\n", NOW);
-  writer.setEntry("memories", "a", "1", { now: NOW });
-  writer.setEntry("metadata", "m", { x: 1 }, { now: NOW });
+  writer.setEntry("memories", "a", { value: "1", now: NOW });
+  writer.setEntry("metadata", "m", { value: { x: 1 }, now: NOW });
   return new ReplicaDocument([Y.encodeStateAsUpdate(writer.ydoc)], OWN);
 }
 

@@ -19,7 +19,9 @@ export function serve(
   request: DocumentRequest,
   { canWrite = true, name = "a" } = {},
 ): Promise<DocumentAnswer> {
-  return store.write((context) => serveExchange(context, address(name), request, { canWrite }));
+  return store.write((context) =>
+    serveExchange(context, address(name), { request, rights: { canWrite } }),
+  );
 }
 
 export function served(answer: DocumentAnswer): DocumentServed {

@@ -73,11 +73,14 @@ export class FollowedMachine {
     world = createDrivenWorld(name),
   ): Promise<FollowedMachine> {
     mkdirSync(home, { recursive: true });
-    const store = await openReplica(join(home, "memsync.db"), world, name);
+    const store = await openReplica(join(home, "memsync.db"), world, { machine: name });
     await store.write(async (context) => {
       const { id } = await context.open(ADDRESS);
       const remote = { epoch: "", seq: 0 };
-      await writePosition(context.db, SERVICE, id, { remote, ackedSeq: 0, refused: undefined });
+      await writePosition(context.db, SERVICE, {
+        documentId: id,
+        position: { remote, ackedSeq: 0, refused: undefined },
+      });
     });
     return new FollowedMachine(name, dir, world, store, git);
   }
@@ -203,12 +206,10 @@ export class FollowedMachine {
   /** Takes an update as from a service. */
   async load(update: Uint8Array): Promise<void> {
     await this.#store.write(async (context) => {
-      const problem = await applyRemote(
-        context,
-        await context.open(ADDRESS),
-        this.#ackedSeq,
+      const problem = await applyRemote(context, await context.open(ADDRESS), {
+        ackedSeq: this.#ackedSeq,
         update,
-      );
+      });
       if (problem) throw new Error(problem.code);
     });
     await this.settle();

@@ -90,7 +90,7 @@ export class MadeUpMachine {
   }
 
   #cleanUp(mine: IdRanges, theirs: IdRanges, now: number): void {
-    const { met, conflicts } = removeDoubles(this.document.text, mine, theirs);
+    const { met, conflicts } = removeDoubles(this.document.text, mine, { theirs });
     if (met.length > 0) this.#arrive({ ...NOTHING, brought: met }, now);
     for (const each of conflicts) {
       const versions = [

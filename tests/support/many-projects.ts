@@ -64,7 +64,10 @@ export async function openManyProjects(
       for (const id of among) {
         await store.write(async (context) => {
           const open = await context.open(projectDocument(LOCAL_ACCOUNT, id));
-          open.document.setEntry("memories", key, `${key} of ${id}`, { now: context.now });
+          open.document.setEntry("memories", key, {
+            value: `${key} of ${id}`,
+            now: context.now,
+          });
         });
       }
     },

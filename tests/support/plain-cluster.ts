@@ -28,7 +28,7 @@ export async function settle(...machines: readonly Machine[]): Promise<void> {
 /** Sets a memory of the project, or of the user. */
 export async function set(machine: Machine, key: string, value: string, layer?: "user") {
   await machine.edit(
-    ({ document }) => document.setEntry("memories", key, value, { now: 1 }),
+    ({ document }) => document.setEntry("memories", key, { value, now: 1 }),
     layer,
   );
 }

@@ -73,7 +73,7 @@ export const anyEdit: fc.Arbitrary<Edit> = fc.oneof(
 );
 
 export function applyEdit(document: ReplicaDocument, edit: Edit, now: number): void {
-  if (edit.do === "set") document.setEntry(edit.kind, edit.key, edit.value, { now });
+  if (edit.do === "set") document.setEntry(edit.kind, edit.key, { value: edit.value, now });
   else if (edit.do === "delete") document.deleteEntry(edit.kind, edit.key);
   else document.setContent(edit.content, now);
 }

@@ -17,7 +17,7 @@ export function address(name = "a") {
 export function setMemory(store: Store, key: string, value: string, name = "a"): Promise<boolean> {
   return store.write(async (context) => {
     const { document } = await context.open(address(name));
-    return document.setEntry("memories", key, value, { now: context.now });
+    return document.setEntry("memories", key, { value, now: context.now });
   });
 }
 

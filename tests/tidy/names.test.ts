@@ -1,16 +1,21 @@
 import { expect, test } from "bun:test";
 import {
+  type ConstructorDeclaration,
+  type FunctionDeclaration,
   isClassDeclaration,
+  isConstructorDeclaration,
   isEnumDeclaration,
   isFunctionDeclaration,
   isIdentifier,
   isInterfaceDeclaration,
+  isMethodDeclaration,
   isTypeAliasDeclaration,
   isVariableStatement,
+  type MethodDeclaration,
   type Node,
   SyntaxKind,
 } from "typescript/unstable/ast";
-import { readSources, type Source, sampleSources } from "./source-tree.ts";
+import { finding, nodesIn, readSources, type Source, sampleSources } from "./source-tree.ts";
 
 /**
  * The rooms that stand on each other. The client's names are those of the published package, and
@@ -22,6 +27,9 @@ const ROOMS = /^(cli|daemon|server|shared)\//;
 const SEAMS: Readonly<Record<string, readonly string[]>> = {
   connect: ["shared/sqlite/connect-bun.ts", "shared/sqlite/connect-node.ts"],
 };
+
+/** A function with more takes an object, whose names are read at each call. */
+const PARAMETERS_MAX = 3;
 
 /** What a statement exports, by name; a type and a value of one name are one. */
 function exportedNames(statement: Node): readonly Node[] {
@@ -54,15 +62,40 @@ function namesTwice(sources: readonly Source[]): string[] {
   });
 }
 
+/** What this project declares by a name; of others' callbacks others say what they are given. */
+function isDeclared(
+  node: Node,
+): node is FunctionDeclaration | ConstructorDeclaration | MethodDeclaration {
+  if (isFunctionDeclaration(node) || isConstructorDeclaration(node)) return true;
+  return isMethodDeclaration(node) && isClassDeclaration(node.parent);
+}
+
+function manyParameters(source: Source): string[] {
+  const found: string[] = [];
+  for (const node of nodesIn(source.tree)) {
+    if (!isDeclared(node) || node.parameters.length <= PARAMETERS_MAX) continue;
+    const { parameters } = node;
+    found.push(finding(source, node, `takes ${parameters.length} parameters`));
+  }
+  return found;
+}
+
 test("what a module exports has a name of its own in the whole tree", async () => {
   const sources = (await readSources()).filter(({ path }) => ROOMS.test(path));
   expect(namesTwice(sources)).toEqual([]);
 });
 
-test("a name that two modules export is found", async () => {
+test("functions take at most three parameters by their order", async () => {
+  const sources = (await readSources()).filter(({ path }) => !path.startsWith("tests/"));
+  expect(sources.flatMap(manyParameters)).toEqual([]);
+});
+
+test("a name that two modules export is found, and so is a fourth parameter", async () => {
   const sources = await sampleSources({
     "shared/one.ts": "export type Same = 1;\nexport const Same = 1;\nexport const other = 2;\n",
     "server/two.ts": "export interface Same {}\nexport class Alone {}\n",
+    "server/three.ts": "export function f(a: 1, b: 1, c: 1, d: 1): void {}\n",
   });
   expect(namesTwice(sources)).toEqual(["Same is exported by shared/one.ts and server/two.ts"]);
+  expect(sources.flatMap(manyParameters)).toEqual(["server/three.ts:1 takes 4 parameters"]);
 });

@@ -47,7 +47,7 @@ export function exchange(doc: Y.Doc, server: Y.Doc, agreed: Map<number, number>)
   const update = Y.encodeStateAsUpdate(server, Y.encodeStateVector(doc));
   const cleanUp = doc.transact(() => {
     Y.applyUpdate(doc, update);
-    return removeDoubles(textOf(doc), mine, idsSince(before, stateOf(doc)));
+    return removeDoubles(textOf(doc), mine, { theirs: idsSince(before, stateOf(doc)) });
   });
   Y.applyUpdate(server, Y.encodeStateAsUpdate(doc, Y.encodeStateVector(server)));
   return cleanUp;
@@ -89,7 +89,7 @@ export function mergeInSteps(
   const cleanUp = exchange(last, server, agreed);
   exchange(first, server, stateOf(first));
   const text = agreedText([server, first, last]);
-  removeDoubles(textOf(last), mine, theirs);
+  removeDoubles(textOf(last), mine, { theirs });
   return { ...cleanUp, text, textCleanedAgain: textOf(last).toString() };
 }
 

@@ -130,13 +130,13 @@ function honestHistory(): Uint8Array[] {
     Y.applyUpdate(other.ydoc, Y.encodeStateAsUpdate(one.ydoc), "remote");
   };
   one.setContent("one\ntwo\nthree 😀\nfour\n", NOW);
-  one.setEntry("memories", "a", "1", { now: NOW });
-  one.setEntry("metadata", "m", { x: [1, 2] }, { now: NOW });
+  one.setEntry("memories", "a", { value: "1", now: NOW });
+  one.setEntry("metadata", "m", { value: { x: [1, 2] }, now: NOW });
   meet();
   other.setContent("one\n2\nthree 😀\nfour\nfive\n", NOW);
-  other.setEntry("memories", "a", "2", { now: NOW });
+  other.setEntry("memories", "a", { value: "2", now: NOW });
   one.setContent("one\ntwo\n3 😀\nfour\n", NOW);
-  one.setEntry("memories", "a", "3", { now: NOW });
+  one.setEntry("memories", "a", { value: "3", now: NOW });
   meet();
   other.setContent("zero\n2\nthree 😀\nfour\nfive 5\n", NOW);
   other.deleteEntry("memories", "a");

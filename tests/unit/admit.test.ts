@@ -220,7 +220,7 @@ describe("what no replica writes is refused", () => {
 
   test("anything under this replica's own client id", () => {
     const document = heldDocument();
-    document.setEntry("memories", "mine", "1", { now: NOW });
+    document.setEntry("memories", "mine", { value: "1", now: NOW });
     const own = { ...entry({}), parent: `memories/${OWN}` };
     const forged = forge({ sections: [{ client: OWN, clock: 1, structs: [item(own)] }] });
     expect(admit(document, forged)).toContain("own client id");

@@ -35,7 +35,9 @@ async function home() {
   const store = await openReplica(join(folder, `home-${stores.length}.db`), realWorld);
   stores.push(store);
   const book = { world: realWorld, environment: { url: undefined, token: undefined } };
-  const remote = await store.write((context) => addRemote(context, book, "a", "https://a.example"));
+  const remote = await store.write((context) =>
+    addRemote(context, book, { name: "a", url: "https://a.example" }),
+  );
   return { store, remote };
 }
 
@@ -85,8 +87,8 @@ test.each([
 test("who has agreed has agreed for one account, whose users may change", async () => {
   const { store, remote } = await home();
   const known = () => findAudience(store.reader, remote);
-  const keep = (heard: Parameters<typeof keepHeard>[2], now: number) =>
-    store.write(({ db }) => keepHeard(db, remote, heard, now));
+  const keep = (heard: Parameters<typeof keepHeard>[2]["heard"], now: number) =>
+    store.write(({ db }) => keepHeard(db, remote, { heard, now }));
   expect(await known()).toEqual({ ...UNTOLD, heardAt: undefined, agreed: false });
   await store.write(({ db }) => keepAgreed(db, remote, 1));
   expect(await known()).toEqual({ ...UNTOLD, heardAt: undefined, agreed: true });
@@ -191,7 +193,7 @@ test("with a contact only that one is asked whose global has something, and once
   expect(asked).toEqual([]);
   await store.write(async (context) => {
     const { document } = await context.open(globalDocument(remote.account));
-    document.setEntry("memories", "key", "value", { now: 1 });
+    document.setEntry("memories", "key", { value: "value", now: 1 });
   });
   for (let times = 0; times < 3; times++) {
     audiences.contacted(open);

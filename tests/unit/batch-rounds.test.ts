@@ -274,7 +274,10 @@ test(
       await home.store.write(async (context) => {
         const document = await context.open({ owner: "local", name: id });
         for (let at = 0; at < 100; at++) {
-          document.document.setEntry("memories", `key ${at}`, value, { now: context.now });
+          document.document.setEntry("memories", `key ${at}`, {
+            value,
+            now: context.now,
+          });
         }
       });
     }

@@ -27,7 +27,7 @@ function saved(before: string, shown: string, save: string): ReplicaDocument {
   const facts = { base, live: base, unseen, machine: HERE, savedAt: NOW, isPulled: false };
   const plan = planSave({ ...facts, lines: save });
   document.editText(plan.base, plan.lines);
-  for (const conflict of plan.conflicts) recordTextConflict(document, conflict, NOW);
+  for (const conflict of plan.conflicts) recordTextConflict(document, conflict, { now: NOW });
   return document;
 }
 

@@ -59,19 +59,19 @@ type Replica = Awaited<ReturnType<typeof openReplica>>;
 function setMemory(store: Replica, key: string, value: string): Promise<boolean> {
   return store.write(async (context) => {
     const { document } = await context.open(ADDRESS);
-    return document.setEntry("memories", key, value, { now: context.now });
+    return document.setEntry("memories", key, { value, now: context.now });
   });
 }
 
 /** A replica with a row for each memory. Resolves to what the service had after the first ones. */
 async function fill(): Promise<Uint8Array> {
-  const store = await openReplica(home.database, realWorld, "machine");
+  const store = await openReplica(home.database, realWorld, { machine: "machine" });
   await store.write(({ db }) => putLink(db, LINK, NOW));
   let sent: Uint8Array = new Uint8Array();
   for (let at = 0; at < MEMORIES; at++) {
     await store.write(async (context) => {
       const { document } = await context.open(ADDRESS);
-      document.setEntry("memories", `k${at}`, `v${at}`, { now: NOW + at });
+      document.setEntry("memories", `k${at}`, { value: `v${at}`, now: NOW + at });
       if (at === SENT - 1) sent = Y.encodeStateAsUpdate(document.ydoc);
     });
   }
@@ -93,7 +93,7 @@ test("what no sound row vouches for waits for the service's word, and none of it
   const [note] = await recoverHome(home, realWorld, silentLog);
   expect(note?.message).toContain("1 of them in part");
   expect(readFileSync(note?.set_aside ?? "")).toEqual(damaged);
-  const store = await openReplica(home.database, realWorld, "machine");
+  const store = await openReplica(home.database, realWorld, { machine: "machine" });
   expect(await countSalvaged(store.reader)).toBe(MEMORIES - 2);
   await settleSalvaged(store, () => "service");
   expect(await countSalvaged(store.reader)).toBe(MEMORIES - 2);
@@ -102,7 +102,7 @@ test("what no sound row vouches for waits for the service's word, and none of it
     Y.applyUpdate(open.document.ydoc, Y.encodeStateAsUpdate(service.ydoc), "remote");
     const remote = { epoch: "e", seq: 1 };
     const position = { remote, ackedSeq: 0, refused: undefined };
-    await writePosition(context.db, "service", open.id, position);
+    await writePosition(context.db, "service", { documentId: open.id, position });
   });
   await settleSalvaged(store, () => "service");
   expect(await countSalvaged(store.reader)).toBe(0);
@@ -121,12 +121,12 @@ test("a sound home is left as it is", async () => {
 });
 
 test("a damaged pack of a history costs that pack alone", async () => {
-  const written = await openReplica(home.database, realWorld, "machine");
+  const written = await openReplica(home.database, realWorld, { machine: "machine" });
   for (let at = 0; at < 60; at++) await setMemory(written, at % 2 === 0 ? "a" : "b", `v${at}`);
   await written.sweep();
   await setMemory(written, "a", "last");
   const historyOf = (store: typeof written, key: string) =>
-    listRevisions(store.reader as never, 1, "memory", key);
+    listRevisions(store.reader as never, 1, { kind: "memory", key });
   const [a, b] = [await historyOf(written, "a"), await historyOf(written, "b")];
   expect([a.length, b.length]).toEqual([30, 29]);
   await written.close();
@@ -141,7 +141,7 @@ test("a damaged pack of a history costs that pack alone", async () => {
   const [note] = await recoverHome(home, realWorld, silentLog);
   expect(note?.reason).toBe("document 1 is damaged at pack of its history 2");
   expect(note?.message).toContain("1 document, 0 writes made without a daemon, 30 former versions");
-  const store = await openReplica(home.database, realWorld, "machine");
+  const store = await openReplica(home.database, realWorld, { machine: "machine" });
   expect(await historyOf(store, "a")).toEqual(a);
   expect(await historyOf(store, "b")).toEqual([]);
   expect(await memories(store)).toEqual({ a: "last", b: "v59" });
@@ -149,7 +149,7 @@ test("a damaged pack of a history costs that pack alone", async () => {
 });
 
 test("what only a compressed snapshot still holds is read from it", async () => {
-  const written = await openReplica(home.database, realWorld, "machine");
+  const written = await openReplica(home.database, realWorld, { machine: "machine" });
   const SEQ = 256;
   for (let at = 0; at <= SEQ; at++) await setMemory(written, `k${at}`, `v${at}`);
   await written.write(({ db }) => {
@@ -159,7 +159,7 @@ test("what only a compressed snapshot still holds is read from it", async () => 
   spoilRow(SEQ + 1);
   const [note] = await recoverHome(home, realWorld, silentLog);
   expect(note?.message).toContain("1 of them in part");
-  const store = await openReplica(home.database, realWorld, "machine");
+  const store = await openReplica(home.database, realWorld, { machine: "machine" });
   expect(Object.keys(await memories(store))).toHaveLength(SEQ);
   expect(await countSalvaged(store.reader)).toBe(1);
   await store.close();
@@ -196,15 +196,18 @@ test("a row that the disk changed is told to nobody, and reported", async () => 
   await fill();
   spoilRow(MEMORIES);
   const reported: unknown[] = [];
-  const store = await openReplica(home.database, realWorld, "machine", (thrown) => {
-    reported.push(thrown);
+  const store = await openReplica(home.database, realWorld, {
+    machine: "machine",
+    onDamage: (thrown) => {
+      reported.push(thrown);
+    },
   });
   const load = store.write((context) => context.open(ADDRESS));
   expect(load).rejects.toThrow("is damaged at row 10");
   await load.catch(() => undefined);
   expect(reported).toHaveLength(1);
   const { id } = await store.reader.selectFrom("documents").select("id").executeTakeFirstOrThrow();
-  const rows = rowsBetween(store.reader as never, id, 0, MEMORIES);
+  const rows = rowsBetween(store.reader as never, id, { afterSeq: 0, throughSeq: MEMORIES });
   expect(await rows.catch((thrown: unknown) => thrown)).toBeInstanceOf(CorruptDocumentError);
   await store.close();
 });

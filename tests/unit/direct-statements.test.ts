@@ -13,10 +13,10 @@ interface Tables {
 
 type Db = Kysely<Tables>;
 
-const add = compiled((db: Db, id: number, text: string) =>
+const add = compiled((db: Db, { id, text }: { readonly id: number; readonly text: string }) =>
   db.insertInto("notes").values({ id, text }),
 );
-const texts = compiled((db: Db, from: number) =>
+const texts = compiled((db: Db, { from }: { readonly from: number }) =>
   db.selectFrom("notes").select("text").where("id", ">=", from).orderBy("id"),
 );
 
@@ -31,32 +31,34 @@ describe("compiled statements", () => {
   test("run at once inside a transaction, and see what it did", async () => {
     const { db } = newDatabase();
     await writeTransaction(db, async (inside) => {
-      add.now(inside, 1, "one");
-      await add(inside, 2, "two");
-      expect(texts.now(inside, 1)).toEqual([{ text: "one" }, { text: "two" }]);
+      add.now(inside, { id: 1, text: "one" });
+      await add(inside, { id: 2, text: "two" });
+      expect(texts.now(inside, { from: 1 })).toEqual([{ text: "one" }, { text: "two" }]);
     });
-    expect(await texts(db, 2)).toEqual([{ text: "two" }]);
+    expect(await texts(db, { from: 2 })).toEqual([{ text: "two" }]);
   });
 
   test("compiled statements are refused at once outside of one", async () => {
     const { db } = newDatabase();
-    expect(() => add.now(db, 1, "one")).toThrow("inside a write transaction only");
+    expect(() => add.now(db, { id: 1, text: "one" })).toThrow("inside a write transaction only");
     let kept: Db | undefined;
     await writeTransaction(db, async (inside) => {
       kept = inside;
     });
-    expect(() => add.now(kept ?? db, 1, "one")).toThrow("inside a write transaction only");
-    expect(await texts(db, 0)).toEqual([]);
+    expect(() => add.now(kept ?? db, { id: 1, text: "one" })).toThrow(
+      "inside a write transaction only",
+    );
+    expect(await texts(db, { from: 0 })).toEqual([]);
   });
 
   test("compiled statements of others wait for the end of a transaction", async () => {
     const { db } = newDatabase();
     let other: Promise<unknown> | undefined;
     await writeTransaction(db, async (inside) => {
-      add.now(inside, 1, "one");
-      other = texts(db, 0);
+      add.now(inside, { id: 1, text: "one" });
+      other = texts(db, { from: 0 });
       await Promise.resolve();
-      add.now(inside, 2, "two");
+      add.now(inside, { id: 2, text: "two" });
     });
     expect(await other).toEqual([{ text: "one" }, { text: "two" }]);
   });
@@ -65,18 +67,18 @@ describe("compiled statements", () => {
     const { db } = newDatabase();
     const failed = await failureOf(() =>
       writeTransaction(db, async (inside) => {
-        add.now(inside, 1, "one");
+        add.now(inside, { id: 1, text: "one" });
         const step = await savepoint(inside, async () => {
-          add.now(inside, 2, "two");
-          add.now(inside, 1, "again");
+          add.now(inside, { id: 2, text: "two" });
+          add.now(inside, { id: 1, text: "again" });
         });
         expect(step.kept).toBeFalse();
-        expect(texts.now(inside, 0)).toEqual([{ text: "one" }]);
+        expect(texts.now(inside, { from: 0 })).toEqual([{ text: "one" }]);
         throw new Error("no");
       }),
     );
     expect(failed).toEqual(new Error("no"));
-    expect(await texts(db, 0)).toEqual([]);
+    expect(await texts(db, { from: 0 })).toEqual([]);
   });
 
   test("compiled statements that find the file damaged say so, as others do", async () => {
@@ -84,9 +86,11 @@ describe("compiled statements", () => {
     const { db, damage } = newDatabase((sql) => {
       if (sql.startsWith("select")) throw corrupt;
     });
-    expect(await failureOf(() => writeTransaction(db, (inside) => texts(inside, 0)))).toBe(corrupt);
+    expect(
+      await failureOf(() => writeTransaction(db, (inside) => texts(inside, { from: 0 }))),
+    ).toBe(corrupt);
     expect(damage).toEqual([corrupt]);
-    expect(await failureOf(() => texts(db, 0))).toBe(corrupt);
+    expect(await failureOf(() => texts(db, { from: 0 }))).toBe(corrupt);
     expect(damage).toEqual([corrupt, corrupt]);
   });
 });

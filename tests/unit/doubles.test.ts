@@ -210,7 +210,9 @@ describe("a file edit that meets lines merged since its base", () => {
     const met = stateOf(doc);
     const cleanUp = doc.transact(() => {
       editFromBase(textOf(doc), base, text("one", "same", "two"));
-      return removeDoubles(textOf(doc), idsSince(met, stateOf(doc)), idsSince(known, met));
+      return removeDoubles(textOf(doc), idsSince(met, stateOf(doc)), {
+        theirs: idsSince(known, met),
+      });
     });
     expect(textOf(doc).toString()).toBe(text("one", "same", "theirs", "two"));
     expect(cleanUp.removed).toEqual(["same"]);

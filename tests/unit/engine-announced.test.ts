@@ -99,7 +99,7 @@ async function framesTaken(): Promise<void> {
 async function save(value: string): Promise<void> {
   await store.write(async (context) => {
     const open = await context.open(projectDocument(LOCAL_ACCOUNT, PROJECT));
-    open.document.setEntry("memories", "key", value, { now: context.now });
+    open.document.setEntry("memories", "key", { value, now: context.now });
   });
 }
 

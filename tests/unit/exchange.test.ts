@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 function set(client: ExchangeClient, key: string, value: string, now = NOW): void {
-  client.document.setEntry("memories", key, value, { now });
+  client.document.setEntry("memories", key, { value, now });
 }
 
 function serverView(store: Store) {
@@ -276,7 +276,7 @@ describe("rights and limits", () => {
       const { document } = await context.open(address());
       document.change("local", () => {
         for (let at = 0; at < count; at++) {
-          document.setEntry("memories", `key-${at}`, value, { now: context.now });
+          document.setEntry("memories", `key-${at}`, { value, now: context.now });
         }
       });
     });

@@ -50,13 +50,16 @@ beforeEach(async () => {
   world = createDrivenWorld();
   asked = [];
   watched = undefined;
-  store = await openReplica(join(root, "memsync.db"), world, "machine");
+  store = await openReplica(join(root, "memsync.db"), world, { machine: "machine" });
   await store.write(async (context) => {
     const { id } = await context.open(ADDRESS);
-    await writePosition(context.db, SERVICE, id, {
-      remote: { epoch: "", seq: 0 },
-      ackedSeq: 0,
-      refused: undefined,
+    await writePosition(context.db, SERVICE, {
+      documentId: id,
+      position: {
+        remote: { epoch: "", seq: 0 },
+        ackedSeq: 0,
+        refused: undefined,
+      },
     });
   });
   followers = new Followers({

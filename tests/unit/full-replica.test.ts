@@ -14,27 +14,30 @@ const VALUE = "x".repeat(LIMITS.memoryValueBytes);
 const COUNT = Math.ceil(LIMITS.documentBytes / LIMITS.memoryValueBytes) + 1;
 
 test("a replica that is full of its own writes takes others' but writes no more itself", async () => {
-  const store = await openReplica(":memory:", createTestWorld(), "here");
+  const store = await openReplica(":memory:", createTestWorld(), { machine: "here" });
   const there = new ReplicaDocument([], 7);
-  there.setEntry("memories", "theirs", "1", { now: 1 });
+  there.setEntry("memories", "theirs", { value: "1", now: 1 });
   await store.write(async (context) => {
     const open = await context.open(ADDRESS);
     open.document.change("local", () => {
       for (let at = 0; at < COUNT; at++) {
-        open.document.setEntry("memories", `key-${at}`, VALUE, { now: context.now });
+        open.document.setEntry("memories", `key-${at}`, {
+          value: VALUE,
+          now: context.now,
+        });
       }
     });
   });
   await store.write(async (context) => {
     const open = await context.open(ADDRESS);
     const update = Y.encodeStateAsUpdate(there.ydoc);
-    expect(await applyRemote(context, open, 0, update)).toBeUndefined();
+    expect(await applyRemote(context, open, { ackedSeq: 0, update })).toBeUndefined();
     expect(open.document.memories.get("theirs")[0]?.value).toBe("1");
   });
   const write = store.write(async (context) => {
     const open = await context.open(ADDRESS);
     open.refuseIfFull(() => {
-      open.document.setEntry("memories", "ours", "1", { now: context.now });
+      open.document.setEntry("memories", "ours", { value: "1", now: context.now });
     });
   });
   await expect(write).rejects.toThrow("delete something");

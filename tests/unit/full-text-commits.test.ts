@@ -53,7 +53,7 @@ function deleteMemory(store: Store, key: string, name = "a"): Promise<boolean> {
 function failToSet(store: Store, key: string, value: string, name = "a"): Promise<never> {
   return store.write(async (context) => {
     const open = await context.open(address(name));
-    open.document.setEntry("memories", key, value, { now: context.now });
+    open.document.setEntry("memories", key, { value, now: context.now });
     await context.flush(open);
     throw new Error("changed its mind");
   });
@@ -155,7 +155,7 @@ describe("the full-text index", () => {
     const store = new ReplicaStore({ database, world: createTestWorld(), writer });
     await store.write(async (context) => {
       const { document } = await context.open(address());
-      document.setEntry("memories", "k", "modern", { now: context.now });
+      document.setEntry("memories", "k", { value: "modern", now: context.now });
     });
     expect(await found(store, "ancient")).toEqual(["kept"]);
     expect(await found(store, "modern")).toEqual(["k"]);

@@ -30,7 +30,11 @@ function createWatch(file: PlacedFile, runner: Git = git) {
   return {
     async look(afterMs = 0): Promise<TrackedRead> {
       nowMs += afterMs;
-      const read = await readTrackedText(runner, { monotonic: () => nowMs }, file, sighting);
+      const read = await readTrackedText(
+        runner,
+        { monotonic: () => nowMs },
+        { file, last: sighting },
+      );
       sighting = read.sighting;
       return read;
     },
@@ -123,10 +127,12 @@ describe("the quiet second", () => {
       return git(folder, args);
     };
     const world = { monotonic: () => nowMs };
-    const first = await readTrackedText(slow, world, file);
-    const second = await readTrackedText(slow, world, file, first.sighting);
+    const first = await readTrackedText(slow, world, { file });
+    const second = await readTrackedText(slow, world, { file, last: first.sighting });
     expect([told(first), told(second)]).toEqual(["not-quiet", "not-quiet"]);
-    expect(told(await readTrackedText(slow, world, file, second.sighting))).not.toBe("not-quiet");
+    expect(told(await readTrackedText(slow, world, { file, last: second.sighting }))).not.toBe(
+      "not-quiet",
+    );
   });
 
   test("a missing file is an answer like a text, and needs the second too", async () => {

@@ -77,7 +77,7 @@ const valuesOf = (home: Home, key: string) =>
 /** A write that came from another machine: no entry that is here is replaced by it. */
 const writtenElsewhere = (home: Home, key: string, value: string) =>
   inDocument(home, ({ document }) =>
-    document.setEntry("memories", key, value, { now: Date.now(), seen: [] }),
+    document.setEntry("memories", key, { value, now: Date.now(), seen: [] }),
   );
 
 async function inbox(home: Home, ...writes: readonly InboxWrite[]): Promise<void> {
@@ -286,7 +286,7 @@ test("a secret in a memory's key is held however it was written", async () => {
   await inbox(home, memory(PLANTED.slack, "without a daemon"));
   const memories = [{ key: PLANTED.npm, value: "imported", updated_at: at }];
   const nothing = { format: 1, projects: [], user: { memories: [] } };
-  await importHome(home.store, { ...nothing, global: { memories } }, LOCAL_ACCOUNT);
+  await importHome(home.store, { ...nothing, global: { memories } }, { own: LOCAL_ACCOUNT });
   for (const secret of [PLANTED.github, PLANTED.slack, PLANTED.npm]) {
     expect(await updatesHold(home, secret)).toBe(false);
   }

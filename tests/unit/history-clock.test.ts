@@ -25,7 +25,7 @@ async function sweepAfter(ms: number): Promise<void> {
 
 async function past(): Promise<(string | undefined)[]> {
   const id = await inspect(temp.store, (open) => open.id);
-  const revisions = await listRevisions(temp.store.reader, id, "memory", "k");
+  const revisions = await listRevisions(temp.store.reader, id, { kind: "memory", key: "k" });
   return revisions.map(({ value }) => value);
 }
 
@@ -79,7 +79,7 @@ test("a clock that was wrong at the first sweep makes nothing younger than it is
   await sweepAfter(DAY_MS);
   await sweepAfter(DAY_MS);
   const id = await inspect(temp.store, (open) => open.id);
-  const [revision] = await listRevisions(temp.store.reader, id, "memory", "k");
+  const [revision] = await listRevisions(temp.store.reader, id, { kind: "memory", key: "k" });
   expect(revision?.replacedAt).toBe(replaced);
 });
 
@@ -94,15 +94,14 @@ test("conflicts age by the same time", async () => {
       { text: "other\n", machine: undefined },
     ] as const;
   await inspect(temp.store, ({ document }) => {
-    recordTextConflict(document, { kind: "both", versions: versions("one\n") }, found);
+    recordTextConflict(document, { kind: "both", versions: versions("one\n") }, { now: found });
   });
   const time = await historyTime(temp.store.reader, temp.world.now());
   const count = await inspect(temp.store, ({ document }) => {
     recordTextConflict(
       document,
       { kind: "both", versions: versions("two\n") },
-      temp.world.now(),
-      time,
+      { now: temp.world.now(), time },
     );
     return [...document.metadata.keys()].length;
   });

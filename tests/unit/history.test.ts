@@ -31,7 +31,7 @@ afterEach(async () => {
 
 async function revisionsOf({ store }: TempStore, key = "k", kind: "memory" | "text" = "memory") {
   const { id } = await inspect(store, (open) => open);
-  return await listRevisions(store.reader, id, kind, key);
+  return await listRevisions(store.reader, id, { kind, key });
 }
 
 async function valuesOf(temp: TempStore, key = "k"): Promise<string[]> {
@@ -67,8 +67,14 @@ describe("what is kept", () => {
     const temp = await newStore({ machine: "laptop" });
     await setMemory(temp.store, "k", "of both");
     const there = await writtenElsewhere(temp, 7, (document) => {
-      document.setEntry("memories", "k", "of the desktop", { now: temp.world.now() + 5000 });
-      document.setEntry("metadata", "memsync.machine/7", "desktop", { now: temp.world.now() });
+      document.setEntry("memories", "k", {
+        value: "of the desktop",
+        now: temp.world.now() + 5000,
+      });
+      document.setEntry("metadata", "memsync.machine/7", {
+        value: "desktop",
+        now: temp.world.now(),
+      });
     });
     temp.world.advance(1000);
     const lostAt = temp.world.now();
@@ -92,10 +98,16 @@ describe("what is kept", () => {
     const temp = await newStore();
     await setMemory(temp.store, "k", "old");
     const same = await writtenElsewhere(temp, 7, (document) => {
-      document.setEntry("memories", "k", "same", { now: temp.world.now() + 2000 });
+      document.setEntry("memories", "k", {
+        value: "same",
+        now: temp.world.now() + 2000,
+      });
     });
     const other = await writtenElsewhere(temp, 8, (document) => {
-      document.setEntry("memories", "k", "lost", { now: temp.world.now() + 1000 });
+      document.setEntry("memories", "k", {
+        value: "lost",
+        now: temp.world.now() + 1000,
+      });
     });
     temp.world.advance(3000);
     await setMemory(temp.store, "k", "same");
@@ -119,7 +131,7 @@ describe("what is kept", () => {
     await temp.store.write(async (context) => {
       const { document } = await context.open(address());
       for (const value of ["1", "2", "3"]) {
-        document.setEntry("memories", "k", value, { now: context.now });
+        document.setEntry("memories", "k", { value, now: context.now });
       }
       document.deleteEntry("memories", "k");
     });
@@ -132,7 +144,10 @@ describe("what is kept", () => {
     await setText(temp, "one\ntwo\n");
     const there = await writtenElsewhere(temp, 7, (document) => {
       document.setContent("one\ntwo\nthree\n", temp.world.now());
-      document.setEntry("metadata", "memsync.machine/7", "desktop", { now: temp.world.now() });
+      document.setEntry("metadata", "memsync.machine/7", {
+        value: "desktop",
+        now: temp.world.now(),
+      });
     });
     await receive(temp, there);
     await setText(temp, "one\n");
@@ -152,15 +167,21 @@ describe("what is kept", () => {
     await receive(
       temp,
       await writtenElsewhere(temp, 7, (document) => {
-        document.setEntry("memories", "k", "of the desktop", { now: temp.world.now() });
-        document.setEntry("metadata", "memsync.machine/7", "desktop", { now: temp.world.now() });
+        document.setEntry("memories", "k", {
+          value: "of the desktop",
+          now: temp.world.now(),
+        });
+        document.setEntry("metadata", "memsync.machine/7", {
+          value: "desktop",
+          now: temp.world.now(),
+        });
       }),
     );
     await receive(
       temp,
       await writtenElsewhere(temp, 8, (document) => {
         document.change("local", () => {
-          document.setEntry("memories", "k", "new", { now: temp.world.now() });
+          document.setEntry("memories", "k", { value: "new", now: temp.world.now() });
           document.deleteEntry("metadata", "memsync.machine/7");
         });
       }),
@@ -228,7 +249,11 @@ describe("what is dropped", () => {
     await temp.store.write(async (context) => {
       const { document } = await context.open(address());
       for (let at = 0; at < 3000; at++) {
-        document.setEntry("memories", "k", `value ${at}`, { now: context.now + at, seen: [] });
+        document.setEntry("memories", "k", {
+          value: `value ${at}`,
+          now: context.now + at,
+          seen: [],
+        });
       }
     });
     await setMemory(temp.store, "k", "last");

@@ -85,7 +85,7 @@ describe("a read after an acknowledged write shows it, when the write was", () =
     await sync(A, "one");
     expect(await contents()).toEqual(["one"]);
     const replica = new ReplicaDocument([], 77);
-    replica.setEntry("memories", "pushed", "two", { now: temp.world.now() });
+    replica.setEntry("memories", "pushed", { value: "two", now: temp.world.now() });
     const documents = { project: { update: Y.encodeStateAsUpdate(replica.ydoc) } };
     await services.sync.exchange(me, A, { documents }, { createMissing: false });
     expect((await contents()).sort()).toEqual(["one", "two"]);
@@ -96,7 +96,7 @@ describe("a read after an acknowledged write shows it, when the write was", () =
     expect(await contents()).toEqual(["one"]);
     await temp.store.write(async (context) => {
       const open = await context.open({ owner: me.account, name: A });
-      open.document.setEntry("memories", "key", "two", { now: context.now });
+      open.document.setEntry("memories", "key", { value: "two", now: context.now });
     });
     expect(await contents()).toEqual(["two"]);
   });
@@ -129,7 +129,11 @@ describe("a read after an acknowledged write shows it, when the write was", () =
     await sync(A, "one");
     const pages = new KeptPages();
     const ask = (make: () => Promise<Page<Memory>>) =>
-      pages.get(temp.store.reader, { account: me.account, documents: [A] }, EVERYTHING, make);
+      pages.get(
+        temp.store.reader,
+        { account: me.account, documents: [A] },
+        { request: EVERYTHING, make },
+      );
     await ask(async () => {
       const before = await list();
       await sync(A, "two");
@@ -153,7 +157,7 @@ describe("a read after an acknowledged write shows it, when the write was", () =
     const pages = new KeptPages();
     const filter = { account: me.account, documents: [A] };
     const ask = (make: () => Promise<Page<Memory>>) =>
-      pages.get(temp.store.reader, filter, EVERYTHING, make);
+      pages.get(temp.store.reader, filter, { request: EVERYTHING, make });
     const version = temp.store.version;
     const [newer, older] = [await list({ limit: 1 }), await list({ limit: 2 })];
     await ask(async () => newer);
@@ -286,7 +290,10 @@ describe("kept pages are bounded", () => {
     const pages = new KeptPages();
     const ask = (cursor: string) => {
       const page = { limit: undefined, cursor };
-      return pages.get(temp.store.reader, filter, page, async () => pageOf(contentBytes));
+      return pages.get(temp.store.reader, filter, {
+        request: page,
+        make: async () => pageOf(contentBytes),
+      });
     };
     const first = new Map<string, Page<Memory>>();
     for (let at = 0; at < count; at++) first.set(String(at), await ask(String(at)));

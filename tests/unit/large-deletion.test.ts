@@ -10,7 +10,7 @@ function textOf(lines: readonly string[]): string {
 const TWELVE = Array.from({ length: 12 }, (_, at) => `line ${at + 1}`);
 
 function deleted(before: readonly string[], after: readonly string[]) {
-  return findLargeDeletion(textOf(before), textOf(after), "laptop", NOW);
+  return findLargeDeletion(textOf(before), textOf(after), { machine: "laptop", at: NOW });
 }
 
 describe("the notice of a large deletion", () => {
@@ -41,6 +41,6 @@ describe("the notice of a large deletion", () => {
   test("the notice of a large deletion is not given for lines that were moved, nor for other line endings", () => {
     expect(deleted(TWELVE, [...TWELVE].reverse())).toBeUndefined();
     const crlf = textOf(TWELVE).replaceAll("\n", "\r\n");
-    expect(findLargeDeletion(textOf(TWELVE), crlf, "laptop", NOW)).toBeUndefined();
+    expect(findLargeDeletion(textOf(TWELVE), crlf, { machine: "laptop", at: NOW })).toBeUndefined();
   });
 });

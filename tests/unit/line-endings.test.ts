@@ -168,7 +168,7 @@ describe("a save that only changes line endings", () => {
         theirs.setContent(`${start.replace(said[at] ?? "", "new")}more\n`, NOW);
         const [ours, others] = [mine, theirs].map((each) => idsSince(clocks, clocksOf(each)));
         Y.applyUpdate(mine.ydoc, Y.encodeStateAsUpdate(theirs.ydoc));
-        removeDoubles(mine.text, ours ?? new Map(), others ?? new Map());
+        removeDoubles(mine.text, ours ?? new Map(), { theirs: others ?? new Map() });
         expect(mine.content().split(/\r?\n/)).toEqual([
           ...said.map((line, i) => (i === at ? "new" : line)),
           "more",
@@ -194,7 +194,7 @@ describe("a save that only changes line endings", () => {
     ] as const) {
       const [held, own] = [clocksOf(to), idsSince(clocks, clocksOf(to))];
       Y.applyUpdate(to.ydoc, Y.encodeStateAsUpdate(from.ydoc));
-      removeDoubles(to.text, own, idsSince(held, clocksOf(to)));
+      removeDoubles(to.text, own, { theirs: idsSince(held, clocksOf(to)) });
     }
     for (const each of [one, other, third]) expect(each.content()).toBe("one\n\r\ntwo\r\nthree\n");
   });

@@ -34,21 +34,26 @@ function inDocument<Result>(
 /** A machine that stands at row 1 of the service's log and has just sent this write. */
 async function sendOwn(): Promise<Uint8Array> {
   await inDocument(async ({ db, now }, open) => {
-    open.document.setEntry("memories", "mine", "1", { now });
+    open.document.setEntry("memories", "mine", { value: "1", now });
     const remote = { epoch: EPOCH, seq: 1 };
-    await writePosition(db, SERVICE, open.id, { remote, ackedSeq: 0, refused: undefined });
+    await writePosition(db, SERVICE, {
+      documentId: open.id,
+      position: { remote, ackedSeq: 0, refused: undefined },
+    });
   });
   return await inDocument(async (_, open) => Y.encodeStateAsUpdate(open.document.ydoc));
 }
 
 function othersWrite(): Uint8Array {
   const document = new ReplicaDocument([], OTHERS_CLIENT);
-  document.setEntry("memories", "theirs", "2", { now: 0 });
+  document.setEntry("memories", "theirs", { value: "2", now: 0 });
   return Y.encodeStateAsUpdate(document.ydoc);
 }
 
 const take = (seq: number, update: Uint8Array, epoch = EPOCH) =>
-  inDocument((context, open) => takeFrame(context, SERVICE, open, { epoch, seq, update }, echoes));
+  inDocument((context, open) =>
+    takeFrame(context, SERVICE, { open, frame: { epoch, seq, update }, echoes }),
+  );
 
 const storedSeq = () =>
   inDocument(async ({ db }, open) => (await readPosition(db, SERVICE, open.id)).remote?.seq);

@@ -70,7 +70,7 @@ async function fill(db: Kysely<unknown>): Promise<void> {
 test("a home of 0.1.0 is brought to the present schema, and nothing of it is lost", async () => {
   const path = await releasedDatabase();
   const database = await openHomeDatabase(path);
-  const revisions = await listRevisions(database.reader as never, 1, "memory", "k");
+  const revisions = await listRevisions(database.reader as never, 1, { kind: "memory", key: "k" });
   expect(revisions).toEqual([
     { kind: "memory", key: "k", value: "old", writtenAt: 1, replacedAt: 2, machine: undefined },
   ]);
@@ -110,7 +110,7 @@ test("a home of 0.1.0 that several processes open at once is migrated once", asy
 
 test("the conflicts that 0.1.0 kept on one machine go into their documents", async () => {
   const path = await releasedDatabase();
-  const store = await openReplica(path, createTestWorld(), "laptop");
+  const store = await openReplica(path, createTestWorld(), { machine: "laptop" });
   for (let start = 0; start < 2; start++) await store.write(moveKeptConflicts);
   const values = await store.write(async (context) => {
     const { metadata } = (await context.open(ADDRESS)).document;
@@ -139,7 +139,7 @@ test("a long history that 0.1.0 kept reads the same when a sweep has packed it",
       with recursive n(i) as (select 1 union all select i + 1 from n where i < 100)
       select 1, 'memory', 'long', 'value ' || i, ${now} + i, ${now} + i + 1 from n`.execute(db),
   );
-  const history = () => listRevisions(store.reader as never, 1, "memory", "long");
+  const history = () => listRevisions(store.reader as never, 1, { kind: "memory", key: "long" });
   const before = await history();
   expect(before).toHaveLength(100);
   await store.sweep();
@@ -164,7 +164,7 @@ test("a file of 0.1.0 that is mostly free is made small by a sweep, and then by 
     await store.sweep();
     expect(statSync(path).size).toBeLessThan(400_000);
   }
-  const [left] = await listRevisions(store.reader as never, 1, "memory", "k");
+  const [left] = await listRevisions(store.reader as never, 1, { kind: "memory", key: "k" });
   expect(left).toBeUndefined();
   await store.close();
 });

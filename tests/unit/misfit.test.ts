@@ -25,10 +25,10 @@ let home: Home;
 beforeEach(async () => {
   home = homeOf({ MEMSYNC_HOME: mkdtempSync(join(tmpdir(), "memsync-misfit-")) });
   prepareHome(home);
-  const store = await openReplica(home.database, realWorld, "machine");
+  const store = await openReplica(home.database, realWorld, { machine: "machine" });
   await store.write(async (context) => {
     const { document } = await context.open(ADDRESS);
-    document.setEntry("memories", "k", "v", { now: NOW });
+    document.setEntry("memories", "k", { value: "v", now: NOW });
   });
   await store.close();
 });

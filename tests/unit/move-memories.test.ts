@@ -34,8 +34,8 @@ async function home() {
   const store = await openReplica(join(folder, `home-${stores.length}.db`), realWorld);
   stores.push(store);
   const [a, b] = await store.write(async (context) => [
-    (await addRemote(context, BOOK, "a", "https://a.example.com")).account,
-    (await addRemote(context, BOOK, "b", "https://b.example.com")).account,
+    (await addRemote(context, BOOK, { name: "a", url: "https://a.example.com" })).account,
+    (await addRemote(context, BOOK, { name: "b", url: "https://b.example.com" })).account,
   ]);
   if (!a || !b) throw new Error("both were added");
   return { store, a, b };
@@ -45,7 +45,7 @@ async function remember(store: Store, owner: string, name: string, values: objec
   await store.write(async (context) => {
     const { document } = await context.open({ owner, name });
     for (const [key, value] of Object.entries(values)) {
-      document.setEntry("memories", key, value, { now });
+      document.setEntry("memories", key, { value, now });
     }
   });
 }
@@ -63,7 +63,7 @@ async function valuesOf(store: Store, owner: string, name: string) {
 }
 
 const move = (store: Store, layer: "user" | "global", to: AccountId) =>
-  store.write((context) => moveMemories(context, layer, LOCAL_ACCOUNT, to));
+  store.write((context) => moveMemories(context, layer, { from: LOCAL_ACCOUNT, to }));
 
 const NONE = { moved: 0, conflicts: 0, held: 0, stayed: 0 };
 
@@ -84,7 +84,7 @@ test("a move that fails changes nothing on either side", async () => {
   const { store, a } = await home();
   await remember(store, LOCAL_ACCOUNT, USER, { one: "1" });
   const failing = store.write(async (context) => {
-    await moveMemories(context, "user", LOCAL_ACCOUNT, a);
+    await moveMemories(context, "user", { from: LOCAL_ACCOUNT, to: a });
     throw new Error("the disk is full");
   });
   await expect(failing).rejects.toThrow("the disk is full");
@@ -110,7 +110,7 @@ test("a conflict moves with both of its values, equally old ones in their order"
   await store.write(async (context) => {
     const { document } = await context.open({ owner: LOCAL_ACCOUNT, name: USER });
     for (const value of ["loses", "wins"]) {
-      document.setEntry("memories", "key", value, { now: NOW, seen: [] });
+      document.setEntry("memories", "key", { value, now: NOW, seen: [] });
     }
   });
   const before = await valuesOf(store, LOCAL_ACCOUNT, USER);
@@ -179,7 +179,10 @@ test("what the former service refused is a write at the next one, judged like an
   const refused = { cause: "refused", reason: { code: "no-room" }, turn: 1 } as const;
   await store.write(async (context) => {
     const { document } = await context.open({ owner: LOCAL_ACCOUNT, name: USER });
-    document.setEntry("memories", "gone", "deleted by its author", { now: NOW });
+    document.setEntry("memories", "gone", {
+      value: "deleted by its author",
+      now: NOW,
+    });
     const seen = document.memories.get("gone").map(({ id }) => id);
     const { db } = context;
     await putHeld(db, { ...held(LOCAL_ACCOUNT, "fine", "a value"), ...refused });

@@ -59,10 +59,14 @@ beforeEach(async () => {
   await store.write(async (context) => {
     for (const name of ["a", "b"]) {
       const url = `http://127.0.0.1:1/${name}`;
-      const { account } = await addRemote(context, { world, environment: ENVIRONMENT }, name, url);
+      const { account } = await addRemote(
+        context,
+        { world, environment: ENVIRONMENT },
+        { name, url },
+      );
       await setTokenPlace(context.db, name, "keyring");
       const { document } = await context.open(userDocument(account, LOCAL_USER));
-      document.setEntry("memories", "key", "value", { now: context.now });
+      document.setEntry("memories", "key", { value: "value", now: context.now });
     }
   });
 });

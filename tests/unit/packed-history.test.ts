@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 async function revisionsOf(temp: TempStore, key = "k", kind: "memory" | "text" = "memory") {
-  return await listRevisions(temp.store.reader, await documentId(temp), kind, key);
+  return await listRevisions(temp.store.reader, await documentId(temp), { kind, key });
 }
 
 const documentId = (temp: TempStore) => inspect(temp.store, ({ id }) => id);
@@ -207,7 +207,7 @@ describe("what is packed", () => {
     expect((await stored(temp)).rows).toEqual([]);
     const id = await documentId(temp);
     const valuesOf = async (kind: "memory" | "text", key: string) =>
-      (await listRevisions(temp.store.reader, id, kind, key)).map(({ value }) => value);
+      (await listRevisions(temp.store.reader, id, { kind, key })).map(({ value }) => value);
     expect(await valuesOf("text", "")).toContain("line 0\n");
     expect(await valuesOf("text", "")).not.toContain("line 5\n");
     const [latest] = await revisionsOf(temp);

@@ -8,7 +8,7 @@ test("many user memories leave a person's part of a plain service's requests", a
   const [cluster, machine] = await startPlain();
   await machine.edit(({ document }) => {
     for (let at = 0; at < 100; at++) {
-      document.setEntry("memories", `note ${at}`, `value ${at}`, { now: 1 });
+      document.setEntry("memories", `note ${at}`, { value: `value ${at}`, now: 1 });
     }
   }, "user");
   const { world } = manualTimers();

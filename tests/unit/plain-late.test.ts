@@ -14,8 +14,8 @@ afterEach(() => cluster.stop());
 
 async function write(machine: Machine, value: string) {
   await machine.edit(({ document }) => {
-    document.setEntry("memories", "key", value, { now: 1 });
-    document.setEntry("metadata", "language", value, { now: 1 });
+    document.setEntry("memories", "key", { value, now: 1 });
+    document.setEntry("metadata", "language", { value, now: 1 });
     document.setContent(`# Title\n\n${value}\n`, 1);
   });
 }
@@ -103,8 +103,8 @@ for (const layer of ["project", "user"] as const) {
     const of = layer === "user" ? layer : undefined;
     const put = () =>
       first.edit(({ document }) => {
-        document.setEntry("memories", "key", "value", { now: 1 });
-        if (!of) document.setEntry("metadata", "language", "value", { now: 1 });
+        document.setEntry("memories", "key", { value: "value", now: 1 });
+        if (!of) document.setEntry("metadata", "language", { value: "value", now: 1 });
       }, of);
     await write(first, "there, so that it shows something");
     await put();
@@ -130,7 +130,7 @@ for (const layer of ["project", "user"] as const) {
 test("metadata that is removed and set again before the next reading stays", async () => {
   const put = () =>
     first.edit(({ document }) => {
-      document.setEntry("metadata", "language", "value", { now: 1 });
+      document.setEntry("metadata", "language", { value: "value", now: 1 });
     });
   await write(first, "old");
   await put();

@@ -19,7 +19,7 @@ function view({ document: { memories }, document }: OpenDocument) {
 }
 
 const set = (document: OpenDocument["document"], key: string, value: string) =>
-  document.setEntry("memories", key, value, { now: 1 });
+  document.setEntry("memories", key, { value, now: 1 });
 
 for (const restarted of [false, true]) {
   const when = restarted ? ", a restart later" : "";

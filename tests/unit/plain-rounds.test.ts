@@ -58,7 +58,7 @@ async function writeOwn(machine: Machine, at: number, written: Written): Promise
   const value = written.value();
   written.last.set(key, value);
   await machine.edit(({ document }) => {
-    document.setEntry("memories", key, value, { now: 1 });
+    document.setEntry("memories", key, { value, now: 1 });
   });
 }
 
@@ -69,7 +69,7 @@ async function act(machine: Machine, random: () => number, written: Written): Pr
   if (what < 0.45) {
     const value = written.value();
     await machine.edit(({ document }) => {
-      document.setEntry("memories", key, value, { now: 1 });
+      document.setEntry("memories", key, { value, now: 1 });
     }, layer);
   } else if (what < 0.6) {
     await machine.edit(({ document }) => {

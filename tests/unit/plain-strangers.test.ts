@@ -216,7 +216,7 @@ test("metadata is merged key by key, removals included", async () => {
       return keys.map((key) => metadata.get(key)[0]?.value);
     });
   const put = (machine: Machine, key: string, value: string) =>
-    machine.edit(({ document }) => document.setEntry("metadata", key, value, { now: 1 }));
+    machine.edit(({ document }) => document.setEntry("metadata", key, { value, now: 1 }));
   await put(first, "language", "TypeScript");
   await put(first, "framework", "none");
   await settle(first, second);

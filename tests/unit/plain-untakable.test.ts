@@ -81,7 +81,7 @@ test("a memory of the service's that can't be taken is not written over", async 
 
 test("metadata of the service's that can't be taken is not written over", async () => {
   const change = (value: string) =>
-    machine.edit(({ document }) => document.setEntry("metadata", "team", value, { now: 1 }));
+    machine.edit(({ document }) => document.setEntry("metadata", "team", { value, now: 1 }));
   await change("ours");
   await settle(machine);
   const metadata = { team: "x".repeat(64 * 1024 + 1) };

@@ -29,7 +29,7 @@ beforeEach(async () => {
     const { document } = await context.open(projectDocument(LOCAL_ACCOUNT, PROJECT));
     document.setContent(START, 1);
     for (const key of ["kept", "gone", "changed"]) {
-      document.setEntry("memories", key, `first ${key}`, { now: 1 });
+      document.setEntry("memories", key, { value: `first ${key}`, now: 1 });
     }
   });
 });

@@ -33,7 +33,7 @@ async function settle(...machines: readonly Machine[]): Promise<void> {
 }
 
 function write(machine: Machine, key: string, value: string, now = 1000): Promise<void> {
-  return machine.edit(({ document }) => document.setEntry("memories", key, value, { now }));
+  return machine.edit(({ document }) => document.setEntry("memories", key, { value, now }));
 }
 
 function memories(machine: Machine): Promise<Record<string, unknown>> {
@@ -66,7 +66,9 @@ test("one refused memory is held in the service's words, and all else goes throu
   for (let at = 0; at < 20; at++) await write(a, `k${at}`, at === 13 ? "BAD" : `v${at}`);
   await a.edit(({ document }) => document.deleteEntry("memories", "shared"));
   await a.edit(({ document }) => document.setContent("# One\nfrom a\n", 1000));
-  await a.edit(({ document }) => document.setEntry("metadata", "color", "red", { now: 1000 }));
+  await a.edit(({ document }) =>
+    document.setEntry("metadata", "color", { value: "red", now: 1000 }),
+  );
   await settle(a, b);
   expect(await heldOf(a)).toEqual([{ kind: "memory", key: "k13", value: "BAD", ...REFUSED }]);
   expect(Object.keys(await memories(b))).toHaveLength(19);
@@ -106,7 +108,7 @@ test("a refused text is held whole, and what others write goes on coming", async
   expect(held).toMatchObject({ kind: "text", ...REFUSED });
   expect(held?.value?.split("\n").sort()).toEqual(["", "# One", "BAD", "of b"].sort());
   const { id } = await a.read((open) => open);
-  const revisions = await listRevisions(a.store.reader as never, id, "text", "");
+  const revisions = await listRevisions(a.store.reader as never, id, { kind: "text", key: "" });
   expect(revisions.some(({ value }) => value.includes("BAD"))).toBe(true);
 });
 

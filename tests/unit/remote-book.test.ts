@@ -60,7 +60,10 @@ async function remember(store: Store, owner: string, name: string, ...keys: read
   await store.write(async (context) => {
     const open = await context.open({ owner, name });
     for (const key of keys) {
-      open.document.setEntry("memories", key, `value of ${key}`, { now: context.now });
+      open.document.setEntry("memories", key, {
+        value: `value of ${key}`,
+        now: context.now,
+      });
     }
   });
 }
@@ -76,8 +79,8 @@ async function keysOf(store: Store, owner: string, name: string): Promise<string
 async function twoRemotes() {
   const store = await openStore();
   const [a, b] = await store.write(async (context) => [
-    await addRemote(context, under(), "a", A),
-    await addRemote(context, under(), "b", B),
+    await addRemote(context, under(), { name: "a", url: A }),
+    await addRemote(context, under(), { name: "b", url: B }),
   ]);
   if (!a || !b) throw new Error("both were added");
   return { store, a: a.account, b: b.account };
@@ -104,7 +107,8 @@ test.each([
   await store.write(async (context) => {
     const open = await context.open(projectDocument(LOCAL_ACCOUNT, PROJECT));
     const position = { remote: { epoch: "e", seq: 1 }, ackedSeq: 1, refused: undefined };
-    if (synced !== undefined) await writePosition(context.db, synced, open.id, position);
+    if (synced !== undefined)
+      await writePosition(context.db, synced, { documentId: open.id, position });
   });
   const remotes = await store.write((context) => nameRemotes(context, under(named)));
   const owner = remotes.find(({ account }) => account === LOCAL_ACCOUNT);
@@ -127,7 +131,7 @@ test("a move takes everything along, forgets positions, and is done once", async
   const id = await store.write(async (context) => {
     const open = await context.open(projectDocument(LOCAL_ACCOUNT, PROJECT));
     const position = { remote: { epoch: "e", seq: 1 }, ackedSeq: 1, refused: undefined };
-    await writePosition(context.db, "embedded", open.id, position);
+    await writePosition(context.db, "embedded", { documentId: open.id, position });
     return open.id;
   });
   const failing = store.write(async (context) => {
@@ -219,7 +223,7 @@ test("a remote of which something is here alone is not removed", async () => {
   await remember(store, a, own(a), "unsynced");
   await expect(remove("a")).rejects.toThrow("are on this machine only");
   await remove("b");
-  await store.write((context) => addRemote(context, under(), "b", B));
+  await store.write((context) => addRemote(context, under(), { name: "b", url: B }));
   const again = (await listRemotes(store.reader)).find(({ name }) => name === "b");
   expect(again?.account).toMatch(/^local\/b\//);
   expect(again?.account).not.toBe(b);

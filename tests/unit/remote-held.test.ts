@@ -39,10 +39,10 @@ async function twoRemotes() {
   stores.push(store);
   const book = { world: realWorld, environment: { url: undefined, token: undefined } };
   const accounts = await store.write(async (context) => {
-    const a = await addRemote(context, book, "a", "https://a.example.com");
-    const b = await addRemote(context, book, "b", "https://b.example.com");
+    const a = await addRemote(context, book, { name: "a", url: "https://a.example.com" });
+    const b = await addRemote(context, book, { name: "b", url: "https://b.example.com" });
     const { document } = await context.open(projectDocument(a.account, PROJECT));
-    document.setEntry("memories", "known", "value of known", { now: NOW });
+    document.setEntry("memories", "known", { value: "value of known", now: NOW });
     return { a: a.account, b: b.account };
   });
   return { store, ...accounts };
@@ -75,7 +75,11 @@ test("a folder that is linked to another remote's project leaves behind what is 
   await store.write(async (context) => {
     await putHeld(context.db, heldOf(a, PROJECT));
     await context.open(projectDocument(b, other));
-    await moveToProject(context, b, { ...link, projectId: PROJECT }, link, true);
+    await moveToProject(context, b, {
+      former: { ...link, projectId: PROJECT },
+      link,
+      bringsMemories: true,
+    });
   });
   expect(await placesHeld(store)).toEqual([`${a} ${PROJECT}`]);
 });
@@ -115,7 +119,7 @@ test("a salvaged memory comes back at its own remote, once that has answered", a
       const { id } = await context.open(userDocument(account, LOCAL_USER));
       const remote = { epoch: "e", seq: 1 };
       const position = { remote, ackedSeq: 0, refused: undefined };
-      await writePosition(context.db, serviceOf(account), id, position);
+      await writePosition(context.db, serviceOf(account), { documentId: id, position });
     });
     await settleSalvaged(store, serviceOf);
   };
@@ -156,7 +160,7 @@ test.each([
   const { store, a, b } = await twoRemotes();
   await store.write(async (context) => {
     const { document } = await context.open(projectDocument(a, PROJECT));
-    document.setEntry("memories", "other", "value of other", { now: NOW });
+    document.setEntry("memories", "other", { value: "value of other", now: NOW });
   });
   const calls: string[] = [];
   const service = plainService(calls, async (method) => {

@@ -23,7 +23,7 @@ function newDocument(clientId: number): ReplicaDocument {
 }
 
 function set(document: ReplicaDocument, key: string, value: string, now = NOW): boolean {
-  return document.setEntry("memories", key, value, { now });
+  return document.setEntry("memories", key, { value, now });
 }
 
 describe("entries", () => {
@@ -82,13 +82,16 @@ describe("entries", () => {
 
   test("an equal write changes nothing, not even the state vector", () => {
     const document = newDocument(1);
-    document.setEntry("metadata", "m", { x: [1, { y: null }], z: "" }, { now: NOW });
+    document.setEntry("metadata", "m", {
+      value: { x: [1, { y: null }], z: "" },
+      now: NOW,
+    });
     set(document, "a", "1");
     const before = Y.encodeStateAsUpdate(document.ydoc);
     document.takeChanges();
     expect(set(document, "a", "1", NOW + 5)).toBeFalse();
     const reordered = { z: "", x: [1, { y: null }] };
-    expect(document.setEntry("metadata", "m", reordered, { now: NOW + 5 })).toBeFalse();
+    expect(document.setEntry("metadata", "m", { value: reordered, now: NOW + 5 })).toBeFalse();
     expect(Y.encodeStateAsUpdate(document.ydoc)).toEqual(before);
     expect(document.takeChanges().memoryKeys.size).toBe(0);
   });
@@ -100,7 +103,11 @@ describe("entries", () => {
     exchangeAll([one, other]);
     expect(set(one, "a", "2")).toBeFalse();
     expect(idsOf(one, "a").length).toBe(2);
-    const settled = one.setEntry("memories", "a", "2", { now: NOW, settles: true });
+    const settled = one.setEntry("memories", "a", {
+      value: "2",
+      now: NOW,
+      settles: true,
+    });
     expect([settled, idsOf(one, "a").length]).toEqual([true, 1]);
   });
 
@@ -129,14 +136,14 @@ describe("what the author saw", () => {
     const seen = idsOf(one, "a");
     set(other, "a", "2", NOW + 1);
     exchangeAll([one, other]);
-    one.setEntry("memories", "a", "3", { now: NOW + 2, seen });
+    one.setEntry("memories", "a", { value: "3", now: NOW + 2, seen });
     expect(one.memories.get("a").map(({ value }) => value)).toEqual(["3", "2"]);
   });
 
   test("a write that saw nothing conflicts with what is there, even with an equal value", () => {
     const document = newDocument(1);
     set(document, "a", "1");
-    expect(document.setEntry("memories", "a", "1", { now: NOW, seen: [] })).toBeTrue();
+    expect(document.setEntry("memories", "a", { value: "1", now: NOW, seen: [] })).toBeTrue();
     expect(document.memories.get("a").map(({ value }) => value)).toEqual(["1", "1"]);
   });
 
@@ -146,7 +153,7 @@ describe("what the author saw", () => {
     const seen = idsOf(document, "a");
     document.deleteEntry("memories", "a");
     expect(document.deleteEntry("memories", "a", seen)).toBeFalse();
-    document.setEntry("memories", "a", "2", { now: NOW, seen });
+    document.setEntry("memories", "a", { value: "2", now: NOW, seen });
     expect(document.memories.get("a").map(({ value }) => value)).toEqual(["2"]);
   });
 
@@ -198,7 +205,7 @@ describe("text", () => {
     const document = newDocument(1);
     document.setContent("a\ud800b\n", NOW);
     set(document, "k\udc00", "v\ud800");
-    document.setEntry("metadata", "m", { "k\ud800": ["\udfff"] }, { now: NOW });
+    document.setEntry("metadata", "m", { value: { "k\ud800": ["\udfff"] }, now: NOW });
     expect(viewOf(reloaded(document))).toEqual(viewOf(document));
     expect(document.content()).toBe("a\ufffdb\n");
     expect(shownValue(document, "k\ufffd")).toBe("v\ufffd");

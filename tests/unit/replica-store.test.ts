@@ -1,18 +1,15 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import fc from "fast-check";
 import { sql } from "kysely";
-import { memoryIdOf } from "../../shared/ids.ts";
 import { decompress } from "../../shared/replica/log/compressed.ts";
 import { CorruptDocumentError } from "../../shared/replica/log/corrupt-document-error.ts";
-import type { CommittedRow, OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import { failureOf } from "../support/failure.ts";
-import { anyEdit, applyEdit, viewOf } from "../support/replicas.ts";
+import { viewOf } from "../support/replicas.ts";
 import {
   address,
-  checkFullText,
   inspect,
   memoriesOf,
   memoryRows,
@@ -65,7 +62,7 @@ describe("writes", () => {
     const changed = new Error("changed my mind");
     const failing = temp.store.write(async (context) => {
       const document = await context.open(address());
-      document.document.setEntry("memories", "k", "lost", { now: context.now });
+      document.document.setEntry("memories", "k", { value: "lost", now: context.now });
       await context.flush(document);
       document.document.setContent("lost too\n", context.now);
       throw changed;
@@ -85,7 +82,7 @@ describe("writes", () => {
     const commits = count("COMMIT");
     const throwing = temp.store.write(async (context) => {
       const { document } = await context.open(address());
-      document.setEntry("memories", "k", "lost", { now: context.now });
+      document.setEntry("memories", "k", { value: "lost", now: context.now });
       await context.open(address("never-made"));
       throw new Error("no");
     });
@@ -168,7 +165,7 @@ describe("writes", () => {
     });
     const write = temp.store.write(async (context) => {
       const document = await context.open(address());
-      document.document.setEntry("memories", "k", "v", { now: context.now });
+      document.document.setEntry("memories", "k", { value: "v", now: context.now });
       await context.flush(document).catch(() => undefined);
     });
     expect(String(await failureOf(() => write))).toContain("ends its write");
@@ -374,23 +371,36 @@ describe("the database", () => {
   test("the database runs a query that is compiled once with the values of each call", async () => {
     const { store } = await newStore();
     let built = 0;
-    const find = compiled((db: typeof store.reader, name: string, seq: number, again: string) => {
-      built += 1;
-      return db
-        .selectFrom("documents")
-        .select(["name", "seq"])
-        .where("name", "=", name)
-        .where("seq", ">=", seq)
-        .where("name", "!=", again)
-        .where("owner", "!=", "constant")
-        .limit(1);
-    });
+    const find = compiled(
+      (
+        db: typeof store.reader,
+        {
+          name,
+          seq,
+          again,
+        }: { readonly name: string; readonly seq: number; readonly again: string },
+      ) => {
+        built += 1;
+        return db
+          .selectFrom("documents")
+          .select(["name", "seq"])
+          .where("name", "=", name)
+          .where("seq", ">=", seq)
+          .where("name", "!=", again)
+          .where("owner", "!=", "constant")
+          .limit(1);
+      },
+    );
     await setMemory(store, "k", "v", "a");
     await setMemory(store, "k", "v", "b");
-    expect(await find(store.reader, "proj_a", 1, "proj_b")).toEqual([{ name: "proj_a", seq: 1 }]);
-    expect(await find(store.reader, "proj_b", 1, "")).toEqual([{ name: "proj_b", seq: 1 }]);
-    expect(await find(store.reader, "proj_b", 2, "")).toEqual([]);
-    expect(await find(store.reader, "proj_b", 1, "proj_b")).toEqual([]);
+    expect(await find(store.reader, { name: "proj_a", seq: 1, again: "proj_b" })).toEqual([
+      { name: "proj_a", seq: 1 },
+    ]);
+    expect(await find(store.reader, { name: "proj_b", seq: 1, again: "" })).toEqual([
+      { name: "proj_b", seq: 1 },
+    ]);
+    expect(await find(store.reader, { name: "proj_b", seq: 2, again: "" })).toEqual([]);
+    expect(await find(store.reader, { name: "proj_b", seq: 1, again: "proj_b" })).toEqual([]);
     expect(built).toBe(1);
   });
 
@@ -413,87 +423,3 @@ describe("the database", () => {
     expect(await memoriesOf(temp.store)).toEqual({ k: "v" });
   });
 });
-
-describe("derived rows", () => {
-  test("derived rows equal the document whatever was done to it, and so does the full-text index", async () => {
-    const edits = fc.array(fc.array(anyEdit, { maxLength: 4 }), { minLength: 1, maxLength: 8 });
-    const temp = await newStore();
-    let round = 0;
-    const property = fc.asyncProperty(edits, async (writes) => {
-      round += 1;
-      const name = `round-${round}`;
-      for (const each of writes) {
-        await temp.store.write(async (context) => {
-          const { document } = await context.open(address(name));
-          for (const edit of each) applyEdit(document, edit, context.now);
-        });
-      }
-      const { expected, id } = await inspect(temp.store, rowsOfDocument, name);
-      expect<unknown>(await rowsOfDisk(temp, id)).toEqual(expected);
-    });
-    await fc.assert(property, { numRuns: 100 });
-    await checkFullText(temp);
-  });
-
-  test("revisions keep every value that was replaced or deleted, oldest first", async () => {
-    const temp = await newStore();
-    const contents = ["one\n", "one\ntwo\n", "two"];
-    for (const [index, value] of ["1", "2", "2", "3"].entries()) {
-      temp.world.advance(1000);
-      await setMemory(temp.store, "k", value);
-      await temp.store.write(async (context) => {
-        (await context.open(address())).document.setContent(contents[index] ?? "", context.now);
-      });
-    }
-    await temp.store.write(async (context) => {
-      (await context.open(address())).document.deleteEntry("memories", "k");
-    });
-    const rows = await temp.store.reader
-      .selectFrom("revisions")
-      .select(["kind", "key", "value", "written_at", "replaced_at"])
-      .orderBy("id")
-      .execute();
-    const values = (kind: string) =>
-      rows.filter((row) => row.kind === kind).map((row) => row.value);
-    expect(values("memory")).toEqual(["1", "2", "3"]);
-    expect(values("text")).toEqual(contents);
-    for (const row of rows) expect(row.replaced_at).toBeGreaterThanOrEqual(row.written_at);
-  });
-});
-
-function rowsOfDocument({ id, document, address: { name } }: OpenDocument) {
-  const memories = [...document.memories.keys()].sort().map((key) => {
-    const entries = document.memories.get(key);
-    const [winner] = entries;
-    return {
-      key,
-      memory_id: memoryIdOf(name, key),
-      value: winner?.value,
-      created_at: winner?.created_at,
-      updated_at: winner?.updated_at,
-      entry_ids: JSON.stringify(entries.map(({ id: each }) => [each.client, each.clock])),
-    };
-  });
-  const metadata = [...document.metadata.keys()].sort().map((key) => {
-    return { key, value: JSON.stringify(document.metadata.get(key)[0]?.value) };
-  });
-  return { id, expected: { memories, metadata, content: document.content() } };
-}
-
-async function rowsOfDisk({ store: { reader } }: TempStore, id: number) {
-  const memories = await reader
-    .selectFrom("memories")
-    .select(["key", "memory_id", "value", "created_at", "updated_at", "entry_ids"])
-    .where("document_id", "=", id)
-    .orderBy("key")
-    .execute();
-  const metadata = await reader
-    .selectFrom("metadata")
-    .select(["key", "value"])
-    .where("document_id", "=", id)
-    .orderBy("key")
-    .execute();
-  const texts = reader.selectFrom("texts").select("content").where("document_id", "=", id);
-  const content = (await texts.executeTakeFirst())?.content ?? "";
-  return { memories, metadata, content };
-}

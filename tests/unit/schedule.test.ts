@@ -43,7 +43,7 @@ test("a service that does not answer delays all, longer each time", () => {
   let last = 0;
   for (let failures = 1; failures <= 6; failures++) {
     schedule.began(ONE);
-    schedule.serviceFailed(ONE, START, undefined, 0.999);
+    schedule.serviceFailed(ONE, START, { retryAfterMs: undefined, fraction: 0.999 });
     const step = schedule.next(START);
     if (step.kind !== "wait") throw new Error("it waits");
     expect(step.until - START).toBeGreaterThan(last);
@@ -55,11 +55,11 @@ test("hurry ends a backoff, and never a wait that the service asked for", () => 
   const schedule = new SyncSchedule();
   schedule.markDue(ONE);
   schedule.began(ONE);
-  schedule.serviceFailed(ONE, START, undefined, 0.9);
+  schedule.serviceFailed(ONE, START, { retryAfterMs: undefined, fraction: 0.9 });
   schedule.hurry();
   expect(schedule.next(START)).toEqual({ kind: "call", unit: ONE, urgency: "change" });
   schedule.began(ONE);
-  schedule.serviceFailed(ONE, START, 7000, 0.1);
+  schedule.serviceFailed(ONE, START, { retryAfterMs: 7000, fraction: 0.1 });
   schedule.hurry();
   expect(schedule.next(START)).toEqual({ kind: "wait", until: START + 7000, held: false });
   expect(schedule.next(START + 6999)).toEqual({ kind: "wait", until: START + 7000, held: false });
@@ -123,7 +123,7 @@ test("a clock that stood still makes no wait longer that the service asked for",
   const schedule = new SyncSchedule();
   schedule.markDue(ONE);
   schedule.began(ONE);
-  schedule.serviceFailed(ONE, START, 60_000, 0);
+  schedule.serviceFailed(ONE, START, { retryAfterMs: 60_000, fraction: 0 });
   schedule.slept(50_000);
   expect(schedule.next(START)).toMatchObject({ kind: "wait", until: START + 10_000 });
 });

@@ -157,7 +157,10 @@ describe("a plain sync", () => {
     await served.temp.store.write(async (context) => {
       const { document } = await context.open({ owner: me.account, name: A });
       for (const key of ["a", "b"]) {
-        document.setEntry("metadata", key, "x".repeat(50_000), { now: context.now });
+        document.setEntry("metadata", key, {
+          value: "x".repeat(50_000),
+          now: context.now,
+        });
       }
     });
     const { metadata } = await sync({ metadata: { a: null } });
@@ -175,7 +178,11 @@ describe("a plain sync", () => {
     await sync(memories(["a", "1"]));
     await served.temp.store.write(async (context) => {
       const { document } = await context.open({ owner: me.account, name: A });
-      document.setEntry("memories", "a", "2", { now: context.now + 1, seen: [] });
+      document.setEntry("memories", "a", {
+        value: "2",
+        now: context.now + 1,
+        seen: [],
+      });
     });
     const conflicts = () =>
       inspect(served.temp.store, ({ document }) => document.memories.get("a").length);
@@ -290,6 +297,6 @@ describe("a replica exchange", () => {
 /** The update of another replica that has written one memory. */
 function foreignUpdate(): Uint8Array {
   const document = new ReplicaDocument([], 77);
-  document.setEntry("memories", "a", "1", { now: NOW });
+  document.setEntry("memories", "a", { value: "1", now: NOW });
   return Y.encodeStateAsUpdate(document.ydoc);
 }

@@ -22,7 +22,7 @@ function file(content: unknown): string {
 
 function problems(flags: GivenSettings, config?: unknown, env: Record<string, string> = {}) {
   try {
-    readSettings(flags, config === undefined ? undefined : file(config), env, folder);
+    readSettings(flags, config === undefined ? undefined : file(config), { env, dir: folder });
   } catch (thrown) {
     if (thrown instanceof SettingsError) return thrown.problems;
     throw thrown;
@@ -37,7 +37,7 @@ test("a flag goes before a variable, that before the file, and that before the d
     MEMSYNC_SERVER_PORT: "2",
     MEMSYNC_SERVER_CONFIG: config,
   };
-  const { settings, sources } = readSettings({ host: "h.flag" }, undefined, env, folder);
+  const { settings, sources } = readSettings({ host: "h.flag" }, undefined, { env, dir: folder });
   expect(settings).toMatchObject({
     host: "h.flag",
     port: 2,
@@ -56,22 +56,34 @@ test("a flag goes before a variable, that before the file, and that before the d
 });
 
 test("an empty variable counts as none", () => {
-  const { settings } = readSettings({}, undefined, { MEMSYNC_SERVER_PORT: "" }, folder);
+  const { settings } = readSettings({}, undefined, {
+    env: { MEMSYNC_SERVER_PORT: "" },
+    dir: folder,
+  });
   expect(settings.port).toBe(4777);
 });
 
 test("names of hosts come as a list or with commas", () => {
-  const listed = readSettings({}, file({ allowed_hosts: ["A.example", "b.example"] }), {}, folder);
+  const listed = readSettings({}, file({ allowed_hosts: ["A.example", "b.example"] }), {
+    env: {},
+    dir: folder,
+  });
   expect(listed.settings.allowed_hosts).toEqual(["a.example", "b.example"]);
-  const typed = readSettings({ allowed_hosts: "a.example, B.example" }, undefined, {}, folder);
+  const typed = readSettings({ allowed_hosts: "a.example, B.example" }, undefined, {
+    env: {},
+    dir: folder,
+  });
   expect(typed.settings.allowed_hosts).toEqual(["a.example", "b.example"]);
 });
 
 test("a path in the file begins at the file's folder, any other where the user stands", () => {
   const config = file({ database_url: "sqlite:data/a.db" });
-  const { settings } = readSettings({}, config, {}, "/elsewhere");
+  const { settings } = readSettings({}, config, { env: {}, dir: "/elsewhere" });
   expect(databasePath(settings, "/elsewhere")).toBe(join(folder, "data/a.db"));
-  const typed = readSettings({ database_url: "sqlite:a.db" }, config, {}, "/elsewhere");
+  const typed = readSettings({ database_url: "sqlite:a.db" }, config, {
+    env: {},
+    dir: "/elsewhere",
+  });
   expect(databasePath(typed.settings, "/elsewhere")).toBe("/elsewhere/a.db");
 });
 
@@ -100,7 +112,9 @@ test("what is near nothing is named without a suggestion, and other variables ar
 });
 
 test("a file that can't be read, or is no object, is a problem that quotes nothing of it", () => {
-  expect(() => readSettings({}, join(folder, "nowhere"), {}, folder)).toThrow(/can't be read/);
+  expect(() => readSettings({}, join(folder, "nowhere"), { env: {}, dir: folder })).toThrow(
+    /can't be read/,
+  );
   for (const text of ['{"metrics_token":"planted-secret-xx"', "[]", "null", '"planted"']) {
     const [problem] = problems({}, text);
     expect(problem).toMatch(/^the file \S+ is not one JSON object$/);

@@ -50,7 +50,7 @@ async function act(machine: Machine, random: () => number, written: Written): Pr
   if (what < 0.5) {
     const value = written.next(key);
     await machine.edit(({ document }) => {
-      document.setEntry("memories", key, value, { now: 1 });
+      document.setEntry("memories", key, { value, now: 1 });
     });
   } else if (what < 0.65) {
     await machine.edit(({ document }) => {
@@ -115,7 +115,7 @@ test("a service that lost everything gets back what a machine had from others", 
   if (!first || !second || !third) throw new Error("three machines were started");
   await cluster.copyService("empty");
   await second.edit(({ document }) => {
-    document.setEntry("memories", "kept", "by the second", { now: 1 });
+    document.setEntry("memories", "kept", { value: "by the second", now: 1 });
   });
   await settle([second, first]);
   await cluster.restoreService("empty");
@@ -134,7 +134,7 @@ test("a service that is restored twice in a row gets everything back", async () 
   const [first, second] = cluster.machines;
   if (!first || !second) throw new Error("two machines were started");
   const write = async (key: string) => {
-    await first.edit(({ document }) => document.setEntry("memories", key, key, { now: 1 }));
+    await first.edit(({ document }) => document.setEntry("memories", key, { value: key, now: 1 }));
     await settle([first]);
   };
   await cluster.copyService("empty");

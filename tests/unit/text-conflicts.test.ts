@@ -33,7 +33,7 @@ function exchange(one: ReplicaDocument, other: ReplicaDocument): void {
 describe("a conflict of a text", () => {
   test("a conflict of a text says what both wrote, where and when they met, and is on every machine", () => {
     const [here, there] = [new ReplicaDocument([], 1), new ReplicaDocument([], 2)];
-    recordTextConflict(here, { kind: "both", versions: [LAPTOP, DESKTOP] }, NOW);
+    recordTextConflict(here, { kind: "both", versions: [LAPTOP, DESKTOP] }, { now: NOW });
     exchange(here, there);
     expect(recordsOf(there)).toEqual(recordsOf(here));
     const [record] = recordsOf(there);
@@ -47,8 +47,8 @@ describe("a conflict of a text", () => {
 
   test("a conflict of a text that both machines found is one, and goes from both when one dismisses it", () => {
     const [here, there] = [new ReplicaDocument([], 1), new ReplicaDocument([], 2)];
-    recordTextConflict(here, { kind: "both", versions: [LAPTOP, DESKTOP] }, NOW);
-    recordTextConflict(there, { kind: "both", versions: [DESKTOP, LAPTOP] }, NOW + 5);
+    recordTextConflict(here, { kind: "both", versions: [LAPTOP, DESKTOP] }, { now: NOW });
+    recordTextConflict(there, { kind: "both", versions: [DESKTOP, LAPTOP] }, { now: NOW + 5 });
     exchange(here, there);
     expect(recordsOf(here)).toHaveLength(1);
     expect(recordsOf(there)).toEqual(recordsOf(here));
@@ -60,7 +60,7 @@ describe("a conflict of a text", () => {
   test("a conflict of a text of versions that are too long keeps their beginnings, within what metadata may take", () => {
     const document = new ReplicaDocument([], 1);
     const long = { text: "\u0001".repeat(LIMITS.metadataBytes), machine: "laptop" };
-    recordTextConflict(document, { kind: "both", versions: [long, DESKTOP] }, NOW);
+    recordTextConflict(document, { kind: "both", versions: [long, DESKTOP] }, { now: NOW });
     const [record] = recordsOf(document);
     expect(record?.versions.map(({ cut }) => cut)).toEqual([true, false]);
     const [key] = document.metadata.keys();
@@ -74,7 +74,7 @@ describe("a conflict of a text", () => {
       recordTextConflict(
         document,
         { kind: "both", versions: [LAPTOP, { ...DESKTOP, text: `${at}\n` }] },
-        NOW + at,
+        { now: NOW + at },
       );
     for (let at = 0; at < HISTORY.conflictsPerDocument + 3; at++) record(at);
     const times = () => recordsOf(document).map(({ foundAt }) => foundAt - NOW);

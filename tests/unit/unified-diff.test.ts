@@ -14,7 +14,7 @@ test("git makes the second text of the first by it", async () => {
   const patch = join(git.folder, "patch");
   await fc.assert(
     fc.asyncProperty(anyText(), anyText(), async (before, after) => {
-      const diff = unifiedDiff(before, after, "a/file", "b/file");
+      const diff = unifiedDiff(before, after, { from: "a/file", to: "b/file" });
       expect(diff === "").toBe(before === after);
       if (diff === "") return;
       await git.write(file, before);
@@ -29,7 +29,10 @@ test("git makes the second text of the first by it", async () => {
 test("changes are shown with three lines around them, near ones together", () => {
   const lines = Array.from({ length: 20 }, (_, at) => `line ${at + 1}`);
   const changed = lines.with(3, "four").with(9, "ten").with(18, "nineteen");
-  const diff = unifiedDiff(`${lines.join("\n")}\n`, changed.join("\n"), "document", "~/CLAUDE.md");
+  const diff = unifiedDiff(`${lines.join("\n")}\n`, changed.join("\n"), {
+    from: "document",
+    to: "~/CLAUDE.md",
+  });
   expect(diff.split("\n").filter((line) => /^(@@|---|\+\+\+|\\)/.test(line))).toEqual([
     "--- document",
     "+++ ~/CLAUDE.md",

@@ -8,6 +8,6 @@ export function accountRoutes({ account }: Services) {
   return new Elysia({ prefix: "/account" })
     .use(withContext)
     .get("", async ({ context, request }) =>
-      answerRead(context, request, await account.get(context.caller)),
+      answerRead(context, request, { body: await account.get(context.caller) }),
     );
 }

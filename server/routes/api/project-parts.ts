@@ -34,7 +34,7 @@ export async function exchangeParts(
       continue;
     }
     try {
-      const answer = await exchangePart(sync, context, existingProjectId(name), part);
+      const answer = await exchangePart(sync, context, { id: existingProjectId(name), part });
       bytes += bytesIn(answer);
       answers.set(name, { documents: encodeDocumentAnswers(answer) });
     } catch (thrown) {
@@ -48,8 +48,7 @@ export async function exchangeParts(
 async function exchangePart(
   sync: Services["sync"],
   { caller }: CallerContext,
-  id: ProjectId,
-  part: unknown,
+  { id, part }: { readonly id: ProjectId; readonly part: unknown },
 ): Promise<ExchangeAnswer> {
   const { name, documents } = parseProjectPart(id, part);
   try {

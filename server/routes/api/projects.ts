@@ -20,7 +20,7 @@ export function apiProjectRoutes({ projects }: Services) {
     .get("", ({ context, request }) => answerProjects(projects, context, request))
     .get("/:id", async ({ context, request, params }) => {
       const found = await projects.get(context.caller, existingProjectId(params.id));
-      return answerRead(context, request, withMemories(found));
+      return answerRead(context, request, { body: withMemories(found) });
     })
     .post(
       "",

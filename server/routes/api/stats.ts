@@ -8,6 +8,6 @@ export function statsRoutes({ stats }: Services) {
   return new Elysia({ prefix: "/projects/stats" })
     .use(withContext)
     .get("", async ({ context, request }) =>
-      answerRead(context, request, await stats.get(context.caller)),
+      answerRead(context, request, { body: await stats.get(context.caller) }),
     );
 }

@@ -19,5 +19,5 @@ export async function answerProjects(
     total: page.total,
     next_cursor: page.nextCursor,
   } satisfies Readonly<Record<keyof ProjectList, unknown>>;
-  return answerRead(context, request, body, query.linkToNext(page.nextCursor));
+  return answerRead(context, request, { body, link: query.linkToNext(page.nextCursor) });
 }

@@ -17,6 +17,6 @@ export function v1ProjectRoutes({ projects }: Services) {
         ...found.project,
         claude_md_content: found.claudeMdContent,
       };
-      return answerRead(context, request, body);
+      return answerRead(context, request, { body });
     });
 }

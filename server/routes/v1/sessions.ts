@@ -19,12 +19,12 @@ export function sessionRoutes({ sessions }: Services) {
         total: page.total,
         next_cursor: page.nextCursor,
       } satisfies Readonly<Record<keyof SessionList, unknown>>;
-      return answerRead(context, request, body, query.linkToNext(page.nextCursor));
+      return answerRead(context, request, { body, link: query.linkToNext(page.nextCursor) });
     })
     .get("/:id", async ({ context, request, params }) => {
       const id = parseSessionId(params.id);
       if (id === undefined) throw new AppError("not_found", "there is no such session");
-      return answerRead(context, request, await sessions.get(context.caller, id));
+      return answerRead(context, request, { body: await sessions.get(context.caller, id) });
     });
 }
 

@@ -75,7 +75,7 @@ class AdmissionLook {
     for (const [client, structs] of clients) this.#checkClient(client, structs, ownClient);
     if (!this.#isComplete()) return { kind: "missing" };
     const held = (client: number) => this.#held(client);
-    if (!visitInOrder(clients, held, referencesOf, (struct) => this.#check(struct))) {
+    if (!visitInOrder(clients, held, { referencesOf, visit: (struct) => this.#check(struct) })) {
       return { kind: "refused", message: "its structures refer to each other in a circle" };
     }
     for (const [client, ranges] of this.#update.deletions) {
@@ -146,7 +146,7 @@ class AdmissionLook {
     for (const held of ydoc.store.clients.values()) structs += held.length;
     if (this.#orderIsKnown && this.#insertions * structs <= SEARCH_STEPS_MAX) return;
     const snapshot = Y.encodeStateAsUpdate(ydoc);
-    const problem = problemOfTrial(ydoc, snapshot, this.#update, TEXT_ROOT);
+    const problem = problemOfTrial(ydoc, snapshot, { update: this.#update, textRoot: TEXT_ROOT });
     if (problem !== undefined) throw new Refusal(problem);
   }
 

@@ -14,8 +14,7 @@ export const SEARCH_STEPS_MAX = 2_000_000;
 export function problemOfTrial(
   { store }: Y.Doc,
   snapshot: Uint8Array,
-  update: DecodedUpdate,
-  textRoot: string,
+  { update, textRoot }: { readonly update: DecodedUpdate; readonly textRoot: string },
 ): string | undefined {
   const copy = new Y.Doc();
   Y.applyUpdate(copy, snapshot);
@@ -23,8 +22,11 @@ export function problemOfTrial(
   let steps = 0;
   copy.transact((transaction) => {
     const held = (client: number) => Y.getState(store, client);
-    visitInOrder(update.clients, held, referencesOf, (struct) => {
-      if (steps <= SEARCH_STEPS_MAX) steps += takeIn(transaction, struct);
+    visitInOrder(update.clients, held, {
+      referencesOf,
+      visit: (struct) => {
+        if (steps <= SEARCH_STEPS_MAX) steps += takeIn(transaction, struct);
+      },
     });
   });
   if (steps > SEARCH_STEPS_MAX) return "its insertions are too many at one place";

@@ -10,8 +10,13 @@ import type { Struct } from "./decode-update.ts";
 export function visitInOrder(
   clients: ReadonlyMap<number, readonly Struct[]>,
   heldOf: (client: number) => number,
-  referencesOf: (struct: Struct) => readonly Y.ID[],
-  visit: (struct: Struct) => void,
+  {
+    referencesOf,
+    visit,
+  }: {
+    readonly referencesOf: (struct: Struct) => readonly Y.ID[];
+    readonly visit: (struct: Struct) => void;
+  },
 ): boolean {
   const walks = new Map<number, Walk>();
   for (const [client, structs] of clients)

@@ -14,8 +14,7 @@ const LINES_MAX = 10;
 export function findLargeDeletion(
   before: string,
   after: string,
-  machine: string | undefined,
-  at: number,
+  { machine, at }: { readonly machine: string | undefined; readonly at: number },
 ): NewTextConflict | undefined {
   const [old, young] = [plainLines(before), plainLines(after)];
   const total = old.filter(isText).length;

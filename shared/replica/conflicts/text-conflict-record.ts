@@ -125,8 +125,7 @@ export interface NewTextConflict {
 export function recordTextConflict(
   document: ReplicaDocument,
   conflict: NewTextConflict,
-  now: number,
-  time: number = now,
+  { now, time = now }: { readonly now: number; readonly time?: number | undefined },
 ): string {
   const [one, other] = conflict.versions;
   const versions = compareVersions(one, other) <= 0 ? [one, other] : [other, one];
@@ -136,7 +135,10 @@ export function recordTextConflict(
   const key = TEXT_CONFLICT_PREFIX + id;
   const known = readTextConflict(document, id);
   if (!known || isOfBefore(known, conflict, now)) {
-    document.setEntry("metadata", key, storedRecord({ ...conflict, now }, versions), { now });
+    document.setEntry("metadata", key, {
+      value: storedRecord({ ...conflict, now }, versions),
+      now,
+    });
   }
   forgetSurplus(document, time);
   return id;

@@ -151,7 +151,7 @@ export class ReplicaDocument {
     if (equalForms(form, former)) return;
     this.change("local", () => {
       if (form.eol !== former.eol) this.#dropMarks();
-      this.setEntry("metadata", TEXT_FORM_KEY, { ...form }, { now });
+      this.setEntry("metadata", TEXT_FORM_KEY, { value: { ...form }, now });
     });
   }
 
@@ -168,14 +168,18 @@ export class ReplicaDocument {
   }
 
   setProjectName(name: string, now: number): void {
-    this.setEntry("metadata", PROJECT_NAME_KEY, name, { now });
+    this.setEntry("metadata", PROJECT_NAME_KEY, { value: name, now });
   }
 
   /**
    * Writes one value. False: the key has this value already and nothing was changed. Within one
    * `change` a key may be written once.
    */
-  setEntry(kind: EntryKind, key: string, value: JsonValue, options: WriteOptions): boolean {
+  setEntry(
+    kind: EntryKind,
+    key: string,
+    { value, ...options }: { readonly value: JsonValue } & WriteOptions,
+  ): boolean {
     const entry = { key: wellFormed(key), value: wellFormedValue(value) };
     const present = this.#index(kind).get(entry.key);
     if (!options.seen && isSettled(present, entry.value, options)) return false;

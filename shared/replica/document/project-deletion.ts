@@ -15,7 +15,7 @@ export function deleteProject(document: ReplicaDocument, now: number, machine?: 
     }
     document.text.delete(0, document.text.length);
     const deletion = { at: now, ...(machine !== undefined && { machine }) };
-    document.setEntry("metadata", DELETION_KEY, deletion, { now });
+    document.setEntry("metadata", DELETION_KEY, { value: deletion, now });
   });
 }
 

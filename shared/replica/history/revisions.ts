@@ -30,10 +30,18 @@ export interface Revision extends PastValue {
  */
 export async function addRevision(db: Db, documentId: number, revision: Revision): Promise<void> {
   const { kind, key, value, writtenAt, replacedAt, machine } = revision;
-  insertRevision.now(db, documentId, kind, key, value, writtenAt, replacedAt, machine ?? null);
-  const [kept] = countRevisions.now(db, documentId, kind, key);
+  insertRevision.now(db, {
+    documentId,
+    kind,
+    key,
+    value,
+    writtenAt,
+    replacedAt,
+    machine: machine ?? null,
+  });
+  const [kept] = countRevisions.now(db, { documentId, kind, key });
   const beyond = (kept?.count ?? 0) - HISTORY.revisionsPerKey;
-  if (beyond > 0) dropOldest.now(db, documentId, kind, key, beyond);
+  if (beyond > 0) dropOldest.now(db, { documentId, kind, key, count: beyond });
 }
 
 /**
@@ -43,11 +51,10 @@ export async function addRevision(db: Db, documentId: number, revision: Revision
 export async function listRevisions(
   db: Db,
   documentId: number,
-  kind: Revision["kind"],
-  key: string,
+  { kind, key }: { readonly kind: Revision["kind"]; readonly key: string },
 ): Promise<Revision[]> {
   const found: Revision[] = [];
-  for (const row of await stored(db, documentId, kind, key).execute()) {
+  for (const row of await stored(db, documentId, { kind, key }).execute()) {
     if (found.length >= HISTORY.revisionsPerKey) break;
     found.push(...pastValues(documentId, row).map((each) => ({ kind, key, ...each })));
   }
@@ -58,7 +65,7 @@ export async function listRevisions(
  * A key's rows and packs, the latest first, by one statement: a sweep of another process may pack
  * rows meanwhile. Whatever is in a pack is older than what is not, and later packs are newer.
  */
-function stored(db: Db, documentId: number, kind: Revision["kind"], key: string) {
+function stored(db: Db, documentId: number, { kind, key }: Pick<Revision, "kind" | "key">) {
   return db
     .selectFrom("revisions")
     .select(["id", "value", "written_at", "replaced_at", "machine"])
@@ -115,13 +122,23 @@ export function readPack(documentId: number, pack: RevisionPack): PastValue[] {
 const insertRevision = compiled(
   (
     db: Db,
-    documentId: number,
-    kind: Revision["kind"],
-    key: string,
-    value: string,
-    writtenAt: number,
-    replacedAt: number,
-    machine: string | null,
+    {
+      documentId,
+      kind,
+      key,
+      value,
+      writtenAt,
+      replacedAt,
+      machine,
+    }: {
+      readonly documentId: number;
+      readonly kind: Revision["kind"];
+      readonly key: string;
+      readonly value: string;
+      readonly writtenAt: number;
+      readonly replacedAt: number;
+      readonly machine: string | null;
+    },
   ) =>
     db.insertInto("revisions").values({
       document_id: documentId,
@@ -135,17 +152,38 @@ const insertRevision = compiled(
 );
 
 /** Counted by itself, for most keys have few; of all ways to find that out this is the cheapest. */
-const countRevisions = compiled((db: Db, documentId: number, kind: Revision["kind"], key: string) =>
-  db
-    .selectFrom("revisions")
-    .select((select) => select.fn.countAll<number>().as("count"))
-    .where("document_id", "=", documentId)
-    .where("kind", "=", kind)
-    .where("key", "=", key),
+const countRevisions = compiled(
+  (
+    db: Db,
+    {
+      documentId,
+      kind,
+      key,
+    }: { readonly documentId: number; readonly kind: Revision["kind"]; readonly key: string },
+  ) =>
+    db
+      .selectFrom("revisions")
+      .select((select) => select.fn.countAll<number>().as("count"))
+      .where("document_id", "=", documentId)
+      .where("kind", "=", kind)
+      .where("key", "=", key),
 );
 
 const dropOldest = compiled(
-  (db: Db, documentId: number, kind: Revision["kind"], key: string, count: number) =>
+  (
+    db: Db,
+    {
+      documentId,
+      kind,
+      key,
+      count,
+    }: {
+      readonly documentId: number;
+      readonly kind: Revision["kind"];
+      readonly key: string;
+      readonly count: number;
+    },
+  ) =>
     db
       .deleteFrom("revisions")
       .where("id", "in", (select) =>

@@ -36,7 +36,7 @@ export async function loadDocument(db: Db, documentId: number): Promise<StoredDo
     .execute();
   const parts = snapshot ? [snapshot, ...rows] : rows;
   const seq = await headOf(db, documentId);
-  checkParts(documentId, parts, snapshotSeq, seq);
+  checkParts(documentId, parts, { snapshotSeq, headSeq: seq });
   const epoch = await epochOfRow(db, documentId, seq);
   const updates = rows.map(({ payload }) => payload);
   if (snapshot) updates.unshift(snapshotUpdate(snapshot));
@@ -96,8 +96,7 @@ function damagedAt(documentId: number, seq: number): CorruptDocumentError {
 function checkParts(
   documentId: number,
   parts: readonly StoredPart[],
-  snapshotSeq: number,
-  headSeq: number,
+  { snapshotSeq, headSeq }: { readonly snapshotSeq: number; readonly headSeq: number },
 ): void {
   const damaged = (seq: number) => damagedAt(documentId, seq);
   checkPayloads(documentId, parts);
@@ -113,18 +112,19 @@ export async function epochOfRow(
   documentId: number,
   seq: number,
 ): Promise<string | undefined> {
-  const [row] = await findEpoch(db, documentId, seq);
+  const [row] = await findEpoch(db, { documentId, seq });
   return row?.epoch;
 }
 
-const findEpoch = compiled((db: Db, documentId: number, seq: number) =>
-  db
-    .selectFrom("epochs")
-    .select("epoch")
-    .where("document_id", "=", documentId)
-    .where("first_seq", "<=", seq)
-    .orderBy("first_seq", "desc")
-    .limit(1),
+const findEpoch = compiled(
+  (db: Db, { documentId, seq }: { readonly documentId: number; readonly seq: number }) =>
+    db
+      .selectFrom("epochs")
+      .select("epoch")
+      .where("document_id", "=", documentId)
+      .where("first_seq", "<=", seq)
+      .orderBy("first_seq", "desc")
+      .limit(1),
 );
 
 /**
@@ -134,8 +134,7 @@ const findEpoch = compiled((db: Db, documentId: number, seq: number) =>
 export async function rowsBetween(
   db: Db,
   documentId: number,
-  afterSeq: number,
-  throughSeq: number,
+  { afterSeq, throughSeq }: { readonly afterSeq: number; readonly throughSeq: number },
 ): Promise<Uint8Array | null | undefined> {
   if (throughSeq <= afterSeq) return null;
   const rows = await db
@@ -174,37 +173,65 @@ export interface NewRow {
 /** Appends a row to a document's log, inside a write transaction, and returns its `seq`. */
 export function appendRow(db: Db, row: NewRow): number {
   const { documentId, origin, payload, removed, epoch, now } = row;
-  const [document] = nextSeq.now(db, documentId, now);
+  const [document] = nextSeq.now(db, { documentId, now });
   assert(document, "a document with a log has a row");
   const { seq } = document;
-  addUpdate.now(db, documentId, seq, epoch, origin, payload, crc32(payload), removed, now);
-  if (row.opensEpoch) addEpoch.now(db, documentId, seq, epoch);
+  addUpdate.now(db, {
+    documentId,
+    seq,
+    epoch,
+    origin,
+    payload,
+    checksum: crc32(payload),
+    removed,
+    committedAt: now,
+  });
+  if (row.opensEpoch) addEpoch.now(db, { documentId, firstSeq: seq, epoch });
   return seq;
 }
 
-const nextSeq = compiled((db: Db, documentId: number, now: number) =>
-  db
-    .updateTable("documents")
-    .set((update) => ({ seq: update("seq", "+", 1), updated_at: now }))
-    .where("id", "=", documentId)
-    .returning("seq"),
+const nextSeq = compiled(
+  (db: Db, { documentId, now }: { readonly documentId: number; readonly now: number }) =>
+    db
+      .updateTable("documents")
+      .set((update) => ({ seq: update("seq", "+", 1), updated_at: now }))
+      .where("id", "=", documentId)
+      .returning("seq"),
 );
 
-const addEpoch = compiled((db: Db, documentId: number, firstSeq: number, epoch: string) =>
-  db.insertInto("epochs").values({ document_id: documentId, first_seq: firstSeq, epoch }),
+const addEpoch = compiled(
+  (
+    db: Db,
+    {
+      documentId,
+      firstSeq,
+      epoch,
+    }: { readonly documentId: number; readonly firstSeq: number; readonly epoch: string },
+  ) => db.insertInto("epochs").values({ document_id: documentId, first_seq: firstSeq, epoch }),
 );
 
 const addUpdate = compiled(
   (
     db: Db,
-    documentId: number,
-    seq: number,
-    epoch: string,
-    origin: "local" | "remote",
-    payload: Uint8Array,
-    checksum: number,
-    removed: string | null,
-    committedAt: number,
+    {
+      documentId,
+      seq,
+      epoch,
+      origin,
+      payload,
+      checksum,
+      removed,
+      committedAt,
+    }: {
+      readonly documentId: number;
+      readonly seq: number;
+      readonly epoch: string;
+      readonly origin: "local" | "remote";
+      readonly payload: Uint8Array;
+      readonly checksum: number;
+      readonly removed: string | null;
+      readonly committedAt: number;
+    },
   ) =>
     db.insertInto("updates").values({
       document_id: documentId,
@@ -222,8 +249,10 @@ const addUpdate = compiled(
 export async function lastRowBeyond(
   db: Db,
   documentId: number,
-  headSeq: number,
-  kept: { readonly rows: number; readonly bytes: number },
+  {
+    headSeq,
+    kept,
+  }: { readonly headSeq: number; readonly kept: { readonly rows: number; readonly bytes: number } },
 ): Promise<number> {
   const oldest = Math.max(headSeq - kept.rows, 0);
   const rows = await db
@@ -245,8 +274,13 @@ export async function lastRowBeyond(
 export async function writeSnapshot(
   db: Db,
   documentId: number,
-  snapshot: { readonly seq: number; readonly payload: Uint8Array; readonly now: number },
-  dropThrough: number,
+  {
+    snapshot,
+    dropThrough,
+  }: {
+    readonly snapshot: { readonly seq: number; readonly payload: Uint8Array; readonly now: number };
+    readonly dropThrough: number;
+  },
 ): Promise<void> {
   const payload = compress(snapshot.payload, "quick");
   const values = {

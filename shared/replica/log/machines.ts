@@ -24,8 +24,7 @@ export function machineKey(client: number): string {
 export function nameMachine(
   document: ReplicaDocument,
   client: number,
-  name: string,
-  now: number,
+  { name, now }: { readonly name: string; readonly now: number },
 ): void {
   const { metadata } = document;
   if (metadata.get(machineKey(client))[0]?.value === name) return;
@@ -35,7 +34,7 @@ export function nameMachine(
     if (known === undefined || visible.has(known)) continue;
     if (metadata.get(key)[0]?.value === name) document.deleteEntry("metadata", key);
   }
-  document.setEntry("metadata", machineKey(client), name, { now });
+  document.setEntry("metadata", machineKey(client), { value: name, now });
 }
 
 /** Whether a metadata key is one of `machineKey`'s. */
@@ -70,12 +69,11 @@ export function machineIn(document: ReplicaDocument, client: number): string | u
 export function machineOf(
   db: Db,
   documentId: number,
-  document: ReplicaDocument,
-  client: number,
+  { document, client }: { readonly document: ReplicaDocument; readonly client: number },
 ): string | undefined {
   const known = machineIn(document, client);
   if (known !== undefined) return known;
-  const [row] = findMetadata.now(db, documentId, machineKey(client));
+  const [row] = findMetadata.now(db, { documentId, key: machineKey(client) });
   return nameIn(row);
 }
 
@@ -85,7 +83,7 @@ export async function machineInRows(
   documentId: number,
   client: number,
 ): Promise<string | undefined> {
-  const [row] = await findMetadata(db, documentId, machineKey(client));
+  const [row] = await findMetadata(db, { documentId, key: machineKey(client) });
   return nameIn(row);
 }
 
@@ -93,10 +91,11 @@ function nameIn(row: { readonly value: string } | undefined): string | undefined
   return row && machineName(JSON.parse(row.value) as JsonValue);
 }
 
-const findMetadata = compiled((db: Db, documentId: number, key: string) =>
-  db
-    .selectFrom("metadata")
-    .select("value")
-    .where("document_id", "=", documentId)
-    .where("key", "=", key),
+const findMetadata = compiled(
+  (db: Db, { documentId, key }: { readonly documentId: number; readonly key: string }) =>
+    db
+      .selectFrom("metadata")
+      .select("value")
+      .where("document_id", "=", documentId)
+      .where("key", "=", key),
 );

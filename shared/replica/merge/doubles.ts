@@ -57,8 +57,10 @@ export interface CleanUp {
 export function removeDoubles(
   ytext: Y.Text,
   mine: IdRanges,
-  theirs: IdRanges,
-  { both = new Map(), again = NOTHING_AGAIN }: CleanUpFacts = {},
+  {
+    theirs,
+    cleanUpFacts: { both = new Map(), again = NOTHING_AGAIN } = {},
+  }: { readonly theirs: IdRanges; readonly cleanUpFacts?: CleanUpFacts | undefined },
 ): CleanUp {
   const sides = [mine, theirs] as const;
   const { merged, doubles: found } = planDoubles(ytext, sides);

@@ -195,7 +195,7 @@ export function gravesOf(ytext: Y.Text, deleted: IdRanges): ReadonlySet<number> 
   let at = 0;
   for (const { client, clock, length, text } of textRuns(ytext)) {
     if (text !== undefined) at += length;
-    else if (holdsAny(deleted, client, clock, length)) graves.add(at);
+    else if (holdsAny(deleted, client, { clock, length })) graves.add(at);
   }
   return graves;
 }

@@ -3,6 +3,7 @@ import { firstWhere } from "../text/first-where.ts";
 import type { IdRanges } from "../text/id-ranges.ts";
 import { withoutMark } from "../text/text-form.ts";
 import { textRuns } from "../text/text.ts";
+import type { CharacterId } from "../text/text-spans.ts";
 
 /** Who inserted something. What neither side inserted is the base, and so is what both wrote in. */
 export type Side = "base" | "mine" | "theirs";
@@ -67,7 +68,7 @@ function readStretches(ytext: Y.Text, mine: IdRanges, theirs: IdRanges) {
   let text = "";
   for (const run of textRuns(ytext)) {
     for (let at = 0; at < run.length; ) {
-      const { side, until } = writerOf(run.client, run.clock + at, mine, theirs);
+      const { side, until } = writerOf({ client: run.client, clock: run.clock + at }, mine, theirs);
       const end = Math.min(run.length, until - run.clock);
       if (run.text === undefined) {
         tombstones.push({ side, at: text.length });
@@ -82,7 +83,7 @@ function readStretches(ytext: Y.Text, mine: IdRanges, theirs: IdRanges) {
 }
 
 /** The side that inserted the character, and the clock until which that is so. */
-export function writerOf(client: number, clock: number, mine: IdRanges, theirs: IdRanges) {
+export function writerOf({ client, clock }: CharacterId, mine: IdRanges, theirs: IdRanges) {
   let until = Number.POSITIVE_INFINITY;
   for (const [side, ranges] of [["mine", mine] as const, ["theirs", theirs] as const]) {
     const ofClient = ranges.get(client) ?? [];

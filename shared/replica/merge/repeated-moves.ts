@@ -104,7 +104,7 @@ function ownItems(ytext: Y.Text, sides: readonly [IdRanges, IdRanges]): OwnItem[
   let from = 0;
   for (let item = ytext._start; item !== null; item = item.right) {
     const to = from + (item.deleted ? 0 : item.length);
-    const { side } = writerOf(item.id.client, item.id.clock, ...sides);
+    const { side } = writerOf(item.id, ...sides);
     if (side !== "base") items.push({ item, side, from, to });
     from = to;
   }

@@ -63,7 +63,10 @@ function slideUp(slid: SlidLines, { from, to }: Stretch) {
   if (by === 0 || !isOfOneSide(lines.slice(from, to))) return undefined;
   if (!meetsOther(lines.slice(first, from - by), lines[from])) return undefined;
   const joined = { from: first, to: to - by };
-  return { joined, slid: swap(slid, from - by, to - by, by, lines[from]?.side ?? "base") };
+  return {
+    joined,
+    slid: swap(slid, from - by, { base: to - by, count: by, side: lines[from]?.side ?? "base" }),
+  };
 }
 
 function slideDown(slid: SlidLines, { from, to }: Stretch) {
@@ -77,7 +80,10 @@ function slideDown(slid: SlidLines, { from, to }: Stretch) {
   const end = stretchEnd(lines, to + by);
   if (!meetsOther(lines.slice(to + by, end), lines[from])) return undefined;
   const joined = { from: from + by, to: end };
-  return { joined, slid: swap(slid, to, from, by, lines[from]?.side ?? "base") };
+  return {
+    joined,
+    slid: swap(slid, to, { base: from, count: by, side: lines[from]?.side ?? "base" }),
+  };
 }
 
 function isBase(line: MergedLine | undefined): boolean {
@@ -96,9 +102,7 @@ function meetsOther(lines: readonly MergedLine[], line: MergedLine | undefined):
 function swap(
   { lines, swapped }: SlidLines,
   own: number,
-  base: number,
-  count: number,
-  side: Side,
+  { base, count, side }: { readonly base: number; readonly count: number; readonly side: Side },
 ): SlidLines {
   const next = [...lines];
   const pairs = new Map(swapped);

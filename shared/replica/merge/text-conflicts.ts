@@ -52,7 +52,7 @@ export async function cleanUpText<Tables extends ReplicaTables>(
   if (mine.size === 0 || theirs.size === 0) return { met: [], conflicts: [] };
   const { document } = open;
   const { met, conflicts } = document.change("local", () =>
-    removeDoubles(document.text, mine, theirs, facts),
+    removeDoubles(document.text, mine, { theirs, cleanUpFacts: facts }),
   );
   const known = conflicts.length > 0 ? listOpenConflicts(document) : [];
   const found = sameOnce(conflicts).flatMap((conflict) => {
@@ -90,8 +90,7 @@ function joinVersions(one: MetVersion, other: MetVersion): MetVersion {
 export async function tellKeptEdits<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   open: OpenDocument,
-  sides: MetSides,
-  moved: MovedLines | undefined,
+  { sides, moved }: { readonly sides: MetSides; readonly moved: MovedLines | undefined },
 ): Promise<string[]> {
   const { edits, twice, apart } = findKeptEdits(open.document.text, sides, moved);
   if (edits.length === 0 && !twice && apart.length === 0) return [];
@@ -140,13 +139,17 @@ export async function tellForms<Tables extends ReplicaTables>(
   const versionOf = ({ value, id: { client } }: Entry): NewVersion => {
     const { bom, eol, final_newline } = readForm(value);
     const isHere = client === open.writer.clientId;
-    const machine = isHere ? open.writer.machine : machineOf(replica, id, document, client);
+    const machine = isHere ? open.writer.machine : machineOf(replica, id, { document, client });
     return { text: JSON.stringify({ bom, eol, final_newline }), machine };
   };
   const stands = versionOf(winner);
   const lost = others.map(versionOf).find(({ text }) => text !== stands.text);
   const { value } = winner;
-  document.setEntry("metadata", TEXT_FORM_KEY, value, { now: context.now, settles: true });
+  document.setEntry("metadata", TEXT_FORM_KEY, {
+    value,
+    now: context.now,
+    settles: true,
+  });
   if (!lost) return [];
   return await recordConflicts(context, open, [{ kind: "format", versions: [stands, lost] }]);
 }
@@ -158,7 +161,7 @@ async function recordConflicts<Tables extends ReplicaTables>(
 ): Promise<string[]> {
   if (found.length === 0) return [];
   const time = await historyTime(db as unknown as Kysely<ReplicaTables>, now);
-  return found.map((conflict) => recordTextConflict(document, conflict, now, time));
+  return found.map((conflict) => recordTextConflict(document, conflict, { now, time }));
 }
 
 function bothConflict<Tables extends ReplicaTables>(
@@ -168,7 +171,7 @@ function bothConflict<Tables extends ReplicaTables>(
 ): NewTextConflict {
   const isHere = theirClient === writer.clientId;
   const replica = db as unknown as Kysely<ReplicaTables>;
-  const there = isHere ? writer.machine : machineOf(replica, id, document, theirClient);
+  const there = isHere ? writer.machine : machineOf(replica, id, { document, client: theirClient });
   const versions = [
     { ...mine, machine: writer.machine },
     { ...theirs, machine: there },
@@ -219,7 +222,7 @@ function keptVersion<Tables extends ReplicaTables>(
   const replica = db as unknown as Kysely<ReplicaTables>;
   return {
     text: edits.map(({ text }) => text).join(""),
-    machine: isHere ? writer.machine : machineOf(replica, id, document, client),
+    machine: isHere ? writer.machine : machineOf(replica, id, { document, client }),
     places: edits.map(({ behind, text, ahead }) => ({ behind, text, ahead })),
   };
 }
@@ -244,7 +247,7 @@ export async function moveKeptConflicts<Tables extends ReplicaTables>(
       { text: mine, machine: undefined },
       { text: theirs, machine: undefined },
     ] as const;
-    recordTextConflict(document, { kind: "both", versions }, foundAt);
+    recordTextConflict(document, { kind: "both", versions }, { now: foundAt });
   }
   if (rows.length > 0) await db.deleteFrom("text_conflicts").execute();
 }

@@ -47,8 +47,8 @@ export interface RowChange {
 export function indexChanges(db: Db, changes: readonly RowChange[]): void {
   for (const { rowId, before, after } of inTotal(changes)) {
     if (before?.key === after?.key && before?.value === after?.value) continue;
-    if (before) forgetText.now(db, rowId, before.key, before.value);
-    if (after) addText.now(db, rowId, after.key, after.value);
+    if (before) forgetText.now(db, { rowId, key: before.key, value: before.value });
+    if (after) addText.now(db, { rowId, key: after.key, value: after.value });
   }
 }
 
@@ -66,19 +66,27 @@ function inTotal(changes: readonly RowChange[]): RowChange[] {
  * FTS5 has to be told what it holds of a row
  * (https://www.sqlite.org/fts5.html#the_delete_command).
  */
-const forgetText = compiled((db: Db, rowId: number, key: string, value: string) =>
-  compilable(
-    db,
-    sql`insert into memories_text (memories_text, rowid, key, value)
+const forgetText = compiled(
+  (
+    db: Db,
+    { rowId, key, value }: { readonly rowId: number; readonly key: string; readonly value: string },
+  ) =>
+    compilable(
+      db,
+      sql`insert into memories_text (memories_text, rowid, key, value)
       values ('delete', ${rowId}, ${key}, ${value})`,
-  ),
+    ),
 );
 
-const addText = compiled((db: Db, rowId: number, key: string, value: string) =>
-  compilable(
-    db,
-    sql`insert into memories_text (rowid, key, value) values (${rowId}, ${key}, ${value})`,
-  ),
+const addText = compiled(
+  (
+    db: Db,
+    { rowId, key, value }: { readonly rowId: number; readonly key: string; readonly value: string },
+  ) =>
+    compilable(
+      db,
+      sql`insert into memories_text (rowid, key, value) values (${rowId}, ${key}, ${value})`,
+    ),
 );
 
 function compilable(db: Db, statement: RawBuilder<unknown>) {

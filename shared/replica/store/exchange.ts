@@ -28,14 +28,16 @@ export interface ExchangeRights {
 export async function serveExchange<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   address: DocumentAddress,
-  request: DocumentRequest,
-  rights: ExchangeRights,
+  { request, rights }: { readonly request: DocumentRequest; readonly rights: ExchangeRights },
 ): Promise<DocumentServed | DocumentRefused> {
   if (request.stateVector && !isStateVector(request.stateVector)) {
     const path = `/crdt/documents/${layerOf(address.name)}/state_vector`;
     throw invalidAt(path, "must be a Yjs state vector (v1)");
   }
-  const open = await openFor(context, address, request, rights);
+  const open = await openFor(context, address, {
+    documentRequest: request,
+    exchangeRights: rights,
+  });
   if (!open) return serveNothing(request);
   const before = open.head;
   const admission = request.update ? open.applyUpdate(request.update) : undefined;
@@ -43,7 +45,7 @@ export async function serveExchange<Tables extends ReplicaTables>(
   if (open.dirty && !rights.canWrite) throw mayOnlyRead();
   await context.flush(open);
   const db = context.db as unknown as Kysely<ReplicaTables>;
-  const pulled = await pullFrom(db, open, request, before);
+  const pulled = await pullFrom(db, open, { documentRequest: request, before });
   if (pulled !== "reset" && admission?.kind !== "missing") return { ...open.head, ...pulled };
   return {
     ...open.head,
@@ -57,8 +59,10 @@ export async function serveExchange<Tables extends ReplicaTables>(
 async function openFor<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   address: DocumentAddress,
-  { update }: DocumentRequest,
-  { canWrite }: ExchangeRights,
+  {
+    documentRequest: { update },
+    exchangeRights: { canWrite },
+  }: { readonly documentRequest: DocumentRequest; readonly exchangeRights: ExchangeRights },
 ): Promise<OpenDocument | undefined> {
   const found = await context.find(address);
   if (found || !update || isEmptyUpdate(update)) return found;
@@ -91,8 +95,10 @@ function serveNothing(request: DocumentRequest): DocumentServed {
 async function pullFrom(
   db: Kysely<ReplicaTables>,
   open: OpenDocument,
-  { position, stateVector }: DocumentRequest,
-  before: Position,
+  {
+    documentRequest: { position, stateVector },
+    before,
+  }: { readonly documentRequest: DocumentRequest; readonly before: Position },
 ): Promise<{ update?: Uint8Array } | "reset"> {
   if (stateVector) {
     const update = Y.encodeStateAsUpdate(open.document.ydoc, stateVector);
@@ -103,7 +109,7 @@ async function pullFrom(
   const reached =
     seq <= open.head.seq && (seq === 0 || (await epochOfRow(db, open.id, seq)) === epoch);
   if (!reached) return "reset";
-  const update = await rowsBetween(db, open.id, seq, before.seq);
+  const update = await rowsBetween(db, open.id, { afterSeq: seq, throughSeq: before.seq });
   if (update === null) return {};
   return { update: update ?? Y.encodeStateAsUpdate(open.document.ydoc) };
 }

@@ -94,13 +94,16 @@ export class OpenDocument {
   /** What was read from the disk, until it is made a document. */
   #updates: readonly Uint8Array[];
   #document: ReplicaDocument | undefined;
+  readonly address: DocumentAddress;
+  readonly writer: Writer;
 
   private constructor(
     readonly id: number,
-    readonly address: DocumentAddress,
-    readonly writer: Writer,
+    { address, writer }: Pick<OpenDocument, "address" | "writer">,
     stored: StoredDocument,
   ) {
+    this.address = address;
+    this.writer = writer;
     this.#head = stored.head;
     this.#snapshotSeq = stored.snapshotSeq;
     this.#bytes = stored.bytes;
@@ -110,10 +113,9 @@ export class OpenDocument {
   static async load(
     db: Kysely<ReplicaTables>,
     id: number,
-    address: DocumentAddress,
-    writer: Writer,
+    { address, writer }: { readonly address: DocumentAddress; readonly writer: Writer },
   ): Promise<OpenDocument> {
-    return new OpenDocument(id, address, writer, await loadDocument(db, id));
+    return new OpenDocument(id, { address, writer }, await loadDocument(db, id));
   }
 
   /**
@@ -213,9 +215,9 @@ export class OpenDocument {
     const changes = this.document.takeChanges();
     const machine = isLocal ? this.writer.machine : undefined;
     const target = { documentId: this.id, name: this.address.name, now, machine };
-    const rowChanges = await writeRows(db, target, this.document, changes);
+    const rowChanges = await writeRows(db, target, { document: this.document, changes });
     const rows: CommittedRow[] = [];
-    for (const run of runsOfOneOrigin(pending)) rows.push(this.#append(db, run, changes, now));
+    for (const run of runsOfOneOrigin(pending)) rows.push(this.#append(db, run, { changes, now }));
     if (this.#head.seq - this.#snapshotSeq >= ROWS_PER_SNAPSHOT) {
       await this.#snapshot(db, now, await droppable(this.id));
     }
@@ -235,14 +237,16 @@ export class OpenDocument {
     return await writeRows(
       db,
       { documentId: this.id, name: this.address.name, now, machine: undefined },
-      document,
       {
-        memoryKeys: keysOf("memories"),
-        replaced: [],
-        metadataKeys: keysOf("metadata"),
-        text: true,
-        textClients: new Set(),
-        removedText: [],
+        document,
+        changes: {
+          memoryKeys: keysOf("memories"),
+          replaced: [],
+          metadataKeys: keysOf("metadata"),
+          text: true,
+          textClients: new Set(),
+          removedText: [],
+        },
       },
     );
   }
@@ -255,24 +259,29 @@ export class OpenDocument {
     const before = storedText(db, this.id);
     if (before === undefined || before === document.content()) return;
     if (textClients.size === 0 && writer.machine !== undefined) {
-      document.setEntry("metadata", TRIMMED_PREFIX + writer.machine, now, { now });
+      document.setEntry("metadata", TRIMMED_PREFIX + writer.machine, {
+        value: now,
+        now,
+      });
     }
-    const notice = findLargeDeletion(before, document.content(), writer.machine, now);
-    if (notice) recordTextConflict(document, notice, now, await historyTime(db, now));
+    const notice = findLargeDeletion(before, document.content(), {
+      machine: writer.machine,
+      at: now,
+    });
+    if (notice) recordTextConflict(document, notice, { now, time: await historyTime(db, now) });
   }
 
   /** Whoever has written into the document is named in it. */
   #nameWriter(now: number): void {
     const { clientId, machine } = this.writer;
     if (machine === undefined || Y.getState(this.document.ydoc.store, clientId) === 0) return;
-    nameMachine(this.document, clientId, machine, now);
+    nameMachine(this.document, clientId, { name: machine, now });
   }
 
   #append(
     db: Kysely<ReplicaTables>,
     { origin, update }: PendingUpdate,
-    changes: DocumentChanges,
-    now: number,
+    { changes, now }: { readonly changes: DocumentChanges; readonly now: number },
   ): CommittedRow {
     const { epoch, machine } = this.writer;
     const isOwn = origin === "local" && machine !== undefined;
@@ -307,8 +316,11 @@ export class OpenDocument {
     const { seq } = this.#head;
     const bytesKept = Math.max(payload.length / 2, ROW_BYTES_KEPT_MIN);
     const kept = { rows: ROWS_KEPT, bytes: bytesKept };
-    const dropThrough = Math.min(await lastRowBeyond(db, this.id, seq, kept), droppable);
-    await writeSnapshot(db, this.id, { seq, payload, now }, dropThrough);
+    const dropThrough = Math.min(
+      await lastRowBeyond(db, this.id, { headSeq: seq, kept }),
+      droppable,
+    );
+    await writeSnapshot(db, this.id, { snapshot: { seq, payload, now }, dropThrough });
     this.#snapshotSeq = seq;
     this.#bytes = payload.length;
   }

@@ -34,22 +34,26 @@ export interface RowsTarget {
 export async function writeRows(
   db: Db,
   target: RowsTarget,
-  document: ReplicaDocument,
-  changes: DocumentChanges,
+  { document, changes }: { readonly document: ReplicaDocument; readonly changes: DocumentChanges },
 ): Promise<RowChange[]> {
   // Before the rows of metadata forget which machines wrote what went.
-  await keepReplaced(db, target, document, changes.replaced);
+  await keepReplaced(db, target, { document, replaced: changes.replaced });
   const rowChanges: RowChange[] = [];
   for (const key of changes.memoryKeys) {
-    const change = writeMemory(db, target, document, key);
+    const change = writeMemory(db, target, { document, key });
     if (change) rowChanges.push(change);
   }
   for (const key of changes.metadataKeys) {
     const winner = document.metadata.get(key)[0];
-    if (winner) putMetadata.now(db, target.documentId, key, JSON.stringify(winner.value));
-    else dropMetadata.now(db, target.documentId, key);
+    if (winner)
+      putMetadata.now(db, {
+        documentId: target.documentId,
+        key,
+        value: JSON.stringify(winner.value),
+      });
+    else dropMetadata.now(db, { documentId: target.documentId, key });
   }
-  if (changes.text) await writeText(db, target, document, changes);
+  if (changes.text) await writeText(db, target, { document, documentChanges: changes });
   return rowChanges;
 }
 
@@ -57,14 +61,16 @@ export async function writeRows(
 async function keepReplaced(
   db: Db,
   { documentId, now: replacedAt }: RowsTarget,
-  document: ReplicaDocument,
-  replaced: readonly Entry[],
+  {
+    document,
+    replaced,
+  }: { readonly document: ReplicaDocument; readonly replaced: readonly Entry[] },
 ): Promise<void> {
   for (const { id, key, value: stored, updated_at: writtenAt } of worthKeeping(
     document,
     replaced,
   )) {
-    const machine = machineOf(db, documentId, document, id.client);
+    const machine = machineOf(db, documentId, { document, client: id.client });
     const value = String(stored);
     const revision = { kind: "memory", key, value, writtenAt, replacedAt, machine } as const;
     await addRevision(db, documentId, revision);
@@ -90,16 +96,15 @@ function worthKeeping(document: ReplicaDocument, replaced: readonly Entry[]): En
 function writeMemory(
   db: Db,
   { documentId, name }: RowsTarget,
-  document: ReplicaDocument,
-  key: string,
+  { document, key }: { readonly document: ReplicaDocument; readonly key: string },
 ): RowChange | undefined {
   const entries = document.memories.get(key);
   const winner = entries[0];
-  const [replaced] = findMemory.now(db, documentId, key);
+  const [replaced] = findMemory.now(db, { documentId, key });
   const before = replaced && { key, value: replaced.value };
   if (!winner) {
     if (!replaced) return undefined;
-    dropMemory.now(db, replaced.row_id);
+    dropMemory.now(db, { rowId: replaced.row_id });
     return { rowId: replaced.row_id, before, after: undefined };
   }
   const value = String(winner.value);
@@ -108,25 +113,35 @@ function writeMemory(
   const after = { key, value };
   if (!replaced) {
     const memoryId = memoryIdOf(wireDocumentId(name), key);
-    const [added] = addMemory.now(db, documentId, key, memoryId, value, createdAt, updatedAt, ids);
+    const [added] = addMemory.now(db, {
+      documentId,
+      key,
+      memoryId,
+      value,
+      createdAt,
+      updatedAt,
+      entryIds: ids,
+    });
     assert(added, "a row that was added has an id");
     return { rowId: added.row_id, before, after };
   }
   const { row_id: rowId } = replaced;
-  updateMemory.now(db, value, updatedAt, ids, rowId);
+  updateMemory.now(db, { value, updatedAt, entryIds: ids, rowId });
   // Seldom: a column that is named is written to its index again, even where it stays the same.
-  if (replaced.created_at !== createdAt) moveMemory.now(db, createdAt, rowId);
+  if (replaced.created_at !== createdAt) moveMemory.now(db, { createdAt, rowId });
   return { rowId, before, after };
 }
 
 async function writeText(
   db: Db,
   { documentId, now, machine: here }: RowsTarget,
-  document: ReplicaDocument,
-  { textClients, metadataKeys }: DocumentChanges,
+  {
+    document,
+    documentChanges: { textClients, metadataKeys },
+  }: { readonly document: ReplicaDocument; readonly documentChanges: DocumentChanges },
 ): Promise<void> {
   const content = document.content();
-  const [replaced] = findText.now(db, documentId);
+  const [replaced] = findText.now(db, { documentId });
   if (replaced?.content === content) return;
   if (replaced) {
     const { content: value, updated_at: writtenAt, machine } = replaced;
@@ -140,24 +155,24 @@ async function writeText(
     });
   }
   const names = new Set<string | undefined>();
-  for (const client of textClients) names.add(machineOf(db, documentId, document, client));
+  for (const client of textClients) names.add(machineOf(db, documentId, { document, client }));
   for (const key of metadataKeys) {
     if (key.startsWith(TRIMMED_PREFIX)) names.add(machineName(key.slice(TRIMMED_PREFIX.length)));
     else if (key === DELETION_KEY) names.add(deletionOf(document)?.machine);
   }
   if (textClients.size === 0) names.add(here);
   const machines = [...names].filter((name) => name !== undefined).sort();
-  putText.now(db, documentId, content, now, machines.join(", ") || null);
+  putText.now(db, { documentId, content, updatedAt: now, machine: machines.join(", ") || null });
 }
 
 /** A document's text as its rows have it; undefined where there never was any. */
 export function storedText(db: Db, documentId: number): string | undefined {
-  return findText.now(db, documentId)[0]?.content;
+  return findText.now(db, { documentId })[0]?.content;
 }
 
 /** Which machines changed a document's text last, as its rows say. */
 export function storedTextMachine(db: Db, documentId: number): string | undefined {
-  return findText.now(db, documentId)[0]?.machine ?? undefined;
+  return findText.now(db, { documentId })[0]?.machine ?? undefined;
 }
 
 /** Whether a metadata key is shown to anyone outside. */
@@ -165,24 +180,35 @@ export function isPublicKey(key: string): boolean {
   return !key.startsWith(OWN_METADATA_PREFIX);
 }
 
-const findMemory = compiled((db: Db, documentId: number, key: string) =>
-  db
-    .selectFrom("memories")
-    .select(["row_id", "value", "created_at"])
-    .where("document_id", "=", documentId)
-    .where("key", "=", key),
+const findMemory = compiled(
+  (db: Db, { documentId, key }: { readonly documentId: number; readonly key: string }) =>
+    db
+      .selectFrom("memories")
+      .select(["row_id", "value", "created_at"])
+      .where("document_id", "=", documentId)
+      .where("key", "=", key),
 );
 
 const addMemory = compiled(
   (
     db: Db,
-    documentId: number,
-    key: string,
-    memoryId: string,
-    value: string,
-    createdAt: number,
-    updatedAt: number,
-    entryIds: string,
+    {
+      documentId,
+      key,
+      memoryId,
+      value,
+      createdAt,
+      updatedAt,
+      entryIds,
+    }: {
+      readonly documentId: number;
+      readonly key: string;
+      readonly memoryId: string;
+      readonly value: string;
+      readonly createdAt: number;
+      readonly updatedAt: number;
+      readonly entryIds: string;
+    },
   ) =>
     db
       .insertInto("memories")
@@ -199,37 +225,60 @@ const addMemory = compiled(
 );
 
 const updateMemory = compiled(
-  (db: Db, value: string, updatedAt: number, entryIds: string, rowId: number) =>
+  (
+    db: Db,
+    {
+      value,
+      updatedAt,
+      entryIds,
+      rowId,
+    }: {
+      readonly value: string;
+      readonly updatedAt: number;
+      readonly entryIds: string;
+      readonly rowId: number;
+    },
+  ) =>
     db
       .updateTable("memories")
       .set({ value, updated_at: updatedAt, entry_ids: entryIds })
       .where("row_id", "=", rowId),
 );
 
-const moveMemory = compiled((db: Db, createdAt: number, rowId: number) =>
-  db.updateTable("memories").set({ created_at: createdAt }).where("row_id", "=", rowId),
+const moveMemory = compiled(
+  (db: Db, { createdAt, rowId }: { readonly createdAt: number; readonly rowId: number }) =>
+    db.updateTable("memories").set({ created_at: createdAt }).where("row_id", "=", rowId),
 );
 
-const dropMemory = compiled((db: Db, rowId: number) =>
+const dropMemory = compiled((db: Db, { rowId }: { readonly rowId: number }) =>
   db.deleteFrom("memories").where("row_id", "=", rowId),
 );
 
-const putMetadata = compiled((db: Db, documentId: number, key: string, value: string) =>
-  db
-    .insertInto("metadata")
-    .values({ document_id: documentId, key, value })
-    .onConflict((conflict) =>
-      conflict
-        .columns(["document_id", "key"])
-        .doUpdateSet((excluded) => ({ value: excluded.ref("excluded.value") })),
-    ),
+const putMetadata = compiled(
+  (
+    db: Db,
+    {
+      documentId,
+      key,
+      value,
+    }: { readonly documentId: number; readonly key: string; readonly value: string },
+  ) =>
+    db
+      .insertInto("metadata")
+      .values({ document_id: documentId, key, value })
+      .onConflict((conflict) =>
+        conflict
+          .columns(["document_id", "key"])
+          .doUpdateSet((excluded) => ({ value: excluded.ref("excluded.value") })),
+      ),
 );
 
-const dropMetadata = compiled((db: Db, documentId: number, key: string) =>
-  db.deleteFrom("metadata").where("document_id", "=", documentId).where("key", "=", key),
+const dropMetadata = compiled(
+  (db: Db, { documentId, key }: { readonly documentId: number; readonly key: string }) =>
+    db.deleteFrom("metadata").where("document_id", "=", documentId).where("key", "=", key),
 );
 
-const findText = compiled((db: Db, documentId: number) =>
+const findText = compiled((db: Db, { documentId }: { readonly documentId: number }) =>
   db
     .selectFrom("texts")
     .select(["content", "updated_at", "machine"])
@@ -237,7 +286,20 @@ const findText = compiled((db: Db, documentId: number) =>
 );
 
 const putText = compiled(
-  (db: Db, documentId: number, content: string, updatedAt: number, machine: string | null) =>
+  (
+    db: Db,
+    {
+      documentId,
+      content,
+      updatedAt,
+      machine,
+    }: {
+      readonly documentId: number;
+      readonly content: string;
+      readonly updatedAt: number;
+      readonly machine: string | null;
+    },
+  ) =>
     db
       .insertInto("texts")
       .values({ document_id: documentId, content, updated_at: updatedAt, machine })

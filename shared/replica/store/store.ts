@@ -168,9 +168,13 @@ export class ReplicaStore<Tables extends ReplicaTables> {
     try {
       await writeTransaction(this.#options.database.writer, async (db) => {
         for (const write of writes) {
-          const context = new Context(this.#options, this.#writers, this.#open, db);
+          const context = new Context(
+            this.#options,
+            { writers: this.#writers, openDocuments: this.#open },
+            db,
+          );
           contexts.push(context);
-          settle.push(await runOne(write, context, db, writes.length));
+          settle.push(await runOne(write, context, { db, writesInCommit: writes.length }));
         }
         const replica = db as unknown as Kysely<ReplicaTables>;
         const changes = contexts.flatMap((context) => context.rowChanges);
@@ -220,8 +224,7 @@ export class ReplicaStore<Tables extends ReplicaTables> {
 async function runOne<Tables extends ReplicaTables>(
   write: Write<Tables>,
   context: Context<Tables>,
-  db: Kysely<Tables>,
-  writesInCommit: number,
+  { db, writesInCommit }: { readonly db: Kysely<Tables>; readonly writesInCommit: number },
 ): Promise<Settle> {
   const step = async () => {
     const result = await write.run(context);

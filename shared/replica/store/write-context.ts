@@ -69,9 +69,17 @@ export class Writers {
   }
 }
 
+/** What all writes of a store share. */
+export interface StoreState {
+  readonly writers: Writers;
+  readonly openDocuments: Map<string, OpenDocument>;
+}
+
 /** What one write does in a transaction that others may share. */
 export class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
   readonly now: number;
+  readonly writers: Writers;
+  readonly openDocuments: Map<string, OpenDocument>;
   readonly #inHand = new Set<OpenDocument>();
   /** Documents whose rows in the database, or whose being there at all, may be this write's. */
   readonly #written = new Set<OpenDocument>();
@@ -80,10 +88,11 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
 
   constructor(
     readonly options: ContextOptions<Tables>,
-    readonly writers: Writers,
-    readonly openDocuments: Map<string, OpenDocument>,
+    { writers, openDocuments }: StoreState,
     readonly db: Kysely<Tables>,
   ) {
+    this.writers = writers;
+    this.openDocuments = openDocuments;
     this.now = options.world.now();
   }
 
@@ -94,7 +103,7 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
   async find(address: DocumentAddress): Promise<OpenDocument | undefined> {
     const open = this.openDocuments.get(addressKey(address));
     if (open) return this.#take(open);
-    const [row] = await findDocument(this.#replica, address.owner, address.name);
+    const [row] = await findDocument(this.#replica, { owner: address.owner, name: address.name });
     return row && (await this.#load(row.id, address));
   }
 
@@ -122,7 +131,7 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
     this.#written.add(former);
     const { id, address, head } = former;
     const snapshot = { seq: head.seq, payload: update, now: this.now };
-    await writeSnapshot(this.#replica, id, snapshot, head.seq);
+    await writeSnapshot(this.#replica, id, { snapshot, dropThrough: head.seq });
     this.#inHand.delete(former);
     this.writers.renew();
     const document = await this.#load(id, address);
@@ -175,7 +184,7 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
 
   async #load(id: number, address: DocumentAddress): Promise<OpenDocument> {
     const writer = this.writers.current;
-    const document = await OpenDocument.load(this.#replica, id, address, writer);
+    const document = await OpenDocument.load(this.#replica, id, { address, writer });
     // It may have been given to that owner just before, by a write that is still to fail.
     this.#written.add(document);
     return this.#take(document);
@@ -196,6 +205,7 @@ function addressKey({ owner, name }: DocumentAddress): string {
   return `${owner}\n${name}`;
 }
 
-const findDocument = compiled((db: Kysely<ReplicaTables>, owner: string, name: string) =>
-  db.selectFrom("documents").select("id").where("owner", "=", owner).where("name", "=", name),
+const findDocument = compiled(
+  (db: Kysely<ReplicaTables>, { owner, name }: { readonly owner: string; readonly name: string }) =>
+    db.selectFrom("documents").select("id").where("owner", "=", owner).where("name", "=", name),
 );

@@ -53,7 +53,11 @@ function outside([from, to]: Range, others: readonly Range[]): Range[] {
 }
 
 /** Whether one of the ids of a stretch is among them. */
-export function holdsAny(ranges: IdRanges, client: number, clock: number, length: number): boolean {
+export function holdsAny(
+  ranges: IdRanges,
+  client: number,
+  { clock, length }: { readonly clock: number; readonly length: number },
+): boolean {
   return (ranges.get(client) ?? []).some(([from, to]) => from < clock + length && clock < to);
 }
 

@@ -73,18 +73,28 @@ function markChanges(before: readonly string[], after: readonly string[]): Chang
     endAfter--;
   }
   // A line that the other side does not have at all is changed; only the others need a search.
-  const left = candidates(before, start, endBefore, new Set(after.slice(start, endAfter)));
-  const right = candidates(after, start, endAfter, new Set(before.slice(start, endBefore)));
+  const left = candidates(before, start, {
+    to: endBefore,
+    other: new Set(after.slice(start, endAfter)),
+  });
+  const right = candidates(after, start, {
+    to: endAfter,
+    other: new Set(before.slice(start, endBefore)),
+  });
   changes.before.fill(1, start, endBefore);
   changes.after.fill(1, start, endAfter);
-  for (const [i, j] of commonPairs(before, left, after, right)) {
+  for (const [i, j] of commonPairs(before, left, { after, right })) {
     changes.before[i] = 0;
     changes.after[j] = 0;
   }
   return changes;
 }
 
-function candidates(lines: readonly string[], from: number, to: number, other: Set<string>) {
+function candidates(
+  lines: readonly string[],
+  from: number,
+  { to, other }: { readonly to: number; readonly other: Set<string> },
+) {
   const found: number[] = [];
   for (let i = from; i < to; i++) if (other.has(lines[i] as string)) found.push(i);
   return found;
@@ -98,11 +108,13 @@ function candidates(lines: readonly string[], from: number, to: number, other: S
 function commonPairs(
   before: readonly string[],
   left: readonly number[],
-  after: readonly string[],
-  right: readonly number[],
+  { after, right }: { readonly after: readonly string[]; readonly right: readonly number[] },
 ): [number, number][] {
   const isSaid = (lines: readonly string[]) => (at: number) => hasWord(lines[at] as string);
-  const anchors = pairsOf(before, left.filter(isSaid(before)), after, right.filter(isSaid(after)));
+  const anchors = pairsOf(before, left.filter(isSaid(before)), {
+    after,
+    right: right.filter(isSaid(after)),
+  });
   const pairs: [number, number][] = [];
   let [l, r] = [0, 0];
   for (const [i, j] of [...anchors, [before.length, after.length] as const]) {
@@ -113,7 +125,7 @@ function commonPairs(
     for (; r < right.length && (right[r] as number) < j; r++) {
       if (!isSaid(after)(right[r] as number)) unsaidRight.push(right[r] as number);
     }
-    pairs.push(...pairsOf(before, unsaidLeft, after, unsaidRight));
+    pairs.push(...pairsOf(before, unsaidLeft, { after, right: unsaidRight }));
     if (i < before.length) pairs.push([i, j]);
   }
   return pairs;
@@ -122,8 +134,7 @@ function commonPairs(
 function pairsOf(
   before: readonly string[],
   left: readonly number[],
-  after: readonly string[],
-  right: readonly number[],
+  { after, right }: { readonly after: readonly string[]; readonly right: readonly number[] },
 ): [number, number][] {
   if (left.length === 0 || right.length === 0) return [];
   const parts = diffArrays(
@@ -163,12 +174,16 @@ function compact(side: Side, other: Side): void {
   const group = firstGroup(side);
   const beside = firstGroup(other);
   do {
-    if (group.end > group.start) settle(side, group, other, beside);
+    if (group.end > group.start) settle(side, group, { other, beside });
     nextGroup(other, beside);
   } while (nextGroup(side, group));
 }
 
-function settle(side: Side, group: Group, other: Side, beside: Group): void {
+function settle(
+  side: Side,
+  group: Group,
+  { other, beside }: { readonly other: Side; readonly beside: Group },
+): void {
   let matching: boolean;
   let earliestEnd: number;
   let size: number;

@@ -29,7 +29,10 @@ export function lineEdits(before: string, next: string, diff = diffSections): Te
     const inserted = newLines.slice(hunk.from, hunk.from + hunk.added);
     const from = starts[hunk.at] as number;
     if (!terminated && hunk.at + hunk.removed === oldLines.length) {
-      return endEdit(hunk, Math.min(from, before.length), before.length, inserted.join("\n"));
+      return endEdit(hunk, Math.min(from, before.length), {
+        to: before.length,
+        inserted: inserted.join("\n"),
+      });
     }
     const to = starts[hunk.at + hunk.removed] as number;
     return { from, to, insert: inserted.map((line) => `${line}\n`).join("") };
@@ -75,7 +78,11 @@ function lineStarts(lines: readonly string[]): number[] {
  * line comes and goes with it: were the line itself replaced when something is appended, what two
  * machines append would be joined.
  */
-function endEdit(hunk: LineHunk, from: number, to: number, inserted: string): TextEdit {
+function endEdit(
+  hunk: LineHunk,
+  from: number,
+  { to, inserted }: { readonly to: number; readonly inserted: string },
+): TextEdit {
   if (hunk.removed === 0) return { from: to, to, insert: `\n${inserted}` };
   if (hunk.added === 0) return { from: from - 1, to, insert: "" };
   return { from, to, insert: inserted, behind: true };

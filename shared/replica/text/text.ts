@@ -58,7 +58,7 @@ function captureRuns(runs: readonly TextRun[]): CapturedText {
  */
 export function editFromBase(ytext: Y.Text, base: CapturedText, next: string): CapturedText {
   const edits = lineEdits(base.text, next).map((edit) => writtenAnew(base.text, edit));
-  return applyEdits(ytext, base, edits, next);
+  return applyEdits(ytext, base, { edits, next });
 }
 
 /**
@@ -123,15 +123,14 @@ export function mergeIntoText(ytext: Y.Text, fileText: string): CapturedText {
   }
   reader.copy(end, live.text.length, spans);
   text += live.text.slice(end);
-  return applyEdits(ytext, { text, spans: spans.spans }, insertions, fileText);
+  return applyEdits(ytext, { text, spans: spans.spans }, { edits: insertions, next: fileText });
 }
 
 /** Applies `edits` of `base` to the live text. `next` is what they make of `base`. */
 function applyEdits(
   ytext: Y.Text,
   base: CapturedText,
-  edits: readonly TextEdit[],
-  next: string,
+  { edits, next }: { readonly edits: readonly TextEdit[]; readonly next: string },
 ): CapturedText {
   const { doc } = ytext;
   assert(doc !== null, "a text is in a document before it is edited");

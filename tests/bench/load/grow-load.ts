@@ -48,7 +48,7 @@ export function* overwrites(notes: NoteValues, writes: number): Generator<Overwr
  * each a commit of its own, and has it compacted.
  */
 export async function growHome(path: string, writes: number, notes: NoteValues): Promise<Grown> {
-  const store = await openReplica(path, realWorld, "here");
+  const store = await openReplica(path, realWorld, { machine: "here" });
   const there = new OtherMachine();
   store.onCommit((rows) => {
     for (const { origin, update } of rows) if (origin === "local") there.receive(update);
@@ -58,7 +58,7 @@ export async function growHome(path: string, writes: number, notes: NoteValues):
     await store.write(async (context) => {
       const open = await context.open(ADDRESS);
       if (isOther) open.applyUpdate(there.write(key, value, context.now));
-      else open.document.setEntry("memories", key, value, { now: context.now });
+      else open.document.setEntry("memories", key, { value, now: context.now });
     });
     if (++write % ACKNOWLEDGED_EVERY === 0 || write === writes) await acknowledgeAll(store);
   }
@@ -87,7 +87,7 @@ class OtherMachine {
 
   /** The update of one overwrite. */
   write(key: string, value: string, now: number): Uint8Array {
-    this.#document.setEntry("memories", key, value, { now });
+    this.#document.setEntry("memories", key, { value, now });
     return this.#last;
   }
 }
@@ -97,7 +97,7 @@ async function acknowledgeAll(store: Awaited<ReturnType<typeof openReplica>>): P
   await store.write(async (context) => {
     const { id, head } = await context.open(ADDRESS);
     const position = { remote: head, ackedSeq: head.seq, refused: undefined };
-    await writePosition(context.db, SERVICE, id, position);
+    await writePosition(context.db, SERVICE, { documentId: id, position });
   });
 }
 

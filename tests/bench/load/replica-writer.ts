@@ -20,7 +20,7 @@ export class ReplicaWriter {
   write(): Uint8Array {
     const key = `note-${this.#writes % KEYS}`;
     const value = `Decision ${this.#writes++}: the importer reads each file once, and no more.`;
-    this.#document.setEntry("memories", key, value, { now: Date.now() });
+    this.#document.setEntry("memories", key, { value, now: Date.now() });
     return this.#last;
   }
 }

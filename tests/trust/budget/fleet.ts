@@ -218,7 +218,10 @@ export class Fleet {
     this.arrivals.written(at, count, this.scheduler.now);
     await machine.store.write(async (context) => {
       const open = await context.open(projectDocument(LOCAL_ACCOUNT, PROJECT));
-      open.document.setEntry("memories", keyOf(at), String(count), { now: context.now });
+      open.document.setEntry("memories", keyOf(at), {
+        value: String(count),
+        now: context.now,
+      });
     });
   }
 

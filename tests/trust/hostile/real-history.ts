@@ -24,11 +24,11 @@ export function realHistory(): Uint8Array[] {
     if (change.op === "delete") one.deleteEntry("memories", change.key);
     else {
       const value = change.value.slice(0, VALUE_LENGTH_MAX).toWellFormed();
-      one.setEntry("memories", change.key, value, { now: NOW + at });
+      one.setEntry("memories", change.key, { value, now: NOW + at });
       one.setContent(`${value.split("\n").slice(0, 6).join("\n")}\n`, NOW + at);
     }
     if (at % 3 === 0) Y.applyUpdate(other.ydoc, Y.encodeStateAsUpdate(one.ydoc), "remote");
-    if (at % 5 === 0) one.setEntry("metadata", "m", { at }, { now: NOW + at });
+    if (at % 5 === 0) one.setEntry("metadata", "m", { value: { at }, now: NOW + at });
     if (at % 4 === 0) Y.applyUpdate(one.ydoc, Y.encodeStateAsUpdate(other.ydoc), "remote");
   }
   return updates;

@@ -69,7 +69,7 @@ export async function isKept(machine: Machine, project: ProjectId, text: string)
     .execute();
   for (const { id } of documents) {
     for (const kind of ["save", "text"] as const) {
-      const revisions = await listRevisions(db, id, kind, "");
+      const revisions = await listRevisions(db, id, { kind, key: "" });
       if (revisions.some(({ value }) => value === text)) return true;
     }
   }

@@ -13,8 +13,8 @@ export const REPLICA: readonly Mutation[] = [
     "a write is answered before its commit",
     5,
     "shared/replica/store/store.ts",
-    "settle.push(await runOne(write, context, db, writes.length));",
-    "(await runOne(write, context, db, writes.length))();",
+    "settle.push(await runOne(write, context, { db, writesInCommit: writes.length }));",
+    "(await runOne(write, context, { db, writesInCommit: writes.length }))();",
   ),
   mutation(
     "what was rolled back stays in memory",

@@ -185,8 +185,8 @@ export const SAVES: readonly Mutation[] = [
     "a secret in a file is taken",
     "a secret in a file stays out of its document until it is taken out",
     "daemon/files/held-save.ts",
-    "const why = isNew ?",
-    'const why = isNew && file.hash === "" ?',
+    "const why = isNew\n",
+    'const why = isNew && file.hash === ""\n',
   ),
   mutation(
     "late saves are left at the end",
