@@ -61,7 +61,7 @@ export function factsOf(sight: Sight, circumstances: Circumstances): FollowFacts
     file: file.kind === "absent" ? "absent" : isBlank(file.content) ? "blank" : "text",
     known: knownAs(known),
     bytes: known?.hash === hash ? "same" : "other",
-    git: gitOf(sight.standing, known?.checkedOut.head !== undefined || isFromGit),
+    git: gitOf(sight.standing, known ? known.checkedOut.head !== undefined : isFromGit),
     tree: sight.tree.kind,
     commit: commitOf(past, document),
     head: !known || known.checkedOut.head === checkedOut.head ? "still" : "moved",

@@ -4,7 +4,13 @@ import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { type FolderPlace, isSamePlace, readPlace } from "./folder-place.ts";
 import { identifyProject, identityAmong } from "../git/identity.ts";
-import { findKnownPlace, type KnownPlace, putKnownPlace, renewPlace } from "./place-store.ts";
+import {
+  findKnownPlace,
+  isOfGit,
+  type KnownPlace,
+  putKnownPlace,
+  renewPlace,
+} from "./place-store.ts";
 import type { Git } from "../git/run-git.ts";
 
 /**
@@ -36,8 +42,7 @@ export class LinkedPlace {
 
   /** The folder was in a repository when it was linked; known once it was checked. */
   get isFromGit(): boolean {
-    const evidence = this.#known?.evidence;
-    return evidence === "origin" || evidence === "root-commit";
+    return this.#known !== undefined && isOfGit(this.#known.evidence);
   }
 
   /** To be asked after the file was read: what was read of another folder's does not count. */

@@ -8,6 +8,11 @@ type Db = Kysely<DaemonTables>;
 /** What a link's project was derived from. `chosen`: the user named it. */
 export type EvidenceKind = "origin" | "root-commit" | "none" | "chosen";
 
+/** Whether a folder was in a repository when it was linked. */
+export function isOfGit(evidence: EvidenceKind): boolean {
+  return evidence === "origin" || evidence === "root-commit";
+}
+
 /**
  * What happened to a link's folder, for as long as there is something to say of it. `at` is in
  * milliseconds since the Unix epoch.

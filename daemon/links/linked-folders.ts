@@ -28,11 +28,12 @@ import { serviceNameOf } from "../home/remote.ts";
 import { ServiceProjects } from "../remotes/service-projects.ts";
 import { type BookOptions, nameEnvironment } from "../remotes/remote-book.ts";
 import { type ChangedRemote, changeRemote, type RemoteChange } from "../remotes/remote-change.ts";
-import { forgetFollowed, forgetGit } from "../files/follow-store.ts";
+import { forgetFollowed, forgetGit, readFollowed } from "../files/follow-store.ts";
 import type { FollowedName } from "../disk/followable-files.ts";
 import type { Followers } from "../files/followers.ts";
 import { identifyProject, identityAmong, type ProjectIdentity } from "../git/identity.ts";
 import {
+  isOfGit,
   findKnownPlace,
   forgetKnownPlace,
   listKnownPlaces,
@@ -292,8 +293,11 @@ export class LinkedFolders {
           bringsMemories: chosen.bringsMemories,
         });
         if (isOutsideGit) await forgetGit(context.db, dir);
+        // Of a file that was never looked at nothing else says that it is followed without git.
+        const isLost = isOutsideGit && isOfGit(chosen.evidence);
+        const isUnseen = isLost && !(await readFollowed(context.db, dir));
         await keepPlace(context.db, facts, {
-          chosenProject: chosen,
+          chosenProject: isUnseen ? { ...chosen, evidence: "chosen" } : chosen,
           change: stillToSay(facts, options, context.now),
         });
         if (options.file) await turnToFile(context.db, dir, options.file);
