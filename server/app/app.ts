@@ -106,7 +106,7 @@ export function createApp(deps: AppDeps): App {
       if (peer && asked.method !== "GET") limitArrival(asked, world);
       const answered = await router.fetch(asked);
       const response = isHead ? await withoutBody(answered) : answered;
-      await delayGuess(deps, request, { ...response, peer });
+      await delayGuess(deps, request, { status: response.status, peer });
       return record(request.method, asked.url, contexts.get(asked), startedAt, response);
     },
     async openLive(request, peer) {
@@ -114,7 +114,7 @@ export function createApp(deps: AppDeps): App {
       const context = newContext(deps, peer);
       const handshake = await shakeHands(deps, sockets, { context, request });
       const response = handshake.accepted ? SWITCHED : handshake.response;
-      await delayGuess(deps, request, { ...response, peer });
+      await delayGuess(deps, request, { status: response.status, peer });
       const known = handshake.accepted ? handshake.context : context;
       record(request.method, request.url, known, startedAt, response);
       return handshake;
@@ -178,7 +178,7 @@ function isOpen(
 async function delayGuess(
   { guessed }: AppDeps,
   request: Request,
-  { status, peer }: { readonly peer: PeerAddress | undefined } & { readonly status: number },
+  { status, peer }: { readonly status: number; readonly peer: PeerAddress | undefined },
 ): Promise<void> {
   if (status === 401 && peer && request.headers.has("authorization")) await guessed?.(peer);
 }
