@@ -73,7 +73,7 @@ export async function live(town: Town, lab: Lab, dice: Dice, options: PeopleOpti
     repeat(
       BOOK_MS,
       () => left,
-      () => conflicts.look(town.machines),
+      () => conflicts.look(town),
     ),
   ];
   const people = places.map((place) => {
@@ -86,7 +86,7 @@ export async function live(town: Town, lab: Lab, dice: Dice, options: PeopleOpti
   left = true;
   await Promise.all(watching);
   await historian.look(true);
-  await conflicts.look(town.machines);
+  await conflicts.look(town);
   return { town, historian, conflicts, saves: saves(), restMs, unequal, mishaps };
 }
 

@@ -33,7 +33,7 @@ export async function report(lived: Lived): Promise<Report> {
   const judged: Judged[] = [];
   for (const project of lived.town.projects) {
     const text = await textOf(project);
-    const found = judge(project.ledger, text, (line) => lived.conflicts.shows(line));
+    const found = judge(project.ledger, text, (line) => lived.conflicts.shows(line, project));
     judged.push({ project, text, found });
   }
   for (const each of judged) await tellStories(each, lived);
