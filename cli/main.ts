@@ -4,12 +4,12 @@ import { Command, CommanderError } from "commander";
 import { AppError, messageOf } from "../shared/errors.ts";
 import { VERSION } from "../shared/version.ts";
 import { addCommands } from "./command-groups.ts";
-import { type Environment, readEnvironment } from "./place/environment.ts";
-import { CommandEnded, CommandFailed, UsageError, unforeseen } from "./screen/errors.ts";
 import { addExamples } from "./help/examples.ts";
 import { layOutHelp, WRAPPED, writeHelp } from "./help/help-layout.ts";
-import { complain } from "./screen/output.ts";
 import { assertHelpIsThere, nameUnknownCommands, wordsOn } from "./help/unknown-command.ts";
+import { type Environment, readEnvironment } from "./place/environment.ts";
+import { CommandEnded, CommandFailed, UsageError, unforeseen } from "./screen/errors.ts";
+import { complain } from "./screen/output.ts";
 
 const DONE = 0;
 const FAILED = 1;

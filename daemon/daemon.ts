@@ -1,13 +1,12 @@
 import { AppError, messageOf } from "../shared/errors.ts";
-import { type AccountId, parseProjectId, type ProjectId } from "../shared/ids.ts";
+import { type AccountId, type ProjectId, parseProjectId } from "../shared/ids.ts";
 import type { Log } from "../shared/log.ts";
-import type { ReplicaStore } from "../shared/replica/store/store.ts";
 import { Sweeper } from "../shared/replica/history/sweeper.ts";
 import { moveKeptConflicts } from "../shared/replica/merge/text-conflicts.ts";
+import type { ReplicaStore } from "../shared/replica/store/store.ts";
 import { delay, type World } from "../shared/world.ts";
-import { type Activity, logActivity, type OnActivity } from "./home/activity.ts";
-import { type AudienceView, readAudience } from "./status/audience-view.ts";
-import { drainInbox } from "./inbox/drain-inbox.ts";
+import type { SyncUnit } from "./budget/sync-units.ts";
+import { Followers } from "./files/followers.ts";
 import { type Controlled, createControl } from "./gateway/control.ts";
 import { forwardConnections } from "./gateway/forwarded-connections.ts";
 import { type Gateway, openGateway } from "./gateway/gateway.ts";
@@ -15,26 +14,30 @@ import { heardAccounts } from "./gateway/heard-accounts.ts";
 import { serviceStoreOf } from "./gateway/mount.ts";
 import { routeServices } from "./gateway/routed-services.ts";
 import { createWithholding } from "./gateway/withholding.ts";
+import { createGit } from "./git/run-git.ts";
+import { type Activity, logActivity, type OnActivity } from "./home/activity.ts";
 import type { Home } from "./home/home.ts";
+import { LOCAL_ACCOUNT } from "./home/local-account.ts";
+import { currentMachineName, keepMachineName } from "./home/machine-name.ts";
+import { openReplica } from "./home/open-replica.ts";
+import { QuietTime } from "./home/quiet-time.ts";
+import { type RemoteEnvironment, serviceNameOf } from "./home/remote.ts";
+import type { DaemonTables } from "./home/tables.ts";
+import { within } from "./home/within.ts";
+import { drainInbox } from "./inbox/drain-inbox.ts";
 import {
   type BoundLink,
   LinkedFolders,
   type LinkOptions,
   type MovedFolder,
 } from "./links/linked-folders.ts";
-import { LOCAL_ACCOUNT } from "./home/local-account.ts";
-import { currentMachineName, keepMachineName } from "./home/machine-name.ts";
-import { openReplica } from "./home/open-replica.ts";
 import { parsePortableHome } from "./portable/format.ts";
 import { type ImportResult, importHome } from "./portable/import-home.ts";
-import { QuietTime } from "./home/quiet-time.ts";
 import { countSalvaged } from "./recovery/read-salvaged.ts";
 import { settleSalvaged } from "./recovery/salvaged-memories.ts";
-import { isOffline, isRefused } from "./status/refused-units.ts";
 import { Audiences } from "./remotes/audiences.ts";
 import type { Keyring } from "./remotes/keyring.ts";
 import { OpenRemotes } from "./remotes/open-remotes.ts";
-import { type RemoteEnvironment, serviceNameOf } from "./home/remote.ts";
 import {
   type ChangedRemote,
   describeRemotes,
@@ -43,17 +46,14 @@ import {
 } from "./remotes/remote-change.ts";
 import { getDefault } from "./remotes/remote-view.ts";
 import { TokenStore } from "./remotes/token-store.ts";
-import type { Introduction } from "./supervise/introduction.ts";
-import { Followers } from "./files/followers.ts";
-import { createGit } from "./git/run-git.ts";
-import { watchFolder } from "./watch/watched-folder.ts";
-import { type DaemonStatus, readStatus } from "./status/status.ts";
 import type { Service, ServiceAnswer } from "./service/service.ts";
-import { realSigns, WakeWatch } from "./sync/wake-watch.ts";
+import { type AudienceView, readAudience } from "./status/audience-view.ts";
+import { isOffline, isRefused } from "./status/refused-units.ts";
+import { type DaemonStatus, readStatus } from "./status/status.ts";
 import { isSynced } from "./status/synced-projects.ts";
-import type { DaemonTables } from "./home/tables.ts";
-import { within } from "./home/within.ts";
-import type { SyncUnit } from "./budget/sync-units.ts";
+import type { Introduction } from "./supervise/introduction.ts";
+import { realSigns, WakeWatch } from "./sync/wake-watch.ts";
+import { watchFolder } from "./watch/watched-folder.ts";
 
 /** What a daemon works with: one home, and the services that its projects are bound to. */
 export interface DaemonOptions {

@@ -21,7 +21,7 @@ interface Outcome extends Counts {
 type Step = readonly [script: string, ...given: string[]];
 
 /** Each test file is in one of these runs, but for what `test:node` runs once more on Node. */
-const CHECKS: readonly Step[] = [["format"], ["types"], ["lint"]];
+const CHECKS: readonly Step[] = [["types"], ["lint"]];
 const TESTS: readonly Step[] = [["test"], ["test:long"]];
 /** These build `dist`, so one after the other, but beside `TESTS`, which wait now and then. */
 const TESTS_OF_BUILDS: readonly Step[] = [["test:node"], ["test:package"]];

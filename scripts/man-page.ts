@@ -1,6 +1,6 @@
 import type { Command, Help, Option } from "commander";
-import { readEnvironment } from "../cli/place/environment.ts";
 import { createProgram } from "../cli/main.ts";
+import { readEnvironment } from "../cli/place/environment.ts";
 import { VERSION } from "../shared/version.ts";
 
 /** What the commands themselves don't say. */

@@ -1,4 +1,4 @@
-import { executableOf, type Platform, packageNameOf, PLATFORMS } from "./launcher/platforms.ts";
+import { executableOf, PLATFORMS, type Platform, packageNameOf } from "./launcher/platforms.ts";
 
 /** The checkout's `package.json`, which says all that the packages have in common. */
 export interface Manifest {

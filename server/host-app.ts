@@ -2,23 +2,23 @@ import type { Log } from "../shared/log.ts";
 import { Sweeper } from "../shared/replica/history/sweeper.ts";
 import type { SqliteDatabase } from "../shared/sqlite/database.ts";
 import type { World } from "../shared/world.ts";
-import { type App, createApp } from "./app/app.ts";
 import { GuessDelays } from "./accounts/guess-delays.ts";
+import { TokenAuthenticator } from "./accounts/token-authenticator.ts";
+import { TokenWatch } from "./accounts/token-watch.ts";
+import { type App, createApp } from "./app/app.ts";
+import { createPublishedApp } from "./app/published-app.ts";
 import { CountsWriter } from "./limits/counts-writer.ts";
 import { RequestLimits } from "./limits/request-limits.ts";
 import { storedCounts } from "./limits/stored-counts.ts";
 import { type LiveSocketLimits, LiveSockets } from "./live/live-sockets.ts";
-import { openHostStore } from "./stores/open-store.ts";
 import { countRefusals } from "./operations/count-refusals.ts";
 import { createOperations } from "./operations/create-operations.ts";
 import type { Operations } from "./operations/operations.ts";
-import { createPublishedApp } from "./app/published-app.ts";
 import { createServices } from "./services/create-services.ts";
 import { hostAccounts } from "./services/host-accounts.ts";
 import { serviceStoreOf } from "./services/service-store.ts";
 import type { HostTables } from "./stores/account-tables.ts";
-import { TokenAuthenticator } from "./accounts/token-authenticator.ts";
-import { TokenWatch } from "./accounts/token-watch.ts";
+import { openHostStore } from "./stores/open-store.ts";
 
 /** Where the hosted server keeps its data, and whom it answers. */
 export interface HostAppOptions {

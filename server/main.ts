@@ -1,12 +1,12 @@
 import { delay } from "../shared/world.ts";
 import { realWorld } from "../shared/world-real.ts";
+import { createStartingApp } from "./app/starting-app.ts";
 import { type EmulatorOptions, startEmulator } from "./emulator/start-emulator.ts";
 import { createHostApp } from "./host-app.ts";
 import { listen } from "./listen/listen.ts";
 import { type LogLevel, openLog } from "./operations/open-log.ts";
 import { Readiness } from "./operations/readiness.ts";
 import type { Settings } from "./settings/setting.ts";
-import { createStartingApp } from "./app/starting-app.ts";
 import { listAccounts } from "./stores/account-store.ts";
 
 const LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"];

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { realWorld } from "../../shared/world-real.ts";
 import { backUp, restore } from "../../daemon/embedded/embedded-service.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
-import { say, sayJson } from "../screen/output.ts";
 import { resolveFolder } from "../place/resolve-folder.ts";
+import { say, sayJson } from "../screen/output.ts";
 import { databasePathOf, type SettingFlags, withDatabase } from "../server/server-settings.ts";
 
 interface CopyFlags {

@@ -1,27 +1,20 @@
 import type { Command } from "commander";
 import { realWorld } from "../../shared/world-real.ts";
-import { agreeToAudience } from "../writes/audience.ts";
-import type { Environment } from "../place/environment.ts";
-import { CommandFailed, UsageError } from "../screen/errors.ts";
-import { findMeantProject } from "../place/find-project.ts";
 import {
-  conflictAdvice,
-  conflictJson,
-  conflictLines,
-  conflictRow,
-} from "../views/conflict-view.ts";
-import { parseLayerOption } from "../place/layer-option.ts";
-import {
+  conflictTime,
   type LocalConflict,
   listConflicts,
   type MemoryConflict,
   type TextConflict,
-  conflictTime,
 } from "../local/local-conflicts.ts";
 import type { LocalDocument } from "../local/local-documents.ts";
-import { noticeName } from "../notices/notice-name.ts";
 import { markSeen } from "../notices/notice-files.ts";
-import { writeToInbox } from "../writes/inbox-write.ts";
+import { noticeName } from "../notices/notice-name.ts";
+import type { Environment } from "../place/environment.ts";
+import { findMeantProject } from "../place/find-project.ts";
+import { parseLayerOption } from "../place/layer-option.ts";
+import { type PlaceOptions, withAgreement, withLocal, withPlace } from "../place/place.ts";
+import { CommandFailed, UsageError } from "../screen/errors.ts";
 import {
   count,
   firstLine,
@@ -32,11 +25,18 @@ import {
   shortName,
   table,
 } from "../screen/output.ts";
-import { type PlaceOptions, withAgreement, withLocal, withPlace } from "../place/place.ts";
+import {
+  conflictAdvice,
+  conflictJson,
+  conflictLines,
+  conflictRow,
+} from "../views/conflict-view.ts";
+import { timeShown } from "../views/version-view.ts";
+import { agreeToAudience } from "../writes/audience.ts";
 import { bringAllBack } from "../writes/bring-all-back.ts";
+import { writeToInbox } from "../writes/inbox-write.ts";
 import { saveMemory, saveText } from "../writes/save.ts";
 import { settle, settledAlong } from "../writes/settle-conflict.ts";
-import { timeShown } from "../views/version-view.ts";
 
 interface Options extends PlaceOptions {
   readonly json?: boolean;

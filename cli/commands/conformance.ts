@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { type Report, runConformance } from "../../conformance/run.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { conformanceLines } from "../views/conformance-view.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
 import { say, sayJson } from "../screen/output.ts";
+import { conformanceLines } from "../views/conformance-view.ts";
 
 interface ConformanceFlags {
   readonly url?: string;

@@ -1,14 +1,14 @@
 import type { Command } from "commander";
+import { findProjectName } from "../../daemon/home/project-name.ts";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import type { Connection } from "../../shared/wire/connection.ts";
-import { findProjectName } from "../../daemon/home/project-name.ts";
 import { ASKED_DEADLINE_MS } from "../contact/daemon-contact.ts";
-import type { Environment } from "../place/environment.ts";
-import { CommandFailed, UsageError } from "../screen/errors.ts";
-import { findMeantProject } from "../place/find-project.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
-import { say, sayJson } from "../screen/output.ts";
+import type { Environment } from "../place/environment.ts";
+import { findMeantProject } from "../place/find-project.ts";
 import { withLocal } from "../place/place.ts";
+import { CommandFailed, UsageError } from "../screen/errors.ts";
+import { say, sayJson } from "../screen/output.ts";
 
 interface JsonFlag {
   readonly json?: boolean;

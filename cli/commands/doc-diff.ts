@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
 import type { Environment } from "../place/environment.ts";
+import { findText, type ProjectText, pickVersion } from "../place/project-text.ts";
 import { CommandEnded, CommandFailed } from "../screen/errors.ts";
 import { complain, plainLine, say, sayAside, sayJson } from "../screen/output.ts";
-import { findText, type ProjectText, pickVersion } from "../place/project-text.ts";
 import { hasTerminal, styled } from "../screen/terminal.ts";
 import { tilde } from "../screen/tilde.ts";
 import { unifiedDiff } from "../screen/unified-diff.ts";

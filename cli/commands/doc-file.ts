@@ -1,11 +1,11 @@
 import type { Command } from "commander";
+import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { Environment } from "../place/environment.ts";
+import { findText } from "../place/project-text.ts";
 import { agreeTo } from "../screen/agree.ts";
 import { isTerminal } from "../screen/ask.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { plainLines } from "../../shared/replica/text/text-form.ts";
 import { count, say, sayJson } from "../screen/output.ts";
-import { findText } from "../place/project-text.ts";
 import { saveText } from "../writes/save.ts";
 import { writeMissing } from "../writes/write-missing.ts";
 

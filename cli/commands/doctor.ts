@@ -9,9 +9,9 @@ import {
 } from "../doctor/daemon-checks.ts";
 import { type Finding, findingOf } from "../doctor/finding.ts";
 import {
-  checkHomeDatabase,
   checkEmbedded,
   checkHome,
+  checkHomeDatabase,
   checkLog,
   checkPermissions,
   checkSetAside,

@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { LOG_LEVELS, type LogLevel, runEmulator } from "../../daemon/embedded/embedded-service.ts";
 import type { Environment } from "../place/environment.ts";
+import { resolveFolder } from "../place/resolve-folder.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
 import { say, sayCommand, sayJson } from "../screen/output.ts";
-import { resolveFolder } from "../place/resolve-folder.ts";
 
 const EMULATOR_PORT = "4777";
 const PORT_MAX = 65_535;

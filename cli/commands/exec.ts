@@ -3,13 +3,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { messageOf } from "../../shared/errors.ts";
 import { startEmulator } from "../../daemon/embedded/embedded-service.ts";
 import { homeOf } from "../../daemon/home/home.ts";
+import { messageOf } from "../../shared/errors.ts";
 import { contactDaemon } from "../contact/daemon-contact.ts";
+import { stopDaemon } from "../contact/stop-daemon.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandEnded, UsageError } from "../screen/errors.ts";
-import { stopDaemon } from "../contact/stop-daemon.ts";
 
 interface ExecFlags {
   readonly plan: string;

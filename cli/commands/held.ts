@@ -1,20 +1,20 @@
 import type { Command } from "commander";
-import { timestampOf } from "../../shared/wire/timestamp.ts";
-import { allowHeld, dropJust, type HeldItem, listHeld } from "../../daemon/home/held-store.ts";
 import { heldReason } from "../../daemon/held/advice.ts";
+import { allowHeld, dropJust, type HeldItem, listHeld } from "../../daemon/home/held-store.ts";
 import { type HeldStatus, heldStatus } from "../../daemon/status/held-status.ts";
 import { layerOf } from "../../shared/replica/document/address.ts";
-import { agreeToAudience } from "../writes/audience.ts";
-import type { Environment } from "../place/environment.ts";
-import { CommandFailed } from "../screen/errors.ts";
-import { shownName } from "../views/held-view.ts";
-import { listLocalDocuments, type LocalDocument } from "../local/local-documents.ts";
-import { noticeName } from "../notices/notice-name.ts";
+import { timestampOf } from "../../shared/wire/timestamp.ts";
+import { type LocalDocument, listLocalDocuments } from "../local/local-documents.ts";
 import { markSeen } from "../notices/notice-files.ts";
-import { changeHome } from "../writes/inbox-write.ts";
-import { printText, say, sayJson, saySentence, shortName, table } from "../screen/output.ts";
+import { noticeName } from "../notices/notice-name.ts";
+import type { Environment } from "../place/environment.ts";
 import { withAgreement, withLocal } from "../place/place.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { printText, say, sayJson, saySentence, shortName, table } from "../screen/output.ts";
+import { shownName } from "../views/held-view.ts";
 import { timeShown } from "../views/version-view.ts";
+import { agreeToAudience } from "../writes/audience.ts";
+import { changeHome } from "../writes/inbox-write.ts";
 
 interface Options {
   readonly json?: boolean;

@@ -1,11 +1,8 @@
 import type { Command } from "commander";
-import { timestampOf } from "../../shared/timestamps.ts";
 import { readMachineName } from "../../daemon/home/machine-name.ts";
-import { agreeToAudience } from "../writes/audience.ts";
-import type { Environment } from "../place/environment.ts";
-import { CommandFailed } from "../screen/errors.ts";
+import { timestampOf } from "../../shared/timestamps.ts";
 import { currentOf, memoryHistory, type Version } from "../local/local-history.ts";
-import { firstLine, printText, say, sayJson, shortName, table } from "../screen/output.ts";
+import type { Environment } from "../place/environment.ts";
 import {
   type MemoryPlace,
   type PlaceOptions,
@@ -14,8 +11,11 @@ import {
   withLocal,
   withPlace,
 } from "../place/place.ts";
-import { saveMemory } from "../writes/save.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { firstLine, printText, say, sayJson, shortName, table } from "../screen/output.ts";
 import { machineShown, timeShown } from "../views/version-view.ts";
+import { agreeToAudience } from "../writes/audience.ts";
+import { saveMemory } from "../writes/save.ts";
 
 interface Options extends PlaceOptions {
   readonly json?: boolean;

@@ -1,17 +1,17 @@
 import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
-import { timestampOf } from "../../shared/timestamps.ts";
 import type { Belongings } from "../../daemon/embedded/embedded-service.ts";
-import { agreeTo } from "../screen/agree.ts";
+import { timestampOf } from "../../shared/timestamps.ts";
 import type { Environment } from "../place/environment.ts";
+import { agreeTo } from "../screen/agree.ts";
 import { UsageError } from "../screen/errors.ts";
+import { count, say, sayAside, sayJson, table } from "../screen/output.ts";
 import {
   administer,
   type DatabaseFlag,
   databaseAt,
   presentDatabase,
 } from "../server/host-database.ts";
-import { count, say, sayAside, sayJson, table } from "../screen/output.ts";
 import { withDatabase } from "../server/server-settings.ts";
 
 interface Flags extends DatabaseFlag {

@@ -1,12 +1,12 @@
 import { type Command, Option } from "commander";
+import type { TokenRecord } from "../../daemon/embedded/embedded-service.ts";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import { parseTimestamp, timestampOf } from "../../shared/timestamps.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import type { TokenRecord } from "../../daemon/embedded/embedded-service.ts";
 import type { Environment } from "../place/environment.ts";
 import { UsageError } from "../screen/errors.ts";
-import { administer, type DatabaseFlag, presentDatabase } from "../server/host-database.ts";
 import { say, sayAside, sayJson, table } from "../screen/output.ts";
+import { administer, type DatabaseFlag, presentDatabase } from "../server/host-database.ts";
 import { withDatabase } from "../server/server-settings.ts";
 
 interface JsonFlag {

@@ -4,11 +4,11 @@ import { selfCommand } from "../../daemon/supervise/self-command.ts";
 import { defineService } from "../../daemon/supervise/service-definition.ts";
 import { type ManagerOutcome, ServiceManager } from "../../daemon/supervise/service-manager.ts";
 import { contactDaemon } from "../contact/daemon-contact.ts";
+import { inStartTurn, startInBackground, untilAnswers } from "../contact/start-daemon.ts";
+import { stopDaemon } from "../contact/stop-daemon.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { say, sayAside, sayJson } from "../screen/output.ts";
-import { inStartTurn, startInBackground, untilAnswers } from "../contact/start-daemon.ts";
-import { stopDaemon } from "../contact/stop-daemon.ts";
 
 interface JsonOption {
   readonly json?: boolean;

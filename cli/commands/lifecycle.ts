@@ -2,16 +2,16 @@ import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
 import type { Home } from "../../daemon/home/home.ts";
 import type { Started } from "../../daemon/supervise/introduction.ts";
-import { type Environment, readEnvironment } from "../place/environment.ts";
-import { UsageError } from "../screen/errors.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
-import { say, sayJson } from "../screen/output.ts";
 import { restartDaemon } from "../contact/replace-daemon.ts";
-import { runDaemon } from "../lifecycle/run-daemon.ts";
-import { findForgotten, sayOfRunning } from "../lifecycle/shell-service.ts";
 import { inStartTurn, startDaemon } from "../contact/start-daemon.ts";
 import { findOccupant, killSilent, stopDaemon } from "../contact/stop-daemon.ts";
 import { takeHome } from "../contact/take-home.ts";
+import { runDaemon } from "../lifecycle/run-daemon.ts";
+import { findForgotten, sayOfRunning } from "../lifecycle/shell-service.ts";
+import { type Environment, readEnvironment } from "../place/environment.ts";
+import { UsageError } from "../screen/errors.ts";
+import { say, sayJson } from "../screen/output.ts";
 import { foldersOf, linkAndLook, settledStatus, show } from "./up.ts";
 
 interface JsonOption {

@@ -1,11 +1,5 @@
 import type { Command } from "commander";
-import { realWorld } from "../../shared/world-real.ts";
-import { AppError } from "../../shared/errors.ts";
-import { checkToken, type TokenRights } from "../../daemon/remotes/check-token.ts";
 import { findAudience, keepHeard } from "../../daemon/home/audience-store.ts";
-import { withLocal } from "../place/place.ts";
-import { openKeyring } from "../../daemon/remotes/keyring.ts";
-import { parseToken } from "../../daemon/remotes/parse-token.ts";
 import {
   noSuchRemote,
   parseRemoteName,
@@ -13,10 +7,20 @@ import {
   type Remote,
   type TokenPlace,
 } from "../../daemon/home/remote.ts";
+import { checkToken, type TokenRights } from "../../daemon/remotes/check-token.ts";
+import { openKeyring } from "../../daemon/remotes/keyring.ts";
+import { parseToken } from "../../daemon/remotes/parse-token.ts";
 import { TokenStore } from "../../daemon/remotes/token-store.ts";
-import { ask, askSecret, isTerminal } from "../screen/ask.ts";
+import { AppError } from "../../shared/errors.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
+import { withLocal } from "../place/place.ts";
+import { remoteEnvironment } from "../place/remote-environment.ts";
+import { ask, askSecret, isTerminal } from "../screen/ask.ts";
 import { CommandFailed, typed, UsageError } from "../screen/errors.ts";
+import { count, sayAside, sayJson, saySentence } from "../screen/output.ts";
+import { findToken } from "../writes/find-token.ts";
+import { changeHome } from "../writes/inbox-write.ts";
 import {
   findEmbedded,
   type Moved,
@@ -24,11 +28,7 @@ import {
   NOTHING_MOVED,
   stayLine,
 } from "../writes/move-embedded.ts";
-import { changeHome } from "../writes/inbox-write.ts";
-import { count, sayAside, sayJson, saySentence } from "../screen/output.ts";
-import { findToken } from "../writes/find-token.ts";
 import { changeRemotes, listRemotesOf } from "../writes/remote-changes.ts";
-import { remoteEnvironment } from "../place/remote-environment.ts";
 
 interface LoginFlags {
   readonly url?: string;

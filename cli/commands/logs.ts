@@ -1,9 +1,9 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import type { Command } from "commander";
-import { delay } from "../../shared/world.ts";
-import { realWorld } from "../../shared/world-real.ts";
 import type { Home } from "../../daemon/home/home.ts";
 import { logFiles } from "../../daemon/supervise/rotating-file.ts";
+import { delay } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 import { UsageError } from "../screen/errors.ts";
 import { logJson, logLine } from "../screen/log-view.ts";

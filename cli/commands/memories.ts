@@ -1,16 +1,10 @@
-import { didYouMean } from "../screen/did-you-mean.ts";
 import type { Command } from "commander";
+import { listLinks } from "../../daemon/home/links.ts";
+import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { randomMemoryKey } from "../../shared/ids.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { listLinks } from "../../daemon/home/links.ts";
-import { agreeToAudience, audienceShown, sayAudience } from "../writes/audience.ts";
-import type { Environment } from "../place/environment.ts";
-import { CommandFailed } from "../screen/errors.ts";
-import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
-import { layerShown, memoryJson } from "../views/memory-view.ts";
-import { writeMemory } from "../writes/inbox-write.ts";
 import { sayIfHeld } from "../lifecycle/say-held.ts";
-import { firstLine, say, sayAside, sayJson, shortName, table } from "../screen/output.ts";
+import type { Environment } from "../place/environment.ts";
 import {
   type PlaceOptions,
   placesToRead,
@@ -19,8 +13,14 @@ import {
   withLocal,
   withPlace,
 } from "../place/place.ts";
-import { saveMemory } from "../writes/save.ts";
+import { didYouMean } from "../screen/did-you-mean.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { firstLine, say, sayAside, sayJson, shortName, table } from "../screen/output.ts";
 import { readStdinText } from "../screen/stdin.ts";
+import { layerShown, memoryJson } from "../views/memory-view.ts";
+import { agreeToAudience, audienceShown, sayAudience } from "../writes/audience.ts";
+import { writeMemory } from "../writes/inbox-write.ts";
+import { saveMemory } from "../writes/save.ts";
 
 interface ReadOptions extends PlaceOptions {
   readonly json?: boolean;

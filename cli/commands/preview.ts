@@ -2,13 +2,13 @@ import type { Command } from "commander";
 import type { RemoteEnvironment } from "../../daemon/home/remote.ts";
 import { readRemotes } from "../../daemon/remotes/remote-view.ts";
 import { contactDaemon } from "../contact/daemon-contact.ts";
-import type { Environment } from "../place/environment.ts";
 import { type DocumentPreview, type KeyChanges, previewSync } from "../local/local-preview.ts";
-import { count, firstLine, say, sayJson } from "../screen/output.ts";
+import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
-import { isShared, seenBy } from "../views/seen-by.ts";
+import { count, firstLine, say, sayJson } from "../screen/output.ts";
 import { styled } from "../screen/terminal.ts";
+import { isShared, seenBy } from "../views/seen-by.ts";
 
 const HELP = `
 Compares what is on this machine with what the service was last known to hold; asks no service and

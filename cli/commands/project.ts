@@ -1,21 +1,21 @@
 import type { Command } from "commander";
 import type { Kysely } from "kysely";
-import type { ProjectId } from "../../shared/ids.ts";
 import { readDeletion } from "../../daemon/home/deleted-project.ts";
 import { dropHeldOf } from "../../daemon/home/held-store.ts";
 import { findProjectName } from "../../daemon/home/project-name.ts";
-import type { DaemonStatus, ProjectStatus } from "../../daemon/status/status.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { agreeTo } from "../screen/agree.ts";
+import type { DaemonStatus, ProjectStatus } from "../../daemon/status/status.ts";
+import type { ProjectId } from "../../shared/ids.ts";
 import { OWN_DEADLINE_MS } from "../contact/daemon-contact.ts";
-import type { Environment } from "../place/environment.ts";
-import { CommandFailed } from "../screen/errors.ts";
 import type { GatewayClient } from "../contact/gateway-client.ts";
+import type { Environment } from "../place/environment.ts";
 import { getDaemon } from "../place/get-daemon.ts";
 import { findNamedProject } from "../place/named-project.ts";
-import { changeHome } from "../writes/inbox-write.ts";
-import { count, sayJson, saySentence } from "../screen/output.ts";
 import { withLocal } from "../place/place.ts";
+import { agreeTo } from "../screen/agree.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { count, sayJson, saySentence } from "../screen/output.ts";
+import { changeHome } from "../writes/inbox-write.ts";
 
 interface Options {
   readonly yes?: boolean;

@@ -1,14 +1,14 @@
 import { basename } from "node:path";
 import type { Command } from "commander";
-import { realWorld } from "../../shared/world-real.ts";
-import { openKeyring } from "../../daemon/remotes/keyring.ts";
 import { EMBEDDED, parseRemoteName, parseServiceUrl } from "../../daemon/home/remote.ts";
+import { openKeyring } from "../../daemon/remotes/keyring.ts";
 import type { ListedRemote } from "../../daemon/remotes/remote-change.ts";
 import { TokenStore } from "../../daemon/remotes/token-store.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { rightOf } from "../contact/token-right.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandFailed, typed, UsageError } from "../screen/errors.ts";
-import { count, say, sayJson, table, saySentence } from "../screen/output.ts";
-import { rightOf } from "../contact/token-right.ts";
+import { count, say, sayJson, saySentence, table } from "../screen/output.ts";
 import { findToken } from "../writes/find-token.ts";
 import { changeRemotes, listRemotesOf } from "../writes/remote-changes.ts";
 

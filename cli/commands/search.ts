@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
-import { audienceShown, sayAudience } from "../writes/audience.ts";
 import type { Environment } from "../place/environment.ts";
+import { type PlaceOptions, placesToRead, withLocal, withPlace } from "../place/place.ts";
 import { UsageError } from "../screen/errors.ts";
+import { firstLine, say, sayJson, shortName, table } from "../screen/output.ts";
 import { searchLocalMemories } from "../search/local-search.ts";
 import { layerShown, memoryJson } from "../views/memory-view.ts";
-import { firstLine, say, sayJson, shortName, table } from "../screen/output.ts";
-import { type PlaceOptions, placesToRead, withLocal, withPlace } from "../place/place.ts";
+import { audienceShown, sayAudience } from "../writes/audience.ts";
 
 interface Options extends PlaceOptions {
   readonly json?: boolean;

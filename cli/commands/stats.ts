@@ -1,22 +1,22 @@
 import type { Command } from "commander";
-import { realWorld } from "../../shared/world-real.ts";
-import type { Session } from "../../shared/wire/session.ts";
-import type { Stats } from "../../shared/wire/stats.ts";
-import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
-import { parseTimestamp } from "../../shared/timestamps.ts";
 import { findBinding } from "../../daemon/home/remote-store.ts";
 import { getDefault, readRemotes } from "../../daemon/remotes/remote-view.ts";
-import { type Answered, askService, sourceLine } from "../writes/ask-service.ts";
+import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
+import { parseTimestamp } from "../../shared/timestamps.ts";
+import type { Session } from "../../shared/wire/session.ts";
+import type { Stats } from "../../shared/wire/stats.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { withInbox } from "../local/stats-with-inbox.ts";
 import type { Environment } from "../place/environment.ts";
-import { UsageError } from "../screen/errors.ts";
 import { findMeantProject } from "../place/find-project.ts";
 import { assertKnownProject } from "../place/known-projects.ts";
-import { bytesShown, count, firstLine, say, sayJson, shortName, table } from "../screen/output.ts";
 import { withLocal } from "../place/place.ts";
-import { withInbox } from "../local/stats-with-inbox.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
+import { UsageError } from "../screen/errors.ts";
+import { bytesShown, count, firstLine, say, sayJson, shortName, table } from "../screen/output.ts";
 import { styled } from "../screen/terminal.ts";
 import { timeShown } from "../views/version-view.ts";
+import { type Answered, askService, sourceLine } from "../writes/ask-service.ts";
 
 interface JsonFlag {
   readonly json?: boolean;

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { count } from "../../shared/count.ts";
 import type { Home } from "../../daemon/home/home.ts";
 import { type Introduction, parseIntroduction } from "../../daemon/supervise/introduction.ts";
+import { count } from "../../shared/count.ts";
 import { CommandFailed } from "../screen/errors.ts";
 
 /** A daemon that has not answered by then is taken for dead. */

@@ -1,7 +1,7 @@
 import type { Home } from "../../daemon/home/home.ts";
 import type { MovedFolder } from "../../daemon/links/linked-folders.ts";
-import { contactDaemon, type GatewayClient, LIVENESS_DEADLINE_MS } from "./daemon-contact.ts";
 import { sayAside } from "../screen/output.ts";
+import { contactDaemon, type GatewayClient, LIVENESS_DEADLINE_MS } from "./daemon-contact.ts";
 
 /** A daemon that is busy for longer follows the folder all the same; only nobody says so. */
 const OPTIONS = { deadlineMs: LIVENESS_DEADLINE_MS };

@@ -1,9 +1,9 @@
-import { VERSION } from "../../shared/version.ts";
 import type { Home } from "../../daemon/home/home.ts";
 import { ageOf, type Introduction, PROTOCOL } from "../../daemon/supervise/introduction.ts";
-import { contactDaemon, type GatewayClient } from "./daemon-contact.ts";
+import { VERSION } from "../../shared/version.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { sayAside } from "../screen/output.ts";
+import { contactDaemon, type GatewayClient } from "./daemon-contact.ts";
 import { replaceDaemon } from "./replace-daemon.ts";
 
 export type { GatewayClient } from "./daemon-contact.ts";

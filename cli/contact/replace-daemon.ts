@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
-import { messageOf } from "../../shared/errors.ts";
-import { VERSION } from "../../shared/version.ts";
 import type { Home } from "../../daemon/home/home.ts";
 import { ageOf, type Introduction, serviceVariables } from "../../daemon/supervise/introduction.ts";
 import { ServiceManager } from "../../daemon/supervise/service-manager.ts";
-import { contactDaemon, type GatewayClient } from "./daemon-contact.ts";
+import { messageOf } from "../../shared/errors.ts";
+import { VERSION } from "../../shared/version.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { sayAside } from "../screen/output.ts";
+import { contactDaemon, type GatewayClient } from "./daemon-contact.ts";
 import { inStartTurn, startDaemon, startInBackground } from "./start-daemon.ts";
 import { stopDaemon } from "./stop-daemon.ts";
 

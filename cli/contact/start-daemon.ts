@@ -1,19 +1,19 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, readFileSync, statSync } from "node:fs";
-import { fileFailure } from "../../shared/file-failures.ts";
-import { type Lock, takeLock } from "../../shared/sqlite/lock.ts";
-import { delay } from "../../shared/world.ts";
-import { realWorld } from "../../shared/world-real.ts";
 import { type Home, prepareHome } from "../../daemon/home/home.ts";
 import { openLogFile } from "../../daemon/supervise/rotating-file.ts";
 import { RUNTIME_ENVIRONMENT } from "../../daemon/supervise/runtime-environment.ts";
 import { selfCommand } from "../../daemon/supervise/self-command.ts";
 import { ServiceManager } from "../../daemon/supervise/service-manager.ts";
-import { contactDaemon, type GatewayClient } from "./daemon-contact.ts";
+import { fileFailure } from "../../shared/file-failures.ts";
+import { type Lock, takeLock } from "../../shared/sqlite/lock.ts";
+import { delay } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { lastWords } from "../screen/log-view.ts";
 import { sayAside } from "../screen/output.ts";
+import { contactDaemon, type GatewayClient } from "./daemon-contact.ts";
 
 const POLL_MS = 50;
 /** A daemon that is rewriting a large database is still starting then. */

@@ -1,9 +1,9 @@
-import { delay } from "../../shared/world.ts";
-import { realWorld } from "../../shared/world-real.ts";
 import type { Home } from "../../daemon/home/home.ts";
 import { type DaemonRecord, findHolder } from "../../daemon/supervise/daemon-record.ts";
-import { contactDaemon, type GatewayClient } from "./daemon-contact.ts";
+import { delay } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { CommandFailed } from "../screen/errors.ts";
+import { contactDaemon, type GatewayClient } from "./daemon-contact.ts";
 import { untilFree } from "./start-daemon.ts";
 
 /** A daemon ends within two seconds; what takes longer than this hangs. */

@@ -1,10 +1,10 @@
-import { delay, type World } from "../../shared/world.ts";
-import { realWorld } from "../../shared/world-real.ts";
 import type { SyncResult } from "../../daemon/daemon.ts";
 import type { DaemonStatus } from "../../daemon/status/status.ts";
 import { syncedProjects } from "../../daemon/status/synced-projects.ts";
-import { DaemonSilent, type GatewayClient, OWN_DEADLINE_MS } from "./daemon-contact.ts";
+import { delay, type World } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { Progress } from "../screen/progress.ts";
+import { DaemonSilent, type GatewayClient, OWN_DEADLINE_MS } from "./daemon-contact.ts";
 
 const POLL_MS = 250;
 

@@ -1,11 +1,11 @@
-import { type Lock, takeLock } from "../../shared/sqlite/lock.ts";
-import { delay } from "../../shared/world.ts";
-import { realWorld } from "../../shared/world-real.ts";
 import { type Home, prepareHome } from "../../daemon/home/home.ts";
 import { refuseNewerHome } from "../../daemon/home/open-home.ts";
 import { findHolder } from "../../daemon/supervise/daemon-record.ts";
-import { contactDaemon } from "./daemon-contact.ts";
+import { type Lock, takeLock } from "../../shared/sqlite/lock.ts";
+import { delay } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { CommandFailed } from "../screen/errors.ts";
+import { contactDaemon } from "./daemon-contact.ts";
 
 /** Another process that holds the lock may be starting or ending. */
 const TAKE_DEADLINE_MS = 10_000;

@@ -1,6 +1,6 @@
-import { realWorld } from "../../shared/world-real.ts";
 import { mayWrite } from "../../daemon/remotes/check-token.ts";
 import { createHttpService } from "../../daemon/service/http-service.ts";
+import { realWorld } from "../../shared/world-real.ts";
 
 /** Nobody waits longer to hear what is only said besides. */
 const DEADLINE_MS = 3000;

@@ -1,10 +1,10 @@
-import { realWorld } from "../../shared/world-real.ts";
 import type { Home } from "../../daemon/home/home.ts";
 import type { Started } from "../../daemon/supervise/introduction.ts";
 import { openServiceNotifier } from "../../daemon/supervise/notify-systemd.ts";
 import { SelfCheck } from "../../daemon/supervise/self-check.ts";
 import { selfCommand } from "../../daemon/supervise/self-command.ts";
 import { startWatchdog, type Watchdog } from "../../daemon/supervise/watchdog.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { contactDaemon } from "./daemon-contact.ts";
 
 /** Who is watched over, and what to do when only a new start helps. */

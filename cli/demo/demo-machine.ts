@@ -1,15 +1,15 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { ProjectId } from "../../shared/ids.ts";
-import { silentLog } from "../../shared/log.ts";
-import { realWorld } from "../../shared/world-real.ts";
 import { Daemon } from "../../daemon/daemon.ts";
 import { prepareHome } from "../../daemon/home/home.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
-import { introduce } from "../../daemon/supervise/introduction.ts";
-import { type Environment, readEnvironment } from "../place/environment.ts";
-import { listConflicts } from "../local/local-conflicts.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
+import { introduce } from "../../daemon/supervise/introduction.ts";
+import type { ProjectId } from "../../shared/ids.ts";
+import { silentLog } from "../../shared/log.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { listConflicts } from "../local/local-conflicts.ts";
+import { type Environment, readEnvironment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { saveMemory } from "../writes/save.ts";
 

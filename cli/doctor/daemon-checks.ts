@@ -1,7 +1,4 @@
 import { existsSync } from "node:fs";
-import { messageOf } from "../../shared/errors.ts";
-import { takeLock } from "../../shared/sqlite/lock.ts";
-import { VERSION } from "../../shared/version.ts";
 import type { Home } from "../../daemon/home/home.ts";
 import { failureOf, listFailing } from "../../daemon/status/refused-units.ts";
 import type {
@@ -10,11 +7,14 @@ import type {
   ProjectStatus,
   UnitStatus,
 } from "../../daemon/status/status.ts";
+import { messageOf } from "../../shared/errors.ts";
+import { takeLock } from "../../shared/sqlite/lock.ts";
+import { VERSION } from "../../shared/version.ts";
 import { contactDaemon } from "../contact/daemon-contact.ts";
-import type { Environment } from "../place/environment.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
-import { count } from "../screen/output.ts";
 import { otherService } from "../lifecycle/shell-service.ts";
+import type { Environment } from "../place/environment.ts";
+import { count } from "../screen/output.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 import { ENOUGH } from "./inotify-limits.ts";
 

@@ -3,13 +3,13 @@ import { access, constants, stat } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { dirname } from "node:path";
 import { sql } from "kysely";
+import type { Home } from "../../daemon/home/home.ts";
+import { openHomeReader, openServiceReader } from "../../daemon/home/open-home.ts";
+import { readDamageNotes } from "../../daemon/recovery/set-aside.ts";
 import { AppError, messageOf } from "../../shared/errors.ts";
 import { isDamage } from "../../shared/sqlite/failures.ts";
 import { MisfitError } from "../../shared/sqlite/misfit.ts";
 import { VERSION } from "../../shared/version.ts";
-import type { Home } from "../../daemon/home/home.ts";
-import { openHomeReader, openServiceReader } from "../../daemon/home/open-home.ts";
-import { readDamageNotes } from "../../daemon/recovery/set-aside.ts";
 import { bytesShown } from "../screen/output.ts";
 import { type Finding, findingOf, ok, warning, wrong } from "./finding.ts";
 

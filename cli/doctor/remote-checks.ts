@@ -1,6 +1,3 @@
-import { messageOf } from "../../shared/errors.ts";
-import { realWorld } from "../../shared/world-real.ts";
-import { openKeyring } from "../../daemon/remotes/keyring.ts";
 import {
   EMBEDDED,
   type Remote,
@@ -8,12 +5,15 @@ import {
   UNKNOWN_SERVICE,
 } from "../../daemon/home/remote.ts";
 import { listBindings } from "../../daemon/home/remote-store.ts";
+import { openKeyring } from "../../daemon/remotes/keyring.ts";
 import { readRemotes } from "../../daemon/remotes/remote-view.ts";
 import { TokenStore } from "../../daemon/remotes/token-store.ts";
+import { messageOf } from "../../shared/errors.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { UNUSED_TOKEN } from "../lifecycle/shell-service.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
-import { UNUSED_TOKEN } from "../lifecycle/shell-service.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 import { checkService, type ServiceFindings } from "./service-checks.ts";
 

@@ -1,5 +1,5 @@
-import { realWorld } from "../../shared/world-real.ts";
 import { whyUnsent } from "../../daemon/service/http-service.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { rightOf } from "../contact/token-right.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 

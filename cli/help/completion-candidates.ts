@@ -4,13 +4,13 @@ import { listHeld } from "../../daemon/home/held-store.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import { listRemotes } from "../../daemon/home/remote-store.ts";
 import { listUnlinked } from "../../daemon/home/unlinked-projects.ts";
+import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
+import { conflictTime, listConflicts } from "../local/local-conflicts.ts";
 import type { Environment } from "../place/environment.ts";
 import { LAYER_ORDER } from "../place/layer-option.ts";
-import { shownName } from "../views/held-view.ts";
-import { listConflicts, conflictTime } from "../local/local-conflicts.ts";
-import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
-import { firstLine } from "../screen/output.ts";
 import { placesToRead, withLocal } from "../place/place.ts";
+import { firstLine } from "../screen/output.ts";
+import { shownName } from "../views/held-view.ts";
 
 /** A word that a shell may offer, and what it shows beside it. */
 export interface Candidate {

@@ -1,5 +1,5 @@
-import { didYouMean } from "../screen/did-you-mean.ts";
 import type { Command, CommanderError } from "commander";
+import { didYouMean } from "../screen/did-you-mean.ts";
 import { UsageError } from "../screen/errors.ts";
 
 /**

@@ -2,9 +2,9 @@ import type { Kysely } from "kysely";
 import { heldAdvice } from "../../daemon/held/advice.ts";
 import { findHeld, type HeldPlace } from "../../daemon/home/held-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import type { Environment } from "../place/environment.ts";
-import { noticeName } from "../notices/notice-name.ts";
 import { markSeen } from "../notices/notice-files.ts";
+import { noticeName } from "../notices/notice-name.ts";
+import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 
 /** Says on standard error when what is now of a place is held, and why; it is looked up now. */

@@ -1,10 +1,10 @@
-import type { DaemonStatus } from "../../daemon/status/status.ts";
 import { EMBEDDED } from "../../daemon/home/remote.ts";
 import { listRemotes } from "../../daemon/home/remote-store.ts";
+import type { DaemonStatus } from "../../daemon/status/status.ts";
 import type { Introduction } from "../../daemon/supervise/introduction.ts";
 import type { Environment } from "../place/environment.ts";
-import { sayAside } from "../screen/output.ts";
 import { withLocal } from "../place/place.ts";
+import { sayAside } from "../screen/output.ts";
 
 /** What is odd about the service that a shell names, and what to do about it. */
 export interface ShellNote {

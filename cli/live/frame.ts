@@ -1,14 +1,14 @@
 import { FOLLOWED_NAMES } from "../../daemon/disk/followable-files.ts";
-import type { DaemonStatus } from "../../daemon/status/status.ts";
 import type { Activity } from "../../daemon/home/activity.ts";
-import { activityLine } from "../screen/activity-view.ts";
-import { conflictLine } from "../notices/say-notices.ts";
+import type { DaemonStatus } from "../../daemon/status/status.ts";
 import type { Notice } from "../notices/notice.ts";
+import { conflictLine } from "../notices/say-notices.ts";
+import { activityLine } from "../screen/activity-view.ts";
 import { clockShown, shownPlainly } from "../screen/output.ts";
 import type { Standing } from "../screen/standing.ts";
-import { type Screen, statusOnScreen } from "../views/status-summary.ts";
 import { styled } from "../screen/terminal.ts";
 import { cut, padded } from "../screen/text-width.ts";
+import { type Screen, statusOnScreen } from "../views/status-summary.ts";
 
 /** Something that happened, and when, in milliseconds since the Unix epoch. */
 export interface Happened {

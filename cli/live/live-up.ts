@@ -1,7 +1,7 @@
-import type { Timer } from "../../shared/world.ts";
-import { realWorld } from "../../shared/world-real.ts";
 import type { Activity } from "../../daemon/home/activity.ts";
 import type { DaemonStatus } from "../../daemon/status/status.ts";
+import type { Timer } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import type { Running } from "../lifecycle/run-daemon.ts";
 import type { Standing } from "../screen/standing.ts";
 import { screenOf } from "../views/status-summary.ts";

@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { loadDocument } from "../../shared/replica/log/log-rows.ts";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
-import type { DaemonTables } from "../../daemon/home/tables.ts";
 
 type Db = Kysely<DaemonTables>;
 

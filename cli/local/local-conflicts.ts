@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { readInbox } from "../../daemon/inbox/inbox.ts";
+import { dismissesConflict } from "../../daemon/inbox/overlay.ts";
+import { readLocalText } from "../../daemon/reading/local-text.ts";
 import { base32 } from "../../shared/ids.ts";
 import type { JsonValue } from "../../shared/json.ts";
-import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import { isOver, KEPT_KINDS } from "../../shared/replica/conflicts/over-conflict.ts";
-import { holdsAnyLine, holdsLines } from "../../shared/replica/text/standing-lines.ts";
 import {
   type PlacedLines,
   parseTextConflict,
@@ -12,11 +14,9 @@ import {
   type TextConflictRecord,
   type TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
+import { holdsAnyLine, holdsLines } from "../../shared/replica/text/standing-lines.ts";
 import { shownForm } from "../../shared/replica/text/text-form.ts";
-import { readInbox } from "../../daemon/inbox/inbox.ts";
-import { dismissesConflict } from "../../daemon/inbox/overlay.ts";
-import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { readLocalText } from "../../daemon/reading/local-text.ts";
 import { findVersion } from "./find-version.ts";
 import { type LocalDocument, listLocalDocuments } from "./local-documents.ts";
 import { type LosingVersion, listLosingVersions } from "./losing-versions.ts";

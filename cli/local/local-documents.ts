@@ -1,10 +1,10 @@
 import type { Kysely } from "kysely";
-import type { AccountId } from "../../shared/ids.ts";
-import { layerOf } from "../../shared/replica/document/address.ts";
-import type { Layer } from "../../shared/wire/layer.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import { listRemotes } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import type { AccountId } from "../../shared/ids.ts";
+import { layerOf } from "../../shared/replica/document/address.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
 
 type Db = Kysely<DaemonTables>;
 

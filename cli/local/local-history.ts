@@ -1,14 +1,14 @@
 import type { Kysely } from "kysely";
-import { CorruptDocumentError } from "../../shared/replica/log/corrupt-document-error.ts";
-import { machineInRows } from "../../shared/replica/log/machines.ts";
+import { parseEntryIds } from "../../daemon/home/entry-ids.ts";
+import type { DaemonTables, SaveOutcome } from "../../daemon/home/tables.ts";
+import { readInbox } from "../../daemon/inbox/inbox.ts";
+import { findLocalDocument } from "../../daemon/reading/find-document.ts";
 import { revisionName } from "../../shared/replica/history/revision-name.ts";
 import { listRevisions } from "../../shared/replica/history/revisions.ts";
+import { CorruptDocumentError } from "../../shared/replica/log/corrupt-document-error.ts";
+import { machineInRows } from "../../shared/replica/log/machines.ts";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
-import { parseEntryIds } from "../../daemon/home/entry-ids.ts";
-import { readInbox } from "../../daemon/inbox/inbox.ts";
-import type { DaemonTables, SaveOutcome } from "../../daemon/home/tables.ts";
 import { CommandFailed } from "../screen/errors.ts";
-import { findLocalDocument } from "../../daemon/reading/find-document.ts";
 import { listLosingVersions, type WrittenValue } from "./losing-versions.ts";
 
 type Db = Kysely<DaemonTables>;

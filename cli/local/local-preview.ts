@@ -1,21 +1,21 @@
 import type { Kysely } from "kysely";
+import { readDeletion } from "../../daemon/home/deleted-project.ts";
+import { listHeld } from "../../daemon/home/held-store.ts";
+import { listLinks } from "../../daemon/home/links.ts";
+import { countUnacknowledged, NOT_CONTACTED, readPosition } from "../../daemon/home/positions.ts";
+import { serviceNameOf } from "../../daemon/home/remote.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { readInbox } from "../../daemon/inbox/inbox.ts";
+import { laidOver } from "../../daemon/inbox/overlay.ts";
+import { getDefault, type RemoteView } from "../../daemon/remotes/remote-view.ts";
+import { type AudienceView, readAudience } from "../../daemon/status/audience-view.ts";
+import { documentContent, knownState, NO_CONTENT } from "../../daemon/sync/known-state.ts";
 import { layerOf } from "../../shared/replica/document/address.ts";
 import { diffLines } from "../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
-import { type AudienceView, readAudience } from "../../daemon/status/audience-view.ts";
-import { readDeletion } from "../../daemon/home/deleted-project.ts";
-import { listHeld } from "../../daemon/home/held-store.ts";
-import { readInbox } from "../../daemon/inbox/inbox.ts";
-import { laidOver } from "../../daemon/inbox/overlay.ts";
-import { listLinks } from "../../daemon/home/links.ts";
-import { serviceNameOf } from "../../daemon/home/remote.ts";
-import { getDefault, type RemoteView } from "../../daemon/remotes/remote-view.ts";
-import { documentContent, knownState, NO_CONTENT } from "../../daemon/sync/known-state.ts";
-import { countUnacknowledged, NOT_CONTACTED, readPosition } from "../../daemon/home/positions.ts";
-import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { loadLocalDocument } from "./load-local-document.ts";
-import { listLocalDocuments, type LocalDocument } from "./local-documents.ts";
+import { type LocalDocument, listLocalDocuments } from "./local-documents.ts";
 
 type Db = Kysely<DaemonTables>;
 

@@ -1,11 +1,11 @@
 /// <reference lib="es2024.collection" />
 
 import type { Kysely } from "kysely";
-import type { EntryId } from "../../shared/replica/document/entry-index.ts";
-import { machineIn } from "../../shared/replica/log/machines.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { readInbox } from "../../daemon/inbox/inbox.ts";
 import { settlesEntry } from "../../daemon/inbox/overlay.ts";
-import type { DaemonTables } from "../../daemon/home/tables.ts";
+import type { EntryId } from "../../shared/replica/document/entry-index.ts";
+import { machineIn } from "../../shared/replica/log/machines.ts";
 import { loadLocalDocument } from "./load-local-document.ts";
 
 /** A value, when it was written (milliseconds since the Unix epoch) and on which machine. */

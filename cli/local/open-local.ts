@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
 import type { Kysely } from "kysely";
-import { messageOf } from "../../shared/errors.ts";
 import type { Home } from "../../daemon/home/home.ts";
 import { openHomeReader } from "../../daemon/home/open-home.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { messageOf } from "../../shared/errors.ts";
 
 /** Opens the home's replica for reading; undefined when there is none yet. */
 export async function openLocal(home: Home): Promise<Kysely<DaemonTables> | undefined> {

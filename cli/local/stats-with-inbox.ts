@@ -1,14 +1,14 @@
 import type { Kysely } from "kysely";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { findBinding } from "../../daemon/home/remote-store.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { type InboxWrite, readWholeInbox } from "../../daemon/inbox/inbox.ts";
+import { laidOver, type Values } from "../../daemon/inbox/overlay.ts";
+import { findLocalDocument } from "../../daemon/reading/find-document.ts";
 import type { AccountId } from "../../shared/ids.ts";
 import { utf8Bytes } from "../../shared/limits.ts";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import type { Stats } from "../../shared/wire/stats.ts";
-import { type InboxWrite, readWholeInbox } from "../../daemon/inbox/inbox.ts";
-import { laidOver, type Values } from "../../daemon/inbox/overlay.ts";
-import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
-import { findBinding } from "../../daemon/home/remote-store.ts";
-import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { findLocalDocument } from "../../daemon/reading/find-document.ts";
 
 type Db = Kysely<DaemonTables>;
 

@@ -1,12 +1,12 @@
+import { logActivity, type OnActivity } from "../../daemon/home/activity.ts";
 import { messageOf } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Timer } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { logActivity, type OnActivity } from "../../daemon/home/activity.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
-import { keepNotices } from "./notice-files.ts";
 import { listNotices, type Notices } from "./notice.ts";
+import { keepNotices } from "./notice-files.ts";
 
 /** Commits of a burst are looked at together. */
 const BURST_MS = 500;

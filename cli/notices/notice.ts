@@ -1,9 +1,9 @@
 import type { Kysely } from "kysely";
 import { listHeld } from "../../daemon/home/held-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { shownName } from "../views/held-view.ts";
-import { listConflicts, conflictTime } from "../local/local-conflicts.ts";
+import { conflictTime, listConflicts } from "../local/local-conflicts.ts";
 import { listLocalDocuments } from "../local/local-documents.ts";
+import { shownName } from "../views/held-view.ts";
 import { noticeName } from "./notice-name.ts";
 
 /** A conflict, or a write that is held, of which a person is told until it was shown. */

@@ -1,16 +1,16 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Kysely } from "kysely";
-import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
-import { listLinks } from "../../daemon/home/links.ts";
-import { findLinkAbove } from "../../daemon/links/plan-place.ts";
 import { identifyProject, identityAmong } from "../../daemon/git/identity.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
 import { projectFolder, realPathOf } from "../../daemon/git/working-tree.ts";
+import { listLinks } from "../../daemon/home/links.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import type { Environment } from "./environment.ts";
-import { CommandFailed } from "../screen/errors.ts";
+import { findLinkAbove } from "../../daemon/links/plan-place.ts";
+import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import { followMovedOf } from "../contact/follow-moved.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import type { Environment } from "./environment.ts";
 import { assertKnownProject } from "./known-projects.ts";
 
 /**

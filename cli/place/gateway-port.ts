@@ -1,5 +1,5 @@
-import type { Environment } from "./environment.ts";
 import { CommandFailed } from "../screen/errors.ts";
+import type { Environment } from "./environment.ts";
 
 const PORT_MAX = 65_535;
 

@@ -1,16 +1,16 @@
 import { existsSync } from "node:fs";
-import { takeLock } from "../../shared/sqlite/lock.ts";
 import type { Home } from "../../daemon/home/home.ts";
 import { readWholeInbox } from "../../daemon/inbox/inbox.ts";
 import { findHolder } from "../../daemon/supervise/daemon-record.ts";
-import type { Environment } from "./environment.ts";
-import { CommandFailed, unforeseen } from "../screen/errors.ts";
+import { takeLock } from "../../shared/sqlite/lock.ts";
 import { LIVENESS_DEADLINE_MS } from "../contact/daemon-contact.ts";
 import { followMoved } from "../contact/follow-moved.ts";
 import { findDaemon, type GatewayClient } from "../contact/gateway-client.ts";
-import { count } from "../screen/output.ts";
-import { withLocal } from "./place.ts";
 import { wasInStartTurn } from "../contact/start-daemon.ts";
+import { CommandFailed, unforeseen } from "../screen/errors.ts";
+import { count } from "../screen/output.ts";
+import type { Environment } from "./environment.ts";
+import { withLocal } from "./place.ts";
 
 /** A daemon that lives is given so long to say so, however short of time a command is. */
 const ALIVE_MS_MIN = 1000;

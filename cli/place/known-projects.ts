@@ -1,8 +1,8 @@
-import { didYouMean } from "../screen/did-you-mean.ts";
 import type { Kysely } from "kysely";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
-import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { didYouMean } from "../screen/did-you-mean.ts";
 import { CommandFailed } from "../screen/errors.ts";
 
 /**

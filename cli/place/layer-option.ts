@@ -1,5 +1,5 @@
-import type { Layer } from "../../shared/wire/layer.ts";
 import { LOCAL_USER } from "../../daemon/home/local-account.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
 import { UsageError } from "../screen/errors.ts";
 
 /** The layers in the order in which `get` looks. */

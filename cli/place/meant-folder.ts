@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
-import { listLinks } from "../../daemon/home/links.ts";
-import { findLinkAbove } from "../../daemon/links/plan-place.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
 import { projectFolder, realPathOf } from "../../daemon/git/working-tree.ts";
-import type { Environment } from "./environment.ts";
+import { listLinks } from "../../daemon/home/links.ts";
+import { findLinkAbove } from "../../daemon/links/plan-place.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { sayAside } from "../screen/output.ts";
+import type { Environment } from "./environment.ts";
 import { withLocal } from "./place.ts";
 import { resolveFolder } from "./resolve-folder.ts";
 

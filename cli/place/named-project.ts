@@ -1,13 +1,13 @@
-import { didYouMean } from "../screen/did-you-mean.ts";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Kysely } from "kysely";
-import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { listUnlinked } from "../../daemon/home/unlinked-projects.ts";
-import type { Environment } from "./environment.ts";
+import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
+import { didYouMean } from "../screen/did-you-mean.ts";
 import { CommandFailed } from "../screen/errors.ts";
+import type { Environment } from "./environment.ts";
 import { findMeantProject } from "./find-project.ts";
 
 /**

@@ -1,18 +1,18 @@
 import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import type { Kysely } from "kysely";
-import { passGate } from "../../shared/sqlite/lock.ts";
-import type { Layer } from "../../shared/wire/layer.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import type { Remote } from "../../daemon/home/remote.ts";
 import { findBinding } from "../../daemon/home/remote-store.ts";
-import { getDefault, getRemote, readRemotes } from "../../daemon/remotes/remote-view.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import type { Environment } from "./environment.ts";
+import { getDefault, getRemote, readRemotes } from "../../daemon/remotes/remote-view.ts";
+import { passGate } from "../../shared/sqlite/lock.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
+import { openLocal } from "../local/open-local.ts";
 import { CommandFailed, UsageError } from "../screen/errors.ts";
+import type { Environment } from "./environment.ts";
 import { findMeantProject } from "./find-project.ts";
 import { LAYER_ORDER, ownDocument, parseLayerOption } from "./layer-option.ts";
-import { openLocal } from "../local/open-local.ts";
 import { remoteEnvironment } from "./remote-environment.ts";
 
 /** Which memories a command is about, as it was typed. */

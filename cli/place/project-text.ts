@@ -1,16 +1,16 @@
 import { join, resolve } from "node:path";
 import type { Kysely } from "kysely";
-import { parseProjectId } from "../../shared/ids.ts";
+import { countedOf, listFollowable } from "../../daemon/disk/followable-files.ts";
+import { readFollowed } from "../../daemon/files/follow-store.ts";
+import { realPathOf } from "../../daemon/git/working-tree.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import { readMachineName } from "../../daemon/home/machine-name.ts";
-import { readFollowed } from "../../daemon/files/follow-store.ts";
-import { countedOf, listFollowable } from "../../daemon/disk/followable-files.ts";
-import { realPathOf } from "../../daemon/git/working-tree.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import type { Environment } from "./environment.ts";
-import { CommandFailed } from "../screen/errors.ts";
-import { findMeantProject } from "./find-project.ts";
+import { parseProjectId } from "../../shared/ids.ts";
 import { currentOf, textHistory, type Version } from "../local/local-history.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import type { Environment } from "./environment.ts";
+import { findMeantProject } from "./find-project.ts";
 import { withLocal } from "./place.ts";
 
 /** A followed file, and the folder that is linked. */

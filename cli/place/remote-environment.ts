@@ -1,7 +1,7 @@
-import { parseToken } from "../../daemon/remotes/parse-token.ts";
 import { parseServiceUrl, type RemoteEnvironment } from "../../daemon/home/remote.ts";
-import type { Environment } from "./environment.ts";
+import { parseToken } from "../../daemon/remotes/parse-token.ts";
 import { CommandFailed } from "../screen/errors.ts";
+import type { Environment } from "./environment.ts";
 
 /** What `MEMSYNC_URL` and `MEMSYNC_TOKEN` say. Throws one sentence, without them, if it's wrong. */
 export function remoteEnvironment({ serviceUrl, serviceToken }: Environment): RemoteEnvironment {

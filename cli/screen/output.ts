@@ -1,6 +1,6 @@
 import { count } from "../../shared/count.ts";
 import { type TableLayout, tableLines, tableOfSentences } from "./table-layout.ts";
-import { brokenCommand, shownColumns, cut, wrapped } from "./text-width.ts";
+import { brokenCommand, cut, shownColumns, wrapped } from "./text-width.ts";
 
 export { count };
 

@@ -1,4 +1,4 @@
-import { shownColumns, cut, padded, wrapped } from "./text-width.ts";
+import { cut, padded, shownColumns, wrapped } from "./text-width.ts";
 
 const GAP = "  ";
 

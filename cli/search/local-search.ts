@@ -1,9 +1,9 @@
 import { type Kysely, sql } from "kysely";
-import { fullTextQuery } from "../../shared/replica/search/full-text.ts";
-import { matchingTexts } from "../../shared/replica/search/matching-texts.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { findLocalDocument } from "../../daemon/reading/find-document.ts";
 import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
+import { fullTextQuery } from "../../shared/replica/search/full-text.ts";
+import { matchingTexts } from "../../shared/replica/search/matching-texts.ts";
 import type { MemoryPlace } from "../place/place.ts";
 
 type Db = Kysely<DaemonTables>;

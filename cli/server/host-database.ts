@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
-import { takeLock } from "../../shared/sqlite/lock.ts";
-import { realWorld } from "../../shared/world-real.ts";
 import {
   HostAdmin,
   HostRemoval,
   openHostDatabase,
 } from "../../daemon/embedded/embedded-service.ts";
+import { takeLock } from "../../shared/sqlite/lock.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { databasePathOf } from "./server-settings.ts";

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import {
   databasePath,
   flagOf,
+  type GivenSettings,
   type ReadSettings,
   readSettings,
   SETTING_NAMES,
@@ -9,7 +10,6 @@ import {
   type SettingName,
   SettingsError,
   variableOf,
-  type GivenSettings,
 } from "../../daemon/embedded/embedded-service.ts";
 import type { Environment } from "../place/environment.ts";
 import { UsageError } from "../screen/errors.ts";

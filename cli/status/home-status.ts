@@ -1,37 +1,37 @@
 import type { Kysely } from "kysely";
-import type { AccountId } from "../../shared/ids.ts";
-import { VERSION } from "../../shared/version.ts";
-import { realWorld } from "../../shared/world-real.ts";
-import { type HeldStatus, readHeldStatus } from "../../daemon/status/held-status.ts";
-import { readWholeInbox } from "../../daemon/inbox/inbox.ts";
-import type { AudienceView } from "../../daemon/status/audience-view.ts";
-import { type KeptText, keptTextOf } from "../../daemon/home/kept-text.ts";
-import { type Link, listLinks } from "../../daemon/home/links.ts";
-import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
-import { EMBEDDED } from "../../daemon/home/remote.ts";
-import { findBinding } from "../../daemon/home/remote-store.ts";
-import { readRemotes } from "../../daemon/remotes/remote-view.ts";
-import { remoteEnvironment } from "../place/remote-environment.ts";
-import type { DaemonTables } from "../../daemon/home/tables.ts";
 import {
   type DeletionStatus,
   deletionStatus,
   readDeletion,
 } from "../../daemon/home/deleted-project.ts";
+import { type KeptText, keptTextOf } from "../../daemon/home/kept-text.ts";
+import { type Link, listLinks } from "../../daemon/home/links.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { EMBEDDED } from "../../daemon/home/remote.ts";
+import { findBinding } from "../../daemon/home/remote-store.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { listUnlinked } from "../../daemon/home/unlinked-projects.ts";
-import { localAudience } from "../writes/audience.ts";
-import type { Environment } from "../place/environment.ts";
-import { heldLines } from "../views/held-view.ts";
-import { ownDocument } from "../place/layer-option.ts";
-import { listConflicts } from "../local/local-conflicts.ts";
-import { readLocalText } from "../../daemon/reading/local-text.ts";
+import { readWholeInbox } from "../../daemon/inbox/inbox.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
-import { bytesShown, count, momentShown, shownPlainly } from "../screen/output.ts";
+import { readLocalText } from "../../daemon/reading/local-text.ts";
+import { readRemotes } from "../../daemon/remotes/remote-view.ts";
+import type { AudienceView } from "../../daemon/status/audience-view.ts";
+import { type HeldStatus, readHeldStatus } from "../../daemon/status/held-status.ts";
+import type { AccountId } from "../../shared/ids.ts";
+import { VERSION } from "../../shared/version.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { listConflicts } from "../local/local-conflicts.ts";
+import type { Environment } from "../place/environment.ts";
+import { ownDocument } from "../place/layer-option.ts";
 import { withLocal } from "../place/place.ts";
-import { isGone, unlinkedCount } from "../views/project-list.ts";
-import { layerLine } from "../views/seen-by.ts";
+import { remoteEnvironment } from "../place/remote-environment.ts";
+import { bytesShown, count, momentShown, shownPlainly } from "../screen/output.ts";
 import { isStandingIn, type Standing } from "../screen/standing.ts";
 import { tilde } from "../screen/tilde.ts";
+import { heldLines } from "../views/held-view.ts";
+import { isGone, unlinkedCount } from "../views/project-list.ts";
+import { layerLine } from "../views/seen-by.ts";
+import { localAudience } from "../writes/audience.ts";
 
 type Db = Kysely<DaemonTables>;
 

@@ -1,6 +1,6 @@
 import type { DaemonStatus } from "../../daemon/status/status.ts";
-import type { Environment } from "../place/environment.ts";
 import { listConflicts } from "../local/local-conflicts.ts";
+import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 
 /** The daemon's status with what the replica says besides: what `--json` prints. */

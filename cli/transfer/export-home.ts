@@ -1,13 +1,10 @@
 import type { Kysely } from "kysely";
-import type { AccountId, ProjectId } from "../../shared/ids.ts";
-import type { JsonObject, JsonValue } from "../../shared/json.ts";
-import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
-import { PROJECT_NAME_KEY } from "../../shared/replica/document/document.ts";
-import { isPublicKey } from "../../shared/replica/store/rows.ts";
-import { timestampOf } from "../../shared/timestamps.ts";
-import { type HeldDocument, listHeld } from "../../daemon/home/held-store.ts";
 import { findShownText } from "../../daemon/held/shown-text.ts";
+import { type HeldDocument, listHeld } from "../../daemon/home/held-store.ts";
 import { listLinks } from "../../daemon/home/links.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { findBinding } from "../../daemon/home/remote-store.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
 import {
   EXPORT_FORMAT,
   type PortableHome,
@@ -15,16 +12,19 @@ import {
   type PortableProject,
   type PortableTextConflict,
 } from "../../daemon/portable/format.ts";
-import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
-import { findBinding } from "../../daemon/home/remote-store.ts";
-import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { ownDocument } from "../place/layer-option.ts";
-import { listConflicts, type TextConflict } from "../local/local-conflicts.ts";
 import { findLocalDocument } from "../../daemon/reading/find-document.ts";
-import { listLocalDocuments } from "../local/local-documents.ts";
-import { readLocalText } from "../../daemon/reading/local-text.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
+import { readLocalText } from "../../daemon/reading/local-text.ts";
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
+import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
+import { PROJECT_NAME_KEY } from "../../shared/replica/document/document.ts";
+import { isPublicKey } from "../../shared/replica/store/rows.ts";
+import { timestampOf } from "../../shared/timestamps.ts";
+import { listConflicts, type TextConflict } from "../local/local-conflicts.ts";
+import { listLocalDocuments } from "../local/local-documents.ts";
 import { listLosingVersions } from "../local/losing-versions.ts";
+import { ownDocument } from "../place/layer-option.ts";
 
 type Db = Kysely<DaemonTables>;
 

@@ -1,7 +1,7 @@
+import { shownKey } from "../../daemon/held/shown-key.ts";
 import type { HeldItem } from "../../daemon/home/held-store.ts";
 import type { HeldStatus } from "../../daemon/status/held-status.ts";
 import { toned } from "../screen/tones.ts";
-import { shownKey } from "../../daemon/held/shown-key.ts";
 
 /** What a held write is of, as a person would say it, without a secret that stands in its key. */
 export async function shownName(item: HeldItem): Promise<string> {

@@ -1,11 +1,11 @@
 import type { DaemonStatus, FolderStatus, ProjectStatus } from "../../daemon/status/status.ts";
 import { count } from "../screen/output.ts";
-import { unlinkedCount } from "./project-list.ts";
 import { isStandingIn } from "../screen/standing.ts";
-import { type StatusView, tonedStatusLines } from "./status-view.ts";
 import { hasTerminal, styled } from "../screen/terminal.ts";
 import { wrapped } from "../screen/text-width.ts";
 import { coloured, toned } from "../screen/tones.ts";
+import { unlinkedCount } from "./project-list.ts";
+import { type StatusView, tonedStatusLines } from "./status-view.ts";
 
 /** A terminal to show something on, in characters. */
 export interface Screen {

@@ -1,4 +1,6 @@
-import { realWorld } from "../../shared/world-real.ts";
+import { UNKNOWN_SERVICE } from "../../daemon/home/remote.ts";
+import type { DamageNote } from "../../daemon/recovery/set-aside.ts";
+import { tokenAdvice } from "../../daemon/service/token-advice.ts";
 import type {
   DaemonStatus,
   FolderStatus,
@@ -9,18 +11,16 @@ import type {
   UnitStatus,
   UnlinkedProject,
 } from "../../daemon/status/status.ts";
-import { UNKNOWN_SERVICE } from "../../daemon/home/remote.ts";
-import { tokenAdvice } from "../../daemon/service/token-advice.ts";
-import type { DamageNote } from "../../daemon/recovery/set-aside.ts";
 import { POLL_MS } from "../../daemon/watch/poll-interval.ts";
-import { heldLines } from "./held-view.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { bytesShown, count, momentShown, shownPlainly, spanShown } from "../screen/output.ts";
+import { isStandingIn, type Standing } from "../screen/standing.ts";
+import { cut, shownColumns } from "../screen/text-width.ts";
+import { tilde } from "../screen/tilde.ts";
+import { toned, untoned } from "../screen/tones.ts";
+import { heldLines } from "./held-view.ts";
 import { unlinkedCount } from "./project-list.ts";
 import { layerLine } from "./seen-by.ts";
-import { isStandingIn, type Standing } from "../screen/standing.ts";
-import { shownColumns, cut } from "../screen/text-width.ts";
-import { toned, untoned } from "../screen/tones.ts";
-import { tilde } from "../screen/tilde.ts";
 
 /** How a status is shown. */
 export interface StatusView {

@@ -1,5 +1,5 @@
-import { PLAIN_FORM, readForm, type ShownForm } from "../../shared/replica/text/text-form.ts";
 import type { JsonValue } from "../../shared/json.ts";
+import { PLAIN_FORM, readForm, type ShownForm } from "../../shared/replica/text/text-form.ts";
 
 /** A text's form as a conflict keeps it; what is none is the plain form. */
 export function parseFormat(stored: string): ShownForm {

@@ -1,9 +1,9 @@
 import type { Kysely } from "kysely";
-import type { ServiceAnswer } from "../../daemon/service/service.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import type { ServiceAnswer } from "../../daemon/service/service.ts";
 import { ASKED_DEADLINE_MS, DaemonSilent, type GatewayClient } from "../contact/daemon-contact.ts";
-import type { Environment } from "../place/environment.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
+import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 
 /** An answer, and who gave it: the service, or this machine's replica and why. */

@@ -1,22 +1,22 @@
-import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
-import { type AudienceView, readAudience } from "../../daemon/status/audience-view.ts";
-import { keepAgreed } from "../../daemon/home/audience-store.ts";
-import { readRemotes } from "../../daemon/remotes/remote-view.ts";
 import type { Kysely } from "kysely";
-import type { AccountId } from "../../shared/ids.ts";
-import { realWorld } from "../../shared/world-real.ts";
-import type { Layer } from "../../shared/wire/layer.ts";
+import { keepAgreed } from "../../daemon/home/audience-store.ts";
+import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import { confirm, isTerminal } from "../screen/ask.ts";
+import { readRemotes } from "../../daemon/remotes/remote-view.ts";
+import { type AudienceView, readAudience } from "../../daemon/status/audience-view.ts";
+import type { AccountId } from "../../shared/ids.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { DaemonSilent, OWN_DEADLINE_MS } from "../contact/daemon-contact.ts";
-import type { Environment } from "../place/environment.ts";
-import { CommandFailed } from "../screen/errors.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
-import { changeHome } from "./inbox-write.ts";
-import { sayAside } from "../screen/output.ts";
+import type { Environment } from "../place/environment.ts";
 import { type MemoryPlace, withLocal } from "../place/place.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
+import { confirm, isTerminal } from "../screen/ask.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { sayAside } from "../screen/output.ts";
 import { isShared, seenBy } from "../views/seen-by.ts";
+import { changeHome } from "./inbox-write.ts";
 
 /** What a command that may write to `global` was given. */
 export interface AgreeOptions {

@@ -1,6 +1,6 @@
 import { findVersion } from "../local/find-version.ts";
 import type { PlacedVersion, TextConflict } from "../local/local-conflicts.ts";
-import { openContent, type PutBack, completeAtPlaces, putBack, spliceLines } from "./put-back.ts";
+import { completeAtPlaces, openContent, type PutBack, putBack, spliceLines } from "./put-back.ts";
 
 /** The text of a conflict with versions that are not in it, both of which it is to have. */
 export function bringAllBack(conflict: TextConflict, missing: readonly PlacedVersion[]): PutBack {

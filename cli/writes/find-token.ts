@@ -1,7 +1,7 @@
-import { realWorld } from "../../shared/world-real.ts";
 import { openKeyring } from "../../daemon/remotes/keyring.ts";
 import type { ListedRemote } from "../../daemon/remotes/remote-change.ts";
 import { TokenStore } from "../../daemon/remotes/token-store.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
 import { changeRemotes } from "./remote-changes.ts";

@@ -1,7 +1,6 @@
-import { realWorld } from "../../shared/world-real.ts";
-import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { keepMachineName, readMachineName } from "../../daemon/home/machine-name.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
+import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import type { PortableHome } from "../../daemon/portable/format.ts";
 import {
   type ImportResult,
@@ -9,11 +8,12 @@ import {
   type OnImported,
 } from "../../daemon/portable/import-home.ts";
 import { getDefault, readRemotes } from "../../daemon/remotes/remote-view.ts";
-import type { Environment } from "../place/environment.ts";
-import { CommandFailed } from "../screen/errors.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
-import { remoteEnvironment } from "../place/remote-environment.ts";
 import { takeHome } from "../contact/take-home.ts";
+import type { Environment } from "../place/environment.ts";
+import { remoteEnvironment } from "../place/remote-environment.ts";
+import { CommandFailed } from "../screen/errors.ts";
 
 /** Imports through the daemon, or as it would where none runs; durable when it resolves. */
 export async function importInto(

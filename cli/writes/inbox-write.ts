@@ -1,17 +1,17 @@
 import type { Kysely } from "kysely";
+import { type Home, prepareHome } from "../../daemon/home/home.ts";
+import { openHomeDatabase } from "../../daemon/home/open-home.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { appendToInbox, type InboxWrite } from "../../daemon/inbox/inbox.ts";
+import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { explain, type Reason } from "../../shared/reasons.ts";
 import { storageFailure } from "../../shared/sqlite/failures.ts";
 import { passGate } from "../../shared/sqlite/lock.ts";
 import { writeTransaction } from "../../shared/sqlite/transaction.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { type Home, prepareHome } from "../../daemon/home/home.ts";
-import { appendToInbox, type InboxWrite } from "../../daemon/inbox/inbox.ts";
-import { openHomeDatabase } from "../../daemon/home/open-home.ts";
-import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
-import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
-import { sayAside } from "../screen/output.ts";
 import type { MemoryPlace } from "../place/place.ts";
+import { sayAside } from "../screen/output.ts";
 import { refuseDeleted } from "./refuse-deleted.ts";
 
 /**

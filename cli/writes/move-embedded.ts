@@ -1,12 +1,12 @@
-import type { MovedMemories, SharedLayer } from "../../daemon/remotes/move-memories.ts";
 import { EMBEDDED, type Remote } from "../../daemon/home/remote.ts";
+import type { MovedMemories, SharedLayer } from "../../daemon/remotes/move-memories.ts";
 import type { ListedRemote } from "../../daemon/remotes/remote-change.ts";
-import { audienceOf, mayBeSeen } from "./audience.ts";
-import { confirm, isTerminal } from "../screen/ask.ts";
 import type { Environment } from "../place/environment.ts";
+import { confirm, isTerminal } from "../screen/ask.ts";
 import { count } from "../screen/output.ts";
-import { changeRemotes, listRemotesOf } from "./remote-changes.ts";
 import { isShared } from "../views/seen-by.ts";
+import { audienceOf, mayBeSeen } from "./audience.ts";
+import { changeRemotes, listRemotesOf } from "./remote-changes.ts";
 
 /** What was moved out of the embedded service, as `--json` prints it. */
 export interface Moved {

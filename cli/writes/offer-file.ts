@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import type { Daemon } from "../../daemon/daemon.ts";
-import type { DaemonStatus, FolderStatus, ProjectStatus } from "../../daemon/status/status.ts";
-import { confirm, isTerminal } from "../screen/ask.ts";
-import type { Environment } from "../place/environment.ts";
 import { readLocalText } from "../../daemon/reading/local-text.ts";
-import { bytesShown, count, say, sayAside } from "../screen/output.ts";
+import type { DaemonStatus, FolderStatus, ProjectStatus } from "../../daemon/status/status.ts";
+import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
+import { confirm, isTerminal } from "../screen/ask.ts";
+import { bytesShown, count, say, sayAside } from "../screen/output.ts";
 import { hasTerminal } from "../screen/terminal.ts";
 import { writeMissing } from "./write-missing.ts";
 

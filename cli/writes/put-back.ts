@@ -1,12 +1,12 @@
+import { splitLines } from "../../daemon/files/text-lines.ts";
 import type { PlacedLines } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { commonLines, hasWord } from "../../shared/replica/text/line-diff.ts";
 import {
   joinForm,
   splitForm,
   type TextForm,
   withoutMark,
 } from "../../shared/replica/text/text-form.ts";
-import { commonLines, hasWord } from "../../shared/replica/text/line-diff.ts";
-import { splitLines } from "../../daemon/files/text-lines.ts";
 import { type FoundLines, occurrences } from "../local/find-version.ts";
 
 /** A content taken apart, to put lines into it and to take lines out of it. */

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
-import type { ProjectDeletion } from "../../shared/replica/document/deletion-entry.ts";
 import { readDeletion } from "../../daemon/home/deleted-project.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import type { ProjectDeletion } from "../../shared/replica/document/deletion-entry.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { timeShown } from "../views/version-view.ts";
 

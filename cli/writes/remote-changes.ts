@@ -1,11 +1,8 @@
-import { silentLog } from "../../shared/log.ts";
-import { passGate, takeLock } from "../../shared/sqlite/lock.ts";
-import { delay } from "../../shared/world.ts";
-import { realWorld } from "../../shared/world-real.ts";
 import { prepareHome } from "../../daemon/home/home.ts";
 import { readMachineName } from "../../daemon/home/machine-name.ts";
 import { openHomeDatabase } from "../../daemon/home/open-home.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
+import { keepLinks, readLinksToKeep } from "../../daemon/recovery/links-file.ts";
 import {
   type ChangedRemote,
   changeRemote,
@@ -13,11 +10,14 @@ import {
   type ListedRemote,
   type RemoteChange,
 } from "../../daemon/remotes/remote-change.ts";
-import { keepLinks, readLinksToKeep } from "../../daemon/recovery/links-file.ts";
-import type { Environment } from "../place/environment.ts";
-import { CommandFailed } from "../screen/errors.ts";
+import { silentLog } from "../../shared/log.ts";
+import { passGate, takeLock } from "../../shared/sqlite/lock.ts";
+import { delay } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
+import type { Environment } from "../place/environment.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
+import { CommandFailed } from "../screen/errors.ts";
 
 /** Another process may hold the home for a moment: a daemon that starts, or a command like this. */
 const TRIED_MS = 5000;

@@ -1,9 +1,9 @@
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
+import type { MemoryPlace } from "../place/place.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { writeMemory, writeToInbox } from "./inbox-write.ts";
-import type { MemoryPlace } from "../place/place.ts";
 import { refuseDeleted } from "./refuse-deleted.ts";
 
 /** Saves a memory: into the inbox, which a daemon that runs takes over at once. */

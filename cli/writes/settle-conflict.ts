@@ -2,27 +2,27 @@ import type {
   TextConflictKind,
   TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
-import { changeForm, joinForm, splitForm } from "../../shared/replica/text/text-form.ts";
 import {
   holdsAnyLine,
   holdsEachLine,
   holdsLines,
 } from "../../shared/replica/text/standing-lines.ts";
+import { changeForm, joinForm, splitForm } from "../../shared/replica/text/text-form.ts";
+import { type FoundVersion, findBoth, findVersion, strangersAt } from "../local/find-version.ts";
+import type { LocalConflict, PlacedVersion, TextConflict } from "../local/local-conflicts.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { firstLine } from "../screen/output.ts";
-import { findBoth, type FoundVersion, findVersion, strangersAt } from "../local/find-version.ts";
-import type { LocalConflict, PlacedVersion, TextConflict } from "../local/local-conflicts.ts";
+import { parseFormat } from "../views/text-format-view.ts";
 import {
+  completeAtPlaces,
   type OpenContent,
   openContent,
-  completeAtPlaces,
   putAtPlaces,
   putBack,
   spliceLines,
   withBlanks,
   withoutLines,
 } from "./put-back.ts";
-import { parseFormat } from "../views/text-format-view.ts";
 
 /** What settling a conflict makes of a text, in two steps. */
 export interface Settled {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
-import { realWorld } from "../../shared/world-real.ts";
 import { ABSENT_HASH, hashOf } from "../../daemon/disk/read-file.ts";
 import { replaceFile } from "../../daemon/disk/write-file.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import type { TextFile } from "../place/project-text.ts";
 
 /** Writes a text into a file that is missing or empty. False: there is text in it. */

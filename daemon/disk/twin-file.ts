@@ -1,7 +1,7 @@
 import { fchownSync, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { loadCopyAttributes } from "./file-attributes.ts";
 import type { NotKept } from "../../shared/reasons.ts";
+import { loadCopyAttributes } from "./file-attributes.ts";
 
 const PERMISSIONS = 0o777;
 /** The same, and whose rights a program has that is run from the file. */

@@ -10,9 +10,9 @@ import {
 } from "node:fs";
 import { type FileHandle, mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import type { NotKept } from "../../shared/reasons.ts";
 import type { World } from "../../shared/world.ts";
 import { flushFolder } from "./flush-folder.ts";
-import type { NotKept } from "../../shared/reasons.ts";
 import { ABSENT_HASH, hashOf, isMissing, openFile, READ_FLAGS } from "./read-file.ts";
 import { loadSwapNames, type SwapNames } from "./swap-names.ts";
 import { newTemporary } from "./temporary-name.ts";

@@ -4,21 +4,20 @@ import type { World } from "../../shared/world.ts";
 import { createCalls } from "../service/http-service.ts";
 import type { Service } from "../service/service.ts";
 
+export { HostAdmin } from "../../server/accounts/host-admin.ts";
+export { type Belongings, HostRemoval } from "../../server/accounts/host-removal.ts";
 // The one place where the daemon starts a service: the command line does it through here, too.
 export { backUp } from "../../server/backup/back-up.ts";
 export { restore } from "../../server/backup/restore.ts";
 export { type Emulator, startEmulator } from "../../server/emulator/start-emulator.ts";
-export { HostAdmin } from "../../server/accounts/host-admin.ts";
-export { type Belongings, HostRemoval } from "../../server/accounts/host-removal.ts";
 export { runEmulator, runServer } from "../../server/main.ts";
 export { LOG_LEVELS, type LogLevel } from "../../server/operations/open-log.ts";
-export { hostSchema, openHostDatabase } from "../../server/stores/open-store.ts";
 export {
   databasePath,
+  type GivenSettings,
   type ReadSettings,
   readSettings,
   SettingsError,
-  type GivenSettings,
 } from "../../server/settings/read-settings.ts";
 export {
   flagOf,
@@ -28,6 +27,7 @@ export {
   variableOf,
 } from "../../server/settings/setting.ts";
 export type { TokenRecord } from "../../server/stores/account-store.ts";
+export { hostSchema, openHostDatabase } from "../../server/stores/open-store.ts";
 
 const BASE = "http://localhost";
 

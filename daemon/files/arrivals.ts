@@ -1,12 +1,12 @@
 import { diffLines } from "../../shared/replica/text/line-diff.ts";
-import type { TextSpan } from "../../shared/replica/text/text-spans.ts";
 import {
   equalForms,
   type ShownForm,
   shownForm,
   withoutMark,
 } from "../../shared/replica/text/text-form.ts";
-import { fileText, type FileState } from "./file-state.ts";
+import type { TextSpan } from "../../shared/replica/text/text-spans.ts";
+import { type FileState, fileText } from "./file-state.ts";
 import { isBlank } from "./line-runs.ts";
 import { SpanSet } from "./span-set.ts";
 import { type CapturedLine, linesOf } from "./text-lines.ts";

@@ -1,10 +1,10 @@
-import { hasWord } from "../../shared/replica/text/line-diff.ts";
-import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import {
   forgetTextConflict,
   listTextConflicts,
   type TextConflictRecord,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { contentLines, splitLines } from "./text-lines.ts";
 
 /** Whether lines that git has set aside on this machine wait for somebody. */

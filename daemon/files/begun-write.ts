@@ -1,12 +1,12 @@
 import { lstat, readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { FileContent } from "./file-edit.ts";
-import { fileText, type FileState } from "./file-state.ts";
 import { loadHoldAlone } from "../disk/hold-alone.ts";
-import { isMixOf } from "./mixed-file.ts";
 import { hashOf, readBytes, readFileAt } from "../disk/read-file.ts";
 import { isJournalOf, isTemporaryOf } from "../disk/temporary-name.ts";
 import { openToWrite, overwriteDurably } from "../disk/write-in-place.ts";
+import type { FileContent } from "./file-edit.ts";
+import { type FileState, fileText } from "./file-state.ts";
+import { isMixOf } from "./mixed-file.ts";
 
 /** A write of a folder's followed file that a crash has ended, and what it left. */
 export interface BegunWrite {

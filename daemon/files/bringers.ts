@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely";
 import { machineOf } from "../../shared/replica/log/machines.ts";
+import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { storedTextMachine } from "../../shared/replica/store/rows.ts";
-import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import type { TextSpan } from "../../shared/replica/text/text-spans.ts";
 import type { DaemonTables } from "../home/tables.ts";
 

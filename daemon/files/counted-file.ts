@@ -1,19 +1,19 @@
 import type { Log } from "../../shared/log.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
-import { chooseFile, type Link } from "../home/links.ts";
-import type { DaemonTables } from "../home/tables.ts";
-import { findSuccessor } from "./find-successor.ts";
-import { findFirstFile } from "./first-file.ts";
-import type { Sight } from "./follow-facts.ts";
-import { type FollowedState, readStoredText, writeFollowed } from "./follow-store.ts";
 import {
   type Counted,
   countedOf,
   type Followable,
   listFollowable,
 } from "../disk/followable-files.ts";
-import type { FileStanding } from "../git/git-state.ts";
 import { type FileRead, readFileAt } from "../disk/read-file.ts";
+import type { FileStanding } from "../git/git-state.ts";
+import { chooseFile, type Link } from "../home/links.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { findSuccessor } from "./find-successor.ts";
+import { findFirstFile } from "./first-file.ts";
+import type { Sight } from "./follow-facts.ts";
+import { type FollowedState, readStoredText, writeFollowed } from "./follow-store.ts";
 
 export interface CountedFileOptions {
   readonly store: ReplicaStore<DaemonTables>;

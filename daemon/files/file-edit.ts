@@ -1,21 +1,21 @@
 import * as Y from "yjs";
-import { type IdRanges, intersection } from "../../shared/replica/text/id-ranges.ts";
-import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
-import { nameMachine } from "../../shared/replica/log/machines.ts";
+import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version.ts";
+import type { TextConflictRecord } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { seedText } from "../../shared/replica/document/seed.ts";
+import { nameMachine } from "../../shared/replica/log/machines.ts";
 import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
-import { piecesOf } from "../../shared/replica/text/removed-text.ts";
 import { putAgain } from "../../shared/replica/merge/put-again.ts";
-import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import { type CapturedText, mergeIntoText } from "../../shared/replica/text/text.ts";
 import {
   cleanUpText,
   tellKeptEdits,
   tellSharedVersions,
 } from "../../shared/replica/merge/text-conflicts.ts";
-import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version.ts";
-import type { TextConflictRecord } from "../../shared/replica/conflicts/text-conflict-record.ts";
-import { plainLines, equalForms, splitForm } from "../../shared/replica/text/text-form.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { type IdRanges, intersection } from "../../shared/replica/text/id-ranges.ts";
+import { piecesOf } from "../../shared/replica/text/removed-text.ts";
+import { type CapturedText, mergeIntoText } from "../../shared/replica/text/text.ts";
+import { equalForms, plainLines, splitForm } from "../../shared/replica/text/text-form.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import type { FileState } from "./file-state.ts";
 import { noteMetLines } from "./met-lines.ts";

@@ -1,8 +1,8 @@
 import { basename } from "node:path";
-import { areAlike } from "./alike-texts.ts";
-import type { FollowedState } from "./follow-store.ts";
 import type { Counted, Followable } from "../disk/followable-files.ts";
 import type { FileRead } from "../disk/read-file.ts";
+import { areAlike } from "./alike-texts.ts";
+import type { FollowedState } from "./follow-store.ts";
 
 /** A file that goes on under another name. */
 export interface FileSuccessor {

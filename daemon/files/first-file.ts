@@ -1,6 +1,6 @@
-import { areAlike } from "./alike-texts.ts";
 import type { Followable } from "../disk/followable-files.ts";
 import type { FileRead } from "../disk/read-file.ts";
+import { areAlike } from "./alike-texts.ts";
 
 /** What the file that counts is found by where none was followed before. */
 export interface FirstFacts {

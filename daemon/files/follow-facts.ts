@@ -1,10 +1,10 @@
 import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
-import type { FollowFacts } from "./decide-following.ts";
-import type { CheckedOut, FollowedState } from "./follow-store.ts";
+import { ABSENT_HASH, type FileRead } from "../disk/read-file.ts";
 import type { FilePast } from "../git/git-past.ts";
 import type { FileStanding } from "../git/git-state.ts";
 import { isKnownCommit } from "../git/known-commits.ts";
-import { ABSENT_HASH, type FileRead } from "../disk/read-file.ts";
+import type { FollowFacts } from "./decide-following.ts";
+import type { CheckedOut, FollowedState } from "./follow-store.ts";
 import type { TreeReadiness } from "./tree-guard.ts";
 
 /** What stands at a followed path and can be followed. */

@@ -1,7 +1,7 @@
 import type { Reason } from "../../shared/reasons.ts";
+import type { FileStanding } from "../git/git-state.ts";
 import type { FollowDecision } from "./decide-following.ts";
 import type { Sight } from "./follow-facts.ts";
-import type { FileStanding } from "../git/git-state.ts";
 
 /** Decisions by which a file is followed. */
 export type Following = Extract<

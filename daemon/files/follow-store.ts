@@ -3,8 +3,8 @@ import type { CapturedText } from "../../shared/replica/text/text.ts";
 import type { TextForm } from "../../shared/replica/text/text-form.ts";
 import type { Position } from "../../shared/wire/position.ts";
 import type { DaemonTables, FollowedFilesTable } from "../home/tables.ts";
-import type { FileState } from "./file-state.ts";
 import { forgetArrivals, moveArrivals } from "./arrival-store.ts";
+import type { FileState } from "./file-state.ts";
 
 type Db = Kysely<DaemonTables>;
 

@@ -1,13 +1,13 @@
 import type { ProjectId } from "../../shared/ids.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
-import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import { DELETION_KEY } from "../../shared/replica/document/deletion-entry.ts";
+import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import type { Timer } from "../../shared/world.ts";
+import { findWorkingTree } from "../git/working-tree.ts";
 import type { Link } from "../home/links.ts";
-import { FollowedFile, type FollowerOptions } from "./followed-file.ts";
 import type { Polled } from "../watch/watch-trouble.ts";
 import type { FolderWatch, WatchFolder } from "../watch/watched-folder.ts";
-import { findWorkingTree } from "../git/working-tree.ts";
+import { FollowedFile, type FollowerOptions } from "./followed-file.ts";
 
 /** Whatever was told and overlooked, or never told at all, is made up for this often. */
 export const RESCAN_INTERVAL_MS = 60 * 60_000;

@@ -1,15 +1,15 @@
+import { isSameReason, type Reason } from "../../shared/reasons.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import { isSameReason, type Reason } from "../../shared/reasons.ts";
 import { splitForm } from "../../shared/replica/text/text-form.ts";
+import { ABSENT_HASH, hashOf } from "../disk/read-file.ts";
 import { heldAdvice } from "../held/advice.ts";
-import { dropHeld, findHeld, type HeldItem, placeOf, putHeld } from "../home/held-store.ts";
 import { whyHeld } from "../held/judge.ts";
+import { dropHeld, findHeld, type HeldItem, placeOf, putHeld } from "../home/held-store.ts";
 import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import type { FileContent } from "./file-edit.ts";
-import { fileText, type FileState } from "./file-state.ts";
-import { ABSENT_HASH, hashOf } from "../disk/read-file.ts";
+import { type FileState, fileText } from "./file-state.ts";
 
 type Context = WriteContext<DaemonTables>;
 type Db = Context["db"];

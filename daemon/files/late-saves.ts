@@ -1,9 +1,9 @@
 import type { FileHandle } from "node:fs/promises";
 import { LIMITS } from "../../shared/limits.ts";
 import type { Timer, World } from "../../shared/world.ts";
+import { textFrom } from "../disk/read-file.ts";
 import type { FileContent } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
-import { textFrom } from "../disk/read-file.ts";
 
 /** Looks are made after this long, then after twice as long each time. */
 const FIRST_LOOK_MS = 50;

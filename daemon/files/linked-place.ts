@@ -1,9 +1,10 @@
-import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { Reason } from "../../shared/reasons.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { identifyProject, identityAmong } from "../git/identity.ts";
+import type { Git } from "../git/run-git.ts";
 import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { type FolderPlace, isSamePlace, readPlace } from "./folder-place.ts";
-import { identifyProject, identityAmong } from "../git/identity.ts";
 import {
   findKnownPlace,
   isOfGit,
@@ -11,7 +12,6 @@ import {
   putKnownPlace,
   renewPlace,
 } from "./place-store.ts";
-import type { Git } from "../git/run-git.ts";
 
 /**
  * `here`: what was read counts. `gone`: the folder is not there, so that nothing read of it does;

@@ -1,6 +1,6 @@
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
-import type { TextSpan } from "../../shared/replica/text/text-spans.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import type { TextSpan } from "../../shared/replica/text/text-spans.ts";
 import { listLinks } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { addArrival } from "./arrival-store.ts";

@@ -1,5 +1,5 @@
-import { lineAhead, neighbourStart } from "../../shared/replica/text/neighbour-lines.ts";
 import type { PlacedLines } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { lineAhead, neighbourStart } from "../../shared/replica/text/neighbour-lines.ts";
 import { isBlank } from "./line-runs.ts";
 
 /**

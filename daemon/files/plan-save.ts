@@ -1,9 +1,9 @@
+import type { NewTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
-import type { NewTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { withoutMark } from "../../shared/replica/text/text-form.ts";
 import type { Arrival } from "./arrivals.ts";
-import { indicesFrom, codeLinesIn, isBlank, isCodeEdge, RunFinder, runsOf } from "./line-runs.ts";
+import { codeLinesIn, indicesFrom, isBlank, isCodeEdge, RunFinder, runsOf } from "./line-runs.ts";
 import { saveHunks } from "./save-hunks.ts";
 import { SpanSet } from "./span-set.ts";
 import { type CapturedLine, joinLines, linesOf, splitLines } from "./text-lines.ts";

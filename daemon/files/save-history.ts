@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely";
 import { revisionName } from "../../shared/replica/history/revision-name.ts";
 import { addRevision } from "../../shared/replica/history/revisions.ts";
-import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { DaemonTables, SaveOutcome } from "../home/tables.ts";
 

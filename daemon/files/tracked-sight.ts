@@ -1,21 +1,21 @@
 import type { ProjectId } from "../../shared/ids.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
-import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { World } from "../../shared/world.ts";
-import type { DaemonTables } from "../home/tables.ts";
-import { fileText } from "./file-state.ts";
-import type { LeftBehind, Readable, Sight } from "./follow-facts.ts";
-import type { CheckedOut, FollowedState } from "./follow-store.ts";
+import { type FileRead, textFrom } from "../disk/read-file.ts";
 import { hasGitEndings } from "../git/git-endings.ts";
 import { readFilePast } from "../git/git-past.ts";
 import type { Head } from "../git/git-refs.ts";
 import { type FileStanding, readHeadText } from "../git/git-state.ts";
 import { readKnownCommits } from "../git/known-commits.ts";
-import { type FileRead, textFrom } from "../disk/read-file.ts";
 import { readTrackedText, type Sighting, type TrackedRead } from "../git/read-tracked-text.ts";
 import { type Git, GitTrouble } from "../git/run-git.ts";
 import { readKeptTexts } from "../git/set-aside.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { fileText } from "./file-state.ts";
+import type { LeftBehind, Readable, Sight } from "./follow-facts.ts";
+import type { CheckedOut, FollowedState } from "./follow-store.ts";
 
 /** Whose file it is, and what tells of it. */
 export interface TrackedSightOptions {

@@ -1,6 +1,6 @@
 import type { World } from "../../shared/world.ts";
-import type { FileStanding } from "../git/git-state.ts";
 import { type FindGitProcess, findGitProcess } from "../git/git-processes.ts";
+import type { FileStanding } from "../git/git-state.ts";
 import type { Git } from "../git/run-git.ts";
 import { readTreeMaking, type Unmade } from "../git/tree-making.ts";
 import { orUnknown } from "../git/working-tree.ts";

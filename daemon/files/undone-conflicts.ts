@@ -1,11 +1,11 @@
-import type { LineHunk } from "../../shared/replica/text/line-diff.ts";
 import type {
   NewTextConflict,
   PlacedLines,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import type { LineHunk } from "../../shared/replica/text/line-diff.ts";
 import type { Arrival } from "./arrivals.ts";
 import { indicesFrom, isBlank } from "./line-runs.ts";
-import { placedRuns, joinedText } from "./placed-runs.ts";
+import { joinedText, placedRuns } from "./placed-runs.ts";
 
 /** One hunk of the save's diff, and what is decided of its lines. */
 export interface Hunk extends LineHunk {

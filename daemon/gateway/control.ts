@@ -1,7 +1,7 @@
 import { AppError } from "../../shared/errors.ts";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
-import type { RemoteChange } from "../remotes/remote-change.ts";
 import { FOLLOWED_NAMES, type FollowedName } from "../disk/followable-files.ts";
+import type { RemoteChange } from "../remotes/remote-change.ts";
 
 /** Answers one of the daemon's own calls, named by what follows `/_memsync/`. */
 export type Control = (name: string, request: Request) => Promise<Response>;

@@ -7,8 +7,8 @@ import { listHeld } from "../home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import type { Remote } from "../home/remote.ts";
 import { findBinding } from "../home/remote-store.ts";
-import { getDefault, type RemoteView } from "../remotes/remote-view.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { getDefault, type RemoteView } from "../remotes/remote-view.ts";
 import { type Caller, LOCAL_CALLER, type Services } from "./mount.ts";
 
 /** Whom the gateway serves, and how it keeps the remotes apart. */

@@ -4,9 +4,9 @@ import type { JsonValue } from "../../shared/json.ts";
 import { wireDocumentId } from "../../shared/replica/document/address.ts";
 import { OWN_METADATA_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
-import type { PlainWrite, ServiceContext, Withholding } from "./mount.ts";
-import type { DaemonTables } from "../home/tables.ts";
-import { writeText } from "../home/text-write.ts";
+import { memoryReason, memoryTexts, metadataReason, secretReason } from "../held/judge.ts";
+import { findSecrets } from "../held/secret-scan.ts";
+import { findShownText, hideHeldText, shownText } from "../held/shown-text.ts";
 import {
   dropHeld,
   type HeldItem,
@@ -15,9 +15,9 @@ import {
   placeOf,
   putHeld,
 } from "../home/held-store.ts";
-import { memoryReason, memoryTexts, metadataReason, secretReason } from "../held/judge.ts";
-import { findSecrets } from "../held/secret-scan.ts";
-import { findShownText, hideHeldText, shownText } from "../held/shown-text.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { writeText } from "../home/text-write.ts";
+import type { PlainWrite, ServiceContext, Withholding } from "./mount.ts";
 
 type Db = Kysely<DaemonTables>;
 

@@ -1,9 +1,9 @@
 import type { JsonValue } from "../../shared/json.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { dropHeld, type HeldItem, listHeld } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { writeText } from "../home/text-write.ts";
-import { dropHeld, type HeldItem, listHeld } from "../home/held-store.ts";
 import { allowSecretsOf } from "./judge.ts";
 
 type Context = WriteContext<DaemonTables>;

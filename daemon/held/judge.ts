@@ -3,8 +3,8 @@ import type { Kysely } from "kysely";
 import type { JsonValue } from "../../shared/json.ts";
 import type { ReasonOf } from "../../shared/reasons.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
-import type { DaemonTables } from "../home/tables.ts";
 import type { HeldWrite } from "../home/held-store.ts";
+import type { DaemonTables } from "../home/tables.ts";
 import { findSecrets, type Secret } from "./secret-scan.ts";
 
 type Db = Kysely<DaemonTables>;

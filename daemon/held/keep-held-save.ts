@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
-import type { DaemonTables } from "../home/tables.ts";
 import { dropHeld, listHeld, putHeld } from "../home/held-store.ts";
+import type { DaemonTables } from "../home/tables.ts";
 
 /**
  * A save that is held, and whose file is gone with its folder, is nowhere else: from now on it is

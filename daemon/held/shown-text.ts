@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
-import type { DaemonTables } from "../home/tables.ts";
 import { type HeldDocument, type HeldItem, listHeld } from "../home/held-store.ts";
+import type { DaemonTables } from "../home/tables.ts";
 
 /** A held text that is shown instead of the document's, with the text that its author saw. */
 export type ShownText = HeldItem & { readonly value: string };

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Account } from "../../shared/wire/account.ts";
-import type { DaemonTables } from "./tables.ts";
 import { type Remote, serviceNameOf } from "./remote.ts";
+import type { DaemonTables } from "./tables.ts";
 
 type Db = Kysely<DaemonTables>;
 type At = Pick<Remote, "url" | "account">;

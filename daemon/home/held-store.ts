@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Kysely, Selectable } from "kysely";
 import { base32, type ProjectId } from "../../shared/ids.ts";
+import { parseReason, type Reason, reasonText } from "../../shared/reasons.ts";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
-import { parseReason, type Reason, reasonText } from "../../shared/reasons.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import { entryIdsText, parseEntryIds } from "./entry-ids.ts";
 import type { DaemonTables, HeldTable } from "./tables.ts";

@@ -3,8 +3,8 @@ import { replicaMigrations } from "../../shared/replica/log/migrations.ts";
 import type { Migration } from "../../shared/sqlite/migrate.ts";
 import type { Schema } from "../../shared/sqlite/misfit.ts";
 import { codesMigration } from "./codes-migration.ts";
-import { serviceMigrations } from "./service-schema.ts";
 import { plainMigrations } from "./plain-migrations.ts";
+import { serviceMigrations } from "./service-schema.ts";
 
 const ownMigrations: readonly Migration[] = [
   {

@@ -1,14 +1,14 @@
 import type { Kysely } from "kysely";
 import * as Y from "yjs";
 import { LIMITS } from "../../shared/limits.ts";
-import { isEmptyUpdate } from "../../shared/replica/store/exchange.ts";
 import { checkPayloads, mergeUpdates } from "../../shared/replica/log/log-rows.ts";
+import { isEmptyUpdate } from "../../shared/replica/store/exchange.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import { parseRemoved, type RemovedText } from "../../shared/replica/text/removed-text.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { DocumentRequest } from "../../shared/wire/exchange.ts";
-import { parseRemoved, type RemovedText } from "../../shared/replica/text/removed-text.ts";
-import type { DaemonTables } from "./tables.ts";
 import type { SyncPosition } from "./positions.ts";
+import type { DaemonTables } from "./tables.ts";
 
 /** One document's part of a call, and what of the local log it covers. */
 export interface Outgoing {

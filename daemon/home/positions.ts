@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
-import type { DocumentAddress } from "../../shared/replica/document/address.ts";
 import { parseReason, type Reason, reasonText } from "../../shared/reasons.ts";
+import type { DocumentAddress } from "../../shared/replica/document/address.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { Position } from "../../shared/wire/position.ts";
 import type { DaemonTables } from "./tables.ts";

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from "kysely";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
-import type { DaemonTables } from "./tables.ts";
 import type { Remote, TokenPlace } from "./remote.ts";
+import type { DaemonTables } from "./tables.ts";
 
 type Db = Kysely<DaemonTables>;
 

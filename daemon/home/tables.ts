@@ -1,6 +1,6 @@
 import type { Generated } from "kysely";
-import type { ServiceTables } from "./service-schema.ts";
 import type { PlainTables } from "./plain-tables.ts";
+import type { ServiceTables } from "./service-schema.ts";
 
 /** The daemon's database. Times are milliseconds since the Unix epoch. */
 export interface DaemonTables extends ServiceTables, PlainTables {

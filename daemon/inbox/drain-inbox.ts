@@ -2,19 +2,19 @@ import type { Kysely } from "kysely";
 import type { AccountId } from "../../shared/ids.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
-import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { takeAllowed } from "../held/apply-held.ts";
-import { dropHeld, placeOf, putHeld } from "../home/held-store.ts";
 import { allowSecretsOf, whyHeld, whyMemoryHeld } from "../held/judge.ts";
 import { hideHeldText } from "../held/shown-text.ts";
-import { type InboxWrite, type MemoryWrite, readWholeInbox, type TextWrite } from "./inbox.ts";
+import { dropHeld, placeOf, putHeld } from "../home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import { findBinding } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { writeText } from "../home/text-write.ts";
+import { type InboxWrite, type MemoryWrite, readWholeInbox, type TextWrite } from "./inbox.ts";
 
 type Db = Kysely<DaemonTables>;
 

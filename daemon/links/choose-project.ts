@@ -1,7 +1,7 @@
 import type { ProjectId } from "../../shared/ids.ts";
-import type { Link } from "../home/links.ts";
-import type { ProjectIdentity } from "../git/identity.ts";
 import type { EvidenceKind, KnownPlace } from "../files/place-store.ts";
+import type { ProjectIdentity } from "../git/identity.ts";
+import type { Link } from "../home/links.ts";
 
 /** Better evidence is of a higher number. */
 const STRENGTH: Readonly<Record<EvidenceKind, number>> = {

@@ -1,8 +1,8 @@
 import type { Kysely } from "kysely";
 import { parseProjectId } from "../../shared/ids.ts";
-import { type Link, parseLink, valuesOf } from "../home/links.ts";
 import type { FolderPlace } from "../files/folder-place.ts";
 import type { KnownPlace } from "../files/place-store.ts";
+import { type Link, parseLink, valuesOf } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
 type Db = Kysely<DaemonTables>;

@@ -1,15 +1,15 @@
 import type { Kysely } from "kysely";
 import { AppError } from "../../shared/errors.ts";
-import type { ChosenProject, LinkFacts } from "./choose-project.ts";
+import { type FollowedName, listFollowable } from "../disk/followable-files.ts";
+import { type FolderPlace, isSamePlace, readPlace } from "../files/folder-place.ts";
+import { forgetFollowed, readFollowed, writeFollowed } from "../files/follow-store.ts";
+import { findKnownPlace, type PlaceChange, putKnownPlace } from "../files/place-store.ts";
+import { findRootCommit, identityAmong, type ProjectIdentity } from "../git/identity.ts";
+import type { Git } from "../git/run-git.ts";
 import { keepHeldSave } from "../held/keep-held-save.ts";
 import type { Link } from "../home/links.ts";
-import { type FolderPlace, isSamePlace, readPlace } from "../files/folder-place.ts";
-import { type FollowedName, listFollowable } from "../disk/followable-files.ts";
-import { forgetFollowed, readFollowed, writeFollowed } from "../files/follow-store.ts";
-import { findRootCommit, identityAmong, type ProjectIdentity } from "../git/identity.ts";
-import { findKnownPlace, type PlaceChange, putKnownPlace } from "../files/place-store.ts";
-import type { Git } from "../git/run-git.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import type { ChosenProject, LinkFacts } from "./choose-project.ts";
 
 type Db = Kysely<DaemonTables>;
 

@@ -6,9 +6,34 @@ import type { Log } from "../../shared/log.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import { beginAnew } from "../../shared/replica/document/project-deletion.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
-import { chooseProject, repositoryNote } from "./choose-project.ts";
+import type { SyncUnit } from "../budget/sync-units.ts";
+import type { FollowedName } from "../disk/followable-files.ts";
+import { forgetFollowed, forgetGit, readFollowed } from "../files/follow-store.ts";
+import type { Followers } from "../files/followers.ts";
+import {
+  findKnownPlace,
+  forgetKnownPlace,
+  isOfGit,
+  listKnownPlaces,
+  type PlaceChange,
+} from "../files/place-store.ts";
+import { identifyProject, identityAmong, type ProjectIdentity } from "../git/identity.ts";
+import type { Git } from "../git/run-git.ts";
+import { realPathOf } from "../git/working-tree.ts";
 import type { Home } from "../home/home.ts";
-import { keepFormerLink, forgetFormerLinksAt } from "./former-links.ts";
+import { type Link, listLinks, putLink, removeLink } from "../home/links.ts";
+import { LOCAL_ACCOUNT } from "../home/local-account.ts";
+import { hasEverAnswered } from "../home/positions.ts";
+import { serviceNameOf } from "../home/remote.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { keepLinks, readLinksToKeep } from "../recovery/links-file.ts";
+import { bindLinks, bindProject } from "../remotes/bind-project.ts";
+import type { OpenRemotes } from "../remotes/open-remotes.ts";
+import { type BookOptions, nameEnvironment } from "../remotes/remote-book.ts";
+import { type ChangedRemote, changeRemote, type RemoteChange } from "../remotes/remote-change.ts";
+import { ServiceProjects } from "../remotes/service-projects.ts";
+import { chooseProject, repositoryNote } from "./choose-project.ts";
+import { forgetFormerLinksAt, keepFormerLink } from "./former-links.ts";
 import {
   type FolderFacts,
   keepPlace,
@@ -16,34 +41,9 @@ import {
   stillToSay,
   turnToFile,
 } from "./link-facts.ts";
-import { type Link, listLinks, putLink, removeLink } from "../home/links.ts";
-import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import { carryOutPlan } from "./move-link.ts";
-import { findAlias, findLinkAbove, type FoundLink, pathsIn, planPlace } from "./plan-place.ts";
-import { keepLinks, readLinksToKeep } from "../recovery/links-file.ts";
+import { type FoundLink, findAlias, findLinkAbove, pathsIn, planPlace } from "./plan-place.ts";
 import { moveToProject } from "./relink.ts";
-import { bindLinks, bindProject } from "../remotes/bind-project.ts";
-import type { OpenRemotes } from "../remotes/open-remotes.ts";
-import { serviceNameOf } from "../home/remote.ts";
-import { ServiceProjects } from "../remotes/service-projects.ts";
-import { type BookOptions, nameEnvironment } from "../remotes/remote-book.ts";
-import { type ChangedRemote, changeRemote, type RemoteChange } from "../remotes/remote-change.ts";
-import { forgetFollowed, forgetGit, readFollowed } from "../files/follow-store.ts";
-import type { FollowedName } from "../disk/followable-files.ts";
-import type { Followers } from "../files/followers.ts";
-import { identifyProject, identityAmong, type ProjectIdentity } from "../git/identity.ts";
-import {
-  isOfGit,
-  findKnownPlace,
-  forgetKnownPlace,
-  listKnownPlaces,
-  type PlaceChange,
-} from "../files/place-store.ts";
-import type { Git } from "../git/run-git.ts";
-import { realPathOf } from "../git/working-tree.ts";
-import { hasEverAnswered } from "../home/positions.ts";
-import type { DaemonTables } from "../home/tables.ts";
-import type { SyncUnit } from "../budget/sync-units.ts";
 
 /** Choices for one `link`; what is left out is derived from the folder or stays as it was. */
 export interface LinkOptions {

@@ -1,9 +1,5 @@
 import { AppError } from "../../shared/errors.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import { forgetFormerLinks, keepFormerLink } from "./former-links.ts";
-import { keepHeldSave } from "../held/keep-held-save.ts";
-import { moveLinkTo, putLink, removeLink } from "../home/links.ts";
-import type { PlacedLink, PlacePlan, Replacement } from "./plan-place.ts";
 import { forgetFollowed, moveFollowed } from "../files/follow-store.ts";
 import {
   forgetKnownPlace,
@@ -11,7 +7,11 @@ import {
   putKnownPlace,
   renewChange,
 } from "../files/place-store.ts";
+import { keepHeldSave } from "../held/keep-held-save.ts";
+import { moveLinkTo, putLink, removeLink } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { forgetFormerLinks, keepFormerLink } from "./former-links.ts";
+import type { PlacedLink, PlacePlan, Replacement } from "./plan-place.ts";
 
 type Context = WriteContext<DaemonTables>;
 type Db = Context["db"];

@@ -1,15 +1,15 @@
 import { dirname } from "node:path";
 import type { Kysely } from "kysely";
-import { type FormerLink, findFormerLink } from "./former-links.ts";
-import type { Link } from "../home/links.ts";
-import { findMoved } from "./find-moved.ts";
+import { readFileAt } from "../disk/read-file.ts";
 import { type FolderPlace, isSamePlace, readPlace } from "../files/folder-place.ts";
 import { readFollowed } from "../files/follow-store.ts";
-import { identifyProject, identityAmong } from "../git/identity.ts";
 import { findKnownPlace, findPlaceDirs, type KnownPlace } from "../files/place-store.ts";
-import { readFileAt } from "../disk/read-file.ts";
+import { identifyProject, identityAmong } from "../git/identity.ts";
 import type { Git } from "../git/run-git.ts";
+import type { Link } from "../home/links.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { findMoved } from "./find-moved.ts";
+import { type FormerLink, findFormerLink } from "./former-links.ts";
 
 type Db = Kysely<DaemonTables>;
 

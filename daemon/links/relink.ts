@@ -1,10 +1,10 @@
 import type { Kysely } from "kysely";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { forgetFollowed } from "../files/follow-store.ts";
 import { findHeld, listHeld, putHeld } from "../home/held-store.ts";
 import type { Link } from "../home/links.ts";
 import { findBinding } from "../home/remote-store.ts";
-import { forgetFollowed } from "../files/follow-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../shared/json.ts";
+import { equalJson } from "../../shared/json.ts";
 import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { isPublicKey } from "../../shared/replica/store/rows.ts";
-import { equalJson } from "../../shared/json.ts";
 import {
   type AgreedItem,
   type ItemSides,

@@ -3,7 +3,6 @@ import type { DocumentAddress } from "../../shared/replica/document/address.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import type { DaemonTables } from "../home/tables.ts";
 import { openBound } from "../home/open-bound.ts";
 import {
   dropPosition,
@@ -12,6 +11,7 @@ import {
   readPosition,
   writePosition,
 } from "../home/positions.ts";
+import type { DaemonTables } from "../home/tables.ts";
 import {
   forgetPlain,
   NOTHING_READ,

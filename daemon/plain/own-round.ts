@@ -1,5 +1,6 @@
 import type { DocumentAddress } from "../../shared/replica/document/address.ts";
 import { layerOf } from "../../shared/replica/document/address.ts";
+import { documentsOf } from "../budget/sync-units.ts";
 import type { Outcome } from "../service/service.ts";
 import { deleteMemories } from "./delete-memories.ts";
 import { writeKept } from "./document-state.ts";
@@ -15,7 +16,6 @@ import {
 import type { PlainResult } from "./project-round.ts";
 import { type OwnReading, readCreated, readOwn } from "./reading.ts";
 import { type Creation, takeOwn } from "./take-own.ts";
-import { documentsOf } from "../budget/sync-units.ts";
 
 /** Creations of one round; the others wait for the next. */
 const CREATIONS_MAX = 20;

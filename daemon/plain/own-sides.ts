@@ -1,7 +1,7 @@
 import type { AgreedItem, TheirItem } from "./merge-items.ts";
 import type { JournalEntry } from "./plain-store.ts";
-import type { Removal } from "./refusals.ts";
 import type { ReadMemory } from "./reading.ts";
+import type { Removal } from "./refusals.ts";
 
 /** What is known here of one layer, whose memories have no keys at the service. */
 export interface OwnKnown {

@@ -1,6 +1,6 @@
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
-import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import {
   joinForm,

@@ -1,5 +1,6 @@
 import type { ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
+import { NOT_FOUND } from "../budget/sync-units.ts";
 import { findBinding } from "../home/remote-store.ts";
 import type { Outcome } from "../service/service.ts";
 import { deleteMemories } from "./delete-memories.ts";
@@ -11,7 +12,6 @@ import { type ProjectReading, readProject } from "./reading.ts";
 import { type SentItems, sendItems } from "./send-items.ts";
 import { withAnswered } from "./sent-values.ts";
 import { takeProject } from "./take-project.ts";
-import { NOT_FOUND } from "../budget/sync-units.ts";
 
 /** What a round came to. */
 export interface PlainResult {

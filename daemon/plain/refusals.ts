@@ -1,7 +1,6 @@
 import type { Kysely } from "kysely";
 import type { JsonValue } from "../../shared/json.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import type { Untakable } from "./reading.ts";
 import {
   dropRefused,
   hashOfValue,
@@ -11,6 +10,7 @@ import {
   type RefusedItem,
   type RefusedKind,
 } from "./plain-store.ts";
+import type { Untakable } from "./reading.ts";
 
 type Db = Kysely<DaemonTables>;
 

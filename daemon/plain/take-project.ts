@@ -1,9 +1,9 @@
-import { equalJson } from "../../shared/json.ts";
 import type { ProjectId } from "../../shared/ids.ts";
+import { equalJson } from "../../shared/json.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import type { DaemonTables } from "../home/tables.ts";
 import { openBound } from "../home/open-bound.ts";
+import type { DaemonTables } from "../home/tables.ts";
 import { itemsOf, takeItems } from "./apply-items.ts";
 import { readState, rememberReading } from "./document-state.ts";
 import { type AgreedItem, DELETED_AT_ONCE } from "./merge-items.ts";
@@ -18,8 +18,8 @@ import {
 } from "./plain-store.ts";
 import { isKnownText, leaveText, takeText, UNKNOWN_TEXT } from "./plain-text.ts";
 import type { ProjectReading, ReadItems } from "./reading.ts";
-import { sentIndex, sentWith } from "./sent-values.ts";
 import { keepRefused, type Removal, type SendItem } from "./refusals.ts";
+import { sentIndex, sentWith } from "./sent-values.ts";
 
 type Context = WriteContext<DaemonTables>;
 

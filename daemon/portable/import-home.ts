@@ -8,15 +8,15 @@ import {
   projectDocument,
   userDocument,
 } from "../../shared/replica/document/address.ts";
+import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import { beginAnew } from "../../shared/replica/document/project-deletion.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
-import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import { isPublicKey } from "../../shared/replica/store/rows.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import { placeOf, putHeld } from "../home/held-store.ts";
 import { whyHeld, whyMetadataHeld } from "../held/judge.ts";
 import { findShownText, hideHeldText } from "../held/shown-text.ts";
+import { placeOf, putHeld } from "../home/held-store.ts";
 import { listLinks } from "../home/links.ts";
 import { LOCAL_USER } from "../home/local-account.ts";
 import { findBinding } from "../home/remote-store.ts";

@@ -1,8 +1,8 @@
 import type { EntryId } from "../../shared/replica/document/entry-index.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import { dropHeld, findHeld, placeOf, putHeld } from "../home/held-store.ts";
 import { whyMemoryHeld } from "../held/judge.ts";
+import { dropHeld, findHeld, placeOf, putHeld } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { type PortableMemory, readTime } from "./format.ts";
 

@@ -1,17 +1,17 @@
 import type { Kysely } from "kysely";
 import { memoryIdOf } from "../../shared/ids.ts";
+import type { ReasonCode } from "../../shared/reasons.ts";
 import { layerOf, wireDocumentId } from "../../shared/replica/document/address.ts";
 import { type EntryId, sameId } from "../../shared/replica/document/entry-index.ts";
-import type { Layer } from "../../shared/wire/layer.ts";
-import type { ReasonCode } from "../../shared/reasons.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
-import { parseEntryIds } from "../home/entry-ids.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
 import { heldAdvice } from "../held/advice.ts";
+import { parseEntryIds } from "../home/entry-ids.ts";
 import { listHeld } from "../home/held-store.ts";
-import { type LosersDismissal, readInbox } from "../inbox/inbox.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
-import { readSalvaged } from "../recovery/read-salvaged.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { type LosersDismissal, readInbox } from "../inbox/inbox.ts";
+import { readSalvaged } from "../recovery/read-salvaged.ts";
 import { findLocalDocument } from "./find-document.ts";
 
 /** A memory as this machine shows it. */

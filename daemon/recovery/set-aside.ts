@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { messageOf } from "../../shared/errors.ts";
 import { keepAs, renameDurably, syncFile } from "../../shared/durable-files.ts";
+import { messageOf } from "../../shared/errors.ts";
 
 const PRIVATE_FILE = 0o600;
 

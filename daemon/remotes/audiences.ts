@@ -1,11 +1,11 @@
-import type { Log } from "../../shared/log.ts";
 import { messageOf } from "../../shared/errors.ts";
+import type { Log } from "../../shared/log.ts";
 import { globalDocument } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { World } from "../../shared/world.ts";
+import { findAudience, keepHeard } from "../home/audience-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { within } from "../home/within.ts";
-import { findAudience, keepHeard } from "../home/audience-store.ts";
 import { hearAccount } from "./hear-audience.ts";
 import type { OpenRemote } from "./open-remotes.ts";
 

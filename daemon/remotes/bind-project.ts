@@ -4,10 +4,10 @@ import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { type Link, listLinks } from "../home/links.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
-import type { DaemonTables } from "../home/tables.ts";
-import { type BookOptions, moveProject, nameRemotes } from "./remote-book.ts";
 import { UNKNOWN_SERVICE } from "../home/remote.ts";
 import { findBinding } from "../home/remote-store.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { type BookOptions, moveProject, nameRemotes } from "./remote-book.ts";
 import { getDefault, getRemote, readRemotes } from "./remote-view.ts";
 
 /** A folder that is linked to a project, as far as the project's remote depends on it. */

@@ -10,6 +10,7 @@ import { type EntryId, sameId } from "../../shared/replica/document/entry-index.
 import { NO_ROOM, type OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
+import { whyMemoryHeld } from "../held/judge.ts";
 import {
   dropHeld,
   findHeld,
@@ -18,11 +19,10 @@ import {
   placeOf,
   putHeld,
 } from "../home/held-store.ts";
-import { whyMemoryHeld } from "../held/judge.ts";
 import { LOCAL_USER } from "../home/local-account.ts";
+import type { DaemonTables } from "../home/tables.ts";
 import { readSalvaged } from "../recovery/read-salvaged.ts";
 import { writeUnsent } from "../recovery/salvaged-memories.ts";
-import type { DaemonTables } from "../home/tables.ts";
 
 type Context = WriteContext<DaemonTables>;
 

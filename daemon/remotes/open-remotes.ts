@@ -1,23 +1,19 @@
-import type { OnActivity } from "../home/activity.ts";
-import type { Urgency } from "../budget/budget.ts";
 import { AppError, messageOf } from "../../shared/errors.ts";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
-import type { ReplicaStore } from "../../shared/replica/store/store.ts";
-import type { Timer, World } from "../../shared/world.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
 import { DELETION_KEY } from "../../shared/replica/document/deletion-entry.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
-import { LOCAL_USER } from "../home/local-account.ts";
-import type { Link } from "../home/links.ts";
-import { findProjectName } from "../home/project-name.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { Timer, World } from "../../shared/world.ts";
+import type { Urgency } from "../budget/budget.ts";
 import { budgetsIn } from "../budget/budget-store.ts";
-import { SyncEngine } from "../sync/engine.ts";
-import { createHttpService } from "../service/http-service.ts";
+import { documentsOf, type SyncUnit } from "../budget/sync-units.ts";
+import type { OnActivity } from "../home/activity.ts";
+import type { Link } from "../home/links.ts";
+import { LOCAL_USER } from "../home/local-account.ts";
 import { forgetOtherServices } from "../home/positions.ts";
-import type { Service } from "../service/service.ts";
-import type { DaemonTables } from "../home/tables.ts";
-import { listUnsentDeletions } from "../home/unlinked-projects.ts";
+import { findProjectName } from "../home/project-name.ts";
 import {
   type Remote,
   type RemoteEnvironment,
@@ -25,10 +21,14 @@ import {
   UNKNOWN_SERVICE,
 } from "../home/remote.ts";
 import { listBindings } from "../home/remote-store.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { listUnsentDeletions } from "../home/unlinked-projects.ts";
+import { createHttpService } from "../service/http-service.ts";
+import type { Service } from "../service/service.ts";
+import { SyncEngine } from "../sync/engine.ts";
 import { type RemoteView, readRemotes } from "./remote-view.ts";
 import type { FoundToken, TokenStore } from "./token-store.ts";
 import { unavailableService } from "./unavailable-service.ts";
-import { documentsOf, type SyncUnit } from "../budget/sync-units.ts";
 
 /** A remote that could not be opened, as while the keyring is locked, is tried again after this. */
 const OPEN_AGAIN_MS = 60_000;

@@ -1,14 +1,13 @@
-import { findProjectName } from "../home/project-name.ts";
 import { AppError } from "../../shared/errors.ts";
 import { type AccountId, base32, type ProjectId } from "../../shared/ids.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { World } from "../../shared/world.ts";
+import { documentsOf } from "../budget/sync-units.ts";
 import { giveHeldTo } from "../home/held-store.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
-import { forgetPlain } from "../plain/plain-store.ts";
 import { forgetPositions } from "../home/positions.ts";
-import type { DaemonTables } from "../home/tables.ts";
+import { findProjectName } from "../home/project-name.ts";
 import {
   EMBEDDED,
   nameOfUrl,
@@ -24,8 +23,9 @@ import {
   listRemotes,
   setDefaultRemote,
 } from "../home/remote-store.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { forgetPlain } from "../plain/plain-store.ts";
 import { getRemote } from "./remote-view.ts";
-import { documentsOf } from "../budget/sync-units.ts";
 
 type Context = WriteContext<DaemonTables>;
 

@@ -2,13 +2,14 @@ import type { Kysely } from "kysely";
 import { AppError } from "../../shared/errors.ts";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import { applyInbox } from "../inbox/drain-inbox.ts";
-import { findProjectName } from "../home/project-name.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
-import { readLocalMemories } from "../reading/local-memories.ts";
-import type { DaemonTables } from "../home/tables.ts";
-import { type MovedMemories, moveMemories, type SharedLayer } from "./move-memories.ts";
+import { findProjectName } from "../home/project-name.ts";
 import { EMBEDDED, type Remote, type RemoteEnvironment, type TokenPlace } from "../home/remote.ts";
+import { listBindings, listRemotes, setTokenPlace } from "../home/remote-store.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { applyInbox } from "../inbox/drain-inbox.ts";
+import { readLocalMemories } from "../reading/local-memories.ts";
+import { type MovedMemories, moveMemories, type SharedLayer } from "./move-memories.ts";
 import {
   addRemote,
   type BookOptions,
@@ -16,7 +17,6 @@ import {
   openLogin,
   removeRemote,
 } from "./remote-book.ts";
-import { listBindings, listRemotes, setTokenPlace } from "../home/remote-store.ts";
 import { getRemote, readRemotes } from "./remote-view.ts";
 
 /** A change of the remotes, as a command asks for it. Each is made whole or not at all. */

@@ -1,7 +1,6 @@
 import type { Kysely } from "kysely";
 import { AppError } from "../../shared/errors.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
-import type { DaemonTables } from "../home/tables.ts";
 import {
   EMBEDDED,
   nameOfUrl,
@@ -10,6 +9,7 @@ import {
   type RemoteEnvironment,
 } from "../home/remote.ts";
 import { listRemotes } from "../home/remote-store.ts";
+import type { DaemonTables } from "../home/tables.ts";
 
 type Db = Kysely<DaemonTables>;
 

@@ -1,7 +1,7 @@
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import type { World } from "../../shared/world.ts";
-import type { Service } from "../service/service.ts";
 import { within } from "../home/within.ts";
+import type { Service } from "../service/service.ts";
 
 /** A person waits for the answer, and goes on without it. */
 const ANSWER_MS_MAX = 3000;

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { AppError } from "../../shared/errors.ts";
 import type { World } from "../../shared/world.ts";
 import type { Home } from "../home/home.ts";
+import type { Remote, TokenPlace } from "../home/remote.ts";
 import { readFromFile, writeToFile } from "./credentials-file.ts";
 import { type Keyring, keyringWorks } from "./keyring.ts";
-import type { Remote, TokenPlace } from "../home/remote.ts";
 
 /** Where tokens of services are kept, and what is asked of it. */
 export interface TokenStoreOptions {

@@ -10,9 +10,9 @@ import {
 } from "../../shared/wire/batch.ts";
 import { encodeExchangeRequest, parseExchangeAnswer } from "../../shared/wire/exchange.ts";
 import { delay, type World } from "../../shared/world.ts";
-import { openLiveConnection } from "./live-connection.ts";
 import { parseQuotas, parseRetryAfter } from "../budget/quota-headers.ts";
 import { RequestBudget } from "../budget/request-budget.ts";
+import { openLiveConnection } from "./live-connection.ts";
 import type { Outcome, Service } from "./service.ts";
 
 /** A call that has not been answered by then counts as unreachable. */

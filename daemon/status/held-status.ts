@@ -1,12 +1,12 @@
 import type { Kysely } from "kysely";
-import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import type { ReasonCode } from "../../shared/reasons.ts";
+import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
-import type { DaemonTables } from "../home/tables.ts";
 import { heldAdvice, heldReason } from "../held/advice.ts";
-import { type HeldItem, listHeld } from "../home/held-store.ts";
 import { shownKey } from "../held/shown-key.ts";
+import { type HeldItem, listHeld } from "../home/held-store.ts";
+import type { DaemonTables } from "../home/tables.ts";
 
 /** A held write as `status` and `held` show it; never with its value. */
 export interface HeldStatus {

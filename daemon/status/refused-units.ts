@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { DaemonStatus, FolderStatus, RemoteStatus, UnitStatus } from "./status.ts";
 import { tokenAdvice } from "../service/token-advice.ts";
+import type { DaemonStatus, FolderStatus, RemoteStatus, UnitStatus } from "./status.ts";
 import { syncedProjects } from "./synced-projects.ts";
 
 /** Why what is not synced will not be by waiting, each in a sentence. */

@@ -2,37 +2,37 @@ import { assert } from "../../shared/errors.ts";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import { explain, type Reason, type ReasonCode } from "../../shared/reasons.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
-import { VERSION } from "../../shared/version.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
-import { type AudienceView, readAudience } from "./audience-view.ts";
-import { type DeletionStatus, deletionStatus, readDeletion } from "../home/deleted-project.ts";
-import { type HeldStatus, readHeldStatus } from "./held-status.ts";
-import { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
-import type { Link } from "../home/links.ts";
-import { type DamageNote, readDamageNotes } from "../recovery/set-aside.ts";
-import { type KeptText, readKeptText } from "../home/kept-text.ts";
-import type { OpenRemote, OpenRemotes } from "../remotes/open-remotes.ts";
-import { serviceNameOf } from "../home/remote.ts";
+import { VERSION } from "../../shared/version.ts";
+import type { RequestBudget } from "../budget/request-budget.ts";
+import { documentsOf, type SyncUnit } from "../budget/sync-units.ts";
 import type { FollowedFile, FollowStatus } from "../files/followed-file.ts";
 import type { PlaceChange } from "../files/place-store.ts";
-import type { Polled } from "../watch/watch-trouble.ts";
-import type { SyncEngine } from "../sync/engine.ts";
-import { readPlainStatus, type StatusNote } from "../plain/plain-status.ts";
-import { type ServiceState, serviceState } from "./service-state.ts";
+import { type DeletionStatus, deletionStatus, readDeletion } from "../home/deleted-project.ts";
+import { type KeptText, readKeptText } from "../home/kept-text.ts";
+import type { Link } from "../home/links.ts";
+import { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
 import {
   countUnacknowledged,
   isPlain,
   readPosition,
   type SyncPosition,
 } from "../home/positions.ts";
-import type { RequestBudget } from "../budget/request-budget.ts";
+import { serviceNameOf } from "../home/remote.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import {
   countSavedMemories,
   listUnlinked,
   type UnlinkedDocument,
 } from "../home/unlinked-projects.ts";
-import { documentsOf, type SyncUnit } from "../budget/sync-units.ts";
+import { readPlainStatus, type StatusNote } from "../plain/plain-status.ts";
+import { type DamageNote, readDamageNotes } from "../recovery/set-aside.ts";
+import type { OpenRemote, OpenRemotes } from "../remotes/open-remotes.ts";
+import type { SyncEngine } from "../sync/engine.ts";
+import type { Polled } from "../watch/watch-trouble.ts";
+import { type AudienceView, readAudience } from "./audience-view.ts";
+import { type HeldStatus, readHeldStatus } from "./held-status.ts";
+import { type ServiceState, serviceState } from "./service-state.ts";
 
 /** How far a unit's documents are: what is durable here, and what the service has acknowledged. */
 export interface UnitStatus {

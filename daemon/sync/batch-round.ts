@@ -5,6 +5,9 @@ import { projectOf } from "../../shared/replica/document/address.ts";
 import type { BatchAnswer, PartAnswer, ProjectPart } from "../../shared/wire/batch.ts";
 import type { DocumentRequest, ExchangeRequest } from "../../shared/wire/exchange.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
+import { documentsOf, type SyncUnit } from "../budget/sync-units.ts";
+import type { RoundOptions } from "../service/round-options.ts";
+import type { Outcome } from "../service/service.ts";
 import { askingWhole, type RefusedDocument, recoverFrom } from "./recovery.ts";
 import {
   prepare,
@@ -15,9 +18,6 @@ import {
   take,
   tellSent,
 } from "./round.ts";
-import type { RoundOptions } from "../service/round-options.ts";
-import type { Outcome } from "../service/service.ts";
-import { documentsOf, type SyncUnit } from "../budget/sync-units.ts";
 
 /** What has become of the units of a batch so far. */
 interface Progress {

@@ -1,7 +1,7 @@
 import { LIMITS } from "../../shared/limits.ts";
 import type { World } from "../../shared/world.ts";
-import type { Outcome } from "../service/service.ts";
 import type { SyncUnit } from "../budget/sync-units.ts";
+import type { Outcome } from "../service/service.ts";
 
 /** As long as for the question whether a service speaks the exchange at all. */
 const TRIED_AGAIN_MS = 10 * 60_000;

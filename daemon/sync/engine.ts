@@ -1,16 +1,21 @@
-import type { ContactChanged, OnActivity } from "../home/activity.ts";
-import type { Urgency } from "../budget/budget.ts";
 import { ERROR_STATUS, messageOf } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
-import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import type { Reason } from "../../shared/reasons.ts";
+import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import type { ServerFrame } from "../../shared/wire/live.ts";
 import { randomFraction, type Timer, type World } from "../../shared/world.ts";
+import type { Urgency } from "../budget/budget.ts";
+import type { RequestBudget } from "../budget/request-budget.ts";
+import { type NextStep, SyncSchedule } from "../budget/schedule.ts";
+import { documentsOf, type SyncUnit, unitsToSync } from "../budget/sync-units.ts";
+import type { ContactChanged, OnActivity } from "../home/activity.ts";
+import { openBound } from "../home/open-bound.ts";
+import { readPosition } from "../home/positions.ts";
+import type { RoundOptions } from "../service/round-options.ts";
+import type { Outcome } from "../service/service.ts";
 import { type Announced, isToFetch } from "./announced.ts";
 import { Asking } from "./asking.ts";
-import { type Echoes, takeFrame } from "./incoming.ts";
-import { LiveLink } from "./live-link.ts";
 import {
   type Contact,
   type ContactEvent,
@@ -19,17 +24,12 @@ import {
   stepContact,
   toldOf,
 } from "./contact.ts";
+import { type Echoes, takeFrame } from "./incoming.ts";
+import { LiveLink } from "./live-link.ts";
 import type { LiveState } from "./live-machine.ts";
-import { readPosition } from "../home/positions.ts";
-import { openBound } from "../home/open-bound.ts";
-import type { RequestBudget } from "../budget/request-budget.ts";
 import { isTokenRefused, type RefusedCall, type RoundResult } from "./round.ts";
-import type { RoundOptions } from "../service/round-options.ts";
-import { type NextStep, SyncSchedule } from "../budget/schedule.ts";
-import type { Outcome } from "../service/service.ts";
 import { ServiceRounds } from "./service-rounds.ts";
 import { SyncJournal } from "./sync-journal.ts";
-import { documentsOf, unitsToSync, type SyncUnit } from "../budget/sync-units.ts";
 
 /** Without the live socket, a unit is asked about at most this often, as the budget allows. */
 const ASK_INTERVAL_MS = 10_000;

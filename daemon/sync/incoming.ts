@@ -1,20 +1,10 @@
 import type { Kysely } from "kysely";
 import * as Y from "yjs";
 import { LIMITS } from "../../shared/limits.ts";
-import {
-  deletedIn,
-  difference,
-  type IdRanges,
-  intersection,
-} from "../../shared/replica/text/id-ranges.ts";
+import type { Reason } from "../../shared/reasons.ts";
 import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version.ts";
 import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
 import { putAgain } from "../../shared/replica/merge/put-again.ts";
-import { piecesOf, wholeLines } from "../../shared/replica/text/removed-text.ts";
-import { plainLines } from "../../shared/replica/text/text-form.ts";
-import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
-import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import { noteMetLines } from "../files/met-lines.ts";
 import {
   cleanUpText,
   deletedText,
@@ -25,12 +15,22 @@ import {
   textIn,
   textRangesOf,
 } from "../../shared/replica/merge/text-conflicts.ts";
-import type { Reason } from "../../shared/reasons.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import {
+  deletedIn,
+  difference,
+  type IdRanges,
+  intersection,
+} from "../../shared/replica/text/id-ranges.ts";
+import { piecesOf, wholeLines } from "../../shared/replica/text/removed-text.ts";
+import { plainLines } from "../../shared/replica/text/text-form.ts";
 import type { DocumentAnswer } from "../../shared/wire/exchange.ts";
 import type { Position } from "../../shared/wire/position.ts";
-import type { DaemonTables } from "../home/tables.ts";
+import { noteMetLines } from "../files/met-lines.ts";
 import { type Outgoing, removedSince, unacknowledged } from "../home/outgoing.ts";
 import { readPosition, type SyncPosition, writePosition } from "../home/positions.ts";
+import type { DaemonTables } from "../home/tables.ts";
 
 type Context = WriteContext<DaemonTables>;
 

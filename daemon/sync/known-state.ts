@@ -2,12 +2,12 @@ import type { Kysely } from "kysely";
 import { AssertionError } from "../../shared/errors.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { findSnapshot, snapshotUpdate } from "../../shared/replica/log/log-rows.ts";
-import { isPublicKey } from "../../shared/replica/store/rows.ts";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
+import { isPublicKey } from "../../shared/replica/store/rows.ts";
 import { joinForm } from "../../shared/replica/text/text-form.ts";
+import { isPlain, type SyncPosition } from "../home/positions.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { readPlain } from "../plain/plain-store.ts";
-import { isPlain, type SyncPosition } from "../home/positions.ts";
 
 type Db = Kysely<DaemonTables>;
 

@@ -2,11 +2,11 @@ import type { Kysely } from "kysely";
 import * as Y from "yjs";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { addRevision } from "../../shared/replica/history/revisions.ts";
+import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import { EMPTY_STATE_VECTOR } from "../../shared/replica/store/exchange.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
-import { addRevision } from "../../shared/replica/history/revisions.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import type {
   DocumentServed,
   ExchangeAnswer,
@@ -21,12 +21,12 @@ import {
   placeOf,
   putHeld,
 } from "../home/held-store.ts";
-import type { DaemonTables } from "../home/tables.ts";
-import { applyRemote } from "./incoming.ts";
 import { openBound } from "../home/open-bound.ts";
 import { readPosition, writePosition } from "../home/positions.ts";
+import type { DaemonTables } from "../home/tables.ts";
 import type { RoundOptions } from "../service/round-options.ts";
 import type { Outcome } from "../service/service.ts";
+import { applyRemote } from "./incoming.ts";
 import { type UnsentWrite, unsentWrites } from "./unsent-writes.ts";
 
 type Context = WriteContext<DaemonTables>;

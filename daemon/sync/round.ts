@@ -3,16 +3,16 @@ import { layerOf, projectDocument, projectOf } from "../../shared/replica/docume
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type { DocumentRequest, ExchangeAnswer } from "../../shared/wire/exchange.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
-import type { DaemonTables } from "../home/tables.ts";
-import { takeAnswer } from "./incoming.ts";
+import { documentsOf, NOT_FOUND, type SyncUnit } from "../budget/sync-units.ts";
 import { openBound } from "../home/open-bound.ts";
 import { type Outgoing, outgoingOf } from "../home/outgoing.ts";
-import { noteMissing, leavePlain } from "../plain/document-state.ts";
 import { isPlain, NOT_CONTACTED, readPosition } from "../home/positions.ts";
-import { hasTurns, type RefusedDocument, recoverRefused, takeNextTurn } from "./recovery.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import { leavePlain, noteMissing } from "../plain/document-state.ts";
 import type { RoundOptions } from "../service/round-options.ts";
 import type { Outcome } from "../service/service.ts";
-import { documentsOf, NOT_FOUND, type SyncUnit } from "../budget/sync-units.ts";
+import { takeAnswer } from "./incoming.ts";
+import { hasTurns, type RefusedDocument, recoverRefused, takeNextTurn } from "./recovery.ts";
 
 type Context = WriteContext<DaemonTables>;
 

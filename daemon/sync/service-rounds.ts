@@ -1,13 +1,16 @@
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import type { World } from "../../shared/world.ts";
-import { batchRound } from "./batch-round.ts";
-import { Batches } from "./batches.ts";
+import { documentsOf, NOT_FOUND, type SyncUnit } from "../budget/sync-units.ts";
+import { isContacted } from "../home/positions.ts";
 import { rowName } from "../plain/document-state.ts";
 import { ownRound, readOwnMemories } from "../plain/own-round.ts";
 import type { PlainOptions } from "../plain/plain-options.ts";
 import { type PlainResult, projectRound } from "../plain/project-round.ts";
-import { isContacted } from "../home/positions.ts";
+import type { RoundOptions } from "../service/round-options.ts";
+import type { Outcome } from "../service/service.ts";
+import { batchRound } from "./batch-round.ts";
+import { Batches } from "./batches.ts";
 import {
   exchangeRound,
   isTokenRefused,
@@ -15,7 +18,6 @@ import {
   type RoundResult,
   type SinglePlan,
 } from "./round.ts";
-import type { RoundOptions } from "../service/round-options.ts";
 import {
   KIND_UNKNOWN,
   type KindEvent,
@@ -23,8 +25,6 @@ import {
   type ServiceKind,
   stepKind,
 } from "./service-kind.ts";
-import type { Outcome } from "../service/service.ts";
-import { documentsOf, NOT_FOUND, type SyncUnit } from "../budget/sync-units.ts";
 
 /**
  * Keeps units in step with a service of either kind; see `stepKind`. Each process asks when it

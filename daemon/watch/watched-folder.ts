@@ -3,8 +3,8 @@ import { lstat, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Log } from "../../shared/log.ts";
 import type { Timer, World } from "../../shared/world.ts";
-import { POLL_MS } from "./poll-interval.ts";
 import { FOLLOWED_NAMES, listFollowable } from "../disk/followable-files.ts";
+import { POLL_MS } from "./poll-interval.ts";
 import { type FolderEvents, type OpenEvents, openEvents } from "./watch.ts";
 import {
   networkTrouble,

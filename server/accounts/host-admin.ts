@@ -1,6 +1,6 @@
 import { AppError } from "../../shared/errors.ts";
-import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
 import { type AccountId, base32, type ProjectId, type UserId } from "../../shared/ids.ts";
+import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
 import type { SqliteDatabase } from "../../shared/sqlite/database.ts";
 import { writeTransaction } from "../../shared/sqlite/transaction.ts";
 import type { World } from "../../shared/world.ts";
@@ -16,9 +16,9 @@ import {
   listUsers,
   revokeToken,
   type TokenRecord,
-  updatePlan,
   type User,
   type UserRecord,
+  updatePlan,
 } from "../stores/account-store.ts";
 import type { HostTables } from "../stores/account-tables.ts";
 import { hashToken, mintToken } from "./token.ts";

@@ -1,5 +1,5 @@
-import { type App, type AppDeps, createApp } from "./app.ts";
 import { PUBLISHED } from "../routes/published/published.ts";
+import { type App, type AppDeps, createApp } from "./app.ts";
 
 /**
  * All headers that an answer may carry: HTTP's own, and the emulator's mark. Whatever else an app

@@ -1,12 +1,12 @@
 import type { Log } from "../../shared/log.ts";
 import type { World } from "../../shared/world.ts";
 import { answerRead } from "../http/answer.ts";
-import { type App, newContext } from "./app.ts";
 import { errorResponse } from "../http/errors-to-response.ts";
 import type { PeerAddress } from "../http/metrics-access.ts";
-import type { Readiness } from "../operations/readiness.ts";
 import { pathOf } from "../http/query.ts";
+import type { Readiness } from "../operations/readiness.ts";
 import { readyAnswer } from "../routes/health.ts";
+import { type App, newContext } from "./app.ts";
 
 /** An app that can be listened with before there is one. */
 export interface StartingApp {

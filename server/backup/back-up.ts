@@ -1,12 +1,12 @@
 import { existsSync, realpathSync } from "node:fs";
 import { rm, stat } from "node:fs/promises";
+import { createPrivateFile, renameDurably, syncFile } from "../../shared/durable-files.ts";
 import { AppError } from "../../shared/errors.ts";
 import { fileFailure } from "../../shared/file-failures.ts";
 import { base32 } from "../../shared/ids.ts";
 import { openConnection } from "../../shared/sqlite/database.ts";
 import type { World } from "../../shared/world.ts";
 import { checkServerDatabase } from "./check-database.ts";
-import { createPrivateFile, renameDurably, syncFile } from "../../shared/durable-files.ts";
 
 const RANDOM_BYTES = 5;
 

@@ -1,8 +1,8 @@
 import { AppError, messageOf } from "../../shared/errors.ts";
-import { isUnknownName } from "../../shared/sqlite/failures.ts";
-import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
 import { findDamagedPage } from "../../shared/sqlite/check-file.ts";
+import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
 import { kyselyOver, openConnection } from "../../shared/sqlite/database.ts";
+import { isUnknownName } from "../../shared/sqlite/failures.ts";
 import { readSchemaState } from "../../shared/sqlite/misfit.ts";
 import { hostMigrations, hostSchema } from "../stores/open-store.ts";
 

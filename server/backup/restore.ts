@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { copyFile, open, rename, rm } from "node:fs/promises";
+import { createPrivateFile, keepAs, renameDurably, syncFile } from "../../shared/durable-files.ts";
 import { AppError, messageOf } from "../../shared/errors.ts";
 import { base32 } from "../../shared/ids.ts";
 import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
@@ -9,7 +10,6 @@ import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { World } from "../../shared/world.ts";
 import { SIDE_FILES } from "./back-up.ts";
 import { checkServerDatabase } from "./check-database.ts";
-import { createPrivateFile, keepAs, renameDurably, syncFile } from "../../shared/durable-files.ts";
 
 const RANDOM_BYTES = 5;
 

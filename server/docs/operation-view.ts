@@ -9,7 +9,7 @@ import type {
 import { curlOf } from "./curl.ts";
 import { type Html, html } from "./html.ts";
 import { inline, markdown } from "./markdown.ts";
-import { jsonText, note, preformatted, mark, scrollTable } from "./pieces.ts";
+import { jsonText, mark, note, preformatted, scrollTable } from "./pieces.ts";
 import { referenceName, SchemaView } from "./schema-view.ts";
 import { tryView } from "./try-view.ts";
 

@@ -1,4 +1,4 @@
-import { type Html, html, type HtmlPart } from "./html.ts";
+import { type Html, type HtmlPart, html } from "./html.ts";
 
 /** A table that scrolls by itself, with `heads` over its columns. */
 export function scrollTable(label: string, heads: readonly string[], rows: readonly Html[]): Html {

@@ -1,6 +1,6 @@
 import type { OpenApiDocument } from "../openapi/document.ts";
 import type { JsonSchema } from "../openapi/published-schema.ts";
-import { type Html, html, type HtmlPart } from "./html.ts";
+import { type Html, type HtmlPart, html } from "./html.ts";
 import { inline } from "./markdown.ts";
 import { mark, scrollTable } from "./pieces.ts";
 

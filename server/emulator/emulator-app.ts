@@ -3,20 +3,20 @@ import { Sweeper } from "../../shared/replica/history/sweeper.ts";
 import { VERSION } from "../../shared/version.ts";
 import type { World } from "../../shared/world.ts";
 import { type App, createApp } from "../app/app.ts";
+import { createPublishedApp } from "../app/published-app.ts";
 import { bearerToken } from "../http/bearer.ts";
 import { CountsWriter } from "../limits/counts-writer.ts";
 import type { PlanTable } from "../limits/plans.ts";
 import { RequestLimits } from "../limits/request-limits.ts";
 import { storedCounts } from "../limits/stored-counts.ts";
 import { LiveSockets } from "../live/live-sockets.ts";
-import { openHostStore } from "../stores/open-store.ts";
 import { countRefusals } from "../operations/count-refusals.ts";
 import { createOperations } from "../operations/create-operations.ts";
 import type { Readiness } from "../operations/readiness.ts";
-import { createPublishedApp } from "../app/published-app.ts";
 import { createServices } from "../services/create-services.ts";
 import { type ServiceStore, serviceStoreOf } from "../services/service-store.ts";
-import { callerOfDevToken, devAccounts, type AccountPlan } from "./dev-tokens.ts";
+import { openHostStore } from "../stores/open-store.ts";
+import { type AccountPlan, callerOfDevToken, devAccounts } from "./dev-tokens.ts";
 
 /** Where the emulator keeps its data, and whom it answers. */
 export interface EmulatorAppOptions {

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { pathOf } from "./query.ts";
-import type { JsonBody } from "./read-json.ts";
 import { invalidKey } from "../services/once.ts";
 import type { Once } from "../services/services.ts";
+import { pathOf } from "./query.ts";
+import type { JsonBody } from "./read-json.ts";
 
 const KEY = /^[\x20-\x7e]{1,255}$/;
 

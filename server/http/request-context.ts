@@ -1,9 +1,9 @@
 import { Elysia } from "elysia";
 import type { RequestId } from "../../shared/ids.ts";
-import type { PeerAddress } from "./metrics-access.ts";
-import type { Quota } from "../limits/quota.ts";
 import type { Log } from "../../shared/log.ts";
+import type { Quota } from "../limits/quota.ts";
 import type { Caller } from "../services/services.ts";
+import type { PeerAddress } from "./metrics-access.ts";
 
 /** What is known of one request from its arrival on. */
 export interface RequestContext {

@@ -6,7 +6,7 @@ import type { Caller } from "../services/services.ts";
 import type { CountsWriter } from "./counts-writer.ts";
 import { PLAN_LIMITS, type PlanTable } from "./plans.ts";
 import { type Quota, quotaHeaders, remainingOf, wholeSeconds } from "./quota.ts";
-import { type Moment, type UsedWindow, Usage, type UsageRecord } from "./usage.ts";
+import { type Moment, Usage, type UsageRecord, type UsedWindow } from "./usage.ts";
 
 /** Accounts held in memory; those that were quiet longest are read again when they come back. */
 const ACCOUNTS_HELD_MAX = 10_000;

@@ -2,6 +2,9 @@ import { chmodSync } from "node:fs";
 import type { Server, ServerWebSocket } from "bun";
 import { AppError } from "../../shared/errors.ts";
 import type { App, LiveHandshake } from "../app/app.ts";
+import type { PeerAddress } from "../http/metrics-access.ts";
+import { CLOSE } from "../live/close-codes.ts";
+import type { LiveSession, LiveSocket } from "../live/live-session.ts";
 import {
   CLOSE_GRACE_MS,
   IDLE_TIMEOUT_S,
@@ -11,9 +14,6 @@ import {
   settledWithin,
   urlOf,
 } from "./listener.ts";
-import { CLOSE } from "../live/close-codes.ts";
-import type { LiveSession, LiveSocket } from "../live/live-session.ts";
-import type { PeerAddress } from "../http/metrics-access.ts";
 
 interface SocketData {
   readonly open: (LiveHandshake & { accepted: true })["open"];

@@ -5,6 +5,9 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { AppError } from "../../shared/errors.ts";
 import type { App, LiveHandshake } from "../app/app.ts";
 import { BODY_ARRIVAL_MS_MAX } from "../http/body-deadline.ts";
+import type { PeerAddress } from "../http/metrics-access.ts";
+import { CLOSE } from "../live/close-codes.ts";
+import type { LiveSession, LiveSocket } from "../live/live-session.ts";
 import {
   CLOSE_GRACE_MS,
   HEADERS_TIMEOUT_S,
@@ -16,10 +19,7 @@ import {
   settledWithin,
   urlOf,
 } from "./listener.ts";
-import { CLOSE } from "../live/close-codes.ts";
-import type { LiveSession, LiveSocket } from "../live/live-session.ts";
 import { Message, requestOf, sendOnSocket, sendResponse } from "./node-http.ts";
-import type { PeerAddress } from "../http/metrics-access.ts";
 
 /** Connections taken at a time; Bun has no such limit but the system's on open files. */
 const CONNECTIONS_MAX = 20_000;

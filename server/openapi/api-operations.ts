@@ -1,6 +1,6 @@
 import { Account } from "../../shared/wire/account.ts";
-import { ConnectAnswer, ConnectBody } from "../../shared/wire/connection.ts";
 import { BatchAnswerBody, BatchBody } from "../../shared/wire/batch.ts";
+import { ConnectAnswer, ConnectBody } from "../../shared/wire/connection.ts";
 import { ChangedBody, SubscribeBody, SubscribedBody } from "../../shared/wire/live.ts";
 import {
   ProjectDeleted,

@@ -1,7 +1,7 @@
 import type { World } from "../../shared/world.ts";
 import type { LiveSockets } from "../live/live-sockets.ts";
-import type { HostStore } from "../stores/open-store.ts";
 import { countLogRows, readDatabaseBytes } from "../stores/host-figures.ts";
+import type { HostStore } from "../stores/open-store.ts";
 import type { Operations } from "./operations.ts";
 import type { Readiness } from "./readiness.ts";
 import { ServerMetrics } from "./server-metrics.ts";

@@ -1,8 +1,8 @@
 import { Elysia } from "elysia";
 import type { Health, Ready, Unready } from "../../shared/wire/health.ts";
 import { answer, answerRead } from "../http/answer.ts";
-import type { Operations } from "../operations/operations.ts";
 import { type RequestContext, withContext } from "../http/request-context.ts";
+import type { Operations } from "../operations/operations.ts";
 
 /** Paths that are served without a token of an account. */
 export const OPEN_PATHS: ReadonlySet<string> = new Set([

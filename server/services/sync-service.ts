@@ -6,8 +6,8 @@ import {
   projectDocument,
   userDocument,
 } from "../../shared/replica/document/address.ts";
-import { serveExchange } from "../../shared/replica/store/exchange.ts";
 import { beginAnew, deletionOf } from "../../shared/replica/document/project-deletion.ts";
+import { serveExchange } from "../../shared/replica/store/exchange.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import type {

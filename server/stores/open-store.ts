@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
+import { createPrivateFile } from "../../shared/durable-files.ts";
+import { AppError } from "../../shared/errors.ts";
 import { replicaMigrations } from "../../shared/replica/log/migrations.ts";
 import { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { newWriter } from "../../shared/replica/store/writer.ts";
@@ -9,12 +11,10 @@ import type { Migration } from "../../shared/sqlite/migrate.ts";
 import { migrate } from "../../shared/sqlite/migrate.ts";
 import { MisfitError, refuseMisfit, type Schema } from "../../shared/sqlite/misfit.ts";
 import type { World } from "../../shared/world.ts";
-import { AppError } from "../../shared/errors.ts";
-import { createPrivateFile } from "../../shared/durable-files.ts";
-import { misfitRefusal, refuseDamaged } from "./refuse-damaged.ts";
 import { accountMigrations } from "./account-migrations.ts";
 import type { HostTables } from "./account-tables.ts";
 import { serviceMigrations } from "./migrations.ts";
+import { misfitRefusal, refuseDamaged } from "./refuse-damaged.ts";
 
 /** A host's whole schema, in the order in which its parts build on each other. */
 export const hostMigrations: readonly Migration[] = [

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
-import { indexChanges } from "../../shared/replica/search/full-text.ts";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
+import { indexChanges } from "../../shared/replica/search/full-text.ts";
 import type { HostTables } from "./account-tables.ts";
 
 type Db = Kysely<HostTables>;

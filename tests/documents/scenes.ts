@@ -1,8 +1,8 @@
+import type { Scene } from "./scene.ts";
 import { FILES } from "./scene-of-files.ts";
 import { INTERFACE } from "./scene-of-interface.ts";
 import { README } from "./scene-of-readme.ts";
 import { CONTRIBUTING, OPERATING, RELEASING, SECRETS, SERVICES } from "./short-scenes.ts";
-import type { Scene } from "./scene.ts";
 
 export type { Scene };
 

@@ -1,6 +1,6 @@
-import { type FileSink, spawn } from "bun";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { type FileSink, spawn } from "bun";
 import { waitFor } from "../support/wait-for.ts";
 
 export interface Ran {

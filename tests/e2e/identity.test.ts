@@ -1,5 +1,5 @@
-import { mkdir } from "node:fs/promises";
 import { expect } from "bun:test";
+import { mkdir } from "node:fs/promises";
 import { scenario, sharedEmulator } from "../support/lab.ts";
 import { waitFor } from "../support/wait-for.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
-import { PLANTED } from "../support/planted-secrets.ts";
 import { scenario, sharedEmulator } from "../support/lab.ts";
 import type { ListedMemory, Machine } from "../support/machine.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
 
 const emulator = sharedEmulator();
 

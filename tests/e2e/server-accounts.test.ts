@@ -1,5 +1,5 @@
-import { expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
 import { connectLive } from "../support/live-client.ts";
 import { ServerFolder } from "../support/server-process.ts";
 import { waitFor } from "../support/wait-for.ts";

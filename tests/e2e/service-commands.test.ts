@@ -1,9 +1,9 @@
-import { mkdir } from "node:fs/promises";
 import { expect } from "bun:test";
 import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { scenario, sharedEmulator } from "../support/lab.ts";
-import { MEMSYNC, type Machine } from "../support/machine.ts";
+import { type Machine, MEMSYNC } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();

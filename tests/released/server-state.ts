@@ -1,11 +1,11 @@
-import { createApp } from "../../server/app/app.ts";
 import { HostAdmin } from "../../server/accounts/host-admin.ts";
+import { TokenAuthenticator } from "../../server/accounts/token-authenticator.ts";
+import { createApp } from "../../server/app/app.ts";
 import { RequestLimits } from "../../server/limits/request-limits.ts";
-import { openHostStore } from "../../server/stores/open-store.ts";
 import { createServices } from "../../server/services/create-services.ts";
 import { hostAccounts } from "../../server/services/host-accounts.ts";
 import { serviceStoreOf } from "../../server/services/service-store.ts";
-import { TokenAuthenticator } from "../../server/accounts/token-authenticator.ts";
+import { openHostStore } from "../../server/stores/open-store.ts";
 import { silentLog } from "../../shared/log.ts";
 import type { World } from "../../shared/world.ts";
 import { createTestWorld } from "../support/test-world.ts";

@@ -1,8 +1,8 @@
 import { type CountsStore, CountsWriter } from "../../server/limits/counts-writer.ts";
 import { RequestLimits } from "../../server/limits/request-limits.ts";
 import { storedCounts } from "../../server/limits/stored-counts.ts";
-import { openHostDatabase } from "../../server/stores/open-store.ts";
 import type { Caller } from "../../server/services/services.ts";
+import { openHostDatabase } from "../../server/stores/open-store.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
 import { createDrivenWorld, type DrivenWorld } from "./driven-world.ts";
 import { caller } from "./test-services.ts";

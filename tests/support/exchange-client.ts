@@ -2,8 +2,8 @@ import { expect } from "bun:test";
 import * as Y from "yjs";
 import { admitUpdate } from "../../shared/replica/admission/admit.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
-import { serveExchange } from "../../shared/replica/store/exchange.ts";
 import { mergeUpdates } from "../../shared/replica/log/log-rows.ts";
+import { serveExchange } from "../../shared/replica/store/exchange.ts";
 import type {
   DocumentAnswer,
   DocumentRequest,

@@ -1,28 +1,28 @@
 import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import * as Y from "yjs";
+import { readPlace } from "../../daemon/files/folder-place.ts";
+import type { FollowedFile } from "../../daemon/files/followed-file.ts";
+import { Followers } from "../../daemon/files/followers.ts";
+import { GRACE_MS } from "../../daemon/files/grace.ts";
+import { putKnownPlace } from "../../daemon/files/place-store.ts";
+import { QUIET_MS } from "../../daemon/git/read-tracked-text.ts";
+import type { Git } from "../../daemon/git/run-git.ts";
 import { type Link, putLink } from "../../daemon/home/links.ts";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
-import type { FollowedFile } from "../../daemon/files/followed-file.ts";
-import { readPlace } from "../../daemon/files/folder-place.ts";
-import { putKnownPlace } from "../../daemon/files/place-store.ts";
-import { Followers } from "../../daemon/files/followers.ts";
-import { GRACE_MS } from "../../daemon/files/grace.ts";
-import { QUIET_MS } from "../../daemon/git/read-tracked-text.ts";
-import type { Git } from "../../daemon/git/run-git.ts";
-import type { WatchFolder } from "../../daemon/watch/watched-folder.ts";
-import { applyRemote } from "../../daemon/sync/incoming.ts";
 import { writePosition } from "../../daemon/home/positions.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { applyRemote } from "../../daemon/sync/incoming.ts";
+import type { WatchFolder } from "../../daemon/watch/watched-folder.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
-import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import {
   forgetTextConflict,
   listTextConflicts,
   type TextConflictRecord,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
-import * as Y from "yjs";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { createDrivenWorld, type DrivenWorld } from "./driven-world.ts";
 import { waitFor } from "./wait-for.ts";
 

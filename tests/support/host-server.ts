@@ -1,5 +1,5 @@
-import { createHostApp, type HostApp } from "../../server/host-app.ts";
 import { HostAdmin, type TokenRequest } from "../../server/accounts/host-admin.ts";
+import { createHostApp, type HostApp } from "../../server/host-app.ts";
 import { listen } from "../../server/listen/listen.ts";
 import { silentLog } from "../../shared/log.ts";
 import { realWorld } from "../../shared/world-real.ts";

@@ -4,12 +4,12 @@ import type { FileState } from "../../daemon/files/file-state.ts";
 import { planSave } from "../../daemon/files/plan-save.ts";
 import { rangesOutside, without } from "../../daemon/files/span-set.ts";
 import { linesOf, splitLines } from "../../daemon/files/text-lines.ts";
+import type { NewTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { removeDoubles } from "../../shared/replica/merge/doubles.ts";
-import { idsSince } from "./ids-since.ts";
 import type { IdRanges } from "../../shared/replica/text/id-ranges.ts";
-import type { NewTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { PLAIN_FORM } from "../../shared/replica/text/text-form.ts";
+import { idsSince } from "./ids-since.ts";
 
 /**
  * A machine with one followed file, in memory and without git: the pure parts of following put

@@ -1,16 +1,16 @@
+import type { SyncUnit } from "../../daemon/budget/sync-units.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/gateway/mount.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { createCalls, type Send } from "../../daemon/service/http-service.ts";
 import { isTokenRefused, type RefusedCall } from "../../daemon/sync/round.ts";
 import { ServiceRounds } from "../../daemon/sync/service-rounds.ts";
-import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { createEmulatorApp } from "../../server/emulator/emulator-app.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { seededRandom, seededWorld } from "./random.ts";
-import type { SyncUnit } from "../../daemon/budget/sync-units.ts";
 
 /** More rounds than anything takes here that comes to an end. */
 const ROUNDS_MAX = 300;

@@ -1,7 +1,7 @@
-import { readPlainStatus } from "../../daemon/plain/plain-status.ts";
-import { SyncEngine, type EngineOptions } from "../../daemon/sync/engine.ts";
-import { createCalls } from "../../daemon/service/http-service.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/gateway/mount.ts";
+import { readPlainStatus } from "../../daemon/plain/plain-status.ts";
+import { createCalls } from "../../daemon/service/http-service.ts";
+import { type EngineOptions, SyncEngine } from "../../daemon/sync/engine.ts";
 import { silentLog } from "../../shared/log.ts";
 import { seededRandom } from "./random.ts";
 import { type Machine, SyncCluster } from "./sync-cluster.ts";

@@ -1,5 +1,5 @@
 import type { Lab } from "./lab.ts";
-import { MEMSYNC, type Machine } from "./machine.ts";
+import { type Machine, MEMSYNC } from "./machine.ts";
 import { TerminalScreen } from "./terminal-screen.ts";
 import { waitFor } from "./wait-for.ts";
 

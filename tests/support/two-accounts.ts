@@ -1,6 +1,6 @@
+import { mintToken } from "../../server/accounts/token.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { memoryIdOf } from "../../shared/ids.ts";
-import { mintToken } from "../../server/accounts/token.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { type HostServer, startHost } from "./host-server.ts";
 

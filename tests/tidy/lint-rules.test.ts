@@ -25,6 +25,9 @@ const SAMPLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   noUndeclaredDependencies: { "a.ts": 'import { a } from "left-pad";\nexport const b = a;' },
   noUnusedImports: { "a.ts": 'import { join } from "node:path";\nexport const a = 1;' },
   noUnusedVariables: { "a.ts": "const a = 1;\nexport const b = 2;" },
+  organizeImports: {
+    "a.ts": 'import { join } from "node:path";\nimport { stat } from "node:fs";\n\nstat(join());\n',
+  },
   useFilenamingConvention: { "aB.ts": "export const a = 1;" },
   useImportType: { "a.ts": 'import { Stats } from "node:fs";\nexport type A = Stats;' },
   useNodejsImportProtocol: { "a.ts": 'import { join } from "path";\nexport const a = join;' },
@@ -51,7 +54,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 for (const rule of Object.keys(SAMPLES)) {
   test(`the linter refuses what breaks ${rule}`, async () => {
     const biome = join(ROOT, "node_modules/@biomejs/biome/bin/biome");
-    const linter = Bun.spawn([process.execPath, biome, "lint", "--error-on-warnings", "."], {
+    const linter = Bun.spawn([process.execPath, biome, "check", "--error-on-warnings", "."], {
       cwd: join(folder, rule),
       stdio: ["ignore", "pipe", "pipe"],
     });

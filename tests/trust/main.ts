@@ -1,11 +1,11 @@
 import { messageOf } from "../../shared/errors.ts";
-import { budget, USAGE as BUDGET } from "./budget/budget.ts";
-import { day, USAGE as DAY } from "./day/day.ts";
-import { disk, USAGE as DISK } from "./disk/disk.ts";
-import { hostile, USAGE as HOSTILE } from "./hostile/hostile.ts";
-import { kill, USAGE as KILL } from "./kill/kill.ts";
+import { USAGE as BUDGET, budget } from "./budget/budget.ts";
+import { USAGE as DAY, day } from "./day/day.ts";
+import { USAGE as DISK, disk } from "./disk/disk.ts";
+import { USAGE as HOSTILE, hostile } from "./hostile/hostile.ts";
+import { USAGE as KILL, kill } from "./kill/kill.ts";
 import { merge } from "./merge.ts";
-import { people, USAGE as PEOPLE } from "./people/people.ts";
+import { USAGE as PEOPLE, people } from "./people/people.ts";
 import { plain } from "./plain.ts";
 import { USAGE as SIMULATE, simulate } from "./simulate/simulate.ts";
 

@@ -1,7 +1,7 @@
 import * as Y from "yjs";
 import { type CleanUp, removeDoubles } from "../../shared/replica/merge/doubles.ts";
-import { idsSince } from "../support/ids-since.ts";
 import { captureText, editFromBase } from "../../shared/replica/text/text.ts";
+import { idsSince } from "../support/ids-since.ts";
 import type { Fork } from "./merge-data.ts";
 
 const SERVER_ID = 5;

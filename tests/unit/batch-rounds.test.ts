@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from "bun:test";
+import type { SyncUnit } from "../../daemon/budget/sync-units.ts";
 import { readPosition } from "../../daemon/home/positions.ts";
 import type { RefusedCall } from "../../daemon/sync/round.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { type ManyProjects, openManyProjects } from "../support/many-projects.ts";
 import { olderSend } from "../support/older-service.ts";
 import { holding, refusingSend } from "../support/refusing-service.ts";
-import type { SyncUnit } from "../../daemon/budget/sync-units.ts";
 
 const BATCH = "POST /api/sync";
 /** Dozens of projects, or megabytes of them. */

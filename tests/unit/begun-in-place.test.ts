@@ -3,10 +3,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { link, rename, stat, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { hashOf } from "../../daemon/disk/read-file.ts";
 import { clearBegunWrite, finishBegunWrite } from "../../daemon/files/begun-write.ts";
 import type { FileContent } from "../../daemon/files/file-edit.ts";
 import type { FileState } from "../../daemon/files/file-state.ts";
-import { hashOf } from "../../daemon/disk/read-file.ts";
 import { splitForm } from "../../shared/replica/text/text-form.ts";
 
 const SUPPORT = join(import.meta.dir, "..", "support");

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { hashOf } from "../../daemon/disk/read-file.ts";
 import { clearBegunWrite } from "../../daemon/files/begun-write.ts";
 import type { FileContent } from "../../daemon/files/file-edit.ts";
 import type { FileState } from "../../daemon/files/file-state.ts";
-import { hashOf } from "../../daemon/disk/read-file.ts";
 import { splitForm } from "../../shared/replica/text/text-form.ts";
 
 const BEFORE = "# Rules\n\nTests come first.\n";

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
+import type { KnownPlace } from "../../daemon/files/place-store.ts";
+import type { ProjectIdentity } from "../../daemon/git/identity.ts";
+import type { Link } from "../../daemon/home/links.ts";
 import {
   chooseProject,
   type LinkFacts,
   repositoryNote,
 } from "../../daemon/links/choose-project.ts";
-import type { Link } from "../../daemon/home/links.ts";
-import type { ProjectIdentity } from "../../daemon/git/identity.ts";
-import type { KnownPlace } from "../../daemon/files/place-store.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 
 const OLD = "proj_old" as ProjectId;

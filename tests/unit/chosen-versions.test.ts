@@ -4,12 +4,12 @@ import { placedVersions } from "../../cli/local/local-conflicts.ts";
 import { settle } from "../../cli/writes/settle-conflict.ts";
 import { changeBetween } from "../../daemon/files/arrivals.ts";
 import { planSave } from "../../daemon/files/plan-save.ts";
-import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import {
   listTextConflicts,
   recordTextConflict,
   type TextConflictRecord,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 
 const NOW = 1_750_000_000_000;
 const [OTHERS, HERE] = ["desktop", "laptop"];

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { Command } from "commander";
 import { COMMAND_GROUPS } from "../../cli/command-groups.ts";
-import { readEnvironment } from "../../cli/place/environment.ts";
 import { createProgram } from "../../cli/main.ts";
+import { readEnvironment } from "../../cli/place/environment.ts";
 
 const ENVIRONMENT = readEnvironment({ MEMSYNC_HOME: "/" });
 

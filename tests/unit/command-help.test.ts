@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Command } from "commander";
-import { readEnvironment } from "../../cli/place/environment.ts";
 import { createProgram } from "../../cli/main.ts";
+import { readEnvironment } from "../../cli/place/environment.ts";
 import { commandsOf } from "../../scripts/man-page.ts";
 
 const program = await createProgram(readEnvironment({ MEMSYNC_HOME: "/" }));

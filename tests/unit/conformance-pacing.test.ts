@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { type Report, runConformance } from "../../conformance/run.ts";
-import { realWorld } from "../../shared/world-real.ts";
 import { startEmulator } from "../../server/emulator/start-emulator.ts";
 import type { World } from "../../shared/world.ts";
+import { realWorld } from "../../shared/world-real.ts";
 
 interface Limited extends AsyncDisposable {
   readonly url: string;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Kysely } from "kysely";
-import { connect } from "../../shared/sqlite/connect-bun.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
+import { connect } from "../../shared/sqlite/connect-bun.ts";
 import { kyselyOver } from "../../shared/sqlite/database.ts";
 import { savepoint, writeTransaction } from "../../shared/sqlite/transaction.ts";
 import { failureOf } from "../support/failure.ts";

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import * as Y from "yjs";
 import { type CleanUp, removeDoubles } from "../../shared/replica/merge/doubles.ts";
-import { idsSince } from "../support/ids-since.ts";
 import { diffSections } from "../../shared/replica/text/line-diff.ts";
 import { captureText, editFromBase } from "../../shared/replica/text/text.ts";
+import { idsSince } from "../support/ids-since.ts";
 import { anyForks, anyTerminatedText, anyText } from "../support/text-arbitraries.ts";
 import { type Changes, linesOf, lostLines } from "../trust/merge-judge.ts";
 import {

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/gateway/mount.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
-import { type Announced, isToFetch } from "../../daemon/sync/announced.ts";
-import { SyncEngine } from "../../daemon/sync/engine.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { createCalls } from "../../daemon/service/http-service.ts";
 import type { LiveHandlers, Service } from "../../daemon/service/service.ts";
-import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { type Announced, isToFetch } from "../../daemon/sync/announced.ts";
+import { SyncEngine } from "../../daemon/sync/engine.ts";
 import { createEmulatorApp, type EmulatorApp } from "../../server/emulator/emulator-app.ts";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";

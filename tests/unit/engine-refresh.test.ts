@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/gateway/mount.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
-import { SyncEngine } from "../../daemon/sync/engine.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { SyncEngine } from "../../daemon/sync/engine.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findMoved } from "../../daemon/links/find-moved.ts";
 import { type FolderPlace, isSamePlace, readPlace } from "../../daemon/files/folder-place.ts";
+import { findMoved } from "../../daemon/links/find-moved.ts";
 
 let root = "";
 beforeEach(() => {

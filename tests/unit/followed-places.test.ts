@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { FILE, FollowedClones, START } from "../support/followed-clones.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
+import { FILE, FollowedClones, START } from "../support/followed-clones.ts";
 import { exchange, FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { readEnvironment } from "../../cli/place/environment.ts";
 import { folded } from "../../cli/help/help-layout.ts";
 import { createProgram } from "../../cli/main.ts";
+import { readEnvironment } from "../../cli/place/environment.ts";
 import { commandsOf } from "../../scripts/man-page.ts";
 
 test("paragraphs fill the terminal's lines, and examples fit them", () => {

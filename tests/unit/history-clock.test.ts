@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { HISTORY, listRevisions } from "../../shared/replica/history/revisions.ts";
 import { recordTextConflict } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { historyTime } from "../../shared/replica/history/history-clock.ts";
+import { HISTORY, listRevisions } from "../../shared/replica/history/revisions.ts";
 import { inspect, setMemory } from "../support/stored.ts";
 import { createTempStore, type TempStore } from "../support/temp-store.ts";
 

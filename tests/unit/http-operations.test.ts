@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import type { AppDeps } from "../../server/app/app.ts";
 import { BODY_ARRIVAL_MS_MAX } from "../../server/http/body-deadline.ts";
+import { mayReadMetrics } from "../../server/http/metrics-access.ts";
 import { LiveSockets } from "../../server/live/live-sockets.ts";
 import { countRefusals } from "../../server/operations/count-refusals.ts";
-import { mayReadMetrics } from "../../server/http/metrics-access.ts";
 import { Readiness } from "../../server/operations/readiness.ts";
 import { ServerMetrics } from "../../server/operations/server-metrics.ts";
 import type { LogFields } from "../../shared/log.ts";

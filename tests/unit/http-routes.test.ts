@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { invalidAt } from "../../shared/errors.ts";
 import {
+  createFakeServices,
   MEMORY,
   OTHER_PROJECT,
   PROJECT,
   PROJECT_RECORD,
   SESSION,
-  createFakeServices,
 } from "../support/fake-services.ts";
 import { errorOf, startServer } from "../support/http-server.ts";
 

@@ -3,8 +3,8 @@ import * as Y from "yjs";
 import { startEmulator } from "../../server/emulator/start-emulator.ts";
 import { KeptPages } from "../../server/services/kept-pages.ts";
 import type { MemoryQuery, Page } from "../../server/services/services.ts";
-import { connect } from "../../shared/sqlite/connect-bun.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { connect } from "../../shared/sqlite/connect-bun.ts";
 import type { Memory } from "../../shared/wire/memory.ts";
 import { caller, createTestServices, EVERYTHING, projectId } from "../support/test-services.ts";
 

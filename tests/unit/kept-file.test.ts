@@ -13,9 +13,9 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { explain } from "../../shared/reasons.ts";
 import { hashOf } from "../../daemon/disk/read-file.ts";
 import { replaceFile } from "../../daemon/disk/write-file.ts";
+import { explain } from "../../shared/reasons.ts";
 import {
   accessList,
   allowUser,

@@ -10,9 +10,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { homeOf } from "../../daemon/home/home.ts";
-import { parseToken } from "../../daemon/remotes/parse-token.ts";
-import { type Keyring, keyringWorks, openKeyring } from "../../daemon/remotes/keyring.ts";
 import { parseRemoteName, parseServiceUrl, type Remote } from "../../daemon/home/remote.ts";
+import { type Keyring, keyringWorks, openKeyring } from "../../daemon/remotes/keyring.ts";
+import { parseToken } from "../../daemon/remotes/parse-token.ts";
 import { TokenStore } from "../../daemon/remotes/token-store.ts";
 import type { AccountId } from "../../shared/ids.ts";
 import { realWorld } from "../../shared/world-real.ts";

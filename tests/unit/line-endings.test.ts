@@ -5,7 +5,6 @@ import { type Arrival, changeBetween } from "../../daemon/files/arrivals.ts";
 import { plainEdit, planSave } from "../../daemon/files/plan-save.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { removeDoubles } from "../../shared/replica/merge/doubles.ts";
-import { idsSince } from "../support/ids-since.ts";
 import {
   changeForm,
   joinForm,
@@ -15,6 +14,7 @@ import {
 } from "../../shared/replica/text/text-form.ts";
 import { exchange, FollowedMachine } from "../support/followed-machines.ts";
 import { createGitSandbox, type GitSandbox } from "../support/git-sandbox.ts";
+import { idsSince } from "../support/ids-since.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);

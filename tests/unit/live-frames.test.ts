@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import * as Y from "yjs";
 import { openReplica } from "../../daemon/home/open-replica.ts";
-import { type Echoes, takeFrame } from "../../daemon/sync/incoming.ts";
 import { readPosition, writePosition } from "../../daemon/home/positions.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { type Echoes, takeFrame } from "../../daemon/sync/incoming.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { LiveLink } from "../../daemon/sync/live-link.ts";
 import type { LiveHandlers } from "../../daemon/service/service.ts";
+import { LiveLink } from "../../daemon/sync/live-link.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { LIVE_PROJECTS_MAX } from "../../shared/wire/live.ts";

@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import * as Y from "yjs";
 import { TEXT_ROOT } from "../../shared/replica/document/document.ts";
-import { pick, seededRandom } from "../support/random.ts";
 import { MadeUpMachine } from "../support/made-up-machine.ts";
+import { pick, seededRandom } from "../support/random.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(120_000);

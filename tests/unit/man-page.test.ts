@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { readEnvironment } from "../../cli/place/environment.ts";
 import { createProgram } from "../../cli/main.ts";
+import { readEnvironment } from "../../cli/place/environment.ts";
 import { commandsOf, manPage } from "../../scripts/man-page.ts";
 import { VERSION } from "../../shared/version.ts";
 import { programs, testWith } from "../support/needs.ts";

@@ -9,8 +9,8 @@ import { openHomeDatabase, openHomeReader } from "../../daemon/home/open-home.ts
 import { openReplica } from "../../daemon/home/open-replica.ts";
 import { recoverHome } from "../../daemon/recovery/recover-home.ts";
 import { hostSchema, openHostStore } from "../../server/stores/open-store.ts";
-import { projectDocument } from "../../shared/replica/document/address.ts";
 import { silentLog } from "../../shared/log.ts";
+import { projectDocument } from "../../shared/replica/document/address.ts";
 import { kyselyOver, openConnection } from "../../shared/sqlite/database.ts";
 import { readSchemaState, shapeMadeBy } from "../../shared/sqlite/misfit.ts";
 import { fingerprintOf, misfitOf, readShape } from "../../shared/sqlite/shape.ts";

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import {
   executableOf,
-  type Platform,
   PLATFORMS,
+  type Platform,
   packageNameOf,
 } from "../../scripts/launcher/platforms.ts";
 import { type Manifest, mainManifest, platformManifest } from "../../scripts/npm-manifests.ts";

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import type { Once } from "../../server/services/services.ts";
-import { watched } from "../support/watched-connection.ts";
 import {
   caller,
   createTestServices,
@@ -8,6 +7,7 @@ import {
   projectId,
   refusal,
 } from "../support/test-services.ts";
+import { watched } from "../support/watched-connection.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const ME = caller();

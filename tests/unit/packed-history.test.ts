@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync, existsSync, rmSync } from "node:fs";
 import fc from "fast-check";
-import { CorruptDocumentError } from "../../shared/replica/log/corrupt-document-error.ts";
-import { findDamagedPart } from "../../shared/replica/log/find-damaged-part.ts";
 import { packRevisions, unpackRevisions } from "../../shared/replica/history/revision-pack.ts";
 import { HISTORY, listRevisions } from "../../shared/replica/history/revisions.ts";
+import { CorruptDocumentError } from "../../shared/replica/log/corrupt-document-error.ts";
+import { findDamagedPart } from "../../shared/replica/log/find-damaged-part.ts";
 import { connect } from "../../shared/sqlite/connect-bun.ts";
 import { failureOf } from "../support/failure.ts";
 import { PastValues, youngOf } from "../support/past-values.ts";

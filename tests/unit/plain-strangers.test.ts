@@ -1,6 +1,6 @@
-import { listTextConflicts } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Send } from "../../daemon/service/http-service.ts";
+import { listTextConflicts } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import {
   memoriesOf,
   said,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readFileSync, readlinkSync } from "node:fs";
-import { programCodeIn, loadReleaseCode } from "../../daemon/supervise/program-code.ts";
+import { loadReleaseCode, programCodeIn } from "../../daemon/supervise/program-code.ts";
 import { LINUX, testWith } from "../support/needs.ts";
 
 const PROGRAM = "/opt/a program/bun";

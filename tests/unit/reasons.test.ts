@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Kysely, sql } from "kysely";
 import { listHeld } from "../../daemon/home/held-store.ts";
-import { readWholeInbox } from "../../daemon/inbox/inbox.ts";
 import { daemonMigrations } from "../../daemon/home/migrations.ts";
 import { openHomeDatabase } from "../../daemon/home/open-home.ts";
 import { readPosition } from "../../daemon/home/positions.ts";
+import { readWholeInbox } from "../../daemon/inbox/inbox.ts";
 import { listRefused } from "../../daemon/plain/plain-store.ts";
 import {
   explain,

@@ -5,10 +5,14 @@ import { join } from "node:path";
 import { readEnvironment } from "../../cli/place/environment.ts";
 import { importInto } from "../../cli/writes/import-into.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/gateway/mount.ts";
-import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { prepareHome } from "../../daemon/home/home.ts";
-import { appendToInbox } from "../../daemon/inbox/inbox.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
+import { readPosition, writePosition } from "../../daemon/home/positions.ts";
+import { findBinding, listRemotes } from "../../daemon/home/remote-store.ts";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
+import { appendToInbox } from "../../daemon/inbox/inbox.ts";
+import { ownRound } from "../../daemon/plain/own-round.ts";
 import { bindProject } from "../../daemon/remotes/bind-project.ts";
 import {
   addRemote,
@@ -18,14 +22,10 @@ import {
   openLogin,
   removeRemote,
 } from "../../daemon/remotes/remote-book.ts";
-import { findBinding, listRemotes } from "../../daemon/home/remote-store.ts";
 import { readRemotes } from "../../daemon/remotes/remote-view.ts";
 import { createHttpService } from "../../daemon/service/http-service.ts";
-import { ownRound } from "../../daemon/plain/own-round.ts";
-import { readPosition, writePosition } from "../../daemon/home/positions.ts";
-import { exchangeRound } from "../../daemon/sync/round.ts";
 import type { Service } from "../../daemon/service/service.ts";
-import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { exchangeRound } from "../../daemon/sync/round.ts";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import { projectDocument, userDocument } from "../../shared/replica/document/address.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "bun:test";
-import { openReplica } from "../../daemon/home/open-replica.ts";
 import { budgetsIn } from "../../daemon/budget/budget-store.ts";
-import { createCalls } from "../../daemon/service/http-service.ts";
 import { RequestBudget } from "../../daemon/budget/request-budget.ts";
+import { openReplica } from "../../daemon/home/open-replica.ts";
+import { createCalls } from "../../daemon/service/http-service.ts";
 import { silentLog } from "../../shared/log.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";
 

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
+import { EMBEDDED, UNKNOWN_SERVICE } from "../../daemon/home/remote.ts";
 import type { KeptBindings } from "../../daemon/recovery/links-file.ts";
 import type { DamagedRow, DamagedTable } from "../../daemon/recovery/read-damaged.ts";
 import { SalvagedBindings } from "../../daemon/recovery/salvaged-bindings.ts";
-import { EMBEDDED, UNKNOWN_SERVICE } from "../../daemon/home/remote.ts";
 import type { AccountId } from "../../shared/ids.ts";
 import { realWorld } from "../../shared/world-real.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
-import { fullTextQuery } from "../../shared/replica/search/full-text.ts";
 import { LIMITS } from "../../shared/limits.ts";
+import { fullTextQuery } from "../../shared/replica/search/full-text.ts";
 import type { Project } from "../../shared/wire/project.ts";
 import { checkFullText } from "../support/stored.ts";
 import {

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   databasePath,
+  type GivenSettings,
   readSettings,
   SettingsError,
-  type GivenSettings,
 } from "../../server/settings/read-settings.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "memsync-settings-"));

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "bun:test";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../daemon/gateway/mount.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
-import { SyncEngine } from "../../daemon/sync/engine.ts";
 import { createHttpService } from "../../daemon/service/http-service.ts";
+import { SyncEngine } from "../../daemon/sync/engine.ts";
 import type { ProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { createDrivenWorld } from "../support/driven-world.ts";

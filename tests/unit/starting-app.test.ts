@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { createApp } from "../../server/app/app.ts";
+import { createStartingApp } from "../../server/app/starting-app.ts";
 import { listen } from "../../server/listen/listen.ts";
 import { Readiness } from "../../server/operations/readiness.ts";
-import { createStartingApp } from "../../server/app/starting-app.ts";
 import { silentLog } from "../../shared/log.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { createFakeServices, fakeAuthenticate, MEMORY } from "../support/fake-services.ts";

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import * as Y from "yjs";
 import { putBack } from "../../cli/writes/put-back.ts";
-import { holdsLines } from "../../shared/replica/text/standing-lines.ts";
 import { LIMITS, utf8Bytes } from "../../shared/limits.ts";
-import { ReplicaDocument } from "../../shared/replica/document/document.ts";
-import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
-import { HISTORY } from "../../shared/replica/history/revisions.ts";
 import {
   parseTextConflict,
   recordTextConflict,
   type TextConflictRecord,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
+import { HISTORY } from "../../shared/replica/history/revisions.ts";
+import { holdsLines } from "../../shared/replica/text/standing-lines.ts";
 import { NOW } from "../support/replicas.ts";
 
 const LAPTOP = { text: "of the laptop\n", machine: "laptop" };

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { shownColumns, cut, padded, wrapped } from "../../cli/screen/text-width.ts";
+import { cut, padded, shownColumns, wrapped } from "../../cli/screen/text-width.ts";
 
 const COLUMNS: readonly (readonly [string, number])[] = [
   ["", 0],

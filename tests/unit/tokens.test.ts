@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { HostAdmin, type TokenRequest } from "../../server/accounts/host-admin.ts";
-import { openHostStore } from "../../server/stores/open-store.ts";
 import { hashToken, isWellFormedToken, mintToken } from "../../server/accounts/token.ts";
 import { TokenAuthenticator } from "../../server/accounts/token-authenticator.ts";
+import { openHostStore } from "../../server/stores/open-store.ts";
 import { parseProjectId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import type { World } from "../../shared/world.ts";

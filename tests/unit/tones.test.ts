@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { shownColumns, cut } from "../../cli/screen/text-width.ts";
+import { cut, shownColumns } from "../../cli/screen/text-width.ts";
 import { coloured, toned, untoned } from "../../cli/screen/tones.ts";
 
 const { isTTY } = process.stdout;

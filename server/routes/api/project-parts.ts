@@ -1,3 +1,4 @@
+import type { Static } from "@sinclair/typebox";
 import { AppError } from "../../../shared/errors.ts";
 import type { ProjectId } from "../../../shared/ids.ts";
 import { LIMITS } from "../../../shared/limits.ts";
@@ -6,13 +7,12 @@ import {
   type ProjectPartAnswerBody,
   parseProjectPart,
 } from "../../../shared/wire/batch.ts";
-import { encodeDocumentAnswers, type ExchangeAnswer } from "../../../shared/wire/exchange.ts";
+import { type ExchangeAnswer, encodeDocumentAnswers } from "../../../shared/wire/exchange.ts";
 import { invalid } from "../../../shared/wire/parse.ts";
 import { existingProjectId } from "../../../shared/wire/project-id.ts";
 import { errorBody } from "../../http/errors-to-response.ts";
 import type { CallerContext } from "../../http/request-context.ts";
 import type { Services } from "../../services/services.ts";
-import type { Static } from "@sinclair/typebox";
 
 type PartAnswered = Static<typeof ProjectPartAnswerBody>;
 

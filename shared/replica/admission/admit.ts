@@ -1,5 +1,7 @@
 import * as Y from "yjs";
 import { messageOf } from "../../errors.ts";
+import { type ItemPlace, type ReplicaDocument, TEXT_ROOT } from "../document/document.ts";
+import { type EntryKind, kindOfRoot, ownerOfRoot } from "../document/entry-arrays.ts";
 import {
   type DecodedUpdate,
   decodeUpdate,
@@ -8,8 +10,6 @@ import {
   type Struct,
   structAt,
 } from "./decode-update.ts";
-import { type ItemPlace, type ReplicaDocument, TEXT_ROOT } from "../document/document.ts";
-import { type EntryKind, kindOfRoot, ownerOfRoot } from "../document/entry-arrays.ts";
 import { foreignEntry } from "./entry-shape.ts";
 import { InsertionOrder } from "./insertion-order.ts";
 import { problemOfTrial, SEARCH_STEPS_MAX } from "./trial.ts";

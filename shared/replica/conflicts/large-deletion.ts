@@ -1,7 +1,7 @@
 import { diffLines } from "../text/line-diff.ts";
 import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
-import type { NewTextConflict, PlacedLines } from "./text-conflict-record.ts";
 import { plainLines } from "../text/text-form.ts";
+import type { NewTextConflict, PlacedLines } from "./text-conflict-record.ts";
 
 /** A text of no more lines than this may lose any number of them without a word. */
 const LINES_MAX = 10;

@@ -1,6 +1,6 @@
+import type { ReplicaDocument } from "../document/document.ts";
 import { hasWord } from "../text/line-diff.ts";
 import { plainLines } from "../text/text-form.ts";
-import type { ReplicaDocument } from "../document/document.ts";
 import { isOver } from "./over-conflict.ts";
 import {
   listTextConflicts,

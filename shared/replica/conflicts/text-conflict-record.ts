@@ -5,9 +5,9 @@ import { exceedsBytes, LIMITS } from "../../limits.ts";
 import type { ReplicaDocument } from "../document/document.ts";
 import { machineName } from "../document/machine-name.ts";
 import { TEXT_CONFLICT_PREFIX } from "../document/own-metadata.ts";
+import { HISTORY } from "../history/revisions.ts";
 import { hasWord } from "../text/line-diff.ts";
 import { plainLines } from "../text/text-form.ts";
-import { HISTORY } from "../history/revisions.ts";
 
 const ID_LENGTH = 8;
 

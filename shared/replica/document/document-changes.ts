@@ -1,7 +1,7 @@
 import * as Y from "yjs";
+import type { RemovedText } from "../text/removed-text.ts";
 import { type EntryArrays, type EntryKind, entriesOf } from "./entry-arrays.ts";
 import type { KeyChange } from "./entry-index.ts";
-import type { RemovedText } from "../text/removed-text.ts";
 
 /** What one transaction did to a document. */
 export class TransactionChanges {

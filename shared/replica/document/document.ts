@@ -2,14 +2,14 @@ import * as Y from "yjs";
 import { assert } from "../../errors.ts";
 import { equalJson, type JsonValue } from "../../json.ts";
 import { wellFormed } from "../../wire/well-formed.ts";
+import type { RemovedText } from "../text/removed-text.ts";
+import { alignBase, type CapturedText, captureText, editFromBase } from "../text/text.ts";
+import { equalForms, joinForm, readForm, splitForm, type TextForm } from "../text/text-form.ts";
 import { TransactionChanges } from "./document-changes.ts";
 import { EntryArrays, type EntryKind, visibleItems } from "./entry-arrays.ts";
 import { type Entry, type EntryId, EntryIndex, sameId } from "./entry-index.ts";
 import { OWN_METADATA_PREFIX } from "./own-metadata.ts";
-import type { RemovedText } from "../text/removed-text.ts";
 import { entryTime, wellFormedValue } from "./stored-value.ts";
-import { alignBase, type CapturedText, captureText, editFromBase } from "../text/text.ts";
-import { equalForms, joinForm, readForm, splitForm, type TextForm } from "../text/text-form.ts";
 
 /** Name of the Yjs root that holds the text. */
 export const TEXT_ROOT = "claude_md";

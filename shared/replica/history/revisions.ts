@@ -1,8 +1,8 @@
 import { type Kysely, sql } from "kysely";
 import { compiled } from "../../sqlite/compiled.ts";
 import { CorruptDocumentError } from "../log/corrupt-document-error.ts";
-import { type PastValue, type RevisionPack, unpackRevisions } from "./revision-pack.ts";
 import type { ReplicaTables } from "../log/tables.ts";
+import { type PastValue, type RevisionPack, unpackRevisions } from "./revision-pack.ts";
 
 type Db = Kysely<ReplicaTables>;
 

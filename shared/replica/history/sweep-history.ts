@@ -1,9 +1,9 @@
 import type { Kysely } from "kysely";
 import { CorruptDocumentError } from "../log/corrupt-document-error.ts";
+import type { ReplicaTables } from "../log/tables.ts";
 import { beginSweep, notePacked } from "./history-clock.ts";
 import { packRevisions } from "./revision-pack.ts";
 import { HISTORY, type Revision, readPack } from "./revisions.ts";
-import type { ReplicaTables } from "../log/tables.ts";
 
 type Db = Kysely<ReplicaTables>;
 

@@ -4,8 +4,8 @@ import { compiled } from "../../sqlite/compiled.ts";
 import type { ReplicaDocument } from "../document/document.ts";
 import { machineName } from "../document/machine-name.ts";
 import { OWN_METADATA_PREFIX } from "../document/own-metadata.ts";
-import type { ReplicaTables } from "./tables.ts";
 import { textRuns } from "../text/text.ts";
+import type { ReplicaTables } from "./tables.ts";
 
 type Db = Kysely<ReplicaTables>;
 

@@ -1,5 +1,5 @@
-import type { Block } from "./line-blocks.ts";
 import { commonLines } from "../text/line-diff.ts";
+import type { Block } from "./line-blocks.ts";
 
 /** Equal blocks, the first side's first. */
 export type BlockPair = readonly [Block, Block];

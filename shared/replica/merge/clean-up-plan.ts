@@ -1,4 +1,4 @@
-import { type Doubles, findDoubles, joinDoubles, NONE, type MetPlace } from "./doubled-lines.ts";
+import { type Doubles, findDoubles, joinDoubles, type MetPlace, NONE } from "./doubled-lines.ts";
 import type { MergedLine, MergedText, Tombstone } from "./merged-lines.ts";
 import { madeOnce, type RepeatedMove } from "./repeated-moves.ts";
 import { type SlidLines, slideRuns } from "./slid-runs.ts";

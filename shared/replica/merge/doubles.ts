@@ -1,18 +1,18 @@
 import * as Y from "yjs";
 import type { PlacedLines } from "../conflicts/text-conflict-record.ts";
-import { findPlaces, settledPlan } from "./clean-up-plan.ts";
-import { findClusters } from "./clusters.ts";
-import { type Doubles, joinDoubles, NONE, type MetPlace, withoutDoubles } from "./doubled-lines.ts";
-import { gravesOf } from "./kept-edits.ts";
 import type { IdRanges } from "../text/id-ranges.ts";
 import { hasWord } from "../text/line-diff.ts";
-import { type MergedLine, type MergedText, readMergedText } from "./merged-lines.ts";
-import { formerPlaces, isAgain, NOTHING_AGAIN, type PutAgain } from "./put-again.ts";
-import { asMadeOnce, findRepeatedMoves } from "./repeated-moves.ts";
 import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import { captureText, type TextSpan } from "../text/text.ts";
 import { DeltaBuilder, type DeltaStep } from "../text/text-delta.ts";
 import { clientAt, SpanList, SpanReader } from "../text/text-spans.ts";
+import { findPlaces, settledPlan } from "./clean-up-plan.ts";
+import { findClusters } from "./clusters.ts";
+import { type Doubles, joinDoubles, type MetPlace, NONE, withoutDoubles } from "./doubled-lines.ts";
+import { gravesOf } from "./kept-edits.ts";
+import { type MergedLine, type MergedText, readMergedText } from "./merged-lines.ts";
+import { formerPlaces, isAgain, NOTHING_AGAIN, type PutAgain } from "./put-again.ts";
+import { asMadeOnce, findRepeatedMoves } from "./repeated-moves.ts";
 
 /** Two sides changed the same place differently. Both are in the text, one after the other. */
 export interface MetTexts {

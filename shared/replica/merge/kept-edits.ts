@@ -1,18 +1,18 @@
 import type * as Y from "yjs";
 import { holdsAny, type IdRanges } from "../text/id-ranges.ts";
 import { hasWord } from "../text/line-diff.ts";
-import { type MergedLine, readMergedText } from "./merged-lines.ts";
+import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
+import { captureText, textRuns } from "../text/text.ts";
+import { idAt, type TextSpan } from "../text/text-spans.ts";
 import { type CrossedMove, findCrossedMoves, type TakenLines } from "./crossed-moves.ts";
+import { type MergedLine, readMergedText } from "./merged-lines.ts";
 import {
-  type MovedLines,
   linesTwice,
+  type MovedLines,
   movedByOne,
   movedRuns,
   type WritingSide,
 } from "./moved-lines.ts";
-import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
-import { captureText, textRuns } from "../text/text.ts";
-import { idAt, type TextSpan } from "../text/text-spans.ts";
 import { isAgain, NOTHING_AGAIN, type PutAgain } from "./put-again.ts";
 
 /** Lines that one side put where they stand, and that the other side wanted to be rid of. */

@@ -1,8 +1,8 @@
 import type * as Y from "yjs";
 import { firstWhere } from "../text/first-where.ts";
 import type { IdRanges } from "../text/id-ranges.ts";
-import { withoutMark } from "../text/text-form.ts";
 import { textRuns } from "../text/text.ts";
+import { withoutMark } from "../text/text-form.ts";
 import type { CharacterId } from "../text/text-spans.ts";
 
 /** Who inserted something. What neither side inserted is the base, and so is what both wrote in. */

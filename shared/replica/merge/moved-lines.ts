@@ -1,9 +1,9 @@
 import type * as Y from "yjs";
-import type { IdRanges } from "../text/id-ranges.ts";
 import { isFence } from "../text/code-blocks.ts";
+import type { IdRanges } from "../text/id-ranges.ts";
 import { hasWord } from "../text/line-diff.ts";
-import { type MergedLine, readMergedText, type Side } from "./merged-lines.ts";
 import { type RemovedText, wholeLines } from "../text/removed-text.ts";
+import { type MergedLine, readMergedText, type Side } from "./merged-lines.ts";
 
 /** Whose change it is. */
 export type WritingSide = "mine" | "theirs";

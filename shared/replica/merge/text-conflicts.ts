@@ -1,9 +1,26 @@
 import type { Kysely } from "kysely";
 import * as Y from "yjs";
-import { type CleanUpFacts, type MetTexts, type MetVersion, removeDoubles } from "./doubles.ts";
+import { isSamePair, twoByTwo } from "../conflicts/rival-versions.ts";
+import { findSharedVersions, listOpenConflicts } from "../conflicts/shared-version.ts";
+import {
+  type NewTextConflict,
+  type NewVersion,
+  recordTextConflict,
+  type TextConflictRecord,
+} from "../conflicts/text-conflict-record.ts";
 import { TEXT_FORM_KEY } from "../document/document.ts";
 import type { Entry } from "../document/entry-index.ts";
+import { historyTime } from "../history/history-clock.ts";
+import { machineOf } from "../log/machines.ts";
+import type { ReplicaTables } from "../log/tables.ts";
+import type { OpenDocument } from "../store/open-document.ts";
+import type { WriteContext } from "../store/write-context.ts";
 import type { IdRanges } from "../text/id-ranges.ts";
+import type { RemovedText } from "../text/removed-text.ts";
+import { textRuns } from "../text/text.ts";
+import { readForm } from "../text/text-form.ts";
+import { clientAt, type TextSpan } from "../text/text-spans.ts";
+import { type CleanUpFacts, type MetTexts, type MetVersion, removeDoubles } from "./doubles.ts";
 import {
   findKeptEdits,
   type KeptEdit,
@@ -11,25 +28,8 @@ import {
   type MovedApart,
   type MovedTwice,
 } from "./kept-edits.ts";
-import { historyTime } from "../history/history-clock.ts";
-import { machineOf } from "../log/machines.ts";
-import type { MovedLines } from "./moved-lines.ts";
-import type { OpenDocument } from "../store/open-document.ts";
-import type { WriteContext } from "../store/write-context.ts";
-import type { ReplicaTables } from "../log/tables.ts";
-import {
-  type NewTextConflict,
-  type NewVersion,
-  recordTextConflict,
-  type TextConflictRecord,
-} from "../conflicts/text-conflict-record.ts";
-import { isSamePair, twoByTwo } from "../conflicts/rival-versions.ts";
 import { KnownBeside } from "./known-beside.ts";
-import { findSharedVersions, listOpenConflicts } from "../conflicts/shared-version.ts";
-import type { RemovedText } from "../text/removed-text.ts";
-import { textRuns } from "../text/text.ts";
-import { readForm } from "../text/text-form.ts";
-import { clientAt, type TextSpan } from "../text/text-spans.ts";
+import type { MovedLines } from "./moved-lines.ts";
 
 /** What a clean-up came to. */
 export interface CleanedText {

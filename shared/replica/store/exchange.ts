@@ -5,9 +5,9 @@ import type { DocumentRefused, DocumentRequest, DocumentServed } from "../../wir
 import type { Position } from "../../wire/position.ts";
 import { type DocumentAddress, layerOf } from "../document/address.ts";
 import { EMPTY_POSITION, epochOfRow, rowsBetween } from "../log/log-rows.ts";
+import type { ReplicaTables } from "../log/tables.ts";
 import type { OpenDocument } from "./open-document.ts";
 import type { WriteContext } from "./write-context.ts";
-import type { ReplicaTables } from "../log/tables.ts";
 
 /** State vector of a document that holds nothing. */
 export const EMPTY_STATE_VECTOR = Y.encodeStateVector(new Map());

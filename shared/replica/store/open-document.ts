@@ -4,13 +4,15 @@ import { AppError, assert } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
 import { explain } from "../../reasons.ts";
 import type { Position } from "../../wire/position.ts";
-import type { DocumentAddress } from "../document/address.ts";
 import { type Admission, admitUpdate } from "../admission/admit.ts";
+import { findLargeDeletion } from "../conflicts/large-deletion.ts";
+import { recordTextConflict } from "../conflicts/text-conflict-record.ts";
+import type { DocumentAddress } from "../document/address.ts";
 import { type DocumentChanges, ReplicaDocument } from "../document/document.ts";
 import type { EntryKind } from "../document/entry-arrays.ts";
-import type { RowChange } from "../search/full-text.ts";
+import { TRIMMED_PREFIX } from "../document/own-metadata.ts";
+import { deletionOf } from "../document/project-deletion.ts";
 import { historyTime } from "../history/history-clock.ts";
-import { findLargeDeletion } from "../conflicts/large-deletion.ts";
 import {
   appendRow,
   lastRowBeyond,
@@ -20,12 +22,10 @@ import {
   writeSnapshot,
 } from "../log/log-rows.ts";
 import { nameMachine } from "../log/machines.ts";
-import { TRIMMED_PREFIX } from "../document/own-metadata.ts";
-import { deletionOf } from "../document/project-deletion.ts";
+import type { ReplicaTables } from "../log/tables.ts";
+import type { RowChange } from "../search/full-text.ts";
 import { storedRemoved } from "../text/removed-text.ts";
 import { storedText, writeRows } from "./rows.ts";
-import type { ReplicaTables } from "../log/tables.ts";
-import { recordTextConflict } from "../conflicts/text-conflict-record.ts";
 
 /** A snapshot is written when this many rows have come since the last one. */
 const ROWS_PER_SNAPSHOT = 256;

@@ -4,16 +4,16 @@ import { memoryIdOf } from "../../ids.ts";
 import type { JsonValue } from "../../json.ts";
 import { compiled } from "../../sqlite/compiled.ts";
 import { wireDocumentId } from "../document/address.ts";
+import { DELETION_KEY } from "../document/deletion-entry.ts";
 import type { DocumentChanges, ReplicaDocument } from "../document/document.ts";
 import type { Entry } from "../document/entry-index.ts";
-import type { RowChange } from "../search/full-text.ts";
-import { deletionOf } from "../document/project-deletion.ts";
 import { machineName } from "../document/machine-name.ts";
-import { machineOf } from "../log/machines.ts";
-import { DELETION_KEY } from "../document/deletion-entry.ts";
 import { OWN_METADATA_PREFIX, TRIMMED_PREFIX } from "../document/own-metadata.ts";
+import { deletionOf } from "../document/project-deletion.ts";
 import { addRevision, HISTORY } from "../history/revisions.ts";
+import { machineOf } from "../log/machines.ts";
 import type { ReplicaTables } from "../log/tables.ts";
+import type { RowChange } from "../search/full-text.ts";
 
 type Db = Kysely<ReplicaTables>;
 

@@ -3,6 +3,8 @@ import type { SqliteDatabase } from "../../sqlite/database.ts";
 import { returnFreePages } from "../../sqlite/free-pages.ts";
 import { savepoint, writeTransaction } from "../../sqlite/transaction.ts";
 import type { DocumentAddress } from "../document/address.ts";
+import { sweepHistory } from "../history/sweep-history.ts";
+import type { ReplicaTables } from "../log/tables.ts";
 import { indexChanges, mergeFullText } from "../search/full-text.ts";
 import {
   type CommittedRow,
@@ -10,8 +12,6 @@ import {
   ROW_BYTES_KEPT_MIN,
   type Writer,
 } from "./open-document.ts";
-import { sweepHistory } from "../history/sweep-history.ts";
-import type { ReplicaTables } from "../log/tables.ts";
 import { Context, type ContextOptions, type WriteContext, Writers } from "./write-context.ts";
 
 /** Writes that share a commit; more than this wait for the next. */

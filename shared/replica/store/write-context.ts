@@ -3,10 +3,10 @@ import { compiled } from "../../sqlite/compiled.ts";
 import { randomUint32, type World } from "../../world.ts";
 import type { DocumentAddress } from "../document/address.ts";
 import { CorruptDocumentError } from "../log/corrupt-document-error.ts";
-import type { RowChange } from "../search/full-text.ts";
 import { writeSnapshot } from "../log/log-rows.ts";
-import { type CommittedRow, OpenDocument, type Writer } from "./open-document.ts";
 import type { ReplicaTables } from "../log/tables.ts";
+import type { RowChange } from "../search/full-text.ts";
+import { type CommittedRow, OpenDocument, type Writer } from "./open-document.ts";
 
 /** What a write works with, beside its transaction. */
 export interface ContextOptions<Tables extends ReplicaTables> {

@@ -1,10 +1,10 @@
 import * as Y from "yjs";
 import { assert } from "../../errors.ts";
 import { diffLines } from "./line-diff.ts";
+import { MovedInto } from "./moved-into.ts";
 import { DeltaBuilder, type DeltaStep } from "./text-delta.ts";
 import { lineEdits, type TextEdit } from "./text-edits.ts";
 import { TextPlaces, type TextRun } from "./text-places.ts";
-import { MovedInto } from "./moved-into.ts";
 import { SpanList, SpanReader, type TextSpan } from "./text-spans.ts";
 
 export type { TextRun, TextSpan };

@@ -1,5 +1,5 @@
-import { fileHistories, memoryChanges } from "../../support/real-data.ts";
 import { pick, seededRandom } from "../../support/random.ts";
+import { fileHistories, memoryChanges } from "../../support/real-data.ts";
 
 /** Gives a key, by its number, its next value; the same values in the same order each time. */
 export type NoteValues = (key: number) => string;

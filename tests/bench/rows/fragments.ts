@@ -5,9 +5,9 @@ import { type Arrival, changeBetween } from "../../../daemon/files/arrivals.ts";
 import type { FileState } from "../../../daemon/files/file-state.ts";
 import { planSave } from "../../../daemon/files/plan-save.ts";
 import { ReplicaDocument } from "../../../shared/replica/document/document.ts";
-import { seededRandom } from "../../support/random.ts";
 import { FollowedMachine } from "../../support/followed-machines.ts";
 import { createGitSandbox } from "../../support/git-sandbox.ts";
+import { seededRandom } from "../../support/random.ts";
 import { type Bench, type Figure, type Row, verdictOf } from "../row.ts";
 import { median, ms, times, whole } from "../sample.ts";
 

@@ -1,11 +1,11 @@
+import { budgetsIn } from "../../../daemon/budget/budget-store.ts";
+import { RequestBudget } from "../../../daemon/budget/request-budget.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../../../daemon/gateway/mount.ts";
 import { openReplica } from "../../../daemon/home/open-replica.ts";
-import { budgetsIn } from "../../../daemon/budget/budget-store.ts";
-import { SyncEngine } from "../../../daemon/sync/engine.ts";
-import { createCalls } from "../../../daemon/service/http-service.ts";
-import { RequestBudget } from "../../../daemon/budget/request-budget.ts";
-import type { Service } from "../../../daemon/service/service.ts";
 import type { DaemonTables } from "../../../daemon/home/tables.ts";
+import { createCalls } from "../../../daemon/service/http-service.ts";
+import type { Service } from "../../../daemon/service/service.ts";
+import { SyncEngine } from "../../../daemon/sync/engine.ts";
 import { createEmulatorApp, type EmulatorApp } from "../../../server/emulator/emulator-app.ts";
 import { type ProjectId, parseProjectId } from "../../../shared/ids.ts";
 import { silentLog } from "../../../shared/log.ts";
@@ -15,9 +15,9 @@ import type { ReplicaStore } from "../../../shared/replica/store/store.ts";
 import { Dice } from "../simulate/dice.ts";
 import { SimProcess, WallClock } from "../simulate/process.ts";
 import { type Owner, Scheduler } from "../simulate/scheduler.ts";
-import { RequestLog } from "./request-log.ts";
 import { type Arrivals, createArrivals } from "./arrivals.ts";
 import { FleetSocket } from "./fleet-socket.ts";
+import { RequestLog } from "./request-log.ts";
 
 const PROJECT = parseProjectId("proj_fleet") as ProjectId;
 const TOKEN = "mst_dev_fleet";

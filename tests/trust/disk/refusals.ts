@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
 import { readdirSync, readFileSync } from "node:fs";
+import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Lab } from "../../support/lab.ts";
 import { MEMSYNC } from "../../support/machine.ts";

@@ -1,6 +1,6 @@
 import { ok } from "node:assert/strict";
-import { connectRaw, type RawConnection } from "../../support/raw-connection.ts";
 import { pick } from "../../support/random.ts";
+import { connectRaw, type RawConnection } from "../../support/raw-connection.ts";
 import { below, mutateBytes, mutateJson } from "./mutate.ts";
 import { OWN_PROJECT, TARGET } from "./requests.ts";
 import { SECRET, type Victim } from "./victim.ts";

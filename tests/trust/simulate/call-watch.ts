@@ -1,12 +1,12 @@
-import type { Send } from "../../../daemon/service/http-service.ts";
 import { parseQuotas } from "../../../daemon/budget/quota-headers.ts";
-import type { RoundOptions } from "../../../daemon/service/round-options.ts";
 import { CALL_DISTANCE_MS } from "../../../daemon/budget/schedule.ts";
+import type { SyncUnit } from "../../../daemon/budget/sync-units.ts";
+import type { Send } from "../../../daemon/service/http-service.ts";
+import type { RoundOptions } from "../../../daemon/service/round-options.ts";
 import type { Outcome } from "../../../daemon/service/service.ts";
 import type { ProjectId } from "../../../shared/ids.ts";
 import type { PartAnswer } from "../../../shared/wire/batch.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "../../../shared/wire/exchange.ts";
-import type { SyncUnit } from "../../../daemon/budget/sync-units.ts";
 
 type Exchange = RoundOptions["service"]["exchange"];
 type ExchangeBatch = Required<RoundOptions["service"]>["exchangeBatch"];

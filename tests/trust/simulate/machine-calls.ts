@@ -1,9 +1,9 @@
+import { RequestBudget } from "../../../daemon/budget/request-budget.ts";
 import {
   createCalls,
   type HttpServiceOptions,
   type Send,
 } from "../../../daemon/service/http-service.ts";
-import { RequestBudget } from "../../../daemon/budget/request-budget.ts";
 import type { LiveHandlers, Service } from "../../../daemon/service/service.ts";
 import { olderSend } from "../../support/older-service.ts";
 import { CallWatch } from "./call-watch.ts";

@@ -1,7 +1,7 @@
-import { readLocalMemories } from "../../../daemon/reading/local-memories.ts";
 import { LOCAL_USER } from "../../../daemon/gateway/mount.ts";
-import { appendToInbox } from "../../../daemon/inbox/inbox.ts";
 import { openHomeDatabase } from "../../../daemon/home/open-home.ts";
+import { appendToInbox } from "../../../daemon/inbox/inbox.ts";
+import { readLocalMemories } from "../../../daemon/reading/local-memories.ts";
 import { type MemoryId, memoryIdOf, type ProjectId } from "../../../shared/ids.ts";
 import { LIMITS } from "../../../shared/limits.ts";
 import { wireDocumentId } from "../../../shared/replica/document/address.ts";

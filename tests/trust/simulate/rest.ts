@@ -1,8 +1,8 @@
 import { LOCAL_ACCOUNT } from "../../../daemon/home/local-account.ts";
 import type { ProjectId } from "../../../shared/ids.ts";
+import { parseTextConflict } from "../../../shared/replica/conflicts/text-conflict-record.ts";
 import type { ReplicaDocument } from "../../../shared/replica/document/document.ts";
 import { TEXT_CONFLICT_PREFIX } from "../../../shared/replica/document/own-metadata.ts";
-import { parseTextConflict } from "../../../shared/replica/conflicts/text-conflict-record.ts";
 import { splitForm } from "../../../shared/replica/text/text-form.ts";
 import type { Cluster } from "./cluster.ts";
 import type { Machine } from "./machine.ts";
