@@ -44,6 +44,8 @@ export interface TakenSave {
 export interface EditOptions {
   readonly unseen: readonly Arrival[];
   readonly isPulled?: boolean;
+  /** What is known to be in conflict already. */
+  readonly besides?: readonly NewTextConflict[];
 }
 
 /** A line of the document that stands for one that came into the file with an arrival. */
@@ -64,6 +66,7 @@ export async function takeEdit(
     file,
     unseen,
     isPulled = false,
+    besides = [],
   }: { readonly known: FileState; readonly file: FileContent } & EditOptions,
 ): Promise<TakenSave> {
   const { document, writer } = open;
@@ -80,7 +83,7 @@ export async function takeEdit(
   const disagreed = listOpenConflicts(document);
   // Before the edit, which finds the same places without knowing whose they are.
   const told = await record(context, open, {
-    conflicts: [...plan.conflicts, ...formatConflict(known, file, { unseen, machine })],
+    conflicts: [...plan.conflicts, ...formatConflict(known, file, { unseen, machine }), ...besides],
     saved: file.content,
   });
   const change = { seen: plan.base, lines: plan.lines, shown: base, disagreed };

@@ -9,6 +9,7 @@ import type { CapturedText } from "../../shared/replica/text/text.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { removedSince } from "../home/outgoing.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import { cameBack, differences } from "./come-back.ts";
 import { findAside } from "./aside-base.ts";
 import { type FileContent, knownBase, takeFirst, takeSave } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
@@ -24,22 +25,58 @@ type Context = WriteContext<DaemonTables>;
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** What a save of a tracked file is an edit of, where git had a hand in it. */
+/** What a save of a tracked file is an edit of. */
+export interface EditBase {
+  readonly base: FileState;
+  /** What is to be told of lines that such a save brings back. */
+  readonly undone: readonly NewTextConflict[];
+}
+
+/** The same where git had a hand in it. */
 export async function baseOfEdit(
   { db }: Context,
   open: OpenDocument,
   { sight, known }: { readonly sight: Sight; readonly known: FileState },
-): Promise<FileState> {
+): Promise<EditBase> {
   const { document } = open;
   const { file, past } = sight;
   const own = asideOf(open, sight, known)?.base ?? known.base;
   const linesIn = (content: string) => splitForm(content, known.form).lines;
   // What came with commits that other machines have read was made from those, too.
   const told = (past?.told ?? []).map((text) => document.alignText(linesIn(String(text))));
-  if (told.length === 0 || file.kind !== "text") return { ...known, base: own };
+  if (told.length === 0 || file.kind !== "text") {
+    return { base: { ...known, base: own }, undone: [] };
+  }
   const removed = await linesRemoved(db, open.id);
   const from = told.map((version) => withoutLines(version, removed));
-  return { ...known, base: pulledBase({ from: [...from, own], lines: linesIn(file.content) }) };
+  const base = pulledBase({ from: [...from, own], lines: linesIn(file.content) });
+  return {
+    base: { ...known, base },
+    undone: undoneRemovals(open, file, { versions: told, removed }),
+  };
+}
+
+/**
+ * Lines that this machine has taken out, that what others have committed has as ever, and that are
+ * in the file again. Git has undone the removal, or an editor has: whether that is meant, and holds
+ * for who has deleted them since, nobody can say. They come back, and that is told.
+ */
+function undoneRemovals(
+  open: OpenDocument,
+  file: FileContent,
+  {
+    versions,
+    removed,
+  }: { readonly versions: readonly CapturedText[]; readonly removed: ReadonlySet<string> },
+): NewTextConflict[] {
+  if (removed.size === 0) return [];
+  const committed = new Set(versions.flatMap(({ text }) => contentLines(text)));
+  const { come } = differences(open, file);
+  return cameBack(
+    open,
+    file,
+    come((line) => removed.has(withoutBreak(line)) && committed.has(line)),
+  );
 }
 
 /** What the lines said that this machine has taken out, as far back as its log goes. */
@@ -103,6 +140,7 @@ export async function takeGitVersion(
   // What this machine took out of an older commit's file was not taken out of this one.
   const removed = isOnward ? await linesRemoved(context.db, open.id) : NOTHING;
   const version = withoutLines(aligned, removed);
+  const undone = undoneRemovals(open, file, { versions: [aligned], removed });
   const seen = known ? [knownBase(open, known.base)] : [];
   const base = pulledBase({ from: [version], alsoSeen: seen, lines });
   const state = await takeSave(context, open, { base: { hash: "", base, form }, file });
@@ -110,7 +148,7 @@ export async function takeGitVersion(
   const lacking = kind && known ? keptOf(open, { known, version: committed, file, kind }) : [];
   return {
     state,
-    conflicts: await record(context, open, { conflicts: [...missing, ...lacking] }),
+    conflicts: await record(context, open, { conflicts: [...missing, ...lacking, ...undone] }),
     moved: [],
   };
 }

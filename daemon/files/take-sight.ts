@@ -1,5 +1,5 @@
 import { projectDocument } from "../../shared/replica/document/address.ts";
-import { diffLines, hasWord } from "../../shared/replica/text/line-diff.ts";
+import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ProjectDeletion } from "../../shared/replica/document/deletion-entry.ts";
 import { deletionOf } from "../../shared/replica/document/project-deletion.ts";
@@ -22,13 +22,14 @@ import { type FollowedState, forgetFollowed, readFollowed, writeFollowed } from 
 import { checkedOutEndings, committedEndings } from "../git/git-endings.ts";
 import { baseOfRefused, findRefusedText, holdSave, type NotTaken } from "./held-save.ts";
 import { tellCommits } from "../git/known-commits.ts";
-import { indicesFrom } from "./line-runs.ts";
+
 import { ABSENT_HASH, hashOf } from "../disk/read-file.ts";
 import { noteShown, noteWritten } from "./note-arrival.ts";
 import { isLastWaiting, keepSave } from "./save-history.ts";
 import { isAsideHere, settleAside } from "./aside-conflicts.ts";
-import { placedRuns, joinedText } from "./placed-runs.ts";
+import { joinedText } from "./placed-runs.ts";
 import { record, type TakenSave, takeEdit } from "./take-edit.ts";
+import { cameBack, differences } from "./come-back.ts";
 import { baseOfEdit, keptAside, takeGitVersion } from "./take-git-version.ts";
 import { contentLines } from "./text-lines.ts";
 import { isUnchanged } from "./unchanged-file.ts";
@@ -273,7 +274,7 @@ class Taking {
       case "edit": {
         const { db } = this.#context;
         const unseen = await listUnseen(db, link.dir, { clock, savedAt: this.#file.savedAt });
-        const base = await baseOfEdit(this.#context, open, {
+        const { base, undone } = await baseOfEdit(this.#context, open, {
           sight: this.#sight,
           known: known ?? ABSENT,
         });
@@ -283,6 +284,7 @@ class Taking {
           file: this.#file,
           unseen,
           isPulled,
+          besides: undone,
         });
       }
       case "version":
@@ -316,14 +318,19 @@ class Taking {
    * gone, and others have deleted since, stands again. Both are told.
    */
   async #renew(open: OpenDocument, known: FileState): Promise<TakenSave> {
-    const { kept, come } = this.#differences(open);
+    const { kept, come } = differences(open, this.#file);
     const before = new Set(contentLines(known.base.text));
     const back = come((line) => before.has(line));
     const state = takeFirst(this.#context, open, this.#file);
     // A command of ours, or a copy from elsewhere, may have put others' lines there.
     await noteShown(this.#context, open, { from: known, to: state, options: this.#options });
     const told = await this.#tellKept(open, kept);
-    return { state, conflicts: [...told, ...(await this.#tellBack(open, back))], moved: [] };
+    const conflicts = cameBack(open, this.#file, back);
+    return {
+      state,
+      conflicts: [...told, ...(await record(this.#context, open, { conflicts }))],
+      moved: [],
+    };
   }
 
   /**
@@ -331,24 +338,10 @@ class Taking {
    * a section may stand twice.
    */
   async #meet(open: OpenDocument): Promise<TakenSave> {
-    const { kept, come } = this.#differences(open);
+    const { kept, come } = differences(open, this.#file);
     const state = takeFirst(this.#context, open, this.#file);
     const conflicts = come(hasWord).length > 0 ? await this.#tellKept(open, kept) : [];
     return { state, conflicts, moved: [] };
-  }
-
-  /** What the document has and the file has not; and of what it has not, that of some kind. */
-  #differences({ document }: OpenDocument) {
-    const before = contentLines(document.content());
-    const after = contentLines(this.#file.content);
-    const hunks = diffLines(before, after);
-    const gone = hunks.flatMap(({ at, removed }) => indicesFrom(at, removed));
-    const more = hunks.flatMap(({ from, added }) => indicesFrom(from, added));
-    const come = (isMeant: (line: string) => boolean) => {
-      const meant = more.filter((at) => isMeant(after[at] ?? ""));
-      return placedRuns(meant, after, new Set());
-    };
-    return { kept: placedRuns(gone, before, new Set()), come };
   }
 
   async #tellKept(open: OpenDocument, kept: readonly PlacedLines[]): Promise<string[]> {
@@ -356,16 +349,6 @@ class Taking {
     const versions = [
       { text: joinedText(kept), machine: undefined, places: kept },
       { text: "", machine: open.writer.machine, at: Math.round(this.#file.savedAt) },
-    ] as const;
-    return await record(this.#context, open, { conflicts: [{ kind: "renewed", versions }] });
-  }
-
-  async #tellBack(open: OpenDocument, back: readonly PlacedLines[]): Promise<string[]> {
-    if (!back.some(({ text }) => hasWord(text))) return [];
-    const { machine } = open.writer;
-    const versions = [
-      { text: joinedText(back), machine, at: Math.round(this.#file.savedAt), places: back },
-      { text: "", machine: undefined },
     ] as const;
     return await record(this.#context, open, { conflicts: [{ kind: "renewed", versions }] });
   }

@@ -1,0 +1,38 @@
+import { diffLines, hasWord } from "../../shared/replica/text/line-diff.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type {
+  NewTextConflict,
+  PlacedLines,
+} from "../../shared/replica/conflicts/text-conflict-record.ts";
+import type { FileContent } from "./file-edit.ts";
+import { indicesFrom } from "./line-runs.ts";
+import { joinedText, placedRuns } from "./placed-runs.ts";
+import { contentLines } from "./text-lines.ts";
+
+/** What the document has and a file has not; and of what it has not, that of some kind. */
+export function differences({ document }: OpenDocument, { content }: Pick<FileContent, "content">) {
+  const before = contentLines(document.content());
+  const after = contentLines(content);
+  const hunks = diffLines(before, after);
+  const gone = hunks.flatMap(({ at, removed }) => indicesFrom(at, removed));
+  const more = hunks.flatMap(({ from, added }) => indicesFrom(from, added));
+  const come = (isMeant: (line: string) => boolean): PlacedLines[] => {
+    const meant = more.filter((at) => isMeant(after[at] ?? ""));
+    return placedRuns(meant, after, new Set());
+  };
+  return { kept: placedRuns(gone, before, new Set()), come };
+}
+
+/** The conflict that tells of lines which were deleted, and which a file brings back. */
+export function cameBack(
+  { writer: { machine } }: OpenDocument,
+  { savedAt }: Pick<FileContent, "savedAt">,
+  back: readonly PlacedLines[],
+): NewTextConflict[] {
+  if (!back.some(({ text }) => hasWord(text))) return [];
+  const versions = [
+    { text: joinedText(back), machine, at: Math.round(savedAt), places: back },
+    { text: "", machine: undefined },
+  ] as const;
+  return [{ kind: "renewed", versions }];
+}
