@@ -1,10 +1,6 @@
-import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
-import { historyTime } from "../../shared/replica/history/history-clock.ts";
+import type { Kysely } from "kysely";
 import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
 import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version.ts";
-import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
-import type { CapturedText } from "../../shared/replica/text/text.ts";
-import { holdsAnyLine } from "../../shared/replica/text/standing-lines.ts";
 import {
   forgetTextConflict,
   listTextConflicts,
@@ -12,22 +8,26 @@ import {
   recordTextConflict,
   type TextConflictRecord,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
+import { historyTime } from "../../shared/replica/history/history-clock.ts";
+import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { holdsAnyLine } from "../../shared/replica/text/standing-lines.ts";
+import type { CapturedText } from "../../shared/replica/text/text.ts";
 import {
   type ShownForm,
   shownForm,
   splitForm,
   type TextForm,
 } from "../../shared/replica/text/text-form.ts";
-import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
-import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import type { Kysely } from "kysely";
 import type { DaemonTables } from "../home/tables.ts";
 import type { Arrival } from "./arrivals.ts";
 import { applyEdit, type FileContent, knownBase } from "./file-edit.ts";
-import { fileText, type FileState } from "./file-state.ts";
+import { type FileState, fileText } from "./file-state.ts";
 import { plainEdit, planSave, type SavePlan } from "./plan-save.ts";
 import { without } from "./span-set.ts";
-import { linesOf, splitLines, type CapturedLine, joinLines } from "./text-lines.ts";
+import { type CapturedLine, joinLines, linesOf, splitLines } from "./text-lines.ts";
 
 type Context = WriteContext<DaemonTables>;
 
