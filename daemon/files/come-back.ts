@@ -1,9 +1,9 @@
-import { diffLines, hasWord } from "../../shared/replica/text/line-diff.ts";
-import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type {
   NewTextConflict,
   PlacedLines,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import { diffLines, hasWord } from "../../shared/replica/text/line-diff.ts";
 import type { FileContent } from "./file-edit.ts";
 import { indicesFrom } from "./line-runs.ts";
 import { joinedText, placedRuns } from "./placed-runs.ts";

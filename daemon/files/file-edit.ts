@@ -7,6 +7,7 @@ import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
 import { putAgain } from "../../shared/replica/merge/put-again.ts";
 import {
   cleanUpText,
+  followSections,
   tellKeptEdits,
   tellSharedVersions,
 } from "../../shared/replica/merge/text-conflicts.ts";
@@ -80,15 +81,17 @@ export async function applyEdit(
   const mine = idsBetween(client, clock, Y.getState(store, client));
   const byMe = rangesOutside(seen, base);
   const both = intersection(gone, byMe);
-  const removed = both.size === 0 ? [] : piecesOf(seen);
+  const deleted = { both, mine: byMe, theirs: gone };
+  const isMet = mine.size > 0 && theirs.size > 0;
+  const removed = both.size === 0 && !isMet ? [] : piecesOf(seen);
+  followSections(open, { mine, theirs, deleted, removed, disagreed });
   const moved = findMovedLines(document.text, { mine, theirs, both, removed });
-  const shownPieces = mine.size === 0 || theirs.size === 0 ? [] : piecesOf(seen);
+  const shownPieces = isMet ? removed : [];
   const again = putAgain({
     deleted: { mine: byMe, theirs: gone },
     removed: { mine: shownPieces, theirs: shownPieces },
   });
   const { met, conflicts } = await cleanUpText(context, open, { mine, theirs, both, again });
-  const deleted = { both, mine: byMe, theirs: gone };
   // What the file has shown and the save lacks is told by whoever kept it.
   const unshown = rangesOutside(before, shown);
   const known = new Set(plainLines(seen.text));

@@ -8,6 +8,7 @@ import { putAgain } from "../../shared/replica/merge/put-again.ts";
 import {
   cleanUpText,
   deletedText,
+  followSections,
   heldClocks,
   tellForms,
   tellKeptEdits,
@@ -185,9 +186,18 @@ export async function applyRemote(
     const both = isEcho || ackedSeq === 0 ? NONE : intersection(byMe, byThem);
     const removed = await removedSince(context.db, open.id, ackedSeq);
     const vanished = [...textIn(unheard), ...removed];
+    const taken = { mine: byMe, theirs: difference(byThem, gone) };
+    if (!isEcho && ackedSeq > 0) {
+      followSections(open, {
+        mine,
+        theirs,
+        deleted: { both, ...taken },
+        removed: [...removed, ...shown],
+        disagreed,
+      });
+    }
     const sides = { mine, theirs, both, removed, vanished };
     const moved = findMovedLines(open.document.text, sides);
-    const taken = { mine: byMe, theirs: difference(byThem, gone) };
     const again = putAgain({
       deleted: { mine: byMe, theirs: byThem },
       removed: { mine: removed, theirs: shown },

@@ -197,10 +197,14 @@ export class FollowedMachine {
 
   /** Takes all that the other has, as from a service; lines that both wrote are cleaned up. */
   async receive(other: FollowedMachine): Promise<void> {
-    const update = await other.#store.write(async (context) => {
+    await this.load(await other.update());
+  }
+
+  /** All that is here. */
+  async update(): Promise<Uint8Array> {
+    return await this.#store.write(async (context) => {
       return Y.encodeStateAsUpdate((await context.open(ADDRESS)).document.ydoc);
     });
-    await this.load(update);
   }
 
   /** Takes an update as from a service. */

@@ -65,19 +65,6 @@ test("whoever hears of the other first tells the same", async () => {
   expect(await versionsOf(b)).toEqual(await versionsOf(a));
 });
 
-test("a line that one edits in a block that the other moves is told", async () => {
-  const { a, b } = await pair();
-  await a.save(`${WITHOUT}\n## Build\n\nUse make.\nThen strip.\n`);
-  await b.save(EDITED);
-  await b.receive(a);
-  await a.receive(b);
-  // The line as it was stands in the moved block, the edited one where the block was.
-  expect((await versionsOf(a)).map((versions) => versions.map(([text]) => text))).toEqual([
-    ["", "Use bun.\n"],
-    ["", "Use make.\n"],
-  ]);
-});
-
 test("a line that one puts into a section that the other deletes is told", async () => {
   const { a, b } = await pair();
   await a.save(WITHOUT);

@@ -51,9 +51,16 @@ function crossings(
   const [standing, ...more] = runs;
   if (!standing || more.length > 0) return [];
   return others.flatMap(([first, end]) => {
+    if (isBeside(lines, standing, [first, end])) return [];
     const [from, to] = [lines[first]?.from ?? 0, lines[end - 1]?.to ?? 0];
     const isOver = (at: number) => deleted.mine.has(at) && deleted.theirs.has(at);
     if (isOver(from)) return [{ by, standing, beside: first }];
     return isOver(to) ? [{ by, standing, beside: end }] : [];
   });
+}
+
+/** Whether no word stands between two runs: then neither was moved over the other. */
+function isBeside(lines: readonly MergedLine[], one: Run, other: Run): boolean {
+  const [end, first] = one[0] < other[0] ? [one[1], other[0]] : [other[1], one[0]];
+  return lines.slice(end, first).every(({ text }) => !hasWord(text));
 }

@@ -18,9 +18,10 @@ import type { WriteContext } from "../store/write-context.ts";
 import type { IdRanges } from "../text/id-ranges.ts";
 import type { RemovedText } from "../text/removed-text.ts";
 import { textRuns } from "../text/text.ts";
-import { readForm } from "../text/text-form.ts";
+import { plainLines, readForm } from "../text/text-form.ts";
 import { clientAt, type TextSpan } from "../text/text-spans.ts";
 import { type CleanUpFacts, type MetTexts, type MetVersion, removeDoubles } from "./doubles.ts";
+import { followMoves } from "./followed-moves.ts";
 import {
   findKeptEdits,
   type KeptEdit,
@@ -30,6 +31,7 @@ import {
 } from "./kept-edits.ts";
 import { KnownBeside } from "./known-beside.ts";
 import type { MovedLines } from "./moved-lines.ts";
+import type { TextOfSides } from "./side-lines.ts";
 
 /** What a clean-up came to. */
 export interface CleanedText {
@@ -59,6 +61,20 @@ export async function cleanUpText<Tables extends ReplicaTables>(
     return twoByTwo(bothConflict(context, open, conflict), known);
   });
   return { met, conflicts: await recordConflicts(context, open, found) };
+}
+
+/**
+ * What one side wrote in a section goes where the other has moved it; see `followMoves`. Belongs in
+ * the transaction that made the two meet, before the clean-up. `disagreed`: the conflicts that were
+ * open before.
+ */
+export function followSections(
+  { document }: OpenDocument,
+  { disagreed, ...sides }: TextOfSides & { readonly disagreed: readonly TextConflictRecord[] },
+): void {
+  const texts = disagreed.flatMap(({ versions }) => versions.map(({ text }) => text));
+  const disputed = new Set(texts.flatMap(plainLines));
+  document.change("local", () => followMoves(document.text, { ...sides, disputed }));
 }
 
 /** One for all places that were changed alike, so that choosing settles each of them. */

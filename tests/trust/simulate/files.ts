@@ -126,11 +126,14 @@ export class Files {
     this.changed(machine, project);
   }
 
-  /** What the daemon has not taken by now is gone with the file. */
+  /** What the daemon has not taken by now, of lines and of deletions, is gone with the file. */
   #giveUp(machine: Machine, project: ProjectId): void {
+    const ledger = this.#options.ledgerOf(project);
     const taken = new Set(linesOf(machine.shadow.documents.get(project)?.content() ?? ""));
-    const untaken = linesOf(this.textOf(machine, project)).filter((line) => !taken.has(line));
-    this.#options.ledgerOf(project).exchanged(untaken.join("\n"), "");
+    const lines = new Set(linesOf(this.textOf(machine, project)));
+    const untaken = [...lines].filter((line) => !taken.has(line));
+    ledger.moved(ledger.gone.filter((line) => taken.has(line) && !lines.has(line)));
+    ledger.exchanged(untaken.join("\n"), "");
   }
 
   /** The home goes back to a copy: what it alone has, and the file has not, may be gone. */

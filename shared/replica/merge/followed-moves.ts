@@ -1,0 +1,160 @@
+import type * as Y from "yjs";
+import { hasWord } from "../text/line-diff.ts";
+import { DeltaBuilder } from "../text/text-delta.ts";
+import type { WritingSide } from "./moved-lines.ts";
+import { readSideLines, type SideLine, type TextOfSides } from "./side-lines.ts";
+
+/** So many lines with a word tell that a section was moved, and not written twice by chance. */
+const WORDS_MIN = 2;
+
+/** What two sides did to a text, and what they disagree about. */
+interface MovedSections extends TextOfSides {
+  /** What lines say about which there is a conflict: they stay where they are. */
+  readonly disputed: ReadonlySet<string>;
+}
+
+/**
+ * Where one side moved a section in which the other mended lines, or to which it added some, these
+ * go where the section is now: left where it was they would stand there alone, without the lines
+ * around them, and beside what they took the place of. Only where all is sure: the lines stand in
+ * one run at one other place, and the other side has not moved them, too. Either side may do it,
+ * with the same outcome. Belongs before the clean-up, in its transaction.
+ */
+export function followMoves(ytext: Y.Text, sides: MovedSections): void {
+  const { mine, theirs, deleted } = sides;
+  if (mine.size === 0 || theirs.size === 0) return;
+  if (deleted.both.size + deleted.mine.size + deleted.theirs.size === 0) return;
+  const lines = readSideLines(ytext, sides);
+  const moves = (["mine", "theirs"] as const).flatMap((mover) => {
+    return findFollowed(lines, mover, sides.disputed);
+  });
+  if (moves.length > 0) put(ytext, moves);
+}
+
+/** Lines that go elsewhere, and what they take the place of there. */
+interface Followed {
+  readonly lines: readonly SideLine[];
+  readonly replaced: readonly SideLine[];
+  /** Where they go, in the visible text. */
+  readonly at: number;
+}
+
+function findFollowed(
+  lines: readonly SideLine[],
+  mover: WritingSide,
+  disputed: ReadonlySet<string>,
+): Followed[] {
+  const editor = mover === "mine" ? "theirs" : "mine";
+  const runs = runsOf(lines, mover);
+  if (runs.length === 0) return [];
+  const written = new Set(lines.filter(({ side }) => side === editor).map(({ text }) => text));
+  const base = lines.filter(({ side }) => side === "base");
+  return hunksOf(lines, editor).flatMap((hunk) => {
+    const isOpen = [...hunk.removed, ...hunk.added].some(({ text }) => disputed.has(said(text)));
+    // What the editor has written elsewhere, too, was moved by both.
+    const isMovedByBoth = hunk.removed.some(({ text }) => hasWord(text) && written.has(text));
+    if (isOpen || isMovedByBoth || !hunk.added.some(({ text }) => hasWord(text))) return [];
+    const found = runs.flatMap((run) => placesIn(run, { base, hunk, mover }));
+    const [place, ...others] = found;
+    if (!place || others.length > 0) return [];
+    return [{ ...place, lines: hunk.added }];
+  });
+}
+
+function said(text: string): string {
+  return text.replace(/\n$/, "");
+}
+
+/** The stretches of lines that a side wrote, and that stand one after the other in its version. */
+function runsOf(lines: readonly SideLine[], by: WritingSide): SideLine[][] {
+  const runs: SideLine[][] = [];
+  let isNext = false;
+  for (const line of lines) {
+    if (line.side === by) {
+      if (isNext) runs.at(-1)?.push(line);
+      else runs.push([line]);
+      isNext = true;
+    } else if (line.side === "mixed" || (line.side === "base" && !line.gone[by])) isNext = false;
+  }
+  return runs;
+}
+
+/** What a side put in the place of lines of the base, or between two of them. */
+interface Hunk {
+  readonly removed: readonly SideLine[];
+  readonly added: readonly SideLine[];
+  /** The lines of its version around them. */
+  readonly before: SideLine | undefined;
+  readonly after: SideLine | undefined;
+}
+
+function hunksOf(lines: readonly SideLine[], editor: WritingSide): Hunk[] {
+  const own = lines.filter(({ side }) => side === "base" || side === "mixed" || side === editor);
+  const isChanged = ({ side, gone }: SideLine) =>
+    side === editor || (side === "base" && gone[editor]);
+  const hunks: Hunk[] = [];
+  for (let first = 0, end = 0; first < own.length; first = end + 1) {
+    end = first;
+    while (end < own.length && isChanged(own[end] as SideLine)) end++;
+    const changed = own.slice(first, end);
+    const added = changed.filter(({ side }) => side === editor);
+    const removed = changed.filter(({ side }) => side === "base");
+    if (added.length > 0) hunks.push({ removed, added, before: own[first - 1], after: own[end] });
+  }
+  return hunks;
+}
+
+/** Where in a run what a hunk took the place of stands, with the lines of the base around it. */
+function placesIn(
+  run: readonly SideLine[],
+  {
+    base,
+    hunk: { removed, before, after },
+    mover,
+  }: { readonly base: readonly SideLine[]; readonly hunk: Hunk; readonly mover: WritingSide },
+): Omit<Followed, "lines">[] {
+  const isMoved = (line: SideLine | undefined) => line?.side === "base" && line.gone[mover];
+  const hasWords = removed.some(({ text }) => hasWord(text));
+  if (!removed.every(isMoved)) return [];
+  if (!hasWords && !(isMoved(before) && isMoved(after))) return [];
+  const first = base.indexOf((removed[0] ?? after) as SideLine);
+  const end = first + removed.length;
+  const places: Omit<Followed, "lines">[] = [];
+  for (let at = 0; at + removed.length <= run.length; at++) {
+    if (!removed.every(({ text }, i) => run[at + i]?.text === text)) continue;
+    const isSame = (inBase: number, inRun: number) => {
+      const line = base[inBase];
+      return isMoved(line) && line?.text === run[inRun]?.text;
+    };
+    let [ahead, behind] = [0, 0];
+    while (isSame(first - 1 - ahead, at - 1 - ahead)) ahead++;
+    while (isSame(end + behind, at + removed.length + behind)) behind++;
+    if (!hasWords && (ahead === 0 || behind === 0)) continue;
+    const section = run.slice(at - ahead, at + removed.length + behind);
+    if (section.filter(({ text }) => hasWord(text)).length < WORDS_MIN) continue;
+    const replaced = run.slice(at, at + removed.length);
+    places.push({ replaced, at: run[at]?.from ?? run[at - 1]?.to ?? 0 });
+  }
+  return places;
+}
+
+function put(ytext: Y.Text, moves: readonly Followed[]): void {
+  const gone = moves.flatMap(({ lines, replaced }) => [...lines, ...replaced]);
+  const edits = [
+    ...moves.map(({ lines, at }) => ({
+      at,
+      insert: lines.map(({ text }) => text).join(""),
+      to: at,
+    })),
+    ...gone.map(({ from, to }) => ({ at: from, insert: "", to })),
+  ].sort((one, other) => one.at - other.at || one.to - other.to);
+  const delta = new DeltaBuilder(ytext.toString());
+  for (const { at, insert, to } of edits) {
+    if (insert !== "") delta.insert(at, insert);
+    else delta.delete(at, to - at);
+  }
+  // As of a clean-up: an own insertion beside an applied update is no second user's.
+  const transaction = ytext.doc?._transaction;
+  if (transaction) transaction.local = true;
+  ytext.applyDelta([...delta.finish()]);
+}
