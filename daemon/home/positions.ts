@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import { parseReason, type Reason, reasonText } from "../../shared/reasons.ts";
 import type { DocumentAddress } from "../../shared/replica/document/address.ts";
+import { EMPTY_POSITION } from "../../shared/replica/log/log-rows.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { Position } from "../../shared/wire/position.ts";
 import type { DaemonTables } from "./tables.ts";
@@ -44,14 +45,15 @@ export async function readPosition(
   };
 }
 
-/** Whether a service with a log has answered for the document of this address. */
-export async function isContacted(
+/** Whether a service with a log is known to hold something of the document of this address. */
+export async function isHeldByService(
   db: Db,
   service: string,
   { owner, name }: DocumentAddress,
 ): Promise<boolean> {
   const [row] = await findContact(db, { service, owner, name });
-  return row !== undefined && row.epoch !== NO_EPOCH && row.epoch !== PLAIN_POSITION.epoch;
+  const holdsNone: (string | undefined)[] = [NO_EPOCH, EMPTY_POSITION.epoch, PLAIN_POSITION.epoch];
+  return row !== undefined && !holdsNone.includes(row.epoch);
 }
 
 const findContact = compiled(

@@ -1,4 +1,5 @@
 import { ERROR_STATUS, messageOf } from "../../shared/errors.ts";
+import type { ProjectId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Reason } from "../../shared/reasons.ts";
 import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
@@ -14,6 +15,7 @@ import { openBound } from "../home/open-bound.ts";
 import { readPosition } from "../home/positions.ts";
 import type { RoundOptions } from "../service/round-options.ts";
 import type { Outcome } from "../service/service.ts";
+import { forgetAbsence, noteAbsent } from "./absent-projects.ts";
 import { type Announced, isToFetch } from "./announced.ts";
 import { Asking } from "./asking.ts";
 import {
@@ -101,7 +103,7 @@ export class SyncEngine {
           world,
           log,
           projects: () => [...options.projects().keys()],
-          onFrame: (frame) => this.#onFrame(frame),
+          onFrame: (frame, asked) => this.#onFrame(frame, asked),
           onState: (state) => this.#onLive(state),
           mayOpenAt: () => options.budget?.notBefore("change") ?? 0,
           isReachable: () => this.contact.online,
@@ -239,7 +241,7 @@ export class SyncEngine {
     this.#pump();
   }
 
-  async #onFrame(frame: ServerFrame): Promise<void> {
+  async #onFrame(frame: ServerFrame, asked: readonly ProjectId[]): Promise<void> {
     const { store, service, user, projects } = this.#options;
     if (frame.type === "subscribed") {
       const announced = [...frame.positions].map(([name, position]): Announced => {
@@ -247,6 +249,7 @@ export class SyncEngine {
         return { unit, name: name === "user" ? `user/${user}` : name, position, by: "stands" };
       });
       await this.#look(announced);
+      await this.#noteAbsent(asked.filter((project) => !frame.positions.has(project)));
       this.#pump();
       return;
     }
@@ -280,9 +283,26 @@ export class SyncEngine {
         const known = open && (await readPosition(context.db, service.name, open.id));
         if (!isToFetch(each, known?.remote)) continue;
         if (this.#called.includes(unit)) this.#announced.push(each);
-        else this.#schedule.markDue(unit);
+        else {
+          this.#schedule.markDue(unit);
+          if (open && known) await forgetAbsence(context.db, service.name, { open, known });
+        }
       }
     });
+  }
+
+  /** A file that waits for the service's word is looked at before the call that is due about it. */
+  async #noteAbsent(projects: readonly ProjectId[]): Promise<void> {
+    const { store, onContact, projects: followed } = this.#options;
+    const news = await store.write(async (context) => {
+      const noted: ProjectId[] = [];
+      for (const project of projects) {
+        if (this.#called.includes(project) || !followed().has(project)) continue;
+        if (await noteAbsent(context, this.#options, project)) noted.push(project);
+      }
+      return noted;
+    });
+    if (news.length > 0) onContact(news);
   }
 
   /** Makes the next call when its time has come; at most one is under way. */

@@ -12,9 +12,12 @@ import {
 } from "./live-machine.ts";
 
 /** Projects that come within so long are subscribed to by one frame. */
-const BURST_MS = 500;
+const BURST_MS = 200;
 
-/** What the link works with. `onFrame` gets one frame at a time; rejecting closes the socket. */
+/**
+ * What the link works with. `onFrame` gets one frame at a time, and with `subscribed` what was
+ * asked for by the subscription that it answers; rejecting closes the socket.
+ */
 export interface LiveLinkOptions {
   readonly open: (handlers: LiveHandlers) => LiveConnection | undefined;
   readonly world: World;
@@ -26,7 +29,7 @@ export interface LiveLinkOptions {
   readonly isReachable: () => boolean;
   /** A handshake came to nothing, as calls do now. */
   readonly onUnreached: () => void;
-  readonly onFrame: (frame: ServerFrame) => Promise<void>;
+  readonly onFrame: (frame: ServerFrame, asked: readonly ProjectId[]) => Promise<void>;
   readonly onState: (state: LiveState) => void;
 }
 
@@ -40,6 +43,8 @@ export class LiveLink {
   #connection: LiveConnection | undefined;
   /** What this connection was asked to tell of; a subscription has no end but the socket's. */
   readonly #subscribed = new Set<ProjectId>();
+  /** Subscriptions of this connection that wait for their answers, which come in their order. */
+  readonly #unanswered: (readonly ProjectId[])[] = [];
   #isSubscribing = false;
   #retry: Timer | undefined;
   #burst: Timer | undefined;
@@ -135,9 +140,11 @@ export class LiveLink {
     return {
       opened: () => this.#step({ kind: "opened" }),
       frame: (frame) => {
-        if (frame.type === "subscribed") this.#step({ kind: "subscribed" });
+        const isAnswer = frame.type === "subscribed";
+        const asked = (isAnswer && this.#unanswered.shift()) || [];
+        if (isAnswer) this.#step({ kind: "subscribed" });
         this.#frames = this.#frames
-          .then(() => this.#options.onFrame(frame))
+          .then(() => this.#options.onFrame(frame, asked))
           .catch((thrown) => {
             this.#options.log.error({ reason: String(thrown) }, "a live frame could not be taken");
             this.#connection?.close();
@@ -152,6 +159,7 @@ export class LiveLink {
     const { world, log, isReachable } = this.#options;
     this.#connection = undefined;
     this.#subscribed.clear();
+    this.#unanswered.length = 0;
     this.#step({
       kind: "closed",
       code,
@@ -174,6 +182,7 @@ export class LiveLink {
   #subscribe(): void {
     const news = this.#news();
     for (const project of news) this.#subscribed.add(project);
+    this.#unanswered.push(news);
     this.#connection?.subscribe(news);
   }
 

@@ -109,6 +109,29 @@ scenario(
 );
 
 scenario(
+  "folders of which each is linked when the one before is synced cost one request each",
+  async (lab) => {
+    const emulator = await lab.emulator(undefined, LIMITED);
+    const account = emulator.account("single");
+    const [first = "", ...others] = await makeFolders(lab, 7);
+    const machine = lab.machine("a", first, account);
+    await machine.up();
+    await untilSynced(machine, 1);
+    await waitFor("the live socket", async () => (await machine.status()).service.live);
+    const before = await countRequests(account);
+    for (const [at, dir] of others.entries()) {
+      await machine.ask("POST", "/_memsync/link", { dir });
+      await untilSynced(machine, at + 2);
+    }
+    // The first count was a request, too.
+    const used = (await countRequests(account)) - before - 1;
+    expect(used).toBeLessThanOrEqual(others.length + 2);
+    expect(await textsAt(account, machine, [1, 6])).toEqual(textsOf([1, 6]));
+  },
+  { deadlineMs: DEADLINE_MS, needs: EXCHANGE },
+);
+
+scenario(
   "two hundred folders are synced within a minute of a plan's requests",
   async (lab) => {
     const emulator = await lab.emulator(undefined, LIMITED);

@@ -1,0 +1,48 @@
+import type { Kysely } from "kysely";
+import type { ProjectId } from "../../shared/ids.ts";
+import { EMPTY_POSITION } from "../../shared/replica/log/log-rows.ts";
+import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
+import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { openBound } from "../home/open-bound.ts";
+import {
+  dropPosition,
+  NOT_CONTACTED,
+  readPosition,
+  type SyncPosition,
+  writePosition,
+} from "../home/positions.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import type { RoundOptions } from "../service/round-options.ts";
+
+/**
+ * A subscription was answered without a project: the service holds nothing of it. That is what the
+ * question of a first contact would have brought to light, and it has cost no request. Of what was
+ * contacted before nothing follows. Resolves to whether it is news.
+ */
+export async function noteAbsent(
+  context: WriteContext<DaemonTables>,
+  options: Pick<RoundOptions, "service" | "account">,
+  project: ProjectId,
+): Promise<boolean> {
+  const { db } = context;
+  const { service } = options;
+  const open = await openBound(context, options, project);
+  if (!open || (await readPosition(db, service.name, open.id)) !== NOT_CONTACTED) return false;
+  const position = { ...NOT_CONTACTED, remote: EMPTY_POSITION };
+  await writePosition(db, service.name, { documentId: open.id, position });
+  return true;
+}
+
+/**
+ * The service holds something by now of a document that it had nothing of, and that has a text or
+ * memories here which were not sent: what is sent next has to be merged with it first, as at first
+ * contact, so that no line is there twice meanwhile.
+ */
+export async function forgetAbsence(
+  db: Kysely<DaemonTables>,
+  service: string,
+  { open, known }: { readonly open: OpenDocument; readonly known: SyncPosition },
+): Promise<void> {
+  const isAbsent = known.remote?.epoch === EMPTY_POSITION.epoch && known.ackedSeq === 0;
+  if (isAbsent && open.head.seq > 0) await dropPosition(db, service, open.id);
+}
