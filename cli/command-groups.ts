@@ -44,6 +44,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     names: ["set", "add", "get", "list", "rm"],
     load: async () => (await import("./commands/memories.ts")).addMemoryCommands,
   },
+  { names: ["move"], load: async () => (await import("./commands/move.ts")).addMoveCommand },
   { names: ["search"], load: async () => (await import("./commands/search.ts")).addSearchCommand },
   {
     names: ["history", "restore"],

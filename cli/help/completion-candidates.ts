@@ -50,7 +50,8 @@ export async function valuesFor(
 }
 
 async function findValues(option: string, word: string, env: Environment): Promise<Candidate[]> {
-  if (option === "layer") return LAYER_ORDER.map((value) => ({ value, description: "layer" }));
+  if (option === "layer" || option === "from")
+    return LAYER_ORDER.map((value) => ({ value, description: "layer" }));
   if (option === "remote") return await remoteNames(env);
   return option === "project" ? await folders(env, word) : [];
 }

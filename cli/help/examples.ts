@@ -36,6 +36,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   add: ['memsync add "the tests need a database"', "git log -1 | memsync add -"],
   get: ["memsync get build", "memsync get build | memsync set build-backup -"],
   list: ["memsync list", "memsync list --layer user", "memsync list --json | jq -r .[].key"],
+  move: [
+    "memsync move editor --layer user           you alone see it, in all of your projects",
+    "memsync move style --from user --layer project",
+  ],
   rm: ["memsync rm build", "memsync rm editor --layer user"],
   doc: ["memsync doc", "memsync doc --project ~/src/widget > CLAUDE.md"],
   server: [

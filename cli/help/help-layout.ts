@@ -4,7 +4,7 @@ import { brokenCommand, wrapped } from "../screen/text-width.ts";
 
 /** The commands as the help groups them; what is in no group comes last. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  "Memories:": ["set", "add", "get", "list", "search", "rm", "history", "restore", "doc"],
+  "Memories:": ["set", "add", "get", "list", "search", "rm", "move", "history", "restore", "doc"],
   "What needs you:": ["conflicts", "held", "status", "doctor", "preview"],
   "Projects:": ["projects", "link", "unlink", "sync", "connect", "disconnect"],
   "The daemon:": ["up", "start", "stop", "restart", "install", "uninstall", "logs", "env"],

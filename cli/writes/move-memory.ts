@@ -1,0 +1,137 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Kysely } from "kysely";
+import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { type LocalMemory, readLocalMemories } from "../../daemon/reading/local-memories.ts";
+import { explain } from "../../shared/reasons.ts";
+import type { Layer } from "../../shared/wire/layer.ts";
+import { realWorld } from "../../shared/world-real.ts";
+import { memoryHistory } from "../local/local-history.ts";
+import type { Environment } from "../place/environment.ts";
+import { type MemoryPlace, withLocal } from "../place/place.ts";
+import { didYouMean } from "../screen/did-you-mean.ts";
+import { CommandFailed } from "../screen/errors.ts";
+import { writeToInbox } from "./inbox-write.ts";
+import { refuseDeleted } from "./refuse-deleted.ts";
+
+/** What is moved, and where it may be and is to be. */
+export interface Move {
+  readonly key: string;
+  /** Where it is looked for. */
+  readonly sources: readonly MemoryPlace[];
+  readonly target: MemoryPlace;
+  readonly allowSecret: boolean;
+}
+
+/** A memory, where it is, and which entries a move takes away there. */
+interface Source {
+  readonly place: MemoryPlace;
+  readonly memory: LocalMemory;
+}
+
+/** The one place that has the memory. Throws where none has it, or several have. */
+export async function findSource(
+  db: Kysely<DaemonTables> | undefined,
+  { key, sources, target }: Pick<Move, "key" | "sources" | "target">,
+): Promise<Source> {
+  const found: Source[] = [];
+  const keys: string[] = [];
+  for (const place of db ? sources : []) {
+    const memories = db ? await readLocalMemories(db, place.document, place.account) : [];
+    const memory = memories.find((each) => each.key === key);
+    if (memory) found.push({ place, memory });
+    keys.push(...memories.map((each) => each.key));
+  }
+  const [source, ...others] = found;
+  if (others.length > 0) {
+    const layers = found.map(({ place }) => place.layer).join(" and ");
+    throw new CommandFailed(`"${key}" is in ${layers}: say which one by --from`);
+  }
+  if (source) return source;
+  const isThere = db && (await findIn(db, target, key)) !== undefined;
+  if (isThere) throw new CommandFailed(`"${key}" is in ${target.layer} already`);
+  const where = sources.length === 1 ? ` in ${sources[0]?.layer}` : "";
+  throw new CommandFailed(`there is no memory "${key}"${where}${didYouMean(key, keys)}`);
+}
+
+/**
+ * Moves a memory to another layer: it is written there and deleted here by one transaction, so that
+ * no moment has it nowhere. Refuses whatever would lose a value, or leave one where others lack it.
+ */
+export async function moveMemory(env: Environment, move: Move): Promise<Layer> {
+  const { key, target, allowSecret } = move;
+  const looked = await withLocal(env, async (db) => {
+    const source = await findSource(db, move);
+    if (db) await refuseUnsettled(db, source);
+    return source.memory;
+  });
+  let from: Layer = target.layer;
+  await writeToInbox(env.home, async (db) => {
+    const { place, memory } = await findSource(db, move);
+    if (!isDeepStrictEqual(memory, looked)) {
+      throw new CommandFailed(`"${key}" has changed just now, and was not moved: try again`);
+    }
+    await refuseDeleted(db, place.document);
+    await refuseDeleted(db, target.document);
+    await refuseTaken(db, target, key);
+    if (!allowSecret) await refuseSecret(db, memory);
+    from = place.layer;
+    const writtenAt = realWorld.now();
+    const written = { kind: "memory", key, writtenAt } as const;
+    const { document, account } = place;
+    return [
+      {
+        ...written,
+        document: target.document,
+        account: target.account,
+        value: memory.value,
+        seen: [],
+        allowSecret,
+      },
+      { ...written, document, account, value: undefined, seen: memory.seen },
+    ];
+  });
+  return from;
+}
+
+async function findIn(
+  db: Kysely<DaemonTables>,
+  { document, account }: MemoryPlace,
+  key: string,
+): Promise<LocalMemory | undefined> {
+  return (await readLocalMemories(db, document, account)).find((memory) => memory.key === key);
+}
+
+async function refuseTaken(db: Kysely<DaemonTables>, target: MemoryPlace, key: string) {
+  if (!(await findIn(db, target, key))) return;
+  const { layer } = target;
+  throw new CommandFailed(
+    `${layer} has a "${key}" of its own, which nothing is written over: ` +
+      `\`memsync rm KEY --layer ${layer}\` deletes it`,
+  );
+}
+
+/** What is held has no place in its layer yet, and of a conflict only one version could go. */
+async function refuseUnsettled(db: Kysely<DaemonTables>, { place, memory }: Source) {
+  const { key, held } = memory;
+  if (held !== undefined) {
+    throw new CommandFailed(`"${key}" is held here: \`memsync held\` says why; allow or drop it`);
+  }
+  const { document, account } = place;
+  // The machine is named in versions, of which none is shown.
+  const versions = await memoryHistory({ db, document, account, machine: "" }, key);
+  if (!versions.some(({ state }) => state === "conflict")) return;
+  throw new CommandFailed(
+    `"${key}" has versions that disagree: \`memsync conflicts\` shows them; settle them first`,
+  );
+}
+
+/** In its new layer it would be kept on this machine, and be gone from the others. */
+async function refuseSecret(db: Kysely<DaemonTables>, { key, value }: LocalMemory) {
+  const { memoryReason } = await import("../../daemon/held/judge.ts");
+  const reason = await memoryReason(db, { key, value }, []);
+  if (reason === undefined) return;
+  throw new CommandFailed(
+    `"${key}" would be held there, and be gone from your other machines: ${explain(reason)}; ` +
+      "--allow-secret says that it may be sent",
+  );
+}
