@@ -1,7 +1,6 @@
 import { type Calls, pathWith } from "./calls.ts";
-import { itemsOf } from "./pages.ts";
+import { itemsOf, type PageQuery } from "./pages.ts";
 import type { CallOptions } from "./transport.ts";
-import { given, PAGE_SIZE, type PageQuery } from "./v1-client.ts";
 import type {
   Account,
   Batch,
@@ -38,7 +37,8 @@ export class ApiClient {
     options?: CallOptions,
   ): AsyncGenerator<Project, void, undefined> {
     return itemsOf(
-      (cursor) => this.listProjects({ limit: PAGE_SIZE, ...query, ...given(cursor) }, options),
+      query,
+      (page) => this.listProjects({ ...query, ...page }, options),
       ({ projects }) => projects,
     );
   }

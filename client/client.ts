@@ -8,9 +8,10 @@ import type { Health } from "./wire.ts";
 export type { ErrorDetail } from "../shared/errors.ts";
 export type { ApiClient } from "./api-client.ts";
 export { MemsyncError, type MemsyncErrorCode } from "./memsync-error.ts";
+export type { PageQuery } from "./pages.ts";
 export type { Fetch, Signal } from "./platform.ts";
 export type { CallOptions, Patience } from "./transport.ts";
-export type { MemoryQuery, PageQuery, SessionQuery, V1Client } from "./v1-client.ts";
+export type { MemoryQuery, SessionQuery, V1Client } from "./v1-client.ts";
 export type * from "./wire.ts";
 
 /** Choices for `createClient`. */

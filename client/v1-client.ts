@@ -1,5 +1,5 @@
 import { type Calls, pathWith } from "./calls.ts";
-import { itemsOf } from "./pages.ts";
+import { itemsOf, type PageQuery } from "./pages.ts";
 import type { CallOptions } from "./transport.ts";
 import type {
   Exchange,
@@ -17,15 +17,6 @@ import type {
   Sync,
   SyncAnswer,
 } from "./wire.ts";
-
-/** Size of the pages in which the iterators fetch. */
-export const PAGE_SIZE = 100;
-
-/** Which page of a list: everything that is left after `cursor` when there is no `limit`. */
-export interface PageQuery {
-  readonly limit?: number;
-  readonly cursor?: string;
-}
 
 /** Which memories: without `layer` the current project's, the user's and the account's. */
 export interface MemoryQuery {
@@ -61,7 +52,8 @@ export class V1Client {
     options?: CallOptions,
   ): AsyncGenerator<Memory, void, undefined> {
     return itemsOf(
-      (cursor) => this.listMemories({ limit: PAGE_SIZE, ...query, ...given(cursor) }, options),
+      query,
+      (page) => this.listMemories({ ...query, ...page }, options),
       ({ memories }) => memories,
     );
   }
@@ -88,7 +80,8 @@ export class V1Client {
     options?: CallOptions,
   ): AsyncGenerator<Project, void, undefined> {
     return itemsOf(
-      (cursor) => this.listProjects({ limit: PAGE_SIZE, ...query, ...given(cursor) }, options),
+      query,
+      (page) => this.listProjects({ ...query, ...page }, options),
       ({ projects }) => projects,
     );
   }
@@ -117,7 +110,8 @@ export class V1Client {
     options?: CallOptions,
   ): AsyncGenerator<Session, void, undefined> {
     return itemsOf(
-      (cursor) => this.listSessions({ limit: PAGE_SIZE, ...query, ...given(cursor) }, options),
+      query,
+      (page) => this.listSessions({ ...query, ...page }, options),
       ({ sessions }) => sessions,
     );
   }
@@ -125,9 +119,4 @@ export class V1Client {
   getSession(id: string, options?: CallOptions): Promise<Session> {
     return this.#calls.get(pathWith("/v1/sessions", id), options);
   }
-}
-
-/** A cursor as a part of a query. */
-export function given(cursor: string | undefined): Pick<PageQuery, "cursor"> {
-  return cursor === undefined ? {} : { cursor };
 }

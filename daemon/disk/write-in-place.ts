@@ -55,18 +55,21 @@ export async function openToWrite(path: string): Promise<FileHandle | undefined>
   return undefined;
 }
 
+/** What is written over a file, and over what alone. */
+interface Overwriting {
+  readonly content: Buffer;
+  readonly expectedHash: string;
+  readonly holdAlone: HoldAlone;
+}
+
 /** The same for an open file: what was written is on the disk. */
 export async function overwriteDurably(
   handle: FileHandle,
   path: string,
-  {
-    content,
-    expectedHash,
-    holdAlone,
-  }: { readonly content: Buffer; readonly expectedHash: string; readonly holdAlone: HoldAlone },
+  overwriting: Overwriting,
 ): Promise<"written" | "changed"> {
   const { mode } = await handle.stat();
-  if (!overwrite(handle.fd, path, { content, expectedHash, holdAlone })) return "changed";
+  if (!overwrite(handle.fd, path, overwriting)) return "changed";
   // A write takes bits of the mode away.
   if ((await handle.stat()).mode !== mode) await handle.chmod(mode & 0o7777);
   await handle.sync();
@@ -80,11 +83,7 @@ export async function overwriteDurably(
 function overwrite(
   file: number,
   path: string,
-  {
-    content,
-    expectedHash,
-    holdAlone,
-  }: { readonly content: Buffer; readonly expectedHash: string; readonly holdAlone: HoldAlone },
+  { content, expectedHash, holdAlone }: Overwriting,
 ): boolean {
   const letGo = holdAlone(file);
   try {

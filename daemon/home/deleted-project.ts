@@ -1,11 +1,11 @@
 import type { Kysely } from "kysely";
-import type { JsonValue } from "../../shared/json.ts";
 import {
   DELETION_KEY,
   type ProjectDeletion,
   parseDeletion,
 } from "../../shared/replica/document/deletion-entry.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
+import { readProjectMetadata } from "./project-metadata.ts";
 import type { DaemonTables } from "./tables.ts";
 
 /** A deletion as a status has it. */
@@ -26,12 +26,6 @@ export async function readDeletion(
   db: Kysely<DaemonTables>,
   project: string,
 ): Promise<ProjectDeletion | undefined> {
-  const row = await db
-    .selectFrom("metadata")
-    .innerJoin("documents", "documents.id", "metadata.document_id")
-    .select("value")
-    .where("documents.name", "=", project)
-    .where("metadata.key", "=", DELETION_KEY)
-    .executeTakeFirst();
-  return row && parseDeletion(JSON.parse(row.value) as JsonValue);
+  const deletion = await readProjectMetadata(db, project, DELETION_KEY);
+  return deletion === undefined ? undefined : parseDeletion(deletion);
 }

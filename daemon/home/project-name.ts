@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import { PROJECT_NAME_KEY } from "../../shared/replica/document/document.ts";
 import { findLinkedName } from "./links.ts";
+import { readProjectMetadata } from "./project-metadata.ts";
 import type { DaemonTables } from "./tables.ts";
 
 /**
@@ -13,13 +14,6 @@ export async function findProjectName(
 ): Promise<string | undefined> {
   const linked = await findLinkedName(db, project);
   if (linked !== undefined) return linked;
-  const row = await db
-    .selectFrom("metadata")
-    .innerJoin("documents", "documents.id", "metadata.document_id")
-    .select("value")
-    .where("documents.name", "=", project)
-    .where("metadata.key", "=", PROJECT_NAME_KEY)
-    .executeTakeFirst();
-  const name: unknown = row && JSON.parse(row.value);
+  const name = await readProjectMetadata(db, project, PROJECT_NAME_KEY);
   return typeof name === "string" && name !== "" ? name : undefined;
 }

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
+import { scenario, sharedEmulator } from "../support/lab.ts";
 import { type Machine, MEMSYNC } from "../support/machine.ts";
 import { waitFor } from "../support/wait-for.ts";
 
@@ -49,17 +49,8 @@ function versionsOf(machine: Machine): Record<string, number> {
   }
 }
 
-/** A machine whose folder is linked, and whose daemon has ended. */
-async function linkedMachine(lab: Lab, account: string): Promise<Machine> {
-  const folder = await lab.git.repository("a", { "README.md": "" });
-  const machine = lab.machine("a", folder, emulator.account(account));
-  await machine.up();
-  await machine.down();
-  return machine;
-}
-
 scenario("without a daemon values are kept byte for byte, and with the next one", async (lab) => {
-  const machine = await linkedMachine(lab, "bytes");
+  const machine = await lab.stoppedMachine(emulator.account("bytes"));
   await setAll(machine);
   await expectAll(machine);
   expect((await machine.list()).every(({ saved }) => saved === "inbox")).toBe(true);
@@ -78,7 +69,7 @@ scenario("with a daemon values are kept byte for byte, here and elsewhere", asyn
 });
 
 scenario("`get K | set K -` changes nothing", async (lab) => {
-  const machine = await linkedMachine(lab, "pipe");
+  const machine = await lab.stoppedMachine(emulator.account("pipe"));
   const pipe = async (key: string) => {
     const value = await machine.memsync("get", key);
     await machine.memsyncWith({ stdin: value }, "set", key, "-");
@@ -167,7 +158,7 @@ scenario("a fresh home reads as empty, and says what is missing", async (lab) =>
 });
 
 scenario("without a daemon `status` and `projects` show what the home knows", async (lab) => {
-  const machine = await linkedMachine(lab, "home-status");
+  const machine = await lab.stoppedMachine(emulator.account("home-status"));
   const none = lab.machine("none", machine.folder);
   for (const command of ["status", "projects"]) {
     expect(await none.run([command])).toMatchObject({
@@ -208,7 +199,7 @@ scenario("without a daemon `status` and `projects` show what the home knows", as
 });
 
 scenario("a folder that is gone is marked as such, with and without a daemon", async (lab) => {
-  const machine = await linkedMachine(lab, "gone-folder");
+  const machine = await lab.stoppedMachine(emulator.account("gone-folder"));
   const other = await lab.git.repository("other", { "README.md": "other" });
   await machine.up();
   await machine.memsync("link", other);
@@ -254,7 +245,7 @@ scenario("outside of all projects the user's and the account's memories are read
 });
 
 scenario("a long list or text comes out whole through a pipe", async (lab) => {
-  const machine = await linkedMachine(lab, "long");
+  const machine = await lab.stoppedMachine(emulator.account("long"));
   const value = "long ".repeat(6000);
   for (let i = 0; i < 5; i++) await machine.memsyncWith({ stdin: value }, "set", `key-${i}`, "-");
   expect((await machine.list()).every((memory) => memory.value === value)).toBe(true);
@@ -264,7 +255,7 @@ scenario("a long list or text comes out whole through a pipe", async (lab) => {
 });
 
 scenario("many commands at once without a daemon lose nothing", async (lab) => {
-  const machine = await linkedMachine(lab, "at-once");
+  const machine = await lab.stoppedMachine(emulator.account("at-once"));
   const keys = Array.from({ length: 12 }, (_, i) => `key-${i}`);
   await Promise.all(keys.map((key) => machine.memsync("set", key, key)));
   expect((await machine.list()).map(({ key }) => key).sort()).toEqual(keys.sort());

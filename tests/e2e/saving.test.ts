@@ -1,22 +1,12 @@
 import { expect } from "bun:test";
-import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
-import type { Machine } from "../support/machine.ts";
+import { scenario, sharedEmulator } from "../support/lab.ts";
 
 const emulator = sharedEmulator();
 
 const WAITS = "memsync: saved; will be sent when the daemon runs: `memsync start`\n";
 
-/** A machine whose folder is linked, and whose daemon has ended. */
-async function linkedMachine(lab: Lab, account: string): Promise<Machine> {
-  const folder = await lab.git.repository("a", { "README.md": "" });
-  const machine = lab.machine("a", folder, emulator.account(account));
-  await machine.up();
-  await machine.down();
-  return machine;
-}
-
 scenario("`add -` saves standard input, as `set KEY -` does", async (lab) => {
-  const machine = await linkedMachine(lab, "add");
+  const machine = await lab.stoppedMachine(emulator.account("add"));
   const value = "one\n- two\n";
   const key = (await machine.memsyncWith({ stdin: value }, "add", "-")).trim();
   expect(await machine.memsync("get", key)).toBe(value);
@@ -28,7 +18,7 @@ scenario("`add -` saves standard input, as `set KEY -` does", async (lab) => {
 });
 
 scenario("a text that begins with a dash is told how to be given", async (lab) => {
-  const machine = await linkedMachine(lab, "dash");
+  const machine = await lab.stoppedMachine(emulator.account("dash"));
   const { status, stdout, stderr } = await machine.run(["set", "note", "- use tabs"]);
   expect([status, stdout]).toEqual([2, ""]);
   expect(stderr).toContain("behind --: `memsync set -- KEY VALUE`");
@@ -54,7 +44,7 @@ scenario("a text that begins with a dash is told how to be given", async (lab) =
 });
 
 scenario("without a daemon each write says that it waits, and with one none does", async (lab) => {
-  const machine = await linkedMachine(lab, "waits");
+  const machine = await lab.stoppedMachine(emulator.account("waits"));
   const writes = [
     ["set", "key", "value"],
     ["set", "mine", "value", "--layer", "user"],
@@ -87,7 +77,7 @@ scenario("without a daemon each write says that it waits, and with one none does
 scenario(
   "`set --json` and `add --json` say where a memory is, and never what is held",
   async (lab) => {
-    const machine = await linkedMachine(lab, "set-json");
+    const machine = await lab.stoppedMachine(emulator.account("set-json"));
     const printed = async (...args: string[]) =>
       JSON.parse(await machine.memsync(...args, "--json"));
     expect(await printed("set", "key", "value")).toMatchObject({ key: "key", saved: "inbox" });
@@ -108,7 +98,7 @@ scenario(
 );
 
 scenario("a mistyped project's id is refused by every command, and nearly named", async (lab) => {
-  const machine = await linkedMachine(lab, "mistyped");
+  const machine = await lab.stoppedMachine(emulator.account("mistyped"));
   await machine.up();
   const { id } = await machine.projectOf();
   const nearly = `${id.slice(0, -1)}0`;

@@ -25,6 +25,14 @@ export class Lab {
     return machine;
   }
 
+  /** A machine whose folder, a repository, is linked, and whose daemon has ended. */
+  async stoppedMachine(service: ServiceConfig): Promise<Machine> {
+    const machine = this.machine("a", await this.git.repository("a", { "README.md": "" }), service);
+    await machine.up();
+    await machine.down();
+    return machine;
+  }
+
   /** An emulator of this test's own, to be killed. */
   async emulator(dataDir?: string, args = SERVICE_ARGS): Promise<EmulatorProcess> {
     const { env, folder } = this.git;

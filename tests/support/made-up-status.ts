@@ -1,4 +1,35 @@
-import type { DaemonStatus, ProjectStatus } from "../../daemon/status/status.ts";
+import type {
+  DaemonStatus,
+  ProjectStatus,
+  ServiceStatus,
+  UnitStatus,
+} from "../../daemon/status/status.ts";
+
+/** A document of one memory that is in step with its service. */
+export const SYNCED: UnitStatus = {
+  memories: 1,
+  waiting: 0,
+  contacted: true,
+  refused: null,
+  refused_code: null,
+  notes: [],
+};
+
+/** A service with which all is well. */
+export const CONNECTED: ServiceStatus = {
+  name: "https://memory.example.com",
+  state: "connected",
+  online: true,
+  live: true,
+  plain: false,
+  last_contact_at: "2026-01-01T00:00:00.000Z",
+  unanswered_since: null,
+  message: null,
+  blocked: false,
+  token_refused: false,
+  requests: {},
+  held_back: null,
+};
 
 /** A followed project with which all is well, but for `fields`. */
 export function madeUpProject(at: number, fields: Partial<ProjectStatus> = {}): ProjectStatus {
@@ -11,14 +42,6 @@ export function madeUpProject(at: number, fields: Partial<ProjectStatus> = {}): 
     place: null,
   } as const;
   const folder = { dir: `/src/${at}`, path: "CLAUDE.md", beside: [], ...known };
-  const rest = {
-    memories: 3,
-    waiting: 0,
-    contacted: true,
-    refused: null,
-    refused_code: null,
-    notes: [],
-  };
   const names = {
     id: `proj_${at}`,
     name: `project ${at}`,
@@ -26,34 +49,14 @@ export function madeUpProject(at: number, fields: Partial<ProjectStatus> = {}): 
     text: null,
     deleted: null,
   };
-  return { ...names, folders: [folder], ...rest, ...fields };
+  return { ...names, folders: [folder], ...SYNCED, memories: 3, ...fields };
 }
 
 /** A status in which these are all that is followed, at a service that is connected. */
 export function madeUpStatus(projects: readonly ProjectStatus[]): DaemonStatus {
-  const service = {
-    name: "https://memory.example.com",
-    state: "connected" as const,
-    online: true,
-    live: true,
-    plain: false,
-    last_contact_at: "2026-01-01T00:00:00.000Z",
-    unanswered_since: null,
-    message: null,
-    blocked: false,
-    token_refused: false,
-    requests: {},
-    held_back: null,
-  };
-  const own = {
-    memories: 1,
-    waiting: 0,
-    contacted: true,
-    refused: null,
-    refused_code: null,
-    notes: [],
-  };
-  const global = { ...own, memories: 0 };
+  const service = CONNECTED;
+  const own = SYNCED;
+  const global = { ...SYNCED, memories: 0 };
   return {
     version: "0.1.0",
     home: "/home",

@@ -1,3 +1,4 @@
+import { afterEach } from "bun:test";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -80,6 +81,19 @@ export async function createTempStore(options: TempStoreOptions = {}): Promise<T
       await running.store.close();
       rmSync(folder, { recursive: true });
     },
+  };
+}
+
+/** Makes stores for the tests of a file, and removes each after the test that made it. */
+export function storesOfTests(): (options?: TempStoreOptions) => Promise<TempStore> {
+  const opened: TempStore[] = [];
+  afterEach(async () => {
+    for (const temp of opened.splice(0)) await temp.remove();
+  });
+  return async (options) => {
+    const temp = await createTempStore(options);
+    opened.push(temp);
+    return temp;
   };
 }
 

@@ -1,25 +1,15 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { memoryIdOf } from "../../shared/ids.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { anyEdit, applyEdit } from "../support/replicas.ts";
 import { address, checkFullText, inspect, setMemory } from "../support/stored.ts";
-import { createTempStore, type TempStore, type TempStoreOptions } from "../support/temp-store.ts";
+import { storesOfTests, type TempStore } from "../support/temp-store.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
 
-const opened: TempStore[] = [];
-
-async function newStore(options: TempStoreOptions = {}): Promise<TempStore> {
-  const temp = await createTempStore(options);
-  opened.push(temp);
-  return temp;
-}
-
-afterEach(async () => {
-  for (const temp of opened.splice(0)) await temp.remove();
-});
+const newStore = storesOfTests();
 
 describe("derived rows", () => {
   test("derived rows equal the document whatever was done to it, and so does the full-text index", async () => {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync } from "node:fs";
 import fc from "fast-check";
 import * as Y from "yjs";
@@ -7,22 +7,12 @@ import { ExchangeClient, serve, served } from "../support/exchange-client.ts";
 import { failureOf } from "../support/failure.ts";
 import { anyEdit, applyEdit, NOW, viewOf } from "../support/replicas.ts";
 import { address, inspect, memoriesOf, setMemory } from "../support/stored.ts";
-import { createTempStore, type Store, type TempStore } from "../support/temp-store.ts";
+import { createTempStore, type Store, storesOfTests } from "../support/temp-store.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
 
-const opened: TempStore[] = [];
-
-async function newStore(): Promise<TempStore> {
-  const temp = await createTempStore();
-  opened.push(temp);
-  return temp;
-}
-
-afterEach(async () => {
-  for (const temp of opened.splice(0)) await temp.remove();
-});
+const newStore = storesOfTests();
 
 function set(client: ExchangeClient, key: string, value: string, now = NOW): void {
   client.document.setEntry("memories", key, { value, now });

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { statSync } from "node:fs";
 import { sql } from "kysely";
 import * as Y from "yjs";
@@ -11,23 +11,13 @@ import {
   setMemory,
   viewsAroundRestart,
 } from "../support/stored.ts";
-import { createTempStore, type TempStore, type TempStoreOptions } from "../support/temp-store.ts";
+import { storesOfTests, type TempStore } from "../support/temp-store.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const opened: TempStore[] = [];
-
-async function newStore(options: TempStoreOptions = {}): Promise<TempStore> {
-  const temp = await createTempStore(options);
-  opened.push(temp);
-  return temp;
-}
-
-afterEach(async () => {
-  for (const temp of opened.splice(0)) await temp.remove();
-});
+const newStore = storesOfTests();
 
 async function revisionsOf({ store }: TempStore, key = "k", kind: "memory" | "text" = "memory") {
   const { id } = await inspect(store, (open) => open);

@@ -2,15 +2,8 @@ import { expect, test } from "bun:test";
 import { isRefused, listRefusals } from "../../daemon/status/refused-units.ts";
 import type { DaemonStatus, UnitStatus } from "../../daemon/status/status.ts";
 import { isSynced } from "../../daemon/status/synced-projects.ts";
+import { SYNCED } from "../support/made-up-status.ts";
 
-const SYNCED: UnitStatus = {
-  memories: 1,
-  waiting: 0,
-  contacted: true,
-  refused: null,
-  refused_code: null,
-  notes: [],
-};
 const REFUSED: UnitStatus = { ...SYNCED, waiting: 1, refused: "it answered 403" };
 const WAITING: UnitStatus = { ...SYNCED, waiting: 1 };
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { sql } from "kysely";
@@ -16,23 +16,13 @@ import {
   setMemory,
   viewsAroundRestart,
 } from "../support/stored.ts";
-import { createTempStore, type TempStore, type TempStoreOptions } from "../support/temp-store.ts";
+import { storesOfTests, type TempStore } from "../support/temp-store.ts";
 import { watched } from "../support/watched-connection.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
 
-const opened: TempStore[] = [];
-
-async function newStore(options: TempStoreOptions = {}): Promise<TempStore> {
-  const temp = await createTempStore(options);
-  opened.push(temp);
-  return temp;
-}
-
-afterEach(async () => {
-  for (const temp of opened.splice(0)) await temp.remove();
-});
+const newStore = storesOfTests();
 
 /** A store that keeps the statements it runs. */
 async function watchedStore() {

@@ -7,35 +7,14 @@ import type {
   ServiceStatus,
   UnitStatus,
 } from "../../daemon/status/status.ts";
+import { CONNECTED, SYNCED } from "../support/made-up-status.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";
-const SYNCED: UnitStatus = {
-  memories: 1,
-  waiting: 0,
-  contacted: true,
-  refused: null,
-  refused_code: null,
-  notes: [],
-};
 
 function remote(service: Partial<ServiceStatus>, own: Partial<UnitStatus> = {}): RemoteStatus {
-  const well: ServiceStatus = {
-    name: "https://memory.example.com",
-    state: "connected",
-    online: true,
-    live: true,
-    plain: false,
-    last_contact_at: AT,
-    unanswered_since: null,
-    message: null,
-    blocked: false,
-    token_refused: false,
-    requests: {},
-    held_back: null,
-  };
   const usual = { name: "usual", default: true };
   const layers = { user: SYNCED, global: SYNCED, audience: null };
-  return { ...usual, service: { ...well, ...service }, own: { ...SYNCED, ...own }, ...layers };
+  return { ...usual, service: { ...CONNECTED, ...service }, own: { ...SYNCED, ...own }, ...layers };
 }
 
 function project(name: string, unit: Partial<UnitStatus>): ProjectStatus {

@@ -1,0 +1,19 @@
+import type { Kysely } from "kysely";
+import type { JsonValue } from "../../shared/json.ts";
+import type { DaemonTables } from "./tables.ts";
+
+/** What a project's document has under a metadata key; undefined where it has nothing. */
+export async function readProjectMetadata(
+  db: Kysely<DaemonTables>,
+  project: string,
+  key: string,
+): Promise<JsonValue | undefined> {
+  const row = await db
+    .selectFrom("metadata")
+    .innerJoin("documents", "documents.id", "metadata.document_id")
+    .select("value")
+    .where("documents.name", "=", project)
+    .where("metadata.key", "=", key)
+    .executeTakeFirst();
+  return row && (JSON.parse(row.value) as JsonValue);
+}
