@@ -111,9 +111,16 @@ async function findAll(env: Environment, options: PlaceOptions): Promise<LocalCo
  * meant, and where that has none, nobody knows which.
  */
 async function find(env: Environment, id: string, options: PlaceOptions): Promise<LocalConflict> {
-  const found = (await findAll(env, options)).filter((conflict) => conflict.id === id);
+  const all = await findAll(env, options);
+  const found = all.filter((conflict) => conflict.id === id);
   const [first, ...more] = found;
   if (!first) {
+    const covering = all.find((each) => each.kind === "text" && each.covered.includes(id));
+    if (covering) {
+      throw new CommandFailed(
+        `${covering.id} says all of ${id} by now: \`memsync conflicts show ${covering.id}\``,
+      );
+    }
     throw new CommandFailed(
       `there is no conflict ${id}: \`memsync conflicts\` lists those there are`,
     );
@@ -289,9 +296,12 @@ async function dismiss(env: Environment, id: string, options: Options): Promise<
 async function dismissIn(env: Environment, conflict: LocalConflict): Promise<void> {
   const { name: document, account } = conflict.document;
   const written = { document, account, writtenAt: realWorld.now() };
-  await writeToInbox(env.home, async () =>
-    conflict.kind === "memory"
-      ? { kind: "losers", ...written, key: conflict.losing.key, seen: conflict.losing.entries }
-      : { kind: "text-conflict", ...written, id: conflict.id },
-  );
+  if (conflict.kind === "memory") {
+    const { key, entries: seen } = conflict.losing;
+    await writeToInbox(env.home, async () => ({ kind: "losers", ...written, key, seen }));
+    return;
+  }
+  for (const id of [...conflict.covered, conflict.id]) {
+    await writeToInbox(env.home, async () => ({ kind: "text-conflict", ...written, id }));
+  }
 }

@@ -6,6 +6,7 @@ import { dismissesConflict } from "../../daemon/inbox/overlay.ts";
 import { readLocalText } from "../../daemon/reading/local-text.ts";
 import { base32 } from "../../shared/ids.ts";
 import type { JsonValue } from "../../shared/json.ts";
+import { withoutCovered } from "../../shared/replica/conflicts/covered-conflict.ts";
 import { isOver, KEPT_KINDS } from "../../shared/replica/conflicts/over-conflict.ts";
 import {
   type PlacedLines,
@@ -44,6 +45,8 @@ export interface TextConflict {
   readonly versions: readonly PlacedVersion[];
   /** The text as it stands. */
   readonly content: string;
+  /** Ids of conflicts that say nothing beyond this one, and are settled with it. */
+  readonly covered: readonly string[];
 }
 
 /** A version, and whether it is in the text as it was written. */
@@ -86,7 +89,7 @@ async function textConflicts(db: Db, document: LocalDocument): Promise<TextConfl
   if (records.length === 0) return [];
   const content = (await readLocalText(db, document.name))?.value ?? "";
   const open = records.filter((record) => !isOver(record, content));
-  return open.map((record) => ({
+  return withoutCovered(open, content).map(({ record, covered }) => ({
     kind: "text",
     id: record.id,
     document,
@@ -94,6 +97,7 @@ async function textConflicts(db: Db, document: LocalDocument): Promise<TextConfl
     record,
     versions: placedVersions(record, content),
     content,
+    covered: covered.map(({ id }) => id),
   }));
 }
 

@@ -1,6 +1,7 @@
-import type {
-  TextConflictKind,
-  TextVersion,
+import {
+  REPLACING,
+  type TextConflictKind,
+  type TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import {
   holdsAnyLine,
@@ -87,12 +88,9 @@ export function settledAlong(
   return others.filter((each): each is TextConflict => {
     if (each.kind !== "text" || each.id === id || each.document.name !== document.name)
       return false;
-    return RIVALS.includes(each.record.kind) && each.versions.some(isGone);
+    return REPLACING.includes(each.record.kind) && each.versions.some(isGone);
   });
 }
-
-/** In these something stands beside what it was put in the place of. */
-const RIVALS: readonly TextConflictKind[] = ["both", "unseen"];
 
 /** Of versions each of which is known to be where it stood, or to be out. */
 function settlePlaced(

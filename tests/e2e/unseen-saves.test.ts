@@ -337,3 +337,27 @@ scenario("each save is in the history as it was, and what became of it", async (
   expect(listed).toContain("saved here, held");
   expect(await a.memsync("doc", "history")).not.toContain(PLANTED.github);
 });
+
+scenario("choosing settles what says no more than the conflict that is shown", async (lab) => {
+  const text = "# Guide\n\none\ntwo\n\n## Build\n\nthree\nfour\n";
+  const pair = await startWith(lab, "covered", text);
+  const { a, b } = pair;
+  const changed = text.replace("one\n", "one of a\n").replace("three\n", "three of a\n");
+  await save(a, changed);
+  await untilFile(b, changed);
+  for (const more of ["first", "second", "third"]) {
+    const stale = text.replace("two\n", `two\n${more} of b\n`);
+    await save(b, stale);
+    await untilKept(b, stale, "conflict");
+  }
+  for (const machine of [b, a]) await machine.untilSynced();
+  const shown = await waitFor("one conflict on both machines", async () => {
+    const [[one, ...more], [other]] = await Promise.all([conflictsOf(a), conflictsOf(b)]);
+    return more.length === 0 && one !== undefined && one.id === other?.id && one;
+  });
+  const mine = shown.versions.findIndex((each) => each.text === "one of a\nthree of a\n");
+  await a.memsync("conflicts", "choose", shown.id, `${mine + 1}`);
+  await untilNone(pair);
+  expect(await a.memsync("doc")).not.toMatch(/^(one|three)$/m);
+  expect(await a.memsync("doc")).toContain("three of a\n");
+});

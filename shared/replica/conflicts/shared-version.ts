@@ -5,13 +5,10 @@ import { isOver } from "./over-conflict.ts";
 import {
   listTextConflicts,
   type NewTextConflict,
-  type TextConflictKind,
+  REPLACING,
   type TextConflictRecord,
   type TextVersion,
 } from "./text-conflict-record.ts";
-
-/** The kinds in which one version was put in the place of the other. */
-const REPLACING: readonly TextConflictKind[] = ["both", "unseen"];
 
 /** The conflicts that nothing has settled yet. */
 export function listOpenConflicts(document: ReplicaDocument): TextConflictRecord[] {

@@ -67,6 +67,9 @@ export const TEXT_CONFLICT_KINDS = [
   "twice",
 ] as const;
 
+/** The kinds in which one version was put in the place of the other, and both may stand. */
+export const REPLACING: readonly TextConflictKind[] = ["both", "unseen"];
+
 /** Lines that stood together, and the lines that they stood behind; "" at the beginning. */
 export interface PlacedLines {
   readonly behind: string;

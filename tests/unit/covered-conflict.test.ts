@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { withoutCovered } from "../../shared/replica/conflicts/covered-conflict.ts";
+import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
+import type {
+  TextConflictRecord,
+  TextVersion,
+} from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { FollowedClones } from "../support/followed-clones.ts";
+import { exchange } from "../support/followed-machines.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
+
+const CONTENT = "# Guide\n\nyarn\nnpm\npnpm\n\n## Test\n\nyarn\nnpm\n";
+
+let lab: FollowedClones;
+
+beforeEach(() => {
+  lab = new FollowedClones();
+});
+
+afterEach(() => lab.end());
+
+function version(text: string, behind = "# Guide\n\n"): TextVersion {
+  const places = text === "" ? [] : [{ behind, text }];
+  return { text, cut: false, machine: "a", at: undefined, places, isStanding: false };
+}
+
+function conflict(
+  id: string,
+  versions: readonly [TextVersion, TextVersion],
+  changes: Partial<TextConflictRecord> = {},
+): TextConflictRecord {
+  return { id, kind: "unseen", foundAt: 1, versions, lines: undefined, ...changes };
+}
+
+function shown(...records: readonly TextConflictRecord[]) {
+  return withoutCovered(records, CONTENT).map(({ record, covered }) => [
+    record.id,
+    ...covered.map(({ id }) => id),
+  ]);
+}
+
+const WHOLE = conflict("whole", [version("yarn\n"), version("npm\npnpm\n")]);
+
+test("a conflict is covered by one that says all of it, whichever side is named first", () => {
+  const part = conflict("part", [version("yarn\n"), version("npm\n")], { kind: "both" });
+  const turned = conflict("turned", [version("pnpm\n", "npm\n"), version("yarn\n")]);
+  expect(shown(part, WHOLE, turned)).toEqual([["whole", "part", "turned"]]);
+});
+
+test("what has gone from the text since does not keep a conflict from being covered", () => {
+  const longer = conflict("longer", [version("yarn\n"), version("npm\nbun\n")]);
+  expect(shown(longer, WHOLE)).toEqual([["whole", "longer"]]);
+});
+
+test("of two conflicts that say the same the later one is shown", () => {
+  const again = conflict("again", WHOLE.versions, { foundAt: 2 });
+  expect(shown(again, WHOLE)).toEqual([["again", "whole"]]);
+  expect(shown(WHOLE, again)).toEqual([["again", "whole"]]);
+});
+
+test("who deletes lines that it writes something else for says nothing beyond that", () => {
+  expect(shown(conflict("deleted", [version("yarn\n"), version("")]), WHOLE)).toEqual([
+    ["whole", "deleted"],
+  ]);
+});
+
+test("a conflict that says more, or of another place or kind, is not covered", () => {
+  const others = [
+    conflict("elsewhere", [version("yarn\n", "## Test\n\n"), version("npm\n", "## Test\n\n")]),
+    conflict("deleted", [version("yarn\n"), { ...version(""), machine: "c" }]),
+    conflict("moved", [version("yarn\n"), version("npm\n")], { kind: "moved" }),
+    conflict("cut", [{ ...version("yarn\n"), cut: true }, version("npm\n")]),
+    conflict("unplaced", [{ ...version("yarn\n"), places: [] }, version("npm\n")]),
+    conflict("more", [version("yarn\n"), version("npm\n# Guide\n")]),
+  ];
+  for (const other of others) expect(shown(other, WHOLE)).toEqual([[other.id], ["whole"]]);
+});
+
+test("a program that saves an old text again and again leaves one conflict to be settled", async () => {
+  const { a, b } = await lab.pair({ "README.md": "x\n" });
+  const text = "# Guide\n\none\ntwo\n\n## Build\n\nthree\nfour\n";
+  for (const each of [a, b]) await each.save(text);
+  await exchange([a, b]);
+  for (const each of [a, b]) each.pass(120_000);
+  await a.save(text.replace("one\n", "one of a\n").replace("three\n", "three of a\n"));
+  await exchange([a, b]);
+  let stale = text;
+  for (const more of ["first", "second", "third", "fourth"]) {
+    stale = stale.replace("two\n", `two\n${more} of b\n`);
+    await b.save(stale);
+    b.pass(2000);
+    await exchange([a, b]);
+  }
+  for (const machine of [a, b]) {
+    const content = await machine.doc();
+    const open = (await machine.conflicts()).filter((record) => !isOver(record, content));
+    expect(open.length).toBeGreaterThan(1);
+    const [only, ...others] = withoutCovered(open, content);
+    expect(others).toEqual([]);
+    expect(only?.record.versions.map((each) => each.text)).toEqual([
+      "one\nthree\n",
+      "one of a\nthree of a\n",
+    ]);
+  }
+});
