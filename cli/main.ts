@@ -49,7 +49,7 @@ function refuseRelativeHome({ variables, home }: Environment): void {
 }
 
 /** Runs one command line. Resolves to its exit status; problems are said on standard error. */
-export async function runCommand(args: readonly string[], env: Environment): Promise<number> {
+async function runCommand(args: readonly string[], env: Environment): Promise<number> {
   let program: Command | undefined;
   try {
     program = await createProgram(env, args[0]);

@@ -14,7 +14,7 @@ import { withLocal } from "../place/place.ts";
 import { saveMemory } from "../writes/save.ts";
 
 /** The project that both machines of the demonstration have a copy of. */
-export const DEMO_PROJECT = "proj_shop" as ProjectId;
+const DEMO_PROJECT = "proj_shop" as ProjectId;
 
 const FILE = "CLAUDE.md";
 

@@ -19,7 +19,7 @@ import { type Finding, ok, warning, wrong } from "./finding.ts";
 import { ENOUGH } from "./inotify-limits.ts";
 
 /** The daemon's status, if one answers; what is wrong with its answer is a finding of its own. */
-export async function askDaemon(home: Home): Promise<DaemonStatus | undefined> {
+async function askDaemon(home: Home): Promise<DaemonStatus | undefined> {
   const daemon = await findDaemon(home);
   return daemon && ((await daemon.call("GET", "/_memsync/status")) as DaemonStatus);
 }

@@ -26,7 +26,7 @@ export function sayNotices({ home }: Environment, args: readonly string[]): void
 }
 
 /** A line for the conflicts and one for what is held. */
-export function noticeLines(notices: readonly Notice[]): string[] {
+function noticeLines(notices: readonly Notice[]): string[] {
   const held = notices.filter(({ kind }) => kind === "held");
   return [
     ...conflictLine(notices, ["new conflict", "new conflicts"]),

@@ -16,7 +16,7 @@ import { withLocal } from "./place.ts";
 const ALIVE_MS_MIN = 1000;
 
 /** What whoever needs a daemon is told where there is none. */
-export const NO_DAEMON = "no daemon is running: start it with `memsync start`";
+const NO_DAEMON = "no daemon is running: start it with `memsync start`";
 
 /**
  * The home's daemon, once one that is just starting answers. Throws why there is none; about that

@@ -22,11 +22,6 @@ export function toned(tone: Tone, words: string): string {
   return `${MARKS[tone]}${words}${END}`;
 }
 
-/** The line as it is without colours. */
-export function untoned(line: string): string {
-  return line.replace(/[\ufdd0-\ufdd3]/g, "");
-}
-
 /** The lines that one was broken into, with its tones in colour on a terminal that has any. */
 export function coloured(lines: readonly string[]): string[] {
   let tone: Tone | undefined;

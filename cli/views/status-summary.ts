@@ -88,7 +88,7 @@ function countedLines({ held, unlinked }: DaemonStatus): string[] {
 const ODD: readonly FolderStatus["state"][] = ["held", "waiting", "failing"];
 
 /** Whether there is more to be said of a project than that it is synced. */
-export function isTroubled(project: ProjectStatus): boolean {
+function isTroubled(project: ProjectStatus): boolean {
   const { refused, waiting, contacted, notes, folders, text, deleted } = project;
   const isOdd = folders.some(({ state, why, place }) => {
     return ODD.includes(state) || place !== null || (why === "missing" && text !== null);

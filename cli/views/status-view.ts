@@ -17,7 +17,7 @@ import { bytesShown, count, momentShown, shownPlainly, spanShown } from "../scre
 import { isStandingIn, type Standing } from "../screen/standing.ts";
 import { cut, shownColumns } from "../screen/text-width.ts";
 import { tilde } from "../screen/tilde.ts";
-import { toned, untoned } from "../screen/tones.ts";
+import { toned } from "../screen/tones.ts";
 import { heldLines } from "./held-view.ts";
 import { unlinkedCount } from "./project-list.ts";
 import { layerLine } from "./seen-by.ts";
@@ -37,11 +37,6 @@ export interface StatusView {
 }
 
 /** `memsync status` in a few lines: where one stands, the services, and what else is followed. */
-export function statusLines(status: DaemonStatus, view: StatusView = {}): string[] {
-  return tonedStatusLines(status, view).map(untoned);
-}
-
-/** The same with tones. */
 export function tonedStatusLines(status: DaemonStatus, view: StatusView = {}): string[] {
   const { standing = { kind: "nowhere" }, now = realWorld.now(), calm = false } = view;
   const { brief, rest } = view;

@@ -24,9 +24,9 @@ export interface GitOptions {
 }
 
 /** git is killed after this long, unless `GitOptions` say otherwise. */
-export const GIT_DEADLINE_MS = 20_000;
+const GIT_DEADLINE_MS = 20_000;
 /** One run may print this much. */
-export const GIT_OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
+const GIT_OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
  * A way to run git that changes nothing: it takes no optional locks (so it never refreshes the

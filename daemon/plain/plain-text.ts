@@ -153,7 +153,7 @@ async function tellKept(
  * cross: whoever had read the text before ours came writes over ours with one that knows nothing of
  * it. Taken for an edit of ours, that would delete our lines.
  */
-export function theirBase(
+function theirBase(
   known: PlainText & { readonly agreed: AgreedText },
   content: string,
   now: number,

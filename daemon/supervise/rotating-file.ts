@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 
 /** The present file and those before it together are this many times this large at most. */
-export const LOG_BYTES_MAX = 4 * 1024 * 1024;
+const LOG_BYTES_MAX = 4 * 1024 * 1024;
 export const LOG_FILES_MAX = 4;
 
 const PRIVATE_FILE = 0o600;

@@ -5,12 +5,11 @@ import type { Timer, World } from "../../shared/world.ts";
 export const GUESSES_FREE = 10;
 const FORGIVEN_EVERY_MS = 30_000;
 
-/** The wait for the first guess that is not free; each further one waits twice as long. */
-const DELAY_FIRST_MS = 125;
+/** Doubles from the first guess that is not free to the longest wait. */
 const DOUBLINGS_MAX = 6;
 
 /** The longest wait: clients give up after some tens of seconds. */
-export const GUESS_DELAY_MS_MAX = DELAY_FIRST_MS * 2 ** DOUBLINGS_MAX;
+export const GUESS_DELAY_MS_MAX = 8_000;
 
 /** Addresses remembered; the one quiet for longest is forgotten first. */
 const ADDRESSES_MAX = 10_000;
@@ -81,7 +80,7 @@ export class GuessDelays {
     }
     const doublings = Math.min(guesser.guesses - GUESSES_FREE, DOUBLINGS_MAX);
     guesser.guesses = GUESSES_FREE + Math.min(doublings + 1, DOUBLINGS_MAX);
-    return DELAY_FIRST_MS * 2 ** doublings;
+    return GUESS_DELAY_MS_MAX / 2 ** (DOUBLINGS_MAX - doublings);
   }
 
   #wait(delayMs: number): Promise<void> {

@@ -52,7 +52,7 @@ export interface LiveSession {
 }
 
 /** Bytes of one frame from a client: a thousand project ids and room to spare. */
-export const LIVE_FRAME_BYTES_MAX = 80 * 1024;
+const LIVE_FRAME_BYTES_MAX = 80 * 1024;
 
 /** One opened socket, whose it is, and where changes come from. */
 export interface LiveSessionDeps {

@@ -8,7 +8,7 @@ export interface LiveSocketLimits {
 }
 
 /** What most machines of a team need, with room; each socket holds at most a few megabytes. */
-export const LIVE_SOCKET_LIMITS: LiveSocketLimits = { total: 10_000, perAccount: 1_000 };
+const LIVE_SOCKET_LIMITS: LiveSocketLimits = { total: 10_000, perAccount: 1_000 };
 
 /** Counts the live sockets that are open, and what they have subscribed to. */
 export class LiveSockets {

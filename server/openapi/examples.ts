@@ -4,7 +4,6 @@ import type { Account } from "../../shared/wire/account.ts";
 import type { BatchAnswerBody, BatchBody } from "../../shared/wire/batch.ts";
 import type { ConnectAnswer, ConnectBody } from "../../shared/wire/connection.ts";
 import type { ExchangeAnswerBody, ExchangeBody } from "../../shared/wire/exchange.ts";
-import type { ChangedBody, SubscribeBody, SubscribedBody } from "../../shared/wire/live.ts";
 import type {
   Memory,
   MemoryCreateBody,
@@ -294,26 +293,3 @@ export const stats: Stats = {
 };
 
 export const account: Account = { name: "acme", plan: "team", users: 3 };
-
-export const subscribe: Static<typeof SubscribeBody> = {
-  type: "subscribe",
-  project_ids: [WIDGET],
-};
-
-export const subscribed: Static<typeof SubscribedBody> = {
-  type: "subscribed",
-  positions: {
-    [WIDGET]: { epoch: EPOCH, seq: 2 },
-    user: { epoch: EPOCH, seq: 1 },
-    global: { epoch: "", seq: 0 },
-  },
-};
-
-export const changed: Static<typeof ChangedBody> = {
-  type: "changed",
-  project_id: null,
-  document: "user",
-  epoch: EPOCH,
-  seq: 1,
-  update: UPDATE,
-};

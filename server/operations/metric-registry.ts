@@ -53,7 +53,7 @@ export class MetricRegistry {
 }
 
 /** Only ever grows. */
-export class Counter {
+class Counter {
   readonly #series = new Map<string, { readonly labels: string; value: number }>();
 
   constructor(readonly description: Description) {
@@ -84,7 +84,7 @@ interface Distribution {
 }
 
 /** How often values of what size came. */
-export class Histogram {
+class Histogram {
   readonly #series = new Map<string, Distribution>();
 
   constructor(

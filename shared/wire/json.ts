@@ -12,7 +12,7 @@ export function jsonObject<T extends object>(annotations: SchemaOptions = {}): T
 }
 
 /** Metadata keys that begin so are memsync's own: hidden from the wire, refused in requests. */
-export const RESERVED_METADATA_PREFIX = "memsync.";
+const RESERVED_METADATA_PREFIX = "memsync.";
 
 /** Metadata fields that the published interface names; both are strings. */
 const PUBLISHED_STRINGS = ["language", "framework"];

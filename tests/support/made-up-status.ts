@@ -1,3 +1,4 @@
+import { type StatusView, tonedStatusLines } from "../../cli/views/status-view.ts";
 import type {
   DaemonStatus,
   ProjectStatus,
@@ -30,6 +31,16 @@ export const CONNECTED: ServiceStatus = {
   requests: {},
   held_back: null,
 };
+
+/** The line as it is without colours. */
+export function untoned(line: string): string {
+  return line.replace(/[\ufdd0-\ufdd3]/g, "");
+}
+
+/** What `memsync status` shows, without tones. */
+export function statusLines(status: DaemonStatus, view?: StatusView): string[] {
+  return tonedStatusLines(status, view).map(untoned);
+}
 
 /** A followed project with which all is well, but for `fields`. */
 export function madeUpProject(at: number, fields: Partial<ProjectStatus> = {}): ProjectStatus {

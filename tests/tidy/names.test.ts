@@ -4,24 +4,20 @@ import {
   type FunctionDeclaration,
   isClassDeclaration,
   isConstructorDeclaration,
-  isEnumDeclaration,
   isFunctionDeclaration,
-  isIdentifier,
-  isInterfaceDeclaration,
   isMethodDeclaration,
-  isTypeAliasDeclaration,
-  isVariableStatement,
   type MethodDeclaration,
   type Node,
-  SyntaxKind,
 } from "typescript/unstable/ast";
-import { finding, nodesIn, readSources, type Source, sampleSources } from "./source-tree.ts";
-
-/**
- * The rooms that stand on each other. The client's names are those of the published package, and
- * the conformance suite shares nothing with the rest.
- */
-const ROOMS = /^(cli|daemon|server|shared)\//;
+import {
+  exportedNames,
+  finding,
+  nodesIn,
+  ROOMS,
+  readSources,
+  type Source,
+  sampleSources,
+} from "./source-tree.ts";
 
 /** One module of each is loaded, whichever the runtime can load. */
 const SEAMS: Readonly<Record<string, readonly string[]>> = {
@@ -30,23 +26,6 @@ const SEAMS: Readonly<Record<string, readonly string[]>> = {
 
 /** A function with more takes an object, whose names are read at each call. */
 const PARAMETERS_MAX = 3;
-
-/** What a statement exports, by name; a type and a value of one name are one. */
-function exportedNames(statement: Node): readonly Node[] {
-  const isDeclaration =
-    isFunctionDeclaration(statement) ||
-    isClassDeclaration(statement) ||
-    isInterfaceDeclaration(statement) ||
-    isTypeAliasDeclaration(statement) ||
-    isEnumDeclaration(statement);
-  if (!isDeclaration && !isVariableStatement(statement)) return [];
-  const isExported = (statement.modifiers ?? []).some(
-    ({ kind }) => kind === SyntaxKind.ExportKeyword,
-  );
-  if (!isExported) return [];
-  if (isDeclaration) return statement.name ? [statement.name] : [];
-  return statement.declarationList.declarations.map(({ name }) => name).filter(isIdentifier);
-}
 
 function namesTwice(sources: readonly Source[]): string[] {
   const places = new Map<string, Set<string>>();

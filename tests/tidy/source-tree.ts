@@ -3,11 +3,18 @@ import { tmpdir } from "node:os";
 import { dirname, join, normalize, resolve } from "node:path";
 import {
   isCallExpression,
+  isClassDeclaration,
+  isEnumDeclaration,
   isExportDeclaration,
+  isFunctionDeclaration,
+  isIdentifier,
   isImportDeclaration,
   isImportTypeNode,
+  isInterfaceDeclaration,
   isLiteralTypeNode,
   isStringLiteral,
+  isTypeAliasDeclaration,
+  isVariableStatement,
   type Node,
   type SourceFile,
   SyntaxKind,
@@ -16,6 +23,12 @@ import { API } from "typescript/unstable/async";
 
 /** The folder of this checkout. */
 export const ROOT = resolve(import.meta.dir, "../..");
+
+/**
+ * The rooms that stand on each other. The client's names are those of the published package, and
+ * the conformance suite shares nothing with the rest.
+ */
+export const ROOMS = /^(cli|daemon|server|shared)\//;
 
 /** A module of the project, parsed. */
 export interface Source {
@@ -123,6 +136,23 @@ function namingNode(node: Node): Node | undefined {
   }
   const imports = isCallExpression(node) && node.expression.kind === SyntaxKind.ImportKeyword;
   return imports ? node.arguments[0] : undefined;
+}
+
+/** What a statement exports, by name; a type and a value of one name are one. */
+export function exportedNames(statement: Node): readonly Node[] {
+  const isDeclaration =
+    isFunctionDeclaration(statement) ||
+    isClassDeclaration(statement) ||
+    isInterfaceDeclaration(statement) ||
+    isTypeAliasDeclaration(statement) ||
+    isEnumDeclaration(statement);
+  if (!isDeclaration && !isVariableStatement(statement)) return [];
+  const isExported = (statement.modifiers ?? []).some(
+    ({ kind }) => kind === SyntaxKind.ExportKeyword,
+  );
+  if (!isExported) return [];
+  if (isDeclaration) return statement.name ? [statement.name] : [];
+  return statement.declarationList.declarations.map(({ name }) => name).filter(isIdentifier);
 }
 
 /** A line for a person: where, and what is wrong there. */

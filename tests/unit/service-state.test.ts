@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
-import { statusLines } from "../../cli/views/status-view.ts";
 import { EMBEDDED, UNKNOWN_SERVICE } from "../../daemon/home/remote.ts";
 import { serviceState } from "../../daemon/status/service-state.ts";
-import { madeUpStatus } from "../support/made-up-status.ts";
+import { madeUpStatus, statusLines } from "../support/made-up-status.ts";
 
 const URL = "https://memory.example.com";
 const NAMES = [URL, EMBEDDED, UNKNOWN_SERVICE];

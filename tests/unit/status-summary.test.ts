@@ -1,9 +1,12 @@
 import { expect, test } from "bun:test";
 import type { Standing } from "../../cli/screen/standing.ts";
 import { type Screen, statusOnScreen } from "../../cli/views/status-summary.ts";
-import { statusLines } from "../../cli/views/status-view.ts";
 import type { DaemonStatus } from "../../daemon/status/status.ts";
-import { madeUpProject as project, madeUpStatus as statusOf } from "../support/made-up-status.ts";
+import {
+  madeUpProject as project,
+  statusLines,
+  madeUpStatus as statusOf,
+} from "../support/made-up-status.ts";
 
 const NOW = Date.UTC(2026, 0, 1, 0, 1);
 

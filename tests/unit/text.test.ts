@@ -7,7 +7,6 @@ import {
   captureText,
   editFromBase,
   mergeIntoText,
-  replaceText,
 } from "../../shared/replica/text/text.ts";
 import { SpanList, SpanReader } from "../../shared/replica/text/text-spans.ts";
 import { anyForks, anyTerminatedText, anyText } from "../support/text-arbitraries.ts";
@@ -24,6 +23,11 @@ function textWithHistory(versions: readonly string[]): Y.Text {
 }
 
 /** Lines with what follows them, so that a line without its break is another line. */
+/** Makes `next` the whole text, by the smallest edit of whole lines. */
+function replaceText(ytext: Y.Text, next: string): void {
+  editFromBase(ytext, captureText(ytext), next);
+}
+
 function wholeLines(text: string): string[] {
   return text.split("\n").filter((line) => line !== "");
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { cut, shownColumns } from "../../cli/screen/text-width.ts";
-import { coloured, toned, untoned } from "../../cli/screen/tones.ts";
+import { coloured, toned } from "../../cli/screen/tones.ts";
+import { untoned } from "../support/made-up-status.ts";
 
 const { isTTY } = process.stdout;
 const { NO_COLOR, TERM } = process.env;

@@ -55,7 +55,7 @@ export interface TextVersion {
  */
 export type TextConflictKind = (typeof TEXT_CONFLICT_KINDS)[number];
 
-export const TEXT_CONFLICT_KINDS = [
+const TEXT_CONFLICT_KINDS = [
   "both",
   "unseen",
   "moved",

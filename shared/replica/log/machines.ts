@@ -13,7 +13,7 @@ type Db = Kysely<ReplicaTables>;
 const MACHINE_PREFIX = `${OWN_METADATA_PREFIX}machine/`;
 
 /** The metadata key that says which machine a client is. */
-export function machineKey(client: number): string {
+function machineKey(client: number): string {
   return `${MACHINE_PREFIX}${client}`;
 }
 

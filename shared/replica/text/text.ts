@@ -73,11 +73,6 @@ function writtenAnew(text: string, edit: TextEdit): TextEdit {
   return { from, to: edit.from + lineBreak.length, insert, behind: lineBreak === "" };
 }
 
-/** Makes `next` the whole text, by the smallest edit of whole lines. */
-export function replaceText(ytext: Y.Text, next: string): void {
-  editFromBase(ytext, captureText(ytext), next);
-}
-
 /**
  * Takes `text` for a version of the document although it is none: lines common with the live text
  * (longest common subsequence) are the document's, and so are those that the document has elsewhere

@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import {
+  isInterfaceDeclaration,
+  isTypeAliasDeclaration,
+  type Node,
+  SyntaxKind,
+} from "typescript/unstable/ast";
+import {
+  exportedNames,
+  finding,
+  nodesIn,
+  ROOMS,
+  readSources,
+  type Source,
+  sampleSources,
+} from "./source-tree.ts";
+
+/** How often each name stands in a module. */
+function namesIn({ tree }: Source): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const node of nodesIn(tree)) {
+    if (node.kind !== SyntaxKind.Identifier) continue;
+    const name = node.getText(tree);
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** A type may be exported for what a function of its module takes or gives. */
+const isType = (statement: Node) =>
+  isInterfaceDeclaration(statement) || isTypeAliasDeclaration(statement);
+
+/** What nothing but tests needs, and what is exported for nobody. */
+function needlessExports(sources: readonly Source[]): string[] {
+  const modules = sources.map((source) => ({ source, names: namesIn(source) }));
+  const found: string[] = [];
+  for (const { source, names } of modules.filter(({ source }) => ROOMS.test(source.path))) {
+    for (const statement of source.tree.statements) {
+      for (const node of exportedNames(statement)) {
+        const name = node.getText(source.tree);
+        const users = modules.filter((each) => each.source !== source && each.names.has(name));
+        const inSource = users.some((each) => !each.source.path.startsWith("tests/"));
+        if (inSource) continue;
+        if (names.get(name) === 1) {
+          found.push(finding(source, node, `exports ${name}, which only tests use`));
+        } else if (users.length === 0 && !isType(statement)) {
+          found.push(finding(source, node, `exports ${name}, which only this module uses`));
+        }
+      }
+    }
+  }
+  return found;
+}
+
+test("what a module exports is used by the product, and by another module", async () => {
+  expect(needlessExports(await readSources())).toEqual([]);
+});
+
+test("an export that only tests or only its own module use is found", async () => {
+  const sources = await sampleSources({
+    "shared/one.ts":
+      "export const used = 1;\nexport const tested = 1;\nexport const own = 1;\nconst a = own;\n",
+    "server/two.ts": 'import { used } from "../shared/one.ts";\nconst b = used;\n',
+    "tests/one.test.ts": 'import { tested } from "../shared/one.ts";\nconst c = tested;\n',
+  });
+  expect(needlessExports(sources)).toEqual([
+    "shared/one.ts:2 exports tested, which only tests use",
+    "shared/one.ts:3 exports own, which only this module uses",
+  ]);
+});
