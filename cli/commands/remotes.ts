@@ -97,8 +97,8 @@ async function rightHere(env: Environment, remote: ListedRemote): Promise<boolea
   return url === null || token === undefined ? null : ((await rightOf(url, token)) ?? null);
 }
 
-/** Where the token is. */
-const SPARE = [2];
+/** What it holds: `projects` lists that, too. */
+const SPARE = [3];
 
 function rowOf(env: Environment, remote: AskedRemote): string[] {
   const notes = [

@@ -107,6 +107,8 @@ scenario(
     await machine.memsync("set", key, "\n\n  the first words of it\n");
     await shows(/VALUE[\s\S]*the first words of it/, "history", key);
     await shows(/the first words of it/, "list");
+    await machine.memsync("remote", "add", "acme", "https://memory.acme-corporation.example.com");
+    await shows(/ADDRESS +TOKEN[\s\S]*example\.com +none/, "remote", "list");
   },
   { needs: TERMINALS },
 );
