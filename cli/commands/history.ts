@@ -97,7 +97,8 @@ async function history(
   { revision, options }: { readonly revision: string | undefined; readonly options: Options },
 ): Promise<void> {
   const found = await find(env, key, options);
-  const [first] = found;
+  // It may have been moved from the first of them to another.
+  const first = found.find(({ versions }) => currentOf(versions)) ?? found[0];
   if (!first) return;
   if (revision !== undefined) {
     const { place, version } = pick(found, key, revision);

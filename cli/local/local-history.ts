@@ -49,7 +49,10 @@ export interface HistorySource {
   readonly machine: string;
 }
 
-/** Every version of a memory that is kept, the latest first; none for an unknown key. */
+/**
+ * Every version of a memory that is kept, the latest first; none for an unknown key. A value that it
+ * has had several times is one version, when it had it last: it has one name.
+ */
 export async function memoryHistory(source: HistorySource, key: string): Promise<Version[]> {
   const { db, document: name, account, machine } = source;
   const document = await findLocalDocument(db, name, account);
@@ -58,14 +61,20 @@ export async function memoryHistory(source: HistorySource, key: string): Promise
     if (write.kind !== "memory" || write.key !== key) continue;
     waiting.push({ value: write.value, writtenAt: write.writtenAt, machine });
   }
-  if (!document) return overlaid(undefined, waiting);
+  if (!document) return eachOnce(overlaid(undefined, waiting));
   const current = await currentMemory(db, document.id, key);
   const losing = current ? await listLosingVersions(db, { ...document, name, account }) : [];
-  return [
+  return eachOnce([
     ...overlaid(current, waiting),
     ...losing.filter((each) => each.key === key).map((each) => versionOf(each, "conflict")),
     ...(await replaced(db, document.id, { kind: "memory", key })),
-  ];
+  ]);
+}
+
+/** Of versions of one name the first. */
+function eachOnce(versions: readonly Version[]): Version[] {
+  const names = new Set<string>();
+  return versions.filter(({ revision }) => !names.has(revision) && names.add(revision));
 }
 
 /** The version that a text, or a memory, has now. */
@@ -151,10 +160,10 @@ type Waiting = Omit<WrittenValue, "value"> & { readonly value: string | undefine
 function overlaid(current: WrittenValue | undefined, waiting: readonly Waiting[]): Version[] {
   const versions: Version[] = [];
   let replacedAt: number | undefined;
-  for (const { value, writtenAt, machine } of [
-    ...(current ? [current] : []),
-    ...waiting,
-  ].reverse()) {
+  const writes: Waiting[] = [...(current ? [current] : []), ...waiting];
+  // A value that is there already changes nothing, as the daemon takes it.
+  const changes = writes.filter(({ value }, at) => at === 0 || value !== writes[at - 1]?.value);
+  for (const { value, writtenAt, machine } of changes.reverse()) {
     if (value !== undefined) {
       const state = replacedAt === undefined ? "current" : "replaced";
       versions.push(versionOf({ value, writtenAt, machine }, state, replacedAt));

@@ -130,7 +130,7 @@ scenario("what is restored on one machine is restored on all", async (lab) => {
   await b.memsync("restore", "k", first?.rev ?? "");
   await b.up();
   await waitFor("it on a", async () => (await a.memsync("get", "k")) === "1");
-  for (const machine of pair) expect(await valuesOf(machine, "k")).toEqual(["1", "3", "2", "1"]);
+  for (const machine of pair) expect(await valuesOf(machine, "k")).toEqual(["1", "3", "2"]);
   expect((await historyOf(a, "k"))[0]?.machine).toContain("home-b");
 });
 
@@ -239,4 +239,30 @@ scenario("a machine that is given another name goes by it from its next write on
   });
   // What the daemon wrote before was written by the same machine.
   expect(await machineOnB("one")).toBe("desk by the window");
+});
+
+scenario("a value that a memory has had twice is one version, with one REV", async (lab) => {
+  const machine = await makeMachine(lab, "twice");
+  await machine.up();
+  await machine.down();
+  for (const up of [false, true]) {
+    const key = up ? "with" : "without";
+    if (up) await machine.up();
+    for (const value of ["one", "one", "two", "one", "one", "three", "two"]) {
+      await machine.memsync("set", key, value);
+    }
+    const expected = [
+      ["two", "current"],
+      ["three", "replaced"],
+      ["one", "replaced"],
+    ];
+    const seen = async () =>
+      (await historyOf(machine, key)).map(({ value, state }) => [value, state]);
+    expect(await seen()).toEqual(expected);
+    if (!up) await machine.up();
+    expect(await seen()).toEqual(expected);
+    if (!up) await machine.down();
+  }
+  await machine.memsync("move", "with", "--layer", "user");
+  expect((await historyOf(machine, "with"))[0]).toMatchObject({ value: "two", layer: "user" });
 });
