@@ -35,7 +35,7 @@ export function addDiffCommand(doc: Command, env: Environment): void {
   doc
     .command("diff [rev] [other]")
     .description("show what differs between the document, its versions and the file here")
-    .option("--project <dir|id>", "a folder or a project's id, instead of the current folder")
+    .option("--project <dir|id|name>", "another project than the current folder's")
     .option("--exit-code", "end with 1 where anything differs, and with 2 where that is not known")
     .option("--json", "print it as JSON")
     .addHelpText("after", HELP)

@@ -33,18 +33,18 @@ Examples:
 
 /** Adds `doc write` and `doc clear`: what becomes of a file that is gone. */
 export function addFileCommands(doc: Command, env: Environment): void {
-  const project = "a folder or a project's id, instead of the current folder";
+  const project = "another project than the current folder's";
   doc
     .command("write")
     .description("write the document into the project's file, where that is missing or empty")
-    .option("--project <dir|id>", project)
+    .option("--project <dir|id|name>", project)
     .option("--json", "print what was written as JSON")
     .addHelpText("after", WRITE_HELP)
     .action((_: Options, command: Command) => write(env, command.optsWithGlobals()));
   doc
     .command("clear")
     .description("delete the document's text on every machine; a terminal asks")
-    .option("--project <dir|id>", project)
+    .option("--project <dir|id|name>", project)
     .option("--yes", "do it without asking")
     .option("--json", "print what was deleted as JSON")
     .addHelpText("after", CLEAR_HELP)

@@ -70,8 +70,8 @@ export function addDocCommand(program: Command, env: Environment): void {
 }
 
 function withProject(command: Command): Command {
-  const what = "a folder or a project's id, instead of the current folder";
-  return command.option("--project <dir|id>", what);
+  const what = "another project than the current folder's";
+  return command.option("--project <dir|id|name>", what);
 }
 
 async function print(env: Environment, options: Options): Promise<void> {

@@ -104,7 +104,7 @@ async function savedJson(env: Environment, key: string, options: WriteOptions) {
 
 /** Nothing of a project that is linked nowhere is sent. */
 async function sayIfUnlinked(env: Environment, document: string, named: string | undefined) {
-  if (named !== document) return;
+  if (named === undefined) return;
   const links = await withLocal(env, async (db) => (db ? await listLinks(db) : []));
   if (links.some(({ projectId }) => projectId === document)) return;
   const link = `\`memsync link DIR --id ${document}\``;

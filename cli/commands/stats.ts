@@ -62,7 +62,7 @@ export function addStatsCommands(program: Command, env: Environment): void {
   program
     .command("sessions")
     .description("list the assistants' sessions, the latest first")
-    .option("--project <dir|id>", "those of one project: a folder or its id")
+    .option("--project <dir|id|name>", "those of one project")
     .option("--limit <number>", `at most so many, up to ${SESSIONS_MAX}`, "20")
     .option("--json", "print them as JSON")
     .addHelpText("after", SESSIONS_HELP)

@@ -37,7 +37,7 @@ export interface MemoryPlace {
 export function withPlace(command: Command): Command {
   return command
     .option("--layer <layer>", "project, user (you alone) or global (everybody in the account)")
-    .option("--project <dir|id>", "a folder or a project's id, instead of the current folder")
+    .option("--project <dir|id|name>", "another project than the current folder's")
     .option("--remote <name>", "user and global memories of this remote, not the project's");
 }
 

@@ -269,6 +269,31 @@ scenario("a mistyped folder is not taken for the project around it", async (lab)
   expect(away).toMatchObject({ status: 0, stdout: "v" });
 });
 
+scenario("a project goes by its name where no folder and no other project has it", async (lab) => {
+  const machine = await makeMachine(lab);
+  const [shop = "", mine = "", theirs = ""] = ["shop", "mine/widget", "theirs/widget"].map((each) =>
+    lab.git.path(each),
+  );
+  for (const folder of [shop, mine, theirs]) await mkdir(folder, { recursive: true });
+  await machine.up(shop, mine, theirs);
+  const { projects } = await machine.status();
+  const idsOf = (wanted: string) => projects.flatMap(({ id, name }) => (name === wanted ? id : []));
+  const [id = ""] = idsOf("shop");
+  for (const up of [true, false]) {
+    if (!up) await machine.down();
+    await machine.memsync("set", "build", `by its name, ${up}`, "--project", "shop");
+    expect(await machine.memsync("get", "build", "--project", id)).toBe(`by its name, ${up}`);
+    const both = await machine.run(["set", "build", "whose?", "--project", "widget"]);
+    expect([both.status, both.stdout]).toEqual([1, ""]);
+    for (const each of idsOf("widget")) expect(both.stderr).toContain(each);
+    await expectRefusal(machine, ["list", "--project", "shopp"], /did you mean "shop"/);
+  }
+  // A folder is meant before a name, be it linked or not.
+  await mkdir(join(machine.folder, "shop"));
+  const folder = await machine.run(["get", "build", "--project", "./shop"]);
+  expect(folder).toMatchObject({ status: 1, stdout: "" });
+});
+
 scenario("the embedded service is no remote to be removed", async (lab) => {
   const machine = await makeMachine(lab);
   await expectRefusal(machine, ["remote", "rm", "embedded"], /part of the home/);
