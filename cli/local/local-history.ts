@@ -50,8 +50,8 @@ export interface HistorySource {
 }
 
 /**
- * Every version of a memory that is kept, the latest first; none for an unknown key. A value that it
- * has had several times is one version, when it had it last: it has one name.
+ * Every version of a memory that is kept, the latest first; none for an unknown key. A value that
+ * it has had several times is one version, when it had it last: it has one name.
  */
 export async function memoryHistory(source: HistorySource, key: string): Promise<Version[]> {
   const { db, document: name, account, machine } = source;

@@ -12,13 +12,12 @@ import { followMovedOf } from "../contact/follow-moved.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import type { Environment } from "./environment.ts";
 import { assertKnownProject } from "./known-projects.ts";
-import { findByName, namedProjects } from "./project-names.ts";
 
 /**
  * The project that a command is about: `named` is a project's id, a folder or, where there is no
- * such folder, a project's name; else the current folder counts. A folder's project is that of the nearest linked folder above it, which may have
- * been moved since, or one that is followed elsewhere on this machine under the same identity, as
- * another worktree is. Refuses a named folder that is not there, and an id that nobody knows here.
+ * such folder, a project's name; else the current folder counts. A folder's project is that of the
+ * nearest linked folder above it, which may have been moved since, or one that is followed
+ * elsewhere here under the same identity, as another worktree is. Refuses what nobody knows here.
  */
 export async function findMeantProject(
   db: Kysely<DaemonTables> | undefined,
@@ -35,6 +34,7 @@ export async function findMeantProject(
   const found = db && (await findLinkAbove(db, links, folder));
   // Nobody means the project around a folder whose name was mistyped; a linked one may be away.
   if (named !== undefined && !existsSync(folder) && (!found || existsSync(found.dir))) {
+    const { findByName } = await import("./project-names.ts");
     return await findByName(db, named, folder);
   }
   if (found) {
@@ -51,11 +51,15 @@ export async function findMeantProject(
     return identity.kind !== "none" && each.projectId === identity.projectId;
   });
   if (known) return known.projectId;
-  const of =
-    named === undefined ? [] : (await namedProjects(db)).filter((each) => each.name === named);
-  const ids = [...new Set(of.map((each) => each.id))];
-  const so = ids.length === 0 ? "" : `; ${ids.join(", ")} is named so: say the id`;
+  const so = named === undefined ? "" : await othersNamedSo(db, named);
   throw new CommandFailed(
     `${folder} is not linked: run \`memsync up\` or \`memsync link\` there, or say --project${so}`,
   );
+}
+
+async function othersNamedSo(db: Kysely<DaemonTables> | undefined, named: string): Promise<string> {
+  const { namedProjects } = await import("./project-names.ts");
+  const known = await namedProjects(db);
+  const ids = new Set(known.flatMap(({ id, name }) => (name === named ? [id] : [])));
+  return ids.size === 0 ? "" : `; ${[...ids].join(", ")} is named so: say the id`;
 }

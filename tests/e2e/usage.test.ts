@@ -290,8 +290,7 @@ scenario("a project goes by its name where no folder and no other project has it
   }
   // A folder is meant before a name, be it linked or not.
   await mkdir(join(machine.folder, "shop"));
-  const folder = await machine.run(["get", "build", "--project", "./shop"]);
-  expect(folder).toMatchObject({ status: 1, stdout: "" });
+  await expectRefusal(machine, ["get", "build", "--project", "./shop"], /is not linked|no memory/);
 });
 
 scenario("the embedded service is no remote to be removed", async (lab) => {
