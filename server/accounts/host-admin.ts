@@ -52,6 +52,8 @@ export class HostAdmin {
   /** Refuses a name that is taken, or that nobody could type or read. */
   async createAccount(name: string, plan: AccountRow["plan"]): Promise<AccountRow> {
     assertName("an account", name);
+    // It is part of paths and of commands.
+    if (/[/\\]/.test(name)) throw refused("the name of an account has no slashes");
     const id = `acct_${this.#randomPart()}` as AccountId;
     const account: AccountRow = { id, name, plan, createdAt: this.world.now() };
     await writeTransaction(this.database.writer, async (db) => {

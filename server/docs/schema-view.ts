@@ -34,10 +34,12 @@ export class SchemaView {
     if (Array.isArray(anyOf)) return html`${this.type(anyOf[0])} or null`;
     if (Array.isArray(values)) return oneOf(values);
     if ("const" in schema) return html`<code>${JSON.stringify(schema.const)}</code>`;
-    if (Array.isArray(schema.prefixItems)) {
-      return html`array of ${schema.prefixItems.length}: ${this.type(schema.prefixItems[0])}`;
+    if (schema.items !== undefined) {
+      const items = this.type(schema.items as JsonSchema);
+      return isOfLength(schema)
+        ? html`array of ${Number(schema.maxItems)}: ${items}`
+        : html`array of ${items}`;
     }
-    if (schema.items !== undefined) return html`array of ${this.type(schema.items as JsonSchema)}`;
     const names = (Array.isArray(type) ? type : [type]).map((each) =>
       each === "string" && schema.format === "date-time" ? "time" : String(each),
     );
@@ -98,6 +100,10 @@ function oneOf(values: readonly unknown[]): Html {
   return html`${codes.map((code, at) => html`${at > 0 && " or "}${code}`)}`;
 }
 
+function isOfLength({ minItems, maxItems }: JsonSchema): boolean {
+  return maxItems !== undefined && minItems === maxItems;
+}
+
 function constraints(schema: JsonSchema): string[] {
   const { minimum, maximum, minLength, maxItems } = schema;
   const range =
@@ -107,6 +113,6 @@ function constraints(schema: JsonSchema): string[] {
   return [
     ...(minimum === undefined ? [] : [range]),
     ...(minLength === 1 ? ["not empty"] : []),
-    ...(maxItems === undefined || schema.prefixItems ? [] : [`at most ${maxItems}`]),
+    ...(maxItems === undefined || isOfLength(schema) ? [] : [`at most ${maxItems}`]),
   ];
 }

@@ -45,9 +45,12 @@ export class SchemaPublisher {
       return { ...keptOf(schema), items, ...defined({ minItems, maxItems }) };
     }
     if (TypeGuard.IsTuple(schema)) {
-      const prefixItems = (schema.items ?? []).map((item) => this.publish(item, side));
-      const length = prefixItems.length;
-      return { type: "array", prefixItems, minItems: length, maxItems: length };
+      const [items, ...others] = (schema.items ?? []).map((item) => this.publish(item, side));
+      // Generators of clients that read `prefixItems` want `items` as well; so all are of one kind.
+      const isOfOne = others.every((other) => JSON.stringify(other) === JSON.stringify(items));
+      assert(items !== undefined && isOfOne, "the items of a tuple are of one kind");
+      const length = 1 + others.length;
+      return { type: "array", items, minItems: length, maxItems: length };
     }
     if (TypeGuard.IsRecord(schema)) return this.#record(schema, side);
     if (TypeGuard.IsUnion(schema)) return this.#union(schema, side);

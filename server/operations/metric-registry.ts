@@ -40,6 +40,13 @@ export class MetricRegistry {
     this.#metrics.push({ render });
   }
 
+  /** What is known of the process itself, as labels of a gauge that is always 1. */
+  info(description: Description, values: LabelValues): void {
+    const { name } = description;
+    const line = `${name}${braced(labelsText(description, values))} 1`;
+    this.#metrics.push({ render: () => [...headOf(description, "gauge"), line] });
+  }
+
   async render(): Promise<string> {
     const parts: string[] = [];
     for (const metric of this.#metrics) parts.push(...(await metric.render()));

@@ -79,12 +79,12 @@ export class ServerMetrics {
       "Start time of the process since unix epoch in seconds.",
       () => sources.startedAt / 1000,
     );
-    const build = this.#registry.counter({
+    const build = {
       name: "memsync_build_info",
       help: "The version and its runtime; always 1.",
       labels: ["version", "runtime"],
-    });
-    build.add([VERSION, process.versions.bun ? "bun" : "node"]);
+    };
+    this.#registry.info(build, [VERSION, process.versions.bun ? "bun" : "node"]);
   }
 
   countRequest(

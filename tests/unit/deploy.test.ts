@@ -44,6 +44,13 @@ testWith(SYSTEMD, "systemd calls the unit's exposure low", async () => {
   expect((await analyze(...args)).status).toBe(0);
 });
 
+testWith(SYSTEMD, "the unit lets V8 make the system calls that guard its code", async () => {
+  const [, named = ""] = /^SystemCallFilter=(@.*)$/m.exec(UNIT) ?? [];
+  const { stdout } = await analyze("syscall-filter", ...named.split(" "));
+  // Without it Node is killed as it starts ("Bad system call").
+  expect(stdout).toContain("pkey_alloc");
+});
+
 testWith(RUBY, "Ruby finds nothing wrong with the Homebrew formula", async () => {
   const checked = Bun.spawn(["ruby", "-c", join(DEPLOY, "homebrew", "memsync.rb")]);
   expect(await checked.exited).toBe(0);

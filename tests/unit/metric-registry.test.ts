@@ -43,6 +43,12 @@ test("a histogram's buckets hold all up to their bound, and the last one everyth
   ]);
 });
 
+test("what is known of the process is a gauge that is always 1", async () => {
+  const registry = new MetricRegistry();
+  registry.info({ name: "i", help: "I.", labels: ["x", "y"] }, ["1", "2"]);
+  expect(await registry.render()).toBe('# HELP i I.\n# TYPE i gauge\ni{x="1",y="2"} 1\n');
+});
+
 test("a path is known by its pattern, and any other is unmatched", () => {
   const patternOf = createRoutePatterns([
     "/v1/a",

@@ -137,6 +137,7 @@ describe("a server", () => {
   test("a server refuses a second account of one name and a token of none", async () => {
     const { admin } = await start();
     expect(admin.createAccount("acme", "pro")).rejects.toThrow("there already");
+    expect(admin.createAccount("../acme", "pro")).rejects.toThrow("no slashes");
     expect(admin.createToken({ ...REQUEST, account: "nobody" })).rejects.toThrow("no such account");
   });
 });
