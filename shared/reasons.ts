@@ -375,5 +375,6 @@ function isReason(value: unknown): value is Reason {
 }
 
 export function isSameReason(one: Reason, other: Reason): boolean {
+  // An interface has no index signature, so its values are no `JsonValue` to the compiler.
   return equalJson(one as unknown as JsonValue, other as unknown as JsonValue);
 }

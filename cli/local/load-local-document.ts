@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { loadDocument } from "../../shared/replica/log/log-rows.ts";
-import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 
 type Db = Kysely<DaemonTables>;
 
@@ -11,7 +11,7 @@ const READER_CLIENT = 0;
 
 /** A document as the last commit left it, for reading; a daemon may go on writing. */
 export async function loadLocalDocument(db: Db, id: number): Promise<ReplicaDocument> {
-  const load = (one: Db) => loadDocument(one as unknown as Kysely<ReplicaTables>, id);
+  const load = (one: Db) => loadDocument(narrowTables(one), id);
   const stored = db.isTransaction ? await load(db) : await db.transaction().execute(load);
   return new ReplicaDocument(stored.updates, READER_CLIENT);
 }

@@ -8,6 +8,7 @@ import { listRevisions } from "../../shared/replica/history/revisions.ts";
 import { CorruptDocumentError } from "../../shared/replica/log/corrupt-document-error.ts";
 import { machineInRows } from "../../shared/replica/log/machines.ts";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { listLosingVersions, type WrittenValue } from "./losing-versions.ts";
 
@@ -223,5 +224,5 @@ function versionOf(
 }
 
 function replicaOf(db: Db): Kysely<ReplicaTables> {
-  return db as unknown as Kysely<ReplicaTables>;
+  return narrowTables(db);
 }

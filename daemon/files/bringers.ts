@@ -4,6 +4,7 @@ import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { storedTextMachine } from "../../shared/replica/store/rows.ts";
 import type { TextSpan } from "../../shared/replica/text/text-spans.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
 /**
@@ -15,7 +16,7 @@ export async function bringers(
   { id, document }: OpenDocument,
   brought: readonly TextSpan[],
 ): Promise<string | undefined> {
-  const replica = db as unknown as Kysely<ReplicaTables>;
+  const replica: Kysely<ReplicaTables> = narrowTables(db);
   const clients = new Set(brought.flatMap(({ client }) => (client === null ? [] : [client])));
   const names = new Set<string>();
   for (const client of clients) {

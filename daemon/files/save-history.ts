@@ -1,9 +1,9 @@
 import type { Kysely } from "kysely";
 import { revisionName } from "../../shared/replica/history/revision-name.ts";
 import { addRevision } from "../../shared/replica/history/revisions.ts";
-import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { DaemonTables, SaveOutcome } from "../home/tables.ts";
 
 type Context = WriteContext<DaemonTables>;
@@ -33,7 +33,7 @@ export async function keepSave({ db, now }: Context, open: OpenDocument, save: K
   if (await settleKept(db, open, { keptSave: save, revision })) return;
   await addSave(db, open, { save, revision, keptAt: now });
   if (save.content === open.document.content()) return;
-  await addRevision(db as unknown as Kysely<ReplicaTables>, open.id, {
+  await addRevision(narrowTables(db), open.id, {
     kind: "save",
     key: "",
     value: save.content,

@@ -1,4 +1,3 @@
-import type { Kysely } from "kysely";
 import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
 import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version.ts";
 import {
@@ -10,7 +9,6 @@ import {
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import type { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { historyTime } from "../../shared/replica/history/history-clock.ts";
-import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { holdsAnyLine } from "../../shared/replica/text/standing-lines.ts";
@@ -21,6 +19,7 @@ import {
   splitForm,
   type TextForm,
 } from "../../shared/replica/text/text-form.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import type { Arrival } from "./arrivals.ts";
 import { applyEdit, type FileContent, knownBase } from "./file-edit.ts";
@@ -108,7 +107,7 @@ export async function record(
   }: { readonly conflicts: readonly NewTextConflict[]; readonly saved?: string | undefined },
 ): Promise<string[]> {
   if (conflicts.length === 0) return [];
-  const time = await historyTime(db as unknown as Kysely<ReplicaTables>, now);
+  const time = await historyTime(narrowTables(db), now);
   return conflicts.map((conflict) => {
     const same = findSame(document, conflict);
     if (same && stillTells(same, conflict, saved)) return same.id;

@@ -7,6 +7,7 @@ import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { commonLines, hasWord } from "../../shared/replica/text/line-diff.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { splitForm, withoutMark } from "../../shared/replica/text/text-form.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { isKnownCommit } from "../git/known-commits.ts";
 import { removedSince } from "../home/outgoing.ts";
 import type { DaemonTables } from "../home/tables.ts";
@@ -210,7 +211,7 @@ async function missingOf(
   open: OpenDocument,
   committed: string,
 ): Promise<NewTextConflict[]> {
-  const known = await linesEverIn(db as unknown as Kysely<ReplicaTables>, open);
+  const known = await linesEverIn(narrowTables(db), open);
   const lines = contentLines(committed);
   const missing = lines.flatMap((line, at) => (hasWord(line) && !known.has(line) ? [at] : []));
   if (missing.length === 0) return [];

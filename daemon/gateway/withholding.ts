@@ -28,12 +28,12 @@ const FIRST_HELD_ROW = 2 ** 52;
 export function createWithholding(): Withholding {
   return {
     async sift(context, open, write) {
-      const sieve = new Sieve(context, open, await listHeld(dbOf(context), placeOf(open)));
+      const sieve = new Sieve(context, open, await listHeld(homeOf(context.db), placeOf(open)));
       return await sieve.sift(write);
     },
 
     async remove(context, account, id) {
-      const db = dbOf(context);
+      const db = homeOf(context.db);
       const held = (await listHeld(db)).find(
         ({ kind, account: owner, document, key, value }) =>
           owner === account &&
@@ -48,7 +48,7 @@ export function createWithholding(): Withholding {
     },
 
     async memories(db, { account, documents }) {
-      const held = await listHeld(db as unknown as Db);
+      const held = await listHeld(homeOf(db));
       return held
         .filter(
           ({ kind, account: owner, document }) =>
@@ -66,13 +66,15 @@ export function createWithholding(): Withholding {
     },
 
     async text(db, account, document) {
-      return (await findShownText(db as unknown as Db, { account, document }))?.value;
+      return (await findShownText(homeOf(db), { account, document }))?.value;
     },
   };
 }
 
-function dbOf(context: ServiceContext): Db {
-  return context.db as unknown as Db;
+/** The services know their own tables only; the gateway runs them over a home's database. */
+function homeOf(db: ServiceContext["db"]): Db {
+  // Of the two sets of tables neither has the other's.
+  return db as unknown as Db;
 }
 
 /** One write of the gateway's on its way into a document. */
@@ -84,7 +86,7 @@ class Sieve {
 
   constructor(context: ServiceContext, open: OpenDocument, held: readonly HeldItem[]) {
     this.#context = context;
-    this.#db = dbOf(context);
+    this.#db = homeOf(context.db);
     this.#open = open;
     this.#held = held;
   }

@@ -81,5 +81,6 @@ export function logActivity(log: Log, activity: Activity): void {
 export function parseActivity(line: Readonly<Record<string, unknown>>): Activity | undefined {
   const { msg, level: _level, time: _time, ...fields } = line;
   if (typeof msg !== "string" || !(msg in EVENTS)) return undefined;
+  // The fields of an event are those that were written with it, by this program alone.
   return { event: msg, ...fields } as unknown as Activity;
 }

@@ -2,9 +2,9 @@ import type { Kysely } from "kysely";
 import { AssertionError } from "../../shared/errors.ts";
 import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { findSnapshot, snapshotUpdate } from "../../shared/replica/log/log-rows.ts";
-import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import { isPublicKey } from "../../shared/replica/store/rows.ts";
 import { joinForm } from "../../shared/replica/text/text-form.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import { isPlain, type SyncPosition } from "../home/positions.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { readPlain } from "../plain/plain-store.ts";
@@ -34,7 +34,7 @@ export async function knownState(
 ): Promise<DocumentContent | undefined> {
   if (isPlain(position)) return await plainState(db, documentId);
   if (position.ackedSeq === 0) return NO_CONTENT;
-  const snapshot = await findSnapshot(db as unknown as Kysely<ReplicaTables>, documentId);
+  const snapshot = await findSnapshot(narrowTables(db), documentId);
   if (snapshot && snapshot.seq > position.ackedSeq) return undefined;
   const rows = await db
     .selectFrom("updates")

@@ -7,6 +7,7 @@ import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import { EMPTY_STATE_VECTOR } from "../../shared/replica/store/exchange.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type {
   DocumentServed,
   ExchangeAnswer,
@@ -162,7 +163,7 @@ async function holdOne(
   if (write.kind === "metadata") return;
   for (const { value, at } of gone) {
     const revision = { kind: write.kind, key: write.key, value, writtenAt: at, replacedAt: now };
-    const replica = db as unknown as Kysely<ReplicaTables>;
+    const replica: Kysely<ReplicaTables> = narrowTables(db);
     await addRevision(replica, open.id, { ...revision, machine: open.writer.machine });
   }
 }

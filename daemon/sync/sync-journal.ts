@@ -9,6 +9,7 @@ import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import { isPublicKey } from "../../shared/replica/store/rows.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { ProjectDeletedActivity, Transfer } from "../home/activity.ts";
 import { readDeletion } from "../home/deleted-project.ts";
 import type { DaemonTables } from "../home/tables.ts";
@@ -127,7 +128,7 @@ export class SyncJournal {
 
   /** An update that only deletes has no author; a database that can't be read tells none. */
   async #machinesIn(documentId: number, update: Uint8Array): Promise<string | null> {
-    const reader = this.#options.store.reader as unknown as Kysely<ReplicaTables>;
+    const reader: Kysely<ReplicaTables> = narrowTables(this.#options.store.reader);
     const names = new Set<string>();
     try {
       for (const client of Y.parseUpdateMeta(update).from.keys()) {

@@ -3,6 +3,7 @@ import { AppError, messageOf } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import type { SqliteDatabase } from "../../shared/sqlite/database.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { World } from "../../shared/world.ts";
 import { bearerToken } from "../http/bearer.ts";
 import type { Caller } from "../services/services.ts";
@@ -111,7 +112,7 @@ function callerOf(record: TokenRecord, world: World): Caller {
     canWrite: record.scope === "write",
     boundTo: record.projects,
     assertValid(db) {
-      const host = db as unknown as Kysely<HostTables>;
+      const host: Kysely<HostTables> = narrowTables(db);
       if (!isStillValid(host, record.id, world.now())) throw noSuchToken();
     },
   };

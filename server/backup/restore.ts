@@ -136,6 +136,7 @@ async function readEnded(database: string): Promise<readonly Ended[]> {
     const removed = "select id, removed_at as at, 1 as removed from removed_tokens";
     const isOlder = !hasTable(connection, "removed_tokens");
     const sql = `${isOlder ? revoked : `${revoked} union all ${removed}`} order by id`;
+    // The columns are those that the statement names.
     return connection.prepare(sql).all([]) as unknown as Ended[];
   } finally {
     connection.close();

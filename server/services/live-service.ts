@@ -5,6 +5,7 @@ import { epochOfRow } from "../../shared/replica/log/log-rows.ts";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import { mayReach } from "./access.ts";
 import type { Caller, LivePosition, Services } from "./services.ts";
@@ -44,7 +45,7 @@ async function positionOf(
     .where("name", "=", name)
     .executeTakeFirst();
   if (!row) return parseProjectId(name) ? [] : [{ ...placeOf(name), epoch: "", seq: 0 }];
-  const db = store.reader as unknown as Kysely<ReplicaTables>;
+  const db: Kysely<ReplicaTables> = narrowTables(store.reader);
   const epoch = row.seq === 0 ? "" : ((await epochOfRow(db, row.id, row.seq)) ?? "");
   return [{ ...placeOf(name), epoch, seq: row.seq }];
 }

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
-import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import { indexChanges } from "../../shared/replica/search/full-text.ts";
+import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { HostTables } from "./account-tables.ts";
 
 type Db = Kysely<HostTables>;
@@ -44,7 +44,7 @@ export async function deleteDocument(db: Db, id: number): Promise<void> {
   for (const part of PARTS) await db.deleteFrom(part).where("document_id", "=", id).execute();
   await db.deleteFrom("documents").where("id", "=", id).execute();
   indexChanges(
-    db as unknown as Kysely<ReplicaTables>,
+    narrowTables(db),
     memories.map(({ row_id: rowId, key, value }) => {
       return { rowId, before: { key, value }, after: undefined };
     }),

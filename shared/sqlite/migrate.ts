@@ -25,6 +25,7 @@ export async function migrate<Tables>(
   writer: Kysely<Tables>,
   migrations: readonly Migration[],
 ): Promise<void> {
+  // This one table is in every database, whatever tables it was opened for.
   const db = writer as unknown as Kysely<MigrationTables>;
   await db.schema
     .createTable("schema_migrations")
@@ -62,6 +63,7 @@ export function refuseNewer(done: Iterable<string>, migrations: readonly Migrati
 async function step(transaction: Kysely<MigrationTables>, migration: Migration): Promise<void> {
   // Another process may have done the same meanwhile.
   if (await isDone(transaction, migration.name)) return;
+  // A step knows the tables of its own time, and no others.
   await migration.up(transaction as unknown as Kysely<unknown>);
   await sql`insert into schema_migrations (name) values (${migration.name})`.execute(transaction);
 }

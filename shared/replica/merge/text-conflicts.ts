@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import * as Y from "yjs";
+import { narrowTables } from "../../sqlite/narrow-tables.ts";
 import { isSamePair, twoByTwo } from "../conflicts/rival-versions.ts";
 import { findSharedVersions, listOpenConflicts } from "../conflicts/shared-version.ts";
 import {
@@ -151,7 +152,7 @@ export async function tellForms<Tables extends ReplicaTables>(
   const { document, id } = open;
   const [winner, ...others] = document.metadata.get(TEXT_FORM_KEY);
   if (!winner || others.length === 0) return [];
-  const replica = context.db as unknown as Kysely<ReplicaTables>;
+  const replica: Kysely<ReplicaTables> = narrowTables(context.db);
   const versionOf = ({ value, id: { client } }: Entry): NewVersion => {
     const { bom, eol, final_newline } = readForm(value);
     const isHere = client === open.writer.clientId;
@@ -176,7 +177,7 @@ async function recordConflicts<Tables extends ReplicaTables>(
   found: readonly NewTextConflict[],
 ): Promise<string[]> {
   if (found.length === 0) return [];
-  const time = await historyTime(db as unknown as Kysely<ReplicaTables>, now);
+  const time = await historyTime(narrowTables(db), now);
   return found.map((conflict) => recordTextConflict(document, conflict, { now, time }));
 }
 
@@ -186,7 +187,7 @@ function bothConflict<Tables extends ReplicaTables>(
   { mine, theirs, theirClient }: MetTexts,
 ): NewTextConflict {
   const isHere = theirClient === writer.clientId;
-  const replica = db as unknown as Kysely<ReplicaTables>;
+  const replica: Kysely<ReplicaTables> = narrowTables(db);
   const there = isHere ? writer.machine : machineOf(replica, id, { document, client: theirClient });
   const versions = [
     { ...mine, machine: writer.machine },
@@ -235,7 +236,7 @@ function keptVersion<Tables extends ReplicaTables>(
   const clients = new Set(edits.map(({ at }) => clientAt(spans, at)));
   const isHere = edits.every(({ by }) => by === "mine") || clients.has(writer.clientId);
   const [client = 0] = clients;
-  const replica = db as unknown as Kysely<ReplicaTables>;
+  const replica: Kysely<ReplicaTables> = narrowTables(db);
   return {
     text: edits.map(({ text }) => text).join(""),
     machine: isHere ? writer.machine : machineOf(replica, id, { document, client }),
@@ -250,7 +251,7 @@ function keptVersion<Tables extends ReplicaTables>(
 export async function moveKeptConflicts<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
 ): Promise<void> {
-  const db = context.db as unknown as Kysely<ReplicaTables>;
+  const db: Kysely<ReplicaTables> = narrowTables(context.db);
   const rows = await db
     .selectFrom("text_conflicts")
     .innerJoin("documents", "documents.id", "text_conflicts.document_id")

@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import * as Y from "yjs";
 import { AppError, invalidAt } from "../../errors.ts";
+import { narrowTables } from "../../sqlite/narrow-tables.ts";
 import type { DocumentRefused, DocumentRequest, DocumentServed } from "../../wire/exchange.ts";
 import type { Position } from "../../wire/position.ts";
 import { type DocumentAddress, layerOf } from "../document/address.ts";
@@ -44,7 +45,7 @@ export async function serveExchange<Tables extends ReplicaTables>(
   if (admission?.kind === "refused") return { refused: { message: admission.message } };
   if (open.dirty && !rights.canWrite) throw mayOnlyRead();
   await context.flush(open);
-  const db = context.db as unknown as Kysely<ReplicaTables>;
+  const db: Kysely<ReplicaTables> = narrowTables(context.db);
   const pulled = await pullFrom(db, open, { documentRequest: request, before });
   if (pulled !== "reset" && admission?.kind !== "missing") return { ...open.head, ...pulled };
   return {

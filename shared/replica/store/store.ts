@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { SqliteDatabase } from "../../sqlite/database.ts";
 import { returnFreePages } from "../../sqlite/free-pages.ts";
+import { narrowTables } from "../../sqlite/narrow-tables.ts";
 import { savepoint, writeTransaction } from "../../sqlite/transaction.ts";
 import type { DocumentAddress } from "../document/address.ts";
 import { sweepHistory } from "../history/sweep-history.ts";
@@ -102,7 +103,7 @@ export class ReplicaStore<Tables extends ReplicaTables> {
    */
   async sweep(): Promise<void> {
     const step = <Result>(work: (db: Kysely<ReplicaTables>, now: number) => Promise<Result>) =>
-      this.write(({ db, now }) => work(db as unknown as Kysely<ReplicaTables>, now));
+      this.write(({ db, now }) => work(narrowTables(db), now));
     try {
       await sweepHistory(step);
     } finally {
@@ -114,7 +115,7 @@ export class ReplicaStore<Tables extends ReplicaTables> {
     for (let at = 0; at < MERGES_PER_SWEEP_MAX; at++) {
       if (!(await step((db) => mergeFullText(db, at === 0)))) break;
     }
-    const large = await documentsWithLargeLogs(this.reader as unknown as Kysely<ReplicaTables>);
+    const large = await documentsWithLargeLogs(narrowTables(this.reader));
     for (const address of large) await this.write((context) => context.compact(address));
     await returnFreePages(this.#options.database.writer);
   }
@@ -176,7 +177,7 @@ export class ReplicaStore<Tables extends ReplicaTables> {
           contexts.push(context);
           settle.push(await runOne(write, context, { db, writesInCommit: writes.length }));
         }
-        const replica = db as unknown as Kysely<ReplicaTables>;
+        const replica: Kysely<ReplicaTables> = narrowTables(db);
         const changes = contexts.flatMap((context) => context.rowChanges);
         indexChanges(replica, changes);
       });

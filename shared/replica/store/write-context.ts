@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import { compiled } from "../../sqlite/compiled.ts";
+import { narrowTables } from "../../sqlite/narrow-tables.ts";
 import { randomUint32, type World } from "../../world.ts";
 import type { DocumentAddress } from "../document/address.ts";
 import { CorruptDocumentError } from "../log/corrupt-document-error.ts";
@@ -97,7 +98,7 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
   }
 
   get #replica(): Kysely<ReplicaTables> {
-    return this.db as unknown as Kysely<ReplicaTables>;
+    return narrowTables(this.db);
   }
 
   async find(address: DocumentAddress): Promise<OpenDocument | undefined> {
