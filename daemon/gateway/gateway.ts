@@ -71,7 +71,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     port = await listenBun(onPort, { host: "127.0.0.1", port: options.port ?? 0 });
     const { url } = port;
     const token = tokens.forAll;
-    writeFileSync(home.gateway, JSON.stringify({ url, token }), { mode: PRIVATE_FILE });
+    writeNew(home.gateway, JSON.stringify({ url, token }));
     const tokenOf = (name: string) => tokens.of(getRemote(routes.remotes(), name).account);
     return { url, token, tokenOf, close };
   } catch (thrown) {
@@ -89,12 +89,18 @@ function newKey(world: World): Uint8Array {
 function keptKey({ gatewayKey: path }: Home, world: World): Uint8Array {
   if (!existsSync(path)) {
     const made = Buffer.from(newKey(world)).toString("base64url");
-    writeFileSync(path, `${made}\n`, { mode: PRIVATE_FILE });
+    writeNew(path, `${made}\n`);
   }
   const text = readFileSync(path, "utf8").trim();
   const key = Buffer.from(text, "base64url");
   if (key.length === KEY_BYTES && key.toString("base64url") === text) return key;
   throw new AppError("invalid_request", `${path} holds no key: delete it, and a new one is made`);
+}
+
+/** A file that only its owner may read, whatever had its name: a link is not followed. */
+function writeNew(path: string, text: string): void {
+  rmSync(path, { force: true });
+  writeFileSync(path, text, { mode: PRIVATE_FILE, flag: "wx" });
 }
 
 /** Adds the daemon's own calls, below a path that the interface has not. */

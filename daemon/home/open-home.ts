@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, openSync, statSync } from "node:fs";
 import type { Kysely } from "kysely";
 import { AppError, messageOf } from "../../shared/errors.ts";
 import { openDatabase, openReader, type SqliteDatabase } from "../../shared/sqlite/database.ts";
@@ -13,12 +13,17 @@ import {
 import { daemonMigrations, daemonSchema } from "./migrations.ts";
 import type { DaemonTables } from "./tables.ts";
 
+const PRIVATE_FILE = 0o600;
+/** What a mode lets the group and everybody else do. */
+const OTHERS = 0o077;
+
 /** Opens a home's database and brings it to the present schema. Throws one sentence if it can't. */
 export async function openHomeDatabase(
   path: string,
   onDamage?: (thrown: unknown) => void,
 ): Promise<SqliteDatabase<DaemonTables>> {
   try {
+    keepPrivate(path);
     const database = await openDatabase<DaemonTables>({ path, onDamage });
     try {
       await refuseMisfit(database.reader, daemonSchema);
@@ -31,6 +36,14 @@ export async function openHomeDatabase(
   } catch (thrown) {
     throw databaseError(path, thrown);
   }
+}
+
+/** SQLite would make a file that all of the machine can read, and gives its log the same mode. */
+function keepPrivate(path: string): void {
+  if (path === ":memory:") return;
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found && (found.mode & OTHERS) !== 0) chmodSync(path, PRIVATE_FILE);
+  if (!found) closeSync(openSync(path, "a", PRIVATE_FILE));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { statSync } from "node:fs";
+import { lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { scenario } from "../support/lab.ts";
 
@@ -8,7 +8,14 @@ const IGNORED = { ".gitignore": "CLAUDE.md\n" };
 scenario("the gateway is open to its owner alone", async (lab) => {
   const [folder] = await lab.clones(IGNORED);
   const machine = lab.machine("a", folder);
+  // What somebody has put there is neither followed nor kept.
+  const planted = join(lab.git.folder, "planted.json");
+  writeFileSync(planted, "theirs", { mode: 0o644 });
+  mkdirSync(machine.home, { recursive: true, mode: 0o700 });
+  symlinkSync(planted, join(machine.home, "gateway.json"));
+  writeFileSync(join(machine.home, "memsync.db"), "", { mode: 0o644 });
   await machine.up();
+  expect(readFileSync(planted, "utf8")).toBe("theirs");
   const env = JSON.parse(await machine.memsync("env", "--json")) as Record<string, string>;
   const { MEMSYNC_GATEWAY_URL: url = "", MEMSYNC_GATEWAY_TOKEN: token = "" } = env;
   const status = async (headers: Record<string, string>, path = "/v1/memories") =>
@@ -23,7 +30,10 @@ scenario("the gateway is open to its owner alone", async (lab) => {
   expect(await status({ authorization: `Bearer ${token}` }, "/_memsync/status")).toBe(404);
   expect(statSync(machine.home).mode & 0o777).toBe(0o700);
   expect(statSync(join(machine.home, "daemon.sock")).mode & 0o777).toBe(0o600);
-  expect(statSync(join(machine.home, "gateway.json")).mode & 0o777).toBe(0o600);
+  for (const name of ["gateway.json", "memsync.db", "memsync.db-wal"]) {
+    expect(lstatSync(join(machine.home, name)).mode & 0o777).toBe(0o600);
+    expect(lstatSync(join(machine.home, name)).isFile()).toBeTrue();
+  }
 });
 
 scenario("a project that only the gateway was told of is said to be here alone", async (lab) => {
