@@ -45,7 +45,10 @@ export function addMemoryCommands(program: Command, env: Environment): void {
     .option("--json", "print the key, and where it is, as JSON")
     .action(async (text: string, options: WriteOptions & ReadOptions) => {
       const key = randomMemoryKey(realWorld);
-      await save(env, key, { value: await given(text), options });
+      const value = await given(text);
+      // What was to be piped in has failed; the interface takes no empty content either.
+      if (value === "") throw new CommandFailed("the text is empty: nothing was saved");
+      await save(env, key, { value, options });
       if (options.json) sayJson(await savedJson(env, key, options));
       else say(key);
     });

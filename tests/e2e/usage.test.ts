@@ -293,6 +293,23 @@ scenario("a project goes by its name where no folder and no other project has it
   await expectRefusal(machine, ["get", "build", "--project", "./shop"], /is not linked|no memory/);
 });
 
+scenario("what is added is a text, also where it was to be piped in", async (lab) => {
+  const machine = await makeMachine(lab);
+  await machine.up();
+  for (const up of [true, false]) {
+    if (!up) await machine.down();
+    for (const text of ["", "-"]) {
+      const { status, stdout, stderr } = await machine.run(["add", text], { stdin: "" });
+      expect([status, stdout, stderr]).toEqual([
+        1,
+        "",
+        "memsync: the text is empty: nothing was saved\n",
+      ]);
+    }
+    expect(await machine.list()).toEqual([]);
+  }
+});
+
 scenario("the embedded service is no remote to be removed", async (lab) => {
   const machine = await makeMachine(lab);
   await expectRefusal(machine, ["remote", "rm", "embedded"], /part of the home/);
