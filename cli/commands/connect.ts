@@ -91,7 +91,7 @@ async function ask(
     );
   }
   const options = { deadlineMs: ASKED_DEADLINE_MS };
-  if (method === "POST") return await daemon.call("POST", PATH, request, options);
+  if (method === "POST") return await daemon.call("POST", PATH, { body: request, ...options });
   const path = `${PATH}?${new URLSearchParams({ ...request })}`;
-  return await daemon.call("DELETE", path, undefined, options);
+  return await daemon.call("DELETE", path, options);
 }

@@ -96,7 +96,7 @@ async function readStatus(env: Environment): Promise<DaemonStatus | undefined> {
   const daemon = await findReadyDaemon(env);
   if (!daemon) return undefined;
   const deadlineMs = OWN_DEADLINE_MS;
-  return (await daemon.call("GET", "/_memsync/status", undefined, { deadlineMs })) as DaemonStatus;
+  return (await daemon.call("GET", "/_memsync/status", { deadlineMs })) as DaemonStatus;
 }
 
 async function status(env: Environment, flags: StatusFlags): Promise<void> {
@@ -150,7 +150,7 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   const daemon = await getDaemon(env);
   const body = { dir: folder, ...options };
   const known = await withLocal(env, listUnlinkedHere);
-  const linked = (await daemon.call("POST", "/_memsync/link", body)) as BoundLink;
+  const linked = (await daemon.call("POST", "/_memsync/link", { body })) as BoundLink;
   const { projectId, name, write, remote } = linked;
   // Of what was linked here before, or is new to a person, others may have made an end.
   if (known.includes(projectId) || hasTerminal()) await lookOnce(daemon);
@@ -191,7 +191,7 @@ async function unlink(env: Environment, dir: string | undefined, { json }: JsonO
   const daemon = await getDaemon(env);
   const links = await withLocal(env, async (db) => (db ? await listLinks(db) : []));
   const id = links.find((each) => each.dir === folder)?.projectId;
-  const answer = (await daemon.call("POST", "/_memsync/unlink", { dir: folder })) as {
+  const answer = (await daemon.call("POST", "/_memsync/unlink", { body: { dir: folder } })) as {
     unlinked: boolean;
   };
   if (!answer.unlinked) throw new CommandFailed(`${folder} is not linked`);
@@ -265,6 +265,6 @@ async function printEnv(
 /** The token that reaches one remote alone. */
 async function askToken(daemon: GatewayClient, remote: string): Promise<string> {
   const options = { deadlineMs: OWN_DEADLINE_MS };
-  const answer = await daemon.call("POST", "/_memsync/token", { remote }, options);
+  const answer = await daemon.call("POST", "/_memsync/token", { body: { remote }, ...options });
   return (answer as { token: string }).token;
 }

@@ -65,16 +65,12 @@ async function remove(env: Environment, named: string, options: Options): Promis
     options,
   );
   if (!isLinked) {
-    await daemon.call(
-      "POST",
-      "/_memsync/visit",
-      { project: id },
-      { deadlineMs: VISIT_DEADLINE_MS },
-    );
+    const visit = { body: { project: id }, deadlineMs: VISIT_DEADLINE_MS };
+    await daemon.call("POST", "/_memsync/visit", visit);
     await getDeletable(env, daemon, id);
   }
   await changeHome(env.home, (db) => dropHeldOf(db, id));
-  await daemon.call("DELETE", `/api/projects/${id}`, undefined, { deadlineMs: OWN_DEADLINE_MS });
+  await daemon.call("DELETE", `/api/projects/${id}`, { deadlineMs: OWN_DEADLINE_MS });
   if (options.json) {
     sayJson({ id, deleted: true });
     return;
@@ -100,7 +96,7 @@ async function getDeletable(
   id: ProjectId,
 ): Promise<Deletable> {
   const options = { deadlineMs: OWN_DEADLINE_MS };
-  const read = await daemon.call("GET", "/_memsync/status", undefined, options);
+  const read = await daemon.call("GET", "/_memsync/status", options);
   const { projects, unlinked, remotes } = read as DaemonStatus;
   const linked = projects.find((each) => each.id === id);
   const other = unlinked.find((each) => each.id === id);

@@ -178,7 +178,7 @@ export async function linkAndLook(
   daemon: GatewayClient,
   folders: readonly string[],
 ): Promise<DaemonStatus> {
-  await linkFolders(folders, (dir) => daemon.call("POST", "/_memsync/link", { dir }));
+  await linkFolders(folders, (dir) => daemon.call("POST", "/_memsync/link", { body: { dir } }));
   return (await watchSync(daemon, callSync(daemon, FIRST_SYNC_SECONDS, { call: "settle" }))).status;
 }
 
@@ -187,7 +187,7 @@ export async function settledStatus(daemon: GatewayClient): Promise<DaemonStatus
   const deadline = realWorld.monotonic() + SETTLED_DEADLINE_MS;
   for (;;) {
     const options = { deadlineMs: OWN_DEADLINE_MS };
-    const read = await daemon.call("GET", "/_memsync/status", undefined, options);
+    const read = await daemon.call("GET", "/_memsync/status", options);
     const status = read as DaemonStatus;
     const isKnown = status.remotes.every(
       ({ service: { online, message } }) => online || message !== null,

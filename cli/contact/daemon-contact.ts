@@ -18,6 +18,7 @@ export class DaemonSilent extends CommandFailed {}
 
 /** What a call may have besides its body. */
 export interface DaemonCallOptions {
+  readonly body?: unknown;
   /** Only what is bound to the remote of that name is reached. */
   readonly remote?: string | undefined;
   /** Past this it throws `DaemonSilent`; what the daemon does takes its time otherwise. */
@@ -28,7 +29,7 @@ export interface DaemonCallOptions {
 export interface GatewayClient {
   readonly introduction: Introduction;
   /** Resolves to the answer's body. Throws `CommandFailed` with the daemon's own sentence. */
-  call(method: string, path: string, body?: unknown, options?: DaemonCallOptions): Promise<unknown>;
+  call(method: string, path: string, options?: DaemonCallOptions): Promise<unknown>;
 }
 
 /** The daemon of this home, if one answers in time, of whatever version it is. */
@@ -40,7 +41,7 @@ export async function contactDaemon(
   return (
     introduction && {
       introduction,
-      call: (method, path, body, options) => callOnce(home, method, { path, body, options }),
+      call: (method, path, options) => callOnce(home, method, { path, ...options }),
     }
   );
 }
@@ -75,15 +76,7 @@ function unanswered(thrown: unknown, deadlineMs: number | undefined): CommandFai
 async function callOnce(
   home: Home,
   method: string,
-  {
-    path,
-    body,
-    options: { remote, deadlineMs } = {},
-  }: {
-    readonly path: string;
-    readonly body: unknown;
-    readonly options?: DaemonCallOptions | undefined;
-  },
+  { path, body, remote, deadlineMs }: DaemonCallOptions & { readonly path: string },
 ): Promise<unknown> {
   let response: Response;
   let answer: { error?: { message?: string } };

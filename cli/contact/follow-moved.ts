@@ -12,7 +12,7 @@ const OPTIONS = { deadlineMs: LIVENESS_DEADLINE_MS };
  */
 export async function followMoved(daemon: GatewayClient, dir: string): Promise<void> {
   const answer = await daemon
-    .call("POST", "/_memsync/found", { dir }, OPTIONS)
+    .call("POST", "/_memsync/found", { body: { dir }, ...OPTIONS })
     .catch(() => undefined);
   const { moved } = (answer ?? {}) as { moved?: MovedFolder | null };
   if (moved) sayAside(`${moved.from} was moved to ${moved.to}, and is followed here again`);

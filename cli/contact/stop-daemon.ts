@@ -43,7 +43,7 @@ export async function findOccupant(home: Home): Promise<Occupant> {
 
 /** Asks the daemon to end and resolves when it has; one that does not is killed if it may be. */
 export async function stopDaemon(home: Home, daemon: GatewayClient): Promise<void> {
-  await daemon.call("POST", "/_memsync/stop", {});
+  await daemon.call("POST", "/_memsync/stop", { body: {} });
   if (await hasEnded(home, END_DEADLINE_MS)) return;
   await killSilent(home, findHolder(home));
 }

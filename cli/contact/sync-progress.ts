@@ -42,7 +42,7 @@ export async function callSync(
   const body = { wait_seconds: seconds, unless_offline: unlessOffline };
   const deadlineMs = seconds * 1000 + LATE_MS_MAX;
   try {
-    return (await daemon.call("POST", `/_memsync/${call}`, body, { deadlineMs })) as SyncResult;
+    return (await daemon.call("POST", `/_memsync/${call}`, { body, deadlineMs })) as SyncResult;
   } catch (thrown) {
     if (!(thrown instanceof DaemonSilent)) throw thrown;
     throw new DaemonSilent(`${thrown.message}; \`memsync preview\` shows what is not synced yet`);
@@ -111,7 +111,7 @@ function readStatus(daemon: StatusSource): Promise<DaemonStatus | undefined> {
   const options = { deadlineMs: OWN_DEADLINE_MS };
   const status =
     "call" in daemon
-      ? (daemon.call("GET", "/_memsync/status", undefined, options) as Promise<DaemonStatus>)
+      ? (daemon.call("GET", "/_memsync/status", options) as Promise<DaemonStatus>)
       : daemon.status();
   return status.catch(() => undefined);
 }

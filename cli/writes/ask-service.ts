@@ -57,7 +57,10 @@ export async function askService<Value>(
 async function askThrough(daemon: GatewayClient, path: string): Promise<ServiceAnswer | undefined> {
   try {
     const options = { deadlineMs: ASKED_DEADLINE_MS };
-    return (await daemon.call("POST", "/_memsync/ask", { path }, options)) as ServiceAnswer;
+    return (await daemon.call("POST", "/_memsync/ask", {
+      body: { path },
+      ...options,
+    })) as ServiceAnswer;
   } catch (thrown) {
     if (thrown instanceof DaemonSilent) return undefined;
     throw thrown;

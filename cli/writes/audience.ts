@@ -71,7 +71,10 @@ export async function audienceOf(env: Environment, account: string): Promise<Aud
   const daemon = await findDaemon(env.home);
   try {
     const options = { deadlineMs: OWN_DEADLINE_MS };
-    const answer = await daemon?.call("POST", "/_memsync/audience", { account }, options);
+    const answer = await daemon?.call("POST", "/_memsync/audience", {
+      body: { account },
+      ...options,
+    });
     if (answer) return (answer as { audience: AudienceView | null }).audience;
   } catch (thrown) {
     if (!(thrown instanceof DaemonSilent)) throw thrown;

@@ -23,7 +23,8 @@ export async function importInto(
 ): Promise<ImportResult> {
   const { home } = env;
   const daemon = await findDaemon(home);
-  if (daemon) return (await daemon.call("POST", "/_memsync/import", document)) as ImportResult;
+  if (daemon)
+    return (await daemon.call("POST", "/_memsync/import", { body: document })) as ImportResult;
   const lock = await takeHome(home);
   if (!lock) throw new CommandFailed("a daemon has just been started: try again");
   try {

@@ -100,7 +100,7 @@ export async function changeHome<Result>(
   // Past the gate: to find an older daemon may be to start another one, which waits for the gate.
   const daemon = await findDaemon(home);
   // It is saved either way: a daemon that can't be told now looks when it starts.
-  await daemon?.call("POST", "/_memsync/inbox", {}).catch(() => undefined);
+  await daemon?.call("POST", "/_memsync/inbox", { body: {} }).catch(() => undefined);
   return { result, hasDaemon: daemon !== undefined };
 }
 

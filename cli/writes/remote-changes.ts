@@ -32,7 +32,8 @@ export async function changeRemotes(
   const deadline = realWorld.monotonic() + TRIED_MS;
   while (realWorld.monotonic() < deadline) {
     const daemon = await findDaemon(env.home);
-    if (daemon) return (await daemon.call("POST", "/_memsync/remotes", change)) as ChangedRemote;
+    if (daemon)
+      return (await daemon.call("POST", "/_memsync/remotes", { body: change })) as ChangedRemote;
     const made = await changeAlone(env, change);
     if (made) return made;
     await delay(realWorld, TRY_MS);

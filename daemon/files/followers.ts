@@ -6,7 +6,7 @@ import type { Timer } from "../../shared/world.ts";
 import { findWorkingTree } from "../git/working-tree.ts";
 import type { Link } from "../home/links.ts";
 import type { Polled } from "../watch/watch-trouble.ts";
-import type { FolderWatch, WatchFolder } from "../watch/watched-folder.ts";
+import type { Change, FolderWatch, WatchFolder } from "../watch/watched-folder.ts";
 import { FollowedFile, type FollowerOptions } from "./followed-file.ts";
 
 /** Whatever was told and overlooked, or never told at all, is made up for this often. */
@@ -65,10 +65,11 @@ export class Followers {
 
   #watch(file: FollowedFile, gitDir: string | undefined): FolderWatch {
     const { watch, world, log, onRepository } = this.#options;
-    return watch(file.link.dir, gitDir, world, log, (change = "file") => {
+    const changed = (change: Change = "file") => {
       if (change === "repository") onRepository?.(file.link);
       else file.look();
-    });
+    };
+    return watch({ dir: file.link.dir, gitDir, world, log, changed });
   }
 
   async remove(dir: string): Promise<void> {

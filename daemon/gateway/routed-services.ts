@@ -79,9 +79,9 @@ function routed(
     memories: {
       list: (caller, query) =>
         on(caller, query.projectId ?? query.headerProjectId, (as) => memories.list(as, query)),
-      create: (caller, request, header, once) =>
-        on(caller, request.project_id ?? header, (as) =>
-          memories.create(as, request, header, once),
+      create: (caller, request, options) =>
+        on(caller, request.project_id ?? options?.headerProjectId, (as) =>
+          memories.create(as, request, options),
         ),
       remove: async (caller, id) => {
         const project = await projectOfMemory(store, id);
@@ -97,10 +97,8 @@ function routed(
     },
     sync: {
       read: (caller, id, once) => on(caller, id, (as) => sync.read(as, id, once)),
-      apply: (caller, id, payload, options, once) =>
-        on(caller, id, (as) => sync.apply(as, id, payload, options, once)),
-      exchange: (caller, id, request, options) =>
-        on(caller, id, (as) => sync.exchange(as, id, request, options)),
+      apply: (caller, id, asked) => on(caller, id, (as) => sync.apply(as, id, asked)),
+      exchange: (caller, id, asked) => on(caller, id, (as) => sync.exchange(as, id, asked)),
     },
     connections: {
       connect: async (caller, request, once) =>

@@ -60,13 +60,16 @@ export interface FolderWatch {
  * Calls back whenever a folder's followed file may have changed, the folder came, went or was
  * exchanged, or another branch was checked out in its working tree, whose git folder is `gitDir`.
  */
-export type WatchFolder = (
-  dir: string,
-  gitDir: string | undefined,
-  world: World,
-  log: Log,
-  changed: (change?: Change) => void,
-) => FolderWatch;
+export type WatchFolder = (asked: AskedWatch) => FolderWatch;
+
+/** What is watched, and who is told. */
+export interface AskedWatch {
+  readonly dir: string;
+  readonly gitDir: string | undefined;
+  readonly world: World;
+  readonly log: Log;
+  readonly changed: (change?: Change) => void;
+}
 
 /** What a folder is watched with, other than the real thing. */
 export interface WatchSeams {
@@ -77,23 +80,17 @@ export interface WatchSeams {
 const REAL: WatchSeams = { open: openEvents, readType };
 
 /** Watches the few folders that matter, never a tree. */
-export const watchFolder: WatchFolder = (...asked) => createWatchFolder(REAL)(...asked);
+export const watchFolder: WatchFolder = createWatchFolder(REAL);
 
 export function createWatchFolder(seams: WatchSeams): WatchFolder {
-  return (dir, gitDir, world, log, changed) => {
-    const watched = new WatchedFolder({ dir, gitDir, world, log, changed, ...seams });
+  return (asked) => {
+    const watched = new WatchedFolder({ ...asked, ...seams });
     watched.begin();
     return watched;
   };
 }
 
-interface WatchedFolderOptions extends WatchSeams {
-  readonly dir: string;
-  readonly gitDir: string | undefined;
-  readonly world: World;
-  readonly log: Log;
-  readonly changed: (change?: Change) => void;
-}
+interface WatchedFolderOptions extends AskedWatch, WatchSeams {}
 
 interface OpenFolder {
   /** Which folder events come from; it may not be the one at its path any more. */
@@ -195,12 +192,11 @@ class WatchedFolder implements FolderWatch {
   }
 
   #listen(folder: string, real: string): FolderEvents {
-    return this.#options.open(
-      real,
-      (name, cameOrWent) => this.#heard(folder, real, { name, cameOrWent }),
-      (thrown) => this.#failed(thrown),
-      () => this.#look(false),
-    );
+    return this.#options.open(real, {
+      heard: (name, cameOrWent) => this.#heard(folder, real, { name, cameOrWent }),
+      failed: (thrown) => this.#failed(thrown),
+      ready: () => this.#look(false),
+    });
   }
 
   #heard(

@@ -95,7 +95,8 @@ export function createApp(deps: AppDeps): App {
     refuse(error) {
       const context = newContext(deps);
       const startedAt = world.monotonic();
-      return record("OTHER", undefined, context, startedAt, errorResponse(context, error));
+      const asked = { method: "OTHER", url: undefined, context, startedAt };
+      return record(errorResponse(context, error), asked);
     },
     async fetch(request, peer) {
       const startedAt = world.monotonic();
@@ -107,7 +108,8 @@ export function createApp(deps: AppDeps): App {
       const answered = await router.fetch(asked);
       const response = isHead ? await withoutBody(answered) : answered;
       await delayGuess(deps, request, { status: response.status, peer });
-      return record(request.method, asked.url, contexts.get(asked), startedAt, response);
+      const { method } = request;
+      return record(response, { method, url: asked.url, context: contexts.get(asked), startedAt });
     },
     async openLive(request, peer) {
       const startedAt = world.monotonic();
@@ -116,7 +118,8 @@ export function createApp(deps: AppDeps): App {
       const response = handshake.accepted ? SWITCHED : handshake.response;
       await delayGuess(deps, request, { status: response.status, peer });
       const known = handshake.accepted ? handshake.context : context;
-      record(request.method, request.url, known, startedAt, response);
+      const { method, url } = request;
+      record(response, { method, url, context: known, startedAt });
       return handshake;
     },
   };

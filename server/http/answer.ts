@@ -34,9 +34,13 @@ export function answerRead(
  */
 export function createAnswerAgain<Subject extends object>(
   bodyOf: (subject: Subject) => unknown,
-): (context: RequestContext, request: Request, subject: Subject, link?: string) => Response {
+): (
+  context: RequestContext,
+  request: Request,
+  page: { readonly subject: Subject; readonly link?: string | undefined },
+) => Response {
   const texts = new WeakMap<Subject, Text>();
-  return (context, request, subject, link) => {
+  return (context, request, { subject, link }) => {
     const known = texts.get(subject);
     const text = known ?? textOf(bodyOf(subject));
     if (!known) texts.set(subject, text);

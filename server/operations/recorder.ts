@@ -7,14 +7,19 @@ import { createRoutePatterns, UNMATCHED } from "./route-pattern.ts";
 
 /** Tells whoever operates the server of an answer, and gives it back. */
 export type Recorder = <Answer extends { readonly status: number; readonly headers: Headers }>(
-  method: string,
-  /** Undefined for what never became a request. */
-  url: string | undefined,
-  context: RequestContext | CallerContext | undefined,
-  /** By the steady clock. */
-  startedAt: number,
   answer: Answer,
+  asked: AskedRequest,
 ) => Answer;
+
+/** What was asked, as far as it is known. */
+interface AskedRequest {
+  readonly method: string;
+  /** Undefined for what never became a request. */
+  readonly url: string | undefined;
+  readonly context: RequestContext | CallerContext | undefined;
+  /** By the steady clock. */
+  readonly startedAt: number;
+}
 
 /** For an app that serves `routes`; without `operations` nobody is told. */
 export function createRecorder(
@@ -23,7 +28,7 @@ export function createRecorder(
 ): Recorder {
   const { world, log, operations } = deps;
   const patternOf = createRoutePatterns(routes.map(({ path }) => path));
-  return (method, url, context, startedAt, answer) => {
+  return (answer, { method, url, context, startedAt }) => {
     if (!operations || !context) return answer;
     recordRequest(operations, log, {
       requestId: context.requestId,

@@ -65,7 +65,7 @@ export function createMemoryService(
       return page;
     },
 
-    async create(caller, request, headerProjectId, once) {
+    async create(caller, request, { headerProjectId, once } = {}) {
       assertCanWrite(caller);
       return await writeAs(store, caller, (context) =>
         doOnce(context, caller, {

@@ -81,6 +81,21 @@ export interface ProjectDetails {
   }[];
 }
 
+/** How a memory is created. */
+export interface CreateOptions {
+  /** The project that the request's header names. */
+  readonly headerProjectId?: ProjectId | undefined;
+  readonly once?: Once | undefined;
+}
+
+/** What a plain sync writes. */
+export interface PlainSync {
+  readonly payload: SyncPayload;
+  /** Variant A makes an unknown project, variant B refuses with 404. */
+  readonly createMissing: boolean;
+  readonly once?: Once | undefined;
+}
+
 /** How a project is exchanged that the account does not have. */
 export interface ExchangeOptions {
   /** It is made, instead of being refused with 404. */
@@ -88,6 +103,9 @@ export interface ExchangeOptions {
   /** What it is called then; its id when left out. */
   readonly name?: string | undefined;
 }
+
+/** What a replica exchange takes, and how an unknown project is met. */
+export interface ProjectExchange extends ExchangeRequest, ExchangeOptions {}
 
 /**
  * What the routes can ask for: each operation of the published interface and its extensions, on
@@ -98,12 +116,7 @@ export interface ExchangeOptions {
 export interface Services {
   readonly memories: {
     list(caller: Caller, query: MemoryQuery): Promise<Page<Memory>>;
-    create(
-      caller: Caller,
-      request: MemoryCreate,
-      headerProjectId: ProjectId | undefined,
-      once?: Once,
-    ): Promise<Memory>;
+    create(caller: Caller, request: MemoryCreate, options?: CreateOptions): Promise<Memory>;
     remove(caller: Caller, id: MemoryId): Promise<void>;
   };
   readonly projects: {
@@ -120,21 +133,9 @@ export interface Services {
   readonly sync: {
     /** The merged state without a sync: what variant A answers to an empty body. */
     read(caller: Caller, id: ProjectId, once?: Once): Promise<SyncAnswer>;
-    /** `createMissing`: variant A makes an unknown project, variant B refuses with 404. */
-    apply(
-      caller: Caller,
-      id: ProjectId,
-      payload: SyncPayload,
-      options: { readonly createMissing: boolean },
-      once?: Once,
-    ): Promise<SyncAnswer>;
+    apply(caller: Caller, id: ProjectId, asked: PlainSync): Promise<SyncAnswer>;
     /** Replica exchange. `id` null: `user` and `global` alone (`POST /api/sync`). */
-    exchange(
-      caller: Caller,
-      id: ProjectId | null,
-      request: ExchangeRequest,
-      options: ExchangeOptions,
-    ): Promise<ExchangeAnswer>;
+    exchange(caller: Caller, id: ProjectId | null, asked: ProjectExchange): Promise<ExchangeAnswer>;
   };
   readonly connections: {
     connect(caller: Caller, request: ConnectRequest, once?: Once): Promise<Connection>;

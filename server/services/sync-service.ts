@@ -62,7 +62,7 @@ export function createSyncService(store: Store, withholding?: Withholding): Serv
             }),
           ),
 
-    apply: (caller, id, payload, { createMissing }, once) =>
+    apply: (caller, id, { payload, createMissing, once }) =>
       writeAs(store, caller, (context) =>
         doOnce(context, caller, {
           asked: once,
@@ -70,10 +70,12 @@ export function createSyncService(store: Store, withholding?: Withholding): Serv
         }),
       ),
 
-    exchange: (caller, id, request, options) =>
+    exchange: (caller, id, asked) =>
       caller.canWrite
-        ? writeAs(store, caller, (context) => exchange(context, caller, { id, request, options }))
-        : exchangeReading(store, caller, { id, request }),
+        ? writeAs(store, caller, (context) =>
+            exchange(context, caller, { id, request: asked, options: asked }),
+          )
+        : exchangeReading(store, caller, { id, request: asked }),
   };
 }
 

@@ -2,11 +2,15 @@ import { expect, test } from "bun:test";
 import {
   type ConstructorDeclaration,
   type FunctionDeclaration,
+  type FunctionTypeNode,
   isClassDeclaration,
   isConstructorDeclaration,
   isFunctionDeclaration,
+  isFunctionTypeNode,
   isMethodDeclaration,
+  isMethodSignatureDeclaration,
   type MethodDeclaration,
+  type MethodSignatureDeclaration,
   type Node,
 } from "typescript/unstable/ast";
 import {
@@ -41,11 +45,20 @@ function namesTwice(sources: readonly Source[]): string[] {
   });
 }
 
-/** What this project declares by a name; of others' callbacks others say what they are given. */
-function isDeclared(
-  node: Node,
-): node is FunctionDeclaration | ConstructorDeclaration | MethodDeclaration {
+type Declared =
+  | FunctionDeclaration
+  | ConstructorDeclaration
+  | MethodDeclaration
+  | MethodSignatureDeclaration
+  | FunctionTypeNode;
+
+/**
+ * What this project declares by a name, and what it says of functions that it is given; of others'
+ * callbacks others say what they are given.
+ */
+function isDeclared(node: Node): node is Declared {
   if (isFunctionDeclaration(node) || isConstructorDeclaration(node)) return true;
+  if (isMethodSignatureDeclaration(node) || isFunctionTypeNode(node)) return true;
   return isMethodDeclaration(node) && isClassDeclaration(node.parent);
 }
 
@@ -73,8 +86,13 @@ test("a name that two modules export is found, and so is a fourth parameter", as
   const sources = await sampleSources({
     "shared/one.ts": "export type Same = 1;\nexport const Same = 1;\nexport const other = 2;\n",
     "server/two.ts": "export interface Same {}\nexport class Alone {}\n",
-    "server/three.ts": "export function f(a: 1, b: 1, c: 1, d: 1): void {}\n",
+    "server/three.ts":
+      "export function f(a: 1, b: 1, c: 1, d: 1): void {}\n" +
+      "export type G = (a: 1, b: 1, c: 1, d: 1) => void;\n" +
+      "export interface I { f(a: 1, b: 1, c: 1, d: 1): void }\n",
   });
   expect(namesTwice(sources)).toEqual(["Same is exported by shared/one.ts and server/two.ts"]);
-  expect(sources.flatMap(manyParameters)).toEqual(["server/three.ts:1 takes 4 parameters"]);
+  expect(sources.flatMap(manyParameters)).toEqual(
+    [1, 2, 3].map((line) => `server/three.ts:${line} takes 4 parameters`),
+  );
 });

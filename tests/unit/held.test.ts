@@ -57,7 +57,11 @@ afterEach(async () => {
 });
 
 function set({ services }: Home, key: string, content: string) {
-  return services.memories.create(ME, { key, content, layer: "project" }, PROJECT);
+  return services.memories.create(
+    ME,
+    { key, content, layer: "project" },
+    { headerProjectId: PROJECT },
+  );
 }
 
 async function listed({ services }: Home, query: object = {}) {
@@ -195,7 +199,7 @@ test("a sync that brings one secret among many saves the others", async () => {
     return { key: `k${at}`, value: at === 20 ? SECRET : `v${at}` };
   });
   const payload = { memories, claude_md_content: "# One\n", metadata: { note: SECRET, a: 1 } };
-  const answer = await home.services.sync.apply(ME, PROJECT, payload, { createMissing: false });
+  const answer = await home.services.sync.apply(ME, PROJECT, { payload, createMissing: false });
   expect(answer.memories).toHaveLength(50);
   expect(answer.memories).toContainEqual({ key: "k20", value: SECRET });
   expect(answer.metadata).toEqual({ a: 1 });
@@ -205,7 +209,7 @@ test("a sync that brings one secret among many saves the others", async () => {
     ["metadata", "note"],
   ]);
   const again = { memories: answer.memories, claude_md_content: answer.claude_md_content };
-  await home.services.sync.apply(ME, PROJECT, again, { createMissing: false });
+  await home.services.sync.apply(ME, PROJECT, { payload: again, createMissing: false });
   expect(await listHeld(home.store.reader)).toEqual(held);
   expect(await updatesHold(home, PLANTED.github)).toBe(false);
 });

@@ -199,7 +199,7 @@ test("refused updates are counted by their reason, 429s and commits by themselve
   }));
   const { sync } = countRefusals(fake.services, metrics);
   const nobody = {} as Parameters<typeof sync.exchange>[0];
-  await sync.exchange(nobody, PROJECT, { documents: {} }, { createMissing: false });
+  await sync.exchange(nobody, PROJECT, { documents: {}, createMissing: false });
   metrics.countRequest("/v1/memories", "GET", { status: 429, seconds: 0 });
   metrics.countCommit(0.002, true);
   metrics.countCommit(9, false);

@@ -34,11 +34,11 @@ async function contents(query: Partial<MemoryQuery> = {}, by = me): Promise<stri
 /** A plain sync of one memory, after which its project is the token's current one. */
 async function sync(id: typeof A, value: string, by = me): Promise<void> {
   const payload = { memories: [{ key: "key", value }] };
-  await services.sync.apply(by, id, payload, { createMissing: true });
+  await services.sync.apply(by, id, { payload, createMissing: true });
 }
 
 function create(content: string, layer: "user" | "global", by = me): Promise<Memory> {
-  return services.memories.create(by, { content, layer, key: layer }, undefined);
+  return services.memories.create(by, { content, layer, key: layer });
 }
 
 describe("a list of memories", () => {
@@ -55,7 +55,7 @@ describe("a list of memories", () => {
     const before = await list();
     await sync(A, "theirs", caller({ account: "acct_other", tokenId: "token_other" }));
     const request = { content: "more", layer: "project", key: "more", project_id: B } as const;
-    await services.memories.create(me, request, undefined);
+    await services.memories.create(me, request);
     expect(await list()).toBe(before);
   });
 });
@@ -87,7 +87,7 @@ describe("a read after an acknowledged write shows it, when the write was", () =
     const replica = new ReplicaDocument([], 77);
     replica.setEntry("memories", "pushed", { value: "two", now: temp.world.now() });
     const documents = { project: { update: Y.encodeStateAsUpdate(replica.ydoc) } };
-    await services.sync.exchange(me, A, { documents }, { createMissing: false });
+    await services.sync.exchange(me, A, { documents, createMissing: false });
     expect((await contents()).sort()).toEqual(["one", "two"]);
   });
 

@@ -33,7 +33,7 @@ async function createTwice(failAt: number, fail: Failure) {
         if (isFirst && statements === failAt) fail(execute);
       }),
   });
-  const create = () => services.memories.create(ME, NOTE, undefined, once());
+  const create = () => services.memories.create(ME, NOTE, { once: once() });
   const refused = await create().then(
     () => false,
     () => true,
@@ -78,7 +78,11 @@ test("another user, and a token that is bound, have answers of their own", async
   const { temp, services } = await createTestServices();
   const id = projectId("a");
   const sync = (by: typeof ME) =>
-    services.sync.apply(by, id, { metadata: { a: 1 } }, { createMissing: true }, once());
+    services.sync.apply(by, id, {
+      payload: { metadata: { a: 1 } },
+      createMissing: true,
+      once: once(),
+    });
   const first = await sync(ME);
   temp.world.advance(1000);
   const bound = caller({ boundTo: [id], tokenId: "token_2" });
@@ -97,7 +101,7 @@ test("another user, and a token that is bound, have answers of their own", async
 test("what is over 24 hours old is swept out, whoever's it is", async () => {
   const { temp, services } = await createTestServices();
   const create = (key: string, by = ME) =>
-    services.memories.create(by, NOTE, undefined, once({ key }));
+    services.memories.create(by, NOTE, { once: once({ key }) });
   await create("k1");
   await create("k1", caller({ account: "acct_2" }));
   temp.world.advance(DAY_MS - 1);

@@ -34,12 +34,12 @@ function create(layer: Layer, { by = me, project = A } = {}) {
   const content = `${layer} of ${by.user}${layer === "project" ? ` in ${project}` : ""}`;
   const key = "key";
   const request = { content, layer, key, ...(layer === "project" && { project_id: project }) };
-  return services.memories.create(by, request, undefined);
+  return services.memories.create(by, request);
 }
 
 function syncOf(id: ProjectId, by = me) {
   const payload = { memories: [{ key: "key", value: `project ${id}` }], sessions: [session(id)] };
-  return services.sync.apply(by, id, payload, { createMissing: true });
+  return services.sync.apply(by, id, { payload, createMissing: true });
 }
 
 async function contents(query: Partial<Parameters<typeof services.memories.list>[1]>, by = me) {
@@ -71,7 +71,7 @@ describe("the current project", () => {
     expect(await contents({}, fresh)).toEqual(["project proj_b"]);
     temp.world.advance(1000);
     const exchange = { documents: { project: {} } };
-    await services.sync.exchange(me, A, exchange, { createMissing: false });
+    await services.sync.exchange(me, A, { ...exchange, createMissing: false });
     expect(await contents({}, fresh)).toEqual(["project proj_a"]);
     expect(await contents({})).toEqual(["project proj_b"]);
   });
@@ -103,7 +103,11 @@ describe("the current project", () => {
 describe("a new memory", () => {
   test("a new memory goes where it says, and never into a guessed project", async () => {
     const add = (request: object, header?: ProjectId) =>
-      services.memories.create(me, { content: "x", layer: "project", ...request }, header);
+      services.memories.create(
+        me,
+        { content: "x", layer: "project", ...request },
+        { headerProjectId: header },
+      );
     expect(await refusal(() => add({}))).toBe("invalid_request");
     await syncOf(A);
     expect((await add({})).project_id).toBe(A);
@@ -112,14 +116,14 @@ describe("a new memory", () => {
     expect((await add({}, B)).project_id).toBe(B);
     expect((await add({ project_id: A }, B)).project_id).toBe(A);
     expect(await refusal(() => add({ project_id: C }))).toBe("not_found");
-    expect(
-      await services.memories.create(bound, { content: "x", layer: "project" }, undefined),
-    ).toMatchObject({ project_id: A });
+    expect(await services.memories.create(bound, { content: "x", layer: "project" })).toMatchObject(
+      { project_id: A },
+    );
   });
 
   test("a new memory without a key gets one of its own, with a known key updates", async () => {
     const add = (key?: string, content = "x") =>
-      services.memories.create(me, { content, layer: "global", ...(key && { key }) }, undefined);
+      services.memories.create(me, { content, layer: "global", ...(key && { key }) });
     const [one, other] = [await add(), await add()];
     expect(one.key).toMatch(/^note-[a-z2-7]{16}$/);
     expect(one.key).not.toBe(other.key);
@@ -173,7 +177,7 @@ describe("two users of one account", () => {
   test("two users of one account exchange their own user documents", async () => {
     await create("user");
     const exchange = (by = me) =>
-      services.sync.exchange(by, null, { documents: { user: {} } }, { createMissing: false });
+      services.sync.exchange(by, null, { documents: { user: {} }, createMissing: false });
     expect((await exchange()).documents.user).toHaveProperty("update");
     expect((await exchange(colleague)).documents.user).toEqual({ epoch: "", seq: 0 });
     const positions = await services.live.positions(colleague, []);
@@ -189,7 +193,7 @@ describe("accounts", () => {
     const stranger = caller({ account: "other", tokenId: "stranger" });
     await syncOf(A);
     await syncOf(B);
-    await services.sync.apply(stranger, A, {}, { createMissing: true });
+    await services.sync.apply(stranger, A, { payload: {}, createMissing: true });
     await services.connections.connect(me, { project_id: A, target_project_id: B });
     expect(await contents({ projectId: A }, stranger)).toEqual([]);
     expect((await services.projects.get(stranger, A)).project.connected_project_ids).toEqual([]);
@@ -202,7 +206,10 @@ describe("accounts", () => {
     const heard: string[] = [];
     services.live.onChange(stranger.account, ({ projectId: id }) => heard.push(String(id)));
     await syncOf(C);
-    await services.sync.apply(stranger, A, { claude_md_content: "x" }, { createMissing: false });
+    await services.sync.apply(stranger, A, {
+      payload: { claude_md_content: "x" },
+      createMissing: false,
+    });
     expect(heard).toEqual([A]);
   });
 });
@@ -240,12 +247,12 @@ describe("a token that is bound to projects", () => {
 
   test("neither reads nor takes over a session of no project", async () => {
     const alone = { documents: {}, sessions: [session(C)] };
-    await services.sync.exchange(me, null, alone, { createMissing: false });
+    await services.sync.exchange(me, null, { ...alone, createMissing: false });
     expect((await services.sessions.get(me, session(C).id)).project_id).toBeNull();
     expect(await refusal(() => services.sessions.get(bound, session(C).id))).toBe("forbidden");
     await syncOf(A);
     const upload = { sessions: [{ ...session(C), message_count: 99 }] };
-    const take = () => services.sync.apply(bound, A, upload, { createMissing: false });
+    const take = () => services.sync.apply(bound, A, { payload: upload, createMissing: false });
     expect(await refusal(take)).toBe("forbidden");
     expect((await services.sessions.get(me, session(C).id)).project_id).toBeNull();
   });
@@ -263,7 +270,7 @@ describe("a token that is bound to projects", () => {
       sync: () => syncOf(B, bound),
       syncNew: () => syncOf(C, bound),
       syncRead: () => services.sync.read(bound, B),
-      exchange: () => services.sync.exchange(bound, B, { documents: {} }, { createMissing: true }),
+      exchange: () => services.sync.exchange(bound, B, { documents: {}, createMissing: true }),
       create: () => create("project", { by: bound, project: B }),
       createGlobal: () => create("global", { by: bound }),
       createUser: () => create("user", { by: bound }),
@@ -272,7 +279,7 @@ describe("a token that is bound to projects", () => {
       disconnect: () => services.connections.disconnect(bound, pair),
       session: () => services.sessions.get(bound, session(B).id),
       sessions: () => services.sessions.list(bound, { ...EVERYTHING, projectId: B }),
-      takeSession: () => services.sync.apply(bound, A, upload, { createMissing: false }),
+      takeSession: () => services.sync.apply(bound, A, { payload: upload, createMissing: false }),
     };
     const outcomes: Record<string, unknown> = {};
     for (const [name, call] of Object.entries(refused)) outcomes[name] = await refusal(call);

@@ -33,7 +33,7 @@ afterAll(async () => {
 
 function write(pairs: Readonly<Record<string, string>>, id = A) {
   const memories = Object.entries(pairs).map(([key, value]) => ({ key, value }));
-  return services.sync.apply(me, id, { memories }, { createMissing: true });
+  return services.sync.apply(me, id, { payload: { memories }, createMissing: true });
 }
 
 async function found(q: string): Promise<string[]> {
@@ -214,7 +214,7 @@ describe("pages", () => {
     for (const [at, id] of ids.entries()) {
       if (at % 3 === 0) temp.world.advance(1);
       const upload = session(id, { last_activity_at: `2026-01-01T00:00:0${at % 4}.000Z` });
-      await services.sync.apply(me, id, { sessions: [upload] }, { createMissing: true });
+      await services.sync.apply(me, id, { payload: { sessions: [upload] }, createMissing: true });
     }
     const projects = await walk(
       (page) => services.projects.list(me, page),
@@ -232,7 +232,7 @@ describe("pages", () => {
       3,
       async (round) => {
         const newest = session(`new${round}`, { last_activity_at: "2026-02-01T00:00:00.000Z" });
-        await services.sync.apply(me, A, { sessions: [newest] }, { createMissing: true });
+        await services.sync.apply(me, A, { payload: { sessions: [newest] }, createMissing: true });
       },
     );
     expect(sessions.length).toBe(20);
@@ -304,7 +304,7 @@ describe("connections", () => {
 describe("sessions", () => {
   test("sessions are upserted by id, move with their project, and come newest activity first", async () => {
     const upload = (id = A, ...sessions: ReturnType<typeof session>[]) =>
-      services.sync.apply(me, id, { sessions }, { createMissing: true });
+      services.sync.apply(me, id, { payload: { sessions }, createMissing: true });
     const at = (day: number) => ({ last_activity_at: `2026-01-0${day}T00:00:00.000Z` });
     await upload(A, session("one", at(1)), session("two", at(3)), session("three", at(2)));
     await upload(B, session("four", at(4)));
@@ -340,8 +340,11 @@ describe("stats", () => {
     });
     await write({ a: "é", b: "22" });
     temp.world.advance(1000);
-    await services.sync.apply(me, B, { claude_md_content: "text" }, { createMissing: true });
-    await services.memories.create(me, { content: "12345", layer: "user", key: "k" }, undefined);
+    await services.sync.apply(me, B, {
+      payload: { claude_md_content: "text" },
+      createMissing: true,
+    });
+    await services.memories.create(me, { content: "12345", layer: "user", key: "k" });
     (await counts.quotaOf(me)).charge();
     const stats = await services.stats.get(me);
     expect(stats).toMatchObject({

@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 function sync(payload: SyncPayload, { createMissing = true, by = me, id = A } = {}) {
-  return served.services.sync.apply(by, id, payload, { createMissing });
+  return served.services.sync.apply(by, id, { payload, createMissing });
 }
 
 function memories(...pairs: readonly (readonly [string, string])[]): SyncPayload {
@@ -189,7 +189,7 @@ describe("a plain sync", () => {
     expect((await sync(memories(["a", "2"]))).changes.unchanged).toBe(1);
     expect(await conflicts()).toBe(2);
     const request = { content: "2", key: "a", layer: "project", project_id: A } as const;
-    await served.services.memories.create(me, request, undefined);
+    await served.services.memories.create(me, request);
     expect(await conflicts()).toBe(1);
   });
 });
@@ -255,7 +255,7 @@ describe("a replica exchange", () => {
     await sync(memories(["a", "1"]));
     const documents = { project: {}, user: {}, global: {} };
     const options = { createMissing: false };
-    const answer = await served.services.sync.exchange(me, A, { documents }, options);
+    const answer = await served.services.sync.exchange(me, A, { documents, ...options });
     expect(answer.documents.project).toMatchObject({ seq: 1 });
     expect(answer.documents.user).toEqual({ epoch: "", seq: 0 });
     expect((await served.services.stats.get(me)).syncs.total).toBe(2);
@@ -264,7 +264,7 @@ describe("a replica exchange", () => {
   test("a replica exchange without a project serves user and global alone", async () => {
     const documents = { project: {}, user: {}, global: {} };
     const options = { createMissing: true };
-    const answer = await served.services.sync.exchange(me, null, { documents }, options);
+    const answer = await served.services.sync.exchange(me, null, { documents, ...options });
     expect(Object.keys(answer.documents).sort()).toEqual(["global", "user"]);
   });
 
@@ -273,7 +273,7 @@ describe("a replica exchange", () => {
     const bound = caller({ boundTo: [A] });
     const documents = { project: {}, user: {}, global: {} };
     const options = { createMissing: false };
-    const answer = await served.services.sync.exchange(bound, A, { documents }, options);
+    const answer = await served.services.sync.exchange(bound, A, { documents, ...options });
     expect(answer.documents).toMatchObject({
       user: { forbidden: true },
       global: { forbidden: true },
@@ -286,7 +286,7 @@ describe("a replica exchange", () => {
     const bad = Uint8Array.of(1, 2, 3);
     const documents = { project: { update: bad }, global: { update: good } };
     const options = { createMissing: true };
-    const answer = await served.services.sync.exchange(me, A, { documents }, options);
+    const answer = await served.services.sync.exchange(me, A, { documents, ...options });
     expect(answer.documents.project).toHaveProperty("refused");
     expect(answer.documents.global).toMatchObject({ seq: 1 });
     const { memories: counted } = await served.services.stats.get(me);

@@ -64,7 +64,7 @@ class Bench {
   }
 
   /** Listening that never tells anything by itself. */
-  readonly open: OpenEvents = (folder, heard, failed, ready) => {
+  readonly open: OpenEvents = (folder, { heard, failed, ready }) => {
     const name = folder.slice(this.root.length + 1);
     const told = (of: string, cameOrWent = false) => heard(of, cameOrWent);
     this.told.set(name, { heard: told, failed, ready });
@@ -77,7 +77,13 @@ class Bench {
   async begin(seams: WatchSeams): Promise<void> {
     const changed = (change: Change = "file") => void this.changes.push(change);
     const watchFolder = createWatchFolder(seams);
-    this.watch = watchFolder(this.dir, this.gitDir, this.world, silentLog, changed);
+    this.watch = watchFolder({
+      dir: this.dir,
+      gitDir: this.gitDir,
+      world: this.world,
+      log: silentLog,
+      changed,
+    });
     await waitFor("the watch to be up", () => this.world.timers > 0);
   }
 
@@ -176,7 +182,13 @@ describe("watching by the system's events", () => {
         return 0;
       },
     });
-    bench.watch = watchFolder(bench.dir, bench.gitDir, bench.world, silentLog, changed);
+    bench.watch = watchFolder({
+      dir: bench.dir,
+      gitDir: bench.gitDir,
+      world: bench.world,
+      log: silentLog,
+      changed,
+    });
     await bench.watch.begun;
     await asked.promise;
     writeFileSync(bench.file, "too early to be heard of");
@@ -225,12 +237,12 @@ describe("a file system that is unmounted", () => {
     async () => {
       mounts.mount(bench.dir);
       const listening = Promise.withResolvers<void>();
-      const open: OpenEvents = (folder, heard, failed, ready) => {
+      const open: OpenEvents = (folder, { heard, failed, ready }) => {
         const isReady = () => {
           ready();
           listening.resolve();
         };
-        return openEvents(folder, heard, failed, folder === bench.dir ? isReady : ready);
+        return openEvents(folder, { heard, failed, ready: folder === bench.dir ? isReady : ready });
       };
       await bench.begin({ open, readType });
       await listening.promise;

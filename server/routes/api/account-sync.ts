@@ -19,7 +19,7 @@ export function accountSyncRoutes({ sync }: Services) {
       if (body === undefined) throw emptyBody();
       const { exchange, parts } = parseBatchRequest(body.value);
       const own = withoutProject(exchange);
-      const answered = await sync.exchange(context.caller, null, own, { createMissing: false });
+      const answered = await sync.exchange(context.caller, null, { ...own, createMissing: false });
       const { crdt } = encodeExchangeAnswer(answered);
       if (!parts) return answer(context, { crdt });
       const projects = await exchangeParts(sync, context, parts);

@@ -52,7 +52,7 @@ async function exchangePart(
 ): Promise<ExchangeAnswer> {
   const { name, documents } = parseProjectPart(id, part);
   try {
-    return await sync.exchange(caller, id, { documents }, { createMissing: true, name });
+    return await sync.exchange(caller, id, { documents, createMissing: true, name });
   } catch (thrown) {
     throw thrown instanceof AppError ? placedIn(id, thrown) : thrown;
   }

@@ -43,13 +43,13 @@ export function projectSyncRoutes({ sync }: Services, variant: SyncVariant) {
       if (isExchangeBody(value)) {
         const exchange = parseExchangeRequest(value);
         const id = existingProjectId(params.id);
-        const answered = await sync.exchange(caller, id, exchange, { createMissing });
+        const answered = await sync.exchange(caller, id, { ...exchange, createMissing });
         return answer(context, encodeExchangeAnswer(answered));
       }
       const payload = parseSyncPayload(value);
       const once = onceOf(request, body);
       const id = existingProjectId(params.id);
-      return answer(context, await sync.apply(caller, id, payload, { createMissing }, once));
+      return answer(context, await sync.apply(caller, id, { payload, createMissing, once }));
     },
     UNPARSED,
   );

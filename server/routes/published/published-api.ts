@@ -48,7 +48,7 @@ function projectRoutes({ projects, sync }: Services) {
         const body = publishedFields(value, SYNC_FIELDS);
         const payload = parseSyncPayload(body);
         const id = existingProjectId(params.id);
-        await sync.apply(context.caller, id, payload, { createMissing: false });
+        await sync.apply(context.caller, id, { payload, createMissing: false });
         return answer(context, {});
       },
       UNPARSED,

@@ -47,7 +47,7 @@ function memoryRoutes({ memories }: Services) {
         const { value } = await readRequiredJson(request);
         const body = publishedFields(value, MEMORY_FIELDS);
         const create = parseMemoryCreate(body);
-        const created = await memories.create(context.caller, create, undefined);
+        const created = await memories.create(context.caller, create);
         return answer(context, publishedMemory(created));
       },
       UNPARSED,
@@ -86,7 +86,7 @@ function projectRoutes({ projects, sync }: Services) {
         }
         const payload = parseSyncPayload(publishedFields(body.value, SYNC_FIELDS));
         const id = existingProjectId(params.id);
-        await sync.apply(context.caller, id, payload, { createMissing: true });
+        await sync.apply(context.caller, id, { payload, createMissing: true });
         return answer(context, {});
       },
       UNPARSED,

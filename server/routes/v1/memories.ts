@@ -23,7 +23,10 @@ export function memoryRoutes({ memories }: Services) {
     .get("", async ({ context, request }) => {
       const query = new Query(request.url);
       const page = await memories.list(context.caller, memoryQuery(query, request.headers));
-      return answerPage(context, request, page, query.linkToNext(page.nextCursor));
+      return answerPage(context, request, {
+        subject: page,
+        link: query.linkToNext(page.nextCursor),
+      });
     })
     .post(
       "",
@@ -32,8 +35,8 @@ export function memoryRoutes({ memories }: Services) {
         const body = await readRequiredJson(request);
         const create = parseMemoryCreate(body.value);
         const once = onceOf(request, body);
-        const project = headerProjectId(request.headers);
-        return answer(context, await memories.create(context.caller, create, project, once));
+        const options = { headerProjectId: headerProjectId(request.headers), once };
+        return answer(context, await memories.create(context.caller, create, options));
       },
       UNPARSED,
     )

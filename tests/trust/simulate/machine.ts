@@ -226,7 +226,7 @@ export class Machine {
     });
   }
 
-  readonly #watch: WatchFolder = (dir, _gitDir, _world, _log, changed) => {
+  readonly #watch: WatchFolder = ({ dir, changed }) => {
     const told = () => changed();
     this.#watched.set(dir, told);
     return {

@@ -64,7 +64,7 @@ function writeThroughDaemon(
   const done =
     value === undefined
       ? services.memories.remove(caller, idOf(write))
-      : services.memories.create(caller, created, undefined);
+      : services.memories.create(caller, created);
   void Promise.resolve(done).then(
     () => settle(write, "acknowledged", process.alive),
     () => settle(write, "failed", process.alive),
@@ -162,7 +162,7 @@ export function writeSecret(cluster: Cluster, machine: Machine): void {
   if (running) {
     const { process, services, caller } = running;
     const created = { content: value, layer: "project", key, project_id: project } as const;
-    void Promise.resolve(services.memories.create(caller, created, undefined)).then(
+    void Promise.resolve(services.memories.create(caller, created)).then(
       () => process.alive && settled(),
       () => undefined,
     );

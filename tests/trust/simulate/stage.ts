@@ -121,9 +121,7 @@ export class Stage {
     const write = this.cluster.memories.ask(name, this.project, key, false);
     const { value: content = "" } = write;
     const created = { content, layer: "project", key, project_id: this.project } as const;
-    this.wait(
-      Promise.resolve(running.services.memories.create(running.caller, created, undefined)),
-    );
+    this.wait(Promise.resolve(running.services.memories.create(running.caller, created)));
     write.state = "acknowledged";
     return content;
   }
