@@ -79,8 +79,8 @@ export const SYNC: readonly Mutation[] = [
     "of one project of several only the question is heard",
     13,
     "server/routes/api/project-parts.ts",
-    "{ documents }, { createMissing: true, name }",
-    "{ documents: { project: {} } }, { createMissing: true, name }",
+    "{ documents, createMissing: true, name }",
+    "{ documents: { project: {} }, createMissing: true, name }",
   ),
   mutation(
     "the inbox is applied again at each start",
