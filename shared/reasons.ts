@@ -70,6 +70,11 @@ interface GoneFolder {
   readonly isReplaced: boolean;
 }
 
+/** The project that a repository's name leads to. */
+interface NamedProject {
+  readonly id: string;
+}
+
 /** What a code stands for, and how it is said. */
 interface Entry {
   /** For the list of codes in docs/codes.md. */
@@ -80,7 +85,10 @@ interface Entry {
   advise?(facts: never): string;
 }
 
-/** The registry: all that a write, a document or a followed file may be kept back for. */
+/**
+ * The registry: all that a write, a document or a followed file may be kept back for, and what else
+ * is to be said of a linked folder.
+ */
 export const REASONS = {
   "token-forbids": {
     meaning: "the service does not let this token write the document",
@@ -323,6 +331,35 @@ export const REASONS = {
       const all = words.length < 2 ? last : `${words.slice(0, -1).join(", ")} and ${last}`;
       return `is followed; the system did not let a write keep its ${all}`;
     },
+  },
+  "network-disk": {
+    meaning: "the system tells nothing of what other machines change on the folder's file system",
+    say: ({ type }: { readonly type: string }) => `it is on ${type}`,
+  },
+  "watch-limit": {
+    meaning: "a limit of the system's on watching is reached",
+    say: ({ limit }: { readonly limit: string }) =>
+      `the system's limit fs.inotify.${limit} is reached`,
+  },
+  "watch-failed": {
+    meaning: "the system would not watch the folder",
+    say: ({ said }: Said) => `watching it failed (${said})`,
+  },
+  "repository-identified": {
+    meaning: "git says with more certainty than before which project a folder is",
+    say: () => "git says better now which project this is",
+    advise: () => "`memsync link` there makes it that one",
+  },
+  "repository-renamed": {
+    meaning: "a linked folder's repository has another URL or first commit than before",
+    say: ({ id }: NamedProject) =>
+      "its repository is named by another URL or first commit now; " +
+      `it stays this one, until \`memsync link --id ${id}\` there`,
+  },
+  "repository-known": {
+    meaning: "the service has the repository's project by the name of an earlier link",
+    say: () => "the service has this repository's project by the name of an earlier link",
+    advise: ({ id }: NamedProject) => `\`memsync link --id ${id}\` there joins it`,
   },
 } as const satisfies Readonly<Record<string, Entry>>;
 

@@ -1,4 +1,5 @@
 import type { ProjectId } from "../../shared/ids.ts";
+import type { Reason } from "../../shared/reasons.ts";
 import type { EvidenceKind, KnownPlace } from "../files/place-store.ts";
 import type { ProjectIdentity } from "../git/identity.ts";
 import type { Link } from "../home/links.ts";
@@ -73,14 +74,13 @@ export function repositoryNote(
   link: Link,
   identity: ProjectIdentity,
   known: KnownPlace | undefined,
-): string | undefined {
+): Reason | undefined {
   if (!known || known.evidence === "chosen" || identity.kind === "none") return undefined;
   const { projectId } = identity;
   if (projectId === link.projectId || projectId === known.derivedId) return undefined;
   if (STRENGTH[identity.kind] < STRENGTH[known.evidence]) return undefined;
   if (STRENGTH[identity.kind] > STRENGTH[known.evidence]) {
-    return "git says better now which project this is: `memsync link` there makes it that one";
+    return { code: "repository-identified" };
   }
-  const until = `it stays this one, until \`memsync link --id ${projectId}\` there`;
-  return `its repository is named by another URL or first commit now; ${until}`;
+  return { code: "repository-renamed", id: projectId };
 }

@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { AppError, messageOf } from "../../shared/errors.ts";
 import { type AccountId, type ProjectId, randomProjectId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
+import type { Reason } from "../../shared/reasons.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
 import { beginAnew } from "../../shared/replica/document/project-deletion.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
@@ -107,7 +108,7 @@ export class LinkedFolders {
   readonly #options: LinkedFoldersOptions;
   #links: readonly Link[] = [];
   /** By folder: what its repository says of its project that is not so. */
-  readonly #notes = new Map<string, string>();
+  readonly #notes = new Map<string, Reason>();
   /** Folders of which a service could not be asked yet whether it has an earlier project. */
   readonly #unasked = new Set<string>();
   /** Folders of which a service has one. */
@@ -129,7 +130,7 @@ export class LinkedFolders {
   }
 
   /** What the folder's repository says of its project that is not so. */
-  noteOf(dir: string): string | undefined {
+  noteOf(dir: string): Reason | undefined {
     return this.#notes.get(dir);
   }
 
@@ -227,7 +228,8 @@ export class LinkedFolders {
     const { formerId } = identity;
     const account = this.#options.remotes.bindingOf(projectId);
     if (formerId === undefined || account === undefined) return undefined;
-    if (this.#former.has(dir)) return joinsFormer(formerId);
+    const former = { code: "repository-known", id: formerId } as const;
+    if (this.#former.has(dir)) return former;
     const { remotes, store } = this.#options;
     const service = serviceNameOf(remotes.remoteOf(account));
     const isNew = !(await hasEverAnswered(store.reader, service, { account, name: projectId }));
@@ -237,7 +239,7 @@ export class LinkedFolders {
     else this.#unasked.delete(dir);
     if (!has) return undefined;
     this.#former.add(dir);
-    return joinsFormer(formerId);
+    return former;
   }
 
   async #link(found: IdentifiedFolder, options: LinkOptions): Promise<BoundLink> {
@@ -473,11 +475,6 @@ export class LinkedFolders {
     keepLinks(home, await readLinksToKeep(reader), log);
     await this.#options.remotes.refresh(changedRemotes);
   }
-}
-
-function joinsFormer(id: ProjectId): string {
-  const joins = `\`memsync link --id ${id}\` there joins it`;
-  return `the service has this repository's project by the name of an earlier link: ${joins}`;
 }
 
 /** Everything that somebody has would be of one project. */

@@ -60,8 +60,9 @@ export interface FolderStatus {
   readonly why: ReasonCode | null;
   /** Why its changes are looked for every few seconds; null: the system tells of them. */
   readonly polled: Polled | null;
-  /** What its repository says of its project that is not so, and what to do about it. */
+  /** What its repository says of its project that is not so, and what to do; and the code of it. */
   readonly repository: string | null;
+  readonly repository_code: ReasonCode | null;
   /** Other files there that could be followed, from the folder: `path` is the one that counts. */
   readonly beside: readonly string[];
   /** What happened to the folder since it was linked. */
@@ -181,7 +182,7 @@ export interface StatusSources {
   readonly links: readonly Link[];
   readonly files: readonly FollowedFile[];
   readonly polled: (dir: string) => Polled | undefined;
-  readonly repositoryNote: (dir: string) => string | undefined;
+  readonly repositoryNote: (dir: string) => Reason | undefined;
   readonly placeChange: (dir: string) => PlaceChange | undefined;
   /** In milliseconds since the Unix epoch. */
   readonly now: number;
@@ -317,10 +318,12 @@ function folderStatus(
   const { beside } = file;
   const { dir } = file.link;
   const polled = sources.polled(dir) ?? null;
-  const repository = sources.repositoryNote(dir) ?? null;
+  const noted = sources.repositoryNote(dir);
+  const repository = noted ? explain(noted) : null;
+  const repository_code = noted?.code ?? null;
   const place = placeStatus(sources.placeChange(dir), sources.now);
   const said = { note: note ?? null, why: why?.code ?? null };
-  return { dir, path, state, ...said, polled, repository, beside, place };
+  return { dir, path, state, ...said, polled, repository, repository_code, beside, place };
 }
 
 /** A file that was never here can be had where the document has one. */

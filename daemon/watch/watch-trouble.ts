@@ -1,11 +1,13 @@
 import { statfs } from "node:fs/promises";
 import { messageOf } from "../../shared/errors.ts";
+import { explain, type Reason, type ReasonCode } from "../../shared/reasons.ts";
 
 /** Linux's limits on watching, by their names below `fs.inotify`. */
 export type WatchLimit = "max_user_watches" | "max_user_instances";
 
 /** Why a folder is looked at every few seconds instead of the system telling of changes. */
 export interface Polled {
+  readonly code: ReasonCode;
   /** In words that stand by themselves. */
   readonly why: string;
   /** The limit to raise, if that is the reason. */
@@ -40,7 +42,7 @@ export async function networkTrouble(dir: string, read: ReadType): Promise<Polle
   const type = await read(dir).catch(() => 0);
   // Some runtimes give the number with a sign.
   const name = NETWORK_TYPES.get(Number(BigInt(type) & BigInt(UNSIGNED)));
-  return name === undefined ? undefined : { why: `it is on ${name}`, limit: null };
+  return name === undefined ? undefined : polledFor({ code: "network-disk", type: name });
 }
 
 /** What a failure to watch means; undefined: that the folder is gone, which is seen anyway. */
@@ -49,9 +51,13 @@ export function watchTrouble(thrown: unknown): Polled | undefined {
   if (code === "ENOENT" || code === "ENOTDIR") return undefined;
   if (code === "ENOSPC") return limitReached("max_user_watches");
   if (code === "EMFILE") return limitReached("max_user_instances");
-  return { why: `watching it failed (${messageOf(thrown)})`, limit: null };
+  return polledFor({ code: "watch-failed", said: messageOf(thrown) });
 }
 
 function limitReached(limit: WatchLimit): Polled {
-  return { why: `the system's limit fs.inotify.${limit} is reached`, limit };
+  return polledFor({ code: "watch-limit", limit }, limit);
+}
+
+function polledFor(reason: Reason, limit: WatchLimit | null = null): Polled {
+  return { code: reason.code, why: explain(reason), limit };
 }

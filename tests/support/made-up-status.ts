@@ -50,6 +50,7 @@ export function madeUpProject(at: number, fields: Partial<ProjectStatus> = {}): 
     why: null,
     polled: null,
     repository: null,
+    repository_code: null,
     place: null,
   } as const;
   const folder = { dir: `/src/${at}`, path: "CLAUDE.md", beside: [], ...known };

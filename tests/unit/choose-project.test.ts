@@ -83,8 +83,11 @@ test("a folder that is linked for the first time is what git says", () => {
 
 test("only what git says otherwise than before is noted", () => {
   const note = (known: KnownPlace, said: ProjectIdentity) => repositoryNote(FORMER, said, known);
-  expect(note(KNOWN, identity("origin", NEW))).toContain("memsync link --id proj_new");
-  expect(note(byCommit, identity("origin", NEW))).toContain("`memsync link` there");
+  expect(note(KNOWN, identity("origin", NEW))).toEqual({
+    code: "repository-renamed",
+    id: "proj_new",
+  });
+  expect(note(byCommit, identity("origin", NEW))).toEqual({ code: "repository-identified" });
   for (const [known, said] of [
     [KNOWN, identity("origin", OLD)],
     [KNOWN, identity("root-commit", NEW)],

@@ -305,7 +305,7 @@ describe("polling", () => {
     const { failed } = bench.told.get("project") as Told;
     for (let at = 0; at < 300; at++) failed(new SystemError("ENOSPC"));
     await waitFor("nothing to be listened to", () => bench.told.size === 0);
-    expect(bench.watch?.polled?.limit).toBe("max_user_watches");
+    expect(bench.watch?.polled).toMatchObject({ code: "watch-limit", limit: "max_user_watches" });
     writeFileSync(bench.file, "polled");
     await bench.untilGlanceTells(POLL_MS);
     writeFileSync(join(bench.gitDir, "MERGE_HEAD"), "");
@@ -314,7 +314,7 @@ describe("polling", () => {
 
   testWith(LINUX, "polling is how network file systems are watched", async () => {
     await bench.begin({ open: bench.open, readType: async () => 0x6969 });
-    expect(bench.watch?.polled).toEqual({ why: "it is on NFS", limit: null });
+    expect(bench.watch?.polled).toEqual({ code: "network-disk", why: "it is on NFS", limit: null });
     expect(bench.told.size).toBe(0);
     writeFileSync(bench.file, "by another machine");
     await bench.untilGlanceTells(POLL_MS);
