@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { AppError, messageOf } from "../../shared/errors.ts";
-import { type AccountId, type ProjectId, randomProjectId } from "../../shared/ids.ts";
+import { type ProjectId, randomProjectId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Reason } from "../../shared/reasons.ts";
 import { projectDocument } from "../../shared/replica/document/address.ts";
@@ -12,7 +12,6 @@ import type { FollowedName } from "../disk/followable-files.ts";
 import { forgetFollowed, forgetGit, readFollowed } from "../files/follow-store.ts";
 import type { Followers } from "../files/followers.ts";
 import {
-  findKnownPlace,
   forgetKnownPlace,
   isOfGit,
   listKnownPlaces,
@@ -24,7 +23,6 @@ import { realPathOf } from "../git/working-tree.ts";
 import type { Home } from "../home/home.ts";
 import { type Link, listLinks, putLink, removeLink } from "../home/links.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
-import { hasEverAnswered } from "../home/positions.ts";
 import { serviceNameOf } from "../home/remote.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { keepLinks, readLinksToKeep } from "../recovery/links-file.ts";
@@ -32,8 +30,7 @@ import { bindLinks, bindProject } from "../remotes/bind-project.ts";
 import type { OpenRemotes } from "../remotes/open-remotes.ts";
 import { type BookOptions, nameEnvironment } from "../remotes/remote-book.ts";
 import { type ChangedRemote, changeRemote, type RemoteChange } from "../remotes/remote-change.ts";
-import { ServiceProjects } from "../remotes/service-projects.ts";
-import { chooseProject, repositoryNote } from "./choose-project.ts";
+import { chooseProject } from "./choose-project.ts";
 import { forgetFormerLinksAt, keepFormerLink } from "./former-links.ts";
 import {
   type FolderFacts,
@@ -45,6 +42,7 @@ import {
 import { carryOutPlan } from "./move-link.ts";
 import { type FoundLink, findAlias, findLinkAbove, pathsIn, planPlace } from "./plan-place.ts";
 import { moveToProject } from "./relink.ts";
+import { RepositoryNotes } from "./repository-notes.ts";
 
 /** Choices for one `link`; what is left out is derived from the folder or stays as it was. */
 export interface LinkOptions {
@@ -107,22 +105,15 @@ export interface LinkedFoldersOptions {
 export class LinkedFolders {
   readonly #options: LinkedFoldersOptions;
   #links: readonly Link[] = [];
-  /** By folder: what its repository says of its project that is not so. */
-  readonly #notes = new Map<string, Reason>();
-  /** Folders of which a service could not be asked yet whether it has an earlier project. */
-  readonly #unasked = new Set<string>();
-  /** Folders of which a service has one. */
-  readonly #former = new Set<string>();
+  readonly #notes: RepositoryNotes;
   /** By folder: what happened to it. */
   #changes: ReadonlyMap<string, PlaceChange> = new Map();
-  readonly #projects: ServiceProjects;
-  #lastNote: Promise<void> = Promise.resolve();
   #lastChange: Promise<void> = Promise.resolve();
   #stopping = false;
 
   constructor(options: LinkedFoldersOptions) {
     this.#options = options;
-    this.#projects = new ServiceProjects(options.book.world);
+    this.#notes = new RepositoryNotes({ ...options, world: options.book.world });
   }
 
   get links(): readonly Link[] {
@@ -131,7 +122,7 @@ export class LinkedFolders {
 
   /** What the folder's repository says of its project that is not so. */
   noteOf(dir: string): Reason | undefined {
-    return this.#notes.get(dir);
+    return this.#notes.noteOf(dir);
   }
 
   /** What happened to the folder, as far as there is something to say of it. */
@@ -157,12 +148,13 @@ export class LinkedFolders {
   /** Looks for nothing any more. */
   stop(): void {
     this.#stopping = true;
+    this.#notes.stop();
   }
 
   /** Resolves when the changes under way are made. */
   async settled(): Promise<void> {
     await this.#lastChange;
-    await this.#lastNote;
+    await this.#notes.settled();
   }
 
   /** Follows a folder's project from now on. Refuses a folder that is not there. */
@@ -201,45 +193,13 @@ export class LinkedFolders {
     const { view } = this.#options.remotes;
     const meant =
       remote === undefined ? view.default : view.remotes.find(({ name }) => name === remote);
-    const has = meant && (await this.#hasProject(meant.account, formerId));
-    if (has === undefined) this.#unasked.add(dir);
+    const has = await this.#notes.hasFormer(dir, { account: meant?.account, formerId });
     return has ? identityAmong(identity, [formerId]) : identity;
-  }
-
-  /** Whether an account's service has a project; undefined where it can't be told. */
-  async #hasProject(account: AccountId, project: ProjectId): Promise<boolean | undefined> {
-    const open = this.#options.remotes.find(account);
-    return open && (await this.#projects.has(account, open.service, project));
   }
 
   /** A service has answered for these: what could not be asked of it before is asked now. */
   onContact(units: readonly SyncUnit[]): void {
-    for (const link of this.#links) {
-      if (this.#unasked.has(link.dir) && units.includes(link.projectId)) this.onRepository(link);
-    }
-  }
-
-  /**
-   * What to say where a repository was linked by its name of today while its service could not be
-   * asked, which has its project by the former one.
-   */
-  async #formerNote({ dir, projectId }: Link, identity: ProjectIdentity) {
-    if (identity.kind === "none" || identity.projectId !== projectId) return undefined;
-    const { formerId } = identity;
-    const account = this.#options.remotes.bindingOf(projectId);
-    if (formerId === undefined || account === undefined) return undefined;
-    const former = { code: "repository-known", id: formerId } as const;
-    if (this.#former.has(dir)) return former;
-    const { remotes, store } = this.#options;
-    const service = serviceNameOf(remotes.remoteOf(account));
-    const isNew = !(await hasEverAnswered(store.reader, service, { account, name: projectId }));
-    if (!isNew && !this.#unasked.has(dir)) return undefined;
-    const has = await this.#hasProject(account, formerId);
-    if (has === undefined) this.#unasked.add(dir);
-    else this.#unasked.delete(dir);
-    if (!has) return undefined;
-    this.#former.add(dir);
-    return former;
+    this.#notes.lookAgain(this.#links.filter(({ projectId }) => units.includes(projectId)));
   }
 
   async #link(found: IdentifiedFolder, options: LinkOptions): Promise<BoundLink> {
@@ -262,8 +222,7 @@ export class LinkedFolders {
   async #linkBy(facts: FolderFacts, options: LinkOptions): Promise<BoundLink> {
     const { store, book, remotes } = this.#options;
     const { dir, identity, former, known, replaced } = facts;
-    // What the service said of another repository that was there says nothing of this one.
-    this.#former.delete(dir);
+    this.#notes.forgetFormer(dir);
     const chosen = chooseProject({ ...facts, asked: options.id });
     const projectId = chosen.projectId ?? randomProjectId(book.world);
     // Whoever agreed to writing meant that folder and no other.
@@ -378,23 +337,7 @@ export class LinkedFolders {
 
   /** Finds out whether git still says that the folder is the project that it is linked to. */
   onRepository(link: Link): void {
-    this.#note(link, () => identifyProject(this.#options.git, link.dir));
-  }
-
-  #note(link: Link, identify: () => Promise<ProjectIdentity>): void {
-    const look = this.#lastNote.then(async () => {
-      const { dir } = link;
-      if (this.#stopping) return;
-      const known = await findKnownPlace(this.#options.store.reader, dir);
-      const identity = identityAmong(await identify(), [link.projectId, known?.derivedId]);
-      const note =
-        repositoryNote(link, identity, known) ?? (await this.#formerNote(link, identity));
-      if (note === undefined) this.#notes.delete(dir);
-      else this.#notes.set(dir, note);
-    });
-    this.#lastNote = look.catch((thrown) => {
-      this.#options.log.warn({ reason: messageOf(thrown) }, "a repository was not looked at");
-    });
+    this.#notes.look(link);
   }
 
   /** Stops following a folder; nothing is deleted anywhere. False: it was not linked. */
@@ -404,7 +347,7 @@ export class LinkedFolders {
 
   async #unlink(folder: string): Promise<boolean> {
     const dir = await this.#pathOf(await realPathOf(folder));
-    this.#unasked.delete(dir);
+    this.#notes.forgetUnasked(dir);
     return await this.#unfollowed([dir], () =>
       this.#options.store.write(async ({ db }) => {
         await forgetFormerLinksAt(db, dir);
@@ -440,11 +383,11 @@ export class LinkedFolders {
       return await change();
     } finally {
       await this.#takeBindings(changedRemotes);
-      for (const dir of dirs) this.#notes.delete(dir);
+      for (const dir of dirs) this.#notes.forgetNote(dir);
       for (const link of this.#links.filter(({ dir }) => dirs.includes(dir))) {
         await this.#follow(link);
         if (link.dir !== identified?.dir) this.onRepository(link);
-        else this.#note(link, async () => identified.identity);
+        else this.#notes.look(link, async () => identified.identity);
       }
     }
   }

@@ -1,0 +1,145 @@
+import { messageOf } from "../../shared/errors.ts";
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
+import type { Log } from "../../shared/log.ts";
+import type { Reason } from "../../shared/reasons.ts";
+import type { ReplicaStore } from "../../shared/replica/store/store.ts";
+import type { World } from "../../shared/world.ts";
+import { findKnownPlace } from "../files/place-store.ts";
+import { identifyProject, identityAmong, type ProjectIdentity } from "../git/identity.ts";
+import type { Git } from "../git/run-git.ts";
+import type { Link } from "../home/links.ts";
+import { hasEverAnswered } from "../home/positions.ts";
+import { serviceNameOf } from "../home/remote.ts";
+import type { DaemonTables } from "../home/tables.ts";
+import type { OpenRemotes } from "../remotes/open-remotes.ts";
+import { ServiceProjects } from "../remotes/service-projects.ts";
+import { repositoryNote } from "./choose-project.ts";
+
+interface RepositoryNotesOptions {
+  readonly world: World;
+  readonly log: Log;
+  readonly store: ReplicaStore<DaemonTables>;
+  readonly git: Git;
+  readonly remotes: OpenRemotes;
+}
+
+/**
+ * What `status` says of linked folders whose repository, or whose service, knows the project by
+ * another name than the link. Folders are looked at one after another, beside all else.
+ */
+export class RepositoryNotes {
+  readonly #options: RepositoryNotesOptions;
+  readonly #projects: ServiceProjects;
+  /** By folder: what its repository says of its project that is not so. */
+  readonly #notes = new Map<string, Reason>();
+  /** Folders of which a service could not be asked yet whether it has an earlier project. */
+  readonly #unasked = new Set<string>();
+  /** Folders of which a service has one. */
+  readonly #former = new Set<string>();
+  #lastLook: Promise<void> = Promise.resolve();
+  #stopping = false;
+
+  constructor(options: RepositoryNotesOptions) {
+    this.#options = options;
+    this.#projects = new ServiceProjects(options.world);
+  }
+
+  /** What the folder's repository says of its project that is not so. */
+  noteOf(dir: string): Reason | undefined {
+    return this.#notes.get(dir);
+  }
+
+  /** Looks for nothing any more. */
+  stop(): void {
+    this.#stopping = true;
+  }
+
+  /** Resolves when the looks under way are done. */
+  async settled(): Promise<void> {
+    await this.#lastLook;
+  }
+
+  /** Finds out whether git still says that the folder is the project that it is linked to. */
+  look(link: Link, identify = () => identifyProject(this.#options.git, link.dir)): void {
+    const look = this.#lastLook.then(async () => {
+      if (!this.#stopping) await this.#note(link, identify);
+    });
+    this.#lastLook = look.catch((thrown) => {
+      this.#options.log.warn({ reason: messageOf(thrown) }, "a repository was not looked at");
+    });
+  }
+
+  async #note(link: Link, identify: () => Promise<ProjectIdentity>): Promise<void> {
+    const { dir } = link;
+    const known = await findKnownPlace(this.#options.store.reader, dir);
+    const identity = identityAmong(await identify(), [link.projectId, known?.derivedId]);
+    const note = repositoryNote(link, identity, known) ?? (await this.#formerNote(link, identity));
+    if (note === undefined) this.#notes.delete(dir);
+    else this.#notes.set(dir, note);
+  }
+
+  /**
+   * What to say where a repository was linked by its name of today while its service could not be
+   * asked, which has its project by the former one.
+   */
+  async #formerNote({ dir, projectId }: Link, identity: ProjectIdentity) {
+    if (identity.kind === "none" || identity.projectId !== projectId) return undefined;
+    const { formerId } = identity;
+    const account = this.#options.remotes.bindingOf(projectId);
+    if (formerId === undefined || account === undefined) return undefined;
+    const former = { code: "repository-known", id: formerId } as const;
+    if (this.#former.has(dir)) return former;
+    const { remotes, store } = this.#options;
+    const service = serviceNameOf(remotes.remoteOf(account));
+    const isNew = !(await hasEverAnswered(store.reader, service, { account, name: projectId }));
+    if (!isNew && !this.#unasked.has(dir)) return undefined;
+    const has = await this.#hasProject(account, formerId);
+    if (has === undefined) this.#unasked.add(dir);
+    else this.#unasked.delete(dir);
+    if (!has) return undefined;
+    this.#former.add(dir);
+    return former;
+  }
+
+  /**
+   * Whether the account's service has the project by which a folder was linked earlier. Where that
+   * can't be told, it is found out when the service answers.
+   */
+  async hasFormer(
+    dir: string,
+    {
+      account,
+      formerId,
+    }: { readonly account?: AccountId | undefined; readonly formerId: ProjectId },
+  ): Promise<boolean> {
+    const has = account && (await this.#hasProject(account, formerId));
+    if (has === undefined) this.#unasked.add(dir);
+    return has === true;
+  }
+
+  /** Whether an account's service has a project; undefined where it can't be told. */
+  async #hasProject(account: AccountId, project: ProjectId): Promise<boolean | undefined> {
+    const open = this.#options.remotes.find(account);
+    return open && (await this.#projects.has(account, open.service, project));
+  }
+
+  /** A service has answered for these: what could not be asked of it before is asked now. */
+  lookAgain(answered: readonly Link[]): void {
+    for (const link of answered) if (this.#unasked.has(link.dir)) this.look(link);
+  }
+
+  /** What is to be said of the folder is found out anew. */
+  forgetNote(dir: string): void {
+    this.#notes.delete(dir);
+  }
+
+  /** What the service said of another repository that was there says nothing of the new one. */
+  forgetFormer(dir: string): void {
+    this.#former.delete(dir);
+  }
+
+  /** The folder is linked no more, so that nobody has to be asked about it. */
+  forgetUnasked(dir: string): void {
+    this.#unasked.delete(dir);
+  }
+}
