@@ -169,12 +169,7 @@ async function isStillHeld(db: Db, item: HeldItem): Promise<boolean> {
 const findByPlace = compiled(
   (
     db: Db,
-    {
-      account,
-      document,
-      kind,
-      key,
-    }: {
+    given: {
       readonly account: string;
       readonly document: string;
       readonly kind: HeldTable["kind"];
@@ -184,10 +179,10 @@ const findByPlace = compiled(
     db
       .selectFrom("held")
       .selectAll()
-      .where("account", "=", account)
-      .where("document", "=", document)
-      .where("kind", "=", kind)
-      .where("key", "=", key),
+      .where("account", "=", given.account)
+      .where("document", "=", given.document)
+      .where("kind", "=", given.kind)
+      .where("key", "=", given.key),
 );
 
 function toItem(row: Selectable<HeldTable>): HeldItem {

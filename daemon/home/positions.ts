@@ -57,21 +57,14 @@ export async function isHeldByService(
 }
 
 const findContact = compiled(
-  (
-    db: Db,
-    {
-      service,
-      owner,
-      name,
-    }: { readonly service: string; readonly owner: string; readonly name: string },
-  ) =>
+  (db: Db, given: { readonly service: string; readonly owner: string; readonly name: string }) =>
     db
       .selectFrom("sync_positions")
       .innerJoin("documents", "documents.id", "sync_positions.document_id")
       .select("sync_positions.epoch")
-      .where("sync_positions.service", "=", service)
-      .where("documents.owner", "=", owner)
-      .where("documents.name", "=", name),
+      .where("sync_positions.service", "=", given.service)
+      .where("documents.owner", "=", given.owner)
+      .where("documents.name", "=", given.name),
 );
 
 /** Whether the document was last in step with a service that has no log. */
@@ -126,14 +119,7 @@ const findPosition = compiled(
 const putPosition = compiled(
   (
     db: Db,
-    {
-      service,
-      documentId,
-      epoch,
-      seq,
-      ackedSeq,
-      refused,
-    }: {
+    given: {
       readonly service: string;
       readonly documentId: number;
       readonly epoch: string;
@@ -144,7 +130,14 @@ const putPosition = compiled(
   ) =>
     db
       .insertInto("sync_positions")
-      .values({ service, document_id: documentId, epoch, seq, acked_seq: ackedSeq, refused })
+      .values({
+        service: given.service,
+        document_id: given.documentId,
+        epoch: given.epoch,
+        seq: given.seq,
+        acked_seq: given.ackedSeq,
+        refused: given.refused,
+      })
       .onConflict((conflict) =>
         conflict.columns(["service", "document_id"]).doUpdateSet((excluded) => ({
           epoch: excluded.ref("excluded.epoch"),

@@ -153,12 +153,7 @@ async function marksOf(db: Db, { account, documents }: MemoryFilter): Promise<st
 const findMarks = compiled(
   (
     db: Db,
-    {
-      owner,
-      one,
-      two,
-      three,
-    }: {
+    given: {
       readonly owner: string;
       readonly one: string;
       readonly two: string;
@@ -181,7 +176,7 @@ const findMarks = compiled(
           .limit(1)
           .as("epoch"),
       ])
-      .where("owner", "=", owner)
-      .where("name", "in", [one, two, three])
+      .where("owner", "=", given.owner)
+      .where("name", "in", [given.one, given.two, given.three])
       .orderBy("documents.id"),
 );

@@ -122,15 +122,7 @@ export function readPack(documentId: number, pack: RevisionPack): PastValue[] {
 const insertRevision = compiled(
   (
     db: Db,
-    {
-      documentId,
-      kind,
-      key,
-      value,
-      writtenAt,
-      replacedAt,
-      machine,
-    }: {
+    given: {
       readonly documentId: number;
       readonly kind: Revision["kind"];
       readonly key: string;
@@ -141,13 +133,13 @@ const insertRevision = compiled(
     },
   ) =>
     db.insertInto("revisions").values({
-      document_id: documentId,
-      kind,
-      key,
-      value,
-      written_at: writtenAt,
-      replaced_at: replacedAt,
-      machine,
+      document_id: given.documentId,
+      kind: given.kind,
+      key: given.key,
+      value: given.value,
+      written_at: given.writtenAt,
+      replaced_at: given.replacedAt,
+      machine: given.machine,
     }),
 );
 
@@ -155,29 +147,20 @@ const insertRevision = compiled(
 const countRevisions = compiled(
   (
     db: Db,
-    {
-      documentId,
-      kind,
-      key,
-    }: { readonly documentId: number; readonly kind: Revision["kind"]; readonly key: string },
+    given: { readonly documentId: number; readonly kind: Revision["kind"]; readonly key: string },
   ) =>
     db
       .selectFrom("revisions")
       .select((select) => select.fn.countAll<number>().as("count"))
-      .where("document_id", "=", documentId)
-      .where("kind", "=", kind)
-      .where("key", "=", key),
+      .where("document_id", "=", given.documentId)
+      .where("kind", "=", given.kind)
+      .where("key", "=", given.key),
 );
 
 const dropOldest = compiled(
   (
     db: Db,
-    {
-      documentId,
-      kind,
-      key,
-      count,
-    }: {
+    given: {
       readonly documentId: number;
       readonly kind: Revision["kind"];
       readonly key: string;
@@ -190,10 +173,10 @@ const dropOldest = compiled(
         select
           .selectFrom("revisions")
           .select("id")
-          .where("document_id", "=", documentId)
-          .where("kind", "=", kind)
-          .where("key", "=", key)
+          .where("document_id", "=", given.documentId)
+          .where("kind", "=", given.kind)
+          .where("key", "=", given.key)
           .orderBy("id")
-          .limit(count),
+          .limit(given.count),
       ),
 );

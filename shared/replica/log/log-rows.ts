@@ -202,27 +202,17 @@ const nextSeq = compiled(
 const addEpoch = compiled(
   (
     db: Db,
-    {
-      documentId,
-      firstSeq,
-      epoch,
-    }: { readonly documentId: number; readonly firstSeq: number; readonly epoch: string },
-  ) => db.insertInto("epochs").values({ document_id: documentId, first_seq: firstSeq, epoch }),
+    given: { readonly documentId: number; readonly firstSeq: number; readonly epoch: string },
+  ) =>
+    db
+      .insertInto("epochs")
+      .values({ document_id: given.documentId, first_seq: given.firstSeq, epoch: given.epoch }),
 );
 
 const addUpdate = compiled(
   (
     db: Db,
-    {
-      documentId,
-      seq,
-      epoch,
-      origin,
-      payload,
-      checksum,
-      removed,
-      committedAt,
-    }: {
+    given: {
       readonly documentId: number;
       readonly seq: number;
       readonly epoch: string;
@@ -234,14 +224,14 @@ const addUpdate = compiled(
     },
   ) =>
     db.insertInto("updates").values({
-      document_id: documentId,
-      seq,
-      epoch,
-      origin,
-      payload,
-      checksum,
-      removed,
-      committed_at: committedAt,
+      document_id: given.documentId,
+      seq: given.seq,
+      epoch: given.epoch,
+      origin: given.origin,
+      payload: given.payload,
+      checksum: given.checksum,
+      removed: given.removed,
+      committed_at: given.committedAt,
     }),
 );
 

@@ -192,15 +192,7 @@ const findMemory = compiled(
 const addMemory = compiled(
   (
     db: Db,
-    {
-      documentId,
-      key,
-      memoryId,
-      value,
-      createdAt,
-      updatedAt,
-      entryIds,
-    }: {
+    given: {
       readonly documentId: number;
       readonly key: string;
       readonly memoryId: string;
@@ -213,13 +205,13 @@ const addMemory = compiled(
     db
       .insertInto("memories")
       .values({
-        document_id: documentId,
-        key,
-        memory_id: memoryId,
-        value,
-        created_at: createdAt,
-        updated_at: updatedAt,
-        entry_ids: entryIds,
+        document_id: given.documentId,
+        key: given.key,
+        memory_id: given.memoryId,
+        value: given.value,
+        created_at: given.createdAt,
+        updated_at: given.updatedAt,
+        entry_ids: given.entryIds,
       })
       .returning("row_id"),
 );
@@ -227,12 +219,7 @@ const addMemory = compiled(
 const updateMemory = compiled(
   (
     db: Db,
-    {
-      value,
-      updatedAt,
-      entryIds,
-      rowId,
-    }: {
+    given: {
       readonly value: string;
       readonly updatedAt: number;
       readonly entryIds: string;
@@ -241,8 +228,8 @@ const updateMemory = compiled(
   ) =>
     db
       .updateTable("memories")
-      .set({ value, updated_at: updatedAt, entry_ids: entryIds })
-      .where("row_id", "=", rowId),
+      .set({ value: given.value, updated_at: given.updatedAt, entry_ids: given.entryIds })
+      .where("row_id", "=", given.rowId),
 );
 
 const moveMemory = compiled(
@@ -255,17 +242,10 @@ const dropMemory = compiled((db: Db, { rowId }: { readonly rowId: number }) =>
 );
 
 const putMetadata = compiled(
-  (
-    db: Db,
-    {
-      documentId,
-      key,
-      value,
-    }: { readonly documentId: number; readonly key: string; readonly value: string },
-  ) =>
+  (db: Db, given: { readonly documentId: number; readonly key: string; readonly value: string }) =>
     db
       .insertInto("metadata")
-      .values({ document_id: documentId, key, value })
+      .values({ document_id: given.documentId, key: given.key, value: given.value })
       .onConflict((conflict) =>
         conflict
           .columns(["document_id", "key"])
@@ -288,12 +268,7 @@ const findText = compiled((db: Db, { documentId }: { readonly documentId: number
 const putText = compiled(
   (
     db: Db,
-    {
-      documentId,
-      content,
-      updatedAt,
-      machine,
-    }: {
+    given: {
       readonly documentId: number;
       readonly content: string;
       readonly updatedAt: number;
@@ -302,7 +277,12 @@ const putText = compiled(
   ) =>
     db
       .insertInto("texts")
-      .values({ document_id: documentId, content, updated_at: updatedAt, machine })
+      .values({
+        document_id: given.documentId,
+        content: given.content,
+        updated_at: given.updatedAt,
+        machine: given.machine,
+      })
       .onConflict((conflict) =>
         conflict.column("document_id").doUpdateSet((excluded) => ({
           content: excluded.ref("excluded.content"),
