@@ -36,7 +36,7 @@ import { agreeToAudience } from "../writes/audience.ts";
 import { bringAllBack } from "../writes/bring-all-back.ts";
 import { writeToInbox } from "../writes/inbox-write.ts";
 import { saveMemory, saveText } from "../writes/save.ts";
-import { settle, settledAlong } from "../writes/settle-conflict.ts";
+import { settle, settledAlong, settledWith } from "../writes/settle-conflict.ts";
 
 interface Options extends PlaceOptions {
   readonly json?: boolean;
@@ -115,7 +115,9 @@ async function find(env: Environment, id: string, options: PlaceOptions): Promis
   const found = all.filter((conflict) => conflict.id === id);
   const [first, ...more] = found;
   if (!first) {
-    const covering = all.find((each) => each.kind === "text" && each.covered.includes(id));
+    const covering = all.find(
+      (each) => each.kind === "text" && each.covered.some((one) => one.id === id),
+    );
     if (covering) {
       throw new CommandFailed(
         `${covering.id} says all of ${id} by now: \`memsync conflicts show ${covering.id}\``,
@@ -267,7 +269,8 @@ async function choose(
   const changes = steps.filter((text, at) => at > 0 && text !== steps[at - 1]);
   if (changes.length > 0) await saveText(env, document.name, { base: content, values: changes });
   const along = settledAlong(conflict, await findAll(env, options), settled.content);
-  for (const each of [conflict, ...along]) await dismissIn(env, each);
+  const covered = settledWith(conflict, Number(version) - 1, settled.content);
+  for (const each of [{ ...conflict, covered }, ...along]) await dismissIn(env, each);
   if (options.json) sayJson({ ...conflictJson(conflict), chosen: Number(version) });
   else {
     const { elsewhere } = settled;
@@ -301,7 +304,7 @@ async function dismissIn(env: Environment, conflict: LocalConflict): Promise<voi
     await writeToInbox(env.home, async () => ({ kind: "losers", ...written, key, seen }));
     return;
   }
-  for (const id of [...conflict.covered, conflict.id]) {
+  for (const { id } of [...conflict.covered, conflict]) {
     await writeToInbox(env.home, async () => ({ kind: "text-conflict", ...written, id }));
   }
 }

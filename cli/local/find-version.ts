@@ -3,6 +3,7 @@ import {
   type PlacedLines,
   type TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { isHeading } from "../../shared/replica/text/code-blocks.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { plainLines } from "../../shared/replica/text/text-form.ts";
 
@@ -241,11 +242,9 @@ function endOfPlace(
   const next = lines.slice(known, known + NEAR_LINES);
   const to = ahead === "" ? -1 : next.indexOf(ahead);
   if (to !== -1) return known + to;
-  const parted = next.findIndex((line) => line.trim() === "" || HEADING.test(line));
+  const parted = next.findIndex((line) => line.trim() === "" || isHeading(line));
   return known + (parted === -1 ? next.length : parted);
 }
-
-const HEADING = /^#{1,6}\s/;
 
 /** Where a version stood, and where lines of the other one stand. */
 interface StrangersAt {

@@ -45,8 +45,8 @@ export interface TextConflict {
   readonly versions: readonly PlacedVersion[];
   /** The text as it stands. */
   readonly content: string;
-  /** Ids of conflicts that say nothing beyond this one, and are settled with it. */
-  readonly covered: readonly string[];
+  /** Conflicts that say nothing beyond this one, and are settled with it. */
+  readonly covered: readonly TextConflictRecord[];
 }
 
 /** A version, and whether it is in the text as it was written. */
@@ -97,7 +97,7 @@ async function textConflicts(db: Db, document: LocalDocument): Promise<TextConfl
     record,
     versions: placedVersions(record, content),
     content,
-    covered: covered.map(({ id }) => id),
+    covered,
   }));
 }
 

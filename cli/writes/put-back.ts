@@ -1,5 +1,6 @@
 import { splitLines } from "../../daemon/files/text-lines.ts";
 import type { PlacedLines } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { isHeading } from "../../shared/replica/text/code-blocks.ts";
 import { commonLines, hasWord } from "../../shared/replica/text/line-diff.ts";
 import {
   joinForm,
@@ -110,13 +111,11 @@ function endOfRegion(lines: readonly string[], from: number, place: PlacedLines)
   const isKnown = ahead === "" || (ahead !== undefined && lines.indexOf(ahead, from) !== -1);
   const isOther = (line: string) => {
     if (line.trim() === "" || wanted.has(line)) return false;
-    return !isKnown || line === ahead || HEADING.test(line);
+    return !isKnown || line === ahead || isHeading(line);
   };
   const at = lines.slice(from).findIndex(isOther);
   return at === -1 ? lines.length : from + at;
 }
-
-const HEADING = /^#{1,6}\s/;
 
 /** What lines stood behind, without the blank ones that are put back with them. */
 function withoutLast(behind: string, blanks: number): string {

@@ -1,14 +1,21 @@
 import {
   REPLACING,
   type TextConflictKind,
+  type TextConflictRecord,
   type TextVersion,
 } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import {
   holdsAnyLine,
   holdsEachLine,
   holdsLines,
 } from "../../shared/replica/text/standing-lines.ts";
-import { changeForm, joinForm, splitForm } from "../../shared/replica/text/text-form.ts";
+import {
+  changeForm,
+  joinForm,
+  plainLines,
+  splitForm,
+} from "../../shared/replica/text/text-form.ts";
 import { type FoundVersion, findBoth, findVersion, strangersAt } from "../local/find-version.ts";
 import type { LocalConflict, PlacedVersion, TextConflict } from "../local/local-conflicts.ts";
 import { CommandFailed } from "../screen/errors.ts";
@@ -89,6 +96,26 @@ export function settledAlong(
     if (each.kind !== "text" || each.id === id || each.document.name !== document.name)
       return false;
     return REPLACING.includes(each.record.kind) && each.versions.some(isGone);
+  });
+}
+
+/**
+ * Of the conflicts that one covers those that settling it has settled: of what was not chosen, none
+ * of their lines stands any more. `chosen` is 0 or 1.
+ */
+export function settledWith(
+  { versions, covered }: TextConflict,
+  chosen: number,
+  after: string,
+): TextConflictRecord[] {
+  const kept = new Set(plainLines(versions[chosen]?.text ?? ""));
+  const standing = new Set(plainLines(after));
+  const left = plainLines(versions[1 - chosen]?.text ?? "").filter((line) => {
+    return hasWord(line) && !kept.has(line) && standing.has(line);
+  });
+  return covered.filter((each) => {
+    const own = new Set(each.versions.flatMap(({ text }) => plainLines(text)));
+    return !left.some((line) => own.has(line));
   });
 }
 

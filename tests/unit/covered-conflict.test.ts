@@ -11,7 +11,7 @@ import { exchange } from "../support/followed-machines.ts";
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
 
-const CONTENT = "# Guide\n\nyarn\nnpm\npnpm\n\n## Test\n\nyarn\nnpm\n";
+const CONTENT = "# Guide\n\nyarn\nnpm\npnpm\n\n## Test\n\nbun\n";
 
 let lab: FollowedClones;
 
@@ -50,7 +50,7 @@ test("a conflict is covered by one that says all of it, whichever side is named 
 });
 
 test("what has gone from the text since does not keep a conflict from being covered", () => {
-  const longer = conflict("longer", [version("yarn\n"), version("npm\nbun\n")]);
+  const longer = conflict("longer", [version("yarn\n"), version("npm\ncorepack\n")]);
   expect(shown(longer, WHOLE)).toEqual([["whole", "longer"]]);
 });
 
@@ -66,13 +66,20 @@ test("who deletes lines that it writes something else for says nothing beyond th
   ]);
 });
 
-test("a conflict that says more, or of another place or kind, is not covered", () => {
+test("what stands at two places may be a conflict at each, and covers nothing", () => {
+  const content = `${CONTENT}yarn\nnpm\n`;
+  const other = conflict("other", [version("yarn\n", "bun\n"), version("npm\n", "bun\n")]);
+  expect(withoutCovered([other, WHOLE], content).map(({ record }) => record.id)).toEqual([
+    "other",
+    "whole",
+  ]);
+});
+
+test("a conflict that says more, or is of another kind, is not covered", () => {
   const others = [
-    conflict("elsewhere", [version("yarn\n", "## Test\n\n"), version("npm\n", "## Test\n\n")]),
     conflict("deleted", [version("yarn\n"), { ...version(""), machine: "c" }]),
     conflict("moved", [version("yarn\n"), version("npm\n")], { kind: "moved" }),
     conflict("cut", [{ ...version("yarn\n"), cut: true }, version("npm\n")]),
-    conflict("unplaced", [{ ...version("yarn\n"), places: [] }, version("npm\n")]),
     conflict("more", [version("yarn\n"), version("npm\n# Guide\n")]),
   ];
   for (const other of others) expect(shown(other, WHOLE)).toEqual([[other.id], ["whole"]]);

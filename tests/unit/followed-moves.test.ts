@@ -69,6 +69,35 @@ for (const [what, [edited, merged]] of Object.entries(FOLLOWED)) {
   }
 }
 
+test("a line at the end of a section's list goes with it, though the blank line stays", async () => {
+  const { a, b } = await pair();
+  await a.save(GUIDE.replace("- and after\n", "- and after\n- and at night\n"));
+  await b.save(guide(BUILD, RELEASE, TEST));
+  const merged = guide(
+    BUILD,
+    RELEASE,
+    TEST.replace("- and after\n", "- and after\n- and at night\n"),
+  );
+  expect(await outcome([a, b])).toEqual({ text: merged, told: [] });
+});
+
+test("what was written into a section that two others moved apart is told with its copy", async () => {
+  const { a, b } = await pair();
+  await lab.git.run(lab.git.folder, "clone", "-q", "origin.git", "c");
+  const c = await lab.machine("c");
+  await c.save(GUIDE);
+  await exchange([a, b, c]);
+  c.pass(120_000);
+  await a.save(guide(TEST, RELEASE, BUILD));
+  await b.save(GUIDE.replace("npm ci\n", "npm ci\nnpm test\n"));
+  await c.save(`${BUILD}${guide(TEST, RELEASE)}`);
+  await c.receive(b);
+  await a.receive(c);
+  const { told } = await outcome([a, c]);
+  const copies = told.flat().filter((text) => text.includes("npm ci\n"));
+  expect(copies.some((text) => text.includes("npm test\n"))).toBeTrue();
+});
+
 test("both machines may find at once where a mended line goes, and it stands there once", async () => {
   const { a, b } = await pair();
   await a.save(guide(BUILT, TEST, RELEASE));

@@ -2,6 +2,9 @@ import { hasWord } from "../text/line-diff.ts";
 import { plainLines } from "../text/text-form.ts";
 import { REPLACING, type TextConflictRecord, type TextVersion } from "./text-conflict-record.ts";
 
+/** How often each line stands in a text. */
+type Standing = ReadonlyMap<string, number>;
+
 /** A conflict, and those that say nothing beyond it. */
 export interface CoveringConflict {
   readonly record: TextConflictRecord;
@@ -17,7 +20,8 @@ export function withoutCovered(
   records: readonly TextConflictRecord[],
   content: string,
 ): CoveringConflict[] {
-  const standing = new Set(plainLines(content));
+  const standing = new Map<string, number>();
+  for (const line of plainLines(content)) standing.set(line, (standing.get(line) ?? 0) + 1);
   const isCovered = (record: TextConflictRecord, by: TextConflictRecord) =>
     isBefore(record, by, standing) && covers(by, record, standing);
   const seen = records.filter((record) => !records.some((by) => isCovered(record, by)));
@@ -28,11 +32,7 @@ export function withoutCovered(
 }
 
 /** Which of two that cover each other goes: the earlier one, else that with the smaller id. */
-function isBefore(
-  one: TextConflictRecord,
-  other: TextConflictRecord,
-  standing: ReadonlySet<string>,
-): boolean {
+function isBefore(one: TextConflictRecord, other: TextConflictRecord, standing: Standing): boolean {
   if (one === other) return false;
   if (!covers(one, other, standing)) return true;
   return one.foundAt < other.foundAt || (one.foundAt === other.foundAt && one.id < other.id);
@@ -41,43 +41,28 @@ function isBefore(
 function covers(
   { kind, versions }: TextConflictRecord,
   other: TextConflictRecord,
-  standing: ReadonlySet<string>,
+  standing: Standing,
 ): boolean {
   if (![kind, other.kind].every((each) => REPLACING.includes(each))) return false;
-  const own = new Set(versions.flatMap(({ text }) => plainLines(text)));
   const [one, two] = versions;
   const [first, second] = other.versions;
-  const isIn = (version: TextVersion, of: TextVersion) => isPart(version, of, { own, standing });
+  const isIn = (version: TextVersion, of: TextVersion) => isPart(version, of, standing);
   return (isIn(first, one) && isIn(second, two)) || (isIn(first, two) && isIn(second, one));
 }
 
-/** Whether a version says what stands of another one, at the same place. */
-function isPart(
-  version: TextVersion,
-  of: TextVersion,
-  { own, standing }: { readonly own: ReadonlySet<string>; readonly standing: ReadonlySet<string> },
-): boolean {
+/**
+ * Whether a version says all that stands of another one. A line that stands twice names no place:
+ * there may be a conflict about each.
+ */
+function isPart(version: TextVersion, of: TextVersion, standing: Standing): boolean {
   // Who wrote something else instead of lines wants to be rid of them, and says more by it.
   if (version.text === "") return of.text === "" || isBySame(version, of);
-  if (of.text === "") return false;
-  if (version.cut || of.cut || version.places.length === 0) return false;
+  if (of.text === "" || version.cut || of.cut) return false;
   const lines = new Set(plainLines(of.text));
   const left = plainLines(version.text).filter((line) => hasWord(line) && standing.has(line));
-  const heads = new Set(of.places.map(({ behind }) => lastSaid(behind)));
-  const isThere = (behind: string | undefined) =>
-    heads.has(behind) || (behind !== undefined && own.has(behind));
-  return (
-    left.length > 0 &&
-    left.every((line) => lines.has(line)) &&
-    version.places.every(({ behind }) => isThere(lastSaid(behind)))
-  );
+  return left.length > 0 && left.every((line) => lines.has(line) && standing.get(line) === 1);
 }
 
 function isBySame({ machine }: TextVersion, other: TextVersion): boolean {
   return machine !== undefined && machine === other.machine;
-}
-
-/** The last of whole lines that has a word. */
-function lastSaid(lines: string): string | undefined {
-  return plainLines(lines).findLast(hasWord);
 }

@@ -1,4 +1,5 @@
 import type * as Y from "yjs";
+import { isHeading } from "../text/code-blocks.ts";
 import { hasWord } from "../text/line-diff.ts";
 import { DeltaBuilder } from "../text/text-delta.ts";
 import type { WritingSide } from "./moved-lines.ts";
@@ -109,15 +110,17 @@ function placesIn(
   run: readonly SideLine[],
   {
     base,
-    hunk: { removed, before, after },
+    hunk: { removed, added, before, after },
     mover,
   }: { readonly base: readonly SideLine[]; readonly hunk: Hunk; readonly mover: WritingSide },
 ): Omit<Followed, "lines">[] {
   const isMoved = (line: SideLine | undefined) => line?.side === "base" && line.gone[mover];
   const hasWords = removed.some(({ text }) => hasWord(text));
   if (!removed.every(isMoved)) return [];
-  if (!hasWords && !(isMoved(before) && isMoved(after))) return [];
-  const first = base.indexOf((removed[0] ?? after) as SideLine);
+  // What ends a list or a paragraph is of it, whatever comes behind.
+  const isEnd = isMoved(before) && hasWord(before?.text ?? "") && goesOn(added, after);
+  if (!hasWords && !(isMoved(before) && (isMoved(after) || isEnd))) return [];
+  const first = removed[0] ? base.indexOf(removed[0]) : base.indexOf(before as SideLine) + 1;
   const end = first + removed.length;
   const places: Omit<Followed, "lines">[] = [];
   for (let at = 0; at + removed.length <= run.length; at++) {
@@ -129,13 +132,19 @@ function placesIn(
     let [ahead, behind] = [0, 0];
     while (isSame(first - 1 - ahead, at - 1 - ahead)) ahead++;
     while (isSame(end + behind, at + removed.length + behind)) behind++;
-    if (!hasWords && (ahead === 0 || behind === 0)) continue;
+    if (!hasWords && (ahead === 0 || (behind === 0 && !isEnd))) continue;
     const section = run.slice(at - ahead, at + removed.length + behind);
     if (section.filter(({ text }) => hasWord(text)).length < WORDS_MIN) continue;
     const replaced = run.slice(at, at + removed.length);
     places.push({ replaced, at: run[at]?.from ?? run[at - 1]?.to ?? 0 });
   }
   return places;
+}
+
+/** Whether lines go on with what is above them and end it: all say something, none is a heading. */
+function goesOn(added: readonly SideLine[], after: SideLine | undefined): boolean {
+  const isOfIt = ({ text }: SideLine) => hasWord(text) && !isHeading(text);
+  return added.every(isOfIt) && !hasWord(after?.text ?? "");
 }
 
 function put(ytext: Y.Text, moves: readonly Followed[]): void {

@@ -1,5 +1,5 @@
 import type * as Y from "yjs";
-import { isFence } from "../text/code-blocks.ts";
+import { isFence, isHeading } from "../text/code-blocks.ts";
 import type { IdRanges } from "../text/id-ranges.ts";
 import { hasWord } from "../text/line-diff.ts";
 import { type RemovedText, wholeLines } from "../text/removed-text.ts";
@@ -84,9 +84,13 @@ function wholeRuns(lines: readonly MergedLine[], by: WritingSide, others: Readon
   return whole;
 }
 
+/** So many lines between two that were moved were written into them. */
+const WRITTEN_MAX = 3;
+
 /**
- * Where a side put some of these lines: indices [first, end) of the merged text's lines. What has
- * no word between two of them is of their run.
+ * Where a side put some of these lines: indices [first, end) of the merged text's lines. What it
+ * has between two of them is of their run: blank lines, and the few that were written into them,
+ * which would be left there alone.
  */
 export function movedRuns(
   lines: readonly MergedLine[],
@@ -100,11 +104,16 @@ export function movedRuns(
     if (line.side !== by || !meant.has(line.text)) continue;
     const last = runs.at(-1);
     const between = last && lines.slice(last[1], at);
-    const isNext = between?.every(({ side, text }) => side === by && !hasWord(text));
-    if (last && isNext) last[1] = at + 1;
+    if (last && between && isWithin(between, by)) last[1] = at + 1;
     else runs.push([at, at + 1]);
   }
   return runs.map(([first, end]) => [first, endOfCode(lines, by, [first, end])]);
+}
+
+function isWithin(between: readonly MergedLine[], by: WritingSide): boolean {
+  const said = between.filter(({ text }) => hasWord(text));
+  const isOne = said.length <= WRITTEN_MAX && !said.some(({ text }) => isHeading(text));
+  return isOne && between.every(({ side }) => side === by);
 }
 
 /** A block of code that begins in a run ends in it: its last line has no word. */

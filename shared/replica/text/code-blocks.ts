@@ -6,6 +6,13 @@ export function isFence(line: string): boolean {
   return FENCE.test(line);
 }
 
+/** A heading as CommonMark has it ("ATX"). */
+const HEADING = /^ {0,3}#{1,6}(\s|$)/;
+
+export function isHeading(line: string): boolean {
+  return HEADING.test(line);
+}
+
 /**
  * The stretches [from, to) of lines that are one fenced code block each and must not be torn. Where
  * the lines begin inside a block, or end in one, the part up to its fence is such a stretch, too.
