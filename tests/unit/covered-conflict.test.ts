@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import type { TextConflict } from "../../cli/local/local-conflicts.ts";
+import { settledWith } from "../../cli/writes/settle-conflict.ts";
 import { withoutCovered } from "../../shared/replica/conflicts/covered-conflict.ts";
 import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
 import type {
@@ -111,4 +113,31 @@ test("a program that saves an old text again and again leaves one conflict to be
       "one of a\nthree of a\n",
     ]);
   }
+});
+
+test("two sections with the same bullets have a conflict each", async () => {
+  const { a, b } = await lab.pair({ "README.md": "x\n" });
+  const section = (name: string, bullet: string) => `## ${name}\n\n- see the docs\n${bullet}\n`;
+  const guide = (one: string, two: string) =>
+    `# T\n\n${section("Build", one)}${section("Test", two)}## End\n`;
+  for (const each of [a, b]) await each.save(guide("- run it\n", "- run it\n"));
+  await exchange([a, b]);
+  for (const each of [a, b]) each.pass(120_000);
+  await a.save(guide("- run it fast\n", "- run it fast\n"));
+  await b.save(guide("- run it slow\n", "- run it slow\n- more of b\n"));
+  await exchange([a, b]);
+  const content = await a.doc();
+  const open = (await a.conflicts()).filter((record) => !isOver(record, content));
+  expect(open).toHaveLength(2);
+  expect(withoutCovered(open, content)).toHaveLength(2);
+});
+
+test("a covered conflict is settled along only where nothing of what was not chosen is left", () => {
+  const part = conflict("part", [version("yarn\n"), version("npm\n")]);
+  const versions = WHOLE.versions.map((each) => ({ ...each, inText: true }));
+  const shownConflict = { versions, covered: [part] } as unknown as TextConflict;
+  const without = CONTENT.replace("npm\n", "");
+  expect(settledWith(shownConflict, 0, without)).toEqual([part]);
+  expect(settledWith(shownConflict, 0, CONTENT)).toEqual([]);
+  expect(settledWith(shownConflict, 1, CONTENT.replace("yarn\n", ""))).toEqual([part]);
 });

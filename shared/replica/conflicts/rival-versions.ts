@@ -1,4 +1,5 @@
 import { hasWord } from "../text/line-diff.ts";
+import { namesSamePlace } from "../text/neighbour-lines.ts";
 import { plainLines } from "../text/text-form.ts";
 import type {
   NewTextConflict,
@@ -41,7 +42,10 @@ function versionsIn(version: NewVersion, known: readonly TextConflictRecord[]): 
   const owners = known.flatMap(({ versions }) => versions.filter(({ cut }) => !cut));
   const parts = new Map<string, { readonly owner: TextVersion; places: PlacedLines[] }>();
   for (const place of places) {
-    for (const { owner, lines } of runsOf(place, owners)) {
+    const there = owners.filter(({ places: own }) =>
+      own.some(({ behind }) => namesSamePlace(behind, place.behind)),
+    );
+    for (const { owner, lines } of runsOf(place, there)) {
       if (!owner) return [version];
       const part = parts.get(owner.text) ?? { owner, places: [] };
       part.places.push({ behind: place.behind, text: lines, ...aheadOf(place) });

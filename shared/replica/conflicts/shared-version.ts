@@ -1,6 +1,5 @@
 import type { ReplicaDocument } from "../document/document.ts";
-import { hasWord } from "../text/line-diff.ts";
-import { plainLines } from "../text/text-form.ts";
+import { namesSamePlace } from "../text/neighbour-lines.ts";
 import { isOver } from "./over-conflict.ts";
 import {
   listTextConflicts,
@@ -54,12 +53,11 @@ function conflictBetween(
 
 /** The same lines at the same place. */
 function isSame(one: TextVersion, other: TextVersion): boolean {
-  return one.text !== "" && one.text === other.text && placeOf(one) === placeOf(other);
-}
-
-/** The lines with a word that a version's lines stand behind. */
-function placeOf({ places }: TextVersion): string {
-  return places.map(({ behind }) => plainLines(behind).findLast(hasWord) ?? "").join("\n");
+  if (one.text === "" || one.text !== other.text) return false;
+  if (one.places.length !== other.places.length) return false;
+  return one.places.every(({ behind }, at) =>
+    namesSamePlace(behind, other.places[at]?.behind ?? ""),
+  );
 }
 
 function newVersion({ text, machine, at, places }: TextVersion): NewTextConflict["versions"][0] {

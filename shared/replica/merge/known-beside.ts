@@ -5,6 +5,7 @@ import type {
 } from "../conflicts/text-conflict-record.ts";
 import type { OpenDocument } from "../store/open-document.ts";
 import { hasWord } from "../text/line-diff.ts";
+import { namesSamePlace } from "../text/neighbour-lines.ts";
 import { holdsLines } from "../text/standing-lines.ts";
 import { plainLines } from "../text/text-form.ts";
 import type { KeptEdit, MetSides } from "./kept-edits.ts";
@@ -57,7 +58,7 @@ export class KnownBeside {
       if (kind !== "both" && kind !== "unseen") continue;
       for (const version of versions) {
         const { text, machine, places, cut } = version;
-        const isThere = !cut && standsBehind(version, lastSaid(edit.behind));
+        const isThere = !cut && standsBehind(version, edit.behind);
         if (isThere && this.#isOf(deleter, text) && !holdsLines(text, edit.text))
           found.set(text, { text, machine, places });
       }
@@ -95,13 +96,13 @@ function isOfPlace(versions: readonly TextVersion[], { text, behind }: KeptEdit)
   const own = versions.flatMap((each) => plainLines(each.text));
   const isBeside = before !== undefined && own.includes(before);
   return versions.some((each) => {
-    const isThere = isBeside || each.places.length === 0 || standsBehind(each, before);
+    const isThere = isBeside || each.places.length === 0 || standsBehind(each, behind);
     return holdsLines(each.text, text) && isThere;
   });
 }
 
-function standsBehind({ places }: TextVersion, line: string | undefined): boolean {
-  return places.some(({ behind }) => lastSaid(behind) === line);
+function standsBehind({ places }: TextVersion, place: string): boolean {
+  return places.some(({ behind }) => namesSamePlace(behind, place));
 }
 
 /** The last of whole lines that has a word. */

@@ -1,4 +1,5 @@
 import { hasWord } from "./line-diff.ts";
+import { plainLines } from "./text-form.ts";
 
 /** No place is looked for by more lines than these. */
 const NEIGHBOURS_MAX = 12;
@@ -19,6 +20,17 @@ export function neighbourStart(lines: readonly string[], at: number): number {
  */
 export function lineAhead(lines: readonly string[], to: number): string {
   return lines.slice(to).find(hasWord) ?? "";
+}
+
+/**
+ * Whether two places are named alike: what is before one of them ends with what is before the
+ * other, blank lines aside. More is named where less would be of several places.
+ */
+export function namesSamePlace(behind: string, other: string): boolean {
+  const [one, two] = [behind, other].map((lines) => plainLines(lines).filter(hasWord).reverse());
+  if (!one || !two || one.length === 0 || two.length === 0) return one?.length === two?.length;
+  const [short, long] = one.length < two.length ? [one, two] : [two, one];
+  return short.every((line, at) => line === long[at]);
 }
 
 /** Whether the lines [from, to) stand together at another place as well. */

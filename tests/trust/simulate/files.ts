@@ -132,7 +132,7 @@ export class Files {
     const taken = new Set(linesOf(machine.shadow.documents.get(project)?.content() ?? ""));
     const lines = new Set(linesOf(this.textOf(machine, project)));
     const untaken = [...lines].filter((line) => !taken.has(line));
-    ledger.moved(ledger.gone.filter((line) => taken.has(line) && !lines.has(line)));
+    ledger.moved(ledger.deleted.filter((line) => taken.has(line) && !lines.has(line)));
     ledger.exchanged(untaken.join("\n"), "");
   }
 

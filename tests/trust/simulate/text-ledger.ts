@@ -79,6 +79,13 @@ export class TextLedger {
     return [...this.#lines].flatMap(([line, facts]) => (facts.taken ? [line] : []));
   }
 
+  /** A line that somebody took away, whether for good or too soon. */
+  get deleted(): string[] {
+    return [...this.#lines].flatMap(([line, { taken, defended }]) =>
+      taken || defended ? [line] : [],
+    );
+  }
+
   /** Shown or stored anywhere, at any time. */
   checkShown(where: string, text: string): void {
     const foreign = linesOf(text).find((line) => !this.#lines.has(line));
