@@ -52,7 +52,7 @@ export interface HistorySource {
 
 /**
  * Every version of a memory that is kept, the latest first; none for an unknown key. A value that
- * it has had several times is one version, when it had it last: it has one name.
+ * it has had several times is listed each time, by one name: a history tells what was when.
  */
 export async function memoryHistory(source: HistorySource, key: string): Promise<Version[]> {
   const { db, document: name, account, machine } = source;
@@ -62,20 +62,14 @@ export async function memoryHistory(source: HistorySource, key: string): Promise
     if (write.kind !== "memory" || write.key !== key) continue;
     waiting.push({ value: write.value, writtenAt: write.writtenAt, machine });
   }
-  if (!document) return eachOnce(overlaid(undefined, waiting));
+  if (!document) return overlaid(undefined, waiting);
   const current = await currentMemory(db, document.id, key);
   const losing = current ? await listLosingVersions(db, { ...document, name, account }) : [];
-  return eachOnce([
+  return [
     ...overlaid(current, waiting),
     ...losing.filter((each) => each.key === key).map((each) => versionOf(each, "conflict")),
     ...(await replaced(db, document.id, { kind: "memory", key })),
-  ]);
-}
-
-/** Of versions of one name the first. */
-function eachOnce(versions: readonly Version[]): Version[] {
-  const names = new Set<string>();
-  return versions.filter(({ revision }) => !names.has(revision) && names.add(revision));
+  ];
 }
 
 /** The version that a text, or a memory, has now. */

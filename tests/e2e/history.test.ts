@@ -130,7 +130,7 @@ scenario("what is restored on one machine is restored on all", async (lab) => {
   await b.memsync("restore", "k", first?.rev ?? "");
   await b.up();
   await waitFor("it on a", async () => (await a.memsync("get", "k")) === "1");
-  for (const machine of pair) expect(await valuesOf(machine, "k")).toEqual(["1", "3", "2"]);
+  for (const machine of pair) expect(await valuesOf(machine, "k")).toEqual(["1", "3", "2", "1"]);
   expect((await historyOf(a, "k"))[0]?.machine).toContain("home-b");
 });
 
@@ -241,7 +241,7 @@ scenario("a machine that is given another name goes by it from its next write on
   expect(await machineOnB("one")).toBe("desk by the window");
 });
 
-scenario("a value that a memory has had twice is one version, with one REV", async (lab) => {
+scenario("a value that a memory has had twice is listed each time, by one REV", async (lab) => {
   const machine = await makeMachine(lab, "twice");
   await machine.up();
   await machine.down();
@@ -254,6 +254,8 @@ scenario("a value that a memory has had twice is one version, with one REV", asy
     const expected = [
       ["two", "current"],
       ["three", "replaced"],
+      ["one", "replaced"],
+      ["two", "replaced"],
       ["one", "replaced"],
     ];
     const seen = async () =>

@@ -349,6 +349,9 @@ scenario("choosing settles what says no more than the conflict that is shown", a
     const stale = text.replace("two\n", `two\n${more} of b\n`);
     await save(b, stale);
     await untilKept(b, stale, "conflict");
+    await waitFor("what others wrote in the file again", async () => {
+      return (await read(b)).includes("one of a\n");
+    });
   }
   for (const machine of [b, a]) await machine.untilSynced();
   const shown = await waitFor("one conflict on both machines", async () => {

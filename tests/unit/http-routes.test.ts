@@ -46,7 +46,9 @@ test("POST /v1/memories answers the memory", async () => {
   expect(response.status).toBe(200);
   expect(await response.json()).toEqual(MEMORY);
   const create = { content: "use tabs", layer: "project", key: "style" };
-  expect(server.fake.calls).toEqual([["memories.create", create, PROJECT]]);
+  expect(server.fake.calls).toEqual([
+    ["memories.create", create, { headerProjectId: PROJECT, once: undefined }],
+  ]);
 });
 
 test("DELETE /v1/memories/:id says what was deleted", async () => {
@@ -100,8 +102,8 @@ test("a sync with a body makes an unknown project in variant A and not in B", as
   await server.send("POST", "/api/projects/proj_a/sync", json(payload));
   expect(await response.json()).toMatchObject({ project_id: PROJECT, changes: { created: 1 } });
   expect(server.fake.calls).toEqual([
-    ["sync.apply", "proj_a", payload, { createMissing: true }],
-    ["sync.apply", "proj_a", payload, { createMissing: false }],
+    ["sync.apply", "proj_a", { payload, createMissing: true, once: undefined }],
+    ["sync.apply", "proj_a", { payload, createMissing: false, once: undefined }],
   ]);
 });
 
@@ -128,9 +130,8 @@ test("a sync with crdt is a replica exchange", async () => {
     },
   });
   const asked = { position: { epoch: "e", seq: 1 }, update: new Uint8Array([1, 2]) };
-  const request = { documents: { project: asked } };
-  const options = { createMissing: true };
-  expect(server.fake.calls).toEqual([["sync.exchange", "proj_a", request, options]]);
+  const request = { documents: { project: asked }, createMissing: true };
+  expect(server.fake.calls).toEqual([["sync.exchange", "proj_a", request]]);
 });
 
 test("POST /api/sync exchanges user and global alone", async () => {
@@ -139,9 +140,8 @@ test("POST /api/sync exchanges user and global alone", async () => {
   expect((await server.send("POST", "/api/sync", envelope({ user: {} }))).status).toBe(200);
   expect((await server.send("POST", "/api/sync", envelope({ project: {} }))).status).toBe(400);
   expect((await server.send("POST", "/api/sync", json({ memories: [] }))).status).toBe(400);
-  const options = { createMissing: false };
-  const asked = ["sync.exchange", null, { documents: { user: {} } }, options];
-  expect(server.fake.calls).toEqual([asked]);
+  const asked = { documents: { user: {} }, createMissing: false };
+  expect(server.fake.calls).toEqual([["sync.exchange", null, asked]]);
 });
 
 test("POST /api/sync with projects exchanges each by itself, whatever fails", async () => {
@@ -174,9 +174,9 @@ test("POST /api/sync with projects exchanges each by itself, whatever fails", as
   expect(others).toMatchObject({ proj_a: { documents: {} }, proj_b: { documents: {} } });
   const asked = { documents: { project: { position: { epoch: "e", seq: 1 } } } };
   expect(fake.calls).toEqual([
-    ["sync.exchange", null, { documents: { user: {} } }, { createMissing: false }],
-    ["sync.exchange", "proj_a", asked, { createMissing: true, name: "A" }],
-    ["sync.exchange", "proj_b", { documents: {} }, { createMissing: true, name: undefined }],
+    ["sync.exchange", null, { documents: { user: {} }, createMissing: false }],
+    ["sync.exchange", "proj_a", { ...asked, createMissing: true, name: "A" }],
+    ["sync.exchange", "proj_b", { documents: {}, createMissing: true, name: undefined }],
   ]);
 });
 
