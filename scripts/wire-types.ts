@@ -31,13 +31,14 @@ export function wireSchemas(): Readonly<Record<string, JsonSchema>> {
 }
 
 function typeOf(schema: JsonSchema, indent: string): string {
-  const { $ref, anyOf, enum: values, items, prefixItems, properties, type } = schema;
+  const { $ref, anyOf, enum: values, items, minItems, maxItems, properties, type } = schema;
   if (typeof $ref === "string") return $ref.split("/").at(-1) ?? "";
   if (Array.isArray(anyOf)) return anyOf.map((each) => typeOf(each, indent)).join(" | ");
   if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(" | ");
   if ("const" in schema) return JSON.stringify(schema.const);
-  if (Array.isArray(prefixItems)) {
-    return `readonly [${prefixItems.map((each) => typeOf(each, indent)).join(", ")}]`;
+  if (maxItems !== undefined && minItems === maxItems) {
+    const each = typeOf(items as JsonSchema, indent);
+    return `readonly [${Array.from({ length: Number(maxItems) }, () => each).join(", ")}]`;
   }
   if (items !== undefined) return `readonly (${typeOf(items as JsonSchema, indent)})[]`;
   const { additionalProperties } = schema;
