@@ -104,7 +104,7 @@ function textLines({ document, foundAt, record, versions }: TextConflict): strin
 const CONFLICT_WORDS = {
   both: "these lines were changed in two ways at once, in the document",
   unseen: "a save undid what others had changed less than a minute before, in the document",
-  moved: "two machines put these lines in different places, in the document",
+  moved: "two machines changed where these lines stand, in the document",
   format: "two ways of writing down the document",
   deletion: "most lines were deleted at once, in the document",
   elsewhere: "lines that git brought, and that are not in the document",

@@ -3,8 +3,9 @@ import * as Y from "yjs";
 import { LIMITS } from "../../shared/limits.ts";
 import type { Reason } from "../../shared/reasons.ts";
 import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version.ts";
-import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
+import { findMovedLines, type WritingSide } from "../../shared/replica/merge/moved-lines.ts";
 import { putAgain } from "../../shared/replica/merge/put-again.ts";
+import { readSideLines, textOfSide } from "../../shared/replica/merge/side-lines.ts";
 import {
   cleanUpText,
   deletedText,
@@ -173,6 +174,7 @@ export async function applyRemote(
   const gone = unheard && deletedText(open);
   const shown = unheard ? piecesOf(open.document.captureText()) : [];
   const stood = new Set(unheard && plainLines(open.document.content()));
+  const before = unheard ? open.document.text.toString() : "";
   const disagreed = unheard ? listOpenConflicts(open.document) : [];
   const admission = open.applyUpdate(update, REPLICA_BYTES_MAX);
   if (admission.kind === "missing") return { code: "update-gap" };
@@ -187,14 +189,13 @@ export async function applyRemote(
     const removed = await removedSince(context.db, open.id, ackedSeq);
     const vanished = [...textIn(unheard), ...removed];
     const taken = { mine: byMe, theirs: difference(byThem, gone) };
+    const deleted = { both, ...taken };
+    let texts: Readonly<Record<WritingSide, string>> | undefined;
     if (!isEcho && ackedSeq > 0) {
-      followSections(open, {
-        mine,
-        theirs,
-        deleted: { both, ...taken },
-        removed: [...removed, ...shown],
-        disagreed,
-      });
+      const met = { mine, theirs, deleted, removed: [...removed, ...shown] };
+      const ofThem = textOfSide(readSideLines(open.document.text, met), "theirs");
+      texts = ofThem === undefined ? undefined : { mine: before, theirs: ofThem };
+      followSections(open, { ...met, disagreed });
     }
     const sides = { mine, theirs, both, removed, vanished };
     const moved = findMovedLines(open.document.text, sides);
@@ -205,9 +206,8 @@ export async function applyRemote(
     const { met } = await cleanUpText(context, open, { mine, theirs, both, again });
     // At first contact all is unheard of, and who deleted what when is not known.
     if (ackedSeq > 0) {
-      const deleted = { both, ...taken };
       const lines = { mine: wholeLines(removed, byMe), theirs: stood };
-      const told = { mine, theirs, deleted, taken: lines, again, met };
+      const told = { mine, theirs, deleted, taken: lines, again, met, texts };
       await tellKeptEdits(context, open, { sides: told, moved });
     }
     await tellSharedVersions(context, open, disagreed);

@@ -1,8 +1,10 @@
 import type * as Y from "yjs";
+import { isHeading } from "../text/code-blocks.ts";
 import { holdsAny, type IdRanges } from "../text/id-ranges.ts";
 import { hasWord } from "../text/line-diff.ts";
 import { lineAhead, neighbourStart } from "../text/neighbour-lines.ts";
 import { captureText, textRuns } from "../text/text.ts";
+import { plainLines } from "../text/text-form.ts";
 import { idAt, type TextSpan } from "../text/text-spans.ts";
 import { type CrossedMove, findCrossedMoves, type TakenLines } from "./crossed-moves.ts";
 import { type MergedLine, readMergedText } from "./merged-lines.ts";
@@ -14,6 +16,7 @@ import {
   type WritingSide,
 } from "./moved-lines.ts";
 import { isAgain, NOTHING_AGAIN, type PutAgain } from "./put-again.ts";
+import { findMissingLines, findStrayedLines } from "./strayed-lines.ts";
 
 /** Lines that one side put where they stand, and that the other side wanted to be rid of. */
 export interface KeptEdit {
@@ -26,15 +29,17 @@ export interface KeptEdit {
   readonly ahead: string;
   /** Where the first of them begins in the visible text. */
   readonly at: number;
+  /** How many blank lines behind them come with them; none where left out. */
+  readonly after?: number;
 }
 
 /** Lines that both sides moved or wrote, and that stand at two places now. */
 export type MovedTwice = Readonly<Record<WritingSide, readonly KeptEdit[]>>;
 
-/** Lines that each side moved, to different places: they stand at one of them. */
+/** Lines that the sides have at different places, and that stand at one, or at neither of them. */
 export interface MovedApart {
   readonly standing: KeptEdit;
-  /** The same lines where the other side had them. */
+  /** The same lines where another side had them. */
   readonly other: KeptEdit;
 }
 
@@ -43,6 +48,10 @@ export interface KeptOfSides {
   readonly edits: readonly KeptEdit[];
   readonly twice: MovedTwice | undefined;
   readonly apart: readonly MovedApart[];
+  /** What stands under a heading under which neither side had it; see `findStrayedLines`. */
+  readonly strayed: readonly MovedApart[];
+  /** What both sides have where it does not stand any more; see `findMissingLines`. */
+  readonly missing: readonly KeptEdit[];
 }
 
 /** What two sides deleted of that which was there before. */
@@ -65,6 +74,8 @@ export interface MetSides {
   readonly again?: PutAgain;
   /** The characters of lines that both sides wrote, and that stand once. */
   readonly met?: readonly TextSpan[];
+  /** The whole text as each side had it, where that is known. */
+  readonly texts?: Readonly<Record<WritingSide, string>> | undefined;
 }
 
 /**
@@ -76,7 +87,7 @@ export interface MetSides {
  */
 export function findKeptEdits(
   ytext: Y.Text,
-  { mine, theirs, deleted, taken, again = NOTHING_AGAIN, met = [] }: MetSides,
+  { mine, theirs, deleted, taken, again = NOTHING_AGAIN, met = [], texts }: MetSides,
   moved: MovedLines | undefined,
 ): KeptOfSides {
   const graves = {
@@ -86,18 +97,57 @@ export function findKeptEdits(
   };
   const hasGraves = graves.both.size + graves.mine.size + graves.theirs.size > 0;
   const isByBoth = mine.size > 0 && theirs.size > 0;
-  if (!hasGraves && !moved && !isByBoth) return { edits: [], twice: undefined, apart: [] };
+  if (!hasGraves && !moved && !isByBoth && !texts)
+    return { edits: [], twice: undefined, apart: [], strayed: [], missing: [] };
   const { lines } = readMergedText(ytext, mine, theirs);
   const isNew = newLines(ytext, { again, met });
   const inPlace = editsInPlace(lines, graves, isNew);
   const alone = moved && movedEdits(lines, movedByOne(moved));
   const twice = movedEdits(lines, linesTwice(lines, moved));
   const crossed = taken && isByBoth ? findCrossedMoves(lines, taken, graves) : [];
+  const edits = [...inPlace, ...(alone?.mine ?? []), ...(alone?.theirs ?? [])];
+  const told = [...edits, ...twice.mine, ...twice.theirs];
+  const apart = crossed.map((each) => movedApart(lines, each));
+  const misplaced = texts ? findMisplaced(lines, texts) : { strayed: [], missing: [] };
+  const known = saidBy([...told, ...apart.map(({ standing }) => standing)]);
   return {
-    edits: [...inPlace, ...(alone?.mine ?? []), ...(alone?.theirs ?? [])],
+    edits,
     twice: twice.mine.length > 0 ? twice : undefined,
-    apart: crossed.map((each) => movedApart(lines, each)),
+    apart,
+    strayed: misplaced.strayed.filter(({ standing }) => !holdsOneOf(standing, known)),
+    missing: misplaced.missing.filter((edit) => !holdsOneOf(edit, known)),
   };
+}
+
+/** What lines with a word say. */
+export function saidBy(versions: readonly { readonly text: string }[]): ReadonlySet<string> {
+  return new Set(versions.flatMap(({ text }) => plainLines(text)).filter(hasWord));
+}
+
+/** Whether an edit has one of these lines. */
+export function holdsOneOf({ text }: KeptEdit, said: ReadonlySet<string>): boolean {
+  return plainLines(text).some((line) => said.has(line));
+}
+
+function findMisplaced(
+  lines: readonly MergedLine[],
+  { mine, theirs }: Readonly<Record<WritingSide, string>>,
+): Pick<KeptOfSides, "strayed" | "missing"> {
+  const merged = lines.map(({ text }) => text);
+  const texts = { merged, mine: plainLines(mine), theirs: plainLines(theirs) };
+  const found = findStrayedLines(texts);
+  const strayed = found.map(({ run, before, beside, by }) => {
+    const after = blanksAfter(merged, run);
+    const isOwn = lines[run[0]]?.side === by;
+    const at = lines[isOwn ? run[0] : beside]?.from ?? 0;
+    const other = placedBefore(lines, by, { run, beside: before });
+    return { standing: { ...keptEdit(lines, by, run), after }, other: { ...other, at, after } };
+  });
+  const missing = findMissingLines(texts, found).map(({ lines: gone, before, beside, by }) => {
+    const text = gone.map((line) => `${line}\n`).join("");
+    return { ...keptEdit(lines, by, [before, before]), text, at: lines[beside]?.from ?? 0 };
+  });
+  return { strayed, missing };
 }
 
 function movedApart(
@@ -105,11 +155,30 @@ function movedApart(
   { by, standing, beside }: CrossedMove,
 ): MovedApart {
   const there = keptEdit(lines, by, standing);
-  const [first, end] = standing;
+  const other = placedBefore(lines, by === "mine" ? "theirs" : "mine", { run: standing, beside });
+  return { standing: there, other: { ...other, at: lines[beside]?.from ?? 0 } };
+}
+
+/** The lines of a run as if they stood before the line `beside`. */
+function placedBefore(
+  lines: readonly MergedLine[],
+  by: WritingSide,
+  {
+    run: [first, end],
+    beside,
+  }: { readonly run: readonly [number, number]; readonly beside: number },
+): KeptEdit {
   const around = [...lines.slice(0, first), ...lines.slice(end)];
   const at = beside > first ? beside - (end - first) : beside;
-  const place = keptEdit(around, by === "mine" ? "theirs" : "mine", [at, at]);
-  return { standing: there, other: { ...place, text: there.text, at: lines[beside]?.from ?? 0 } };
+  return { ...keptEdit(around, by, [at, at]), text: keptEdit(lines, by, [first, end]).text };
+}
+
+/** Those that end what is a paragraph, a list or a block of its own. */
+function blanksAfter(lines: readonly string[], [first, end]: readonly [number, number]): number {
+  const before = lines[first - 1]?.trim() ?? "";
+  if (before !== "" && !isHeading(before)) return 0;
+  const next = lines.slice(end).findIndex((line) => line.trim() !== "");
+  return next === -1 ? lines.length - end : next;
 }
 
 function movedEdits(lines: readonly MergedLine[], moved: MovedLines): MovedTwice {

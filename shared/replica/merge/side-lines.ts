@@ -47,6 +47,15 @@ export function readSideLines(ytext: Y.Text, sides: TextOfSides): SideLine[] {
   return lines;
 }
 
+/** What a side had, as far as lines were written by one; undefined where that is not known. */
+export function textOfSide(lines: readonly SideLine[], by: WritingSide): string | undefined {
+  if (lines.length === 0) return undefined;
+  const own = lines.filter(({ side, gone }) => {
+    return side === by || side === "mixed" || (side === "base" && !gone[by]);
+  });
+  return own.map(({ text }) => text).join("");
+}
+
 /** Characters of one kind. */
 interface Piece extends SideLine {
   readonly side: Side;

@@ -25,10 +25,12 @@ import { type CleanUpFacts, type MetTexts, type MetVersion, removeDoubles } from
 import { followMoves } from "./followed-moves.ts";
 import {
   findKeptEdits,
+  holdsOneOf,
   type KeptEdit,
   type MetSides,
   type MovedApart,
   type MovedTwice,
+  saidBy,
 } from "./kept-edits.ts";
 import { KnownBeside } from "./known-beside.ts";
 import type { MovedLines } from "./moved-lines.ts";
@@ -109,8 +111,10 @@ export async function tellKeptEdits<Tables extends ReplicaTables>(
   open: OpenDocument,
   { sides, moved }: { readonly sides: MetSides; readonly moved: MovedLines | undefined },
 ): Promise<string[]> {
-  const { edits, twice, apart } = findKeptEdits(open.document.text, sides, moved);
-  if (edits.length === 0 && !twice && apart.length === 0) return [];
+  const { text } = open.document;
+  const { edits, twice, apart, strayed, missing } = findKeptEdits(text, sides, moved);
+  const count = edits.length + apart.length + strayed.length + missing.length;
+  if (count === 0 && !twice) return [];
   const known = listOpenConflicts(open.document).filter(({ kind }) => kind !== "deletion");
   const beside = new KnownBeside(open, sides, known);
   const found = edits.flatMap((each): NewTextConflict[] => {
@@ -122,7 +126,11 @@ export async function tellKeptEdits<Tables extends ReplicaTables>(
     return beside.isTold(edit) ? [] : [keptConflict(context, open, edit)];
   });
   if (twice) found.push(twiceConflict(context, open, twice));
-  found.push(...apart.map((each) => apartConflict(context, open, each)));
+  const disputed = saidBy(known.flatMap(({ versions }) => versions));
+  const untold = strayed.filter(({ standing }) => !holdsOneOf(standing, disputed));
+  found.push(...[...apart, ...untold].map((each) => apartConflict(context, open, each)));
+  const untoldMissing = missing.filter((edit) => !holdsOneOf(edit, disputed));
+  found.push(...untoldMissing.map((edit) => missingConflict(context, open, edit)));
   return await recordConflicts(context, open, found);
 }
 
@@ -207,6 +215,16 @@ function keptConflict<Tables extends ReplicaTables>(
   return { kind: "both", versions: [kept, { text: "", machine: deleter }] };
 }
 
+/** Neither side has deleted it where it was. */
+function missingConflict<Tables extends ReplicaTables>(
+  context: WriteContext<Tables>,
+  open: OpenDocument,
+  edit: KeptEdit,
+): NewTextConflict {
+  const both = keptVersion(context, open, [edit]);
+  return { kind: "both", versions: [both, { text: "", machine: undefined }] };
+}
+
 function twiceConflict<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   open: OpenDocument,
@@ -240,7 +258,12 @@ function keptVersion<Tables extends ReplicaTables>(
   return {
     text: edits.map(({ text }) => text).join(""),
     machine: isHere ? writer.machine : machineOf(replica, id, { document, client }),
-    places: edits.map(({ behind, text, ahead }) => ({ behind, text, ahead })),
+    places: edits.map(({ behind, text, ahead, after }) => ({
+      behind,
+      text,
+      ahead,
+      ...(after !== undefined && after > 0 && { after }),
+    })),
   };
 }
 

@@ -1,0 +1,157 @@
+import { hasWord } from "../text/line-diff.ts";
+import { Sections } from "../text/sections.ts";
+
+/** Where in a merged text lines would stand as a side had them. */
+interface FormerPlace {
+  /** The index of the line before which they stood; the length of the text at its end. */
+  readonly before: number;
+  /** That of a line beside which they stood. */
+  readonly beside: number;
+  readonly by: "mine" | "theirs";
+}
+
+/** Lines of a merged text under a heading under which neither side had them. */
+export interface StrayedLines extends FormerPlace {
+  /** Their indices, [first, end). */
+  readonly run: readonly [first: number, end: number];
+}
+
+/** Lines that both sides have under one heading, and a merged text has not. */
+export interface MissingLines extends FormerPlace {
+  readonly lines: readonly string[];
+}
+
+/** What two sides had before they met, and what came of it: lines without their breaks. */
+interface MetTextLines {
+  readonly merged: readonly string[];
+  readonly mine: readonly string[];
+  readonly theirs: readonly string[];
+}
+
+/**
+ * A merge of lines knows no sections. Where one side moves or renames one while the other writes
+ * there, lines may come to stand under a heading that neither meant, and nothing else would tell:
+ * a section that one put between another's new heading and its lines; what was added to one of two
+ * sections that say the same, after the other side has changed their order.
+ *
+ * A line may stand under the heading under which a side had it, and under that which the lines
+ * beside it have on the other side: there the section may have been renamed, split or joined.
+ */
+export function findStrayedLines({ merged, mine, theirs }: MetTextLines): StrayedLines[] {
+  const sides = { mine: new Sections(mine), theirs: new Sections(theirs) };
+  const now = new Sections(merged);
+  const found: StrayedLines[] = [];
+  for (const [at, text] of merged.entries()) {
+    if (!hasWord(text) || isMeant(now, at, sides)) continue;
+    const place = placeOf(now, at, sides);
+    if (!place) continue;
+    const last = found.at(-1);
+    if (last && isNext(now, last, at) && !merged.slice(last.run[1], at).some(hasWord)) {
+      found[found.length - 1] = { ...last, run: [last.run[0], at + 1] };
+    } else found.push({ ...place, run: [at, at + 1] });
+  }
+  return found.map((each) => ({ ...each, run: now.withFences(each.run) }));
+}
+
+/**
+ * What one side took out of one of two sections that say the same, and the other side has put in
+ * another order, is gone from the wrong one, where both still have it. `strayed`: what is told of
+ * lines that stand elsewhere instead.
+ */
+export function findMissingLines(
+  { merged, mine, theirs }: MetTextLines,
+  strayed: readonly StrayedLines[],
+): MissingLines[] {
+  const [own, other, now] = [new Sections(mine), new Sections(theirs), new Sections(merged)];
+  const told = new Set(strayed.flatMap(({ run }) => merged.slice(...run)));
+  const found: (MissingLines & { readonly end: number })[] = [];
+  for (const [at, text] of mine.entries()) {
+    if (!hasWord(text) || told.has(text) || !own.isFirst(at)) continue;
+    const heading = own.over[at] ?? "";
+    const both = Math.min(own.count(text, heading), other.count(text, heading));
+    if (now.count(text, heading) >= both) continue;
+    const last = found.at(-1);
+    const between = last && mine.slice(last.end, at);
+    if (last && between && !between.some(hasWord) && own.over[last.end - 1] === heading) {
+      const lines = [...last.lines, ...between, text];
+      found[found.length - 1] = { ...last, lines, end: at + 1 };
+      continue;
+    }
+    const place = besideIn(now, [own, at], (each) => each === heading);
+    if (place) found.push({ ...place, by: "mine", lines: [text], end: at + 1 });
+  }
+  return found.map(({ end: _, ...each }) => each);
+}
+
+type Sides = Readonly<Record<FormerPlace["by"], Sections>>;
+
+/** Whether lines of one run: they stand under one heading, with no word between. */
+function isNext(now: Sections, { run }: StrayedLines, at: number): boolean {
+  return now.over[run[0]] === now.over[at];
+}
+
+function isMeant(now: Sections, at: number, { mine, theirs }: Sides): boolean {
+  const [text, heading] = [now.lines[at] ?? "", now.over[at] ?? ""];
+  return (
+    mine.places(text).some((own) => mayStandUnder(heading, [mine, own], theirs)) ||
+    theirs.places(text).some((own) => mayStandUnder(heading, [theirs, own], mine))
+  );
+}
+
+/** Whether a line of a side's may stand under a heading, by what the other side has made of it. */
+function mayStandUnder(
+  heading: string,
+  [own, at]: readonly [Sections, number],
+  other: Sections,
+): boolean {
+  const former = own.over[at] ?? "";
+  if (heading === former) return true;
+  const beside = own.beside(at).flatMap((lines) => {
+    return lines.find((each) => other.places(own.lines[each] ?? "").length > 0) ?? [];
+  });
+  // With nothing of its section left on the other side nobody can say where it belongs.
+  if (beside.length === 0) return true;
+  return beside.some((each) => {
+    const headings = other.places(own.lines[each] ?? "").map((there) => other.headingAt(there));
+    return !headings.includes(former) && headings.includes(heading);
+  });
+}
+
+/** Where in the merged text a line would stand as one of the sides had it. */
+function placeOf(now: Sections, at: number, { mine, theirs }: Sides): FormerPlace | undefined {
+  const text = now.lines[at] ?? "";
+  for (const [by, own, other] of [
+    ["mine", mine, theirs] as const,
+    ["theirs", theirs, mine] as const,
+  ]) {
+    for (const place of own.places(text)) {
+      const found = besideIn(now, [own, place], (heading) => {
+        return mayStandUnder(heading, [own, place], other);
+      });
+      if (found) return { ...found, by };
+    }
+  }
+  return undefined;
+}
+
+/** Where a line's neighbours stand in the merged text under a heading that is right. */
+function besideIn(
+  now: Sections,
+  [own, at]: readonly [Sections, number],
+  isRight: (heading: string) => boolean,
+): Omit<FormerPlace, "by"> | undefined {
+  const [above, below] = own.beside(at);
+  const findOf = (neighbours: readonly number[]) => {
+    const found = neighbours.flatMap((each) => {
+      return now.places(own.lines[each] ?? "").filter((there) => isRight(now.headingAt(there)));
+    });
+    return found[0];
+  };
+  const behind = findOf(above);
+  if (behind !== undefined) {
+    const isApart = own.lines[at - 1]?.trim() === "";
+    return { beside: behind, before: isApart ? now.pastBlanks(behind + 1) : behind + 1 };
+  }
+  const ahead = findOf(below);
+  return ahead === undefined ? undefined : { beside: ahead, before: ahead };
+}

@@ -1,0 +1,103 @@
+import { findCodeBlocks, isHeading } from "./code-blocks.ts";
+import { hasWord } from "./line-diff.ts";
+
+/** Lines [from, to) of a text. */
+type Stretch = readonly [from: number, to: number];
+
+/** The lines of a text with the headings that they stand under. */
+export class Sections {
+  readonly lines: readonly string[];
+  /** The next heading above each line, "" where there is none; of a heading, that of its parent. */
+  readonly over: readonly string[];
+  readonly #places = new Map<string, number[]>();
+  readonly #isHeading: readonly boolean[];
+  readonly #blocks: readonly Stretch[];
+
+  constructor(lines: readonly string[]) {
+    this.lines = lines;
+    this.#blocks = findCodeBlocks(lines);
+    const isCode = new Set(this.#blocks.flatMap(indices));
+    this.#isHeading = lines.map((line, at) => !isCode.has(at) && isHeading(line));
+    const open: { readonly text: string; readonly level: number }[] = [];
+    this.over = lines.map((text, at) => {
+      if (hasWord(text)) this.#note(text, at);
+      if (!this.#isHeading[at]) return open.at(-1)?.text ?? "";
+      const level = levelOf(text);
+      while ((open.at(-1)?.level ?? 0) >= level) open.pop();
+      const parent = open.at(-1)?.text ?? "";
+      open.push({ text, level });
+      return parent;
+    });
+  }
+
+  #note(text: string, at: number): void {
+    const known = this.#places.get(text);
+    if (known) known.push(at);
+    else this.#places.set(text, [at]);
+  }
+
+  /** Where a line with a word stands. */
+  places(text: string): readonly number[] {
+    return this.#places.get(text) ?? [];
+  }
+
+  /** The heading of the section that a line is of; a heading is of its own. */
+  headingAt(at: number): string {
+    return (this.#isHeading[at] ? this.lines[at] : this.over[at]) ?? "";
+  }
+
+  /** How often a line stands under a heading. */
+  count(text: string, heading: string): number {
+    return this.places(text).filter((at) => this.over[at] === heading).length;
+  }
+
+  /** Whether a line says what none before it says under its heading. */
+  isFirst(at: number): boolean {
+    const there = this.places(this.lines[at] ?? "");
+    return there.find((each) => this.over[each] === this.over[at]) === at;
+  }
+
+  /** The lines with a word in a line's section, above it and below it, nearest first. */
+  beside(at: number): readonly [above: readonly number[], below: readonly number[]] {
+    const [above, below]: [number[], number[]] = [[], []];
+    if (this.#isHeading[at]) {
+      const parent = this.lines.lastIndexOf(this.over[at] ?? "", at);
+      return [parent === -1 ? [] : [parent], []];
+    }
+    for (let each = at - 1; each >= 0; each--) {
+      if (hasWord(this.lines[each] ?? "")) above.push(each);
+      if (this.#isHeading[each]) break;
+    }
+    for (let each = at + 1; each < this.lines.length && !this.#isHeading[each]; each++) {
+      if (hasWord(this.lines[each] ?? "")) below.push(each);
+    }
+    return [above, below];
+  }
+
+  /** The first line from here on that is not blank. */
+  pastBlanks(from: number): number {
+    let at = from;
+    while (this.lines[at]?.trim() === "") at++;
+    return at;
+  }
+
+  /** The same lines, with the rest of those code blocks of which they have every word. */
+  withFences([first, end]: Stretch): Stretch {
+    const isOfRun = (at: number) => (first <= at && at < end) || !hasWord(this.lines[at] ?? "");
+    const own = this.#blocks.filter(([from, to]) => {
+      return from < end && first < to && indices([from, to]).every(isOfRun);
+    });
+    return [
+      Math.min(first, ...own.map(([from]) => from)),
+      Math.max(end, ...own.map(([, to]) => to)),
+    ];
+  }
+}
+
+function indices([from, to]: Stretch): number[] {
+  return Array.from({ length: to - from }, (_, nth) => from + nth);
+}
+
+function levelOf(heading: string): number {
+  return /^ {0,3}(#+)/.exec(heading)?.[1]?.length ?? 0;
+}
