@@ -55,27 +55,27 @@ import type { Introduction } from "./supervise/introduction.ts";
 import { realSigns, WakeWatch } from "./sync/wake-watch.ts";
 import { watchFolder } from "./watch/watched-folder.ts";
 
-/** What a daemon works with: one home, and the services that its projects are bound to. */
+/** What a daemon works with: one home, and what connects it to its services. */
 export interface DaemonOptions {
   readonly home: Home;
   readonly world: World;
   readonly log: Log;
   /** What this daemon says of itself to the command line. */
   readonly introduction: Introduction;
-  /** Called when something is bound to the embedded service; closed with the daemon. */
+  /** Called when a project is bound to the embedded service. The daemon closes what it opened. */
   readonly openEmbedded: () => Promise<Service>;
   readonly environment: RemoteEnvironment;
   /** The gateway's port; any free one when left out. */
   readonly gatewayPort?: number | undefined;
-  /** Where tokens may be; undefined: there is none to use. */
+  /** The system's keyring, where tokens may be; undefined: there is none to use. */
   readonly keyring: Keyring | undefined;
-  /** Somebody asked for the daemon's end through the gateway. */
+  /** Called when somebody asks through the gateway that the daemon ends. */
   readonly onStopRequest: () => void;
-  /** Told when the home's database turns out to be damaged; `recoverHome` mends that. */
+  /** Called when the home's database turns out to be damaged. `recoverHome` mends it. */
   readonly onDamage?: (thrown: unknown) => void;
-  /** Has the runtime give back what memory it can, as it may in a quiet time. */
+  /** Asks the runtime to give back memory. Called in a quiet time. */
   readonly shrinkRuntime?: (() => void) | undefined;
-  /** Told of what the log says of syncs, files and services, as data. */
+  /** Called with each event that the log tells of syncs, files and services. */
   readonly onActivity?: OnActivity | undefined;
   /** Called after each commit of the home's database. */
   readonly onCommit?: (() => void) | undefined;
@@ -84,30 +84,30 @@ export interface DaemonOptions {
 /** The answer to `sync`. */
 export interface SyncResult {
   readonly synced: boolean;
-  /** What is left the services refuse, or can't be looked at: waiting for it brings nothing. */
+  /** The services refuse what is left, or a file can't be read: waiting longer brings nothing. */
   readonly refused: boolean;
   /** What is left is for services that can't be reached. */
   readonly offline: boolean;
   readonly status: DaemonStatus;
 }
 
-/** How long a sync is waited for, besides its time. */
+/** How a caller waits for a sync, besides for how long. */
 export interface SyncWait {
-  /** Whoever asked for it waits no more. */
+  /** Aborted when the caller gives up. */
   readonly signal?: AbortSignal | undefined;
-  /** It ends at once where it turns out that only services are left that can't be reached. */
+  /** Stop waiting as soon as only services that can't be reached are left. */
   readonly unlessOffline?: boolean;
 }
 
-/** Who does not wait for a sync gives the services so long to answer all the same. */
+/** Services get this long to answer even if the caller does not wait. */
 const SYNC_MS_MIN = 2000;
-/** So long a service is waited for that is asked about a project before it is deleted. */
+/** Before a project is deleted, its service is waited for this long. */
 const VISIT_MS_MAX = 10_000;
-/** How often `sync` looks whether everything is acknowledged. */
+/** How often `sync` checks whether everything is acknowledged. */
 const SYNC_POLL_MS = 100;
-/** It then pauses for so many times as long as the look took. */
+/** After a check it pauses for this many times as long as the check took. */
 const LOOKS_PAUSE = 4;
-/** How often it tries again meanwhile what had failed. */
+/** How often a waiting `sync` retries what failed. */
 const SYNC_HURRY_MS = 2000;
 const MS_PER_S = 1000;
 
@@ -127,7 +127,7 @@ export class Daemon implements Controlled {
   readonly #wakeWatch: WakeWatch;
   #gateway: Gateway | undefined;
   #stopping = false;
-  /** Whether memories of a damaged database wait for the service's word. */
+  /** Memories of a damaged database wait until the service tells which of them it has. */
   #salvagedWait = false;
   #settling: Promise<void> = Promise.resolve();
 
@@ -177,14 +177,14 @@ export class Daemon implements Controlled {
       remotes: this.#remotes,
     });
     const onWake = (stoodStillMs: number) => {
-      // Other systems may have written the disk meanwhile, and a network drive is another by now.
+      // The disk may have been written by another system meanwhile, and a network drive replaced.
       if (stoodStillMs > 0) this.#followers.rescan();
       void this.#remotes.woke(stoodStillMs);
     };
     this.#wakeWatch = new WakeWatch({ world, signs: realSigns, onWake });
   }
 
-  /** Opens the home's replica, serves the gateway and begins to follow and to sync. */
+  /** Opens the home's replica, serves the gateway, and begins to follow files and to sync. */
   static async start(options: DaemonOptions): Promise<Daemon> {
     const { home, world } = options;
     keepMachineName(home);
@@ -244,35 +244,38 @@ export class Daemon implements Controlled {
     });
   }
 
-  /** Follows a folder's project from now on. Refuses a folder that is not there. */
+  /** Follows a folder's project from now on. Refuses a folder that does not exist. */
   async link(folder: string, options: LinkOptions = {}): Promise<BoundLink> {
     if (options.anew) {
-      // A deletion that this machine has not heard of yet would come after the new beginning.
+      // Fetch first: a deletion that this machine has not seen yet would delete the new beginning,
+      // too.
       await this.#folders.link(folder, { ...options, anew: false });
       await within(this.#options.world, SYNC_MS_MIN, { work: this.#remotes.syncNow() });
     }
     return await this.#folders.link(folder, options);
   }
 
-  /** Stops following a folder; nothing is deleted anywhere. False: it was not linked. */
+  /** Stops following a folder. Nothing is deleted anywhere. False: it was not linked. */
   unlink(folder: string): Promise<boolean> {
     return this.#folders.unlink(folder);
   }
 
   /**
-   * Brings a project that is linked nowhere in step with its service once, should that answer in
-   * time: who deletes it deletes what others have written meanwhile, too.
+   * Syncs a project that is not linked here with its service once, if that answers in time. Called
+   * before a deletion, so that it covers what others have written meanwhile.
    */
   async visit(project: ProjectId): Promise<void> {
     await within(this.#options.world, VISIT_MS_MAX, { work: this.#remotes.visit(project) });
   }
 
-  /** Somebody works in a folder: a linked one that was moved there is followed again. */
+  /**
+   * Somebody works in `folder`. If it is a linked folder that was moved, it is followed here again.
+   */
   found(folder: string): Promise<MovedFolder | undefined> {
     return this.#folders.found(folder);
   }
 
-  /** Adds, binds or removes remotes; what is changed counts from now on. */
+  /** Adds, binds or removes remotes, with effect at once. */
   changeRemotes(change: RemoteChange): Promise<ChangedRemote> {
     return this.#folders.changeRemotes(change);
   }
@@ -282,14 +285,14 @@ export class Daemon implements Controlled {
   }
 
   /**
-   * Syncs now, and for up to `waitSeconds` until the service has acknowledged everything or refuses
-   * what is left, or until `signal` is aborted: it works for whoever waits alone.
+   * Syncs now, then waits up to `waitSeconds` until the services have acknowledged everything or
+   * refuse what is left, or until `signal` is aborted.
    */
   sync(waitSeconds: number, options: SyncWait = {}): Promise<SyncResult> {
     return this.#untilSynced(this.#syncNow(), waitSeconds, options);
   }
 
-  /** Waits like `sync` for what is under way and due; asks for no more, and looks at no file. */
+  /** Waits like `sync` for what is due already, but looks at no file and asks for nothing new. */
   settle(waitSeconds: number, signal?: AbortSignal): Promise<SyncResult> {
     this.#remotes.hurry("person");
     return this.#untilSynced(this.#followers.settled(), waitSeconds, { signal });
@@ -318,8 +321,8 @@ export class Daemon implements Controlled {
       if (refused || isOver || (unlessOffline && offline)) {
         return { synced: false, refused, offline, status };
       }
-      // With hundreds of projects a look takes longer than the pause would be, and what is waited
-      // for needs time, too.
+      // With hundreds of projects a check takes longer than the pause, and what it waits for needs
+      // processor time, too.
       await delay(world, Math.max(SYNC_POLL_MS, LOOKS_PAUSE * (now - lookedAt)));
       this.#lookAtWaiting(status);
       if (now - hurriedAt < SYNC_HURRY_MS) continue;
@@ -328,14 +331,14 @@ export class Daemon implements Controlled {
     }
   }
 
-  /** Looks at the files and calls the services; what they answered is in the files then. */
+  /** Looks at the files, then calls the services, then waits until the answers are in the files. */
   async #syncNow(): Promise<void> {
     await this.#followers.lookAll();
     await this.#remotes.syncNow();
     await this.#followers.settled();
   }
 
-  /** Looks again at those files that wait for something else than their service. */
+  /** Looks again at files that wait, but not for an answer of their service. */
   #lookAtWaiting({ projects }: DaemonStatus): void {
     const contacted = new Set(projects.flatMap(({ id, contacted: is }) => (is ? [id] : [])));
     for (const file of this.#followers.files()) {
@@ -343,11 +346,11 @@ export class Daemon implements Controlled {
     }
   }
 
-  /** Takes over what was written while no daemon ran. */
+  /** Applies the writes that commands left in the inbox. */
   async drainInbox(): Promise<number> {
     const { account } = this.#remotes.view.default ?? {};
     const { writes, allows } = await drainInbox(this.#store, account);
-    // Told of no write: something that is held was allowed or dropped, perhaps of a file.
+    // A held write was allowed or dropped. It may be that of a followed file.
     if (allows || writes === 0) for (const file of this.#followers.files()) file.look();
     return writes;
   }
@@ -363,7 +366,7 @@ export class Daemon implements Controlled {
     });
   }
 
-  /** Asks the remote of the project that the path is about, else the default one. */
+  /** Asks the remote of the project that `path` names, else the default one. */
   async askService(path: string): Promise<ServiceAnswer> {
     const { searchParams } = new URL(path, "http://localhost");
     const project = parseProjectId(searchParams.get("project_id") ?? "");
@@ -373,7 +376,7 @@ export class Daemon implements Controlled {
     return { service: open.service.name, ...(await open.service.forward("GET", path)) };
   }
 
-  /** Who sees what is in the `global` of an account, for somebody who is about to write there. */
+  /** Who can read `global` of an account, for somebody who is about to write there. */
   async audience(account: string): Promise<AudienceView | null> {
     const open = this.#remotes.find(account as AccountId);
     const remote = open?.remote ?? this.#remotes.remoteOf(account as AccountId);
@@ -386,7 +389,7 @@ export class Daemon implements Controlled {
     this.#options.onStopRequest();
   }
 
-  /** Ends in order: what was acknowledged is on the disk, and nothing is left open. */
+  /** Ends in order: everything acknowledged is on the disk, and nothing stays open. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#folders.stop();
@@ -408,7 +411,7 @@ export class Daemon implements Controlled {
     const open = units.includes("own") ? this.#remotes.find(account) : undefined;
     if (open) this.#audiences.contacted(open);
     if (this.#salvagedWait) this.#settling = this.#settling.then(() => this.#settleSalvaged());
-    // Of the others' first answers nothing is known yet, and a look costs several gits.
+    // Only files of units that were answered: a look costs several git processes.
     for (const file of this.#followers.files()) {
       if (file.status.state === "waiting" && units.includes(file.link.projectId)) file.look();
     }

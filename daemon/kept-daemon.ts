@@ -5,18 +5,19 @@ import { suspect, suspicionOf } from "./recovery/find-damage.ts";
 import { keepHead } from "./recovery/head-page.ts";
 import { recoverHome } from "./recovery/recover-home.ts";
 
-/** A disk that damages one database after another is not to be worn out with copies. */
+/** After this many rebuilds the disk is taken for broken, and no more copies are written to it. */
 const REBUILDS_MAX = 3;
 
 /** What a kept daemon works with; the caller holds the home's lock. */
 export interface KeptDaemonOptions extends Omit<DaemonOptions, "onDamage"> {
-  /** It can't go on; nothing of it runs any more. */
+  /** Called when the daemon can't go on. Nothing of it runs any more. */
   readonly onFailure: (thrown: unknown) => void;
 }
 
 /**
- * A daemon over a sound database: what is damaged at the start is rebuilt first, and when damage
- * shows later the daemon is ended, its database rebuilt, and a new one started in its place.
+ * Keeps a daemon running over a sound database. Damage that is found at the start is repaired
+ * first. When damage shows later, the daemon is stopped, its database rebuilt, and a new daemon
+ * started.
  */
 export class KeptDaemon {
   readonly #options: KeptDaemonOptions;
@@ -35,7 +36,7 @@ export class KeptDaemon {
     return kept;
   }
 
-  /** The one that runs. Throws while its database is rebuilt. */
+  /** The daemon that runs. Throws while its database is being rebuilt. */
   get daemon(): Daemon {
     if (this.#daemon) return this.#daemon;
     throw new AppError("internal", "the damaged database is being rebuilt: try again");
@@ -60,7 +61,7 @@ export class KeptDaemon {
     const reason = messageOf(thrown);
     log.error({ reason }, "the database is damaged; it will be rebuilt");
     suspect(home.database, reason);
-    // One that is just starting ends with what was thrown, and the next start rebuilds.
+    // A daemon that is just starting fails by itself, and its next start rebuilds.
     if (!this.#daemon || this.#stopped || this.#rebuilding) return;
     if (this.#rebuilds++ >= REBUILDS_MAX) {
       const words = "the database was damaged again and again: have a look at the disk";

@@ -3,7 +3,7 @@ import type { DaemonTables } from "../home/tables.ts";
 import type { BudgetRecord } from "./budget.ts";
 import type { BudgetStore } from "./request-budget.ts";
 
-/** The budgets in a home's database. Written with whatever else waits for the same commit. */
+/** Keeps budgets in a home's database. A write shares a commit with whatever else waits for one. */
 export function budgetsIn(store: ReplicaStore<DaemonTables>): BudgetStore {
   return {
     async read(account) {
@@ -26,7 +26,7 @@ export function budgetsIn(store: ReplicaStore<DaemonTables>): BudgetStore {
   };
 }
 
-/** Undefined for what an older or newer program may have left there. */
+/** Undefined for a record that an older or newer program wrote and this one can't read. */
 function recordIn(text: string): BudgetRecord | undefined {
   const record = JSON.parse(text) as Partial<BudgetRecord> | null;
   const isWhole = record !== null && FIELDS.every((field) => field in record);

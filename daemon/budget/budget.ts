@@ -16,38 +16,42 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** What the interface's specification allows an account where the service itself says nothing. */
+/** What the interface's specification allows an account. Used where the service tells no limits. */
 const PUBLISHED = { minute: 60, day: 10_000 } as const;
-/** Calls that may be saved up while none are made. */
+/** Requests that may be saved up in a quiet time. */
 const SAVED_MAX = 50;
 const SAVED_ASKS_MAX = 3;
-/** An account asks with so much of a day's requests at most; evenly, while nothing goes on. */
+/** Asking takes at most this part of an account's requests of a day. */
 const ASKING = 0.3;
+/** In an idle time it takes this part, evenly over the day. */
 const ASKING_IDLE = 0.15;
-/** However little is left for it, it is asked once in so long. */
+/** Even with nothing left for asking, a machine asks once in this time. */
 const ASKING_MS_MAX = 30 * MINUTE_MS;
-/** The least share that asking goes by. */
+/** Asking is reckoned with at least this share, however small the machine's share is. */
 const ASKING_SHARE_MIN = 1 / 16;
-/** Where nobody tells what others use, a machine takes itself for one of ten. */
+/** Where no header shows what other machines use, this machine assumes that it is one of ten. */
 const UNTOLD_SHARE_MAX = 0.1;
-/** Something goes on until so long after the last change. */
+/** The account counts as active for this long after the last change. */
 const ACTIVE_MS = 10 * MINUTE_MS;
-/** Where many wait for the same moment, they spread over a second for each, up to so many. */
+/** Machines that wait for the same moment spread over one second per machine, up to this many. */
 const CROWD_MAX = 30;
-/** Own requests are known one by one for so long. */
+/** Times of single requests are kept for this long. */
 const TIMES_MS = 20 * MINUTE_MS;
 const TIMES_MAX = 600;
 
 /**
- * What a call is made for: a person waits for it, something has changed here or is known to have
- * changed there, or to find out whether something has.
+ * What a call is made for. `person`: a person waits for it. `change`: something changed, here or at
+ * the service. `ask`: to find out whether something changed.
  */
 export type Urgency = "person" | "change" | "ask";
 
-/** How the limits are known: told by answers, there being none, or only as they are published. */
+/**
+ * How the limits are known. `told`: by answers. `none`: there are none. `published`: no answer
+ * tells them, so the published ones count.
+ */
 export type Limits = "told" | "none" | "published";
 
-/** All of a budget that survives a restart. Times are the budget's clock's. */
+/** The part of a budget that survives a restart. Times are by the budget's clock. */
 export interface BudgetRecord {
   readonly limits: Limits;
   readonly savedAt: number;
@@ -60,14 +64,14 @@ export interface BudgetRecord {
   readonly closedUntil: number;
 }
 
-/** Own requests of one UTC day, and how many calls of them were to ask. */
+/** This machine's requests of one UTC day, and how many calls of that day were made to ask. */
 export interface DayRecord {
   readonly number: number;
   readonly sent: number;
   readonly asked: number;
 }
 
-/** What is left of a quota, to be shown. */
+/** What is left of one quota, for a screen. */
 export interface QuotaView {
   readonly name: string;
   readonly limit: number | null;
@@ -76,15 +80,24 @@ export interface QuotaView {
 }
 
 /**
- * How many requests this machine may make of one account, and when. Pure but for its own state:
- * time comes with each event, in milliseconds of a clock that never goes back and is near the wall
- * clock; randomness comes as a fraction in [0, 1).
+ * Decides how many requests this machine may make of one account, and when. Pure but for its own
+ * state: time and randomness come with each event. Time is in milliseconds of a clock that never
+ * goes back and is close to the wall clock; randomness is a fraction in [0, 1).
  *
- * 1. A person's request may use all that is left, any other leaves a tenth.
- * 2. Over a day the others' keep to this machine's share of a pace: nine tenths of what is left,
- *    over the time until there is more, at most 8 hours. What is not used is saved, up to 50 calls.
- * 3. What a service asks for by `Retry-After` binds everyone.
- * 4. Asking takes at most 30 % of a day, and less while nothing goes on.
+ * 1. A person's request may use everything that is left; any other request leaves a tenth.
+ * 2. Over a day, other requests keep to this machine's share of a pace. The pace is nine tenths of
+ *    what is left, over the time until the quota is renewed, at most 8 hours. Requests that are not
+ *    used are saved, up to 50.
+ * 3. `Retry-After` binds every request.
+ * 4. Asking takes at most 30 % of a day, and less in an idle time.
+ *
+ * ```
+ * const budget = new Budget(undefined, now);
+ * const at = budget.notBefore("change", now); // `now` or earlier: the request may go
+ * budget.began("change", now);
+ * budget.sent(now);
+ * budget.answered(parseQuotas(headers), now, fraction);
+ * ```
  */
 export class Budget {
   #limits: Limits;
@@ -97,9 +110,9 @@ export class Budget {
   #day: DayRecord;
   #closedUntil: number;
   #activeAt: number;
-  /** When a call was last made for more than to ask. */
+  /** When the last call was made that was no asking. */
   #changedAt = Number.NEGATIVE_INFINITY;
-  /** Machines that use the account, going by the last two answers. */
+  /** How many machines use the account, as far as the last two answers show. */
   #crowd = 1;
   #jitter = 0;
 
@@ -121,7 +134,7 @@ export class Budget {
     return this.#limits;
   }
 
-  /** When a request may go; not after `now` when it may at once. */
+  /** When a request may go: at once if this is not after `now`. */
   notBefore(urgency: Urgency, now: number): number {
     this.#pass(now);
     if (urgency === "person") return Math.max(this.#closedUntil, this.#roomAt(urgency, now));
@@ -152,7 +165,7 @@ export class Budget {
     this.#windows = this.#windows.map((each) => ({ ...each, sent: Math.max(0, each.sent - 1) }));
   }
 
-  /** A call begins, of one request or more. */
+  /** A call begins; it consists of one request or more. */
   began(urgency: Urgency, now: number): void {
     if (urgency === "ask") {
       this.#savedAsks = Math.max(0, this.#savedAsks - 1);
@@ -162,12 +175,12 @@ export class Budget {
     }
   }
 
-  /** Something has changed, here or there. */
+  /** Something changed, here or at the service. */
   active(now: number): void {
     this.#activeAt = now;
   }
 
-  /** An answer has come, with what it tells of the quotas. */
+  /** An answer came. `quotas` is what its headers say; undefined where they say nothing. */
   answered(quotas: readonly ToldQuota[] | undefined, now: number, fraction: number): void {
     this.#pass(now);
     this.#jitter = fraction;
@@ -180,13 +193,13 @@ export class Budget {
     if (longest) this.#share.told(longest, this.#targetPerMs(longest, now));
   }
 
-  /** The service has answered as one does that has no limits. */
+  /** The service answered an exchange without naming limits: it has none. */
   unlimited(): void {
     this.#limits = "none";
     this.#windows = [];
   }
 
-  /** The service has refused a request, and wants to be left alone for so long. */
+  /** The service refused a request and asked for a pause of `retryAfterMs`. */
   refused(retryAfterMs: number, now: number, fraction: number): void {
     this.#pass(now);
     this.#jitter = fraction;
@@ -206,7 +219,7 @@ export class Budget {
     }));
   }
 
-  /** `held`: so many calls count as made already. */
+  /** What to store. `held` requests count as made already. */
   record(held: number): BudgetRecord {
     return {
       limits: this.#limits,
@@ -221,13 +234,15 @@ export class Budget {
     };
   }
 
-  /** This machine's part of the account's pace, for whoever wants to see it. */
+  /** This machine's share of the account's pace, for screens and tests. */
   get share(): number {
     const { value } = this.#share;
     return this.#limits === "told" ? value : Math.min(value, UNTOLD_SHARE_MAX);
   }
 
-  /** What is told of the quotas, or is reckoned from own requests. */
+  /**
+   * The quotas that were told, or else the published ones with this machine's own requests counted.
+   */
   #known(now: number): readonly QuotaWindow[] {
     if (this.#limits === "none") return [];
     const told = this.#limits === "told" ? this.#windows : [];
@@ -265,7 +280,7 @@ export class Budget {
     if (tooOld > 0 || tooMany > 0) this.#times.splice(0, Math.max(tooOld, tooMany));
   }
 
-  /** This machine's part of the pace. */
+  /** This machine's share of the account's pace, in requests a millisecond. */
   #pacePerMs(now: number): number {
     return this.share * this.#accountPacePerMs(now);
   }
@@ -283,7 +298,10 @@ export class Budget {
     this.#day = { ...day, sent: Math.max(0, day.sent + sent), asked: day.asked + asked };
   }
 
-  /** What of this machine's part of a day's asking is left, over the time that is. */
+  /**
+   * The pace of asking: what is left of this machine's part, over the time until the quota is
+   * renewed.
+   */
   #asksPerMs(now: number): number {
     const share = Math.max(this.share, ASKING_SHARE_MIN);
     const days = this.#known(now).filter(isLong);
@@ -296,7 +314,7 @@ export class Budget {
     return Math.max(1 / ASKING_MS_MAX, Math.min(this.#pacePerMs(now), ...paces));
   }
 
-  /** What the account's machines may ask together while nothing goes on. */
+  /** The pace at which all of the account's machines together may ask in an idle time. */
   #idlePerMs(now: number): number {
     const day = this.#known(now).filter(isLong);
     const paces = day.map(({ quota }) => {
@@ -305,7 +323,7 @@ export class Budget {
     return Math.min(...paces, Number.POSITIVE_INFINITY);
   }
 
-  /** What all of the account's machines are to use together, as far as this one takes part. */
+  /** The pace that all of the account's machines together should have, in this machine's view. */
   #targetPerMs(longest: QuotaWindow, now: number): number {
     return this.#isActive(now) ? pacePerMs(longest, now) : this.#idlePerMs(now);
   }
@@ -327,7 +345,10 @@ export class Budget {
     return Math.min(now + (1 - this.#savedAsks) / this.#asksPerMs(now), this.#nextResetAt(now));
   }
 
-  /** When a long window begins anew, or one whose limit is not known, and all wait for it. */
+  /**
+   * When the next window is renewed that is long, or whose limit is unknown. All machines wait for
+   * it.
+   */
   #nextResetAt(now: number): number {
     const awaited = this.#known(now).filter((window) => {
       return isLong(window) || window.quota.limit === undefined;
@@ -344,8 +365,8 @@ export class Budget {
       const lacking = reserve + 1 - remainingAt(window, now, this.#times);
       if (lacking <= 0) return now;
       if (urgency === "person") return moreAt(window);
-      // There is more then, if nobody else has taken it, which trying shows. The fewer are left,
-      // the longer all wait.
+      // At its renewal there may be more, unless another machine takes it first. The fewer requests
+      // are left, the longer every machine waits before it tries.
       return moreAt(window) + this.#spreadMs * (1 + lacking);
     });
     return Math.max(now, ...at);
@@ -355,7 +376,7 @@ export class Budget {
     return this.#jitter * SECOND_MS * Math.min(CROWD_MAX, this.#crowd);
   }
 
-  /** Requests a millisecond that others have made since the last answer; it sets the crowd, too. */
+  /** Requests a millisecond by other machines since the last answer. Sets `#crowd`, too. */
   #othersSince(quotas: readonly ToldQuota[], now: number): number {
     const before = this.#longest();
     const after = before && quotas.find(({ name }) => name === before.quota.name);
@@ -397,7 +418,7 @@ function dayOf(time: number): number {
   return Math.floor(time / DAY_MS);
 }
 
-/** A record of a clock that was ahead of this one counts as made now. */
+/** A record from a clock that was ahead of this one counts as made now. */
 function broughtBack(record: BudgetRecord, now: number): BudgetRecord {
   const ahead = Math.max(0, record.savedAt - now);
   if (ahead === 0) return record;

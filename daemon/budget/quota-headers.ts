@@ -1,6 +1,6 @@
 import { parseList } from "structured-headers";
 
-/** What an answer says of one of the account's quotas, milliseconds throughout. */
+/** One of the account's quotas as an answer told it; times in milliseconds. */
 export interface ToldQuota {
   readonly name: string;
   /** Requests in a whole window; undefined where that is not said. */
@@ -8,24 +8,24 @@ export interface ToldQuota {
   /** Length of the window; undefined where that is not said. */
   readonly windowMs: number | undefined;
   readonly remaining: number;
-  /** Until there is more; undefined where that is not said. */
+  /** Time until the quota is renewed; undefined where that is not said. */
   readonly moreInMs: number | undefined;
 }
 
-/** More quotas than that are no honest answer. */
+/** No honest service has more quotas than this. */
 const QUOTAS_MAX = 8;
 const NAME_LENGTH_MAX = 64;
 const REQUESTS_MAX = 1e12;
 const MS_PER_S = 1000;
-/** No window that a daemon could wait for is longer. */
+/** No daemon waits for a longer window. */
 const SECONDS_MAX = 31 * 24 * 60 * 60;
 
 type Parameters = ReadonlyMap<string, unknown>;
 
 /**
- * `RateLimit` and `RateLimit-Policy` of an answer, as draft-ietf-httpapi-ratelimit-headers-10 has
- * them (lists of strings with parameters, RFC 9651). Undefined where there are none, and where
- * either is anything else: half a word is no word.
+ * Reads `RateLimit` and `RateLimit-Policy` as draft-ietf-httpapi-ratelimit-headers-10 defines them
+ * (lists of strings with parameters, RFC 9651). Undefined where one is missing or malformed: half
+ * of the information could mislead.
  */
 export function parseQuotas(headers: Headers): readonly ToldQuota[] | undefined {
   const said = headers.get("ratelimit");
@@ -41,7 +41,7 @@ export function parseQuotas(headers: Headers): readonly ToldQuota[] | undefined 
   }
 }
 
-/** Throws for anything but a list of a few differing strings. */
+/** The items of a header. Throws unless it is a short list of different strings. */
 function itemsIn(header: string): ReadonlyMap<string, Parameters> {
   const list = parseList(header);
   const items = new Map<string, Parameters>();
@@ -69,7 +69,7 @@ function quotaOf(name: string, quota: Parameters, policy: Parameters | undefined
   };
 }
 
-/** What is over `max` counts as that. Throws for anything but a whole number. */
+/** At most `max`. Throws for anything but a whole number. */
 function wholeNumber(value: unknown, max: number): number | undefined {
   if (value === undefined) return undefined;
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) {
@@ -79,9 +79,9 @@ function wholeNumber(value: unknown, max: number): number | undefined {
 }
 
 /**
- * `Retry-After` in milliseconds, of whole seconds or a date; undefined where it is neither. A date
- * counts from the answer's own `Date`, for this machine's clock, `now`, may be wrong. Never more
- * than a day: quotas are a day's at most.
+ * `Retry-After` in milliseconds, from seconds or a date; undefined for anything else. A date is
+ * compared with the answer's own `Date`, since this machine's clock, `now`, may be wrong. At most a
+ * day, the length of the longest published quota.
  */
 export function parseRetryAfter(headers: Headers, now: number): number | undefined {
   const text = headers.get("retry-after")?.trim() ?? "";
@@ -92,7 +92,7 @@ export function parseRetryAfter(headers: Headers, now: number): number | undefin
 
 const RETRY_AFTER_MS_MAX = 24 * 60 * 60 * MS_PER_S;
 
-/** An IMF-fixdate, the one form that may be sent. */
+/** Reads an IMF-fixdate, the only form that HTTP lets anyone send. */
 function dateOf(text: string): number {
   return /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT$/.test(text)
     ? Date.parse(text)

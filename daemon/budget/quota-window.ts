@@ -3,14 +3,14 @@ import type { ToldQuota } from "./quota-headers.ts";
 const MINUTE_MS = 60_000;
 /** Longer windows are paced; shorter ones are only kept from running out. */
 const SHORT_MS_MAX = 10 * MINUTE_MS;
-/** What is left of a long window is spread over so much time at most: a working day. */
+/** What is left of a long window is spread over at most this time: a working day. */
 const SPREAD_MS_MAX = 8 * 60 * MINUTE_MS;
-/** What others were last seen to use they are taken to go on using for so long. */
+/** Other machines are assumed to go on at the last observed pace for this long. */
 const OTHERS_MS_MAX = 10_000;
-/** A part of every quota that is kept for what a person waits for. */
+/** The part of each quota that is reserved for requests that a person waits for. */
 const RESERVED = 0.1;
 
-/** A quota as an answer told it, and what is known of its use since. Times are of one clock. */
+/** A quota as an answer told it, with what was used since. All times are by one clock. */
 export interface QuotaWindow {
   readonly quota: ToldQuota;
   readonly toldAt: number;
@@ -20,22 +20,24 @@ export interface QuotaWindow {
   readonly othersPerMs: number;
 }
 
-/** Whether its remainder is spread over the time until there is more. */
+/** A long window is paced: what is left is spread over the time until it is renewed. */
 export function isLong({ quota }: QuotaWindow): boolean {
   return (quota.windowMs ?? quota.moreInMs ?? 0) > SHORT_MS_MAX;
 }
 
-/** When there is more of it. */
+/** When the window is renewed. */
 export function moreAt({ quota, toldAt }: QuotaWindow): number {
   return toldAt + (quota.moreInMs ?? quota.windowMs ?? MINUTE_MS);
 }
 
-/** Whether it says nothing any more: its time is over, and how much there is now was never said. */
+/**
+ * The window ended, and the service never said how large a new one is: nothing is known of it now.
+ */
 export function isSpent(window: QuotaWindow, now: number): boolean {
   return window.quota.limit === undefined && now >= moreAt(window);
 }
 
-/** What is left of it now, as far as that is known. */
+/** How many requests are left, as far as this machine can know. */
 export function remainingAt(window: QuotaWindow, now: number, ownTimes: readonly number[]): number {
   const { quota, toldAt, sent, othersPerMs } = window;
   const { limit = quota.remaining, remaining } = quota;
@@ -49,25 +51,25 @@ export function remainingAt(window: QuotaWindow, now: number, ownTimes: readonly
   return Math.max(0, Math.min(limit, remaining - sent - others + over));
 }
 
-/** Requests a millisecond that a long window allows the whole account in the background. */
+/** Requests a millisecond that a long window allows the whole account, people's requests aside. */
 export function pacePerMs(window: QuotaWindow, now: number): number {
   return (remainingAt(window, now, []) * (1 - RESERVED)) / spreadMsOf(window, now);
 }
 
-/** What is left of a long window is spread over so many milliseconds. */
+/** The time over which the rest of a long window is spread, in milliseconds. */
 export function spreadMsOf(window: QuotaWindow, now: number): number {
   const resetAt = moreAt(window);
   return now >= resetAt ? SPREAD_MS_MAX : Math.min(SPREAD_MS_MAX, Math.max(1000, resetAt - now));
 }
 
-/** The pace where there is no long window: what a short one brings, without its reserve. */
+/** The pace where there is no long window: all of the short one, without its reserve. */
 export function shortPacePerMs({ quota }: QuotaWindow): number {
   return (
     ((quota.limit ?? quota.remaining) * (1 - RESERVED)) / Math.max(1, quota.windowMs ?? MINUTE_MS)
   );
 }
 
-/** What the background leaves of a short window. */
+/** How many requests of a short window are reserved for people. */
 export function reserveOf({ quota }: QuotaWindow): number {
   return Math.ceil((quota.limit ?? 0) * RESERVED);
 }

@@ -5,35 +5,39 @@ import { Budget, type BudgetRecord, type QuotaView, type Urgency } from "./budge
 import type { ToldQuota } from "./quota-headers.ts";
 
 /**
- * Calls that count as made in what is kept, before they are: a daemon that is killed and started in
- * a loop can't spend what it forgot, and only one call in a few brings a commit along.
+ * What is stored counts this many requests as made before they are. So a daemon that is killed and
+ * restarted in a loop can't spend more than its budget, and only one request in a few needs a
+ * commit.
  */
 const HELD_CALLS = 8;
 const HELD_CALLS_MIN = 4;
-/** Where that commit is still under way, a call looks again after so long. */
+/** While that commit is under way, a call tries again after this time. */
 const LOOK_AGAIN_MS = 50;
 
-/** Where a budget survives a restart. */
+/** Where a budget is kept across restarts. */
 export interface BudgetStore {
   read(account: string): Promise<BudgetRecord | undefined>;
   /** Durable when it resolves. */
   write(account: string, record: BudgetRecord): Promise<void>;
 }
 
-/** What a budget shows of itself. */
+/** A budget as `status` shows it. */
 export interface BudgetView {
   /** Empty where nothing is limited. */
   readonly quotas: readonly QuotaView[];
-  /** Whether the service tells them, or they are reckoned from what is published. */
+  /** True: the service tells its quotas. False: they are reckoned from the published ones. */
   readonly told: boolean;
 }
 
-/** The requests of one service account, as far as this machine makes them; every one counts. */
+/** Counts this machine's requests of one service account, and keeps the count across restarts. */
 export class RequestBudget {
-  /** Names the account in the store; tells nothing of its token. */
+  /** The account's key in the store. Nothing of the token can be read from it. */
   readonly account: string;
   readonly #world: World;
-  /** From the world's steady clock to the budget's, which is near the wall clock. */
+  /**
+   * The difference between the world's steady clock and the budget's, which is close to the wall
+   * clock.
+   */
   #offsetMs: number;
   #budget: Budget;
   #heldCalls = HELD_CALLS;
@@ -49,7 +53,9 @@ export class RequestBudget {
     this.#budget = new Budget(undefined, this.#now);
   }
 
-  /** Goes on from what was kept, and keeps what changes; before the first request. */
+  /**
+   * Loads what was stored, and stores changes from now on. To be called before the first request.
+   */
   async keepIn(store: BudgetStore, log: Log): Promise<void> {
     const record = await store.read(this.account);
     this.#budget = new Budget(record, this.#now);
@@ -70,11 +76,11 @@ export class RequestBudget {
     const keptAt = isKept ? now : now + LOOK_AGAIN_MS;
     const at = Math.max(keptAt, this.#budget.notBefore(urgency, now));
     if (at <= now) return 0;
-    // At least a whole one later: the clocks' sum has no room for much less.
+    // At least one millisecond later: the sum of both clocks is too coarse for smaller steps.
     return Math.max(at - this.#offsetMs, this.#world.monotonic() + 1);
   }
 
-  /** A call begins; each of its requests is `sent`. */
+  /** A call begins. Each of its requests is reported by `sent`. */
   began(urgency: Urgency): void {
     this.#budget.began(urgency, this.#now);
   }
@@ -92,12 +98,12 @@ export class RequestBudget {
     this.#budget.unsent(this.#now);
   }
 
-  /** An answer, whatever its status, with the quotas that it tells. */
+  /** An answer came, with whatever status. `quotas` is what its headers tell. */
   answered(quotas: readonly ToldQuota[] | undefined): void {
     this.#budget.answered(quotas, this.#now, randomFraction(this.#world));
   }
 
-  /** The service has shown that it counts nothing. */
+  /** The service has shown that it counts no requests. */
   unlimited(): void {
     if (this.#budget.limits === "none") return;
     this.#budget.unlimited();
@@ -109,12 +115,12 @@ export class RequestBudget {
     this.#keep();
   }
 
-  /** Something has changed, here or there: it is worth asking. */
+  /** Something changed, here or at the service: asking is worth more now. */
   active(): void {
     this.#budget.active(this.#now);
   }
 
-  /** The steady clock stood still for so long: the machine slept. */
+  /** The machine slept: the steady clock stood still for this long. */
   slept(milliseconds: number): void {
     this.#offsetMs += milliseconds;
   }
@@ -124,7 +130,7 @@ export class RequestBudget {
     return { quotas, told: this.#budget.limits === "told" };
   }
 
-  /** Keeps what is left, exactly. No request may come any more. */
+  /** Stores the exact count. No request may follow. */
   async close(): Promise<void> {
     await this.#writing;
     await this.#write(0);
@@ -134,14 +140,14 @@ export class RequestBudget {
     return this.#world.monotonic() + this.#offsetMs;
   }
 
-  /** In the background. */
+  /** Stores in the background; one write at a time. */
   #keep(): void {
     this.#writing ??= this.#write(HELD_CALLS).finally(() => {
       this.#writing = undefined;
     });
   }
 
-  /** Never rejects: where it can't be kept, the calls go on. */
+  /** Never rejects. Without a stored budget the calls go on. */
   async #write(held: number): Promise<void> {
     const record = this.#budget.record(held);
     const before = this.#requests;

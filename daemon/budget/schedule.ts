@@ -1,10 +1,13 @@
 import type { Urgency } from "./budget.ts";
 import type { SyncUnit } from "./sync-units.ts";
 
-/** Calls about one unit keep at least this distance, so that fast writes share one. */
+/** Two calls about one unit are at least this far apart, so that quick writes share a call. */
 export const CALL_DISTANCE_MS = 1000;
 
-/** What has come to be followed waits so long for more to go by one call, and at most. */
+/**
+ * A unit that was just linked waits this long for more, so that one call carries all of them; the
+ * second figure is the longest wait.
+ */
 const GATHER_MS = 500;
 const GATHER_MS_MAX = 5000;
 
@@ -13,11 +16,11 @@ const BACKOFF_FIRST_MS = 1000;
 const BACKOFF_MS_MAX = 60_000;
 
 interface UnitState {
-  /** What it is due for; undefined when it is not. */
+  /** Why a call is due; undefined: none is. */
   readonly due: Urgency | undefined;
-  /** What it was due for when the last call about it began. */
+  /** Why the last call was made, for a call that did not reach the unit. */
   readonly called: Urgency | undefined;
-  /** In which order units became due. */
+  /** Units go in the order in which they became due. */
   readonly turn: number;
   readonly notBefore: number;
   readonly failures: number;
@@ -28,42 +31,50 @@ const IDLE: UnitState = { due: undefined, called: undefined, turn: 0, notBefore:
 /** The most urgent first. */
 const ORDER: readonly Urgency[] = ["person", "change", "ask"];
 
-/** When the account's requests allow a call, on the schedule's clock. */
+/** When the account's budget allows a call, by the schedule's clock. */
 export type Allowance = (urgency: Urgency) => number;
 
 const NO_LIMIT: Allowance = () => 0;
 
-/** What to do now: call about a unit, wait until a time, or wait for something to happen. */
+/** What to do now: call about a unit, wait until a time, or wait for an event. */
 export type NextStep =
   | { readonly kind: "call"; readonly unit: SyncUnit; readonly urgency: Urgency }
-  /** `held`: but for the account's requests it would go now. */
+  /** `held`: the budget is the only reason to wait. */
   | { readonly kind: "wait"; readonly until: number; readonly held: boolean }
   | { readonly kind: "idle" };
 
 /**
- * Decides what is called when. Pure but for its own state: time (milliseconds of any steady clock)
- * and randomness (a fraction in [0, 1)) come with each event. One unit's failure never delays
- * another; the service's delays all.
+ * Decides when which unit is called about. Pure but for its own state: time (milliseconds of any
+ * steady clock) and randomness (a fraction in [0, 1)) come with each event. One unit's failure
+ * delays no other unit; a failure of the service delays all.
+ *
+ * ```
+ * const schedule = new SyncSchedule();
+ * schedule.markDue("own");
+ * schedule.next(now); // { kind: "call", unit: "own", urgency: "change" }
+ * schedule.began("own");
+ * schedule.succeeded("own", now, false);
+ * ```
  */
 export class SyncSchedule {
   readonly #units = new Map<SyncUnit, UnitState>();
-  /** Units that have come and wait for more, and since when the first of them does. */
+  /** New units that wait for more to come, and since when the first of them waits. */
   readonly #gathering = new Set<SyncUnit>();
   #gatheringSince = 0;
   #turn = 0;
   #serviceNotBefore = 0;
   #serviceFailures = 0;
-  /** The service asked to be left alone until then; nobody's hurry changes that. */
+  /** Set by `Retry-After`. No hurry shortens it. */
   #askedToWaitUntil = 0;
 
-  /** Something is to be sent or fetched; what was due for more stays so. */
+  /** The unit has something to send or to fetch. A more urgent reason that it has already stays. */
   markDue(unit: SyncUnit, urgency: Urgency = "change"): void {
     const state = this.#get(unit);
     const turn = state.due === undefined ? ++this.#turn : state.turn;
     this.#units.set(unit, { ...state, due: moreUrgent(state.due, urgency), turn });
   }
 
-  /** These have come to be followed: they are due, once no more have come for a moment. */
+  /** New units: due once no further ones have come for a moment. */
   gather(units: readonly SyncUnit[], now: number): void {
     if (this.#gathering.size === 0) this.#gatheringSince = now;
     for (const unit of units) {
@@ -83,13 +94,13 @@ export class SyncSchedule {
     this.#units.delete(unit);
   }
 
-  /** A person waits: what is due goes at once, and backoff is over. */
+  /** A person waits: backoff is over, and what is due goes at once. */
   hurry(): void {
     this.#gathering.clear();
     this.serviceIsBack();
   }
 
-  /** The same, but for what waits for more to come. */
+  /** Backoff is over. New units still wait for more to come. */
   serviceIsBack(): void {
     this.#serviceNotBefore = 0;
     this.#serviceFailures = 0;
@@ -98,7 +109,9 @@ export class SyncSchedule {
     }
   }
 
-  /** Of what may be called, the most urgent goes first, and of that what has waited longest. */
+  /**
+   * The next call: the most urgent unit that may go, and among equals the one that waited longest.
+   */
   next(now: number, allowedAt: Allowance = NO_LIMIT): NextStep {
     const waiting: Waiting[] = [];
     for (const [unit, { due, turn, notBefore }] of this.#units) {
@@ -116,8 +129,8 @@ export class SyncSchedule {
   }
 
   /**
-   * What a call may be about as well that goes now, the most urgent first: what is due, be its last
-   * call less than a second ago, for this costs no request. What is refused waits on.
+   * Further units for a call that goes now, the most urgent first. They cost no request, so the
+   * distance between calls does not count. A unit whose last call was refused still waits.
    */
   along(now: number): SyncUnit[] {
     const due = [...this.#units].filter(([, { due, failures, notBefore }]) => {
@@ -128,24 +141,24 @@ export class SyncSchedule {
     return due.map(([unit]) => unit);
   }
 
-  /** A call about the unit begins; what happens from now on makes it due again. */
+  /** A call about the unit begins. What happens from now on makes the unit due again. */
   began(unit: SyncUnit): void {
     const state = this.#get(unit);
     this.#gathering.delete(unit);
     this.#units.set(unit, { ...state, due: undefined, called: state.due });
   }
 
-  /** The call did not come to the unit: it is as due as before. */
+  /** The call did not get to the unit, which is due for the same reason again. */
   leftOut(unit: SyncUnit): void {
     this.markDue(unit, this.#get(unit).called);
   }
 
-  /** The clock stood still for so long while time went on. */
+  /** The steady clock stood still for this long while real time went on. */
   slept(milliseconds: number): void {
     this.#askedToWaitUntil -= milliseconds;
   }
 
-  /** `again`: there is more to send. It goes at once, for it has waited already. */
+  /** `again`: there is more to send. It goes at once, because it has waited already. */
   succeeded(unit: SyncUnit, now: number, again: boolean): void {
     this.#serviceFailures = 0;
     this.#serviceNotBefore = 0;
@@ -154,7 +167,7 @@ export class SyncSchedule {
     if (again) this.markDue(unit);
   }
 
-  /** The service refused this unit's call; the others go on. */
+  /** The service refused this unit's call. Other units go on. */
   unitFailed(unit: SyncUnit, now: number, fraction: number): void {
     this.#serviceFailures = 0;
     const failures = this.#get(unit).failures + 1;
@@ -163,7 +176,7 @@ export class SyncSchedule {
     this.markDue(unit);
   }
 
-  /** The service did not answer, or asked to be left alone for `retryAfterMs`. */
+  /** The service did not answer, or asked for a pause of `retryAfterMs`. */
   serviceFailed(
     unit: SyncUnit,
     now: number,
@@ -188,7 +201,7 @@ interface Waiting {
   readonly unit: SyncUnit;
   readonly urgency: Urgency;
   readonly turn: number;
-  /** When it would go if requests were not counted, and when it may. */
+  /** `ownAt`: when it could go without a budget. `at`: when it may. */
   readonly ownAt: number;
   readonly at: number;
 }

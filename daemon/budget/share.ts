@@ -1,31 +1,31 @@
 import type { QuotaWindow } from "./quota-window.ts";
 
 const MINUTE_MS = 60_000;
-/** How long requests are counted before the share is set anew. */
+/** The share is reckoned anew after this time. */
 const STEP_MS = MINUTE_MS;
-/** A machine that nobody knows yet begins with so much, and has more soon when nobody objects. */
+/** A new machine starts with this share. It grows soon if the account has room. */
 const SHARE_FIRST = 0.25;
-/** With more machines than this makes room for, the pace is kept by what is left growing less. */
+/** The least share. With more machines than it allows for, the pace falls as less is left. */
 const SHARE_MIN = 1 / 20;
-/** Added in each step by all: what makes unequal shares equal in the end. */
+/** What every machine adds in each step: it makes unequal shares equal over time. */
 const ADDED = 0.01;
 const GROWTH_PER_STEP_MAX = 1.25;
 const LOSS_PER_STEP_MAX = 0.5;
-/** Without a word on what others use, a share grows as slowly as this. */
+/** Where no answer tells what others use, a share grows once in this time. */
 const UNSEEN_STEP_MS = 10 * MINUTE_MS;
 const HALVED_AGAIN_MS = 10_000;
 
-/** A share as it is kept over a restart. */
+/** A share as it is stored. */
 export interface ShareRecord {
   readonly share: number;
   readonly changedAt: number;
 }
 
 /**
- * This machine's part of the account's pace. Every answer tells what all of the account's machines
- * have used, so each compares that with the pace, and all give way by the same factor; what each
- * then adds is the same amount, so that parts become equal (Chiu and Jain 1989, with the excess
- * itself instead of one bit). A refusal halves the part.
+ * This machine's share of the account's pace. Answers tell what all machines together have used.
+ * Each machine compares that with the pace and scales its share by the same factor; then each adds
+ * the same constant, so shares become equal (Chiu and Jain 1989, with the excess itself instead of
+ * one bit). A refusal halves the share.
  */
 export class Share {
   #share: number;
@@ -33,7 +33,7 @@ export class Share {
   #halvedAt = Number.NEGATIVE_INFINITY;
   #anchor: { readonly at: number; readonly remaining: number } | undefined;
   #wasHeld = false;
-  /** Own requests in this step. */
+  /** This machine's requests in the current step. */
   #own = 0;
 
   constructor(known: ShareRecord | undefined, now: number) {
@@ -51,12 +51,14 @@ export class Share {
     this.#own += 1;
   }
 
-  /** Something had to wait for its turn. */
+  /** A call had to wait for the budget. */
   held(): void {
     this.#wasHeld = true;
   }
 
-  /** An answer has told of `window`, which all are paced by; `pacePerMs` is of the account. */
+  /**
+   * An answer told of `window`, the one that paces the account. `pacePerMs` is the account's pace.
+   */
   told({ quota, toldAt }: QuotaWindow, pacePerMs: number): void {
     const { remaining } = quota;
     const anchor = this.#anchor;
@@ -72,7 +74,8 @@ export class Share {
       this.#set(this.#share * Math.min(wanted, GROWTH_PER_STEP_MAX ** (spanMs / STEP_MS)) + ADDED);
     } else {
       const less = this.#share * Math.max(wanted, LOSS_PER_STEP_MAX) + ADDED;
-      // What does not bind yet, for calls were saved, is not driven below its part of the use.
+      // While saved requests hide the limit, the share does not fall below this machine's part of
+      // the use.
       const part = this.#wasHeld ? 0 : Math.min(this.#share, this.#own / used);
       this.#set(Math.max(less, part));
     }
@@ -86,7 +89,7 @@ export class Share {
     this.#own = 0;
   }
 
-  /** An answer has told nothing of the account's use. */
+  /** An answer came that tells nothing of what the account used. */
   answeredUnseen(now: number): void {
     const steps = Math.floor((now - this.#changedAt) / UNSEEN_STEP_MS);
     if (steps <= 0) return;
@@ -94,7 +97,10 @@ export class Share {
     this.#changedAt = now;
   }
 
-  /** The service has refused a request: too many, whosever they were. `part` was this machine's. */
+  /**
+   * The service refused a request: all machines together made too many. `part` is this machine's
+   * part.
+   */
   refused(now: number, part: number): void {
     if (now - this.#halvedAt < HALVED_AGAIN_MS) return;
     this.#halvedAt = now;

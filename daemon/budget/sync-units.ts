@@ -1,12 +1,12 @@
 import type { ProjectId, UserId } from "../../shared/ids.ts";
 
-/** What one call to the service is about: a project, or `user` and `global` alone. */
+/** What one call is about: a project, or `own` for the `user` and `global` documents alone. */
 export type SyncUnit = ProjectId | "own";
 
-/** Status of an answer about what is not there. */
+/** The status of an answer about something that does not exist. */
 export const NOT_FOUND = 404;
 
-/** The units to keep in step: every followed project, and `user` and `global` by themselves. */
+/** The units to keep in step: every followed project, and `own`. */
 export function unitsToSync(projects: ReadonlyMap<ProjectId, string>): SyncUnit[] {
   return [...projects.keys(), "own"];
 }

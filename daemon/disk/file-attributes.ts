@@ -1,22 +1,24 @@
 /**
- * Gives an open file the extended attributes of another, access lists among them, and no others.
- * Both are file descriptors. False where the system did not let it have one of them. Where the
- * system or this runtime has no such attributes nothing is done, and that is true.
+ * Copies the extended attributes, access lists included, from one open file to another, and removes
+ * any others. Both arguments are file descriptors. False where the system refused one of them. True
+ * where there are no such attributes on this system or runtime.
  */
 export type CopyAttributes = (from: number, to: number) => boolean;
 
-/** What this system has. Never rejects. */
+/** The implementation for this system. Never rejects. */
 export function loadCopyAttributes(): Promise<CopyAttributes> {
   loaded ??= load();
   return loaded;
 }
 
-/** The C library's functions; a runtime without them can load this file nevertheless. */
+/**
+ * The C library's functions. By the type alone, so that a runtime without them can load this file.
+ */
 type Ffi = typeof import("bun:ffi");
 
 let loaded: Promise<CopyAttributes> | undefined;
 
-/** The kernel's own notes of what a file holds, which are wrong for another text. */
+/** Checksums of the content that the kernel keeps. They would be wrong for another text. */
 const OF_THE_CONTENT: ReadonlySet<string> = new Set(["security.ima", "security.evm"]);
 
 /** Of copyfile.h: `COPYFILE_ACL | COPYFILE_XATTR`. */
@@ -38,7 +40,7 @@ function loadFromLibSystem({ dlopen }: Ffi): CopyAttributes {
   return (from, to) => symbols.fcopyfile(from, to, null, ACL_AND_ATTRIBUTES) === 0;
 }
 
-/** One open file's attributes, on Linux. */
+/** The attribute calls for one open file, on Linux. */
 interface Attributes {
   names(): readonly string[];
   get(name: string): Buffer | undefined;
@@ -67,7 +69,7 @@ function loadFromGlibc({ dlopen }: Ffi): CopyAttributes {
   return (from, to) => copy(of(from), of(to));
 }
 
-/** What was there from the start, by the folder's rules, is taken away where `from` has it not. */
+/** Attributes that the folder's rules gave the new file are removed unless `from` has them. */
 function copy(from: Attributes, to: Attributes): boolean {
   const names = from.names();
   const wrong = to.names().filter((name) => !names.includes(name));
@@ -82,7 +84,7 @@ function copy(from: Attributes, to: Attributes): boolean {
 
 type Fill = (into: Buffer | null, size: number) => number | bigint;
 
-/** Asks for the length first; undefined where there is nothing to be had. */
+/** Asks for the length first. Undefined where nothing can be read. */
 function read(fill: Fill): Buffer | undefined {
   const length = Number(fill(null, 0));
   if (length < 0) return undefined;
@@ -91,12 +93,12 @@ function read(fill: Fill): Buffer | undefined {
   return filled < 0 ? undefined : into.subarray(0, filled);
 }
 
-/** No pointer can be had of an empty buffer. */
+/** Makes an empty value one byte long, because an empty buffer has no pointer. */
 function padded(value: Buffer): Buffer {
   return value.length === 0 ? Buffer.alloc(1) : value;
 }
 
-/** A name as C has it. */
+/** A name as a C string. */
 function nameOf(name: string): Uint8Array {
   return Buffer.from(`${name}\0`);
 }

@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 
-/** Puts a folder's names on the disk: a new one is there only once its folder is. */
+/** Writes a folder's names to the disk. Without this a new file may be gone after a power loss. */
 export async function flushFolder(path: string): Promise<void> {
   const handle = await open(path, "r");
   try {

@@ -4,37 +4,37 @@ import { messageOf } from "../../shared/errors.ts";
 import type { Reason } from "../../shared/reasons.ts";
 import { isMissing } from "./read-file.ts";
 
-/** The names that a project's description document may have, from its folder. */
+/** The paths, from a project's folder, at which its description document may be. */
 export const FOLLOWED_NAMES = ["CLAUDE.md", join(".claude", "CLAUDE.md"), "AGENTS.md"] as const;
 
 export type FollowedName = (typeof FOLLOWED_NAMES)[number];
 
-/** What stands under one of the names. */
+/** What is at one of these paths. */
 export interface Followable {
   readonly name: FollowedName;
   /**
-   * What is read and written, from the folder: where a symbolic link leads, if the name is one; the
-   * name itself where it leads to no place that may be followed.
+   * The path to read and write, from the folder: the target of a symbolic link; or the link itself
+   * where its target must not be followed.
    */
   readonly path: string;
-  /** Tells two names of one file; undefined where there is none yet. */
+  /** Two paths with the same value are one file. Undefined where there is no file yet. */
   readonly inode: string | undefined;
   /** Why it can't be followed. */
   readonly problem: Reason | undefined;
-  /** The system did not say, so that nobody knows what is there. */
+  /** The system gave an error, so nobody knows what is there. */
   readonly unread?: boolean;
 }
 
 /**
- * What stands under the names in a folder, whose path has no symbolic link in it, in the order in
- * which they count. A link to a file of the folder stands for that file: that is written, and the
- * link stays. A link out of the folder is nobody's to write. Never rejects.
+ * Lists what is at these paths in a folder, in order of precedence. The folder's own path must
+ * contain no symbolic link. A link to a file inside the folder stands for that file: the file is
+ * written and the link stays. A link that leads out of the folder is never written. Never rejects.
  */
 export async function listFollowable(dir: string): Promise<Followable[]> {
   const found: Followable[] = [];
   for (const name of FOLLOWED_NAMES) {
     const followable = await findFollowable(dir, name);
-    // Of two names of one path the first is enough.
+    // Two names may lead to one path; the first one counts.
     const isListed = found.some(({ path }) => path === followable?.path);
     if (followable && !isListed) found.push(followable);
   }
@@ -59,7 +59,7 @@ async function findFollowable(dir: string, name: FollowedName): Promise<Followab
   }
 }
 
-/** Where a link leads at last, though nothing may be there. */
+/** Where a link leads in the end, even if nothing is there. */
 async function targetOf(link: string): Promise<string> {
   try {
     return await realpath(link);
@@ -81,7 +81,7 @@ async function inodeOf(path: string): Promise<string | undefined> {
   );
 }
 
-/** Why what a name leads to is not the folder's own. */
+/** Why the target of a name does not belong to the folder. */
 async function problemOf(dir: string, target: string): Promise<Reason | undefined> {
   const steps = relative(dir, target).split(sep);
   const isOutside = isAbsolute(relative(dir, target)) || steps[0] === "..";
@@ -98,10 +98,10 @@ function isLoop(thrown: unknown): boolean {
   return thrown instanceof Error && "code" in thrown && thrown.code === "ELOOP";
 }
 
-/** What is known of a folder's file, as far as it says which one counts. */
+/** What decides which of a folder's files counts, from the last time. */
 export interface CountedBefore {
   readonly path: string;
-  /** It had text: then it is this one that is missing, if it is. */
+  /** It had text. If this file is missing now, it is the one that is missing. */
   readonly hadText: boolean;
 }
 
@@ -110,14 +110,14 @@ export interface Counted {
   readonly path: string;
   /** Undefined where nothing is there. */
   readonly followable: Followable | undefined;
-  /** The others, which are files of their own. */
+  /** Further files, which are not followed. */
   readonly beside: readonly Followable[];
 }
 
 /**
- * Which file counts: the one that the user chose, else the one that was followed until now, else
- * the one that is first in order. Another file that is put beside it changes nothing, for two texts
- * in one document would be there twice.
+ * Which file counts: the one that the user chose, else the one that was followed so far, else the
+ * first in order. A second file beside the followed one changes nothing: two texts in one document
+ * would both be in it twice.
  */
 export function countedOf(
   found: readonly Followable[],

@@ -1,11 +1,11 @@
 /**
- * Takes care that no other program opens a file until the function that this gives is called:
- * whoever tries waits for that. It is to be called within the second. The argument is a file
- * descriptor. Undefined where another program has the file open, or the system has no such thing.
+ * Keeps other programs from opening a file until the returned function is called: whoever tries has
+ * to wait. Call it within a second. The argument is a file descriptor. Undefined where another
+ * program has the file open, or the system can't do this.
  */
 export type HoldAlone = (file: number) => (() => void) | undefined;
 
-/** What this system has. Never rejects. */
+/** The implementation for this system. Never rejects. */
 export function loadHoldAlone(): Promise<HoldAlone> {
   loaded ??= load();
   return loaded;
@@ -13,15 +13,17 @@ export function loadHoldAlone(): Promise<HoldAlone> {
 
 let loaded: Promise<HoldAlone> | undefined;
 
-// Of fcntl.h and signal.h of Linux.
+// From fcntl.h and signal.h of Linux.
 const F_SETSIG = 10;
 const F_SETLEASE = 1024;
 const F_WRLCK = 1;
 const F_UNLCK = 2;
-/** Nobody handles it, and it does nothing then; the signal that a lease sends by itself kills. */
+/**
+ * A signal that does nothing when nobody handles it. The lease's own signal would kill the process.
+ */
 const SIGURG = 23;
 
-/** Leases: see `F_SETLEASE` in fcntl(2). */
+/** Uses leases; see `F_SETLEASE` in fcntl(2). */
 async function load(): Promise<HoldAlone> {
   if (process.platform !== "linux") return () => undefined;
   try {

@@ -6,10 +6,10 @@ import { messageOf } from "../../shared/errors.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import type { Reason } from "../../shared/reasons.ts";
 
-/** Stands for the hash of a file that is not there. */
+/** Stands for the hash of a file that does not exist. */
 export const ABSENT_HASH = "absent";
 
-/** What stands at the followed path. */
+/** What is at the followed path. */
 export type FileRead =
   | {
       readonly kind: "text";
@@ -26,15 +26,15 @@ export type FileRead =
       readonly kind: "problem";
       readonly path: string;
       readonly why: Reason;
-      /** It is a text, but over a limit: held, and not just left alone. */
+      /** A text that exceeds a limit. It is held, not only left alone. */
       readonly overLimit?: boolean;
-      /** The system did not give it, so that nobody knows what it holds. */
+      /** The system gave an error, so nobody knows what the file holds. */
       readonly unread?: boolean;
     };
 
 type FileProblem = Extract<FileRead, { kind: "problem" }>;
 
-/** Reads a file by its path from the folder. Symbolic links are not followed. */
+/** Reads a file by its path from the folder. Does not follow symbolic links. */
 export async function readFileAt(dir: string, path: string): Promise<FileRead> {
   const problem = (why: Reason): FileProblem => ({ kind: "problem", path, why });
   try {
@@ -51,7 +51,7 @@ export async function readFileAt(dir: string, path: string): Promise<FileRead> {
   }
 }
 
-/** The bytes of a file of its own; throws for a link or a pipe that took its place meanwhile. */
+/** A regular file's bytes. Throws for a link or a pipe that took its place meanwhile. */
 export async function readBytes(path: string): Promise<Buffer> {
   const handle = await openFile(path);
   try {
@@ -61,10 +61,12 @@ export async function readBytes(path: string): Promise<Buffer> {
   }
 }
 
-/** Without the last of them to open a pipe waits for somebody to write into it, for good. */
+/** Without `O_NONBLOCK`, opening a pipe would wait for ever for somebody to write to it. */
 export const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Opens a file to be read; throws for what is none, even if it took the file's place just now. */
+/**
+ * Opens a regular file for reading. Throws for anything else, even if it took the place just now.
+ */
 export async function openFile(path: string): Promise<FileHandle> {
   const handle = await open(path, READ_FLAGS);
   if ((await handle.stat()).isFile()) return handle;
@@ -72,7 +74,7 @@ export async function openFile(path: string): Promise<FileHandle> {
   throw new Error("is not a file");
 }
 
-/** Takes bytes for a description document, or says why they are none. */
+/** Reads bytes as a description document, or says why they are none. */
 export function textFrom(path: string, bytes: Uint8Array, savedAt: number): FileRead {
   const problem = (why: Reason): FileProblem => ({ kind: "problem", path, why });
   if (bytes.length > LIMITS.claudeMdBytes) {

@@ -1,23 +1,25 @@
 /**
- * Makes each of two paths on one file system stand for what the other stood for, in one step:
- * `renameat2` with `RENAME_EXCHANGE` on Linux, `renamex_np` with `RENAME_SWAP` on macOS. False, and
- * nothing has changed, where a path is missing or where the system or file system can't do it.
+ * Exchanges two paths of one file system in one step: `renameat2` with `RENAME_EXCHANGE` on Linux,
+ * `renamex_np` with `RENAME_SWAP` on macOS. False, with nothing changed, where a path is missing or
+ * the system can't do it.
  */
 export type SwapNames = (one: string, other: string) => boolean;
 
-/** What this system has. Never rejects. */
+/** The implementation for this system. Never rejects. */
 export function loadSwapNames(): Promise<SwapNames> {
   loaded ??= load();
   return loaded;
 }
 
 type Swap = (one: Uint8Array, other: Uint8Array) => boolean;
-/** The C library's functions; a runtime without them can load this file nevertheless. */
+/**
+ * The C library's functions. By the type alone, so that a runtime without them can load this file.
+ */
 type Ffi = typeof import("bun:ffi");
 
 let loaded: Promise<SwapNames> | undefined;
 
-/** Of fcntl.h: paths are taken from the working directory. */
+/** From fcntl.h: relative paths start at the working directory. */
 const AT_FDCWD = -100;
 /** `RENAME_EXCHANGE` of Linux and `RENAME_SWAP` of macOS are the same bit. */
 const EXCHANGE = 2;
@@ -28,7 +30,7 @@ async function load(): Promise<SwapNames> {
     const swap = process.platform === "darwin" ? loadFromLibSystem(ffi) : loadFromGlibc(ffi);
     return (one, other) => swap(nameOf(one), nameOf(other));
   } catch {
-    // Another system or C library, or one too old: then there is no such step.
+    // Another system or C library, or one that is too old, can't do this.
     return () => false;
   }
 }
@@ -47,7 +49,7 @@ function loadFromLibSystem({ dlopen }: Ffi): Swap {
   return (one, other) => symbols.renamex_np(one, other, EXCHANGE) === 0;
 }
 
-/** A path as C has it. */
+/** A path as a C string. */
 function nameOf(path: string): Uint8Array {
   return Buffer.from(`${path}\0`);
 }

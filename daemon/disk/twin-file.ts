@@ -4,14 +4,15 @@ import type { NotKept } from "../../shared/reasons.ts";
 import { loadCopyAttributes } from "./file-attributes.ts";
 
 const PERMISSIONS = 0o777;
-/** The same, and whose rights a program has that is run from the file. */
+/** Permissions with the set-user-id, set-group-id and sticky bits. */
 const ALL_MODE = 0o7777;
-/** Until it is as its original is, nobody else reads it. */
+/** Nobody else may read the file until it has the original's permissions. */
 const OWN_MODE = 0o600;
 
 /**
- * Makes a file of `content`, flushed to the disk, with owner, group, mode and extended attributes
- * of another. What it could not be given is the answer; `links` where the other has further names.
+ * Makes a file of `content`, flushed to the disk, with the owner, group, mode and extended
+ * attributes of another file. Returns what could not be copied; `links` if the other file has
+ * further names.
  */
 export async function writeTwin(
   path: string,
@@ -29,12 +30,14 @@ export async function writeTwin(
   }
 }
 
-/** In this order: a change of owner takes bits of the mode away, and an access list has a mode. */
+/**
+ * The order matters: a change of owner clears bits of the mode, and an access list contains a mode.
+ */
 async function makeAlike(twin: FileHandle, of: FileHandle): Promise<readonly NotKept[]> {
   const copyAttributes = await loadCopyAttributes();
   const [stats, own] = [await of.stat(), await twin.stat()];
   const hasOwner = giveOwner(twin.fd, stats, own);
-  // The rights that a program has by its file's owner are none of another owner's.
+  // A set-user-id bit must not pass to another owner.
   await twin.chmod(stats.mode & (hasOwner ? ALL_MODE : PERMISSIONS));
   const hasAttributes = copyAttributes(of.fd, twin.fd);
   return [
@@ -44,7 +47,7 @@ async function makeAlike(twin: FileHandle, of: FileHandle): Promise<readonly Not
   ];
 }
 
-/** Who may not give a file away may still give it to a group of theirs. */
+/** Who may not give a file to another user may still give it to one of their groups. */
 function giveOwner(file: number, wanted: Stats, own: Stats): boolean {
   if (wanted.uid === own.uid && wanted.gid === own.gid) return true;
   if (tryToGive(file, wanted.uid, wanted.gid)) return true;
@@ -57,7 +60,7 @@ function tryToGive(file: number, uid: number, gid: number): boolean {
     fchownSync(file, uid, gid);
     return true;
   } catch {
-    // Not permitted, or no such thing as owners there.
+    // Not permitted, or a file system without owners.
     return false;
   }
 }

@@ -19,17 +19,18 @@ import { newTemporary } from "./temporary-name.ts";
 import { writeTwin } from "./twin-file.ts";
 import { writeInPlace } from "./write-in-place.ts";
 
-/** `changed`: someone saved the file meanwhile, and it is left as they did. */
+/** `changed`: somebody saved the file meanwhile. Their text is left as it is. */
 export type WriteOutcome =
   | { readonly kind: "changed" }
   | {
       readonly kind: "written";
       /**
-       * The file that had the name before, open for reading; the caller's to close. What a program
-       * that had opened it still writes, or saved in the last microseconds, is in there alone.
+       * The file that had the name before, open for reading; the caller closes it. A program that
+       * still has it open may write on into it, and a save of the last microseconds may be only
+       * there.
        */
       readonly replaced: FileHandle | undefined;
-      /** What the file had and has no longer, as the system would have it. */
+      /** Attributes that the file lost. */
       readonly notKept: readonly NotKept[];
     };
 
@@ -37,17 +38,17 @@ export interface ReplaceOptions {
   /** SHA-256 of the bytes that are replaced, in hex, or `ABSENT_HASH`. */
   readonly expectedHash: string;
   readonly world: World;
-  /** Asked when all is ready; false: it is not to be done any more. */
+  /** Called when everything is ready. False: the write must not be made any more. */
   readonly isDue?: (() => Promise<boolean>) | undefined;
-  /** Folders that are missing below this one are made; this one never is. */
+  /** Missing folders below this one are created; this one never is. */
   readonly within?: string;
 }
 
 /**
- * Replaces a file by `content` if it still has the expected hash: a temporary file beside it,
- * flushed to the disk, takes its name, and its owner, mode and attributes. A file that can't be
- * replaced by its twin, as one that has further names, is written in its place if that is
- * permitted. Once written it survives a crash.
+ * Replaces a file by `content` if it still has the expected hash. A temporary file beside it is
+ * flushed to the disk and takes its name, owner, mode and attributes. A file that can't be replaced
+ * so, as one with further names, is written in place if that is permitted. After a success the text
+ * survives a crash.
  */
 export async function replaceFile(
   path: string,
@@ -66,7 +67,7 @@ export async function replaceFile(
     if (step === "changed") return { kind: "changed" };
     return { kind: "written", replaced: undefined, notKept: [] };
   } catch (thrown) {
-    // The folder is gone. To make it anew would be in the way of whoever removes it.
+    // The folder is gone. Creating it again would disturb whoever removes it.
     if (isMissing(thrown)) return { kind: "changed" };
     throw thrown;
   } finally {
@@ -118,9 +119,9 @@ async function putInPlace(
 }
 
 /**
- * Gives `temporary` the name `path`, unless the file there has changed. Nothing of this process
- * comes between the look and the step, but another's save may. `another`: it did, and has the
- * temporary name now. Only where the system can't swap names it would be lost.
+ * Gives `temporary` the name `path`, unless the file there has changed. Nothing in this process
+ * comes between the check and the exchange, but another program's save may. `another`: one did, and
+ * is now at the temporary name. It can be lost only where the system can't exchange names.
  */
 function takeName(
   temporary: string,
@@ -148,12 +149,12 @@ function takeName(
     return "changed";
   }
   if (!before || fstatSync(before.fd).ino !== replaced.ino) return "another";
-  // At once, for git must not see it.
+  // Removed at once, so that git never sees it.
   unlinkSync(temporary);
   return "taken";
 }
 
-/** A link never replaces a file; not every file system has them. */
+/** A link never replaces an existing file. Some file systems have no links. */
 function linkOrRename(temporary: string, path: string): "changed" | "taken" {
   try {
     linkSync(temporary, path);
@@ -180,7 +181,7 @@ function hashAt(path: string): string {
   }
 }
 
-/** Stands for the hash of what is none; no hash is the same. */
+/** Stands for the hash of something that is no file. It equals no real hash. */
 const NOT_A_FILE = "not a file";
 
 async function openIfPossible(path: string): Promise<FileHandle | undefined> {

@@ -6,17 +6,18 @@ import { type HoldAlone, loadHoldAlone } from "./hold-alone.ts";
 import { hashOf, isMissing } from "./read-file.ts";
 import { journalOf } from "./temporary-name.ts";
 
-/** As for reading: no link is followed, and no pipe waited for. */
+/** As for reading: follows no link and waits for no pipe. */
 const WRITE_FLAGS = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Writes `content` into the file at `path` itself, if that still has `expectedHash`, so that it
- * keeps its names, owner and attributes. `whole` is a file beside it that holds `content`, on the
- * disk; it is gone then. `changed`: another save came first, or took the name. `refused`: nothing
- * was done, for we may not write into it.
+ * Writes `content` into the existing file at `path` if it still has `expectedHash`. The file keeps
+ * its names, owner and attributes. `whole` is a file beside it that holds `content` and is on the
+ * disk; this function removes it. `changed`: another save came first, or the name leads elsewhere.
+ * `refused`: nothing was done, because this process may not write the file.
  *
- * A crash in the middle leaves a mix of both texts, which is no person's; then `whole` is there
- * by its name as a journal (`finishBegunWrite`). So it is after an error that left a mix.
+ * After a crash in the middle the file is a mix of both texts. Then `whole` is still there, under
+ * its name as a journal, and `finishBegunWrite` repairs the file. The same holds after an error
+ * that left a mix.
  */
 export async function writeInPlace(
   path: string,
@@ -39,7 +40,7 @@ export async function writeInPlace(
     await flushFolder(dirname(path));
     return step;
   } catch (thrown) {
-    // What is as it was needs no journal.
+    // An unchanged file needs no journal.
     if (hashOf(readWhole(handle.fd)) === expectedHash) await rm(journal, { force: true });
     throw thrown;
   } finally {
@@ -47,7 +48,7 @@ export async function writeInPlace(
   }
 }
 
-/** Undefined for what may not be written, or is no file. */
+/** Undefined for what is no file or may not be written. */
 export async function openToWrite(path: string): Promise<FileHandle | undefined> {
   const handle = await open(path, WRITE_FLAGS).catch(() => undefined);
   if (!handle || (await handle.stat()).isFile()) return handle;
@@ -55,14 +56,14 @@ export async function openToWrite(path: string): Promise<FileHandle | undefined>
   return undefined;
 }
 
-/** What is written over a file, and over what alone. */
+/** What to write, and over which content only. */
 interface Overwriting {
   readonly content: Buffer;
   readonly expectedHash: string;
   readonly holdAlone: HoldAlone;
 }
 
-/** The same for an open file: what was written is on the disk. */
+/** The same for an open file. The text is on the disk when this resolves. */
 export async function overwriteDurably(
   handle: FileHandle,
   path: string,
@@ -70,15 +71,16 @@ export async function overwriteDurably(
 ): Promise<"written" | "changed"> {
   const { mode } = await handle.stat();
   if (!overwrite(handle.fd, path, overwriting)) return "changed";
-  // A write takes bits of the mode away.
+  // Writing clears bits of the mode.
   if ((await handle.stat()).mode !== mode) await handle.chmod(mode & 0o7777);
   await handle.sync();
   return isAt(path, handle.fd) ? "written" : "changed";
 }
 
 /**
- * False, and nothing is changed, unless the file has its name and `expectedHash`. Nothing of this
- * process comes between that look and the write, and no other's where files can be held alone.
+ * False, with nothing changed, unless the path still leads to this file and it has `expectedHash`.
+ * Nothing in this process comes between the check and the write; no other program's save does
+ * either where files can be held alone.
  */
 function overwrite(
   file: number,
@@ -112,7 +114,7 @@ function put(file: number, content: Buffer): void {
   ftruncateSync(file, content.length);
 }
 
-/** From its first byte, wherever the file was read or written last. */
+/** Reads from the first byte, wherever the file was read or written last. */
 function readWhole(file: number): Buffer {
   const content = Buffer.alloc(fstatSync(file).size + 1);
   let length = 0;
@@ -123,7 +125,7 @@ function readWhole(file: number): Buffer {
   }
 }
 
-/** Whether the name leads to this file. */
+/** Whether the path leads to this open file. */
 function isAt(path: string, file: number): boolean {
   try {
     const [named, open] = [lstatSync(path), fstatSync(file)];

@@ -6,7 +6,7 @@ import type { Service } from "../service/service.ts";
 
 export { HostAdmin } from "../../server/accounts/host-admin.ts";
 export { type Belongings, HostRemoval } from "../../server/accounts/host-removal.ts";
-// The one place where the daemon starts a service: the command line does it through here, too.
+// The only place from which the daemon and the command line reach the server's start and backup.
 export { backUp } from "../../server/backup/back-up.ts";
 export { restore } from "../../server/backup/restore.ts";
 export { type Emulator, startEmulator } from "../../server/emulator/start-emulator.ts";
@@ -32,8 +32,8 @@ export { hostSchema, openHostDatabase } from "../../server/stores/open-store.ts"
 const BASE = "http://localhost";
 
 /**
- * The service of those who configured none: the emulator's app, called in this process and kept in
- * the home. It has no port, so nothing reaches it but this daemon.
+ * The service for people who configured none: the emulator's app, called in this process, with its
+ * data in the home. It has no port, so only this daemon can reach it.
  */
 export async function openEmbeddedService(path: string, world: World, log: Log): Promise<Service> {
   const emulator = await createEmulatorApp({

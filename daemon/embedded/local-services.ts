@@ -8,7 +8,9 @@ import type { World } from "../../shared/world.ts";
 import { LOCAL_USER } from "../home/local-account.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
-/** What the gateway would answer about an account's part of the replica, without a daemon. */
+/**
+ * What the gateway would answer about an account's part of the replica, without a running daemon.
+ */
 export function readServices(db: Kysely<DaemonTables>, world: World, account: AccountId) {
   const caller: Caller = {
     account,

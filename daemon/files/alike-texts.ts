@@ -2,10 +2,10 @@ import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { splitForm } from "../../shared/replica/text/text-form.ts";
 import { splitLines } from "./text-lines.ts";
 
-/** As much of the longer text has to be in the other one; as git has it for renamed files. */
+/** The part of the longer text that the other must contain; git uses the same for renamed files. */
 const ALIKE_MIN = 0.5;
 
-/** Whether two texts are one, edited: by their lines, wherever they stand. */
+/** Whether one text is an edited form of the other, judged by their lines in any order. */
 export function areAlike(one: string, other: string): boolean {
   const [before, after] = [wordedLines(one), wordedLines(other)];
   const left = new Map<string, number>();

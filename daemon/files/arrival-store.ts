@@ -5,10 +5,15 @@ import type { Arrival, Brought, FileChange } from "./arrivals.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** Longer than any save is doubted for, so that what comes back is known to have come before. */
+/**
+ * Longer than any save is in doubt, so that text that returns is known to have been there before.
+ */
 const KEPT_MS = 10 * 60_000;
 
-/** The characters that came into a folder's file lately. The lines that left it may be many. */
+/**
+ * The characters that came into a folder's file lately. Without the lines that left, which are
+ * many.
+ */
 export async function listBrought(db: Db, dir: string): Promise<Brought[]> {
   const rows = await selectArrivals(db, dir)
     .select(["id", sql<string>`json_extract(change, '$.brought')`.as("brought")])
@@ -16,7 +21,7 @@ export async function listBrought(db: Db, dir: string): Promise<Brought[]> {
   return rows.map(({ id, brought }) => ({ id, brought: JSON.parse(brought) }));
 }
 
-/** Of what came into a folder's file, what the author of a save may not have seen, in order. */
+/** The changes in a folder's file that the author of a save may not have seen, in order. */
 export async function listUnseen(
   db: Db,
   dir: string,
@@ -38,7 +43,7 @@ function arrivalOf(row: Selectable<FileArrivalsTable>): Arrival {
   return { id, at, machine: machine ?? undefined, ...(JSON.parse(change) as FileChange) };
 }
 
-/** Notes that a change comes into a folder's file, and gives its id. */
+/** Records that a change comes into a folder's file. Returns its id. */
 export async function addArrival(
   db: Db,
   dir: string,
@@ -69,7 +74,7 @@ export async function forgetArrivals(db: Db, dir: string): Promise<void> {
   await db.deleteFrom("file_arrivals").where("dir", "=", dir).execute();
 }
 
-/** A folder's path is another now. */
+/** A folder was moved to another path. */
 export async function moveArrivals(db: Db, from: string, to: string): Promise<void> {
   await db.updateTable("file_arrivals").set({ dir: to }).where("dir", "=", from).execute();
 }

@@ -12,24 +12,24 @@ import { SpanSet } from "./span-set.ts";
 import { type CapturedLine, linesOf } from "./text-lines.ts";
 
 /**
- * For so long after others' change has first come into a file, a save that undoes it may be that of
- * an editor or a program that has not seen it.
+ * After others' change came into a file, a save that undoes it within this time may be from an
+ * editor or a program that has not seen the change.
  */
 export const UNSEEN_MS = 60_000;
 
-/** A change of others' that one write of ours brought into a followed file. */
+/** What one write of ours brought into a followed file. */
 export interface FileChange {
-  /** The document's characters that were new in the file. */
+  /** The document's characters that are new in the file. */
   readonly brought: readonly TextSpan[];
-  /** The lines, with their breaks, that left the file, but for those that moved. */
+  /** The lines, with their breaks, that left the file; not those that only moved. */
   readonly taken: readonly string[];
-  /** Lines that left one place and came at another. */
+  /** Lines that left one place and appeared at another. */
   readonly moved: readonly string[];
-  /** How the text was written down before, where that changed. */
+  /** The text's former line endings and the like, where they changed. */
   readonly former: ShownForm | undefined;
 }
 
-/** Which characters a change has brought. */
+/** Which characters a change brought. */
 export type Brought = Pick<Arrival, "id" | "brought">;
 
 /** When a change came. */
@@ -39,13 +39,13 @@ export interface ArrivalTime {
   readonly at: number;
 }
 
-/** One that came at a known time. */
+/** A change with the time at which it came. */
 export interface Arrival extends FileChange, ArrivalTime {
   /** Who made it; undefined where that is not known. */
   readonly machine: string | undefined;
 }
 
-/** What a write over `from` by `to` brings and takes; undefined: nothing. */
+/** What changes when a file goes from `from` to `to`; undefined where nothing does. */
 export function changeBetween(from: FileState, to: FileState): FileChange | undefined {
   const [had, has] = [new SpanSet(from.base.spans), new SpanSet(to.base.spans)];
   const brought = has.without(had).spans();
@@ -56,8 +56,8 @@ export function changeBetween(from: FileState, to: FileState): FileChange | unde
 }
 
 /**
- * A change without what came before: what comes a second time, because a save left it out and it
- * stayed, is not new. Undefined: nothing is.
+ * A change without what was in the file before. A save may have left something out that stayed in
+ * the document: when it is written again, it is not new. Undefined where nothing new is left.
  */
 export function newIn(
   change: FileChange,
@@ -72,7 +72,7 @@ function changeOf(change: FileChange): FileChange | undefined {
   return brought.length + taken.length + moved.length > 0 || former ? change : undefined;
 }
 
-/** The document's lines that a write takes from their places, but for blank ones. */
+/** The document's lines that a write removes from their places; not blank ones. */
 function leavingLines(
   from: FileState,
   to: FileState,

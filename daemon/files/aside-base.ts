@@ -3,7 +3,7 @@ import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { withoutMark } from "../../shared/replica/text/text-form.ts";
 import { type CapturedLine, joinLines, linesOf, splitLines } from "./text-lines.ts";
 
-/** What was saved beside a commit and is not in the file any more. */
+/** What decides whether git has set saved lines aside. */
 export interface AsideFacts {
   /** The file as it was read last. */
   readonly known: CapturedText;
@@ -17,17 +17,19 @@ export interface AsideFacts {
 
 /** What git has set aside of a save. */
 export interface Aside {
-  /** What the file is an edit of: what git took out of it and put back into it is none. */
+  /**
+   * The text that the file is an edit of. What git took out or put back is not part of the edit.
+   */
   readonly base: CapturedText;
   /** Indices of the known lines that git took. */
   readonly taken: readonly number[];
 }
 
 /**
- * Tells what git took out of a file, to keep it elsewhere, from what a person took out. Hunk by
- * hunk: lines that were saved and not committed, and that git keeps, were set aside. Where nothing
- * else of a hunk is gone, the committed lines that stand in their place are git's, too. A line that
- * comes back where none was taken is an addition like any other, whoever put it there.
+ * Tells lines that git took out of a file, to keep them elsewhere, from lines that a person took
+ * out. For each hunk: lines that were saved, not committed, and are kept by git were set aside. If
+ * nothing else is missing in the hunk, the committed lines in their place are git's as well. A line
+ * that returns where none was taken is an ordinary addition.
  */
 export function findAside({ known, committed, kept, lines }: AsideFacts): Aside {
   const before = linesOf(known);
@@ -57,7 +59,7 @@ export function findAside({ known, committed, kept, lines }: AsideFacts): Aside 
   return { base: joinLines(base), taken };
 }
 
-/** A line that is no character of the document's. */
+/** A line that consists of no characters of the document. */
 function asNobodys(text: string): CapturedLine {
   return { text, spans: [{ client: null, clock: 0, length: text.length }] };
 }

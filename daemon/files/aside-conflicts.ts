@@ -7,12 +7,12 @@ import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { hasWord } from "../../shared/replica/text/line-diff.ts";
 import { contentLines, splitLines } from "./text-lines.ts";
 
-/** Whether lines that git has set aside on this machine wait for somebody. */
+/** Whether lines that git set aside on this machine are still an open conflict. */
 export function isAsideHere(open: OpenDocument): boolean {
   return asideHere(open).length > 0;
 }
 
-/** What git had set aside on this machine, and the file has again, is settled. */
+/** Settles the conflicts about lines that git had set aside and that the file has again. */
 export function settleAside(open: OpenDocument, content: string): void {
   const lines = new Set(contentLines(content));
   for (const { id, versions } of asideHere(open)) {

@@ -8,23 +8,23 @@ import type { FileContent } from "./file-edit.ts";
 import { type FileState, fileText } from "./file-state.ts";
 import { isMixOf } from "./mixed-file.ts";
 
-/** A write of a folder's followed file that a crash has ended, and what it left. */
+/** A write into a folder's followed file that a crash interrupted, and what it left. */
 export interface BegunWrite {
   readonly dir: string;
   readonly known: FileState & { readonly path: string };
-  /** What was to be written. */
+  /** The state that the write was to leave. */
   readonly next: FileState;
   /** Takes a save that was made from `base`. */
   readonly takeLate: (base: FileState, file: FileContent) => Promise<unknown>;
 }
 
-/** A mix with a journal that is older than this was made by somebody else. */
+/** A mix is from a crash only if its journal was made at most this long before or after it. */
 const MIX_AGE_MS_MAX = 10_000;
 
 /**
- * Finishes a write into the file in its place that a crash has ended in the middle, which is to be
- * asked before the file is taken for anybody's: a mix of the text before and the one after is
- * nobody's save. True when the file was a mix, and is to be read anew.
+ * Finishes a write in place that a crash interrupted. Has to run before the file is read as a save:
+ * a mix of the old text and the new is nobody's save. True: the file was a mix and has to be read
+ * again.
  */
 export async function finishBegunWrite(write: Omit<BegunWrite, "takeLate">): Promise<boolean> {
   const { dir, known, next } = write;
@@ -36,7 +36,7 @@ export async function finishBegunWrite(write: Omit<BegunWrite, "takeLate">): Pro
   if (!handle) return false;
   try {
     const [stats, bytes] = [await handle.stat(), await handle.readFile()];
-    // It may not be on the disk yet, and the journal goes.
+    // The text may not be on the disk yet, and the journal is about to go.
     if (bytes.equals(intended)) await handle.sync();
     const former = Buffer.from(fileText(known));
     if (!isMixOf(bytes, former, intended)) return false;
@@ -64,9 +64,9 @@ async function findJournal(path: string, intended: Buffer): Promise<number | und
 }
 
 /**
- * Removes the temporary files of a write that a crash has ended. They hold what was to be written,
- * or its beginning; or, where the names were swapped already, what the file was known to hold. Any
- * other text somebody saved in that last moment: it is taken first. What is no text stays.
+ * Removes the temporary files of a write that a crash interrupted. They hold the new text or its
+ * beginning; or, if the names were exchanged already, the text that the file had. Any other text
+ * was saved by somebody in that last moment and is taken first. A file that is no text stays.
  */
 export async function clearBegunWrite(write: BegunWrite): Promise<void> {
   const { dir, known, next, takeLate } = write;
@@ -89,7 +89,7 @@ async function temporariesOf(folder: string, name: string): Promise<string[]> {
   return names.filter((each) => isTemporaryOf(name, each));
 }
 
-/** Whether a file begins as `intended` and ends within a character of it. */
+/** Whether a file holds `intended` or only its beginning. */
 async function isCutOff(path: string, intended: Buffer): Promise<boolean> {
   const size = await lstat(path).then(
     (stats) => stats.size,

@@ -8,8 +8,8 @@ import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
 /**
- * The machines whose change came into a file: those that wrote the characters that are new there,
- * or, where none are, who changed the document's text last. Undefined where that is not known.
+ * The machines that made a change in a file: those that wrote its new characters or, where there
+ * are none, the one that changed the document's text last. Undefined where that is unknown.
  */
 export async function bringers(
   db: Kysely<DaemonTables>,

@@ -9,7 +9,9 @@ import { indicesFrom } from "./line-runs.ts";
 import { joinedText, placedRuns } from "./placed-runs.ts";
 import { contentLines } from "./text-lines.ts";
 
-/** What the document has and a file has not; and of what it has not, that of some kind. */
+/**
+ * `kept`: the lines that only the document has. `come`: those only the file has and that are meant.
+ */
 export function differences({ document }: OpenDocument, { content }: Pick<FileContent, "content">) {
   const before = contentLines(document.content());
   const after = contentLines(content);
@@ -23,7 +25,7 @@ export function differences({ document }: OpenDocument, { content }: Pick<FileCo
   return { kept: placedRuns(gone, before, new Set()), come };
 }
 
-/** The conflict that tells of lines which were deleted, and which a file brings back. */
+/** The conflict about deleted lines that a file brings back. */
 export function cameBack(
   { writer: { machine } }: OpenDocument,
   { savedAt }: Pick<FileContent, "savedAt">,

@@ -21,7 +21,7 @@ export interface CountedFileOptions {
   readonly account: string;
 }
 
-/** Knows which file of a linked folder counts. */
+/** Finds the file of a linked folder that counts. */
 export class CountedFile {
   readonly #link: Link;
   readonly #options: CountedFileOptions;
@@ -32,12 +32,12 @@ export class CountedFile {
     this.#options = options;
   }
 
-  /** Other files that could be followed, as they were found last. */
+  /** Further files that could be followed, as of the last look. */
   get beside(): readonly Followable[] {
     return this.#beside;
   }
 
-  /** Finds the one that counts. Where links lead is found out each time. */
+  /** Finds the file that counts. Resolves symbolic links each time. */
   async find(stored: FollowedState | undefined): Promise<Counted> {
     const before = stored && { path: stored.path, hadText: stored.base.text.trim() !== "" };
     const found = await listFollowable(this.#link.dir);
@@ -62,11 +62,11 @@ export class CountedFile {
     return await readFileAt(this.#link.dir, path);
   }
 
-  /** A file that was renamed is followed under its other name from now on. False: it was not. */
+  /** Follows a renamed file under its new name from now on. False: it was not renamed. */
   async goOn(sight: Sight, known: FollowedState, counted: Counted): Promise<boolean> {
     if (counted.beside.length === 0 || !isFree(sight.standing)) return false;
     const { dir, file: chosen } = this.#link;
-    // Whatever the file that the user chose says, it is that one.
+    // The user's choice stands whatever that file contains.
     if (sight.file.kind === "text" && counted.followable?.name === chosen) return false;
     const readBeside = (beside: Followable) => readTwice(dir, beside);
     const successor = await findSuccessor({ known, counted, read: sight.file, readBeside });
@@ -82,14 +82,14 @@ export class CountedFile {
   }
 }
 
-/** Programs write a file in steps; one that is being written is not there yet. */
+/** Programs write a file in steps. A file that changes between two reads counts as absent. */
 async function readTwice(dir: string, { path }: Followable): Promise<FileRead> {
   const [first, second] = [await readFileAt(dir, path), await readFileAt(dir, path)];
   const isSame = first.kind === "text" && second.kind === "text" && first.hash === second.hash;
   return isSame ? first : { kind: "absent", path };
 }
 
-/** Whether what is done with the file is not git's to say. */
+/** Whether git has no say in what is done with the file. */
 function isFree(standing: FileStanding): boolean {
   if (standing.kind === "tracked") return standing.onDefaultBranch;
   return standing.kind === "no-git" || standing.kind === "untracked";

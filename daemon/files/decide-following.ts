@@ -1,17 +1,17 @@
 /**
- * What is known of a followed file when it is looked at, each fact one of a few words. The table in
- * docs/design/files.md says what follows from them, and a test holds this file to that table.
+ * What is known about a followed file when it is looked at, each fact as one of a few words. The
+ * table in docs/design/files.md says what follows from them; a test compares this file with it.
  */
 export interface FollowFacts {
-  /** What stands at the path; `blank`: nothing but white space. */
+  /** What is at the path; `blank`: only white space. */
   readonly file: "absent" | "blank" | "text";
-  /** What was last read there or written into it; `gone`: a look found that text to be missing. */
+  /** What was last read there or written to it; `gone`: the last look found that text missing. */
   readonly known: "never" | "blank" | "text" | "gone";
-  /** Whether the bytes are those. */
+  /** Whether the file's bytes are still those. */
   readonly bytes: "same" | "other";
   /**
-   * How the path stands with git; `branch`: it is tracked, and this is not the default branch;
-   * `lost`: there was a repository when the file was seen last, and there is none now.
+   * How git treats the path. `branch`: tracked, and not on the default branch. `lost`: there was a
+   * repository at the last look, and there is none now.
    */
   readonly git:
     | "none"
@@ -22,21 +22,21 @@ export interface FollowFacts {
     | "busy"
     | "unknown"
     | "lost";
-  /** Whether git may still be making the folder that a missing file would be made in. */
+  /** Whether git may still be creating the folder's files. */
   readonly tree: "made" | "making";
   /**
-   * Of a tracked file: the checked-out commit beside the one that was read last. `onward`: a later
-   * one, or one that took its place; `told`: another machine has read it; `back`: an earlier one;
-   * `elsewhere`: neither.
+   * For a tracked file: how the checked-out commit relates to the one that was read last. `onward`:
+   * a later one, or one that replaced it. `told`: another machine has read it. `back`: an earlier
+   * one. `elsewhere`: none of these.
    */
   readonly commit: "same" | "onward" | "told" | "back" | "elsewhere";
-  /** Whether another commit or branch is checked out than when the file was seen last. */
+  /** Whether another commit or branch is checked out than at the last look. */
   readonly head: "still" | "moved";
-  /** Whether the file has been empty or missing for as long as that may last by accident. */
+  /** Whether the file has been empty or missing for longer than happens by accident. */
   readonly grace: "running" | "over";
   /** Whether the user agreed that memsync writes what git does not ignore. */
   readonly consent: "given" | "none";
-  /** Whether the service has answered for the project, now or before. */
+  /** Whether the service has ever answered for the project. */
   readonly service: "answered" | "silent";
   /** What the project's document holds; `never`: it has never held any text. */
   readonly document: "never" | "blank" | "text";
@@ -48,34 +48,34 @@ export type FollowDecision =
   | "leave-unknown"
   /** git is at work, or waits for a person. */
   | "leave-busy"
-  /** Whether the file was tracked, and on which branch, nobody can say any more. */
+  /** Nobody can say any more whether the file was tracked, and on which branch. */
   | "leave-lost"
   | "leave-branch"
-  /** The file is missing, which deletes nothing. */
+  /** The file is missing. That deletes nothing. */
   | "gone"
-  /** The file is empty since git moved, or since it was gone, which deletes nothing. */
+  /** The file is empty since git moved, or since it was missing. That deletes nothing. */
   | "emptied-by-git"
-  /** There is no file, and none may be made. */
+  /** There is no file, and none may be created. */
   | "missing"
-  /** There is no file, and nothing to make one of. */
+  /** There is no file, and no text for one. */
   | "absent"
   | "create"
   | "wait-service"
   | "wait-grace"
-  /** There is no file, and one would keep git from finishing what it does. */
+  /** There is no file, and creating one would stop git from finishing its work. */
   | "wait-tree"
-  /** It is as it was left: only what others changed is written into it. */
+  /** The file is as it was left. Only others' changes are written to it. */
   | "follow"
-  /** File and document meet for the first time: what either has stays. */
+  /** File and document meet for the first time. The text of both stays. */
   | "meet"
-  /** The same, with a file that was made anew. */
+  /** The same for a file that was created again. */
   | "renew"
-  /** The save is an edit from the text that the file had last. */
+  /** The save is an edit of the text that the file had last. */
   | "edit"
-  /** The committed text is one of others': it changes nothing, and the next edit counts from it. */
+  /** A committed text of others. It changes nothing; the next edit counts from it. */
   | "version";
 
-/** Decides what to do. Pure: everything that it goes by is in the facts. */
+/** Decides what to do. Pure: the facts alone decide. */
 export function decideFollowing(facts: FollowFacts): FollowDecision {
   if (facts.git === "unknown") return "leave-unknown";
   if (facts.git === "busy") return "leave-busy";
@@ -84,7 +84,7 @@ export function decideFollowing(facts: FollowFacts): FollowDecision {
   if (facts.file === "absent") return decideAbsent(facts);
   if (facts.file === "blank" && facts.bytes === "other") return decideBlank(facts);
   if (facts.known === "never") return decideFirst(facts);
-  // What a pull brought may have taken back what came from the others' machines alone.
+  // A pull may have undone what came from other machines without git.
   const isText = facts.file === "text" && facts.known === "text";
   const isPulled = isText && facts.git === "tracked" && facts.commit === "onward";
   if (facts.bytes === "same" && !isPulled) return "follow";
@@ -104,7 +104,7 @@ function decideAbsent(facts: FollowFacts): FollowDecision {
   return tree === "making" ? "wait-tree" : "create";
 }
 
-/** An empty file has deleted its text only where nobody but its author can have emptied it. */
+/** An empty file deletes its text only if nobody but its author can have emptied it. */
 function decideBlank(facts: FollowFacts): FollowDecision {
   if (facts.known === "never") return decideFirst(facts);
   if (facts.known === "gone") return "gone";
@@ -113,13 +113,13 @@ function decideBlank(facts: FollowFacts): FollowDecision {
   return facts.grace === "running" ? "wait-grace" : "edit";
 }
 
-/** A text that git brings meets a document as a version; one that it lacks, as a text. */
+/** A tracked text is a version beside a document that has text; any other first text is merged. */
 function decideFirst({ git, service, document }: FollowFacts): FollowDecision {
   if (service === "silent") return "wait-service";
   return git === "tracked" && document === "text" ? "version" : "meet";
 }
 
-/** git's ancestry decides, never that a text is equal to an earlier one. */
+/** git's history decides. That a text equals an earlier one means nothing. */
 function decideTracked({ commit, known, document }: FollowFacts): FollowDecision {
   if (commit === "same" || commit === "onward") return known === "gone" ? "renew" : "edit";
   return document === "text" ? "version" : "meet";

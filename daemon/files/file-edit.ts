@@ -33,7 +33,7 @@ export interface FileContent {
 }
 
 /**
- * Takes a save into the document: what changed since `base`, the state that its author saw.
+ * Applies a save to the document: the difference from `base`, the state that its author saw.
  * Returns the file's new state.
  */
 export async function takeSave(
@@ -47,25 +47,28 @@ export async function takeSave(
   return { hash: file.hash, base: edit.base, form };
 }
 
-/** What an edit of the document came to. */
+/** The result of an edit of the document. */
 export interface AppliedEdit {
-  /** The lines that it left, as a version of the document. */
+  /** The text after the edit, as a version of the document. */
   readonly base: CapturedText;
   /** Ids of the conflicts with what others wrote at the same place. */
   readonly conflicts: readonly string[];
 }
 
-/** A change of the document's text. */
+/** A change of the document's text, to be applied. */
 export interface TextChange {
   readonly seen: CapturedText;
   readonly lines: string;
-  /** What the file has shown, where that is more. */
+  /** Everything that the file has shown, if that is more than `seen`. */
   readonly shown?: CapturedText;
-  /** The conflicts that were open before anything of the change was recorded. */
+  /** The conflicts that were open before this change recorded any. */
   readonly disagreed?: readonly TextConflictRecord[];
 }
 
-/** Makes the change from `seen` to `lines` in the document, and cleans up what meets there. */
+/**
+ * Applies the change from `seen` to `lines` to the document, and cleans up lines that both sides
+ * wrote.
+ */
 export async function applyEdit(
   context: Context,
   open: OpenDocument,
@@ -92,7 +95,7 @@ export async function applyEdit(
     removed: { mine: shownPieces, theirs: shownPieces },
   });
   const { met, conflicts } = await cleanUpText(context, open, { mine, theirs, both, again });
-  // What the file has shown and the save lacks is told by whoever kept it.
+  // The caller records conflicts about lines that the file has shown and the save lacks.
   const unshown = rangesOutside(before, shown);
   const known = new Set(plainLines(seen.text));
   const sides = {
@@ -115,8 +118,8 @@ function idsBetween(client: number, from: number, to: number): IdRanges {
 }
 
 /**
- * A base of which the document has every character, visible or not. One that was captured before
- * the document was rebuilt names characters that are no more, and is aligned by its lines.
+ * A base all of whose characters the document knows, visible or not. One from before the document
+ * was rebuilt names characters that no longer exist, and is matched by its lines.
  */
 export function knownBase({ document }: OpenDocument, base: CapturedText): CapturedText {
   const { store } = document.ydoc;
@@ -127,8 +130,8 @@ export function knownBase({ document }: OpenDocument, base: CapturedText): Captu
 }
 
 /**
- * The first meeting of a file with its document. A document that never held text is seeded with the
- * file's; otherwise the two are merged by lines and everything in the document stays.
+ * The first meeting of a file with its document. A document that never held text gets the file's.
+ * Otherwise both are merged by lines, and everything in the document stays.
  */
 export function takeFirst(context: Context, open: OpenDocument, file: FileContent): FileState {
   const { document } = open;
@@ -142,7 +145,7 @@ export function takeFirst(context: Context, open: OpenDocument, file: FileConten
   return { hash: file.hash, base, form };
 }
 
-/** Seeds the text; the client id that it has from its content is this machine, too. */
+/** Seeds the text. Its client id is derived from the content, and is recorded as this machine's. */
 function seedNamed({ now }: Context, { document, writer }: OpenDocument, lines: string): void {
   const client = seedText(document, lines);
   if (writer.machine !== undefined) nameMachine(document, client, { name: writer.machine, now });

@@ -4,28 +4,28 @@ import type { FileRead } from "../disk/read-file.ts";
 import { areAlike } from "./alike-texts.ts";
 import type { FollowedState } from "./follow-store.ts";
 
-/** A file that goes on under another name. */
+/** The file that continues a followed one under another name. */
 export interface FileSuccessor {
   readonly path: string;
-  /** Its text is another one: it is met like a file that was made anew. */
+  /** Its text is a different one, so it is met like a file that was created again. */
   readonly isAnother: boolean;
 }
 
-/** What a successor is found by. */
+/** What decides which file is the successor. */
 export interface SuccessorFacts {
   readonly known: FollowedState;
   readonly counted: Counted;
   /** What stands at the known path. */
   readonly read: FileRead;
-  /** Reads one of those beside it; absent while it is being written. */
+  /** Reads one of the files beside it. A file that is being written counts as absent. */
   readonly readBeside: (followable: Followable) => Promise<FileRead>;
 }
 
 /**
- * The file that goes on from the followed one, which was renamed, and edited perhaps. Where the
- * name is a symbolic link now, that is the one it leads to. Where the file is gone it is one that
- * was not there before, or that holds the same text. A file that stood beside it with another text
- * is not taken for it: whoever deletes one of two may mean either.
+ * Finds the file that continues the followed one after a rename, perhaps with an edit. If the
+ * followed name is a symbolic link now, that is the link's target. If the file is gone, it is a
+ * file that was not there before or that has the same text. A file that was beside it with another
+ * text does not count: somebody who deletes one of two files may mean either.
  */
 export async function findSuccessor(facts: SuccessorFacts): Promise<FileSuccessor | undefined> {
   const { known, counted, read } = facts;
@@ -48,8 +48,8 @@ export async function findSuccessor(facts: SuccessorFacts): Promise<FileSuccesso
 }
 
 /**
- * The same where another text took the file's name: one that refers to the file which holds now
- * what was there, as `@AGENTS.md` does, or that came with it.
+ * The successor where another text took the file's name: a file that has the old text now, if the
+ * new text refers to it, as `@AGENTS.md` does, or if it appeared at the same time.
  */
 async function findMovedText(
   facts: SuccessorFacts,
@@ -74,7 +74,7 @@ interface Text {
   readonly content: string;
 }
 
-/** Of what stood beside a file that an older version followed nothing is known. */
+/** Nothing is known of what was beside a file that an older version followed. */
 function cameSince({ beside }: FollowedState, path: string): boolean {
   return beside !== undefined && !beside.includes(path);
 }

@@ -2,7 +2,7 @@ import type { Followable } from "../disk/followable-files.ts";
 import type { FileRead } from "../disk/read-file.ts";
 import { areAlike } from "./alike-texts.ts";
 
-/** What the file that counts is found by where none was followed before. */
+/** What decides which file counts if none was followed before. */
 export interface FirstFacts {
   /** In the order in which they count. */
   readonly found: readonly Followable[];
@@ -12,10 +12,10 @@ export interface FirstFacts {
 }
 
 /**
- * Which of several files is the one that the document is of: the only one whose text it has, edited
- * perhaps, for other machines follow that. Else the first in order that does more than import
- * another one, as a `CLAUDE.md` does that says `@AGENTS.md` and nothing else. Undefined where it is
- * the first in order anyway.
+ * Which of several files belongs to the document: the only one that has its text, perhaps edited,
+ * because other machines follow that one. Else the first in order that does more than import
+ * another one, as a `CLAUDE.md` with nothing but `@AGENTS.md` does. Undefined where that is the
+ * first anyway.
  */
 export async function findFirstFile(facts: FirstFacts): Promise<string | undefined> {
   const { found, document } = facts;

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
 import { isMissing } from "../disk/read-file.ts";
 
-/** Which folder it is that stands at a path: kept when it is renamed, not when it is copied. */
+/** Identifies the folder at a path. A rename keeps it; a copy gets another one. */
 export interface FolderPlace {
   readonly device: string;
   readonly inode: string;
-  /** When it was made; "" where that is not known. Opaque to callers. */
+  /** When the folder was created; "" where that is unknown. Only for comparison. */
   readonly bornAt: string;
 }
 
@@ -15,10 +15,10 @@ export type PlaceRead =
   | { readonly kind: "folder"; readonly place: FolderPlace }
   /** No folder. */
   | { readonly kind: "away"; readonly isReplaced: boolean }
-  /** Nobody knows: it can't be looked at. */
+  /** The folder can't be read, so nobody knows. */
   | { readonly kind: "unknown"; readonly said: string };
 
-/** Never rejects for what the file system says. */
+/** Never rejects because of the file system. */
 export async function readPlace(dir: string): Promise<PlaceRead> {
   try {
     const stats = await stat(dir, { bigint: true });
@@ -33,12 +33,12 @@ export async function readPlace(dir: string): Promise<PlaceRead> {
 }
 
 /**
- * Where the file system does not keep when a folder was made, its repository does: in the time of
- * a file that git makes once and changes never. Nobody can set that time, and it is not copied.
+ * For file systems that don't record when a folder was created: the time of a file that git creates
+ * once and never changes. Nobody can set that time, and a copy has another one.
  */
 async function gitBirthOf(dir: string): Promise<string> {
   const ofGit = await lstat(join(dir, ".git"), { bigint: true }).catch(() => undefined);
-  // In a linked worktree or a submodule it is a file itself.
+  // In a linked worktree or a submodule, `.git` is itself a file.
   const made = ofGit?.isDirectory()
     ? await lstat(join(dir, ".git", "description"), { bigint: true }).catch(() => undefined)
     : ofGit;
@@ -46,8 +46,8 @@ async function gitBirthOf(dir: string): Promise<string> {
 }
 
 /**
- * Whether two looks saw one folder. A device may have another number after a restart, and an inode
- * is given to another folder soon after its own is deleted; the time of birth tells both.
+ * Whether two looks saw the same folder. A device's number may change at a restart, and an inode's
+ * number is reused soon after its folder is deleted. The creation time decides both cases.
  */
 export function isSamePlace(one: FolderPlace, other: FolderPlace): boolean {
   if (one.inode !== other.inode) return false;

@@ -7,10 +7,10 @@ import type { FollowFacts } from "./decide-following.ts";
 import type { CheckedOut, FollowedState } from "./follow-store.ts";
 import type { TreeReadiness } from "./tree-guard.ts";
 
-/** What stands at a followed path and can be followed. */
+/** What is at a followed path and can be followed. */
 export type Readable = Exclude<FileRead, { readonly kind: "problem" }>;
 
-/** Where lines may be that were saved and never committed. */
+/** Where lines may be that were saved and not committed. */
 export interface LeftBehind {
   /** The text that was committed when they were read. */
   readonly committed: string;
@@ -18,31 +18,33 @@ export interface LeftBehind {
   readonly kept: readonly string[];
 }
 
-/** What a look has found outside of the database. */
+/** What a look found outside of the database. */
 export interface Sight {
   readonly file: Readable;
   readonly standing: FileStanding;
   readonly checkedOut: CheckedOut;
-  /** Of a tracked file: the commit beside that at which it was read last. */
+  /**
+   * For a tracked file: how the checked-out commit relates to the one at which it was read last.
+   */
   readonly past: FilePast | undefined;
   /**
-   * Of a tracked file: its text in the checked-out commit, or where a history began that is not
-   * that of what was read last; undefined where it has none there.
+   * For a tracked file: its text in the checked-out commit; or, where another history was checked
+   * out, at the commit where that began. Undefined where the file is not in that commit.
    */
   readonly committed: string | undefined;
-  /** Where saved lines that were not committed are gone: what git may have done with them. */
+  /** What git may have done with lines that were saved, not committed, and are gone. */
   readonly leftBehind: LeftBehind | undefined;
-  /** Of a tracked file: its CRLF are git's; see `hasGitEndings`. */
+  /** For a tracked file: git created its CRLF line endings; see `hasGitEndings`. */
   readonly hasGitEndings: boolean;
-  /** The paths of other files that could be followed. */
+  /** The paths of further files that could be followed. */
   readonly beside: readonly string[];
-  /** Of a missing file: whether it may be made. */
+  /** For a missing file: whether it may be created. */
   readonly tree: TreeReadiness;
 }
 
 /** What is known besides. */
 export interface Circumstances {
-  /** Of this path; undefined where it was never met. */
+  /** The last state of this path; undefined where it was never read. */
   readonly known: FollowedState | undefined;
   readonly graceMs: number;
   readonly consent: boolean;
@@ -52,7 +54,7 @@ export interface Circumstances {
   readonly document: ReplicaDocument;
 }
 
-/** Puts what a look has found into the words of the decision. */
+/** Translates what a look found into the words of the decision. */
 export function factsOf(sight: Sight, circumstances: Circumstances): FollowFacts {
   const { file, past, checkedOut } = sight;
   const { known, graceMs, consent, isFromGit, hasAnswered, document } = circumstances;
@@ -72,7 +74,7 @@ export function factsOf(sight: Sight, circumstances: Circumstances): FollowFacts
   };
 }
 
-/** Whether a file that had text here has none now. */
+/** Whether a file that had text here is empty or missing now. */
 export function isWithoutText(known: FollowedState | undefined, file: Readable): boolean {
   if (knownAs(known) !== "text" || known?.path !== file.path) return false;
   return file.kind === "absent" || isBlank(file.content);

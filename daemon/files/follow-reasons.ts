@@ -3,22 +3,22 @@ import type { FileStanding } from "../git/git-state.ts";
 import type { FollowDecision } from "./decide-following.ts";
 import type { Sight } from "./follow-facts.ts";
 
-/** Decisions by which a file is followed. */
+/** Decisions that follow the file. */
 export type Following = Extract<
   FollowDecision,
   "follow" | "meet" | "renew" | "edit" | "version" | "create" | "absent"
 >;
 
 /**
- * Why a file is not followed now; `leave-aside`: git keeps lines of it that are to come back;
- * `unsent`: it went before its text was taken, which is in this machine's history alone.
+ * Why a file is not followed now. `leave-aside`: git keeps lines of it that will return. `unsent`:
+ * it disappeared before its text was taken, so that only this machine's history has it.
  */
 export type Unfollowed = Exclude<FollowDecision, Following> | "leave-aside" | "unsent";
 
-/** What a file stood beside that is not followed. */
+/** The facts that a decision not to follow rests on. */
 export type UnfollowedSight = Pick<Sight, "standing" | "tree">;
 
-/** A decision not to follow, with what it rests on. */
+/** A decision not to follow, as a reason to show. */
 export function whyUnfollowed(code: Unfollowed, { standing, tree }: UnfollowedSight): Reason {
   switch (code) {
     case "leave-unknown":

@@ -16,18 +16,18 @@ export interface CheckedOut {
   readonly head: string | undefined;
 }
 
-/** A followed file as it was last read or written. */
+/** A followed file as it was read or written last. */
 export interface FollowedState extends FileState {
   readonly path: string;
   /** What a write that was begun will leave. */
   readonly next: FileState | undefined;
-  /** The commit is that at which the text was read, the head that at which it was last seen. */
+  /** `commit`: at which the text was read. `head`: at which the file was last seen. */
   readonly checkedOut: CheckedOut;
-  /** A look has found the file missing since. */
+  /** A later look found the file missing. */
   readonly isGone: boolean;
-  /** The paths of other files that stood beside it; undefined where that is not known. */
+  /** The paths of the other files that could be followed, at that time; undefined where unknown. */
   readonly beside: readonly string[] | undefined;
-  /** Where the document stood when `base` was taken from it; undefined where that is not known. */
+  /** The document's position when `base` was taken from it; undefined where unknown. */
   readonly position: Position | undefined;
 }
 
@@ -78,7 +78,7 @@ export async function writeFollowed(db: Db, dir: string, state: FollowedState): 
     .execute();
 }
 
-/** A document's text, as its rows say; empty where there is none. */
+/** A document's text as its table has it; empty where there is none. */
 export async function readStoredText(db: Db, owner: string, name: string): Promise<string> {
   const row = await db
     .selectFrom("texts")
@@ -90,7 +90,7 @@ export async function readStoredText(db: Db, owner: string, name: string): Promi
   return row?.content ?? "";
 }
 
-/** A folder that was in a repository is followed without one from now on. */
+/** Follows a folder that was in a repository without git from now on. */
 export async function forgetGit(db: Db, dir: string): Promise<void> {
   const nowhere = { commit_id: null, head: null };
   await db.updateTable("followed_files").set(nowhere).where("dir", "=", dir).execute();
@@ -103,7 +103,7 @@ export async function forgetFollowed(db: Db, dir: string): Promise<void> {
   await forgetArrivals(db, dir);
 }
 
-/** A folder's path is another now, and its file is the same. */
+/** A folder was moved to another path. Its file is the same. */
 export async function moveFollowed(db: Db, from: string, to: string): Promise<void> {
   await forgetFollowed(db, to);
   await db.updateTable("followed_files").set({ dir: to }).where("dir", "=", from).execute();

@@ -39,37 +39,39 @@ export interface FollowerOptions {
   readonly log: Log;
   readonly git: Git;
   readonly account: string;
-  /** Name of the service whose first answer a file waits for. */
+  /** The service whose first answer the file waits for, by its name. */
   readonly service: string;
-  /** How git's processes are found, other than by the real thing. */
+  /** Replaces the search for git's processes, in tests. */
   readonly findGitProcess?: FindGitProcess;
-  /** Called at each look at a folder that is not where it was linked. */
+  /** Called when a look finds that the folder is not where it was linked. */
   readonly onGone?: (link: Link) => void;
-  /** Told of each write of others' changes into a file. */
+  /** Called with each write of others' changes into a file. */
   readonly onActivity?: OnActivity | undefined;
 }
 
 /** What `status` shows of a followed file. */
 export interface FollowStatus {
   readonly path: string;
-  /** `failing`: nobody can say how its text stands to what is synced. */
+  /**
+   * `failing`: the file or the database can't be read, so nobody knows whether the text is synced.
+   */
   readonly state: "followed" | "upwards" | "waiting" | "held" | "left-alone" | "failing";
-  /** What there is to say of it; undefined where all is well. */
+  /** Why the file is in this state; undefined where nothing has to be said. */
   readonly why: Reason | undefined;
-  /** The same in words that follow the path. */
+  /** The same in words that follow the file's path. */
   readonly note: string | undefined;
 }
 
 /** What a look at the file found to do next. */
 interface Look {
   readonly status: FollowStatus;
-  /** Look again after this long, whatever happens; `later`: less and less often. */
+  /** Look again after this time. `later`: less and less often. */
   readonly againMs?: number | "later";
 }
 
 /**
- * Follows one folder's description document: takes saves into the replica by whole lines, and
- * writes what others changed back where that is allowed. Looks are made one after another.
+ * Follows one folder's description document. Saves are taken into the replica by whole lines, and
+ * others' changes are written back where that is allowed. One look at a time.
  */
 export class FollowedFile {
   readonly link: Link;
@@ -105,12 +107,12 @@ export class FollowedFile {
     return this.#status;
   }
 
-  /** The names of other files that could be followed and are not, from the folder. */
+  /** The other files that could be followed, by their paths from the folder. */
   get beside(): readonly string[] {
     return this.#counted.beside.map(({ name }) => name);
   }
 
-  /** Looks at the file now, or once more after the look that is under way. */
+  /** Looks at the file now, or right after the look that is under way. */
   look(): void {
     this.#wanted = true;
     if (this.#looking || this.#stopped) return;
@@ -121,7 +123,7 @@ export class FollowedFile {
     });
   }
 
-  /** Resolves when no look is under way or wanted. */
+  /** Resolves when no look is under way or requested. */
   async settled(): Promise<void> {
     while (this.#looking) await this.#looking;
   }
@@ -130,7 +132,7 @@ export class FollowedFile {
     this.#stopped = true;
     this.#timer?.cancel();
     await this.#looking;
-    // What was saved into them since the last look is nowhere else.
+    // Saves into replaced files are nowhere else.
     await this.#takeLateSaves().catch((thrown) => this.#failed(thrown));
     await this.#lateSaves.close();
   }
@@ -147,7 +149,7 @@ export class FollowedFile {
     }
   }
 
-  /** What is left alone may be so for days, and nearly always somebody tells when it ends. */
+  /** A file may be left alone for days, and nearly always an event tells when that ends. */
   #backOff({ why }: FollowStatus): number {
     const { why: known } = this.#status;
     const isNew = !why || !known || !isSameReason(why, known);
@@ -195,7 +197,7 @@ export class FollowedFile {
     return await this.#take(sight, known);
   }
 
-  /** Programs write a file in steps: what is new is taken only once it is read twice the same. */
+  /** Programs write a file in steps, so a new text is taken only after two equal reads. */
   async #isWhole(read: Readable, known: FollowedState | undefined): Promise<boolean> {
     if (read.kind === "absent" || read.hash === known?.hash) return true;
     const again = await readFileAt(this.link.dir, read.path);
@@ -207,7 +209,7 @@ export class FollowedFile {
     return { status: statusOf(path, "waiting", { code: "being-written" }) };
   }
 
-  /** What git says of a file that was read, and of a tracked one what it brought there. */
+  /** Asks git about a file that was read, and for a tracked file what git brought. */
   async #sightOf(
     read: Readable,
     standing: FileStanding,
@@ -255,7 +257,7 @@ export class FollowedFile {
     return { status: statusOf(path, "held", why) };
   }
 
-  /** Does what is decided, and writes the file where the document has more. */
+  /** Does what was decided, and writes the file where the document has more. */
   async #take(sight: Sight, known: FollowedState | undefined): Promise<Look> {
     const { account, service, store } = this.#options;
     const { path } = sight.file;
@@ -272,7 +274,7 @@ export class FollowedFile {
     const taken = await store.write((context) => takeSight(context, sight, options));
     switch (taken.kind) {
       case "unfollowed":
-        // It may go on as another one, now that it is gone for good.
+        // The file is missing for good now. Another file may continue it.
         this.#wanted ||= taken.why === "gone" && known?.isGone === false;
         return this.#unfollowed(taken.why, sight, graceMs);
       case "deleted": {
@@ -324,12 +326,12 @@ export class FollowedFile {
     return await store.write((context) => takeLateSave(context, base, { ...options, file }));
   }
 
-  /** The intended state is stored already, so a crash between here and the end is understood. */
+  /** The intended state is stored before, so after a crash it is clear what was being written. */
   async #writeBack({ file: { path }, tree }: Sight, write: ToWrite): Promise<Look> {
     const { from, to, content } = write;
     const { account, store, world } = this.#options;
     const { dir } = this.link;
-    // The folder may be another one by now: a clone begins with one that has nothing of git's yet.
+    // The folder may be another one by now. A clone begins with a folder that has no git files yet.
     const isDue = async () =>
       (tree.kind !== "made" || (await tree.isStill())) &&
       (await this.#place.check()).kind === "here";
@@ -374,7 +376,7 @@ function statusOf(
   return { path, state, why, note: why && explain(why) };
 }
 
-/** What may stay so for ever is left alone; what is over in a moment is waited for. */
+/** A reason that may last for ever leaves the file alone; a short one makes it wait. */
 function stateOfMaking(making: WhyMaking): FollowStatus["state"] {
   return making === "no-commit" || making === "not-checked-out" ? "left-alone" : "waiting";
 }

@@ -9,13 +9,13 @@ import type { Polled } from "../watch/watch-trouble.ts";
 import type { Change, FolderWatch, WatchFolder } from "../watch/watched-folder.ts";
 import { FollowedFile, type FollowerOptions } from "./followed-file.ts";
 
-/** Whatever was told and overlooked, or never told at all, is made up for this often. */
+/** Everything is looked at this often, for changes of which no event told. */
 export const RESCAN_INTERVAL_MS = 60 * 60_000;
 
 /** What following works with. */
 export interface FollowersOptions extends FollowerOptions {
   readonly watch: WatchFolder;
-  /** Called when git may say of a linked folder what it did not say before. */
+  /** Called when git's configuration in a linked folder changed. */
   readonly onRepository?: (link: Link) => void;
 }
 
@@ -40,8 +40,8 @@ export class Followers {
   }
 
   /**
-   * Begins to follow a folder; one followed already is followed by the new terms. `bound` says
-   * whose its project is, where it is another's than the rest.
+   * Begins to follow a folder, or changes how a folder is followed. `bound`: the account and
+   * service of its project, where they are not the default.
    */
   async add(
     link: Link,
@@ -52,7 +52,7 @@ export class Followers {
     const file = new FollowedFile(link, { ...this.#options, ...bound });
     const watch = this.#watch(file, gitDir);
     this.#followers.set(link.dir, { file, gitDir, watch });
-    // What is saved after the first look is told of then.
+    // From here on a save causes an event, so none is missed after the first look.
     await watch.begun;
     file.look();
     return file;
@@ -84,12 +84,12 @@ export class Followers {
     return [...this.#followers.values()].map(({ file }) => file);
   }
 
-  /** Why a folder's changes are looked for and not told; undefined: they are told. */
+  /** Why a folder is polled instead of watched; undefined: it is watched. */
   polled(dir: string): Polled | undefined {
     return this.#followers.get(dir)?.watch.polled;
   }
 
-  /** Looks at everything anew: every hour, and when the machine was asleep. */
+  /** Looks at everything again: each hour, and after the machine slept. */
   rescan(): void {
     for (const follower of [...this.#followers.values()]) {
       follower.file.look();
@@ -98,7 +98,7 @@ export class Followers {
     }
   }
 
-  /** A folder's repository may have been made, moved or removed since it is watched. */
+  /** A folder's repository may have been created, moved or removed since the watch began. */
   async #watchAnew({ file, watch, gitDir }: Follower): Promise<void> {
     const { dir } = file.link;
     const gitDirNow = await this.#gitDirOf(dir);

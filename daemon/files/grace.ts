@@ -2,17 +2,17 @@ import type { World } from "../../shared/world.ts";
 
 export const GRACE_MS = 10_000;
 
-/** How long a file has to be empty or missing before that counts: many are for a moment. */
+/** Measures how long a file has been empty or missing. Many files are so for a moment only. */
 export class Grace {
   readonly #world: Pick<World, "monotonic">;
-  /** Since when it is, by the steady clock. */
+  /** Since when the file is empty or missing, by the steady clock. */
   #since: number | undefined;
 
   constructor(world: Pick<World, "monotonic">) {
     this.#world = world;
   }
 
-  /** For how many milliseconds more it does not count. */
+  /** For how many more milliseconds that does not count. */
   left(isWithoutText: boolean): number {
     if (!isWithoutText) {
       this.end();
@@ -23,7 +23,7 @@ export class Grace {
     return Math.max(0, this.#since + GRACE_MS - now);
   }
 
-  /** The next time it is empty or missing counts from its beginning. */
+  /** The next time counts from its own beginning. */
   end(): void {
     this.#since = undefined;
   }

@@ -14,16 +14,16 @@ import { type FileState, fileText } from "./file-state.ts";
 type Context = WriteContext<DaemonTables>;
 type Db = Context["db"];
 
-/** Why a save is held, and in words that follow the file's path, with what to do. */
+/** Why a save is held, and the same in words that follow the file's path, with what to do. */
 export interface NotTaken {
   readonly why: Reason;
   readonly note: string;
 }
 
 /**
- * Holds a save that may not enter its document, and lets go of what was held of the file when it
- * may. `state` is what was last taken of the file or written into it. Resolves to why;
- * undefined: it may.
+ * Holds a save that must not enter its document, and releases what was held of the file if it may.
+ * `state`: what was last taken from the file or written to it. Resolves to the reason; undefined:
+ * the save may enter.
  */
 export async function holdSave(
   { db, now }: Context,
@@ -52,7 +52,7 @@ export async function holdSave(
   return { why: why.reason, note: heldAdvice({ ...place, ...why }) };
 }
 
-/** Holds a save of which no more is known than that it is over a limit. */
+/** Holds a save that was not read because it exceeds a limit. */
 export async function holdUnread(
   { db, now }: Context,
   account: string,
@@ -66,8 +66,8 @@ export async function holdUnread(
 }
 
 /**
- * Holds a save that was found in a file which had lost its name to ours, so that it is nowhere
- * else. True: it is held.
+ * Holds a save that was made into a file after our file took its name, so that no path leads to it.
+ * True: it is held.
  */
 export async function holdLateSave(
   { db, now }: Context,
@@ -92,15 +92,16 @@ export async function holdLateSave(
   return true;
 }
 
-/** The project's text that the service has refused; while there is one, no file is written. */
+/** The project's text that the service refused. While there is one, no file is written. */
 export async function findRefusedText(db: Db, open: OpenDocument): Promise<HeldItem | undefined> {
   const held = await findHeld(db, { kind: "text", ...placeOf(open), key: "" });
   return held?.cause === "refused" ? held : undefined;
 }
 
 /**
- * What a save was made from into a file that shows a refused text: its author left in or took out
- * what was refused, so it counts from the text before. Undefined: the file does not show it.
+ * The base of a save into a file that shows a refused text. The save counts as an edit of the text
+ * before that, because its author decided about the refused part. Undefined where the file does not
+ * show it.
  */
 export function baseOfRefused(
   { document }: OpenDocument,

@@ -5,29 +5,29 @@ import { textFrom } from "../disk/read-file.ts";
 import type { FileContent } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
 
-/** Looks are made after this long, then after twice as long each time. */
+/** The first look comes after this time, each later one after twice the time before. */
 const FIRST_LOOK_MS = 50;
 const KEPT_MS_MAX = 60_000;
-/** Of so many files that lost their name to ours, newest first. */
+/** This many replaced files are kept open, the newest ones. */
 const KEPT_MAX = 16;
 
-/** A file whose name ours took. */
+/** A file whose name our file took. */
 interface Replaced {
   readonly handle: FileHandle;
   readonly at: number;
-  /** What it held when it was last taken. */
+  /** The state at which its text was last taken. */
   state: FileState;
-  /** Which bytes were looked at last; none at first. */
+  /** Size and time at the last look; undefined before the first. */
   signature: string | undefined;
 }
 
-/** Takes a save that was made from `base`; gives the state that it is now. */
+/** Takes a save that was made from `base`. Returns the file's new state. */
 type Take = (base: FileState, file: FileContent) => Promise<FileState>;
 
 /**
- * Saves into files that have lost their name. A program that opened the followed file before we
- * replaced it writes on into the file that it has opened, which no path leads to any more: what it
- * saves there would be gone. So the replaced files stay open here and are looked at for a minute.
+ * Finds saves into replaced files. A program that opened the followed file before it was replaced
+ * goes on writing into the old file, to which no path leads any more: that save would be lost. So
+ * replaced files stay open here and are looked at for a minute.
  */
 export class LateSaves {
   readonly #world: World;
@@ -35,20 +35,20 @@ export class LateSaves {
   #kept: Replaced[] = [];
   #timer: Timer | undefined;
 
-  /** `changed` is called when there may be something to take. */
+  /** `changed` is called when there may be a save to take. */
   constructor(world: World, changed: () => void) {
     this.#world = world;
     this.#changed = changed;
   }
 
-  /** Keeps a replaced file, which held `state` when we looked last; it is closed here. */
+  /** Keeps a replaced file that held `state` at the last look, and closes it later. */
   async add(handle: FileHandle, state: FileState): Promise<void> {
     this.#kept.unshift({ handle, at: this.#world.monotonic(), state, signature: undefined });
     await closeAll(this.#kept.splice(KEPT_MAX));
     this.#schedule(FIRST_LOOK_MS);
   }
 
-  /** Takes what was saved late. A file that is being written is left for the next look. */
+  /** Takes late saves. A file that is just being written is left for the next look. */
   async take(take: Take): Promise<void> {
     for (const replaced of this.#kept) {
       const signature = await signatureOf(replaced.handle);
@@ -92,7 +92,7 @@ async function signatureOf(handle: FileHandle): Promise<string | undefined> {
   return stats && `${stats.size} ${stats.mtimeNs}`;
 }
 
-/** The file's text, if it is one and stands still. One that was emptied is about to be written. */
+/** The file's text, if two reads give the same one. An emptied file is about to be written. */
 async function readTwice(handle: FileHandle): Promise<FileContent | undefined> {
   const [once, again] = [await readText(handle), await readText(handle)];
   return once && once.hash === again?.hash && once.content.trim() !== "" ? once : undefined;
@@ -100,7 +100,7 @@ async function readTwice(handle: FileHandle): Promise<FileContent | undefined> {
 
 async function readText(handle: FileHandle): Promise<FileContent | undefined> {
   const { mtimeMs } = await handle.stat();
-  // One byte more than may be there: a file that is too large is refused, not cut.
+  // One byte more than the limit, so that a file that is too large is refused and not cut.
   const buffer = Buffer.alloc(LIMITS.claudeMdBytes + 1);
   const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
   const text = textFrom("", buffer.subarray(0, bytesRead), mtimeMs);

@@ -1,10 +1,10 @@
-/** Items that follow on each other and have one key. */
+/** Neighbouring items with the same key. */
 export interface Run<Key> {
   readonly key: Key;
   readonly indices: readonly number[];
 }
 
-/** The longest runs of neighbouring indices, as they are listed, that have one key. */
+/** The longest runs of neighbouring indices with the same key; `indices` are in order. */
 export function runsOf<Key>(
   indices: readonly number[],
   keyOf: (index: number) => Key | undefined,
@@ -20,10 +20,10 @@ export function runsOf<Key>(
   return runs;
 }
 
-/** Finds items that follow on each other within one of several groups, by what they say. */
+/** Finds runs of items by their texts; a run lies within one group. */
 export class RunFinder<Item> {
   readonly #textOf: (item: Item) => string;
-  /** Where each text stands, in the order of the groups and of the items in them. */
+  /** Where each text occurs, in the order of the groups and of their items. */
   readonly #places = new Map<string, { readonly items: readonly Item[]; readonly at: number }[]>();
 
   constructor(groups: readonly (readonly Item[])[], textOf: (item: Item) => string) {
@@ -39,8 +39,8 @@ export class RunFinder<Item> {
   }
 
   /**
-   * The first items that read as these texts, one after the other, and are all free; undefined:
-   * there are none. What is not free is never free again.
+   * The first run of items that have these texts and are all free; undefined where there is none.
+   * An item that is not free now must never become free again.
    */
   find(
     texts: readonly string[],
@@ -51,7 +51,7 @@ export class RunFinder<Item> {
     return this.findWhere(texts, (run) => run.every(isFree));
   }
 
-  /** The first that read as these texts, one after the other, and are meant. */
+  /** The first run of items that have these texts and that `areMeant` accepts. */
   findWhere(
     texts: readonly string[],
     areMeant: (items: readonly Item[]) => boolean,

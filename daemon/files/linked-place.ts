@@ -14,8 +14,9 @@ import {
 } from "./place-store.ts";
 
 /**
- * `here`: what was read counts. `gone`: the folder is not there, so that nothing read of it does;
- * `unknown`: it may be. `another`: what is there now is not known to be this project.
+ * `here`: it is the linked folder. `gone`: the folder is not there, so what was read does not
+ * count. `unknown`: nobody can tell. `another`: the folder there is not known to belong to this
+ * project.
  */
 export type PlaceStanding =
   | { readonly kind: "here" }
@@ -24,8 +25,8 @@ export type PlaceStanding =
 const HERE: PlaceStanding = { kind: "here" };
 
 /**
- * Whether the folder at a link's path is the one that was linked. A folder that is removed,
- * unmounted or exchanged says nothing of the project's text: only a file that is deleted or
+ * Checks whether the folder at a link's path is the linked one. A folder that was removed,
+ * unmounted or replaced says nothing about the project's text; only a file that is deleted or
  * emptied in its own folder does.
  */
 export class LinkedPlace {
@@ -40,12 +41,12 @@ export class LinkedPlace {
     this.#git = git;
   }
 
-  /** The folder was in a repository when it was linked; known once it was checked. */
+  /** The folder was in a repository when it was linked. Known after the first check. */
   get isFromGit(): boolean {
     return this.#known !== undefined && isOfGit(this.#known.evidence);
   }
 
-  /** To be asked after the file was read: what was read of another folder's does not count. */
+  /** To be called after the file was read: text from another folder does not count. */
   async check(): Promise<PlaceStanding> {
     const { dir } = this.#link;
     const found = await readPlace(dir);
@@ -65,7 +66,7 @@ export class LinkedPlace {
     return { kind: "another", why: { code: "folder-another", isElsewhere } };
   }
 
-  /** A link of an older version is taken at its word. */
+  /** A link of an older version has no known place. What is there now is taken for it. */
   async #keepFirst(place: FolderPlace): Promise<PlaceStanding> {
     const { dir, projectId } = this.#link;
     const identity = identityAmong(await identifyProject(this.#git, dir), [projectId]);
@@ -75,7 +76,7 @@ export class LinkedPlace {
     const rootCommit = undefined;
     const known: KnownPlace = { place, evidence, derivedId, rootCommit, change: undefined };
     await this.#store.write(({ db }) => putKnownPlace(db, dir, known));
-    // Not before: what a failing disk did not take is to be written at the next look.
+    // Only now: a place that the disk failed to store has to be stored at the next look.
     this.#known = known;
     return HERE;
   }

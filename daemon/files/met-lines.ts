@@ -6,8 +6,8 @@ import type { DaemonTables } from "../home/tables.ts";
 import { addArrival } from "./arrival-store.ts";
 
 /**
- * Notes that lines of a project's text are others' as well as this machine's, whichever of two
- * equal copies has stayed: in the files here they count as having come just now.
+ * Records that lines of a project's text are from this machine and from others, whichever of the
+ * two equal copies stayed. In this machine's files they count as arriving now.
  */
 export async function noteMetLines(
   { db, now: at }: WriteContext<DaemonTables>,

@@ -1,12 +1,12 @@
-/** What a disk writes in one piece. */
+/** A disk writes this many bytes in one piece. */
 const SECTOR = 512;
-/** What a system writes in one piece, unless power goes. */
+/** A system writes this many bytes in one piece, unless the power fails. */
 const PAGE = 4096;
 
 /**
- * Whether a file is what a crash leaves that came while `intended` was written over `former`, and
- * not yet cut to its length: each sector is of one or the other, and neither is whole. A person's
- * text is that only by an accident.
+ * Whether a file is a mix that a crash left while `intended` was being written over `former`,
+ * before the file was cut to its length: each sector is from one of them, and neither is complete.
+ * A person's text matches this only by accident.
  */
 export function isMixOf(bytes: Buffer, former: Buffer, intended: Buffer): boolean {
   if (bytes.equals(former) || bytes.equals(intended)) return false;
@@ -20,13 +20,13 @@ export function isMixOf(bytes: Buffer, former: Buffer, intended: Buffer): boolea
   return true;
 }
 
-/** A file that grows has whole pages more. */
+/** A growing file is longer by whole pages. */
 function isLengthOf(length: number, former: number, intended: number): boolean {
   if (length === former || length === intended) return true;
   return length > former && length < intended && length % PAGE === 0;
 }
 
-/** What a disk has not written of a longer file reads as zeros. */
+/** Parts of a longer file that the disk has not written yet read as zeros. */
 function partOf(text: Buffer, at: number, end: number): Buffer {
   return Buffer.concat([text.subarray(at, end)], end - at);
 }

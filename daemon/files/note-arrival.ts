@@ -12,7 +12,7 @@ import { without } from "./span-set.ts";
 
 type Context = WriteContext<DaemonTables>;
 
-/** Whose file something came into, and by what clock. */
+/** Whose file a change came into, and by which clock. */
 export interface ArrivalOptions {
   readonly account: string;
   readonly link: Link;
@@ -20,8 +20,8 @@ export interface ArrivalOptions {
 }
 
 /**
- * Notes what a write of ours has brought into a file. Belongs in the transaction that notes that it
- * was written: before, nobody can have seen it, and a write may come to nothing.
+ * Records what a write of ours brought into a file. To be called in the transaction that records
+ * the write: nobody can have seen the change earlier, and the write may still fail.
  */
 export async function noteWritten(
   context: Context,
@@ -35,8 +35,8 @@ export async function noteWritten(
 }
 
 /**
- * Notes what of the document came into a file other than by a write of the daemon's: as characters
- * alone, for no line of it took another's place.
+ * Records text of the document that came into a file without a write of the daemon. Only the
+ * characters are recorded, because no line of the file was replaced.
  */
 export async function noteShown(
   context: Context,

@@ -5,7 +5,7 @@ import type { FolderPlace } from "./folder-place.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** What a link's project was derived from. `chosen`: the user named it. */
+/** What a link's project id was derived from. `chosen`: the user named the project. */
 export type EvidenceKind = "origin" | "root-commit" | "none" | "chosen";
 
 /** Whether a folder was in a repository when it was linked. */
@@ -14,37 +14,40 @@ export function isOfGit(evidence: EvidenceKind): boolean {
 }
 
 /**
- * What happened to a link's folder, for as long as there is something to say of it. `at` is in
+ * What happened to a link's folder, kept until the user has dealt with it or it is old news. `at`:
  * milliseconds since the Unix epoch.
  */
 export type PlaceChange =
   /**
-   * The folder was at another path before, and its link came along. `wrote`: so did no consent to
-   * write, for it is not sure enough that it is the same.
+   * The folder was at another path before, and its link moved along. `wrote`: the consent to write
+   * did not, because it is not certain that the folder is the same.
    */
   | { readonly kind: "moved"; readonly from: string; readonly wrote: boolean; readonly at: number }
-  /** Another folder of the same project stands where the linked one stood. */
+  /** Another folder of the same project is where the linked one was. */
   | {
       readonly kind: "replaced";
-      /** Where the former one is followed now; null where that is not known. */
+      /** Where the former folder is followed now; null where that is unknown. */
       readonly movedTo: string | null;
-      /** Others' changes were written into the former one, which nobody allowed for this one. */
+      /** The user allowed writing in the former folder, but has not allowed it in this one. */
       readonly wrote: boolean;
       readonly at: number;
     };
 
-/** What a folder was like when it was linked, by which it is known again. */
+/** What a folder was like when it was linked. It is recognised by this. */
 export interface KnownPlace {
   readonly place: FolderPlace;
   readonly evidence: EvidenceKind;
-  /** What its repository said it is, whatever it was linked to; undefined where it said nothing. */
+  /**
+   * The project that its repository named, whatever the folder was linked to; undefined where it
+   * named none.
+   */
   readonly derivedId: ProjectId | undefined;
-  /** Undefined where that is not known, as in a shallow clone. */
+  /** Undefined where it is unknown, as in a shallow clone. */
   readonly rootCommit: string | undefined;
   readonly change: PlaceChange | undefined;
 }
 
-/** Undefined for a link that was made before places were kept, or whose database was rebuilt. */
+/** Undefined for a link that is older than this table, or whose database was rebuilt. */
 export async function findKnownPlace(db: Db, dir: string): Promise<KnownPlace | undefined> {
   const row = await db
     .selectFrom("link_places")
@@ -60,7 +63,7 @@ export async function listKnownPlaces(db: Db): Promise<ReadonlyMap<string, Known
   return new Map(rows.map((row) => [row.dir, placeOf(row)]));
 }
 
-/** The paths at which a folder was linked, by its inode, and its time of birth or its device. */
+/** The paths at which a folder was linked, found by its inode and its creation time or device. */
 export async function findPlaceDirs(db: Db, place: FolderPlace): Promise<string[]> {
   const rows = await db
     .selectFrom("link_places")
@@ -83,7 +86,7 @@ function placeOf(row: Selectable<DaemonTables["link_places"]>): KnownPlace {
   };
 }
 
-/** What a damaged database gave back may be anything. */
+/** A repaired database may contain anything here. */
 function parseChange(text: string | null): PlaceChange | undefined {
   try {
     return text === null ? undefined : (JSON.parse(text) as PlaceChange);
@@ -110,13 +113,13 @@ export async function putKnownPlace(db: Db, dir: string, known: KnownPlace): Pro
     .execute();
 }
 
-/** The folder is the same, and its file system says otherwise what it is. */
+/** The same folder, of which the file system reports other numbers now. */
 export async function renewPlace(db: Db, dir: string, place: FolderPlace): Promise<void> {
   const values = { device: place.device, inode: place.inode, born_at: place.bornAt };
   await db.updateTable("link_places").set(values).where("dir", "=", dir).execute();
 }
 
-/** Keeps what there is to say of a link's folder from now on. */
+/** Stores what is to be said about a link's folder. */
 export async function renewChange(
   db: Db,
   dir: string,

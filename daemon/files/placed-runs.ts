@@ -3,8 +3,8 @@ import { lineAhead, neighbourStart } from "../../shared/replica/text/neighbour-l
 import { isBlank } from "./line-runs.ts";
 
 /**
- * Lines of a text by index, joined where they stand together, with what each run of them stands
- * behind, and how many blank lines beside it are among those that come `along` with lines.
+ * Groups lines, given by index, into runs of neighbours. Each run has the text that it stands
+ * behind, and counts the blank lines beside it that are in `along`.
  */
 export function placedRuns(
   indices: readonly number[],
@@ -27,12 +27,12 @@ export function placedRuns(
   return places;
 }
 
-/** All lines of places. */
+/** The text of all places, one after the other. */
 export function joinedText(places: readonly PlacedLines[]): string {
   return places.map(({ text }) => text).join("");
 }
 
-/** From and to of indices that follow on each other. */
+/** The beginning and end of each run of consecutive indices. */
 function runsIn(indices: readonly number[]): (readonly [number, number])[] {
   const runs: [number, number][] = [];
   for (const at of [...indices].sort((one, other) => one - other)) {

@@ -9,59 +9,68 @@ import { SpanSet } from "./span-set.ts";
 import { type CapturedLine, joinLines, linesOf, splitLines } from "./text-lines.ts";
 import { conflictsOf, type Hunk, nothingUndone, type Undone } from "./undone-conflicts.ts";
 
-/** What a save of a file is judged by. */
+/** What decides the meaning of a save. */
 export interface SaveFacts {
-  /** The file as it was last read or written, or what git says that it was made from. */
+  /** The text that the file had last, or the one that git says the save was made from. */
   readonly base: CapturedText;
-  /** The document as it is. */
+  /** The document's text now. */
   readonly live: CapturedText;
   /** The saved lines. */
   readonly lines: string;
-  /** What came into the file so shortly before the save that its author may not have seen it. */
+  /**
+   * Changes that came into the file shortly before the save, so that its author may not have seen
+   * them.
+   */
   readonly unseen: readonly Arrival[];
   /** This machine's name. */
   readonly machine: string | undefined;
   /** When it was saved, in milliseconds since the Unix epoch. */
   readonly savedAt: number;
-  /** git brought it with commits: what the document has of them already is the same. */
+  /**
+   * git brought this text with commits. Lines of it that the document has already are the same
+   * lines.
+   */
   readonly isPulled: boolean;
 }
 
-/** What a save does. */
+/** The meaning of a save. */
 export interface SavePlan {
-  /** What it is an edit of: lines that are not in it are left as they are. */
+  /** The text that the save is an edit of. Lines that are not in it stay as they are. */
   readonly base: CapturedText;
-  /** What the edit makes of that. */
+  /** The text after the edit. */
   readonly lines: string;
-  /** Which of the saved lines, by index, go nowhere: others have moved them, or brought them. */
+  /** Indices of saved lines that are not inserted, because others moved or brought them. */
   readonly leftOut: ReadonlySet<number>;
-  /** Saved lines, by index, that the save has moved: they are still as new as they were. */
+  /** Saved lines that the save moved, by index. They stay as new as they were. */
   readonly moved: ReadonlyMap<number, Arrival>;
   readonly conflicts: readonly NewTextConflict[];
 }
 
 /**
- * What a save of a followed file means. It is an edit from the text that the file had last: what it
- * adds goes in, what it leaves out goes, and what it moves is moved. Only where it undoes what
- * others changed in this file within `UNSEEN_MS` it may be a wish, or come from a buffer that has
- * not seen that change. Nothing in a text tells which: two machines may write the same line. So
- * both sides' text stays, and a conflict says so:
+ * Decides what a save of a followed file means. Normally it is an edit of the text that the file
+ * had last: additions are inserted, removals removed, moved lines moved.
  *
- * - lines that others brought and the save has nowhere stay;
- * - lines that others took away and the save has come back;
- * - lines that others moved and the save has at their former place stay where others put them;
- * - lines that others brought together and the save has, all of them, elsewhere are moved.
+ * A save that undoes what others changed in this file within `UNSEEN_MS` may be intended, or may
+ * come from an editor that has not seen the change. The text can't tell which, because two machines
+ * may write the same line. So the text of both sides stays, and a conflict is recorded:
+ *
+ * - Lines that others brought and that the save lacks stay.
+ * - Lines that others removed and that the save has return.
+ * - Lines that others moved, and that the save has at their former place, stay where others put
+ *   them.
+ * - Lines that others brought together, and that the save has elsewhere without exception, are
+ *   moved.
  */
 export function planSave(facts: SaveFacts): SavePlan {
   return new Planner(facts).plan();
 }
 
-/** What a save means that undoes nothing that its author may not have seen. */
+/** The meaning of a save that undoes nothing unseen. */
 export function plainEdit(base: CapturedText, lines: string): SavePlan {
   return { base, lines, leftOut: new Set(), moved: new Map(), conflicts: [] };
 }
 
-/** A change of others' that the save's author may not have seen, to be asked about. */
+/** A change by others that the save's author may not have seen. */
 interface Unseen {
   readonly arrival: Arrival;
   readonly brought: SpanSet;
@@ -73,23 +82,23 @@ class Planner {
   readonly #unseen: readonly Unseen[];
   readonly #before: readonly CapturedLine[];
   readonly #saved: readonly string[];
-  /** What the lines of the base and of the save say, however they end. */
+  /** The lines of the base and of the save without their line ends. */
   readonly #shown: readonly string[];
   readonly #after: readonly string[];
-  /** What brought each of the base's lines. */
+  /** The change that brought each line of the base. */
   readonly #broughtBy: readonly (Unseen | undefined)[];
-  /** Indices of the base's lines in blocks of code. */
+  /** Indices of the base's lines inside blocks of code. */
   readonly #code: ReadonlySet<number>;
   readonly #hunks: readonly Hunk[];
-  /** The added lines, but for blank ones, by index and by what they say. */
+  /** The added lines that are not blank, by their text. */
   readonly #added: RunFinder<number>;
-  /** Those that are in no block of code. */
+  /** Those of them outside of blocks of code. */
   readonly #loose: RunFinder<number>;
-  /** Added lines that nothing was decided of yet, by index. */
+  /** Indices of added lines about which nothing is decided yet. */
   readonly #open = new Set<number>();
   readonly #leftOut = new Set<number>();
   readonly #moved = new Map<number, Arrival>();
-  /** Lines of the document that a former save left out and the file does not show yet. */
+  /** Lines of the document that a former save left out and that the file does not show yet. */
   readonly #joined: CapturedLine[] = [];
   readonly #undone = new Map<Arrival, Undone>();
 
@@ -152,7 +161,7 @@ class Planner {
     return [...this.#undone].flatMap(([arrival, undone]) => conflictsOf(save, arrival, undone));
   }
 
-  /** Lines that others brought, but for blank ones: together they are moved, or they stay. */
+  /** Lines by others that are not blank are moved together, or stay. */
   #judgeRemoved(hunk: Hunk): void {
     const indices = indicesFrom(hunk.at, hunk.removed).filter((at) => !isBlank(this.#textAt(at)));
     for (const { key, indices: run } of runsOf(indices, (at) => this.#broughtBy[at])) {
@@ -178,8 +187,8 @@ class Planner {
   }
 
   /**
-   * Of a block that is not all elsewhere in the save: those lines that are not. One that is stays
-   * where others put it, but for lines of code, which belong to their block.
+   * The lines of a block that the save lacks, if it has the rest elsewhere. The rest stays where
+   * others put it; but lines of code stay with their block.
    */
   #notElsewhere(run: readonly number[], moved: ReadonlySet<string>, undone: Undone): number[] {
     return run.filter((at) => {
@@ -197,7 +206,7 @@ class Planner {
     });
   }
 
-  /** Added lines that are these, all together. */
+  /** A run of added lines with the same texts, not split. */
   #twinsOf(
     texts: readonly string[],
     among: RunFinder<number> = this.#added,
@@ -208,7 +217,7 @@ class Planner {
     return found;
   }
 
-  /** What a save left out and has again at another place was cut and pasted. */
+  /** A line that one save left out and that this one has elsewhere was cut and pasted. */
   #joinUnshown(): void {
     for (const { key, lines } of this.#unshownRuns((spans) => this.#bringerOf(spans))) {
       const twins = this.#twinsOf(lines.map(({ text }) => withoutMark(text)));
@@ -219,8 +228,8 @@ class Planner {
   }
 
   /**
-   * What git brings and the document has beyond the file, at the same place, is the same. An equal
-   * line elsewhere is another one.
+   * A line that git brings, and that the document has at the same place beyond the file, is the
+   * same line. An equal line elsewhere is a different one.
    */
   #leaveOutShown(): void {
     const live = linesOf(this.#facts.live).filter(({ text }) => !isBlank(text));
@@ -251,7 +260,7 @@ class Planner {
     }
   }
 
-  /** The document's lines that the file does not show, but for blank ones, run by run. */
+  /** The document's lines, not blank, that the file does not show, grouped into runs. */
   #unshownRuns<Key>(keyOf: (spans: CapturedLine["spans"]) => Key | undefined) {
     const live = linesOf(this.#facts.live).filter(({ text }) => !isBlank(text));
     const shown = new SpanSet(this.#facts.base.spans);
@@ -277,7 +286,9 @@ class Planner {
     }
   }
 
-  /** A line that gets a CR before its break is written anew: it is as new as it was. */
+  /**
+   * A line that only gets a CR before its break has new characters, but is no newer than before.
+   */
   #noteEndings(): void {
     let [at, from] = [0, 0];
     for (const hunk of [...this.#hunks, { at: this.#before.length, removed: 0, added: 0 }]) {
@@ -292,8 +303,8 @@ class Planner {
   }
 
   /**
-   * Blank lines that others brought stay with the lines that they stand between. So do those that
-   * part what stays from what was there, where the save has put something else in their place.
+   * Blank lines that others brought stay with the lines around them. So do blank lines that
+   * separate lines that stay, where the save has something else in their place.
    */
   #judgeBlank({ at: first, removed, added, kept }: Hunk): void {
     if (kept.length === 0) return;
@@ -315,7 +326,7 @@ class Planner {
     return stays.has(next);
   }
 
-  /** Blank lines go nowhere with the lines that go nowhere. */
+  /** Blank lines beside lines that are not inserted are not inserted either. */
   #leaveOutBlank(): void {
     for (const { from, added } of this.#hunks) {
       const all = indicesFrom(from, added);
@@ -346,5 +357,5 @@ class Planner {
   }
 }
 
-/** Whoever it is. */
+/** Stands for any author. */
 const ANYBODY = {};

@@ -4,19 +4,20 @@ import { withoutMark } from "../../shared/replica/text/text-form.ts";
 import { SpanSet } from "./span-set.ts";
 import { type CapturedLine, joinLines, linesOf, splitLines } from "./text-lines.ts";
 
-/** Versions that a text has been put together from. */
+/** The versions that git put a text together from. */
 export interface PulledFrom {
-  /** What these have beyond the text was taken out of it; the first count before later ones. */
+  /** Lines of these that the text lacks were removed. Earlier versions take precedence. */
   readonly from: readonly CapturedText[];
-  /** Lines in common with these are theirs; what they have beyond the text is nobody's matter. */
+  /**
+   * Lines that the text shares with these are theirs. Lines of these that it lacks mean nothing.
+   */
   readonly alsoSeen?: readonly CapturedText[];
   readonly lines: string;
 }
 
 /**
- * What a text is an edit of that git has put together from several: each line that it has in common
- * with one of them (longest common subsequence) is that one's, and what they have beyond it was
- * taken out.
+ * The text that a text from git is an edit of. Each line that it shares with a version (longest
+ * common subsequence) belongs to that version; lines that only the versions have were removed.
  */
 export function pulledBase({ from, alsoSeen = [], lines }: PulledFrom): CapturedText {
   const after = splitLines(lines);
@@ -25,7 +26,7 @@ export function pulledBase({ from, alsoSeen = [], lines }: PulledFrom): Captured
   const matches = [...from, ...alsoSeen].map((version) => matchOf(linesOf(version), after));
   for (const { common } of matches) {
     for (const [at, line] of common) {
-      // One that the document has says more than one that is of a version alone.
+      // A line that the document has is preferred to one that only a version has.
       if (!known[at] || (!isInDocument(known[at]) && isInDocument(line))) known[at] = line;
     }
   }
@@ -45,7 +46,7 @@ function isInDocument({ spans }: CapturedLine): boolean {
   return spans.some(({ client }) => client !== null);
 }
 
-/** Which lines are in common and which are not, each with the index that it stands at. */
+/** The shared lines by their index in `after`, and the others by where they would stand there. */
 function matchOf(before: readonly CapturedLine[], after: readonly string[]) {
   const pairs = new Map(
     commonLines(

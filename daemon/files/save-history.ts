@@ -9,10 +9,10 @@ import type { DaemonTables, SaveOutcome } from "../home/tables.ts";
 type Context = WriteContext<DaemonTables>;
 type Db = Kysely<DaemonTables>;
 
-/** Of so many saves of a document it is known what became of them. */
+/** The outcome is kept for this many saves of a document. */
 const SAVES_MAX = 100;
 
-/** A save of a followed file, and what became of it. */
+/** A save of a followed file, and its outcome. */
 export interface KeptSave {
   readonly dir: string;
   /** Byte for byte. */
@@ -20,13 +20,13 @@ export interface KeptSave {
   /** Milliseconds since the Unix epoch. */
   readonly savedAt: number;
   readonly outcome: SaveOutcome;
-  /** Ids of the conflicts that it came to. */
+  /** Ids of the conflicts that it led to. */
   readonly conflicts: readonly string[];
 }
 
 /**
- * Keeps a save in the history, in the transaction that decides what becomes of it. What the
- * document holds byte for byte is a version there; any other text is kept by itself.
+ * Keeps a save in the history, in the transaction that decides its outcome. A text that the
+ * document holds byte for byte is in the history anyway; any other text is stored here.
  */
 export async function keepSave({ db, now }: Context, open: OpenDocument, save: KeptSave) {
   const revision = revisionName(save.content);
@@ -43,7 +43,7 @@ export async function keepSave({ db, now }: Context, open: OpenDocument, save: K
   });
 }
 
-/** Whether a folder's last save still waits: the file went before it could be taken. */
+/** Whether a folder's last save still waits, because the file disappeared before it was taken. */
 export async function isLastWaiting(db: Db, documentId: number, dir: string): Promise<boolean> {
   const last = await db
     .selectFrom("saves")
@@ -55,7 +55,7 @@ export async function isLastWaiting(db: Db, documentId: number, dir: string): Pr
   return last?.outcome === "waiting";
 }
 
-/** A save that waited, or was held, is kept already. False: it is another one. */
+/** Updates a save that waited or was held and is stored already. False: this is another save. */
 async function settleKept(
   db: Db,
   open: OpenDocument,

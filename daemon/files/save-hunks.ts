@@ -1,9 +1,9 @@
 import { commonLines, diffSections, type LineHunk } from "../../shared/replica/text/line-diff.ts";
 
 /**
- * The change from `before` to `after` as hunks. Where the smallest change would find fewer of the
- * lines again that were there for longer, those are found first, and new ones only between them. A
- * block that others have just brought could pass else for one that the save has in common with it.
+ * The difference between `before` and `after` as hunks. Prefers a difference that keeps as many of
+ * the old lines as possible, and matches new ones only between those. The smallest difference could
+ * match a block that others have just brought with one that the save has anyway.
  */
 export function saveHunks(
   before: readonly string[],
@@ -22,7 +22,7 @@ export function saveHunks(
   return diffSections(before, after);
 }
 
-/** Indices of equal lines of both texts. */
+/** The indices of two equal lines. */
 type Pair = readonly [number, number];
 
 function withNew(before: readonly string[], after: readonly string[], anchors: readonly Pair[]) {
@@ -37,7 +37,7 @@ function withNew(before: readonly string[], after: readonly string[], anchors: r
   return pairs;
 }
 
-/** `pairs` end with the ends of both texts. */
+/** The last pair is the end of both texts. */
 function hunksBetween(pairs: readonly Pair[]): LineHunk[] {
   const hunks: LineHunk[] = [];
   let [at, from] = [0, 0];

@@ -3,15 +3,15 @@ import type { IdRanges } from "../../shared/replica/text/id-ranges.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import type { TextSpan } from "../../shared/replica/text/text-spans.ts";
 
-/** Clocks [from, to) of one client. */
+/** A range of clocks of one client: from the first to before the second. */
 type Range = readonly [number, number];
 
-/** Characters of a document, in any number of pieces. To ask about one piece takes no walk. */
+/** A set of a document's characters. Looking one up needs no walk through the set. */
 export class SpanSet {
-  /** For each client ascending ranges, none of which touches the next. */
+  /** For each client, ascending ranges that do not touch. */
   readonly ranges: IdRanges;
 
-  /** Characters that are in no document are left out. */
+  /** Leaves out characters that are in no document. */
   constructor(spans: readonly TextSpan[]) {
     const all = new Map<number, Range[]>();
     for (const { client, clock, length } of spans) {
@@ -23,7 +23,7 @@ export class SpanSet {
     this.ranges = new Map([...all].map(([client, ranges]) => [client, joined(ranges)]));
   }
 
-  /** Whether any of these characters is among them. */
+  /** Whether any of these characters is in the set. */
   hasAny(spans: readonly TextSpan[]): boolean {
     return spans.some(({ client, clock, length }) => {
       const ranges = (client !== null && this.ranges.get(client)) || [];
@@ -32,7 +32,7 @@ export class SpanSet {
     });
   }
 
-  /** Those characters that another set does not have. */
+  /** The characters of this set that the other one lacks. */
   without(other: SpanSet): SpanSet {
     const spans: TextSpan[] = [];
     for (const [client, ranges] of this.ranges) {
@@ -61,12 +61,12 @@ export class SpanSet {
   }
 }
 
-/** Those characters of the first that the second does not have. */
+/** The characters of the first list that the second lacks. */
 export function without(one: readonly TextSpan[], other: readonly TextSpan[]): TextSpan[] {
   return new SpanSet(one).without(new SpanSet(other)).spans();
 }
 
-/** The characters of a text (the live one, say) that a version does not show. */
+/** The characters of a text that a version does not show. */
 export function rangesOutside(
   text: Pick<CapturedText, "spans">,
   version: Pick<CapturedText, "spans">,

@@ -30,32 +30,33 @@ import { type CapturedLine, joinLines, linesOf, splitLines } from "./text-lines.
 
 type Context = WriteContext<DaemonTables>;
 
-/** What taking a save came to. */
+/** The result of taking a save. */
 export interface TakenSave {
   readonly state: FileState;
   /** Ids of the conflicts that were recorded. */
   readonly conflicts: readonly string[];
-  /** Lines of others that the save has moved: they are as new in the file as they were. */
+  /** Lines of others that the save moved. They stay as new in the file as they were. */
   readonly moved: readonly MovedLine[];
 }
 
-/** What a save is judged by besides; see `SaveFacts`. */
+/** Further facts about a save; see `SaveFacts`. */
 export interface EditOptions {
   readonly unseen: readonly Arrival[];
   readonly isPulled?: boolean;
-  /** What is known to be in conflict already. */
+  /** Conflicts that the caller has found already. */
   readonly besides?: readonly NewTextConflict[];
 }
 
-/** A line of the document that stands for one that came into the file with an arrival. */
+/** A line of the document that continues one that came into the file with an arrival. */
 export interface MovedLine {
   readonly arrival: Arrival;
   readonly spans: CapturedLine["spans"];
 }
 
 /**
- * Takes a save as an edit from `known`, the text that the file had last. What it undoes of the
- * changes that its author may not have seen stays on both sides, and is recorded; see `planSave`.
+ * Applies a save as an edit of `known`, the text that the file had last. Where it undoes changes
+ * that its author may not have seen, the text of both sides stays and a conflict is recorded; see
+ * `planSave`.
  */
 export async function takeEdit(
   context: Context,
@@ -80,7 +81,7 @@ export async function takeEdit(
     : planSave({ ...facts, live: document.captureText() });
   document.setTextForm(changedForm(document.textForm(), known.form, form), context.now);
   const disagreed = listOpenConflicts(document);
-  // Before the edit, which finds the same places without knowing whose they are.
+  // Recorded before the edit, which finds the same places but does not know whose they are.
   const told = await record(context, open, {
     conflicts: [...plan.conflicts, ...formatConflict(known, file, { unseen, machine }), ...besides],
     saved: file.content,
@@ -97,7 +98,10 @@ export async function takeEdit(
   };
 }
 
-/** Records conflicts in the document, and gives their ids. `saved`: the save that they are of. */
+/**
+ * Records conflicts in the document and returns their ids. `saved`: the saved text that they are
+ * about.
+ */
 export async function record(
   { db, now }: Context,
   { document }: OpenDocument,
@@ -116,7 +120,10 @@ export async function record(
   });
 }
 
-/** A program that saves again and again without reading leaves out the same lines each time. */
+/**
+ * The same conflict from an earlier save. A program that saves repeatedly without reading leaves
+ * out the same lines each time.
+ */
 function findSame(
   document: ReplicaDocument,
   conflict: NewTextConflict,
@@ -133,7 +140,7 @@ function findSame(
   });
 }
 
-/** Whether what a known conflict shows beside those lines is there after this save, too. */
+/** Whether the other texts of a known conflict are in this save, too. */
 function stillTells(
   { versions }: TextConflictRecord,
   { versions: [theirs] }: NewTextConflict,
@@ -144,7 +151,7 @@ function stillTells(
   });
 }
 
-/** The saved lines, of which the document has those that were left out elsewhere or not at all. */
+/** The saved lines. Lines that were left out have no characters of the document here. */
 function withLeftOut(edited: CapturedText, lines: string, { leftOut }: SavePlan): CapturedLine[] {
   const rest = linesOf(edited)[Symbol.iterator]();
   return splitLines(lines).map((text, at) => {
@@ -153,7 +160,7 @@ function withLeftOut(edited: CapturedText, lines: string, { leftOut }: SavePlan)
   });
 }
 
-/** The document's form with what the save changed of the file's: each part by itself. */
+/** The document's text format with the parts that the save changed. Each part counts by itself. */
 function changedForm(document: TextForm, known: TextForm, saved: TextForm): TextForm {
   return {
     bom: saved.bom === known.bom ? document.bom : saved.bom,
@@ -163,7 +170,7 @@ function changedForm(document: TextForm, known: TextForm, saved: TextForm): Text
   };
 }
 
-/** Only one way of writing a text down can stand: the save's does, and what it undid is told. */
+/** A text can have only one format. The save's is taken, and what it undid is recorded. */
 function formatConflict(
   known: FileState,
   { content, savedAt }: FileContent,
@@ -183,7 +190,7 @@ function formatConflict(
   return [{ kind: "format", versions }];
 }
 
-/** Whether a save gives back a part of the form that others had changed. */
+/** Whether a save restores a part of the format that others had changed. */
 function isUndone(former: ShownForm, known: ShownForm, saved: ShownForm): boolean {
   const parts = ["bom", "eol", "final_newline"] as const;
   return parts.some((part) => former[part] !== known[part] && saved[part] === former[part]);

@@ -26,14 +26,14 @@ type Context = WriteContext<DaemonTables>;
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** What a save of a tracked file is an edit of. */
+/** The text that a save of a tracked file is an edit of. */
 export interface EditBase {
   readonly base: FileState;
-  /** What is to be told of lines that such a save brings back. */
+  /** Conflicts about removed lines that such a save brings back. */
   readonly undone: readonly NewTextConflict[];
 }
 
-/** The same where git had a hand in it. */
+/** The base of an edit in which git may have had a part. */
 export async function baseOfEdit(
   { db }: Context,
   open: OpenDocument,
@@ -43,7 +43,7 @@ export async function baseOfEdit(
   const { file, past } = sight;
   const own = asideOf(open, sight, known)?.base ?? known.base;
   const linesIn = (content: string) => splitForm(content, known.form).lines;
-  // What came with commits that other machines have read was made from those, too.
+  // Commits that other machines have read were made from those machines' texts, too.
   const told = (past?.told ?? []).map((text) => document.alignText(linesIn(String(text))));
   if (told.length === 0 || file.kind !== "text") {
     return { base: { ...known, base: own }, undone: [] };
@@ -58,9 +58,10 @@ export async function baseOfEdit(
 }
 
 /**
- * Lines that this machine has taken out, that what others have committed has as ever, and that are
- * in the file again. Git has undone the removal, or an editor has: whether that is meant, and holds
- * for who has deleted them since, nobody can say. They come back, and that is told.
+ * Lines that this machine removed, that others' commits still have, and that are in the file again.
+ * Either git undid the removal or an editor did. Nobody can tell whether that is intended, and
+ * whether it also applies to somebody who deleted them since. The lines return, and a conflict is
+ * recorded.
  */
 function undoneRemovals(
   open: OpenDocument,
@@ -80,13 +81,13 @@ function undoneRemovals(
   );
 }
 
-/** What the lines said that this machine has taken out, as far back as its log goes. */
+/** The texts of lines that this machine removed, as far back as its log goes. */
 async function linesRemoved(db: Context["db"], documentId: number): Promise<Set<string>> {
   const pieces = await removedSince(db, documentId, 0);
   return new Set(pieces.flatMap(({ text }) => text.split("\n").map(withoutMark)).filter(hasWord));
 }
 
-/** A version without lines that the document has not and that say one of these. */
+/** A version without those of these lines that the document does not have. */
 function withoutLines(version: CapturedText, said: ReadonlySet<string>): CapturedText {
   const lines = linesOf(version);
   const isUnknown = (at: number) =>
@@ -95,7 +96,7 @@ function withoutLines(version: CapturedText, said: ReadonlySet<string>): Capture
   for (const [at, { text }] of lines.entries()) {
     if (!isUnknown(at) || !said.has(withoutBreak(text))) continue;
     out.add(at);
-    // Blank lines come and go with what they part.
+    // Blank lines come and go with the lines that they separate.
     for (const step of [-1, 1]) {
       for (let i = at + step; isUnknown(i) && lines[i]?.text.trim() === ""; i += step) out.add(i);
     }
@@ -118,8 +119,8 @@ function asideOf(open: OpenDocument, { file, leftBehind }: Sight, known: FileSta
 }
 
 /**
- * Takes a file whose history is not that of what was read last: what was committed where it began
- * is a version of others', and only what was done to it since counts as an edit.
+ * Takes a file from another history than the one that was read last. What was committed where that
+ * history began is a version by others; only the changes since then are an edit.
  */
 export async function takeGitVersion(
   context: Context,
@@ -138,7 +139,7 @@ export async function takeGitVersion(
   const { form, lines } = splitForm(file.content, open.document.textForm());
   const aligned = open.document.alignText(splitForm(committed, form).lines);
   const isOnward = past?.relation === "onward";
-  // What this machine took out of an older commit's file was not taken out of this one.
+  // What this machine removed from an older commit's file was not removed from this one.
   const removed = isOnward ? await linesRemoved(context.db, open.id) : NOTHING;
   const version = withoutLines(aligned, removed);
   const undone = undoneRemovals(open, file, { versions: [aligned], removed });
@@ -158,7 +159,7 @@ function isTold({ document }: OpenDocument, [last]: readonly string[]): boolean 
   return isKnownCommit(document, last);
 }
 
-/** What git put in a stash or on another branch stays in the document, and that is told. */
+/** Lines that git put into a stash or on another branch stay in the document, with a conflict. */
 export function keptAside(
   open: OpenDocument,
   sight: Sight,
@@ -168,7 +169,7 @@ export function keptAside(
   return aside ? kept(open, { known, file, indices: aside.taken, kind: "set-aside" }) : [];
 }
 
-/** Lines that the file had, that are not of the version it is an edit of, and that it lacks. */
+/** Lines that the file had, that are not in the version it is an edit of, and that it lacks now. */
 function keptOf(
   open: OpenDocument,
   { version, ...lines }: Omit<KeptLines, "indices"> & { readonly version: string },
@@ -182,7 +183,7 @@ function keptOf(
   return kept(open, { ...lines, indices });
 }
 
-/** Lines of what was known that the file lacks and the document has. */
+/** Lines of the known text that the file lacks and the document has. */
 interface KeptLines {
   readonly known: FileState;
   readonly file: FileContent;
@@ -205,7 +206,7 @@ function kept(open: OpenDocument, { known, file, indices, kind }: KeptLines): Ne
   return [{ kind, versions }];
 }
 
-/** Lines that git brought, and that the document has never had as far as this machine knows. */
+/** Lines that git brought and that the document has never had, as far as this machine knows. */
 async function missingOf(
   { db, now }: Context,
   open: OpenDocument,

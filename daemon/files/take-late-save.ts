@@ -10,8 +10,8 @@ import { takeEdit } from "./take-edit.ts";
 import type { TakeOptions } from "./take-sight.ts";
 
 /**
- * Takes a save that was found in a file which had lost its name to ours when it held `base`. Gives
- * the state that such a file has then.
+ * Takes a save from a replaced file, which held `base` when it lost its name. Returns the file's
+ * new state.
  */
 export async function takeLateSave(
   context: WriteContext<DaemonTables>,

@@ -41,34 +41,34 @@ export interface TakeOptions {
   readonly service: string;
   readonly link: Link;
   readonly clock: ArrivalClock;
-  /** For how much longer a file without text does not count. */
+  /** For how much longer an empty or missing file does not count. */
   readonly graceMs: number;
   /** The folder was in a repository when it was linked. */
   readonly isFromGit: boolean;
 }
 
-/** What became of a sight. */
+/** The outcome of a look. */
 export type TakenSight =
   | { readonly kind: "done" }
   | { readonly kind: "unfollowed"; readonly why: Unfollowed }
-  /** The project was deleted, on whatever machine: its files are nobody's any more. */
+  /** The project was deleted, here or on another machine. Its files belong to nobody now. */
   | { readonly kind: "deleted"; readonly deletion: ProjectDeletion }
-  /** Kept on this machine. */
+  /** The save is kept on this machine only. */
   | ({ readonly kind: "held" } & NotTaken)
   | ToWrite;
 
 /** The file is to be written. The intended state is stored already. */
 export interface ToWrite {
   readonly kind: "write";
-  /** What the file holds, and what it is to hold. */
+  /** `from`: the present state; `to`: the intended one. */
   readonly from: FollowedState;
   readonly to: FileState;
   readonly content: string;
 }
 
 /**
- * Does what is decided of a followed file, in one transaction: takes a save into the document, and
- * says what is to be written into the file.
+ * Does what was decided about a followed file, in one transaction: takes a save into the document,
+ * and returns what has to be written to the file.
  */
 export async function takeSight(
   context: Context,
@@ -80,7 +80,7 @@ export async function takeSight(
 
 const ABSENT: FileState = { hash: ABSENT_HASH, base: { text: "", spans: [] }, form: PLAIN_FORM };
 
-/** A file whose CRLF are git's is read as git has it. */
+/** A file whose CRLF line endings are git's is read with the committed ones. */
 function withCommittedEndings(sight: Sight): Sight {
   const { file } = sight;
   if (!sight.hasGitEndings || file.kind !== "text") return sight;
@@ -96,7 +96,7 @@ class Taking {
   readonly #sight: Sight;
   readonly #options: TakeOptions;
   readonly #file: FileContent;
-  /** What was saved, byte for byte. */
+  /** The saved text, byte for byte. */
   readonly #saved: string;
 
   constructor(context: Context, sight: Sight, options: TakeOptions) {
@@ -115,7 +115,7 @@ class Taking {
     const open = await this.#context.open(projectDocument(account, link.projectId));
     const deletion = deletionOf(open.document);
     if (deletion) {
-      // Should it be begun anew, file and document meet as if for the first time.
+      // If the project is begun again, file and document meet as if for the first time.
       if (await readFollowed(db, link.dir)) await forgetFollowed(db, link.dir);
       return { kind: "deleted", deletion };
     }
@@ -151,7 +151,10 @@ class Taking {
     }
   }
 
-  /** Whether the file went before the service had answered, so that nobody else has its text. */
+  /**
+   * Whether the file disappeared before the service answered, so that only this machine has its
+   * text.
+   */
   async #isUnsent(open: OpenDocument, known: FollowedState | undefined): Promise<boolean> {
     if (known || open.document.content().trim() !== "") return false;
     return await isLastWaiting(this.#context.db, open.id, this.#options.link.dir);
@@ -161,7 +164,7 @@ class Taking {
     return this.#sight.file.kind === "absent" ? "gone" : "emptied-by-git";
   }
 
-  /** After a crash in the middle of a write, the file shows whether the write came through. */
+  /** After a crash during a write, the file shows whether the write was completed. */
   async #known(): Promise<FollowedState | undefined> {
     const known = await readFollowed(this.#context.db, this.#options.link.dir);
     if (known?.path !== this.#sight.file.path) return undefined;
@@ -170,7 +173,7 @@ class Taking {
     return this.#asCommitted({ ...known, ...known.next, next: undefined });
   }
 
-  /** git's CRLF are kept with the file, and are nothing that the document has to do with. */
+  /** git's CRLF belong to the file alone. The document never has them. */
   #asCommitted<State extends FileState>(state: State): State {
     if (!this.#sight.hasGitEndings) return state;
     return { ...state, form: { ...state.form, eol: "lf" } };
@@ -249,7 +252,7 @@ class Taking {
     return next;
   }
 
-  /** What git has set aside stays, until a save has it again or somebody settles it. */
+  /** What git set aside stays, until a save contains it again or somebody settles the conflict. */
   async #takeWithAside(
     decision: FollowDecision,
     open: OpenDocument,
@@ -303,7 +306,7 @@ class Taking {
     }
   }
 
-  /** Bytes that the document has, too, may be other characters of it by now. */
+  /** The same bytes may consist of other characters of the document by now. */
   async #followed(open: OpenDocument, known: FileState): Promise<FileState> {
     const { document } = open;
     if (document.content() !== this.#file.content) return known;
@@ -313,15 +316,15 @@ class Taking {
   }
 
   /**
-   * What the document has beyond a file that was made anew stays. What the file had before it was
-   * gone, and others have deleted since, stands again. Both are told.
+   * Takes a file that was created again. What the document has beyond it stays. Lines of it that
+   * others have deleted since return. A conflict is recorded for both.
    */
   async #renew(open: OpenDocument, known: FileState): Promise<TakenSave> {
     const { kept, come } = differences(open, this.#file);
     const before = new Set(contentLines(known.base.text));
     const back = come((line) => before.has(line));
     const state = takeFirst(this.#context, open, this.#file);
-    // A command of ours, or a copy from elsewhere, may have put others' lines there.
+    // These lines of others may come from one of our commands, or were copied from elsewhere.
     await noteShown(this.#context, open, { from: known, to: state, options: this.#options });
     const told = await this.#tellKept(open, kept);
     const conflicts = cameBack(open, this.#file, back);
@@ -333,8 +336,8 @@ class Taking {
   }
 
   /**
-   * At the first meeting both texts stay. Where either has what the other has not, that is told:
-   * a section may stand twice.
+   * The first meeting: the text of both stays. A conflict is recorded where one has what the other
+   * lacks, because a section may be in the text twice.
    */
   async #meet(open: OpenDocument): Promise<TakenSave> {
     const { kept, come } = differences(open, this.#file);
@@ -362,7 +365,7 @@ class Taking {
     }
   }
 
-  /** Whether the document has, from now on, what the commits have done to the file. */
+  /** Whether the document has now what the commits did to the file. */
   #integrates(decision: FollowDecision): boolean {
     const relation = this.#sight.past?.relation;
     if (decision === "meet" || decision === "renew" || decision === "edit") return true;
@@ -378,7 +381,7 @@ class Taking {
     const isAside = isDue && isAsideHere(open);
     const content = this.#sight.hasGitEndings ? checkedOutEndings(text) : text;
     const captured = { base: document.captureText(), form: document.textForm() };
-    // Beneath lines that git keeps nothing is written: they could not be taken out again.
+    // Nothing is written below lines that git has set aside: it could not be separated from them.
     const next =
       isDue && !isAside ? this.#asCheckedOut({ hash: hashOf(content), ...captured }) : undefined;
     const here = this.#asCheckedOut(state);
@@ -389,7 +392,7 @@ class Taking {
     return isAside ? { kind: "unfollowed", why: "leave-aside" } : { kind: "done" };
   }
 
-  /** Others' changes are written into what git leaves alone, or where the user agreed. */
+  /** Others' changes are written to files that git ignores, or with the user's consent. */
   #mayWrite(content: string): boolean {
     const { standing, file } = this.#sight;
     const { write } = this.#options.link;

@@ -2,7 +2,7 @@ import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { splitForm, withoutMark } from "../../shared/replica/text/text-form.ts";
 import { SpanList, SpanReader, type TextSpan } from "../../shared/replica/text/text-spans.ts";
 
-/** A line of a captured text, and the document's characters that it consists of. */
+/** A line of a captured text, with the document's characters that it consists of. */
 export interface CapturedLine {
   /** With its line break. */
   readonly text: string;
@@ -21,7 +21,7 @@ export function linesOf({ text, spans }: CapturedText): CapturedLine[] {
   });
 }
 
-/** The captured text that has these lines. */
+/** The captured text that consists of these lines. */
 export function joinLines(lines: readonly CapturedLine[]): CapturedText {
   const list = new SpanList();
   for (const { spans } of lines) {
@@ -35,7 +35,7 @@ export function splitLines(text: string): string[] {
   return text === "" ? [] : text.split(/(?<=\n)/);
 }
 
-/** What the lines of a content say, each with its line feed, however it is written down. */
+/** A content's lines, each with a line feed, whatever its own line ends are. */
 export function contentLines(content: string): string[] {
   return splitLines(splitForm(content).lines).map(withoutMark);
 }

@@ -17,7 +17,7 @@ import { fileText } from "./file-state.ts";
 import type { LeftBehind, Readable, Sight } from "./follow-facts.ts";
 import type { CheckedOut, FollowedState } from "./follow-store.ts";
 
-/** Whose file it is, and what tells of it. */
+/** Which file, and what is asked about it. */
 export interface TrackedSightOptions {
   readonly store: ReplicaStore<DaemonTables>;
   readonly world: World;
@@ -26,21 +26,21 @@ export interface TrackedSightOptions {
   readonly projectId: ProjectId;
 }
 
-/** What a look at a tracked file came to. */
+/** The result of a look at a tracked file. */
 export type TrackedSight =
   | { readonly kind: "sight"; readonly sight: GitSight }
   | Extract<FileRead, { kind: "problem" }>
   | Extract<TrackedRead, { kind: "not-now" }>
-  /** Another branch is checked out by now. */
+  /** Another branch was checked out meanwhile. */
   | { readonly kind: "moved" };
 
-/** A sight but for what only a missing file needs. */
+/** A sight without what only a missing file needs. */
 type GitSight = Omit<Sight, "tree" | "beside">;
 type Tracked = Extract<FileStanding, { kind: "tracked" }>;
 
 /**
- * Gathers what git says of a tracked file that is followed on the default branch: its text, once it
- * is sure to be that branch's, and what git brought or took since it was read last.
+ * Gathers what git says about a tracked file on the default branch: its text, once that certainly
+ * belongs to the branch, and what git brought or removed since the last read.
  */
 export class TrackedSights {
   readonly #options: TrackedSightOptions;
@@ -50,7 +50,7 @@ export class TrackedSights {
     this.#options = options;
   }
 
-  /** Some ten git processes where HEAD has moved or a save is new, else three. */
+  /** About ten git processes after HEAD moved or for a new save; else three. */
   async take(
     standing: Tracked,
     path: string,
@@ -96,8 +96,8 @@ export class TrackedSights {
   }
 
   /**
-   * What was saved beside a commit is not taken back by who moves it away with git, to a stash or
-   * to another branch. Only where such lines are gone git is asked.
+   * Text that was saved and not committed is not removed by moving it with git to a stash or
+   * another branch. git is asked only where such lines are missing.
    */
   async #leftBehind(
     standing: Tracked,
@@ -114,7 +114,7 @@ export class TrackedSights {
     return { committed, kept: kept.map(String) };
   }
 
-  /** What a commit holds of a tracked file; undefined where that is no text. */
+  /** A commit's version of a tracked file; undefined where that is no text. */
   async #textIn(
     { file }: Tracked,
     commit: string | undefined,
@@ -127,13 +127,13 @@ export class TrackedSights {
   }
 }
 
-/** What is checked out, as it is kept with what was read. */
+/** What is checked out, in the form in which it is stored. */
 export function checkedOutOf(head: Head | undefined): CheckedOut {
   if (!head) return { commit: undefined, head: undefined };
   return { commit: head.commit, head: `${head.branch ?? ""} ${head.commit ?? ""}` };
 }
 
-/** Whether some of what a save changed of a committed text is as it was committed again. */
+/** Whether a part of what a save changed is again as it was committed. */
 function isUndone(committed: string, saved: string, now: string): boolean {
   const [then, before, after] = [committed, saved, now].map((text) => new Set(plainLines(text)));
   const isGone = (line: string) => hasWord(line) && !then?.has(line) && !after?.has(line);

@@ -5,31 +5,34 @@ import type { Git } from "../git/run-git.ts";
 import { readTreeMaking, type Unmade } from "../git/tree-making.ts";
 import { orUnknown } from "../git/working-tree.ts";
 
-/** Before a file is made that git does not know, all of git must have stood still for so long. */
+/** Before a file that git does not know is created, git must have stood still for this long. */
 export const TREE_QUIET_MS = 10_000;
 
 /** Whether a missing file may be made. */
 export type TreeReadiness =
-  /** `isStill` is to be asked in the last moment before. */
+  /** `isStill` is to be asked right before the file is created. */
   | { readonly kind: "made"; readonly isStill: () => Promise<boolean> }
   | { readonly kind: "making"; readonly why: WhyMaking; readonly againMs: number | "later" };
 
-/** `at-work`: a process is; `changed`: something was a moment ago; `unknown`: git could not say. */
+/**
+ * `at-work`: a git process is. `changed`: git changed something a moment ago. `unknown`: git gave
+ * no answer.
+ */
 export type WhyMaking = Unmade | "at-work" | "changed" | "unknown";
 
-/** Nothing of git's is in the way. */
+/** git does not stand in the way. */
 export const TREE_MADE: TreeReadiness = { kind: "made", isStill: async () => true };
 
 export interface TreeGuardOptions {
   readonly git: Git;
   readonly world: Pick<World, "monotonic">;
-  /** Other than the real thing. */
+  /** Replaces the search for git's processes, in tests. */
   readonly findGitProcess?: FindGitProcess | undefined;
 }
 
 /**
- * Keeps a missing file from being made while git is still making the working tree. A file that git
- * ignores has to wait for a whole tree only: git writes over such a one.
+ * Keeps a missing file from being created while git still creates the working tree. A file that git
+ * ignores only has to wait for a whole tree, since git overwrites such files.
  */
 export class TreeGuard {
   readonly #options: TreeGuardOptions;
@@ -39,7 +42,7 @@ export class TreeGuard {
     this.#options = options;
   }
 
-  /** Looks once. Never rejects for what git or the file system says. */
+  /** One look. Never rejects because of git or the file system. */
   async look(standing: FileStanding): Promise<TreeReadiness> {
     if (standing.kind !== "untracked" && standing.kind !== "tracked") return TREE_MADE;
     const { git, world } = this.#options;
@@ -59,7 +62,7 @@ export class TreeGuard {
     return isAtWork ? making("at-work") : { kind: "made", isStill };
   }
 
-  /** For how long it must stand as it is. A slow look is no quiet time. */
+  /** How much longer it must stand still. The time of a slow look does not count. */
   #quietLeft(signature: string, startedMs: number): number {
     if (this.#seen?.signature !== signature) {
       this.#seen = { signature, sinceMs: this.#options.world.monotonic() };

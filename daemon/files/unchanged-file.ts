@@ -8,8 +8,8 @@ import type { CheckedOut, FollowedState } from "./follow-store.ts";
 type Db = Kysely<DaemonTables>;
 
 /**
- * Whether a look at a file has nothing to do, so that its document need not be made: the file, its
- * document and what is checked out are as they were left, both say the same, and nothing is held.
+ * Whether a look at a file has nothing to do, so that its document need not be loaded: file,
+ * document and checked-out commit are as they were left, both texts are equal, and nothing is held.
  */
 export async function isUnchanged(
   db: Db,

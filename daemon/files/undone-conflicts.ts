@@ -7,22 +7,25 @@ import type { Arrival } from "./arrivals.ts";
 import { indicesFrom, isBlank } from "./line-runs.ts";
 import { joinedText, placedRuns } from "./placed-runs.ts";
 
-/** One hunk of the save's diff, and what is decided of its lines. */
+/** A hunk of the save's difference, and what was decided about its lines. */
 export interface Hunk extends LineHunk {
   /** Indices of the base's lines that stay. */
   readonly kept: number[];
 }
 
-/** What a save undid of one change of others', by indices of the base's and of the saved lines. */
+/** What a save undid of one change by others, as indices of the base's and of the saved lines. */
 export interface Undone {
-  /** Of the base: what stays, and the hunks that it is in. */
+  /** In the base: lines that stay, and their hunks. */
   readonly kept: number[];
   readonly hunks: Set<Hunk>;
-  /** Of the save: what comes back. */
+  /** In the save: lines that return. */
   readonly returned: number[];
-  /** What others moved and the save has at its former place: in the base, and in the save. */
+  /**
+   * Lines that others moved and that the save has at their former place: in the base, and in the
+   * save.
+   */
   readonly putByOthers: { readonly stands: number[]; readonly wanted: number[] };
-  /** What the save moved: from where in the base, to where in the save. */
+  /** Lines that the save moved: from where in the base, to where in the save. */
   readonly shifted: { readonly from: number[]; readonly to: number[] };
 }
 
@@ -36,22 +39,22 @@ export function nothingUndone(): Undone {
   };
 }
 
-/** A save's plan, as far as it tells what was undone. */
+/** The decisions about a save that tell what it undid. */
 export interface DecidedSave {
   readonly machine: string | undefined;
   readonly savedAt: number;
-  /** What the lines of the base and of the save say. */
+  /** The lines of the base and of the save, without their line ends. */
   readonly shown: readonly string[];
   readonly after: readonly string[];
   readonly hunks: readonly Hunk[];
-  /** Of the save: what goes nowhere, and what it has moved. */
+  /** Saved lines that are not inserted, and those that the save moved. */
   readonly leftOut: ReadonlySet<number>;
   readonly moved: ReadonlyMap<number, Arrival>;
-  /** What brought a line of the base. */
+  /** The change that brought a line of the base. */
   readonly bringerOf: (at: number) => Arrival | undefined;
 }
 
-/** One conflict for all that a save undid of a change in one way. */
+/** One conflict for everything that a save undid of one change in the same way. */
 export function conflictsOf(
   save: DecidedSave,
   arrival: Arrival,
@@ -65,7 +68,7 @@ class Telling {
   readonly #undone: Undone;
   readonly #mine: { readonly machine: string | undefined; readonly at: number };
   readonly #theirs: { readonly machine: string | undefined; readonly at: number };
-  /** The base's blank lines that stay, but for those that another change brought. */
+  /** The base's blank lines that stay, unless another change brought them. */
   readonly #keptBlanks: ReadonlySet<number>;
 
   constructor(save: DecidedSave, arrival: Arrival, undone: Undone) {
@@ -172,13 +175,13 @@ class Telling {
     return hasText ? this.#inSave(open, new Set()) : [];
   }
 
-  /** The blank lines that the save has beside these lines for their sake alone. */
+  /** Blank lines that the save has beside these lines only because of them. */
   #comeWith(lines: readonly number[]): ReadonlySet<number> {
     const { leftOut } = this.#save;
     const gone = new Set([...lines, ...leftOut]);
     const all = this.#save.hunks.flatMap((hunk) => {
       const along = this.#blanksOf(hunk, gone);
-      // As many of them stand for blank lines that were there before.
+      // As many blank lines as were there before replace those.
       return along.slice(this.#removedBlanks(hunk));
     });
     return new Set(all);
@@ -207,9 +210,9 @@ class Telling {
 }
 
 /**
- * Of a stretch of lines that go and of blank ones, what goes with the lines: all but the most that
- * is on one of their sides, which parts what stays. Where nothing that the save added stays on a
- * side, what was there before has its own blank lines.
+ * Which blank lines of a stretch go with the lines that go: all but the larger group on one side,
+ * which separates what stays. On a side where no added line stays, the former text has its own
+ * blank lines.
  */
 function blanksBetween(
   stretch: readonly number[],

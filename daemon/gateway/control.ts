@@ -6,9 +6,9 @@ import type { RemoteChange } from "../remotes/remote-change.ts";
 /** Answers one of the daemon's own calls, named by what follows `/_memsync/`. */
 export type Control = (name: string, request: Request) => Promise<Response>;
 
-/** What of the daemon its own calls reach. Answers go out as JSON, as they are. */
+/** What the daemon's own calls can ask of it. Answers are sent as JSON, unchanged. */
 export interface Controlled {
-  /** Who answers, for whoever wants to know whether they understand each other. */
+  /** Who answers, so that a caller can check that both understand each other. */
   readonly introduction: object;
   status(): Promise<object>;
   link(
@@ -22,11 +22,14 @@ export interface Controlled {
     },
   ): Promise<object>;
   unlink(dir: string): Promise<boolean>;
-  /** Brings a project that is linked nowhere in step with its service once. */
+  /** Syncs a project that is not linked here with its service once. */
   visit(project: ProjectId): Promise<void>;
-  /** Somebody works in a folder; where it was before, if it is followed there since. */
+  /**
+   * Somebody works in a folder. Resolves to its former path if it was a linked folder that was
+   * moved.
+   */
   found(dir: string): Promise<object | undefined>;
-  /** `signal` is aborted when nobody waits for the answer any more. */
+  /** `signal` is aborted when the caller has gone away. */
   sync(
     waitSeconds: number,
     options: { readonly signal: AbortSignal; readonly unlessOffline: boolean },
@@ -34,19 +37,21 @@ export interface Controlled {
   settle(waitSeconds: number, signal: AbortSignal): Promise<object>;
   drainInbox(): Promise<number>;
   listRemotes(): Promise<readonly object[]>;
-  /** The gateway's token that reaches the remote of this name alone. */
+  /** The gateway's token for the remote of this name only. */
   tokenOf(remote: string): string;
   changeRemotes(change: RemoteChange): Promise<object>;
-  /** Takes over what an export holds; refuses anything else. */
+  /** Imports an export; refuses anything else. */
   importHome(document: unknown): Promise<object>;
-  /** The service's own answer to a `GET`, or why there is none. */
+  /** The service's answer to a `GET`, or why there is none. */
   askService(path: string): Promise<object>;
-  /** Who sees what is in an account's `global`; null: nobody else. */
+  /** Who can read an account's `global`; null: nobody else. */
   audience(account: string): Promise<object | null>;
   requestStop(): void;
 }
 
-/** The daemon's own calls: what the command line asks beyond the interface. */
+/**
+ * The daemon's own calls, which only the command line makes. They are not part of the interface.
+ */
 export function createControl(daemon: () => Controlled): Control {
   return async (name, request) => {
     const call = `${request.method} ${name}`;
@@ -87,7 +92,7 @@ export function createControl(daemon: () => Controlled): Control {
       case "GET remotes":
         return Response.json(await daemon().listRemotes());
       case "POST remotes":
-        // Only the home's own command line gets here, and it made this of what was typed.
+        // Only this home's command line can call this, and it built the change from what was typed.
         return Response.json(await daemon().changeRemotes(body as unknown as RemoteChange));
       case "POST token":
         return Response.json({ token: daemon().tokenOf(textOf(body, "remote")) });
@@ -111,7 +116,7 @@ async function bodyOf(request: Request): Promise<Readonly<Record<string, unknown
     const body: unknown = JSON.parse((await request.text()) || "{}");
     if (typeof body === "object" && body !== null) return body as Record<string, unknown>;
   } catch {
-    // Falls through to the one refusal below.
+    // Refused below, like any other bad call.
   }
   throw new AppError("invalid_request", "the body must be a JSON object");
 }

@@ -7,8 +7,8 @@ import type { Caller, ConnectionService } from "./mount.ts";
 const PATH = "/api/projects/connect";
 
 /**
- * Connections are the service's alone: they are asked of the caller's remote as they come, and
- * refused with a sentence that says so while it can't be reached.
+ * Only the service connects projects. Requests are passed to the caller's remote, and refused with
+ * an explanation while that can't be reached.
  */
 export function forwardConnections(remotes: () => OpenRemotes): ConnectionService {
   const serviceOf = ({ account }: Caller): Service => {

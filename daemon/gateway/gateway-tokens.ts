@@ -2,18 +2,18 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { AccountId } from "../../shared/ids.ts";
 
 const TOKEN_BYTES = 24;
-/** Whom no remote's account is. */
+/** In place of an account, for the token that reaches all remotes. No account has this name. */
 const ALL = "all";
 export const KEY_BYTES = 32;
 
 /**
- * The tokens of one gateway: one that reaches all remotes, and another one for each remote, which
- * is an HMAC of its account. All are made with a key that nobody is told, so that none can be made
- * from others, however many somebody has. A remote that is removed takes its token along, since its
- * account never comes again. Another key has none of these tokens.
+ * The tokens of one gateway: one for all remotes, and one for each remote, which is an HMAC of its
+ * account. The key is known to nobody else, so no token can be computed from others. An account is
+ * never used again, so a removed remote's token is valid for no later one. A new key makes all
+ * tokens invalid.
  */
 export class GatewayTokens {
-  /** Reaches all remotes. */
+  /** Valid for all remotes. */
   readonly forAll: string;
   readonly #key: Uint8Array;
 
@@ -22,7 +22,7 @@ export class GatewayTokens {
     this.forAll = this.#tokenOf(ALL);
   }
 
-  /** The token that reaches the remote of this account alone. */
+  /** The token that is valid only for the remote of this account. */
   of(account: AccountId): string {
     return this.#tokenOf(`remote ${account}`);
   }
@@ -36,17 +36,17 @@ export class GatewayTokens {
     return isSame(token, this.forAll);
   }
 
-  /** The remote that a token reaches; undefined when it is the token of none of these. */
+  /** The remote that a token is valid for; undefined for any other token. */
   remoteOf<Of extends { readonly account: AccountId }>(
     token: string,
     remotes: readonly Of[],
   ): Of | undefined {
-    // Each is compared, so that the time does not tell which of them it was.
+    // All are compared, so that the time does not tell which one it was.
     return remotes.filter(({ account }) => isSame(token, this.of(account)))[0];
   }
 }
 
-/** Takes the same time wherever the two differ. */
+/** Takes equal time wherever the two differ. */
 function isSame(given: string, token: string): boolean {
   return timingSafeEqual(sha256(given), sha256(token));
 }

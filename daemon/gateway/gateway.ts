@@ -17,35 +17,35 @@ import {
 import type { Routes } from "./routed-services.ts";
 
 const PRIVATE_FILE = 0o600;
-/** Who may open the socket needs no token, and may ask for one remote by its name. */
+/** On the socket no token is needed. A caller may ask for a single remote by its name. */
 const REMOTE_SCHEME = /^Remote +(\S+)$/;
 
-/** What a gateway serves, and the home whose socket and gateway file it takes over. */
+/** What a gateway serves, and for which home. */
 export interface GatewayOptions extends Omit<MountOptions, "place"> {
   readonly home: Home;
   readonly routes: Routes;
-  /** The daemon's own calls; served on the socket alone. */
+  /** The daemon's own calls, which are served on the socket only. */
   readonly control: Control;
   /** The port to serve on; any free one when left out. */
   readonly port?: number | undefined;
 }
 
-/** An open gateway. The home's gateway file holds its address and token until it closes. */
+/** An open gateway. While it is open, the home's gateway file holds its address and token. */
 export interface Gateway {
   /** Address of the port on loopback. */
   readonly url: string;
-  /** Reaches every remote. */
+  /** Valid for all remotes. */
   readonly token: string;
-  /** The token that reaches the remote of this name alone. Throws where there is none. */
+  /** The token for the remote of this name only. Throws where there is none. */
   tokenOf(remote: string): string;
   close(): Promise<void>;
 }
 
 /**
  * Serves both variants of the interface from the local replica: on the home's unix socket to
- * whoever may open it, and on a port of loopback to whoever has a token. On a free port the tokens
- * are new at each start; on a fixed one they stay, so that a program that was set up goes on
- * working. Rejects with one sentence where the fixed port is in use.
+ * everybody who may open it, and on a loopback port to everybody with a token. On a free port the
+ * tokens are new at each start. On a fixed port they stay, so that a program has to be set up only
+ * once. Rejects with one sentence where the fixed port is in use.
  */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { home, world, control, routes } = options;
@@ -85,7 +85,7 @@ function newKey(world: World): Uint8Array {
   return world.randomBytes(KEY_BYTES);
 }
 
-/** The home's own key, made once, in a file that only its owner may read. */
+/** The home's own key, created once, in a file that only the owner can read. */
 function keptKey({ gatewayKey: path }: Home, world: World): Uint8Array {
   if (!existsSync(path)) {
     const made = Buffer.from(newKey(world)).toString("base64url");
@@ -97,13 +97,15 @@ function keptKey({ gatewayKey: path }: Home, world: World): Uint8Array {
   throw new AppError("invalid_request", `${path} holds no key: delete it, and a new one is made`);
 }
 
-/** A file that only its owner may read, whatever had its name: a link is not followed. */
+/**
+ * Creates a file that only the owner can read, replacing whatever had the name. Follows no link.
+ */
 function writeNew(path: string, text: string): void {
   rmSync(path, { force: true });
   writeFileSync(path, text, { mode: PRIVATE_FILE, flag: "wx" });
 }
 
-/** Adds the daemon's own calls, below a path that the interface has not. */
+/** Adds the daemon's own calls below a path that the interface does not use. */
 function withControl(app: App, control: Control): App {
   return {
     ...app,
@@ -133,7 +135,9 @@ function callerByToken(
   return remote && routes.callerOf(remote);
 }
 
-/** Undefined where a token is shown: one that reaches a single remote does so here, too. */
+/**
+ * Undefined where a token was sent: on the socket, too, a token for one remote reaches only that.
+ */
 function callerOnSocket(routes: Routes, header: string | null): Caller | undefined {
   if (header === null) return routes.callerOfAll();
   const name = REMOTE_SCHEME.exec(header)?.[1];

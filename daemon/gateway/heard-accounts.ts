@@ -4,7 +4,7 @@ import type { Remote } from "../home/remote.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import type { Services } from "./mount.ts";
 
-/** The accounts of remotes, as their services told of them last; the home's own has one user. */
+/** The accounts of remotes as their services last described them. The home's own has one user. */
 export function heardAccounts(
   db: Kysely<DaemonTables>,
   remotes: () => readonly Remote[],

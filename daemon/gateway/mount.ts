@@ -11,8 +11,8 @@ import { VERSION } from "../../shared/version.ts";
 import type { World } from "../../shared/world.ts";
 import { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
 
-// The one place where the daemon meets the server's routes: whatever of the server the gateway
-// needs goes through here.
+// The only file of the gateway that imports the server. Whatever the gateway needs of it is
+// exported here.
 export type { App, Authenticate } from "../../server/app/app.ts";
 export { bearerToken } from "../../server/http/bearer.ts";
 export { listenBun } from "../../server/listen/listen-bun.ts";
@@ -22,12 +22,12 @@ export { type ServiceStore, serviceStoreOf } from "../../server/services/service
 export type { Caller, Services } from "../../server/services/services.ts";
 export type { Withholding } from "../../server/services/withholding.ts";
 export { LOCAL_ACCOUNT, LOCAL_USER } from "../home/local-account.ts";
-/** What a write of the services may do. */
+/** The context of a service's write. */
 export type ServiceContext = WriteContext<ServiceTables>;
-/** Connecting projects and undoing it: what the gateway passes on to the service. */
+/** Connecting projects and undoing that: the gateway passes both to the service. */
 export type ConnectionService = Services["connections"];
 
-/** Whoever reaches the gateway is the machine's one user. */
+/** Everybody who reaches the gateway acts as the machine's one user. */
 export const LOCAL_CALLER: Caller = {
   account: LOCAL_ACCOUNT,
   user: LOCAL_USER,
@@ -37,7 +37,7 @@ export const LOCAL_CALLER: Caller = {
   boundTo: null,
 };
 
-/** What the routes answer from: the local replica, and the service for what it can't do. */
+/** What the routes answer from: the local replica, and the service for what only it can do. */
 export interface MountOptions {
   readonly store: ServiceStore;
   readonly world: World;
@@ -46,15 +46,15 @@ export interface MountOptions {
   readonly place: string;
   /** What only the service can do. */
   readonly connections: ConnectionService;
-  /** What services have told of their accounts. */
+  /** What services told of their accounts. */
   readonly account: Services["account"];
-  /** What keeps secrets out of the documents. */
+  /** Keeps secrets out of the documents. */
   readonly withholding: Withholding;
-  /** Gives each operation to the remote that it is about. */
+  /** Sends each operation to the remote that it concerns. */
   readonly routes: { over(services: Services): Services };
 }
 
-/** The server's routes over the local replica, for those whom `authenticate` knows. */
+/** The server's routes over the local replica, for callers that `authenticate` accepts. */
 export function mountRoutes(
   { store, world, log, place, connections, account, withholding, routes }: MountOptions,
   authenticate: Authenticate,

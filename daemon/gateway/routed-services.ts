@@ -11,24 +11,24 @@ import type { DaemonTables } from "../home/tables.ts";
 import { getDefault, type RemoteView } from "../remotes/remote-view.ts";
 import { type Caller, LOCAL_CALLER, type Services } from "./mount.ts";
 
-/** Whom the gateway serves, and how it keeps the remotes apart. */
+/** Who may call, and which remote each operation goes to. */
 export interface Routes {
   /** The home's remotes as they are now. */
   remotes(): readonly Remote[];
-  /** The caller who reaches the default remote and, by their ids, every project of the home. */
+  /** A caller who reaches the default remote and, by its id, every project of the home. */
   callerOfAll(): Caller;
-  /** The caller who reaches this remote alone. */
+  /** A caller who reaches this remote only. */
   callerOf(remote: Remote): Caller;
-  /** The services, each operation on the account that its project is bound to. */
+  /** The services with each operation sent to the account that its project is bound to. */
   over(services: Services): Services;
 }
 
 interface LocalCaller extends Caller {
-  /** Reaches one remote alone. */
+  /** May reach one remote only. */
   readonly pinned: boolean;
 }
 
-/** Serves each request from the documents of one remote: its project's, or the caller's own. */
+/** Answers each request from the documents of one remote: that of its project, or the caller's. */
 export function routeServices(store: ReplicaStore<DaemonTables>, view: () => RemoteView): Routes {
   const bindingOf = (id: ProjectId) => findBinding(store.reader, id);
   return {
@@ -40,7 +40,7 @@ export function routeServices(store: ReplicaStore<DaemonTables>, view: () => Rem
 }
 
 function callerAt(account: AccountId, pinned: boolean): LocalCaller {
-  // What a token did last is remembered by its id, for each account by itself.
+  // The last use of a token is stored by its id, separately for each account.
   const tokenId = account === LOCAL_ACCOUNT ? LOCAL_CALLER.tokenId : `local@${account}`;
   return { ...LOCAL_CALLER, account, tokenId, pinned };
 }
@@ -59,7 +59,10 @@ function routed(
     if (isPinned(caller)) throw new AppError("not_found", "there is no such project");
     return callerAt(bound, false);
   };
-  /** Once more where the project was bound anew in between: what is refused has changed nothing. */
+  /**
+   * Tries once more if the project was bound to another remote meanwhile: a refused operation has
+   * changed nothing.
+   */
   const on = async <Result>(
     caller: Caller,
     id: ProjectId | null | undefined,
@@ -117,7 +120,7 @@ function isPinned(caller: Caller): boolean {
   return "pinned" in caller && caller.pinned === true;
 }
 
-/** One service connects its own projects; those of two remotes never hear of each other. */
+/** A service connects only its own projects. Projects of two remotes never learn of each other. */
 async function ofBoth(
   at: (caller: Caller, id: ProjectId) => Promise<Caller>,
   caller: Caller,
@@ -129,7 +132,7 @@ async function ofBoth(
   throw new AppError("invalid_request", "the projects are bound to different remotes");
 }
 
-/** The project whose memory this is. A `user` or `global` memory is the caller's own remote's. */
+/** The project of a memory. A `user` or `global` memory belongs to the caller's remote. */
 async function projectOfMemory(
   { reader }: ReplicaStore<DaemonTables>,
   id: MemoryId,
@@ -146,7 +149,7 @@ async function projectOfMemory(
   return row ? projectOf(row.name) : await projectOfHeld(reader, id);
 }
 
-/** What is held alone has no row among the memories. */
+/** A memory that is only held has no row among the memories. */
 async function projectOfHeld(db: Kysely<DaemonTables>, id: MemoryId) {
   const held = (await listHeld(db)).find(({ kind, document, key }) => {
     return (

@@ -21,10 +21,15 @@ import type { PlainWrite, ServiceContext, Withholding } from "./mount.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** No row of a memory has so high a number: in lists what is held alone comes last of its time. */
+/**
+ * Higher than the row number of any memory: in a list, held memories come last among equal times.
+ */
 const FIRST_HELD_ROW = 2 ** 52;
 
-/** What the gateway's writes pass before they enter a document, and how it shows what is held. */
+/**
+ * The checks that the gateway's writes pass before they enter a document, and how held ones are
+ * shown.
+ */
 export function createWithholding(): Withholding {
   return {
     async sift(context, open, write) {
@@ -71,13 +76,13 @@ export function createWithholding(): Withholding {
   };
 }
 
-/** The services know their own tables only; the gateway runs them over a home's database. */
+/** The services know only their own tables. The gateway runs them over a home's database. */
 function homeOf(db: ServiceContext["db"]): Db {
-  // Of the two sets of tables neither has the other's.
+  // Each set of tables lacks the other's, so that neither type contains the other.
   return db as unknown as Db;
 }
 
-/** One write of the gateway's on its way into a document. */
+/** Checks one write of the gateway on its way into a document. */
 class Sieve {
   readonly #context: ServiceContext;
   readonly #db: Db;
@@ -116,10 +121,10 @@ class Sieve {
     return this.#held.find((held) => held.kind === kind && held.key === key);
   }
 
-  /** True: it is left to be written. */
+  /** True: it is to be written. False: it is held. */
   async #memory({ key, value }: { key: string; value: string }): Promise<boolean> {
     const held = this.#find("memory", key);
-    // What a reader of the merged state sends back is no write.
+    // A reader of the merged state sends back what is held here. That is no write.
     if (held?.value === value) return false;
     const entries = this.#open.document.memories.get(key);
     const present = entries.map((entry) => String(entry.value));
@@ -184,7 +189,7 @@ class Sieve {
 
 const NAME_KEY = `${OWN_METADATA_PREFIX}name`;
 
-/** One scan over all of a write, for nearly none holds any. */
+/** One scan of the whole write, because hardly any write contains a secret. */
 async function mayHoldSecrets(write: PlainWrite): Promise<boolean> {
   const texts = [
     write.name ?? "",
@@ -192,6 +197,6 @@ async function mayHoldSecrets(write: PlainWrite): Promise<boolean> {
     ...(write.memories ?? []).flatMap(memoryTexts),
     JSON.stringify(write.metadata ?? {}),
   ];
-  // An empty line between them, so that none allows what the next one holds.
+  // Blank lines between the texts, so that a mark in one does not allow the next.
   return (await findSecrets(texts.join("\n\n"))).length > 0;
 }

@@ -3,11 +3,13 @@ import { BRANCHES } from "./git-refs.ts";
 import { type Git, gitOutput } from "./run-git.ts";
 import type { PlacedFile } from "./working-tree.ts";
 
-/** How a branch came from one commit to another that does not descend from it. */
+/** How a branch got from one commit to another that does not descend from it. */
 export type Passage =
-  /** By commits, amendments and rebases of what was made here. */
+  /** By commits, amendments and rebases of work made in this repository. */
   | { readonly kind: "went-on" }
-  /** It was put at another commit since, and went on from there; undefined where no log says so. */
+  /**
+   * It was set to another commit, `at`, and may have moved on since; undefined where no log tells.
+   */
   | { readonly kind: "was-put"; readonly at: string | undefined };
 
 interface LogEntry {
@@ -16,25 +18,25 @@ interface LogEntry {
   readonly subject: string;
 }
 
-/** So many entries of a log are looked at. */
+/** At most this many entries of a log are read. */
 const ENTRIES_MAX = 200;
-/** A commit that takes others' place can take so many that changed one file. */
+/** A rebase is examined only if at most this many dropped commits changed the file. */
 const DROPPED_MAX = 50;
-/** There is no such log. */
+/** git's exit code where there is no such log. */
 const FATAL = 128;
 
-/** Entries that go on from the commit before. */
+/** Entries that continue from the commit before. */
 const GOES_ON = /^(commit|rebase|pull|merge|cherry-pick|revert|am)\b/;
-/** Of those, the ones that may leave out commits that were there. */
+/** Those of them that may drop commits. */
 const REBASES = /^(rebase|pull)\b/;
-/** Entries that name a commit which was made in this repository. */
+/** Entries for a commit that was made in this repository. */
 const MADE =
   /^(commit|cherry-pick|revert|am)\b|\((pick|reword|edit|squash|fixup|continue)\)|: Merge made by/;
 
 /**
- * How `branch` came to its commit since it stood at `read`, by its own log. A rebase is one of what
- * was made here; where it left out commits of others that changed the file, somebody has forced
- * another history upon them, and the branch was put there.
+ * How `branch` got from the commit `read` to where it is now, by its own log. A rebase continues
+ * the work made here. But if it dropped commits by others that changed the file, somebody forced
+ * another history on the branch: then the branch was set there.
  */
 export async function readPassage(
   git: Git,
@@ -60,7 +62,7 @@ export async function readPassage(
   return { kind: "was-put", at: undefined };
 }
 
-/** Whether some commit that changed the file, which `after` has not, was not made here. */
+/** Whether a commit that changed the file and that `after` lacks was made elsewhere. */
 async function leavesOutOthers(
   git: Git,
   file: PlacedFile,
@@ -75,7 +77,7 @@ async function leavesOutOthers(
     countMax: DROPPED_MAX,
   });
   if (left.length === 0) return false;
-  // The single commits of a rebase are in the log of HEAD alone.
+  // Only the log of HEAD has the single commits of a rebase.
   const entries = [...ofBranch, ...(await readLog(git, file, "HEAD"))];
   const made = entries.filter(({ subject }) => MADE.test(subject)).map(({ commit }) => commit);
   return !left.every((commit) => made.includes(commit));

@@ -3,16 +3,16 @@ import { type Git, gitOutput } from "./run-git.ts";
 import type { WorkingTree } from "./working-tree.ts";
 
 /**
- * Short name of the repository's default branch, the first of these that exists:
+ * Short name of the repository's default branch. The first of these that exists:
  *
  * 1. the branch that `origin/HEAD` points to;
  * 2. `main`, then `master`, here or on `origin`;
- * 3. only where no remote's branch was ever fetched, since a clone of one branch looks the same:
- *    the one that git's `init.defaultBranch` names, else the only branch there is, else, before
- *    the first commit, the branch that this commit will make.
+ * 3. only if no branch of a remote was ever fetched, since a clone of one branch looks the same:
+ *    the branch named by git's `init.defaultBranch`, else the only branch, else, before the first
+ *    commit, the branch that this commit will create.
  *
- * Undefined when none of them tells: then no working tree counts as being on the default branch.
- * No git process for the first two, at most two for the third. Throws `GitTrouble`.
+ * Undefined if none applies; then no working tree counts as being on the default branch. No git
+ * process for the first two, at most two for the third. Throws `GitTrouble`.
  */
 export async function defaultBranchOf(
   git: Git,
@@ -46,8 +46,8 @@ async function localDefault(git: Git, tree: WorkingTree, refs: Refs): Promise<st
 }
 
 /**
- * The commits at the tip of the default branch: here, then on `origin`; none without one. No git
- * process when the branch is among those already looked up, else one. Throws `GitTrouble`.
+ * The commits at the tip of the default branch: here, then on `origin`; none without such a branch.
+ * At most one git process, none where the branch was looked up already. Throws `GitTrouble`.
  */
 export async function defaultCommitsOf(
   git: Git,

@@ -1,10 +1,10 @@
 import { type Git, gitOutput } from "./run-git.ts";
 import type { PlacedFile } from "./working-tree.ts";
 
-/** git does not know one of the commits. */
+/** git's exit code for an unknown commit. */
 const FATAL = 128;
 
-/** Commits that changed a file, as `git rev-list` finds them from `commits`; the latest first. */
+/** Commits that changed a file, as `git rev-list` finds them from `commits`; newest first. */
 export async function changesOf(
   git: Git,
   { tree, pathInside }: PlacedFile,
@@ -20,7 +20,7 @@ export async function changesOf(
     .filter((line) => line !== "");
 }
 
-/** False, too, where a shallow clone does not reach so far. */
+/** False also where a shallow clone does not reach that far back. */
 export async function isAncestor(
   git: Git,
   { tree }: PlacedFile,
@@ -30,7 +30,9 @@ export async function isAncestor(
   return (await gitOutput(git, tree.root, { args: asked, absent: [1, FATAL] })) !== undefined;
 }
 
-/** A file's bytes in a commit, line endings as in the repository; undefined where it has none. */
+/**
+ * A file's bytes in a commit, with the repository's line endings; undefined where it is not there.
+ */
 export async function bytesAt(
   git: Git,
   { tree, pathInside }: PlacedFile,

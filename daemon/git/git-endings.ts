@@ -4,13 +4,13 @@ import type { PlacedFile } from "./working-tree.ts";
 /** `i/INDEX w/WORKTREE attr/ATTRIBUTES<tab>PATH`, as `git ls-files --eol -z` prints it. */
 const EOL_LINE = /^i\/(\S*)\s+w\/(\S*)\s+attr\/([^\t]*)\t/;
 
-/** Of `core.autocrlf`: a commit turns CRLF into LF. */
+/** Values of `core.autocrlf` with which a commit turns CRLF into LF. */
 const CONVERTING = ["true", "input"];
 
 /**
- * Whether a tracked file's CRLF are git's own: it is committed with LF, and git turns one into the
- * other, by an attribute or by `core.autocrlf`. Then they are no more a person's than git's commit
- * is, and no change to git. At most two git processes, none without a CRLF. Throws `GitTrouble`.
+ * Whether git created a tracked file's CRLF: it is committed with LF, and an attribute or
+ * `core.autocrlf` converts it. Such endings are nobody's edit and no change for git. At most two
+ * git processes, none without a CRLF. Throws `GitTrouble`.
  */
 export async function hasGitEndings(
   git: Git,
@@ -31,12 +31,12 @@ export async function hasGitEndings(
   return setting.kind === "done" && CONVERTING.includes(String(setting.stdout).trim());
 }
 
-/** The text as git has it. */
+/** The text with the line endings that git commits. */
 export function committedEndings(content: string): string {
   return content.replaceAll("\r\n", "\n");
 }
 
-/** The text as git checks it out with CRLF. */
+/** The text with the CRLF with which git checks it out. */
 export function checkedOutEndings(content: string): string {
   return content.replace(/\r?\n/g, "\r\n");
 }

@@ -4,16 +4,19 @@ import { messageOf } from "../../shared/errors.ts";
 import { GitTrouble } from "./run-git.ts";
 import type { WorkingTree } from "./working-tree.ts";
 
-/** What git can be in the middle of while it waits for a person. */
+/** What git can have begun while it waits for a person. */
 export type GitOperation = "merge" | "rebase" | "cherry-pick" | "revert" | "am" | "bisect";
 
 export interface GitActivity {
   readonly operation: GitOperation | undefined;
-  /** Some git is writing the index or HEAD of this working tree, or died doing so. */
+  /** Some git is writing this working tree's index or HEAD, or died while doing so. */
   readonly locked: boolean;
 }
 
-/** Marks in a working tree's git folder, the outer operation first: a rebase cherry-picks. */
+/**
+ * Files in a working tree's git folder that show an operation. Outer operations come first, because
+ * a rebase contains cherry-picks.
+ */
 const MARKS: readonly (readonly [string, GitOperation])[] = [
   ["rebase-merge", "rebase"],
   ["CHERRY_PICK_HEAD", "cherry-pick"],
@@ -22,8 +25,8 @@ const MARKS: readonly (readonly [string, GitOperation])[] = [
 ];
 
 /**
- * What git is doing in this working tree. No git process. `operationRefs` are the marks that are
- * refs instead of files (`Refs.operationRefs`). Throws `GitTrouble` when there is no git folder.
+ * What git is doing in this working tree. No git process. `operationRefs`: the marks that are refs
+ * and not files (`Refs.operationRefs`). Throws `GitTrouble` where there is no git folder.
  */
 export async function readActivity(
   tree: WorkingTree,
@@ -41,7 +44,7 @@ async function operationOf(
   gitDir: string,
   names: ReadonlySet<string>,
 ): Promise<GitOperation | undefined> {
-  // Both `git am` and `git rebase --apply` use this folder; only `am` leaves this mark in it.
+  // `git am` and `git rebase --apply` both use this folder; only `am` leaves this file in it.
   if (names.has("rebase-apply")) {
     return (await exists(join(gitDir, "rebase-apply", "applying"))) ? "am" : "rebase";
   }
@@ -51,7 +54,7 @@ async function operationOf(
   return sequenced ?? (names.has("BISECT_LOG") ? "bisect" : undefined);
 }
 
-/** A series of picks or reverts has no other mark after a conflict was committed by hand. */
+/** A series of picks or reverts has only this mark once a conflict was committed by hand. */
 async function sequencedIn(gitDir: string): Promise<GitOperation | undefined> {
   const todo = await readFile(join(gitDir, "sequencer", "todo"), "utf8").catch(() => "");
   if (todo === "") return undefined;
@@ -63,7 +66,7 @@ async function reftableLocked(tree: WorkingTree, names: ReadonlySet<string>): Pr
   return exists(join(tree.gitDir, "reftable", "tables.list.lock"));
 }
 
-/** The names in a folder of git's. Throws `GitTrouble` where it can't be read. */
+/** The names in one of git's folders. Throws `GitTrouble` where it can't be read. */
 export async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder);

@@ -3,37 +3,46 @@ import { bytesAt, changesOf, isAncestor } from "./file-commits.ts";
 import type { Git } from "./run-git.ts";
 import type { PlacedFile } from "./working-tree.ts";
 
-/** The checked-out commit beside the one at which a file was read last. */
+/** How the checked-out commit relates to the one at which a file was last read. */
 export interface FilePast {
-  /** `onward`: a descendant, or what an amendment or a rebase put in its place. */
+  /** `onward`: a descendant, or the result of an amendment or a rebase. */
   readonly relation: "same" | "onward" | "back" | "elsewhere";
-  /** The commits since then that changed the file, latest first; the last one where none did. */
+  /**
+   * The commits since then that changed the file, newest first; if none did, the last one that did
+   * before.
+   */
   readonly changes: readonly string[];
-  /** The file's bytes in the latest of those that other machines have read. */
+  /** The file's bytes in the newest of these commits that other machines have read. */
   readonly told: readonly Buffer[];
-  /** Where `elsewhere` begins: what was committed since then was committed here. */
+  /**
+   * For `elsewhere`: the commit to which the branch was set. Everything since then was committed
+   * here.
+   */
   readonly putAt: string | undefined;
 }
 
 /** What a commit is compared with. */
 export interface PastOptions {
-  /** The commit that was read last; undefined where none was. */
+  /** The commit at which the file was read last; undefined where there was none. */
   readonly read: string | undefined;
-  /** Whether the file was read before, with a commit or without one. */
+  /** Whether the file was read before, with or without a commit. */
   readonly isKnown: boolean;
   /** Whether some machine has read the file at a commit that changed it. */
   readonly isTold: (commit: string) => boolean;
 }
 
-/** Of so many commits that changed a file at once, the latest are known by name. */
+/** Of many commits that changed a file, this many of the newest are listed. */
 const CHANGES_MAX = 50;
-/** So many of those that were told are looked at for one that the others do not lead to. */
+/**
+ * Of the commits that others have read, this many are examined for one that is no ancestor of
+ * another.
+ */
 const TOLD_MAX = 6;
 
 /**
- * Compares the checked-out commit with the one that was read by what happened to one file. A file
- * that no commit between them has changed is in the same commit. Six git processes at most, and a
- * few for what was told or rebased; throws `GitTrouble`.
+ * Compares the checked-out commit with the one that was read, for one file. If no commit in between
+ * changed the file, they count as the same. At most six git processes, and a few more for commits
+ * that others have read or for rebases. Throws `GitTrouble`.
  */
 export async function readFilePast(
   git: Git,
@@ -52,7 +61,7 @@ export async function readFilePast(
     commit === undefined ? [] : await changesOf(git, file, { commits: [commit], countMax: 1 });
   const none = { changes: here, told: [], putAt: commit };
   if (read === commit) return { relation: "same", ...none };
-  // A text that was read before there was any commit, or before commits were kept, was read here.
+  // A text that was read before the first commit, or before commits were stored, was read here.
   if (read === undefined && isKnown) return { relation: "onward", ...none };
   if (read === undefined || commit === undefined) return { relation: "elsewhere", ...none };
   const isDescendant = await isAncestor(git, file, { one: read, other: commit });
@@ -66,7 +75,7 @@ export async function readFilePast(
       return { relation: "elsewhere", ...none, putAt: passage.at ?? commit };
     }
   }
-  // In full: a merge that drops what one side did to the file is a change, too.
+  // With full history: a merge that drops one side's change of the file is a change, too.
   const asked = ["--full-history", commit, `^${read}`];
   const since = await changesOf(git, file, { commits: asked, countMax: CHANGES_MAX });
   if (since.length === 0) return { relation: isDescendant ? "same" : "onward", ...none };
@@ -74,7 +83,7 @@ export async function readFilePast(
   return { ...none, relation: "onward", changes: since, told: await textsAt(git, file, told) };
 }
 
-/** Those of commits, the latest first, that none of the others leads to. */
+/** Those of the commits, newest first, that are no ancestors of the others. */
 async function lastOf(git: Git, file: PlacedFile, commits: readonly string[]): Promise<string[]> {
   const last: string[] = [];
   for (const commit of commits) {

@@ -5,22 +5,22 @@ import type { WorkingTree } from "./working-tree.ts";
 /** Whether another process is about to change what a working tree has checked out. */
 export type FindGitProcess = (tree: WorkingTree) => Promise<boolean>;
 
-/** What of git brings files, or takes them away; the rest only looks, perhaps for hours. */
+/** git commands that create or remove files. The rest only reads, perhaps for hours. */
 const BRINGING: ReadonlySet<string> = new Set([
   ...["am", "apply", "bisect", "checkout", "cherry-pick", "clone", "fetch", "merge", "pull"],
   ...["read-tree", "rebase", "reset", "restore", "revert", "sparse-checkout", "stash"],
   ...["submodule", "switch", "worktree"],
 ]);
 
-/** Of the access modes in `open(2)`. */
+/** From the access modes in `open(2)`. */
 const O_ACCMODE = 3;
 const OCTAL = 8;
 
 /**
- * Looks at the processes that this user may look at: for one that has a file of the repository open
- * to write, whatever it is, and for a git that brings files and works in the tree. Between its
- * steps, as while it waits for a network, nothing in the repository shows that. False where the
- * system does not show processes as files (`proc(5)`).
+ * Searches the processes that this user can inspect for one that has a file of the repository open
+ * for writing, and for a git command that creates files in the tree. Between its steps, as while it
+ * waits for a network, nothing else shows that git is at work. False where the system does not show
+ * processes as files (`proc(5)`).
  */
 export const findGitProcess: FindGitProcess = async (tree) => {
   if (process.platform !== "linux") return false;

@@ -8,25 +8,25 @@ import type { WorkingTree } from "./working-tree.ts";
 export interface Head {
   /** Short name of the branch; undefined when HEAD is detached. */
   readonly branch: string | undefined;
-  /** Undefined on a branch that has no commit yet. */
+  /** Undefined on a branch without a commit. */
   readonly commit: string | undefined;
 }
 
-/** One look at HEAD and at the refs that tell the default branch. */
+/** HEAD and the refs that decide the default branch, read at one moment. */
 export interface Refs {
   readonly head: Head;
-  /** Commits by full name of the ref: of those asked for that exist, and of any below them. */
+  /** Commits by the ref's full name: the requested refs that exist, and refs below them. */
   readonly commits: ReadonlyMap<string, string>;
   /** Full name of the ref that `refs/remotes/origin/HEAD` points to, if that exists. */
   readonly originHead: string | undefined;
-  /** `CHERRY_PICK_HEAD` and the like where they are no files (the reftable format). */
+  /** `CHERRY_PICK_HEAD` and the like where they are refs and not files (the reftable format). */
   readonly operationRefs: ReadonlySet<string>;
 }
 
 export const BRANCHES = "refs/heads/";
 export const ORIGIN_BRANCHES = "refs/remotes/origin/";
 const ORIGIN_HEAD = `${ORIGIN_BRANCHES}HEAD`;
-/** Names that a default branch has when nothing says which one it is, in this order. */
+/** Usual names of a default branch, in order, where nothing says which one it is. */
 export const USUAL_DEFAULTS = ["main", "master"] as const;
 
 const ASKED = [
@@ -34,15 +34,15 @@ const ASKED = [
   ...USUAL_DEFAULTS.flatMap((name) => [`${BRANCHES}${name}`, `${ORIGIN_BRANCHES}${name}`]),
 ];
 const OPERATION_REFS = ["CHERRY_PICK_HEAD", "REVERT_HEAD"];
-/** The file `HEAD` of a repository in the reftable format (gitrepository-layout). */
+/** What `HEAD` contains in the reftable format (gitrepository-layout). */
 const REFTABLE_HEAD = "ref: refs/heads/.invalid";
 
-/** One git process; two in a repository in the reftable format. Throws `GitTrouble`. */
+/** One git process; two in the reftable format. Throws `GitTrouble`. */
 export async function readRefs(git: Git, tree: WorkingTree): Promise<Refs> {
   const text = (await readHeadFile(tree)).trim();
   if (text === REFTABLE_HEAD) return readReftable(git, tree);
   const target = text.startsWith("ref:") ? text.slice(4).trim() : undefined;
-  // What follows is handed to git as an argument: nothing but a ref or an object id may be.
+  // What follows becomes an argument of git, so it must be a ref or an object id.
   if (!/^(refs\/.+|[0-9a-f]{40,64})$/.test(target ?? text)) {
     throw new GitTrouble(`HEAD of ${tree.root} is not understood`);
   }
@@ -54,7 +54,7 @@ export async function readRefs(git: Git, tree: WorkingTree): Promise<Refs> {
 }
 
 async function readReftable(git: Git, tree: WorkingTree): Promise<Refs> {
-  // Exit code 1 is a detached HEAD.
+  // Exit code 1: a detached HEAD.
   const symbolic = await gitOutput(git, tree.root, {
     args: ["symbolic-ref", "-q", "HEAD"],
     absent: [1],
@@ -76,7 +76,7 @@ function shortName(ref: string | undefined): string | undefined {
   return ref?.startsWith(BRANCHES) ? ref.slice(BRANCHES.length) : ref;
 }
 
-/** Commits of those of the refs `names` that exist. One git process. Throws `GitTrouble`. */
+/** The commits of those of these refs that exist. One git process. Throws `GitTrouble`. */
 export async function commitsOf(
   git: Git,
   tree: WorkingTree,
@@ -109,9 +109,9 @@ async function lookUp(
 }
 
 /**
- * A text that differs whenever HEAD has moved, to another branch or another commit: for telling,
- * without a process, that it did not move between two moments. It also differs for harmless
- * reasons, such as packed refs. Throws `GitTrouble` when there is no HEAD.
+ * A text that changes whenever HEAD moves to another branch or commit. Comparing two of them tells,
+ * without a process, that HEAD did not move. It may also change for harmless reasons, as when refs
+ * are packed. Throws `GitTrouble` where there is no HEAD.
  */
 export async function headSignature(tree: WorkingTree): Promise<string> {
   const head = (await readHeadFile(tree)).trim();

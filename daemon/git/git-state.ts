@@ -5,18 +5,18 @@ import { type Git, gitOutput } from "./run-git.ts";
 import { findTreeEntry, type IndexEntry, isIgnored, readIndexEntry } from "./tracked-entries.ts";
 import { orUnknown, type PlacedFile, placeFile } from "./working-tree.ts";
 
-/** What the daemon may do with a followed file, judged by the working tree that the file is in. */
+/** What the daemon may do with a followed file, given the working tree that it is in. */
 export type FileStanding =
   /** Not in a working tree: git has no say. */
   | { readonly kind: "no-git" }
-  /** Followed both ways when it exists; may be created when `ignored`. */
+  /** Followed in both directions if it exists; may be created if `ignored`. */
   | {
       readonly kind: "untracked";
       readonly ignored: boolean;
       readonly head: Head;
       readonly file: PlacedFile;
     }
-  /** Followed upwards, and only while `onDefaultBranch`. */
+  /** Only saves are followed, and only while `onDefaultBranch`. */
   | {
       readonly kind: "tracked";
       readonly onDefaultBranch: boolean;
@@ -27,30 +27,29 @@ export type FileStanding =
       readonly commit: string | undefined;
       readonly file: PlacedFile;
     }
-  /** Left alone until this has passed. */
+  /** Left alone until this is over. */
   | {
       readonly kind: "busy";
       readonly operation: GitOperation | "locked" | "unmerged";
       readonly file: PlacedFile;
     }
-  /** git could not tell, so the file may be tracked: left alone, and `status` says why. */
+  /** git gave no answer, so the file may be tracked. It is left alone, and `status` says why. */
   | { readonly kind: "unknown"; readonly reason: string };
 
 /**
- * How the file at `path`, which need not exist, stands with git. *Tracked* means in the index, or
- * in the tree of HEAD or of the default branch, here or on `origin`; which branch is the default
- * is `defaultBranchOf`'s matter. Symbolic links are followed: what counts is the file that a write
- * would change.
+ * How git treats the file at `path`, which need not exist. *Tracked* means in the index, or in the
+ * tree of HEAD or of the default branch, here or on `origin`; see `defaultBranchOf`. Symbolic links
+ * are followed: the file that a write would change is what counts.
  *
- * An operation in progress leaves an ignored file free, since git does not touch it; a file that is
- * neither tracked nor ignored may belong to the branch being rebased, so it is busy too.
+ * During an operation of git an ignored file stays free, because git does not touch it. A file that
+ * is neither tracked nor ignored may belong to the branch that is being rebased, so it is busy.
  *
- * To act on an `untracked` file's bytes, read them first and ask afterwards: then no checkout can
- * have put a tracked file there meanwhile. A `tracked` file's are read by `readTrackedText`.
+ * To act on an `untracked` file's bytes, read them first and call this afterwards: then no checkout
+ * can have put a tracked file there in between. For a `tracked` file use `readTrackedText`.
  *
- * No git process without a repository, three for a file in the index, five or six for another; a
- * few more where the default branch has no usual name or refs are in the reftable format. Never
- * rejects for what git or the file system says.
+ * No git process without a repository, three for a file in the index, five or six for another. A
+ * few more where the default branch has an unusual name, or in the reftable format. Never rejects
+ * because of git or the file system.
  */
 export async function fileStanding(git: Git, path: string): Promise<FileStanding> {
   return orUnknown(async () => {
@@ -60,7 +59,7 @@ export async function fileStanding(git: Git, path: string): Promise<FileStanding
 }
 
 async function standingOf(git: Git, file: PlacedFile): Promise<FileStanding> {
-  // Before the index is read: unlocked now, the index that is read next is not an older one.
+  // Read before the index: if nothing is locked now, the index that is read next is up to date.
   const before = await readActivity(file.tree);
   if (before.locked) return { kind: "busy", operation: before.operation ?? "locked", file };
   const [refs, entry] = await Promise.all([readRefs(git, file.tree), readIndexEntry(git, file)]);
@@ -99,15 +98,15 @@ async function isTracked(
   return found.some((each) => each !== undefined);
 }
 
-/** A file's bytes as committed: line endings as in the repository, before any filter. */
+/** A file's bytes as committed: with the repository's line endings, before any filter. */
 export type HeadText =
   | { readonly kind: "text"; readonly bytes: Buffer }
   | { readonly kind: "absent" }
   | { readonly kind: "unknown"; readonly reason: string };
 
 /**
- * The file in `commit`, the one that a `tracked` standing or an accepted read came with. Absent
- * without a commit, and where the commit has a symbolic link in its place. Two git processes.
+ * The file in `commit`, which came with a `tracked` standing or an accepted read. Absent without a
+ * commit, or where the commit has a symbolic link there. Two git processes.
  */
 export async function readHeadText(
   git: Git,

@@ -16,27 +16,29 @@ import {
   type WorkingTree,
 } from "./working-tree.ts";
 
-/** Which project a folder is, from what every clone of its repository shares. */
+/** Which project a folder is, derived from what all clones of its repository share. */
 export type ProjectIdentity =
-  /** Evidence, the stronger kind first: the `origin` URL, or the repository's first commit. */
+  /**
+   * Found by the `origin` URL, which is the stronger evidence, or by the repository's first commit.
+   */
   | {
       readonly kind: "origin" | "root-commit";
       readonly projectId: ProjectId;
       /**
-       * What the same URL gave before letter case and `insteadOf` were seen through, where that is
-       * another one: links of that time have it.
+       * The id that older versions derived from the same URL, without regard to letter case and
+       * `insteadOf`, if it differs. Older links have it.
        */
       readonly formerId?: ProjectId;
       /** Suggested name of the project; at most `LIMITS.projectNameBytes`. */
       readonly name: string;
       /** Top level of the working tree. */
       readonly root: string;
-      /** The folder from there, with "/"; "" for the top level itself. */
+      /** The folder's path from there, with "/"; "" for the top level itself. */
       readonly pathInside: string;
-      /** The repository's first commit, where that is the evidence. */
+      /** The repository's first commit, if that is the evidence. */
       readonly rootCommit?: string;
     }
-  /** No evidence: the caller takes a random id, and asks again later. */
+  /** No evidence: the caller takes a random id and asks again later. */
   | {
       readonly kind: "none";
       readonly why: "no-git" | "no-commit" | "shallow" | "unknown";
@@ -48,9 +50,9 @@ export type ProjectIdentity =
     };
 
 /**
- * The identity of `folder`, the same in every clone and linked worktree. A remote not named
- * `origin` is no evidence: names like `upstream` or `fork` mean something else in each clone.
- * Never rejects for what git says. Two or three git processes with an origin, at most six without.
+ * The identity of `folder`, the same in every clone and linked worktree. Only a remote named
+ * `origin` counts, because names like `upstream` or `fork` mean something else in each clone. Never
+ * rejects because of git. Two or three git processes with an origin, at most six without.
  */
 export async function identifyProject(git: Git, folder: string): Promise<ProjectIdentity> {
   const real = await realPathOf(folder);
@@ -81,7 +83,7 @@ async function identifyIn(
     return { kind: "origin", projectId, ...(formerId && { formerId }), name, ...place };
   }
   const name = projectName(withoutGitSuffix(basename(mainFolder(tree))), pathInside);
-  // A shallow clone's oldest commit is wherever its history was cut off.
+  // A shallow clone's oldest commit is only where its history was cut off.
   if (tree.shallow) return { kind: "none", why: "shallow", name, ...place };
   const root = await rootCommitOf(git, tree);
   if (root === undefined) return { kind: "none", why: "no-commit", name, ...place };
@@ -89,22 +91,24 @@ async function identifyIn(
   return { kind: "root-commit", projectId, name, rootCommit: root, ...place };
 }
 
-/** The URL that git would fetch from, `insteadOf` applied, so that shorthands compare equal. */
+/**
+ * The URL that git would fetch from, with `insteadOf` applied, so that shorthands compare equal.
+ */
 async function originOf(git: Git, tree: WorkingTree): Promise<string | undefined> {
   const result = await git(tree.root, ["remote", "get-url", "origin"]);
   if (result.kind === "refused" && /No such remote/.test(result.message)) return undefined;
   if (result.kind !== "done") throw new GitTrouble(troubleOf(result));
   const url = result.stdout.toString("utf8").trim();
-  // A remote without a URL is printed as its own name.
+  // git prints a remote without a URL as its own name.
   return url === "" || url === "origin" ? undefined : url;
 }
 
-/** A remote's URL as it compares between clones. */
+/** A remote's URL in forms that are equal in all clones. */
 interface ComparableUrl {
   readonly text: string;
-  /** The same with its own case of letters. */
+  /** The same with its original case of letters. */
   readonly written: string;
-  /** What it was compared by before. */
+  /** The form that older versions compared. */
   readonly former: string;
 }
 
@@ -112,7 +116,7 @@ async function comparableUrl(git: Git, url: string, tree: WorkingTree): Promise<
   const place = parseRemoteUrl(url);
   const fetched = await textOf(place, tree);
   if (isAtKnownHost(place)) return { ...fetched, former: fetched.written };
-  // A mirror, say, that this machine alone goes by.
+  // `insteadOf` may lead to a mirror that only this machine uses.
   const configured = parseRemoteUrl((await configuredOrigin(git, tree)) ?? url);
   const meant = isAtKnownHost(configured) ? await textOf(configured, tree) : fetched;
   return { ...meant, former: fetched.written };
@@ -120,24 +124,25 @@ async function comparableUrl(git: Git, url: string, tree: WorkingTree): Promise<
 
 async function textOf(place: RemotePlace, tree: WorkingTree) {
   if (place.kind === "network") return { text: place.text, written: place.written ?? place.text };
-  // A relative one is relative to the main checkout, or a linked worktree would be another project.
+  // A relative path is relative to the main checkout; otherwise a linked worktree would be a
+  // project of its own.
   const real = await realPathOf(resolve(mainFolder(tree), place.path));
   const text = `file:${withoutGitSuffix(real)}`;
   return { text, written: text };
 }
 
-/** The URL as it is configured, without `insteadOf`. */
+/** The configured URL, without `insteadOf`. */
 async function configuredOrigin(git: Git, tree: WorkingTree): Promise<string | undefined> {
   const result = await git(tree.root, ["config", "--get-all", "remote.origin.url"]);
-  // A remote may be configured by other means.
+  // A remote may be configured in other ways.
   if (result.kind === "refused") return undefined;
   if (result.kind !== "done") throw new GitTrouble(troubleOf(result));
   return result.stdout.toString("utf8").split("\n")[0]?.trim() || undefined;
 }
 
 /**
- * The identity by the name that it has among `known` ids: what was linked or derived before stays
- * what it is.
+ * The identity under the id by which it is known, if one of `known` is its former one. What was
+ * linked before keeps its id.
  */
 export function identityAmong(
   identity: ProjectIdentity,
@@ -150,8 +155,8 @@ export function identityAmong(
 }
 
 /**
- * The first commit of the default branch's line of first parents: of several roots the one that
- * merging in another project's history does not change. Without a default branch, HEAD's.
+ * The first commit on the default branch's line of first parents. Of several roots, it is the one
+ * that merging another project's history does not change. Without a default branch, HEAD's.
  */
 async function rootCommitOf(git: Git, tree: WorkingTree): Promise<string | undefined> {
   const refs = await readRefs(git, tree);
@@ -168,8 +173,8 @@ async function rootCommitOf(git: Git, tree: WorkingTree): Promise<string | undef
 }
 
 /**
- * The commit that the repository of `folder` began with: the same in all its clones and forks,
- * whatever their URLs. Undefined where that can't be known. Never rejects for what git says.
+ * The first commit of the repository of `folder`: the same in all clones and forks, whatever their
+ * URLs. Undefined where that is unknown. Never rejects because of git.
  */
 export async function findRootCommit(git: Git, folder: string): Promise<string | undefined> {
   const search = await findWorkingTree(git, folder);
@@ -178,9 +183,9 @@ export async function findRootCommit(git: Git, folder: string): Promise<string |
   return "root" in found ? found.root : undefined;
 }
 
-/** Hashed with what kind of evidence it is, so that no two kinds can give one id. */
+/** The kind of evidence is hashed, too, so that no two kinds can give the same id. */
 function projectIdOf(kind: string, evidence: string, pathInside: string): ProjectId {
-  // macOS may hand out the same folder name in another Unicode form.
+  // macOS may return the same folder name in another Unicode form.
   const text = `memsync project ${kind}\n${evidence}\n${pathInside.normalize("NFC")}`;
   const digest = createHash("sha256").update(text).digest();
   const id = parseProjectId(`proj_${base32(digest).slice(0, 26)}`);

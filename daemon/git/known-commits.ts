@@ -3,10 +3,10 @@ import type { ReplicaDocument } from "../../shared/replica/document/document.ts"
 import { COMMIT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
-/** Of a document's commits the latest are known by name. */
+/** A document remembers this many commits, the newest ones. */
 const COMMITS_MAX = 100;
 
-/** The commits that some machine has read a project's file at, as its document's rows say. */
+/** The commits at which some machine has read a project's file, from the document's rows. */
 export async function readKnownCommits(
   db: Kysely<DaemonTables>,
   owner: string,
@@ -25,14 +25,14 @@ export async function readKnownCommits(
 }
 
 /**
- * Whether some machine has read the file at this commit, the one that changed it last: then what
- * the commit did to the file is in the document, or was undone there since.
+ * Whether some machine has read the file at this commit, the last one that changed it. Then the
+ * document has the commit's change, or somebody undid it since.
  */
 export function isKnownCommit(document: ReplicaDocument, commit: string | undefined): boolean {
   return commit !== undefined && document.metadata.get(COMMIT_PREFIX + commit).length > 0;
 }
 
-/** Tells every machine that what these commits did to the file is in the document. */
+/** Tells all machines that the document has what these commits did to the file. */
 export function tellCommits(
   document: ReplicaDocument,
   commits: readonly string[],

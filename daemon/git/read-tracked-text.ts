@@ -9,12 +9,12 @@ import { type Git, GitTrouble } from "./run-git.ts";
 import { readIndexEntry } from "./tracked-entries.ts";
 import type { PlacedFile } from "./working-tree.ts";
 
-/** A file and HEAD must have stood unchanged for this long. */
+/** File and HEAD must have stayed unchanged for this long. */
 export const QUIET_MS = 1000;
 /** Larger files are not read. */
 const READ_BYTES_MAX = 16 * 1024 * 1024;
 
-/** What one look saw, for the next look to compare with. Opaque to callers. */
+/** What one look saw. The next look compares with it; callers only pass it on. */
 export interface Sighting {
   readonly seen: string;
   /** By the world's monotonic clock. */
@@ -22,11 +22,11 @@ export interface Sighting {
 }
 
 export type NotNowReason =
-  /** Lock file, operation in progress or unmerged entry. */
+  /** A lock file, an operation in progress or an unmerged entry. */
   | "busy"
   /** HEAD or the file changed during the look. */
   | "moving"
-  /** Nothing speaks against it but that it has not been seen like this for `QUIET_MS`. */
+  /** Everything is in order, but has not been so for `QUIET_MS` yet. */
   | "not-quiet"
   /** Missing because of a sparse checkout, which says nothing about the project's text. */
   | "sparse"
@@ -34,17 +34,17 @@ export type NotNowReason =
   | "unreadable";
 
 export type TrackedRead =
-  /** `bytes` are the file's while `head` was checked out; undefined when it is missing there. */
+  /** `bytes`: the file's content while `head` was checked out; undefined where it is missing. */
   | {
       readonly kind: "read";
       readonly bytes: Buffer | undefined;
       /** When it was saved, in milliseconds since the Unix epoch; undefined when it is missing. */
       readonly savedAt: number | undefined;
       readonly head: Head;
-      /** To be given back at the next look, which then need not wait if nothing has changed. */
+      /** Pass it to the next look, which need not wait if nothing has changed. */
       readonly sighting: Sighting;
     }
-  /** Ask again: with the `sighting`, if there is one, `QUIET_MS` after this look. */
+  /** Look again, with the `sighting` if there is one, `QUIET_MS` after this look. */
   | {
       readonly kind: "not-now";
       readonly reason: NotNowReason;
@@ -53,15 +53,15 @@ export type TrackedRead =
     };
 
 /**
- * Reads a tracked file so that its text is never taken for another branch's. `git checkout` writes
- * files first, then gives up the index's lock, then moves HEAD; in between the new branch's text
- * stands under the old branch's name. So HEAD is read before and after, nothing may be locked, and
- * two looks at least `QUIET_MS` apart must have seen the same HEAD and the same file. Quiet is
- * measured on the world's clock by looking twice, never by the file's own time: clocks of file
- * systems differ from ours, and a large checkout writes a file long before it ends.
+ * Reads a tracked file without ever taking its text for another branch's. `git checkout` writes
+ * files first, then releases the index's lock, then moves HEAD: in between, the new branch's text
+ * is under the old branch's name. So HEAD is read before and after the file, nothing may be locked,
+ * and two looks at least `QUIET_MS` apart must see the same HEAD and the same file. The world's
+ * clock measures that time, not the file's timestamp: clocks of file systems differ from ours, and
+ * a large checkout writes a file long before it ends.
  *
- * Whether `head` is the default branch is the caller's to check. Two git processes, three in a
- * repository in the reftable format. Never rejects for what git or the file system says.
+ * The caller checks whether `head` is the default branch. Two git processes, three in the reftable
+ * format. Never rejects because of git or the file system.
  */
 export async function readTrackedText(
   git: Git,
@@ -73,7 +73,7 @@ export async function readTrackedText(
     const look = await lookOnce(git, file);
     if (look.kind !== "stood") return look;
     const seen = seenBy(file, look);
-    // From the end of one look to the start of another: a slow look is not a quiet time.
+    // From the end of one look to the start of the next: the time of a slow look does not count.
     const sinceMs = last?.seen === seen ? last.sinceMs : world.monotonic();
     return settle(look, { seen, sinceMs }, startedMs);
   } catch (thrown) {
@@ -129,7 +129,7 @@ interface WholeFile {
 async function readWhole(path: string): Promise<WholeFile | NotNow> {
   try {
     const before = await stat(path, { bigint: true });
-    // Reading a pipe would wait for ever.
+    // Reading a pipe could wait for ever.
     if (!before.isFile()) return notNow("unreadable", "not a regular file");
     if (before.size > READ_BYTES_MAX) return notNow("unreadable", "too large");
     const bytes = await readFile(path);

@@ -1,12 +1,12 @@
 /**
- * Where a remote points, without what differs between two clones of it: `network` compares as
- * text on every machine; `local` is a path of this machine, possibly relative.
+ * Where a remote points, without what differs between two clones of it. A `network` place compares
+ * as text on every machine. A `local` one is a path on this machine, possibly relative.
  */
 export type RemotePlace =
   | {
       readonly kind: "network";
       readonly text: string;
-      /** As the URL has it, where its host takes another case of letters for the same. */
+      /** As in the URL, where the host treats paths that differ only in case as equal. */
       readonly written?: string;
     }
   | { readonly kind: "local"; readonly path: string };
@@ -22,30 +22,30 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = {
   ftps: "990",
 };
 
-/** Second doors of the large hosts, for networks where port 22 is closed (see their manuals). */
+/** Alternative host names for networks that block port 22 (see the hosts' manuals). */
 const SAME_HOST: Readonly<Record<string, string>> = {
   "ssh.github.com:443": "github.com",
   "altssh.gitlab.com:443": "gitlab.com",
   "altssh.bitbucket.org:443": "bitbucket.org",
 };
 
-/** Hosts whose paths are the same in any case of letters, as their redirects show. */
+/** Hosts whose paths ignore letter case, as their redirects show. */
 const CASELESS_HOSTS: readonly string[] = ["github.com", "gitlab.com", "bitbucket.org"];
 
 const URL_FORM = /^([a-z][a-z0-9+.-]*):\/\/([^/]*)(.*)$/i;
 const HELPER_FORM = /^[a-z0-9][a-z0-9+.-]*::/i;
 const DRIVE_FORM = /^[a-z]:[\\/]/i;
-/** `[user@host:port]:path` and `user@[::1]:path` are git's own extensions of scp's form. */
+/** `[user@host:port]:path` and `user@[::1]:path` are git's extensions of scp's form. */
 const SCP_FORM = /^(?:[^@/:[\]]*@)?(\[[^\]]+\]|[^:/@[\]]+):(.*)$/s;
 
 /**
  * Reads a remote's URL in any form that `git help fetch` ("GIT URLS") lists. Credentials, scheme,
- * default port, `.git`, and slashes around and doubled in the path go; the host's case goes, the
- * path's stays, for most hosts tell cases apart, but for those that are known not to.
+ * default port, `.git`, and surplus slashes of the path are dropped. The host's letter case is
+ * dropped; that of the path is kept, because most hosts distinguish it.
  */
 export function parseRemoteUrl(url: string): RemotePlace {
   const trimmed = url.trim();
-  // `helper::address` is opaque to git itself.
+  // git itself can't interpret `helper::address`.
   if (HELPER_FORM.test(trimmed)) return { kind: "network", text: trimmed };
   const parts = URL_FORM.exec(trimmed);
   if (parts) return fromUrl(parts[1] ?? "", parts[2] ?? "", parts[3] ?? "");
@@ -74,14 +74,14 @@ function network(host: string, path: string): RemotePlace {
   return { kind: "network", text, ...(text !== written && { written }) };
 }
 
-/** Whether it is at a host that everybody calls by one name. */
+/** Whether it is on a host that everybody calls by the same name. */
 export function isAtKnownHost(place: RemotePlace): boolean {
   return (
     place.kind === "network" && CASELESS_HOSTS.some((host) => place.text.startsWith(`${host}/`))
   );
 }
 
-/** `path` without a final slash, `/.git` or `.git`: a clone may have been named either way. */
+/** `path` without a final slash, `/.git` or `.git`: a clone may use any of these forms. */
 export function withoutGitSuffix(path: string): string {
   return path
     .replace(/\/+$/, "")
@@ -103,7 +103,7 @@ function withoutDefaultPort(host: string, scheme: string): string {
 function scpHost(host: string): string {
   if (!host.startsWith("[")) return host;
   const inside = withoutUser(host.slice(1, -1));
-  // More than one colon is an IPv6 address, which a URL keeps in brackets.
+  // More than one colon: an IPv6 address, which a URL has in brackets.
   return inside.split(":").length > 2 ? `[${inside}]` : withoutDefaultPort(inside, "ssh");
 }
 
@@ -111,7 +111,7 @@ function decoded(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {
-    // Not an encoded path at all; git takes such a URL as it stands.
+    // Not a valid encoding. git uses such a URL as it is.
     return path;
   }
 }

@@ -2,58 +2,60 @@ import { messageOf } from "../../shared/errors.ts";
 import type { Timer } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 
-/** How one run of git ended. Only `failed` may end differently when simply tried again. */
+/** How a run of git ended. Only after `failed` may a second try end differently. */
 export type GitResult =
   | { readonly kind: "done"; readonly stdout: Buffer }
-  /** git said no; `message` is its standard error, in English. */
+  /** git refused; `message` is its standard error, in English. */
   | { readonly kind: "refused"; readonly exitCode: number; readonly message: string }
   /** This machine has no git. */
   | { readonly kind: "no-program" }
-  /** Past the deadline, killed, or more output than `GIT_OUTPUT_BYTES_MAX`. */
+  /** Past the deadline, killed, or with more output than `GIT_OUTPUT_BYTES_MAX`. */
   | { readonly kind: "failed"; readonly message: string };
 
-/** Runs git with these arguments in `folder`. Resolves always: no outcome is a rejection. */
+/** Runs git with these arguments in `folder`. Never rejects. */
 export type Git = (folder: string, args: readonly string[]) => Promise<GitResult>;
 
 export interface GitOptions {
   /** Name or path of the program; `git`, from `PATH`. */
   readonly program?: string;
-  /** What the caller's environment is; cleaned before git sees it. */
+  /** The caller's environment, which is cleaned before git gets it. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly deadlineMs?: number;
 }
 
-/** git is killed after this long, unless `GitOptions` say otherwise. */
+/** git is killed after this time, unless `GitOptions` say otherwise. */
 const GIT_DEADLINE_MS = 20_000;
 /** One run may print this much. */
 const GIT_OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * A way to run git that changes nothing: it takes no optional locks (so it never refreshes the
- * user's index), asks nothing, pages nothing, starts no helper of the repository's choosing and
- * fetches nothing from a network. Output is in git's own English.
+ * Runs git so that it changes nothing: it takes no optional locks (so it never refreshes the user's
+ * index), asks nothing, starts no pager and no helper that the repository chose, and fetches
+ * nothing from a network. Output is in English.
  */
 export function createGit(options: GitOptions = {}): Git {
   const program = options.program ?? "git";
   const env = cleanEnvironment(options.env ?? process.env);
   const deadlineMs = options.deadlineMs ?? GIT_DEADLINE_MS;
-  // The folder goes by `-C`: as the child's working directory, a missing folder would be the same
-  // ENOENT as a missing program.
+  // The folder is passed by `-C`. As the child's working directory, a missing folder would give the
+  // same ENOENT as a missing program.
   return (folder, args) =>
     run([program, "--no-pager", "-C", folder, "-c", "core.fsmonitor=", ...args], env, deadlineMs);
 }
 
-/** What runs now, to be ended with this process. */
+/** The runs under way, to be ended with this process. */
 const running = new Set<GitProcess>();
 
-/** Kills every git that still runs: for a process that is about to end. */
+/** Kills every git that still runs. For a process that is about to end. */
 export function killRunningGit(): void {
   for (const child of running) child.kill("SIGKILL");
 }
 
 type GitProcess = Bun.Subprocess<"ignore", "pipe", "pipe">;
 
-/** By Bun itself: `node:child_process` takes tens of kilobytes for each run, and gives few back. */
+/**
+ * With Bun's own call: `node:child_process` takes tens of kilobytes for each run and returns few.
+ */
 async function run(
   command: readonly string[],
   env: Record<string, string>,
@@ -65,7 +67,7 @@ async function run(
     child = Bun.spawn([...command], { env, stdio, windowsHide: true });
   } catch (thrown) {
     if ((thrown as { code?: unknown }).code === "ENOENT") return { kind: "no-program" };
-    // An argument that no process can be given, such as one with a NUL in it.
+    // An argument that can't be passed to a process, such as one with a NUL.
     return { kind: "failed", message: messageOf(thrown) };
   }
   running.add(child);
@@ -79,11 +81,11 @@ async function run(
   }
 }
 
-/** Rejects past the deadline, though what git has started still holds its output. */
+/** Rejects after the deadline, even if a process that git started still holds its output. */
 async function ending(child: GitProcess, deadlineMs: number): Promise<GitResult> {
   let timer: Timer | undefined;
   const late = new Promise<never>((_, reject) => {
-    // A child process lives in real time whatever clock the program is driven by.
+    // A child process runs in real time, whatever clock the program uses.
     timer = realWorld.setTimer(deadlineMs, () => reject(new Error(TOO_SLOW)));
   });
   const ended = Promise.all([outputOf(child.stdout), outputOf(child.stderr), child.exited]);
@@ -113,15 +115,17 @@ async function outputOf(stream: ReadableStream<Uint8Array>): Promise<Buffer> {
 
 function resultOf(exitCode: number, stdout: Buffer, stderr: string): GitResult {
   if (exitCode === 0) return { kind: "done", stdout };
-  // macOS ships a `git` that only offers to install the real one.
+  // On macOS, a `git` may be installed that only offers to install the real one.
   if (/^(xcode-select|xcrun): /.test(stderr)) return { kind: "no-program" };
   return { kind: "refused", exitCode, message: stderr.trim() };
 }
 
-/** The `GIT_*` settings that say where configuration is, not which repository is meant. */
+/** `GIT_*` settings that say where configuration is, and not which repository is meant. */
 const KEPT = /^GIT_(CONFIG_(GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+)|CEILING_DIRECTORIES)$/;
 
-/** The service's token, and a service manager's socket: what a repository's filters may not see. */
+/**
+ * The service's token, and a service manager's socket: a repository's filters must not see them.
+ */
 const OWN = /^(MEMSYNC_|NOTIFY_SOCKET$|WATCHDOG_)/;
 
 function cleanEnvironment(
@@ -137,20 +141,21 @@ function cleanEnvironment(
     LC_ALL: "C",
     GIT_OPTIONAL_LOCKS: "0",
     GIT_TERMINAL_PROMPT: "0",
-    // A partial clone would fetch what it lacks: newer gits obey the first, all obey the second.
+    // A partial clone would fetch missing objects. Newer gits obey the first setting, all obey the
+    // second.
     GIT_NO_LAZY_FETCH: "1",
     GIT_ALLOW_PROTOCOL: "none",
   };
 }
 
-/** git could not say what was asked: the caller must treat the answer as unknown. */
+/** git gave no answer. The caller must treat the matter as unknown. */
 export class GitTrouble extends Error {
   override readonly name = "GitTrouble";
 }
 
 /**
- * What git printed, or undefined when it ended with one of the exit codes `absent`. Throws
- * `GitTrouble` at every other ending.
+ * git's output, or undefined if it ended with one of the exit codes `absent`. Throws `GitTrouble`
+ * at every other end.
  */
 export async function gitOutput(
   git: Git,

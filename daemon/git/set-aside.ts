@@ -2,15 +2,15 @@ import { bytesAt } from "./file-commits.ts";
 import { type Git, gitOutput } from "./run-git.ts";
 import type { PlacedFile } from "./working-tree.ts";
 
-/** So many commits that are not checked out are looked at, the latest first. */
+/** At most this many commits that are not checked out are read, newest first. */
 const COMMITS_MAX = 20;
-/** There is no such commit. */
+/** git's exit code where there is no such commit. */
 const FATAL = 128;
 
 /**
- * The texts of a file that git keeps where the checked-out commit does not lead to: those of the
- * latest stash, which has one for the index besides, and of commits on other branches. Some twenty
- * git processes at most; three where there are none.
+ * The texts of a file that git keeps outside of the checked-out history: those of the latest stash,
+ * which has a second one for the index, and those of commits on other branches. At most some twenty
+ * git processes; three where there are none.
  */
 export async function readKeptTexts(
   git: Git,

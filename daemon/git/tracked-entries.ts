@@ -6,9 +6,9 @@ import type { PlacedFile } from "./working-tree.ts";
 /** What the index of a working tree says about one file. */
 export interface IndexEntry {
   readonly exists: boolean;
-  /** A merge left several versions that a person must choose from. */
+  /** A merge left several versions, between which a person must choose. */
   readonly unmerged: boolean;
-  /** Sparse checkout: tracked, and rightly missing from the disk. */
+  /** A sparse checkout: tracked, and missing on the disk by design. */
   readonly skipped: boolean;
 }
 
@@ -17,7 +17,7 @@ const INDEX_LINE = /^(\S) (\d+) ([0-9a-f]+) (\d)\t(.*)$/s;
 
 /** One git process. Throws `GitTrouble`. */
 export async function readIndexEntry(git: Git, file: PlacedFile): Promise<IndexEntry> {
-  // On a file system that ignores case the index may spell the name differently.
+  // Where the file system ignores case, the index may spell the name differently.
   const pathspec = `:(top,literal,icase)${file.pathInside}`;
   const asked = ["ls-files", "-s", "-t", "-z", "--full-name", "--", pathspec];
   const printed = String(await gitOutput(git, file.tree.root, { args: asked }));
@@ -49,7 +49,7 @@ export interface TreeEntry {
   readonly object: string;
 }
 
-/** The file in the tree of `commit`, if there. One git process. Throws `GitTrouble`. */
+/** The file in the tree of `commit`, if it is there. One git process. Throws `GitTrouble`. */
 export async function findTreeEntry(
   git: Git,
   file: PlacedFile,
@@ -73,10 +73,11 @@ function splitAt(text: string, mark: string): readonly [string, string] {
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** Whether git's ignore rules, of whatever origin, cover the path. One process; `GitTrouble`. */
+/** Whether any of git's ignore rules covers the path. One git process. Throws `GitTrouble`. */
 export async function isIgnored(git: Git, file: PlacedFile): Promise<boolean> {
-  // The command knows no `:(literal)`; behind "./" a name cannot be taken for such magic either.
+  // This command does not know `:(literal)`. After "./" a name can't be taken for such magic
+  // either.
   const asked = ["check-ignore", "-q", "--", `./${file.pathInside}`];
-  // Exit code 1: none of them.
+  // Exit code 1: not ignored.
   return (await gitOutput(git, file.tree.root, { args: asked, absent: [1] })) !== undefined;
 }

@@ -5,30 +5,30 @@ import { BRANCHES, type Head, headSignature } from "./git-refs.ts";
 import { type Git, gitOutput } from "./run-git.ts";
 import type { WorkingTree } from "./working-tree.ts";
 
-/** Why git may still be making a working tree. */
+/** Why git may still be creating a working tree. */
 export type Unmade =
-  /** Some git holds a lock, or died holding it. */
+  /** Some git holds a lock, or died while holding it. */
   | "locked"
-  /** There is a commit, and nothing was checked out yet. */
+  /** There is a commit, but nothing was checked out yet. */
   | "not-checked-out"
-  /** There is no commit yet, and git was told where to get some. */
+  /** There is no commit yet, and a remote is configured that may have some. */
   | "no-commit";
 
 export type TreeMaking =
   | { readonly kind: "making"; readonly why: Unmade }
-  /** `signature` differs whenever git has begun or done anything that could bring files. */
+  /** `signature` changes whenever git has begun or done anything that could create files. */
   | { readonly kind: "made"; readonly signature: string };
 
 /**
- * Whether git is done with making a working tree. A file that is made in one that is being cloned,
- * pulled into or checked out for the first time makes git refuse to go on, for it never writes over
- * a file that it does not know.
+ * Whether git has finished creating a working tree. If a file is created in one that is being
+ * cloned, pulled into or checked out for the first time, git refuses to continue, because it never
+ * overwrites a file that it does not know.
  *
- * `git clone` makes the folder, names its remote, and leaves the rest as `git init` does until
+ * `git clone` creates the folder and names its remote. The rest stays as after `git init` until
  * everything has arrived; only then there is a branch that follows the remote, a commit, and last
- * an index. So without a commit a remote means that commits may be on their way, unless the branch
- * follows it: that is how a clone of an empty repository ends. `git pull URL` leaves its mark
- * before it asks. One git process without a commit, else none. Throws `GitTrouble`.
+ * an index. So without a commit, a remote means that commits may be on their way, unless the branch
+ * follows it: that is the result of cloning an empty repository. `git pull URL` leaves a mark
+ * before it connects. One git process without a commit, else none. Throws `GitTrouble`.
  */
 export async function readTreeMaking(
   git: Git,
@@ -50,7 +50,7 @@ function making(why: Unmade): TreeMaking {
   return { kind: "making", why };
 }
 
-/** Whether a remote is named that the branch without a commit does not follow. */
+/** Whether a remote is configured that the branch without a commit does not follow. */
 async function mayBring(git: Git, tree: WorkingTree, branch: string | undefined) {
   const asked = ["config", "--get-regexp", "^(remote\\..*\\.url|branch\\..*\\.remote)$"];
   // Exit code 1: neither is set.
@@ -63,7 +63,7 @@ async function mayBring(git: Git, tree: WorkingTree, branch: string | undefined)
   return keys.some((key) => key.startsWith("remote."));
 }
 
-/** What git changes when it fetches, checks out, commits or is configured. */
+/** The files that git changes when it fetches, checks out, commits or is configured. */
 async function signatureOf(tree: WorkingTree): Promise<string> {
   const { gitDir, commonDir } = tree;
   const own = ["", "index", "FETCH_HEAD"].map((name) => join(gitDir, name));

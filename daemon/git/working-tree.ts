@@ -9,7 +9,7 @@ export interface WorkingTree {
   readonly root: string;
   /** Its own git folder: `HEAD`, the index, locks and operations in progress. */
   readonly gitDir: string;
-  /** The folder that the repository's working trees share: refs and objects. */
+  /** The folder with refs and objects that all working trees of the repository share. */
   readonly commonDir: string;
   readonly shallow: boolean;
 }
@@ -17,13 +17,13 @@ export interface WorkingTree {
 export type TreeSearch =
   | { readonly kind: "tree"; readonly tree: WorkingTree }
   | { readonly kind: "no-git" }
-  /** There is a repository, but git would not or could not look at it. */
+  /** There is a repository, but git could not or would not read it. */
   | { readonly kind: "unknown"; readonly reason: string };
 
-/** A file in a working tree; it need not exist. */
+/** A file in a working tree. It need not exist. */
 export interface PlacedFile {
   readonly tree: WorkingTree;
-  /** Absolute, with every symbolic link followed: what a write would change. */
+  /** Absolute, with every symbolic link resolved: the file that a write would change. */
   readonly path: string;
   /** From the top level, with "/". */
   readonly pathInside: string;
@@ -42,8 +42,8 @@ const ASKED = [
 
 /**
  * The working tree that contains `folder`. A bare repository, or the inside of a `.git`, is no
- * working tree. Without git on the machine a folder under a `.git` is `unknown`, not `no-git`:
- * its files may be tracked. One git process; none where no `.git` is above.
+ * working tree. Without git on the machine a folder below a `.git` is `unknown`, not `no-git`: its
+ * files may be tracked. One git process; none where there is no `.git` above.
  */
 export async function findWorkingTree(git: Git, folder: string): Promise<TreeSearch> {
   const real = await realPathOf(folder);
@@ -55,7 +55,8 @@ export async function findWorkingTree(git: Git, folder: string): Promise<TreeSea
 }
 
 function saysNoTree(message: string): boolean {
-  // With a path instead of "(or any", a worktree's or submodule's link to its repository is broken.
+  // With a path in place of "(or any": a worktree's or submodule's link to its repository is
+  // broken.
   return (
     message.includes("not a git repository (or any") ||
     message.includes("must be run in a work tree")
@@ -71,14 +72,14 @@ async function treeOf(folder: string, printed: string): Promise<TreeSearch> {
   const tree = {
     root: await realPathOf(root),
     gitDir: await realPathOf(gitDir),
-    // Older gits print this one from the folder they run in.
+    // Older gits print this path relative to the working directory.
     commonDir: await realPathOf(resolve(folder, commonDir)),
     shallow: shallow === "true",
   };
   return { kind: "tree", tree };
 }
 
-/** Whether there may be a `.git` in the folder or in one above: what can't be looked at may be. */
+/** Whether the folder or one above may contain a `.git`. One that can't be read may. */
 async function isUnderDotGit(folder: string): Promise<boolean> {
   const looked: Promise<boolean>[] = [];
   for (let at = folder; ; at = dirname(at)) {
@@ -88,9 +89,9 @@ async function isUnderDotGit(folder: string): Promise<boolean> {
 }
 
 /**
- * The folder that is the project when the user stands in `folder`: the top level of its working
- * tree, or the folder itself without one or where git cannot tell. Real and absolute. A sub-folder
- * is a project of its own only when the caller was told so.
+ * The folder that is the project for a user in `folder`: the top level of its working tree; or the
+ * folder itself, without one or where git gave no answer. Absolute, with symbolic links resolved. A
+ * sub-folder is a project of its own only where the caller was told so.
  */
 export async function projectFolder(git: Git, folder: string): Promise<string> {
   const real = await realPathOf(folder);
@@ -98,10 +99,7 @@ export async function projectFolder(git: Git, folder: string): Promise<string> {
   return search.kind === "tree" ? search.tree.root : real;
 }
 
-/**
- * Where `path` stands: the working tree of the file that a read or a write would reach through
- * symbolic links. One git process.
- */
+/** The working tree of the file at `path`, with symbolic links resolved. One git process. */
 export async function placeFile(git: Git, path: string): Promise<FileSearch> {
   const real = await realPathOf(path);
   const search = await findWorkingTree(git, await nearestFolder(dirname(real)));
@@ -120,15 +118,15 @@ export function pathInsideOf(tree: WorkingTree, path: string): string | undefine
 }
 
 /**
- * The folder of the main checkout, the same from each of its worktrees; for a bare repository
- * with worktrees, the repository.
+ * The main checkout's folder, the same from all its worktrees; for a bare repository with
+ * worktrees, the repository.
  */
 export function mainFolder(tree: WorkingTree): string {
   if (tree.gitDir === tree.commonDir) return tree.root;
   return basename(tree.commonDir) === ".git" ? dirname(tree.commonDir) : tree.commonDir;
 }
 
-/** `path` with symbolic links followed as far as it exists. */
+/** `path` with symbolic links resolved as far as it exists. */
 export async function realPathOf(path: string): Promise<string> {
   const absolute = resolve(path);
   try {
@@ -152,7 +150,7 @@ async function mayExist(path: string): Promise<boolean> {
   );
 }
 
-/** Runs `look`; what git could not say becomes `unknown`. Anything else thrown is a bug. */
+/** Runs `look` and turns `GitTrouble` into `unknown`. Any other error is a bug. */
 export async function orUnknown<T>(
   look: () => Promise<T>,
 ): Promise<T | { readonly kind: "unknown"; readonly reason: string }> {

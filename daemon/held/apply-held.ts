@@ -9,8 +9,8 @@ import { allowSecretsOf } from "./judge.ts";
 type Context = WriteContext<DaemonTables>;
 
 /**
- * Puts into their documents the held writes that a person has allowed, as they are. False: there
- * was none.
+ * Puts the held writes that a person has allowed into their documents, unchanged. False: there were
+ * none.
  */
 export async function takeAllowed(context: Context): Promise<boolean> {
   const allowed = (await listHeld(context.db)).filter((item) => item.allowed);
@@ -22,14 +22,14 @@ async function takeOne(context: Context, item: HeldItem): Promise<void> {
   const { db, now } = context;
   await allowSecretsOf(db, item, now);
   await dropHeld(db, item);
-  // A file is looked at again, and taken then like any save.
+  // A file is read again and then taken like any save.
   if (item.kind === "file") return;
   const open = await context.open({ owner: item.account, name: item.document });
   applyHeld(open, item);
   await context.flush(open);
 }
 
-/** Does what a held write was meant to do, to just what its author saw. */
+/** Applies a held write to exactly the entries that its author saw. */
 export function applyHeld({ document }: OpenDocument, item: HeldItem): void {
   const { kind, key, value, base, seen, writtenAt } = item;
   if (kind === "text") {

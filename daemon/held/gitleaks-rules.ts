@@ -2,21 +2,21 @@ import { entropyOf, isPlaceholder } from "./placeholder.ts";
 import type { FoundSecret, SecretRule } from "./secret-rule.ts";
 import { WordIndex } from "./word-index.ts";
 
-/** A rule as `scripts/gitleaks-rules.ts` has written it. Patterns are JavaScript's. */
+/** A rule as `scripts/gitleaks-rules.ts` stored it. Patterns are JavaScript's. */
 interface StoredRule {
   readonly id: string;
   readonly kind: string;
   readonly keywords: readonly string[];
   readonly pattern: string;
   readonly ignores_case?: boolean;
-  /** A secret has more bits of information in each character. */
+  /** The least entropy of a secret, in bits for each character. */
   readonly entropy?: number;
   readonly needs_digit?: boolean;
-  /** What is no secret, by itself, by all that the pattern matches, and by its line. */
+  /** Patterns of what is no secret: by the secret itself, by the whole match, or by its line. */
   readonly allowed?: readonly string[];
   readonly allowed_matches?: readonly string[];
   readonly allowed_lines?: readonly string[];
-  /** A secret that has one of these in it is none. */
+  /** A match that contains one of these words is no secret. */
   readonly allowed_words?: readonly string[];
 }
 
@@ -26,7 +26,7 @@ interface StoredRules {
   readonly rules: readonly StoredRule[];
 }
 
-/** As gitleaks has them; see `gitleaks-rules.json` for their version and licence. */
+/** gitleaks' rules; see `gitleaks-rules.json` for their version and licence. */
 export async function loadGitleaksRules(): Promise<SecretRule[]> {
   const stored = (await import("./gitleaks-rules.json")) as { default: StoredRules };
   const { rules, allowed, allowed_words: words } = stored.default;
@@ -37,7 +37,7 @@ export async function loadGitleaksRules(): Promise<SecretRule[]> {
 
 function toRule(stored: StoredRule, isAllowed: (secret: string) => boolean): SecretRule {
   const { id, kind, keywords, entropy = 0, needs_digit: needsDigit = false } = stored;
-  // Of most rules neither is ever needed.
+  // Compiled on first use, because most rules are never needed.
   const lazy = once(() => compile(stored));
   return {
     id,
@@ -71,7 +71,9 @@ function compile(stored: StoredRule) {
   };
 }
 
-/** A name goes on to the left of the word in it by which the pattern has found it. */
+/**
+ * The match, extended to the left to the beginning of the name that the pattern found a part of.
+ */
 function withNameBefore({ text, at, match }: FoundSecret): string {
   const before = /[\w.-]{0,50}$/.exec(text.slice(Math.max(0, at - 50), at))?.[0] ?? "";
   return before + match;

@@ -9,12 +9,12 @@ import { findSecrets, type Secret } from "./secret-scan.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** What was found in a text, with nothing of the text in it. */
+/** What was found in a text. Contains nothing of the text itself. */
 export type SecretReason = ReasonOf<"looks-like-secret">;
 
 /**
- * Why a text may not enter a document; undefined when it may. What the texts in `present` have is
- * in the document already, from wherever it came, and what a person has allowed is no secret.
+ * Why a text must not enter a document; undefined if it may. A secret that one of the texts in
+ * `present` contains is in the document already. One that a person has allowed does not count.
  */
 export async function secretReason(
   db: Db,
@@ -33,7 +33,9 @@ export async function secretReason(
   return { code: "looks-like-secret", rule, like, line, more, inKey: false };
 }
 
-/** Why a memory may not enter a document, as `secretReason`; `present` are the values it has. */
+/**
+ * Why a memory must not enter a document; see `secretReason`. `present`: the values it has there.
+ */
 export async function memoryReason(
   db: Db,
   { key, value }: Entry,
@@ -47,7 +49,9 @@ export async function memoryReason(
   return ofKey && { ...ofKey, inKey: true };
 }
 
-/** Why metadata may not enter a document, as `secretReason`; `present` is what it has, as JSON. */
+/**
+ * Why metadata must not enter a document; see `secretReason`. `present`: its values there, as JSON.
+ */
 export async function metadataReason(
   db: Db,
   key: string,
@@ -56,16 +60,16 @@ export async function metadataReason(
   return await secretReason(db, metadataText(key, value), present);
 }
 
-/** A memory or metadata. */
+/** A memory, or metadata. */
 interface Entry {
   readonly key: string;
   readonly value: string;
 }
 
-/** A longer value says itself what in it is a password. */
+/** In a longer value, the rules find a password without the name of its memory. */
 const ASSIGNED_LENGTH_MAX = 256;
 
-/** A password is known by the name that it has, which may be its memory's key. */
+/** A password is recognised by the name before it, which may be its memory's key. */
 function assignment({ key, value }: Entry): string {
   const isOneLine = !/[\r\n]/.test(value.trim());
   return isOneLine && value.length <= ASSIGNED_LENGTH_MAX ? `${key}: ${value.trim()}` : "";
@@ -75,7 +79,10 @@ function metadataText(key: string, value: JsonValue): string {
   return JSON.stringify({ [key]: value });
 }
 
-/** All that is judged of a memory, each apart, so that no mark allows what is not its own. */
+/**
+ * The texts of a memory to check, one by one, so that an allowing mark counts only for its own
+ * text.
+ */
 export function memoryTexts(memory: Entry): string[] {
   return [memory.key, memory.value, assignment(memory)];
 }
@@ -83,7 +90,7 @@ export function memoryTexts(memory: Entry): string[] {
 /** Why a write is held, as it is stored. */
 export type WhyHeld = Pick<HeldWrite, "cause" | "reason">;
 
-/** Why a write of `text` may not enter a document; undefined when it may. See `secretReason`. */
+/** Why a write of `text` is to be held; undefined if it may enter. See `secretReason`. */
 export async function whyHeld(
   db: Db,
   open: OpenDocument,
@@ -92,7 +99,7 @@ export async function whyHeld(
   return asHeld(await secretReason(db, text, present)) ?? whyFull(open, text, present);
 }
 
-/** The same for a memory, whose key is judged, too; `present` are the values that it has. */
+/** The same for a memory and its key; `present`: the values it has. */
 export async function whyMemoryHeld(
   db: Db,
   open: OpenDocument,
@@ -101,7 +108,7 @@ export async function whyMemoryHeld(
   return asHeld(await memoryReason(db, memory, present)) ?? whyFull(open, memory.value, present);
 }
 
-/** The same for metadata; `present` is what it has, as JSON. */
+/** The same for metadata; `present`: its values as JSON. */
 export async function whyMetadataHeld(
   db: Db,
   open: OpenDocument,
@@ -133,7 +140,7 @@ function addsLines(text: string, present: readonly string[]): boolean {
   return text.split("\n").some((line) => !known.has(line));
 }
 
-/** From now on nothing that is in a held write counts as a secret on this machine. */
+/** From now on nothing in a held write counts as a secret on this machine. */
 export async function allowSecretsOf(
   db: Db,
   { kind, key, value = "" }: Pick<HeldWrite, "kind" | "key" | "value">,

@@ -3,8 +3,8 @@ import { dropHeld, listHeld, putHeld } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
 /**
- * A save that is held, and whose file is gone with its folder, is nowhere else: from now on it is
- * held by itself, so that what another folder's file holds does not take its place.
+ * Keeps a held save whose file disappeared with its folder: it is nowhere else. It is no longer
+ * held as the file's text, so that another folder's file does not replace it.
  */
 export async function keepHeldSave(db: Kysely<DaemonTables>, dir: string): Promise<void> {
   for (const item of await listHeld(db)) {

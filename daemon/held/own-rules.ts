@@ -2,9 +2,9 @@ import { isMixedPassword, isPassphrase, isSpacedPassphrase, isStrongPassword } f
 import { entropyOf, isPlaceholder } from "./placeholder.ts";
 import type { FoundSecret, SecretRule } from "./secret-rule.ts";
 
-/** Tokens that are known by how they begin, and that gitleaks has not, or not in each form. */
+/** Tokens that are recognised by their beginning, and that gitleaks does not know in each form. */
 const MARKED: readonly (readonly [id: string, kind: string, keyword: string, pattern: RegExp])[] = [
-  // Not the emulator's, `mst_dev_…`: they are in its documents, and open nothing else.
+  // Not the emulator's `mst_dev_…`: they are in its documents and give access to nothing else.
   [
     "memsync-token",
     "a memsync token",
@@ -42,22 +42,22 @@ const MARKED: readonly (readonly [id: string, kind: string, keyword: string, pat
   ["xai", "an xAI API key", "xai-", /\bxai-[A-Za-z0-9]{80}(?![A-Za-z0-9])/g],
 ];
 
-/** A token like these is some 4 bits of information a character; a name or a word is less. */
+/** A token has about 4 bits of information for each character; names and words have fewer. */
 const MARKED_ENTROPY = 3;
 
-/** An address on this machine opens nothing elsewhere. */
+/** An address on this machine gives access to nothing elsewhere. */
 const HERE =
   /^(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1\]|host\.docker\.internal|(?:[\w-]+\.)*(?:invalid|localhost|test))$/i;
 
-/** An address of a document about addresses; a password beside it may be a real one. */
+/** An example's address. A password beside it may be a real one. */
 const EXAMPLE =
   /^(?:host|hostname|server|(?:[\w-]+\.)*(?:example|company|(?:my)?domain)(?:\.\w+)?)$/i;
 
-/** A password that every other guide to a database has, too. */
+/** Passwords that every other database guide contains. */
 const COMMON =
   /^(?:pass(?:word|wd)?|pwd|secret|token|postgres(?:ql)?|mysql|mongo|redis|rabbitmq|minio|root|admin|user(?:name)?|guest|test|dev(?:elopment)?|local|db)\d{0,3}$/i;
 
-/** Our own rules: what gitleaks does not know, or knows by what prose has, too. */
+/** Our own rules: for what gitleaks does not know, or finds by words that prose contains, too. */
 export const OWN_RULES: readonly SecretRule[] = [
   ...MARKED.map(([id, kind, keyword, pattern]) => ({
     id,
@@ -85,7 +85,7 @@ export const OWN_RULES: readonly SecretRule[] = [
   {
     id: "private-key",
     kind: "a private key",
-    // A key that is cut is one all the same.
+    // A key that was cut off is still a key.
     keywords: ["private key-----"],
     pattern:
       /-----BEGIN[ A-Z0-9]{0,20}PRIVATE KEY(?: BLOCK)?-----(?:\s{1,4}[A-Za-z-]{1,20}:[^\n]{0,100}){0,4}(?:(?:\s|\\[nr]){1,4}[A-Za-z0-9+/=]{1,200}){1,300}/g,
@@ -142,7 +142,7 @@ export const OWN_RULES: readonly SecretRule[] = [
     id: "passphrase",
     kind: "a password",
     keywords: ["passw", "passphrase", "passcode", "pwd"],
-    // Words to the end of the line, of a quotation or of a part of a sentence.
+    // Words to the end of the line, of a quotation or of a clause.
     pattern:
       /(?:passw(?:or[dt]|d)|passphrase|passcode|(?<![a-z])pwd)["'`]?[*_]{0,2}[ \t]{0,10}(?::=|=>|[:=])[*_]{0,2}[ \t]{0,10}["'`]?((?<![a-z])[a-z]{3,12}(?: [a-z]{3,12}){3,11})(?=["'`,;)|\]}<\r\n]|[.]?[ \t]{0,10}(?:$|[#\r\n]))/gi,
     accepts: ({ secret }) => isSpacedPassphrase(secret),
@@ -158,14 +158,14 @@ export const OWN_RULES: readonly SecretRule[] = [
   {
     id: "discord-bot",
     kind: "a Discord bot's token",
-    // It has no word of its own: it begins with the bot's number in base64.
+    // No word marks it: it begins with the bot's number in base64.
     keywords: ["."],
     pattern: /(?<![\w.-])([MNO][A-Za-z0-9_-]{22,27}\.[\w-]{6}\.[\w-]{27,40})(?![\w.-])/g,
     accepts: ({ secret }) => !isPlaceholder(secret) && isNumberOfBot(secret),
   },
 ];
 
-/** Discord numbers what it has by 17 to 20 digits. */
+/** Discord's ids have 17 to 20 digits. */
 function isNumberOfBot(token: string): boolean {
   const [number = ""] = token.split(".", 1);
   return /^\d{17,20}$/.test(Buffer.from(number, "base64url").toString());
@@ -173,11 +173,11 @@ function isNumberOfBot(token: string): boolean {
 
 const IN_NETRC = /^machine\s+(\S+)\s/i;
 
-/** Whether a line of a netrc file has a password that opens something elsewhere. */
+/** Whether a line of a netrc file has a password for something on another machine. */
 function opensMachine(match: string, password: string): boolean {
   const [, host] = IN_NETRC.exec(match) ?? [];
   if (isStrongPassword(password) || isPassphrase(password)) return !(host && HERE.test(host));
-  // Beside the name of a machine a word is a password, too.
+  // Beside a machine's name even a plain word is a password.
   const isNamed = host?.includes(".") === true && !HERE.test(host) && !EXAMPLE.test(host);
   return isNamed && password.length >= 6 && !isPlaceholder(password) && !COMMON.test(password);
 }
@@ -188,7 +188,7 @@ function withoutEscapes(part: string): string {
 
 const IN_URL = /:\/\/([^:]*):(.*)@(.*)$/s;
 
-/** Whether the password in a URL may open something that is not on this machine. */
+/** Whether the password in a URL may give access to something on another machine. */
 function opensSomething({ match }: FoundSecret): boolean {
   const [, user = "", password = "", place = ""] = IN_URL.exec(match) ?? [];
   const host = place.startsWith("[") ? place.replace(/\]:\d*$/, "]") : place.replace(/:.*$/, "");

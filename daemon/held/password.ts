@@ -1,23 +1,26 @@
 import { isPlaceholder } from "./placeholder.ts";
 
-/** `sha256`, `varchar255`, `utf8mb4`: what is said *about* passwords has digits, too. */
+/** Terms with digits from texts about passwords: `sha256`, `varchar255`, `utf8mb4`. */
 const TERMS =
   "aes argon ascii base bcrypt bytes? chars? characters digits ecdsa ed es hmac hs " +
   "http int ipv iso latin level max md min n?varchar oauth pbkdf rfc rs rsa scrypt " +
   "sha ssl string text tls u?int utf v win x";
 const TERM = new RegExp(`^(?:${TERMS.replaceAll(" ", "|")})[-_]?\\d+[a-z]{0,6}(?:[-_/].*)?$`, "i");
 
-/** `db-credentials-v2`, `users.password2`, `AUTH_SECRET_1`: a name of something. */
+/** A name of something: `db-credentials-v2`, `users.password2`, `AUTH_SECRET_1`. */
 const NAME = /^[a-z]+\d{0,2}(?:[-_.:/\\][a-z]+\d{0,2})+\d{0,2}$/i;
-/** `./secrets/db.txt`, `~/.pgpass1`, `op://vault/item`, `https://…`, `$argon2id$v=19$…`. */
+/**
+ * A place or a hash: `./secrets/db.txt`, `~/.pgpass1`, `op://vault/item`, `https://…`,
+ * `$argon2id$v=19$…`.
+ */
 const ELSEWHERE = /^(?:[./~$]|[a-z][\w+.-]{1,20}:\/\/)/i;
-/** `passw0rd` and its like are in every example, and guessed first. */
+/** Passwords of examples, such as `passw0rd`, which are guessed first. */
 const COMMON =
   /^(?:(?:my|new|old|test|admin|user|root|db|super|secure|strong|correct|wrong|hashed)[-_]?)*(?:pass(?:word|wd)?|p[a@4][s$]{2}w[o0]rd|secret|postgres|mysql|admin|root|user|test|guest|demo|qwerty|letmein|welcome|foobar|foo|bar|abc)[-_@#!.]?\d{0,6}[!@#.]?$/i;
 
 /**
- * Whether what follows `password:` may be one: no word, name or placeholder, but letters with
- * digits or signs among them. A password without either can't be told from a word.
+ * Whether what follows `password:` may be one: no word, name or placeholder, but letters mixed with
+ * digits or signs. Without these a password can't be told from a word.
  */
 export function isStrongPassword(value: string): boolean {
   const password = value.replace(/[.,:;!?*_)]+$/, "");
@@ -27,12 +30,12 @@ export function isStrongPassword(value: string): boolean {
   return /\d/.test(password) || (value.length >= 8 && /[!@#$%^&+=?]/.test(value));
 }
 
-/** Small and capital letters and digits: nobody writes that for an example. */
+/** Small and capital letters and digits: nobody writes that as an example. */
 export function isMixedPassword(value: string): boolean {
   return value.length >= 8 && /[a-z]/.test(value) && /[A-Z]/.test(value) && /\d/.test(value);
 }
 
-/** Names of settings and files are joined in the same way, and are of other words. */
+/** Words of names of settings and files, which are joined in the same way as passphrases. */
 const NAMING = new Set(
   (
     "access account accounts admin and any api app application are argon auth bcrypt " +
@@ -50,7 +53,7 @@ const NAMING = new Set(
   ).split(" "),
 );
 
-/** Words of sentences, and of what is said about passwords: a passphrase is of other words. */
+/** Words of sentences, and of texts about passwords. Passphrases use other words. */
 const PROSE = new Set(
   (
     "about above add added after again all allow allowed also always another are ask asked " +
@@ -78,8 +81,8 @@ const PASSPHRASE_WORDS_MIN = 4;
 const WORD = /^[a-z]{3,12}$/;
 
 /**
- * Whether what follows `password:` is a passphrase whose words stand apart, as in `correct horse
- * battery staple`: different words, all written alike, and none of those that sentences consist of.
+ * Whether what follows `password:` is a passphrase of separate words, as in `correct horse battery
+ * staple`: different words in the same letter case, none of them usual in sentences.
  */
 export function isSpacedPassphrase(value: string): boolean {
   const words = value.split(" ");
@@ -99,8 +102,8 @@ function isCapitalized(word: string): boolean {
 }
 
 /**
- * Whether what follows `password:` is a passphrase, `correct-horse-battery-staple`, perhaps with a
- * number behind it; not the name of one, or of something else.
+ * Whether what follows `password:` is a joined passphrase, as in `correct-horse-battery-staple`,
+ * perhaps with a number at its end; not a name of something.
  */
 export function isPassphrase(value: string): boolean {
   if (isPlaceholder(value)) return false;

@@ -1,21 +1,21 @@
-/** What people write where a secret would stand. */
+/** Words that stand for a secret. */
 const WORDS =
   /example|placeholder|change[-_]?(?:me|it)|replace|insert|your|dummy|redacted|sample|fake|notreal|todo/i;
-/** `xxxx`, `****`, `....`, `____`: what is left of a secret that is not told. */
+/** A hidden secret: `xxxx`, `****`, `....`, `____`. */
 const COVERED = /x{4,}|[*•.…]{3,}|_{4,}|#{4,}/i;
-/** `00000000`: an id that nobody has. Some tokens begin so, and go on. */
+/** An id of nobody, such as `00000000`. Some real tokens begin like that. */
 const REPEATED = /(.)\1{7,}/;
-/** A value that is filled in later: `<password>`, `$PASSWORD`, `{{ password }}`, `%PASSWORD%`. */
+/** A value to be filled in: `<password>`, `$PASSWORD`, `{{ password }}`, `%PASSWORD%`. */
 const FILLED_IN = /^\$\w+$|\$[({]|^%\w+%?$|^@\w+@$|^[<[{(]|[<>{}]/;
 
-/** Whether a value only stands for a secret: an example's, or one that is filled in or covered. */
+/** Whether a value only stands for a secret: an example, a hidden one, or one to be filled in. */
 export function isPlaceholder(value: string): boolean {
   if (WORDS.test(value) || COVERED.test(value) || FILLED_IN.test(value)) return true;
   const repeated = REPEATED.exec(value)?.[0].length ?? 0;
   return repeated > value.length / 3 || isCounted(value);
 }
 
-/** `1234567890abcdef`: at least half of it goes on from the character before. */
+/** Whether at least half of it continues from the character before, as in `1234567890abcdef`. */
 function isCounted(value: string): boolean {
   let steps = 0;
   for (let at = 1; at < value.length; at++) {
@@ -26,7 +26,7 @@ function isCounted(value: string): boolean {
   return steps >= (value.length - 1) / 2;
 }
 
-/** Bits of information in each character, by how often each occurs in the text (Shannon). */
+/** Entropy in bits for each character, by how often each occurs in the text (Shannon). */
 export function entropyOf(text: string): number {
   const counts = new Map<string, number>();
   for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);

@@ -1,25 +1,27 @@
-/** How a kind of secret is known in a text. */
+/** How one kind of secret is recognised. */
 export interface SecretRule {
   readonly id: string;
   /** What it looks like, in words that follow "looks like". */
   readonly kind: string;
-  /** In small letters: the pattern matches only in texts that have one of these, in any case. */
+  /**
+   * In small letters. The pattern can match only a text that contains one of these, in any case.
+   */
   readonly keywords: readonly string[];
   /**
-   * With the flag `g`. The secret is its first group that takes part, else all that it matches. It
-   * takes no more than linear time, for what it reads may be hostile.
+   * With the flag `g`. The secret is the first group that matched, else the whole match. It must
+   * take linear time, because the text may be hostile.
    */
   readonly pattern: RegExp;
-  /** Whether what the pattern has found can be a secret. */
+  /** Whether a match of the pattern can be a secret. */
   accepts(found: FoundSecret): boolean;
 }
 
-/** What a rule's pattern has found. */
+/** A match of a rule's pattern. */
 export interface FoundSecret {
   readonly secret: string;
-  /** All that the pattern matched, the secret in it. */
+  /** The whole match, which contains the secret. */
   readonly match: string;
-  /** The text, and where the match begins in it. */
+  /** The text, and where in it the match begins. */
   readonly text: string;
   readonly at: number;
 }

@@ -1,38 +1,39 @@
 import type { SecretRule } from "./secret-rule.ts";
 
-/** A stretch of a text that looks like a secret. */
+/** A part of a text that looks like a secret. */
 export interface Secret {
   /** The id of the rule that found it. */
   readonly rule: string;
   /** What it looks like, in words that follow "looks like". */
   readonly kind: string;
-  /** The secret itself: never to be logged, shown or stored beside its text. */
+  /** The secret itself. It must never be logged, shown, or stored beside its text. */
   readonly text: string;
-  /** Where it begins; the first line is 1. */
+  /** The line at which it begins; the first line is 1. */
   readonly line: number;
 }
 
 /**
- * In a line, it says that what looks like a secret there is none; alone in a line, it says so of
- * the next one.
+ * In a line, this mark says that what looks like a secret there is none. Alone in a line, it says
+ * so of the next line.
  */
 export const ALLOW_MARK = "memsync:allow-secret";
 
-/** Alone but for what makes it a comment, as in `<!-- memsync:allow-secret -->`. */
+/** Alone except for the signs of a comment, as in `<!-- memsync:allow-secret -->`. */
 const MARK_ALONE = new RegExp(`^[^\\p{L}\\p{N}]*${ALLOW_MARK}[^\\p{L}\\p{N}]*$`, "u");
 
 /**
- * A text is scanned in pieces of so many characters that share some, for a private key may lie
- * across a border, and the scan ends with the piece that has brought this many secrets.
+ * A text is scanned in pieces of this length. They overlap by the second number, because a private
+ * key may lie across a border. The scan ends after the piece with which the third number of secrets
+ * is reached.
  */
 const PIECE_LENGTH = 128 * 1024;
 const SHARED_LENGTH = 18 * 1024;
 const SECRETS_MAX = 100;
 
-/** What a rule has found in a piece, and where. */
+/** What a rule found in a piece, and where. */
 interface Finding {
   readonly rule: SecretRule;
-  /** Of two rules' findings in one place, that of the lower counts: it knows more. */
+  /** Where two rules found something, the lower rank counts, because that rule is more specific. */
   readonly rank: number;
   readonly secret: string;
   readonly from: number;
@@ -42,9 +43,9 @@ interface Finding {
 let rules: Promise<readonly SecretRule[]> | undefined;
 
 /**
- * What in a text looks like a secret, in order of place, by gitleaks' rules and our own. They are
- * loaded at the first call. Of many secrets not all are found, but always some that `unknownAmong`
- * leaves of those it is given, if there are any.
+ * What in a text looks like a secret, in order of place, by gitleaks' rules and our own. The rules
+ * are loaded at the first call. If there are very many secrets, only some are returned, but always
+ * some of those that `unknownAmong` keeps, if there are any.
  */
 export async function findSecrets(
   text: string,
@@ -105,7 +106,7 @@ function findingsOf(rule: SecretRule, rank: number, text: string): Finding[] {
   return findings;
 }
 
-/** In order of place. Where two overlap, the one of the first rule is left. */
+/** In order of place. Of two that overlap, the first rule's stays. */
 function withoutOverlaps(findings: readonly Finding[]): Finding[] {
   const sorted = [...findings].sort((one, other) => one.from - other.from || one.rank - other.rank);
   const left: Finding[] = [];
@@ -117,11 +118,11 @@ function withoutOverlaps(findings: readonly Finding[]): Finding[] {
   return left;
 }
 
-/** The lines of a text, gone through from the first on. */
+/** Walks through the lines of a text, from the first on. */
 class Lines {
-  /** Of the line gone to; the first is 0. */
+  /** Number of the present line; the first is 0. */
   number = 0;
-  /** A mark says that what begins in it is no secret. */
+  /** A mark says that what begins in this line is no secret. */
   isAllowed: boolean;
   readonly #text: string;
   #before = "";
@@ -135,7 +136,7 @@ class Lines {
     this.isAllowed = this.#line.includes(ALLOW_MARK);
   }
 
-  /** To the line of a character behind the one that was gone to last. */
+  /** Moves on to the line of the character at `at`, which must not lie before the present line. */
   goTo(at: number): void {
     while (this.#end < at) {
       const start = this.#end + 1;

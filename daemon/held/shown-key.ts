@@ -1,12 +1,12 @@
 import type { HeldItem } from "../home/held-store.ts";
 import { findSecrets } from "./secret-scan.ts";
 
-/** Stands where a secret was. */
+/** Shown in place of a secret. */
 const HIDDEN = "[secret]";
 
 /**
- * A held write's key as it may be shown on screens and in JSON. A secret may stand in the key
- * itself, and is not to be told by whatever says that it is held.
+ * A held write's key, fit for screens and JSON. The key may itself contain the secret, which must
+ * not be shown by a message about it.
  */
 export async function shownKey({ key, kind, cause }: Pick<HeldItem, "key" | "kind" | "cause">) {
   if (cause !== "secret" || kind === "file" || kind === "text") return key;

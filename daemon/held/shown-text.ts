@@ -2,10 +2,12 @@ import type { Kysely } from "kysely";
 import { type HeldDocument, type HeldItem, listHeld } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
-/** A held text that is shown instead of the document's, with the text that its author saw. */
+/**
+ * A held text that is shown in place of the document's. It includes the text that its author saw.
+ */
 export type ShownText = HeldItem & { readonly value: string };
 
-/** Of what is held of a project, the text that was written last; undefined when there is none. */
+/** The text among a project's held writes that was written last; undefined where there is none. */
 export function shownText(held: readonly HeldItem[]): ShownText | undefined {
   let last: ShownText | undefined;
   for (const item of held) {
@@ -17,7 +19,7 @@ export function shownText(held: readonly HeldItem[]): ShownText | undefined {
   return last;
 }
 
-/** The same of what is held of a document. */
+/** The same for what is held of a document. */
 export async function findShownText(
   db: Kysely<DaemonTables>,
   of: HeldDocument,
@@ -25,7 +27,7 @@ export async function findShownText(
   return shownText(await listHeld(db, of));
 }
 
-/** A text was written that takes the place of what is held; a file goes on having its own. */
+/** A new text takes the place of what is held. The text of a held file stays with the file. */
 export async function hideHeldText(
   db: Kysely<DaemonTables>,
   { account, document }: HeldDocument,

@@ -1,7 +1,7 @@
-/** A word has at least so many characters, by which it is looked up. */
+/** Words are looked up by this many characters, so each has at least as many. */
 const START_LENGTH = 3;
 
-/** Says whether a text has any of many words in it, in whatever case, without trying each. */
+/** Tells whether a text contains any of many words, in any case, without a search for each. */
 export class WordIndex {
   readonly #byStart = new Map<string, string[]>();
 

@@ -6,17 +6,17 @@ import type { DaemonTables } from "./tables.ts";
 type Db = Kysely<DaemonTables>;
 type At = Pick<Remote, "url" | "account">;
 
-/** Who sees what is in a remote's `global`, as its service said last. */
+/** Who can read a remote's `global`, as its service last told. */
 export interface Audience extends Account {
-  /** In milliseconds since the Unix epoch; undefined where the service was not asked yet. */
+  /** In milliseconds since the Unix epoch; undefined where the service has not told yet. */
   readonly heardAt: number | undefined;
-  /** The user knows who sees it, and has agreed to write for them. */
+  /** The user has agreed to write for these readers. */
   readonly agreed: boolean;
 }
 
 const UNKNOWN: Account = { name: null, plan: null, users: null };
 
-/** What is known of a remote's account; changes nothing. */
+/** What is known of the readers of a remote's account. Changes nothing. */
 export async function findAudience(db: Db, remote: At): Promise<Audience> {
   const row = await db
     .selectFrom("audiences")
@@ -30,8 +30,8 @@ export async function findAudience(db: Db, remote: At): Promise<Audience> {
 }
 
 /**
- * Keeps what a service said of the account. Who agreed to write for one account has not agreed to
- * write for another. Durable with its transaction's commit.
+ * Stores what a service told of the account. An agreement to write for one account is dropped when
+ * the account is another. Durable with its transaction's commit.
  */
 export async function keepHeard(
   db: Db,
@@ -44,7 +44,7 @@ export async function keepHeard(
   await put(db, remote, { name, plan, users, heard_at: now, ...(!isSame && { agreed_at: null }) });
 }
 
-/** The user has agreed to write for everybody in the account. Durable with the commit. */
+/** Stores that the user agreed to write for everybody in the account. Durable with the commit. */
 export async function keepAgreed(db: Db, remote: At, now: number): Promise<void> {
   await put(db, remote, { agreed_at: now });
 }

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Migration } from "../../shared/sqlite/migrate.ts";
 
-/** Sentences that were stored as they stand here, and the codes that took their place. */
+/** Sentences that were stored exactly like this, and the codes that replace them. */
 const CODES: readonly (readonly [sentence: string, code: string])[] = [
   [
     "the token may not write it, or does not reach it: give `memsync login`, or MEMSYNC_TOKEN, " +
@@ -16,14 +16,17 @@ const CODES: readonly (readonly [sentence: string, code: string])[] = [
   ["holds a NUL character: take it out", "has-nul"],
 ];
 
-/** What sentences of a service's words began with, and the codes that took their place. */
+/** Beginnings of sentences that end in a service's words, and the codes that replace them. */
 const BEGINNINGS: readonly (readonly [beginning: string, code: string])[] = [
   ["the service's update is not acceptable: ", "update-unacceptable"],
   ["its deletion is refused: ", "deletion-refused"],
   ["refused by the service: ", "service-refused"],
 ];
 
-/** Reasons become codes, and the kind of a write a word. What no version wrote keeps its words. */
+/**
+ * Turns stored reasons into codes, and the kind of a write into one word. A sentence that no
+ * version wrote stays as the words of an unknown reason.
+ */
 export const codesMigration: Migration = {
   name: "daemon-reasons-as-codes",
   async up(db) {

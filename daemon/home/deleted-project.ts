@@ -8,7 +8,7 @@ import { timestampOf } from "../../shared/timestamps.ts";
 import { readProjectMetadata } from "./project-metadata.ts";
 import type { DaemonTables } from "./tables.ts";
 
-/** A deletion as a status has it. */
+/** A project's deletion, as in a status. */
 export interface DeletionStatus {
   readonly at: string;
   /** Null where that is not known. */
@@ -21,7 +21,9 @@ export function deletionStatus(deletion: ProjectDeletion | undefined): DeletionS
   return { at: timestampOf(deletion.at), machine: deletion.machine ?? null };
 }
 
-/** When and where a project was deleted, as its rows say; undefined for one that is there. */
+/**
+ * When and on which machine a project was deleted, from its rows; undefined for an existing one.
+ */
 export async function readDeletion(
   db: Kysely<DaemonTables>,
   project: string,

@@ -20,30 +20,33 @@ export interface HeldDocument {
   readonly document: string;
 }
 
-/** What a held write is of. There is one of each place. */
+/** The place that a held write would change. Each place has at most one. */
 export interface HeldPlace extends HeldDocument {
   readonly kind: HeldTable["kind"];
   /** A memory's or metadata's key; empty for a text; the folder of a followed file. */
   readonly key: string;
 }
 
-/** A write that is kept out of its document: readable on this machine, and sent nowhere. */
+/** A write that is kept out of its document: readable on this machine, and never sent. */
 export interface HeldWrite extends HeldPlace {
   /**
-   * Metadata as JSON. Undefined deletes the key; of a file it is undefined where the file alone
-   * has it.
+   * Metadata as JSON. Undefined deletes the key. Undefined for a file whose content is only in the
+   * file.
    */
   readonly value: string | undefined;
-  /** The entries that its author saw, which it is to replace. */
+  /** The entries that its author saw, and that it replaces. */
   readonly seen: readonly EntryId[];
   /** The text that its author saw, where the write is one. */
   readonly base?: string | undefined;
   readonly cause: HeldTable["cause"];
-  /** Nothing of the value is in it. */
+  /** Contains nothing of the value. */
   readonly reason: Reason;
   /** SHA-256 of a followed file's bytes, in hex. */
   readonly hash?: string | undefined;
-  /** What has the same number is tried together, the lowest first; undefined is not tried again. */
+  /**
+   * Writes with the same number are tried together, the lowest number first; undefined: never
+   * again.
+   */
   readonly turn?: number | undefined;
   /** Milliseconds since the Unix epoch. */
   readonly writtenAt: number;
@@ -51,23 +54,23 @@ export interface HeldWrite extends HeldPlace {
 
 /** A held write as it is stored. */
 export interface HeldItem extends HeldWrite {
-  /** Grows with each write that comes to be held. */
+  /** Grows with each newly held write. */
   readonly rowId: number;
-  /** What names it to people. */
+  /** The id that people use for it. */
   readonly id: string;
-  /** Nothing was written since that is shown instead. */
+  /** False once another write is shown in its place. */
   readonly shown: boolean;
-  /** A person wants it in the document as it is. */
+  /** A person wants it in the document, unchanged. */
   readonly allowed: boolean;
 }
 
-/** What names the held write of a place: eight characters of base32 of SHA-256 over the place. */
+/** The id of the held write of a place: eight characters of base32 of SHA-256 over the place. */
 export function heldId({ kind, account, document, key }: HeldPlace): string {
   const place = JSON.stringify([kind, account, document, key]);
   return base32(createHash("sha256").update(place).digest()).slice(0, ID_LENGTH);
 }
 
-/** Holds a write, in the stead of what was held of its place. Durable with its transaction. */
+/** Holds a write, replacing what was held for its place. Durable with its transaction. */
 export async function putHeld(db: Db, write: HeldWrite): Promise<void> {
   const { kind, account, document, key, cause } = write;
   const values = {
@@ -91,7 +94,7 @@ export async function putHeld(db: Db, write: HeldWrite): Promise<void> {
     .execute();
 }
 
-/** Forgets what is held of a document; what a followed file has is the file's. */
+/** Drops what is held of a document. What is held of a file belongs to the file. */
 export async function dropHeldOf(db: Db, document: string): Promise<void> {
   await db
     .deleteFrom("held")
@@ -135,19 +138,19 @@ export async function dropHeld(
   return numDeletedRows > 0n;
 }
 
-/** Whose held writes are of an open document. */
+/** The document part of a held write's place, for an open document. */
 export function placeOf({ address }: OpenDocument): HeldDocument {
   return { account: address.owner, document: address.name };
 }
 
-/** A project was bound to another account: what is held of it goes along. */
+/** A project was bound to another account. What is held of it goes along. */
 export async function giveHeldTo(db: Db, project: ProjectId, account: string): Promise<void> {
   await db.updateTable("held").set({ account }).where("document", "=", project).execute();
 }
 
 /**
- * A person wants it in the document as it is; the daemon sees to it. False: another write is held
- * of its place by now, or none, and nobody has said that of that one.
+ * Marks a held write as wanted by a person; the daemon then writes it. False: it is no longer held,
+ * or another write is held for its place, about which nobody has decided.
  */
 export async function allowHeld(db: Db, item: HeldItem): Promise<boolean> {
   if (!(await isStillHeld(db, item))) return false;
@@ -155,12 +158,14 @@ export async function allowHeld(db: Db, item: HeldItem): Promise<boolean> {
   return true;
 }
 
-/** Deletes it. False: another write is held of its place by now, or none; that stays. */
+/**
+ * Deletes it. False: it is no longer held, or another write is held for its place. That one stays.
+ */
 export async function dropJust(db: Db, item: HeldItem): Promise<boolean> {
   return (await isStillHeld(db, item)) && (await dropHeld(db, item));
 }
 
-/** A row is its place's, whatever is written there. */
+/** A place keeps its row when another write is held there, so the row's content is compared. */
 async function isStillHeld(db: Db, item: HeldItem): Promise<boolean> {
   const held = await findHeld(db, item);
   return held?.writtenAt === item.writtenAt && held.value === item.value;

@@ -7,42 +7,42 @@ import { utf8Bytes } from "../../shared/limits.ts";
 
 const PRIVATE_FOLDER = 0o700;
 
-/** A unix socket's path may be no longer on some systems. */
+/** Some systems allow no longer path for a unix socket. */
 const SOCKET_PATH_BYTES_MAX = 104;
 
-/** Where one machine's state is kept: all of it in one folder. Two folders are two machines. */
+/** The folder with all of one machine's state. Two homes count as two machines. */
 export interface Home {
   readonly dir: string;
   /** The replica, and everything else that the daemon knows. */
   readonly database: string;
-  /** The embedded service's data. */
+  /** The data of the embedded service. */
   readonly service: string;
-  /** Held by the running daemon for as long as its process lives. */
+  /** Locked by the running daemon while its process lives. */
   readonly lock: string;
-  /** Held by a command while it starts, stops or replaces the daemon. */
+  /** Locked by a command while it starts, stops or replaces the daemon. */
   readonly startLock: string;
-  /** Which process the daemon is, written by it for as long as it runs. */
+  /** Which process the daemon is. The daemon writes it while it runs. */
   readonly record: string;
-  /** The gateway's unix socket, in a folder that only its owner may enter. */
+  /** The gateway's unix socket, in a folder that only the owner can enter. */
   readonly socket: string;
   /** Address and token of the gateway's port, for `memsync env`. */
   readonly gateway: string;
-  /** What the gateway's tokens are made with where its port is a fixed one. */
+  /** The key of the gateway's tokens, where its port is fixed. */
   readonly gatewayKey: string;
   readonly log: string;
-  /** Tokens of services, where the system's keyring does not take them. */
+  /** Tokens of services, where the system's keyring does not store them. */
   readonly credentials: string;
   /** This machine's name, in a line of text. */
   readonly machine: string;
-  /** Whoever opens the database passes this gate, so that it is not exchanged meanwhile. */
+  /** Locked by everybody who opens the database, so that it is not replaced meanwhile. */
   readonly gate: string;
-  /** A copy of the links, for when the database can't be read. */
+  /** A copy of the links, in case the database becomes unreadable. */
   readonly links: string;
-  /** A folder of what commands tell until it was shown: conflicts, and what is held. */
+  /** Notices about conflicts and held writes that no command has shown yet. */
   readonly notices: string;
 }
 
-/** The home that `MEMSYNC_HOME` names, else `.memsync` in the user's folder. Makes nothing. */
+/** The home that `MEMSYNC_HOME` names, else `.memsync` in the user's folder. Creates nothing. */
 export function homeOf(env: Readonly<Record<string, string | undefined>>): Home {
   const dir = resolve(env.MEMSYNC_HOME || join(homedir(), ".memsync"));
   return {
@@ -64,7 +64,7 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>): Home 
   };
 }
 
-/** Makes the home and shuts others out. Throws one sentence when it can't be written. */
+/** Creates the home, readable by its owner only. Throws one sentence where it can't be written. */
 export function prepareHome(home: Home): void {
   try {
     for (const dir of [home.dir, resolve(home.socket, "..")]) {
@@ -80,7 +80,7 @@ export function prepareHome(home: Home): void {
   }
 }
 
-/** Where the folder's own path is too long for a socket, one in the system's temporary folder. */
+/** In the system's temporary folder where the home's own path is too long for a socket. */
 function socketPath(dir: string): string {
   const path = join(dir, "daemon.sock");
   if (utf8Bytes(path) < SOCKET_PATH_BYTES_MAX) return path;

@@ -3,16 +3,16 @@ import { utf8Bytes } from "../../shared/limits.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
 import type { DaemonTables } from "./tables.ts";
 
-/** What is kept of a project's description document. */
+/** What `status` says of a project's description document. */
 export interface KeptText {
   readonly lines: number;
   /** In UTF-8. */
   readonly bytes: number;
-  /** When it came to be as it is, on this machine. */
+  /** When this machine got its present text. */
   readonly changed_at: string;
 }
 
-/** What is to be said of a text, which is not empty. */
+/** The facts about a text that is not empty. */
 export function keptTextOf(value: string, writtenAt: number): KeptText {
   const lines = value.split("\n").length - (value.endsWith("\n") ? 1 : 0);
   return { lines, bytes: utf8Bytes(value), changed_at: timestampOf(writtenAt) };

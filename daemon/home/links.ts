@@ -10,9 +10,9 @@ export interface Link {
   readonly dir: string;
   readonly projectId: ProjectId;
   readonly name: string;
-  /** Others' changes are also written into a file that git tracks, or that is missing. */
+  /** Others' changes are also written to a file that git tracks, and a missing file is created. */
   readonly write: boolean;
-  /** The file that the user chose among several, from the folder. */
+  /** The file that the user chose, by its path from the folder. */
   readonly file?: string | undefined;
 }
 
@@ -27,7 +27,7 @@ export async function listLinks(db: Db): Promise<Link[]> {
   return rows.flatMap((row) => parseLink(row) ?? []);
 }
 
-/** Undefined where the project's id is none. */
+/** Undefined where the project's id is malformed. */
 export function parseLink(
   row: Pick<Selectable<DaemonTables["links"]>, "dir" | "project_id" | "name" | "write" | "file">,
 ): Link | undefined {
@@ -37,12 +37,12 @@ export function parseLink(
   return { dir, projectId, name, write: write === 1, ...(file !== null && { file }) };
 }
 
-/** What a link is in its table, beside its folder. */
+/** A link's columns, without its folder. */
 export function valuesOf({ projectId, name, write, file }: Link) {
   return { project_id: projectId, name, write: write ? 1 : 0, ...(file !== undefined && { file }) };
 }
 
-/** Adds a link, or gives a known folder's link other terms. A file that was chosen stays so. */
+/** Adds a link, or changes that of a linked folder. A file that was chosen stays chosen. */
 export async function putLink(db: Db, link: Link, now: number): Promise<void> {
   const values = valuesOf(link);
   await db
@@ -58,7 +58,7 @@ export async function putLink(db: Db, link: Link, now: number): Promise<void> {
     .execute();
 }
 
-/** The name that a project's last link had, which it goes by when it is linked nowhere any more. */
+/** The name in a project's last link. The project keeps it when it is no longer linked. */
 export async function findLinkedName(db: Db, projectId: string): Promise<string | undefined> {
   const row = await db
     .selectFrom("project_names")
@@ -73,7 +73,7 @@ export async function chooseFile(db: Db, dir: string, file: string): Promise<voi
   await db.updateTable("links").set({ file }).where("dir", "=", dir).execute();
 }
 
-/** Gives a link's folder another path. False: it was not linked. */
+/** Changes the path of a link's folder. False: it was not linked. */
 export async function moveLinkTo(db: Db, from: string, to: string): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable("links")

@@ -146,7 +146,7 @@ const ownMigrations: readonly Migration[] = [
         .alterTable("inbox")
         .addColumn("account", "text", (column) => column.notNull().defaultTo("local"))
         .execute();
-      // Whatever else goes wrong: no project is ever bound to two services.
+      // The last resort: no project is ever bound to two services.
       await sql`create unique index documents_bound_once on documents (name)
         where name >= 'proj_' and name < 'proj\`'`.execute(db);
     },
@@ -205,7 +205,7 @@ const ownMigrations: readonly Migration[] = [
         .on("saves")
         .columns(["document_id", "id"])
         .execute();
-      // A change that came within the last minute counts as seen.
+      // A change of the last minute then counts as seen.
       await db.schema.dropTable("file_versions").execute();
     },
   },
@@ -265,7 +265,7 @@ const ownMigrations: readonly Migration[] = [
   },
 ];
 
-/** The whole schema of a home's database. */
+/** All migrations of a home's database. */
 export const daemonMigrations: readonly Migration[] = [
   ...replicaMigrations,
   ...serviceMigrations,
@@ -274,5 +274,5 @@ export const daemonMigrations: readonly Migration[] = [
   codesMigration,
 ];
 
-/** The same, with what a home's database of this version is known by. */
+/** The schema with the fingerprint by which a database of this version is recognised. */
 export const daemonSchema: Schema = { migrations: daemonMigrations, fingerprint: 1_427_959_123 };

@@ -5,8 +5,8 @@ import { findBinding } from "./remote-store.ts";
 import type { DaemonTables } from "./tables.ts";
 
 /**
- * A document of this account's; made if there is none. Undefined for a project that is bound to
- * another one: it may have been bound anew while a call about it was under way.
+ * Opens a document of this account, and creates it if necessary. Undefined for a project of another
+ * account: it may have been bound anew during a call about it.
  */
 export async function openBound(
   context: WriteContext<DaemonTables>,

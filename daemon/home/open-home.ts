@@ -14,10 +14,10 @@ import { daemonMigrations, daemonSchema } from "./migrations.ts";
 import type { DaemonTables } from "./tables.ts";
 
 const PRIVATE_FILE = 0o600;
-/** What a mode lets the group and everybody else do. */
+/** The permissions of the group and of everybody else. */
 const OTHERS = 0o077;
 
-/** Opens a home's database and brings it to the present schema. Throws one sentence if it can't. */
+/** Opens a home's database and migrates it. Throws one sentence if that is not possible. */
 export async function openHomeDatabase(
   path: string,
   onDamage?: (thrown: unknown) => void,
@@ -38,7 +38,7 @@ export async function openHomeDatabase(
   }
 }
 
-/** SQLite would make a file that all of the machine can read, and gives its log the same mode. */
+/** SQLite would create a file that everybody can read, and it gives its log the same mode. */
 function keepPrivate(path: string): void {
   if (path === ":memory:") return;
   const found = statSync(path, { throwIfNoEntry: false });
@@ -47,8 +47,8 @@ function keepPrivate(path: string): void {
 }
 
 /**
- * Opens a home's database for reading, brought to the present schema if an older memsync wrote it;
- * undefined while the process that makes it is not done. Throws one sentence if it can't.
+ * Opens a home's database for reading. Migrates it first if it is of an older version. Undefined
+ * while another process is still creating it. Throws one sentence if it can't be opened.
  */
 export async function openHomeReader(path: string): Promise<Kysely<DaemonTables> | undefined> {
   const opened = await openLooked(path);
@@ -60,8 +60,8 @@ export async function openHomeReader(path: string): Promise<Kysely<DaemonTables>
 }
 
 /**
- * Throws one sentence when a newer memsync wrote a home's database, before anything else of the
- * home is touched. What else may be wrong with it, whoever opens it says.
+ * Throws one sentence if a newer memsync wrote a home's database. Called before anything else in
+ * the home is touched. Other problems are reported by whoever opens the database.
  */
 export async function refuseNewerHome(path: string): Promise<void> {
   if (!existsSync(path)) return;
@@ -73,8 +73,8 @@ export async function refuseNewerHome(path: string): Promise<void> {
 }
 
 /**
- * Opens the embedded service's database for reading, as it is; undefined where it has not been made
- * yet. Throws as `openHomeReader` does.
+ * Opens the embedded service's database for reading, without a migration; undefined where there is
+ * none yet. Throws as `openHomeReader` does.
  */
 export async function openServiceReader(
   path: string,
@@ -91,7 +91,7 @@ interface Looked {
   readonly kind: "empty" | "older" | "present";
 }
 
-/** Throws one sentence where what is there can't be used. */
+/** Throws one sentence where the database can't be used. */
 async function openLooked(path: string, schema = daemonSchema): Promise<Looked> {
   let reader: Kysely<DaemonTables> | undefined;
   try {
@@ -106,7 +106,7 @@ async function openLooked(path: string, schema = daemonSchema): Promise<Looked> 
   }
 }
 
-/** A refusal says itself what to do. */
+/** A refusal of ours says itself what to do. */
 function databaseError(path: string, thrown: unknown): Error {
   const problem = messageOf(thrown);
   const message =

@@ -12,9 +12,9 @@ export interface ReplicaOptions {
 }
 
 /**
- * The home's replica, whose documents call this machine `machine`, which may change. What some
- * service has not acknowledged survives compaction. `onDamage` is told when the database turns out
- * to be damaged.
+ * Opens the home's replica. `machine` is the name under which documents record this machine, and
+ * may change. Compaction keeps what a service has not acknowledged. `onDamage` is called when the
+ * database turns out to be damaged.
  */
 export async function openReplica(
   path: string,

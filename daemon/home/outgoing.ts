@@ -10,21 +10,21 @@ import type { DocumentRequest } from "../../shared/wire/exchange.ts";
 import type { SyncPosition } from "./positions.ts";
 import type { DaemonTables } from "./tables.ts";
 
-/** One document's part of a call, and what of the local log it covers. */
+/** A document's part of a call, and how much of the local log it covers. */
 export interface Outgoing {
   readonly request: DocumentRequest;
-  /** Rows up to this one are acknowledged when the service takes the request. */
+  /** If the service takes the request, rows up to this one are acknowledged. */
   readonly throughSeq: number;
-  /** First contact only fetches; nothing is acknowledged by it. */
+  /** First contact only fetches. It acknowledges nothing. */
   readonly firstContact: boolean;
-  /** Rows behind `throughSeq` are waiting already. */
+  /** There are more rows after `throughSeq` to send. */
   readonly more: boolean;
 }
 
 /**
- * What to send of a document. Before first contact: only a question. Then the rows that are not
- * acknowledged, in log order, in parts of at most `LIMITS.exchangePartBytes`; the whole document
- * where nothing was acknowledged yet.
+ * What to send of a document. Before first contact: only a question. After it: the rows that are
+ * not acknowledged, in log order, in parts of at most `LIMITS.exchangePartBytes`; or the whole
+ * document, if no row was acknowledged yet.
  */
 export async function outgoingOf(
   db: Kysely<DaemonTables>,
@@ -55,7 +55,7 @@ function unlessEmpty(update: Uint8Array): { update?: Uint8Array } {
   return isEmptyUpdate(update) ? {} : { update };
 }
 
-/** Local rows in one update, as far as one call takes them. */
+/** Local rows merged into one update, as many as fit into one call. */
 export interface OutgoingPart {
   readonly update: Uint8Array;
   /** The last row that it covers. */
@@ -64,8 +64,8 @@ export interface OutgoingPart {
 }
 
 /**
- * The next part of the local rows after `ackedSeq`; undefined when there are none. Throws
- * `CorruptDocumentError`: what the disk changed is told to nobody.
+ * The next part of the local rows after `ackedSeq`; undefined where there are none. Throws
+ * `CorruptDocumentError`: damaged data must not be sent.
  */
 export async function unacknowledged(
   db: Kysely<DaemonTables>,
@@ -101,7 +101,7 @@ const findLocalRows = compiled(
       .orderBy("seq"),
 );
 
-/** What this machine has taken out of the text since the last row that the service acknowledged. */
+/** What this machine removed from the text since the last acknowledged row. */
 export async function removedSince(
   db: Kysely<DaemonTables>,
   documentId: number,

@@ -1,6 +1,6 @@
 import type { Generated } from "kysely";
 
-/** What is kept of a service without the replica exchange; see `plain-store.ts`. */
+/** What is stored about a service without the replica exchange; see `plain-store.ts`. */
 export interface PlainTables {
   plain_documents: PlainDocumentsTable;
   plain_items: PlainItemsTable;
@@ -12,19 +12,22 @@ interface PlainDocumentsTable {
   document_id: number;
   /** `PlainText` as JSON. */
   text: string;
-  /** JSON `[[name, hash, at], …]`, which `SentValue` explains. */
+  /** JSON `[[name, hash, at], …]`; see `SentValue`. */
   sent: string;
-  /** Differences from the service that were left after the last reading. */
+  /** How many differences from the service the last reading left. */
   outstanding: number;
-  /** When the service was last found to have lost data, in milliseconds; null for never lately. */
+  /**
+   * When the service last turned out to have lost data, in milliseconds; null where never, or long
+   * ago.
+   */
   lost_at: number | null;
-  /** Since when it shows nothing of what was agreed, in milliseconds; null when it does. */
+  /** Since when the service shows nothing that was agreed, in milliseconds; null while it does. */
   blank_since: number | null;
-  /** 1: it said that the project is not there, and was not read since. */
+  /** 1: the service said that the project does not exist, and was not read since. */
   missing: Generated<number>;
 }
 
-/** An item as the service was last known to hold it. */
+/** An item as the service last held it, as far as this machine knows. */
 interface PlainItemsTable {
   document_id: number;
   kind: "memories" | "metadata";
@@ -37,24 +40,24 @@ interface PlainItemsTable {
   seen: number;
 }
 
-/** A call that is not idempotent, written down before it is made. */
+/** A call that must not be made twice, recorded before it is made. */
 interface PlainJournalTable {
   id: Generated<number>;
   document_id: number;
   kind: "create" | "delete";
   key: string;
-  /** What a creation sends; null for a deletion. */
+  /** The content to create; null for a deletion. */
   content: string | null;
-  /** What a deletion deletes, and what goes once a creation is through. */
+  /** The memory to delete: for a creation, after it succeeded. */
   memory_id: string | null;
 }
 
-/** An item that this service refuses, as long as it is the same. */
+/** An item that the service refuses. Counts until the item changes. */
 interface PlainRefusedTable {
   document_id: number;
   kind: "text" | "memories" | "metadata" | "deletion";
   key: string;
-  /** SHA-256 of what was refused. */
+  /** SHA-256 of the refused value. */
   hash: string;
   /** `Reason` as JSON. */
   reason: string;

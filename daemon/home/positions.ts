@@ -8,29 +8,34 @@ import type { DaemonTables } from "./tables.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** How far a document has come with a service. */
+/** How far the exchange of a document with a service has come. */
 export interface SyncPosition {
-  /** The place in the service's log that is integrated here; undefined before first contact. */
+  /**
+   * The position in the service's log up to which everything is integrated here; undefined before
+   * first contact.
+   */
   readonly remote: Position | undefined;
-  /** Rows of the local log up to this one are acknowledged; 0 when none is. */
+  /** Rows of the local log up to this one are acknowledged; 0 for none. */
   readonly ackedSeq: number;
-  /** Why the service won't take or give this document. */
+  /** Why the service refuses this document. */
   readonly refused: Reason | undefined;
 }
 
-/** Where a document stands before the service has answered for it. */
+/** The position before the service has answered about a document. */
 export const NOT_CONTACTED: SyncPosition = { remote: undefined, ackedSeq: 0, refused: undefined };
 
 /**
- * The position of a document whose service has no log, and was read; see `plain/`. No server's
- * epoch is that short.
+ * The position of a document that was read from a service without a log; see `plain/`. No server
+ * has so short an epoch.
  */
 export const PLAIN_POSITION: Position = { epoch: "plain", seq: 0 };
 
-/** Stands in `epoch` for a position that was lost and has to be found again; no server gives it. */
+/**
+ * In place of an epoch, for a position that was lost and has to be found again. No server uses it.
+ */
 const NO_EPOCH = "?";
 
-/** Where a document stands with a service; never contacted when nothing is kept of it. */
+/** The position of a document with a service; `NOT_CONTACTED` where none is stored. */
 export async function readPosition(
   db: Db,
   service: string,
@@ -45,7 +50,7 @@ export async function readPosition(
   };
 }
 
-/** Whether a service with a log is known to hold something of the document of this address. */
+/** Whether a service with a log is known to hold something of this document. */
 export async function isHeldByService(
   db: Db,
   service: string,
@@ -67,12 +72,12 @@ const findContact = compiled(
       .where("documents.name", "=", given.name),
 );
 
-/** Whether the document was last in step with a service that has no log. */
+/** Whether the document was last synced with a service that has no log. */
 export function isPlain({ remote }: SyncPosition): boolean {
   return remote?.epoch === PLAIN_POSITION.epoch;
 }
 
-/** How many of this machine's rows behind `ackedSeq` the service has not acknowledged. */
+/** How many rows of this machine after `ackedSeq` the service has not acknowledged. */
 export async function countUnacknowledged(
   db: Db,
   documentId: number,
@@ -88,7 +93,7 @@ export async function countUnacknowledged(
   return Number(count);
 }
 
-/** Replaces where a document stands with a service; durable with its transaction's commit. */
+/** Stores the position of a document with a service. Durable with its transaction's commit. */
 export async function writePosition(
   db: Db,
   service: string,
@@ -148,7 +153,7 @@ const putPosition = compiled(
       ),
 );
 
-/** Forgets where a document stands with a service: what comes next is first contact. */
+/** Forgets the position of a document with a service: the next contact is a first one. */
 export async function dropPosition(db: Db, service: string, documentId: number): Promise<void> {
   await db
     .deleteFrom("sync_positions")
@@ -157,7 +162,7 @@ export async function dropPosition(db: Db, service: string, documentId: number):
     .execute();
 }
 
-/** The last row of a document that some service has not to be sent any more; 0 before contact. */
+/** The last row of a document that no service still needs; 0 before contact. */
 export async function lowestAcked(db: Db, documentId: number): Promise<number> {
   const row = await db
     .selectFrom("sync_positions")
@@ -168,8 +173,8 @@ export async function lowestAcked(db: Db, documentId: number): Promise<number> {
 }
 
 /**
- * Forgets how far an account's documents came with any other service than its own. What came from
- * there was never told to this one, so going back to a former service is a first contact, too.
+ * Forgets the positions of an account's documents with all services but its own. What came from
+ * another service was never sent to this one, so a return to a former service is a first contact.
  */
 export async function forgetOtherServices(db: Db, account: string, service: string): Promise<void> {
   const owned = db.selectFrom("documents").select("id").where("owner", "=", account);
@@ -184,12 +189,12 @@ export async function forgetOtherServices(db: Db, account: string, service: stri
   await db.deleteFrom("sync_positions").where("document_id", "in", owned).execute();
 }
 
-/** Forgets how far one document came with any service: its next contact is a first one. */
+/** Forgets all positions of a document: its next contact with any service is a first one. */
 export async function forgetPositions(db: Db, documentId: number): Promise<void> {
   await db.deleteFrom("sync_positions").where("document_id", "=", documentId).execute();
 }
 
-/** Whether a service has ever answered for a document of the account. */
+/** Whether a service has ever answered about a document of the account. */
 export async function hasEverAnswered(
   db: Kysely<DaemonTables>,
   service: string,

@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { JsonValue } from "../../shared/json.ts";
 import type { DaemonTables } from "./tables.ts";
 
-/** What a project's document has under a metadata key; undefined where it has nothing. */
+/** The value of a metadata key in a project's document; undefined where there is none. */
 export async function readProjectMetadata(
   db: Kysely<DaemonTables>,
   project: string,

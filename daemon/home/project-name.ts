@@ -5,8 +5,8 @@ import { readProjectMetadata } from "./project-metadata.ts";
 import type { DaemonTables } from "./tables.ts";
 
 /**
- * What a project is called on this machine, linked or not: as its last link named it, else whoever
- * made it; undefined where nobody did.
+ * A project's name on this machine, linked or not: the one in its last link, else the one that its
+ * creator gave; undefined where there is neither.
  */
 export async function findProjectName(
   db: Kysely<DaemonTables>,

@@ -1,9 +1,9 @@
 import type { Timer, World } from "../../shared/world.ts";
 
-/** Nobody who is at work leaves a machine alone for so long. */
+/** Nobody who is working leaves a machine alone for this long. */
 const QUIET_MS = 60_000;
 
-/** What holds memory for what comes next, and can do without: a `ReplicaStore`. */
+/** Something with caches that it can drop: a `ReplicaStore`. */
 export interface Resting {
   whenIdle(onIdle: () => void): void;
   rest(): void;
@@ -13,14 +13,11 @@ export interface Resting {
 export interface QuietTimeOptions {
   readonly store: Resting;
   readonly world: Pick<World, "monotonic" | "setTimer">;
-  /** Takes a few hundredths of a second. Undefined where the runtime does it by itself alone. */
+  /** Takes a few hundredths of a second. Undefined where the runtime does this only by itself. */
   readonly shrinkRuntime?: (() => void) | undefined;
 }
 
-/**
- * Gives memory back once nothing was written for a minute, and then no more until something is: an
- * idle machine is not woken by it.
- */
+/** Gives memory back a minute after the last write, once: an idle machine is not woken again. */
 export class QuietTime {
   readonly #options: QuietTimeOptions;
   #timer: Timer | undefined;

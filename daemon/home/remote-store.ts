@@ -6,7 +6,10 @@ import type { DaemonTables } from "./tables.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** The home's remotes, in the order in which they came; none while all follows the environment. */
+/**
+ * The home's remotes in the order in which they were added; none while everything follows the
+ * environment.
+ */
 export async function listRemotes(db: Db): Promise<Remote[]> {
   const rows = await db
     .selectFrom("remotes")
@@ -42,7 +45,7 @@ export async function insertRemote(
     .execute();
 }
 
-/** Forgets a remote. What its account owns stays in the replica. */
+/** Removes a remote. What its account owns stays in the replica. */
 export async function deleteRemote(db: Db, name: string): Promise<void> {
   const gone = db.selectFrom("remotes").select("account").where("name", "=", name);
   await db.deleteFrom("audiences").where("account", "in", gone).execute();
@@ -55,7 +58,7 @@ export async function setDefaultRemote(db: Db, name: string): Promise<void> {
   await db.updateTable("remotes").set({ is_default: 1 }).where("name", "=", name).execute();
 }
 
-/** Remembers where a remote's token is; undefined: nowhere. */
+/** Stores where a remote's token is; undefined: nowhere. */
 export async function setTokenPlace(
   db: Db,
   name: string,
@@ -69,22 +72,22 @@ export async function setTokenPlace(
 }
 
 /**
- * The account that a project is bound to, which is the owner of its document; the schema allows one
- * such document in a home. Undefined for a project that the home has none of.
+ * The account that a project is bound to: the owner of its document. The schema allows one such
+ * document in a home. Undefined for a project that the home does not have.
  */
 export async function findBinding(db: Db, project: ProjectId): Promise<AccountId | undefined> {
   const [row] = await findOwner(db, { project });
   return row?.owner as AccountId | undefined;
 }
 
-/** As the index `documents_bound_once` has it, which is used for nothing else. */
+/** The condition of the index `documents_bound_once`, word for word, so that SQLite uses it. */
 const IS_PROJECT = sql<boolean>`name >= 'proj_' and name < 'proj\`'`;
 
 const findOwner = compiled((db: Db, { project }: { readonly project: string }) =>
   db.selectFrom("documents").select("owner").where("name", "=", project).where(IS_PROJECT),
 );
 
-/** Every project of the home with the account that it is bound to. */
+/** Every project in the home with the account that it is bound to. */
 export async function listBindings(db: Db): Promise<Map<ProjectId, AccountId>> {
   const rows = await db
     .selectFrom("documents")

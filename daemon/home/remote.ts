@@ -1,28 +1,25 @@
 import { AppError } from "../../shared/errors.ts";
 import type { AccountId } from "../../shared/ids.ts";
 
-/** Name of the service that is kept in the home; every home has it. */
+/** Name of the service that is part of the home. Every home has it. */
 export const EMBEDDED = "embedded";
 
-/**
- * Stands for the address of a service that is not known any more, since a damaged database did not
- * tell it.
- */
+/** In place of the address of a service that a damaged database no longer tells. */
 export const UNKNOWN_SERVICE = "unknown:";
 
 /** Where a remote's token is kept. */
 export type TokenPlace = "keyring" | "file";
 
-/** A service under the name that this home knows it by. */
+/** A service under the name that this home gave it. */
 export interface Remote {
   readonly name: string;
   /** Scheme and host, without `/v1` or `/api`; undefined for the embedded service. */
   readonly url: string | undefined;
-  /** Owns what is bound to it in the home's replica; no two remotes share one, ever. */
+  /** Owns what is bound to it in the home's replica. No two remotes ever have the same. */
   readonly account: AccountId;
-  /** Where `login` put its token; undefined when nobody logged in. */
+  /** Where `login` stored its token; undefined where nobody logged in. */
   readonly tokenPlace: TokenPlace | undefined;
-  /** What is new is bound to it, unless `MEMSYNC_URL` or the caller says otherwise. */
+  /** New projects are bound to it, unless `MEMSYNC_URL` or the caller says otherwise. */
   readonly isDefault: boolean;
 }
 
@@ -34,7 +31,7 @@ export interface RemoteEnvironment {
 
 const NAME = /^[a-z0-9][a-z0-9.-]{0,62}$/;
 
-/** Throws one sentence for what is no name of a remote. */
+/** Throws one sentence for an invalid name. */
 export function parseRemoteName(text: string): string {
   if (NAME.test(text)) return text;
   throw new AppError(
@@ -44,8 +41,8 @@ export function parseRemoteName(text: string): string {
 }
 
 /**
- * A service's address in the one form that remotes and positions are kept under. Throws one
- * sentence, which starts with `what`, for anything else; it never repeats what was given.
+ * Normalises a service's address. Throws one sentence, which starts with `what`, for anything that
+ * is no such address. The sentence never repeats the input, which may contain a token.
  */
 export function parseServiceUrl(text: string, what: string): string {
   const url = URL.parse(text);
@@ -67,7 +64,7 @@ export function parseServiceUrl(text: string, what: string): string {
   return text.replace(/\/+$/, "");
 }
 
-/** A name made of an address, for a remote that was given none; not one of `taken`. */
+/** Derives a remote's name from its address; a name that is not in `taken`. */
 export function nameOfUrl(url: string, taken: readonly string[]): string {
   const host = new URL(url).host.toLowerCase().replace(/[^a-z0-9.-]+/g, "-");
   const base = host.replace(/^[^a-z0-9]+/, "").slice(0, 56) || "service";
@@ -77,7 +74,7 @@ export function nameOfUrl(url: string, taken: readonly string[]): string {
   }
 }
 
-/** The refusal of a name that no remote has. */
+/** The error for a name that no remote has. */
 export function noSuchRemote(name: string): AppError {
   return new AppError(
     "not_found",
@@ -85,7 +82,7 @@ export function noSuchRemote(name: string): AppError {
   );
 }
 
-/** The name that positions with a remote are kept under. */
+/** The name under which positions with a remote are stored. */
 export function serviceNameOf(remote: Pick<Remote, "url"> | undefined): string {
   return remote?.url ?? EMBEDDED;
 }

@@ -21,7 +21,7 @@ export interface DaemonTables extends ServiceTables, PlainTables {
   audiences: AudiencesTable;
 }
 
-/** Who sees what is in a remote's `global`, as its service said last. */
+/** Who can read a remote's `global`, as its service last told. */
 interface AudiencesTable {
   service: string;
   /** The owner of the remote's documents. */
@@ -30,13 +30,13 @@ interface AudiencesTable {
   name: string | null;
   plan: "pro" | "team" | null;
   users: number | null;
-  /** Null: it was not asked yet. */
+  /** Null: the service has not told yet. */
   heard_at: number | null;
-  /** When the user agreed to write for all of them; null: not yet. */
+  /** When the user agreed to write for all readers; null: not yet. */
   agreed_at: number | null;
 }
 
-/** A service that this home knows by name. Empty: everything follows the environment. */
+/** A service that has a name in this home. Without rows, everything follows the environment. */
 interface RemotesTable {
   name: string;
   /** Null for the embedded service. */
@@ -54,44 +54,46 @@ interface LinksTable {
   dir: string;
   project_id: string;
   name: string;
-  /** 1: others' changes are also written into a file that git tracks, or that is missing. */
+  /**
+   * 1: others' changes are also written to a file that git tracks, and a missing file is created.
+   */
   write: number;
-  /** The file that the user chose among several; null: what counts is found out. */
+  /** The file that the user chose; null: memsync decides. */
   file: string | null;
   linked_at: number;
 }
 
-/** How far a document has come with a service. */
+/** How far the exchange of a document with a service has come. */
 interface SyncPositionsTable {
   service: string;
   document_id: number;
-  /** The place in the service's log that is integrated here. */
+  /** The position in the service's log up to which everything is integrated here. */
   epoch: string;
   seq: number;
   /** Rows of the local log up to this one are acknowledged. */
   acked_seq: number;
-  /** `Reason` as JSON: why the service won't take or give this document; null when it does. */
+  /** `Reason` as JSON: why the service refuses this document; null where it does not. */
   refused: string | null;
 }
 
-/** What a linked folder was like, by which it is known again. */
+/** What a linked folder was like. It is recognised by this. */
 interface LinkPlacesTable {
   dir: string;
-  /** Of the folder, in decimal: too large for a number. */
+  /** In decimal, because the number may be too large for JavaScript. */
   device: string;
   inode: string;
-  /** When the folder was made, in nanoseconds; empty where that is not known. */
+  /** When the folder was created, in nanoseconds; empty where that is unknown. */
   born_at: string;
   /** What the link's project was derived from. */
   evidence: "origin" | "root-commit" | "none" | "chosen";
-  /** The project that the repository said it is. */
+  /** The project that the repository named. */
   derived_id: string | null;
   root_commit: string | null;
-  /** `PlaceChange` as JSON; null where there is nothing to say. */
+  /** `PlaceChange` as JSON; null where nothing has to be said. */
   change: string | null;
 }
 
-/** A link whose folder is not at its path any more, while another folder is; see `LinksTable`. */
+/** A link whose folder left its path to another folder; see `LinksTable`. */
 interface FormerLinksTable {
   id: Generated<number>;
   dir: string;
@@ -108,13 +110,13 @@ interface FormerLinksTable {
   left_at: number;
 }
 
-/** What the last link of each project that was ever linked here called it. */
+/** The name in the last link of each project that was ever linked here. */
 interface ProjectNamesTable {
   project_id: string;
   name: string;
 }
 
-/** What a service account's requests have come to. */
+/** How many requests of a service account were used. */
 interface RequestBudgetsTable {
   /** The service's name and a digest of the token. */
   account: string;
@@ -133,24 +135,24 @@ export interface FollowedFilesTable {
   base: string;
   /** `TextForm` as JSON. */
   form: string;
-  /** What a write that was begun will leave: hash, base and form; null when none was. */
+  /** The state that a write which was begun will leave: hash, base and form; null without one. */
   next_hash: string | null;
   next_base: string | null;
   next_form: string | null;
-  /** The commit that was checked out when it was read; null outside of git. */
+  /** The commit at which the file was read; null outside of git. */
   commit_id: string | null;
-  /** What was checked out when the file was seen last, branch and commit; null outside of git. */
+  /** Branch and commit at which the file was last seen; null outside of git. */
   head: string | null;
-  /** 1: a look has found it missing since. */
+  /** 1: a later look found the file missing. */
   is_gone: Generated<number>;
-  /** Where the document stood when `base` was taken from it: its log's last row. */
+  /** The document's position when `base` was taken from it: the last row of its log. */
   base_epoch: string | null;
   base_seq: number | null;
-  /** Other files that could be followed and stood beside it, as JSON; null: that is not known. */
+  /** The other files that could be followed, at that time, as JSON; null where unknown. */
   beside: string | null;
 }
 
-/** A change of others' that came into a followed file by a write of ours. */
+/** Others' change that a write of ours brought into a followed file. */
 export interface FileArrivalsTable {
   id: Generated<number>;
   dir: string;
@@ -160,50 +162,50 @@ export interface FileArrivalsTable {
   change: string;
 }
 
-/** What became of a save of a followed file. */
+/** The outcome of a save of a followed file. */
 interface SavesTable {
   id: Generated<number>;
   document_id: number;
   dir: string;
-  /** Names the saved text as a version's name does. */
+  /** Identifies the saved text, like the name of a version. */
   revision: string;
   saved_at: number;
-  /** When it was taken: a version that is just this save was written then. */
+  /** When the save was taken. A version that consists of just this save has this time. */
   kept_at: number;
   outcome: SaveOutcome;
-  /** Ids of the conflicts that it came to, as JSON. */
+  /** Ids of the conflicts that it led to, as JSON. */
   conflicts: string;
 }
 
 /**
- * What became of a save. `taken`: the document has all of it. `conflict`: it undid what its author
- * may not have seen. `held`: it is kept on this machine. `known`: git brought it, and it changes
- * nothing by itself. `waiting`: the service has not answered yet.
+ * The outcome of a save. `taken`: all of it is in the document. `conflict`: it undid what its
+ * author may not have seen. `held`: it is only on this machine. `known`: git brought it, and it
+ * changes nothing by itself. `waiting`: the service has not answered yet.
  */
 export type SaveOutcome = "taken" | "conflict" | "held" | "known" | "waiting";
 
-/** A write made while no daemon ran. */
+/** A write that was made without a daemon. */
 export interface InboxTable {
   id: Generated<number>;
   kind: "memory" | "losers" | "text" | "text-conflict";
   /** A project's id, `user/<user id>` or `global`. */
   document: string;
-  /** Whose `user` or `global` document; a project's is found by its id. */
+  /** The account of a `user` or `global` document. A project's is found by its id. */
   account: Generated<string>;
   /** A memory's key, or the id of a text's conflict; empty for a text. */
   key: string;
   /** Null deletes the key. */
   value: string | null;
-  /** The text that the author of another one saw; null for all else. */
+  /** The text that the author of a new text saw; null for other writes. */
   base: string | null;
   /** JSON `[[client, clock], …]`: the entries that its author saw. */
   seen: string;
-  /** 1: what looks like a secret in it is none, says its author. */
+  /** 1: the author says that what looks like a secret in it is none. */
   allow_secret: Generated<number>;
   written_at: number;
 }
 
-/** A memory read from a damaged database, whose document does not hold it (any more). */
+/** A memory that was read from a damaged database and is missing in its document. */
 interface SalvagedMemoriesTable {
   id: Generated<number>;
   /** The owner of its document. */
@@ -212,16 +214,16 @@ interface SalvagedMemoriesTable {
   document: string;
   key: string;
   value: string;
-  /** The entry that it was, by which the service's document says whether it was ever sent. */
+  /** The id of its entry. With it the service's document shows whether it was ever sent. */
   client: number;
   clock: number;
   updated_at: number;
 }
 
-/** A write that may not enter its document, or not yet. */
+/** A write that must not enter its document, or not yet. */
 export interface HeldTable {
   id: Generated<number>;
-  /** Of each kind, document and key there is one. */
+  /** Each place, of kind, account, document and key, has one row. */
   kind: "memory" | "metadata" | "text" | "file";
   /** The owner of its document. */
   account: string;
@@ -229,27 +231,27 @@ export interface HeldTable {
   document: string;
   /** A memory's or metadata's key; empty for a text; the folder of a followed file. */
   key: string;
-  /** Metadata as JSON. Null deletes the key; of a file it is null where it was not kept. */
+  /** Metadata as JSON. Null deletes the key; null for a file whose content was not stored. */
   value: string | null;
-  /** The text that the author of another one saw; null for all else. */
+  /** The text that the author of a new text saw; null for other writes. */
   base: string | null;
   /** JSON `[[client, clock], …]`: the entries that its author saw. */
   seen: string;
   cause: "secret" | "limit" | "refused";
-  /** `Reason` as JSON, with nothing of the value in it. */
+  /** `Reason` as JSON. Contains nothing of the value. */
   reason: string;
-  /** SHA-256 of a followed file's bytes, in hex; null for all else. */
+  /** SHA-256 of a followed file's bytes, in hex; null for other writes. */
   hash: string | null;
-  /** What has the same number is tried together, the lowest first; null is not tried again. */
+  /** Writes with the same number are tried together, the lowest number first; null: never again. */
   turn: number | null;
-  /** 0: something was written since that is shown instead. */
+  /** 0: another write is shown in its place. */
   shown: Generated<number>;
-  /** 1: a person wants it in the document as it is, which is the daemon's to do. */
+  /** 1: a person wants it in the document, unchanged. The daemon writes it. */
   allowed: Generated<number>;
   written_at: number;
 }
 
-/** A secret that a person has declared to be none. */
+/** A secret that a person has declared to be harmless. */
 export interface AllowedSecretsTable {
   /** SHA-256 of the secret, in hex. */
   hash: string;

@@ -3,14 +3,17 @@ import { splitForm } from "../../shared/replica/text/text-form.ts";
 
 /** A text that replaces another one. */
 export interface WholeText {
-  /** The text that its author saw; what differs from it is the change. */
+  /** The text that its author saw. The difference to it is the change. */
   readonly base: string;
   readonly value: string;
   /** Milliseconds since the Unix epoch. */
   readonly writtenAt: number;
 }
 
-/** Writes a text. Where the document's is another than its author saw, unseen lines stay. */
+/**
+ * Writes a text. If the document's text is not what its author saw, lines that they did not see
+ * stay.
+ */
 export function writeText(document: ReplicaDocument, { base, value, writtenAt }: WholeText): void {
   if (document.content() === base) {
     document.setContent(value, writtenAt);

@@ -9,16 +9,19 @@ import type { DaemonTables } from "./tables.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** A project that the home has a document of, and that no folder here is linked to. */
+/** A project that is in the home and is not linked to any folder here. */
 export interface UnlinkedDocument {
   readonly id: ProjectId;
   readonly documentId: number;
-  /** As its last link here named it, else whoever made it; null where nobody did. */
+  /** The name in its last link, else the one that its creator gave; null where there is neither. */
   readonly name: string | null;
   readonly account: AccountId;
 }
 
-/** Projects get here through the gateway, too, and stay when their folder is unlinked. */
+/**
+ * The projects that no link names. The gateway creates such projects, too, and unlinking leaves
+ * them.
+ */
 export async function listUnlinked(db: Db, links: readonly Link[]): Promise<UnlinkedDocument[]> {
   const linked = new Set<string>(links.map(({ projectId }) => projectId));
   const documents = await db
@@ -37,8 +40,9 @@ export async function listUnlinked(db: Db, links: readonly Link[]): Promise<Unli
 }
 
 /**
- * Those of them that were deleted here, which their services have not acknowledged yet: nothing
- * else of what is linked nowhere is synced. `serviceOf` names an account's service.
+ * The unlinked projects that were deleted here, of which the service has not acknowledged the
+ * deletion. Nothing else of an unlinked project is synced. `serviceOf` gives the name of an
+ * account's service.
  */
 export async function listUnsentDeletions(
   db: Db,
@@ -63,7 +67,7 @@ export async function listUnsentDeletions(
   return unsent;
 }
 
-/** Memories of a document that are saved here. */
+/** How many memories of a document are on this machine. */
 export async function countSavedMemories(db: Db, documentId: number): Promise<number> {
   const { count } = await db
     .selectFrom("memories")

@@ -1,8 +1,8 @@
 import type { World } from "../../shared/world.ts";
 
 /**
- * Whether `work` comes to its end within `limitMs`, and before `signal` is aborted. It goes on all
- * the same, and what it rejects with later is nobody's any more.
+ * Whether `work` ends within `limitMs` and before `signal` is aborted. Otherwise it continues in
+ * the background, and a later rejection is ignored.
  */
 export async function within(
   world: World,

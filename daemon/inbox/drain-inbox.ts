@@ -18,19 +18,19 @@ import { type InboxWrite, type MemoryWrite, readWholeInbox, type TextWrite } fro
 
 type Db = Kysely<DaemonTables>;
 
-/** What was in the inbox. */
+/** What the inbox contained. */
 export interface Drained {
   /** How many writes there were. */
   readonly writes: number;
-  /** Something is no secret any more, which followed files may hold, too. */
+  /** A secret was declared harmless. Followed files may contain it, too. */
   readonly allows: boolean;
 }
 
 /**
- * Applies what waits, in order and in one transaction, each write replacing just what its author
- * saw: the entries it names, and what earlier writes of the inbox made of its key. What may not
- * enter its document is held, and what a person has allowed enters. A project of which the home
- * knows nothing yet is bound to `usual`.
+ * Applies the waiting writes, in order and in one transaction. Each write replaces exactly what its
+ * author saw: the entries that it names, and what earlier writes of the inbox made of its key. A
+ * write that must not enter its document is held; one that a person has allowed enters. A project
+ * that the home does not have yet is bound to `usual`.
  */
 export async function drainInbox(
   store: ReplicaStore<DaemonTables>,
@@ -39,7 +39,9 @@ export async function drainInbox(
   return await store.write((context) => applyInbox(context, usual));
 }
 
-/** The same within a write that goes on to change what the inbox was written for. */
+/**
+ * The same inside of another write, which changes something that the inbox writes were made for.
+ */
 export async function applyInbox(
   context: WriteContext<DaemonTables>,
   usual: AccountId,
@@ -53,14 +55,14 @@ export async function applyInbox(
   return { writes: writes.length, allows: allows || isAllowed };
 }
 
-/** A project that was bound anew since takes along what waits for it. */
+/** Writes for a project that was bound to another remote meanwhile go along with it. */
 async function addressOf(db: Db, { document, account }: InboxWrite, usual: AccountId) {
   const project = projectOf(document);
   if (project === undefined) return { owner: account ?? LOCAL_ACCOUNT, name: document };
   return { owner: (await findBinding(db, project)) ?? usual, name: document };
 }
 
-/** `made`: by document and key, what earlier writes made. */
+/** `made`: the entries that earlier writes made, by document and key. */
 async function applyWrite(
   context: WriteContext<DaemonTables>,
   write: InboxWrite,
@@ -81,7 +83,7 @@ async function applyWrite(
     case "text-conflict":
       document.deleteEntry("metadata", TEXT_CONFLICT_PREFIX + write.id);
   }
-  // Each is a version of its own in the history.
+  // So each write is a version of its own in the history.
   await context.flush(open);
 }
 

@@ -12,8 +12,8 @@ interface InboxItem {
   /** A project's id, `user/<user id>` or `global`. */
   readonly document: string;
   /**
-   * Whose `user` or `global` document; the one that was there before any remote was named when left
-   * out. A project's is found by its id, wherever that is bound by then.
+   * The account of a `user` or `global` document; left out for the home's first account. A
+   * project's account is found by its id when the write is applied.
    */
   readonly account?: string | undefined;
   /** Milliseconds since the Unix epoch. */
@@ -26,13 +26,13 @@ export interface MemoryWrite extends InboxItem {
   readonly key: string;
   /** Undefined deletes the key. */
   readonly value: string | undefined;
-  /** The entries that its author saw, which it replaces. */
+  /** The entries that its author saw, and that it replaces. */
   readonly seen: readonly EntryId[];
-  /** What looks like a secret in it is none, says its author. */
+  /** The author says that what looks like a secret in it is none. */
   readonly allowSecret?: boolean;
 }
 
-/** Dismisses losing versions of a memory. */
+/** Dismisses the losing versions of a memory. */
 export interface LosersDismissal extends InboxItem {
   readonly kind: "losers";
   readonly key: string;
@@ -50,10 +50,10 @@ export interface TextConflictDismissal extends InboxItem {
   readonly id: string;
 }
 
-/** A write made while no daemon ran: it waits, durably, for the next one. */
+/** A write that was made without a daemon. It is durable, and waits for the next daemon. */
 export type InboxWrite = MemoryWrite | LosersDismissal | TextWrite | TextConflictDismissal;
 
-/** Adds a write behind those that wait; durable with its transaction's commit. */
+/** Appends a write to those that wait. Durable with its transaction's commit. */
 export async function appendToInbox(db: Db, write: InboxWrite): Promise<void> {
   const { kind, document, account = LOCAL_ACCOUNT, writtenAt } = write;
   await db
@@ -81,7 +81,7 @@ function columnsOf(write: InboxWrite) {
   }
 }
 
-/** What waits for a document, oldest first; `account` as in a write. */
+/** The writes that wait for a document, oldest first; `account` as in a write. */
 export async function readInbox(
   db: Db,
   document: string,
@@ -97,7 +97,7 @@ export async function readInbox(
   return rows.map(toWrite);
 }
 
-/** All that waits, oldest first. */
+/** All writes that wait, oldest first. */
 export async function readWholeInbox(db: Db): Promise<InboxWrite[]> {
   const rows = await db.selectFrom("inbox").selectAll().orderBy("id").execute();
   return rows.map(toWrite);

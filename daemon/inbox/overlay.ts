@@ -1,13 +1,13 @@
 import { type EntryId, sameId } from "../../shared/replica/document/entry-index.ts";
 import type { InboxWrite } from "./inbox.ts";
 
-/** What a document holds, as far as writes of the inbox replace it. */
+/** The parts of a document that writes of the inbox can replace. */
 export interface Values {
   readonly memories: ReadonlyMap<string, string>;
   readonly text: string;
 }
 
-/** A document's values as they will be when the next daemon has taken over the writes for it. */
+/** A document's values as they will be once the next daemon has applied the writes. */
 export function laidOver<Held extends Values>(values: Held, writes: readonly InboxWrite[]): Held {
   const memories = new Map(values.memories);
   let { text } = values;
@@ -20,7 +20,7 @@ export function laidOver<Held extends Values>(values: Held, writes: readonly Inb
   return { ...values, memories, text };
 }
 
-/** Whether one of the writes replaces or dismisses an entry of a memory. */
+/** Whether one of the writes replaces or dismisses this entry of a memory. */
 export function settlesEntry(writes: readonly InboxWrite[], key: string, id: EntryId): boolean {
   return writes.some((write) => {
     if (write.kind !== "memory" && write.kind !== "losers") return false;
@@ -28,7 +28,7 @@ export function settlesEntry(writes: readonly InboxWrite[], key: string, id: Ent
   });
 }
 
-/** Whether one of the writes dismisses a conflict of the text. */
+/** Whether one of the writes dismisses this conflict of the text. */
 export function dismissesConflict(writes: readonly InboxWrite[], id: string): boolean {
   return writes.some((write) => write.kind === "text-conflict" && write.id === id);
 }

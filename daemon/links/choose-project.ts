@@ -4,7 +4,7 @@ import type { EvidenceKind, KnownPlace } from "../files/place-store.ts";
 import type { ProjectIdentity } from "../git/identity.ts";
 import type { Link } from "../home/links.ts";
 
-/** Better evidence is of a higher number. */
+/** Stronger evidence has the higher number. */
 const STRENGTH: Readonly<Record<EvidenceKind, number>> = {
   none: 0,
   "root-commit": 1,
@@ -18,26 +18,26 @@ export interface LinkFacts {
   readonly asked: ProjectId | undefined;
   readonly identity: ProjectIdentity;
   readonly rootCommit: string | undefined;
-  /** The folder's link until now, and what the folder was like. */
+  /** The folder's former link, and what the folder was like. */
   readonly former: Link | undefined;
   readonly known: KnownPlace | undefined;
-  /** Another folder stands there than the one that was linked. */
+  /** Another folder is at the path now than the one that was linked. */
   readonly replaced: boolean;
 }
 
 export interface ChosenProject {
-  /** Undefined: nothing says which, so that it is a new one. */
+  /** Undefined: nothing tells which project it is, so it becomes a new one. */
   readonly projectId: ProjectId | undefined;
   readonly evidence: EvidenceKind;
   readonly derivedId: ProjectId | undefined;
-  /** The former project's memories may come along: it is the same project by a better name. */
+  /** Memories of the former project may be copied: it is the same project under a better id. */
   readonly bringsMemories: boolean;
 }
 
 /**
- * Which project a folder is linked to. One that is linked already stays what it is until better
- * evidence appears, or the user says otherwise: when the URL of `origin` changes, other machines
- * still call the project by the former one, and a silent change of names would part them.
+ * Chooses the project that a folder is linked to. A linked folder keeps its project until stronger
+ * evidence appears or the user says otherwise. When the URL of `origin` changes, other machines
+ * still use the former id, so a silent change would separate them.
  */
 export function chooseProject(facts: LinkFacts): ChosenProject {
   const { asked, identity, former, known } = facts;
@@ -57,7 +57,7 @@ export function chooseProject(facts: LinkFacts): ChosenProject {
   return { ...stays, evidence: known.evidence, derivedId: known.derivedId };
 }
 
-/** Nothing of one repository's project goes to another's. */
+/** Nothing of one repository's project is copied to another's. */
 function isAnotherRepository({ identity, rootCommit, known, replaced }: LinkFacts): boolean {
   if (identity.kind === "none" || !known || known.evidence === "chosen") return false;
   if (identity.projectId === known.derivedId) return false;
@@ -67,8 +67,8 @@ function isAnotherRepository({ identity, rootCommit, known, replaced }: LinkFact
 }
 
 /**
- * What `status` says of a link whose repository says by now that it is another project; undefined
- * where it says what it said when it was linked.
+ * What `status` says about a link whose repository now names another project; undefined where it
+ * names the same one as at the link.
  */
 export function repositoryNote(
   link: Link,

@@ -2,15 +2,15 @@ import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { type FolderPlace, isSamePlace, readPlace } from "../files/folder-place.ts";
 
-/** In a folder with more in it nothing is looked for. */
+/** Larger folders are not searched. */
 const LOOKED_AT_MAX = 2000;
-/** In so many of the folders above it is looked for. */
+/** This many levels of parent folders are searched. */
 const LEVELS_MAX = 3;
 
 /**
- * Where a folder is that was renamed, or one of the folders above it: the inode and the time of
- * birth tell it. Looks beside it and beside those above it, but not at the root, where whole file
- * systems may be mounted by a look. Undefined when it is nowhere there, or is not gone at all.
+ * Finds a folder that was renamed, or whose parent was, by inode and creation time. Searches beside
+ * it and beside its parents; not the root, where looking may mount whole file systems. Undefined
+ * where it is not found, or is not missing.
  */
 export async function findMoved(dir: string, place: FolderPlace): Promise<string | undefined> {
   if (place.bornAt === "") return undefined;

@@ -7,18 +7,21 @@ import type { DaemonTables } from "../home/tables.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** So many folders are known again. */
+/** This many former folders are remembered. */
 const FORMER_LINKS_MAX = 100;
 
-/** A link whose folder has left its path to another one, by which that folder is known again. */
+/**
+ * A link whose folder left its path to another folder. If the folder turns up again, it is
+ * recognised by this.
+ */
 export interface FormerLink {
   readonly id: number;
-  /** As it was, with the path that the folder had. */
+  /** The link with the path that the folder had. */
   readonly link: Link;
   readonly known: KnownPlace;
 }
 
-/** The folder is nowhere to be seen; should it turn up, it is what it was. */
+/** The folder is not to be found. If it turns up, it gets its link back. */
 export async function keepFormerLink(
   db: Db,
   link: Link,
@@ -51,7 +54,7 @@ export async function keepFormerLink(
   await db.deleteFrom("former_links").where("id", "<=", beyond).execute();
 }
 
-/** The latest link that a folder had, which its time of birth tells; undefined without one. */
+/** The last link of a folder, found by its creation time; undefined where there is none. */
 export async function findFormerLink(db: Db, place: FolderPlace): Promise<FormerLink | undefined> {
   if (place.bornAt === "") return undefined;
   const row = await db
@@ -70,7 +73,7 @@ export async function findFormerLink(db: Db, place: FolderPlace): Promise<Former
   return { id, link, known: { place, evidence, derivedId, rootCommit, change: undefined } };
 }
 
-/** The folder is linked again, or is not to be: forgets all of its former links. */
+/** Forgets all former links of a folder: it is linked again, or must not be. */
 export async function forgetFormerLinks(db: Db, { inode, bornAt }: FolderPlace): Promise<void> {
   await db
     .deleteFrom("former_links")

@@ -13,10 +13,10 @@ import type { ChosenProject, LinkFacts } from "./choose-project.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** What a folder that is to be linked shows, beside what was known of it. */
+/** What is known of a folder that is to be linked, from itself and from before. */
 export interface FolderFacts extends Omit<LinkFacts, "asked"> {
   readonly dir: string;
-  /** Undefined where the folder is gone by now. */
+  /** Undefined where the folder has disappeared. */
   readonly place: FolderPlace | undefined;
 }
 
@@ -41,7 +41,7 @@ export async function readLinkFacts(
   return { dir, identity, former, known, place, replaced, rootCommit };
 }
 
-/** What there is still to say of a folder once the user has linked it anew. */
+/** What remains to be said about a folder after the user has linked it again. */
 export function stillToSay(
   { former, known, replaced }: FolderFacts,
   { write }: { readonly write?: boolean },
@@ -53,15 +53,15 @@ export function stillToSay(
   }
   const wrote =
     (replaced && former?.write === true) || (change?.kind === "replaced" && change.wrote);
-  // Whether it may be written into is asked until it is answered.
+  // The question whether it may be written to stays until somebody answers.
   return wrote && write === undefined
     ? { kind: "replaced", movedTo: null, wrote, at: now }
     : undefined;
 }
 
 /**
- * Another file of the folder counts from now on. It meets the document like one that was made anew:
- * what the document has beyond it stays, and that is told.
+ * Another file of the folder counts from now on. It is met like a file that was created again: what
+ * the document has beyond it stays, and a conflict is recorded.
  */
 export async function turnToFile(db: Db, dir: string, name: FollowedName): Promise<void> {
   const known = await readFollowed(db, dir);
@@ -75,7 +75,7 @@ export async function turnToFile(db: Db, dir: string, name: FollowedName): Promi
   await writeFollowed(db, dir, { ...known, path, beside, isGone: true, next: undefined });
 }
 
-/** Keeps what a folder is like, now that it is linked to the chosen project. */
+/** Stores what a folder is like when it is linked to a project. */
 export async function keepPlace(
   db: Db,
   { dir, place, replaced, known, rootCommit: found }: FolderFacts,
@@ -85,7 +85,7 @@ export async function keepPlace(
   }: { readonly chosenProject: ChosenProject; readonly change: PlaceChange | undefined },
 ): Promise<void> {
   if (!place) return;
-  // Of another folder's file it is not known what it was made from.
+  // The base of another folder's file is unknown.
   if (replaced) {
     await keepHeldSave(db, dir);
     await forgetFollowed(db, dir);

@@ -44,46 +44,48 @@ import { type FoundLink, findAlias, findLinkAbove, pathsIn, planPlace } from "./
 import { moveToProject } from "./relink.ts";
 import { RepositoryNotes } from "./repository-notes.ts";
 
-/** Choices for one `link`; what is left out is derived from the folder or stays as it was. */
+/** Options of one `link`. What is left out is derived from the folder, or stays as it was. */
 export interface LinkOptions {
-  /** The project to link to, instead of the one that the folder's repository says. */
+  /** The project to link to, in place of the one that the repository names. */
   readonly id?: ProjectId;
-  /** Consent to write what git tracks, and to make a missing file; as before when left out. */
+  /** Consent to write what git tracks and to create a missing file; unchanged if left out. */
   readonly write?: boolean;
-  /** The file that counts among several, by its name from the folder; found out when left out. */
+  /** The file that counts; memsync decides if left out. */
   readonly file?: FollowedName;
-  /** Name of the remote to bind the project to; as it is, or else the default, when left out. */
+  /**
+   * Name of the remote to bind the project to. If left out: the present remote, or the default one.
+   */
   readonly remote?: string;
-  /** Begins the project anew, should it have been deleted. */
+  /** Begins a deleted project again. */
   readonly anew?: boolean;
 }
 
 /** A link, with the name of the remote that its project is bound to. */
 export interface BoundLink extends Link {
   readonly remote: string;
-  /** The project had been deleted, and was begun anew by this. */
+  /** The project had been deleted, and this link began it again. */
   readonly begun: boolean;
-  /** Other folders that are linked to the project and are not there. */
+  /** Other folders that are linked to the project and do not exist. */
   readonly gone: readonly string[];
 }
 
-/** A folder by its real path, and what its repository says of its project. */
+/** A folder by its real path, with the project that its repository names. */
 interface IdentifiedFolder {
   readonly dir: string;
   readonly identity: ProjectIdentity;
 }
 
-/** A linked folder that is at another path now. */
+/** A linked folder that has moved to another path. */
 export interface MovedFolder {
   readonly from: string;
   readonly to: string;
 }
 
-/** What is known of a change of links. */
+/** Details of a change to the links. */
 interface ChangeFacts {
-  /** Names of the remotes that are to be opened anew. */
+  /** Names of the remotes to open again. */
   readonly changedRemotes?: readonly string[];
-  /** The folder that it is about, where its repository was just looked at. */
+  /** The folder that the change is about, if its repository was just read. */
   readonly identified?: IdentifiedFolder;
 }
 
@@ -99,14 +101,15 @@ export interface LinkedFoldersOptions {
 }
 
 /**
- * The folders that are linked to projects, each followed by the binding that its project has now.
- * Changes are made one after another, and nothing follows a folder while its link changes.
+ * The folders that are linked to projects. Each is followed under the remote that its project is
+ * bound to. Changes are made one after another, and a folder is not followed while its link
+ * changes.
  */
 export class LinkedFolders {
   readonly #options: LinkedFoldersOptions;
   #links: readonly Link[] = [];
   readonly #notes: RepositoryNotes;
-  /** By folder: what happened to it. */
+  /** What happened to each folder. */
   #changes: ReadonlyMap<string, PlaceChange> = new Map();
   #lastChange: Promise<void> = Promise.resolve();
   #stopping = false;
@@ -120,17 +123,17 @@ export class LinkedFolders {
     return this.#links;
   }
 
-  /** What the folder's repository says of its project that is not so. */
+  /** The contradiction between a link and what the folder's repository says of its project. */
   noteOf(dir: string): Reason | undefined {
     return this.#notes.noteOf(dir);
   }
 
-  /** What happened to the folder, as far as there is something to say of it. */
+  /** What happened to the folder, if something has to be said about it. */
   changeOf(dir: string): PlaceChange | undefined {
     return this.#changes.get(dir);
   }
 
-  /** Reads the links, of which each is bound then. */
+  /** Reads the links and binds each of their projects. */
   async load(): Promise<void> {
     const { store, book } = this.#options;
     await store.write(async (context) => {
@@ -145,7 +148,7 @@ export class LinkedFolders {
     for (const link of this.#links) this.onRepository(link);
   }
 
-  /** Looks for nothing any more. */
+  /** Makes no further looks. */
   stop(): void {
     this.#stopping = true;
     this.#notes.stop();
@@ -159,7 +162,7 @@ export class LinkedFolders {
 
   /** Follows a folder's project from now on. Refuses a folder that is not there. */
   link(folder: string, options: LinkOptions = {}): Promise<BoundLink> {
-    // What git says of several folders is asked at once; they are linked in turn.
+    // git is asked about several folders at once; they are linked one after another.
     const found = this.#identify(folder, options);
     found.catch(() => undefined);
     return this.#inTurn(async () => this.#link(await found, options));
@@ -179,8 +182,8 @@ export class LinkedFolders {
   }
 
   /**
-   * The identity by its former name where that is known, here or to the service: machines that
-   * linked the repository by it go on to share the project with those that link it now.
+   * The identity under its former id, if this home or the service knows that. Machines that linked
+   * the repository earlier then go on to share the project with those that link it now.
    */
   async #byKnownName(dir: string, identity: ProjectIdentity, { id, remote }: LinkOptions) {
     if (identity.kind === "none" || identity.formerId === undefined || id) return identity;
@@ -197,7 +200,10 @@ export class LinkedFolders {
     return has ? identityAmong(identity, [formerId]) : identity;
   }
 
-  /** A service has answered for these: what could not be asked of it before is asked now. */
+  /**
+   * A service answered about these units: questions that it could not answer before are asked
+   * again.
+   */
   onContact(units: readonly SyncUnit[]): void {
     this.#notes.lookAgain(this.#links.filter(({ projectId }) => units.includes(projectId)));
   }
@@ -208,7 +214,7 @@ export class LinkedFolders {
     const isSettled = await this.#settle(found.dir, { isNamed: true });
     const dir = await this.#pathOf(found.dir);
     const there = this.#links.find((link) => link.dir === dir);
-    // It may be linked by another path, or have brought its link along just now.
+    // It may be linked under another path, or have brought its link along just now.
     const isKnown = there !== undefined && (isSettled || dir !== found.dir);
     const facts = isKnown ? await this.#readFacts({ ...found, dir }, there) : seen;
     return await this.#linkBy(facts, options);
@@ -225,9 +231,9 @@ export class LinkedFolders {
     this.#notes.forgetFormer(dir);
     const chosen = chooseProject({ ...facts, asked: options.id });
     const projectId = chosen.projectId ?? randomProjectId(book.world);
-    // Whoever agreed to writing meant that folder and no other.
+    // Consent to write was given for the former folder only.
     const write = options.write ?? (!replaced && former?.write === true);
-    // A repository that is called otherwise by now is the same project, by the name that it has.
+    // A repository with another id now is still the same project, under its present id.
     const isNamedSo = identity.kind !== "none" && identity.projectId === projectId;
     const name = former?.projectId === projectId && !isNamedSo ? former.name : identity.name;
     const link: Link = { dir, projectId, name, write, file: options.file };
@@ -254,7 +260,7 @@ export class LinkedFolders {
           bringsMemories: chosen.bringsMemories,
         });
         if (isOutsideGit) await forgetGit(context.db, dir);
-        // Of a file that was never looked at nothing else says that it is followed without git.
+        // For a file that was never read, nothing else shows that it is followed without git.
         const isLost = isOutsideGit && isOfGit(chosen.evidence);
         const isUnseen = isLost && !(await readFollowed(context.db, dir));
         await keepPlace(context.db, facts, {
@@ -270,13 +276,13 @@ export class LinkedFolders {
     return { ...link, remote: remotes.remoteOf(account)?.name ?? "", begun, gone };
   }
 
-  /** The path that a folder is linked at: another one that leads to it, if not this one. */
+  /** The path at which a folder is linked, which may be another one that leads to it. */
   async #pathOf(dir: string): Promise<string> {
     if (this.#links.some((link) => link.dir === dir)) return dir;
     return (await findAlias(this.#options.store.reader, this.#links, dir)) ?? dir;
   }
 
-  /** Looks for a linked folder that is not where it was, and follows it where it is now. */
+  /** Searches for a linked folder that is not at its path, and follows it where it is found. */
   onGone(link: Link): void {
     const settled = this.#inTurn(async () => {
       if (this.#stopping || !this.#links.some(({ dir }) => dir === link.dir)) return;
@@ -288,9 +294,9 @@ export class LinkedFolders {
   }
 
   /**
-   * Somebody works in a folder: if it is linked, or one above it, but was moved since, it is
-   * followed where it is. Resolves to where it was. Where nothing was moved it waits for no turn,
-   * for every command asks.
+   * Somebody works in a folder. If it, or a folder above it, is a linked folder that was moved, it
+   * is followed here again. Resolves to its former path. Does not wait for other changes where
+   * nothing was moved, because every command calls this.
    */
   async found(folder: string): Promise<MovedFolder | undefined> {
     const real = await realPathOf(folder);
@@ -306,17 +312,17 @@ export class LinkedFolders {
     return moved;
   }
 
-  /** The link of a folder, or of the nearest above it, that has another path than it had. */
+  /** The link of a folder, or of the nearest one above it, if that folder has moved. */
   async #findMovedAbove(folder: string): Promise<FoundLink | undefined> {
     const found = await findLinkAbove(this.#options.store.reader, this.#links, folder);
     return found && found.link.dir !== found.dir ? found : undefined;
   }
 
-  /** Brings links to where their folders are, as far as one path shows that. False: they were. */
+  /** Moves links to where their folders are, as far as this path shows. False: nothing to do. */
   async #settle(dir: string, { isNamed = false } = {}): Promise<boolean> {
     const { store, git, log } = this.#options;
     const found = await planPlace(store.reader, git, { links: this.#links, dir });
-    // What a named folder is linked to is decided by whoever names it.
+    // Whoever names a folder decides what it is linked to.
     const plan = isNamed ? { ...found, replacement: undefined } : found;
     const paths = pathsIn(plan, dir);
     if (paths.length === 0) return false;
@@ -335,7 +341,7 @@ export class LinkedFolders {
     return true;
   }
 
-  /** Finds out whether git still says that the folder is the project that it is linked to. */
+  /** Checks whether git still says that the folder is the project that it is linked to. */
   onRepository(link: Link): void {
     this.#notes.look(link);
   }
@@ -358,7 +364,7 @@ export class LinkedFolders {
     );
   }
 
-  /** Adds, binds or removes remotes; what is changed counts from now on. */
+  /** Adds, binds or removes remotes, with effect at once. */
   changeRemotes(change: RemoteChange): Promise<ChangedRemote> {
     return this.#inTurn(async () => {
       const moved = change.op === "move" ? change.project : undefined;
@@ -371,7 +377,7 @@ export class LinkedFolders {
     });
   }
 
-  /** Changes links while nothing follows their folders by the former ones; then follows again. */
+  /** Changes links while their folders are not followed, then follows them again. */
   async #unfollowed<Result>(
     dirs: readonly string[],
     change: () => Promise<Result>,
@@ -398,7 +404,7 @@ export class LinkedFolders {
     await this.#options.followers.add(link, { account, service });
   }
 
-  /** Changes of what is followed are made one after another. */
+  /** Changes are made one after another. */
   #inTurn<Result>(change: () => Promise<Result>): Promise<Result> {
     const result = this.#lastChange.then(change);
     this.#lastChange = result.then(
@@ -408,7 +414,7 @@ export class LinkedFolders {
     return result;
   }
 
-  /** Works by the links and bindings as they are now, and keeps a copy of them. */
+  /** Applies the present links and bindings, and stores a copy of them. */
   async #takeBindings(changedRemotes: readonly string[] = []): Promise<void> {
     const { home, log } = this.#options;
     const { reader } = this.#options.store;
@@ -420,7 +426,7 @@ export class LinkedFolders {
   }
 }
 
-/** Everything that somebody has would be of one project. */
+/** Otherwise everything that the user has would be one project. */
 async function holdsHome(dir: string): Promise<boolean> {
   const home = await realPathOf(homedir());
   return home === dir || home.startsWith(dir.endsWith("/") ? dir : `${dir}/`);

@@ -16,11 +16,11 @@ import type { PlacedLink, PlacePlan, Replacement } from "./plan-place.ts";
 type Context = WriteContext<DaemonTables>;
 type Db = Context["db"];
 
-/** Brings links to where their folders are. */
+/** Moves links to where their folders are. */
 export async function carryOutPlan(context: Context, dir: string, plan: PlacePlan): Promise<void> {
   const { db, now } = context;
   for (const placed of plan.leaving) await leave(context, placed);
-  // Two that change places are for a moment at neither.
+  // Two links may exchange their paths, so each gets an interim path first.
   for (const [at, { link }] of plan.moves.entries()) await moveLink(db, link.dir, `${at}`);
   for (const [at, { link, to, isUnsure }] of plan.moves.entries()) {
     await moveLink(db, `${at}`, to);
@@ -41,8 +41,8 @@ export async function carryOutPlan(context: Context, dir: string, plan: PlacePla
 }
 
 /**
- * Gives a link's folder another path, with all that is known of its file: what was edited there
- * meanwhile is an edit of the version that was read last, and no stranger's text.
+ * Changes the path of a link's folder, with everything that is known about its file. Edits made
+ * meanwhile then count as edits of the version that was read last.
  */
 async function moveLink(db: Db, from: string, to: string): Promise<void> {
   if (!(await moveLinkTo(db, from, to))) throw new AppError("not_found", `${from} is not linked`);
@@ -50,7 +50,7 @@ async function moveLink(db: Db, from: string, to: string): Promise<void> {
   await db.updateTable("link_places").set({ dir: to }).where("dir", "=", from).execute();
 }
 
-/** The link's folder is nowhere to be seen, and its path is another's. */
+/** The link's folder is not to be found, and another folder is at its path. */
 async function leave({ db, now }: Context, { link, known }: PlacedLink): Promise<void> {
   await keepFormerLink(db, link, { knownPlace: known, now });
   await keepHeldSave(db, link.dir);
@@ -60,8 +60,8 @@ async function leave({ db, now }: Context, { link, known }: PlacedLink): Promise
 }
 
 /**
- * The folder that took the path is followed as well. Whoever agreed to writing meant the other one;
- * and what this one's file was made from is not known, unless it is the same to the byte.
+ * Follows the folder that took the path as well. Consent to write was given for the former folder.
+ * The base of this folder's file is unknown, unless the file is the same byte for byte.
  */
 async function replace({ db, now }: Context, replacement: Replacement): Promise<void> {
   const { link, known, place, movedTo, isSameFile } = replacement;
@@ -77,7 +77,7 @@ async function replace({ db, now }: Context, replacement: Replacement): Promise<
   await putKnownPlace(db, dir, { ...known, place, change });
 }
 
-/** Whether it was said already that nobody agreed to writing in a folder, and is still open. */
+/** Whether it is already being said that nobody agreed to writing in a folder. */
 function hadWritten({ change }: KnownPlace): boolean {
   return change?.wrote === true;
 }

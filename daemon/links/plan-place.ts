@@ -13,37 +13,37 @@ import { type FormerLink, findFormerLink } from "./former-links.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** A link, and what its folder is known by. */
+/** A link, and how its folder is recognised. */
 export interface PlacedLink {
   readonly link: Link;
   readonly known: KnownPlace;
 }
 
-/** What is to be done so that links are where their folders are. */
+/** What to do so that links are where their folders are. */
 export interface PlacePlan {
-  /** Links whose folders are at other paths now. Two of them may have changed places. */
+  /** Links whose folders have moved. Two of them may have exchanged their paths. */
   readonly moves: readonly PlannedMove[];
-  /** Links whose folder is nowhere to be seen, while another link's is at the path. */
+  /** Links whose folder is not to be found, while another linked folder is at the path. */
   readonly leaving: readonly PlacedLink[];
-  /** A folder that was linked before is at the path. */
+  /** A folder at the path that was linked before. */
   readonly restored: FormerLink | undefined;
-  /** A folder that was never linked is at the path, and is the same project's. */
+  /** A folder at the path that was never linked, and that belongs to the same project. */
   readonly replacement: Replacement | undefined;
 }
 
 export interface PlannedMove {
   readonly link: Link;
   readonly to: string;
-  /** The folder is the linked one for all that can be known, which is not enough to write. */
+  /** The folder seems to be the linked one, but that is not certain enough to write to it. */
   readonly isUnsure: boolean;
 }
 
-/** A folder of a project at the path of a link whose own folder is not there. */
+/** A folder of a project, at the path of a link whose own folder is not there. */
 export interface Replacement extends PlacedLink {
   readonly place: FolderPlace;
-  /** Where the link's own folder is. */
+  /** Where the link's own folder is now. */
   readonly movedTo: string | undefined;
-  /** Its file has the same bytes, so that it was made from the same version. */
+  /** Its file has the same bytes, so it is based on the same version. */
   readonly isSameFile: boolean;
 }
 
@@ -55,9 +55,9 @@ const NOTHING: PlacePlan = {
 };
 
 /**
- * Compares what stands at a path with what was linked there. A link belongs to a folder: it goes
- * where its folder is found, and no other folder gets it. One of the same project that took the
- * path gets a link of its own, without consent to write.
+ * Compares what is at a path with what was linked there. A link belongs to a folder: it moves to
+ * where the folder is found, and no other folder gets it. A folder of the same project that took
+ * the path gets a link of its own, without consent to write.
  */
 export async function planPlace(
   db: Db,
@@ -69,7 +69,7 @@ export async function planPlace(
   const place = here.kind === "folder" ? here.place : undefined;
   const present = await findPlaced(db, links, dir);
   if (place && present && isSamePlace(present.known.place, place)) return NOTHING;
-  // What an older version linked is taken for what is there now.
+  // For a link of an older version, the folder that is there now counts as the linked one.
   if (!present && links.some((link) => link.dir === dir)) return NOTHING;
   const owner = place && (await findOwner(db, links, { dir, place }));
   const movedTo = present && (await findElsewhere(db, links, present));
@@ -94,7 +94,7 @@ export async function planPlace(
   return { ...NOTHING, moves, leaving, replacement };
 }
 
-/** The paths whose links a plan changes, for the path that it was made of. */
+/** The paths whose links the plan for `dir` changes. */
 export function pathsIn(plan: PlacePlan, dir: string): string[] {
   const { moves, leaving, restored, replacement } = plan;
   const paths = [
@@ -105,15 +105,15 @@ export function pathsIn(plan: PlacePlan, dir: string): string[] {
   return [...new Set(paths)];
 }
 
-/** A folder, and the link that it has or had, perhaps at another path. */
+/** A folder, with the link that it has or had, perhaps at another path. */
 export interface FoundLink {
   readonly link: Link;
   readonly dir: string;
 }
 
 /**
- * The link of a folder or of the nearest one above it: by its path, else by the time of birth of
- * what stands there.
+ * The link of a folder or of the nearest one above it: found by its path, else by its creation
+ * time.
  */
 export async function findLinkAbove(
   db: Db,
@@ -127,7 +127,7 @@ export async function findLinkAbove(
   }
 }
 
-/** The link that a folder has or had, wherever it was linked; its time of birth tells. */
+/** The link that a folder has or had at any path, found by its creation time. */
 async function findLinkOf(db: Db, links: readonly Link[], dir: string): Promise<Link | undefined> {
   const found = await readPlace(dir);
   if (found.kind !== "folder") return undefined;
@@ -138,7 +138,7 @@ async function findLinkOf(db: Db, links: readonly Link[], dir: string): Promise<
   return (await findFormerLink(db, found.place))?.link;
 }
 
-/** Another path at which a folder is linked, and which leads to the same folder now. */
+/** Another path at which a folder is linked and which now leads to the same folder. */
 export async function findAlias(
   db: Db,
   links: readonly Link[],
@@ -157,7 +157,7 @@ export async function findAlias(
   return undefined;
 }
 
-/** Where a link's folder was moved to, unless it is linked there, too. */
+/** Where a link's folder has moved, unless it is linked there as well. */
 async function findElsewhere(db: Db, links: readonly Link[], { link, known }: PlacedLink) {
   const to = await findMoved(link.dir, known.place);
   const other = to === undefined ? undefined : await findPlaced(db, links, to);
@@ -174,7 +174,7 @@ async function findPlaced(
   return known && { link, known };
 }
 
-/** The link of another path whose folder is this one, and is not at its own path any more. */
+/** The link at another path whose folder this is, and which no longer has it there. */
 async function findOwner(
   db: Db,
   links: readonly Link[],
@@ -192,8 +192,8 @@ async function findOwner(
 }
 
 /**
- * Whether a folder that has the inode of one that was linked at another path is that one. Without a
- * time of birth the inode may be a deleted folder's: there the file has to be the same to the byte.
+ * Whether a folder with the inode of one that was linked at another path is that folder. Without a
+ * creation time the inode may have been reused: then the file has to be the same byte for byte.
  */
 async function isKnownBy(
   db: Db,
@@ -203,7 +203,7 @@ async function isKnownBy(
   return place.bornAt !== "" || (await hasFileOf(db, dir, at));
 }
 
-/** Whether a folder's file is the one that was followed at another path, to the byte. */
+/** Whether a folder's file equals, byte for byte, the one that was followed at another path. */
 async function hasFileOf(db: Db, dir: string, at: string): Promise<boolean> {
   const followed = await readFollowed(db, at);
   const read = followed && (await readFileAt(dir, followed.path));
@@ -211,9 +211,9 @@ async function hasFileOf(db: Db, dir: string, at: string): Promise<boolean> {
 }
 
 /**
- * Whether a folder is of the linked project. A new clone has the old one's identity; a folder
- * without git has its file's bytes. On another file system these may be an old copy, which the
- * linked folder covers while it is mounted.
+ * Whether a folder belongs to the linked project. A new clone has the identity of the old one. A
+ * folder without git has the same bytes in its file; on another file system these may be an old
+ * copy, which the linked folder hides while it is mounted.
  */
 async function matchProject(
   db: Db,

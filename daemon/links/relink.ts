@@ -8,10 +8,10 @@ import { findBinding } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
 /**
- * A folder whose project is another from now on brings its memories along: they are added to the
- * new project where it has none of that key, and its file meets the new document for the first
- * time. The former project stays as it is; where it is bound to another remote than the new one,
- * its memories stay there. `bringsMemories`: not where it is another repository's.
+ * Copies a folder's memories when it is linked to another project: they are added to the new
+ * project under keys that it does not use, and the folder's file meets the new document for the
+ * first time. The former project stays as it is. If it is bound to another remote, its memories
+ * stay there. `bringsMemories` is false for another repository's project.
  */
 export async function moveToProject(
   context: WriteContext<DaemonTables>,
@@ -42,7 +42,7 @@ export async function moveToProject(
   });
 }
 
-/** What is held of the former project goes along, where nothing is held of the new one's. */
+/** Moves what is held of the former project, unless something is held there already. */
 async function moveHeld(
   db: Kysely<DaemonTables>,
   account: string,

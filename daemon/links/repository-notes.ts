@@ -24,17 +24,17 @@ interface RepositoryNotesOptions {
 }
 
 /**
- * What `status` says of linked folders whose repository, or whose service, knows the project by
- * another name than the link. Folders are looked at one after another, beside all else.
+ * What `status` says of linked folders whose repository or service names another project than the
+ * link. Folders are checked one after another in the background.
  */
 export class RepositoryNotes {
   readonly #options: RepositoryNotesOptions;
   readonly #projects: ServiceProjects;
-  /** By folder: what its repository says of its project that is not so. */
+  /** The contradiction found in each folder. */
   readonly #notes = new Map<string, Reason>();
-  /** Folders of which a service could not be asked yet whether it has an earlier project. */
+  /** Folders whose service could not be asked yet whether it has an earlier project. */
   readonly #unasked = new Set<string>();
-  /** Folders of which a service has one. */
+  /** Folders whose service has one. */
   readonly #former = new Set<string>();
   #lastLook: Promise<void> = Promise.resolve();
   #stopping = false;
@@ -44,12 +44,12 @@ export class RepositoryNotes {
     this.#projects = new ServiceProjects(options.world);
   }
 
-  /** What the folder's repository says of its project that is not so. */
+  /** The contradiction between the link and what the folder's repository says of its project. */
   noteOf(dir: string): Reason | undefined {
     return this.#notes.get(dir);
   }
 
-  /** Looks for nothing any more. */
+  /** Makes no further looks. */
   stop(): void {
     this.#stopping = true;
   }
@@ -59,7 +59,7 @@ export class RepositoryNotes {
     await this.#lastLook;
   }
 
-  /** Finds out whether git still says that the folder is the project that it is linked to. */
+  /** Checks whether git still says that the folder is the project that it is linked to. */
   look(link: Link, identify = () => identifyProject(this.#options.git, link.dir)): void {
     const look = this.#lastLook.then(async () => {
       if (!this.#stopping) await this.#note(link, identify);
@@ -79,8 +79,8 @@ export class RepositoryNotes {
   }
 
   /**
-   * What to say where a repository was linked by its name of today while its service could not be
-   * asked, which has its project by the former one.
+   * What to say where a repository was linked under its present id while its service could not be
+   * asked, and the service has the project under its former id.
    */
   async #formerNote({ dir, projectId }: Link, identity: ProjectIdentity) {
     if (identity.kind === "none" || identity.projectId !== projectId) return undefined;
@@ -102,8 +102,8 @@ export class RepositoryNotes {
   }
 
   /**
-   * Whether the account's service has the project by which a folder was linked earlier. Where that
-   * can't be told, it is found out when the service answers.
+   * Whether the account's service has the project under the id that was linked earlier. If that
+   * can't be told now, it is asked again when the service answers.
    */
   async hasFormer(
     dir: string,
@@ -117,28 +117,28 @@ export class RepositoryNotes {
     return has === true;
   }
 
-  /** Whether an account's service has a project; undefined where it can't be told. */
+  /** Whether an account's service has a project; undefined where that can't be told. */
   async #hasProject(account: AccountId, project: ProjectId): Promise<boolean | undefined> {
     const open = this.#options.remotes.find(account);
     return open && (await this.#projects.has(account, open.service, project));
   }
 
-  /** A service has answered for these: what could not be asked of it before is asked now. */
+  /** A service answered about these: questions that it could not answer before are asked again. */
   lookAgain(answered: readonly Link[]): void {
     for (const link of answered) if (this.#unasked.has(link.dir)) this.look(link);
   }
 
-  /** What is to be said of the folder is found out anew. */
+  /** Checks the folder again. */
   forgetNote(dir: string): void {
     this.#notes.delete(dir);
   }
 
-  /** What the service said of another repository that was there says nothing of the new one. */
+  /** The service's answer was about another repository that was in this folder. */
   forgetFormer(dir: string): void {
     this.#former.delete(dir);
   }
 
-  /** The folder is linked no more, so that nobody has to be asked about it. */
+  /** The folder is no longer linked, so nobody has to be asked about it. */
   forgetUnasked(dir: string): void {
     this.#unasked.delete(dir);
   }

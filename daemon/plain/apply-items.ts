@@ -14,7 +14,7 @@ import { type ItemKind, itemName, type SentValue } from "./plain-store.ts";
 import type { ReadItems } from "./reading.ts";
 import { sentIndex } from "./sent-values.ts";
 
-/** What is known of the service's items from before. */
+/** What was agreed about the service's items before. */
 type Known = { readonly [kind in ItemKind]: ReadonlyMap<string, AgreedItem> } & {
   readonly sent: readonly SentValue[];
 };
@@ -22,8 +22,8 @@ type Known = { readonly [kind in ItemKind]: ReadonlyMap<string, AgreedItem> } & 
 const NOT_SHOWN: ReadItems = { items: new Map<string, TheirItem>(), complete: false };
 
 /**
- * Merges a document's items with what the service showed (undefined: it does not show them), and
- * writes what came of it into the document, as edits of this machine.
+ * Merges a document's items with those that the service showed (undefined: it shows none), and
+ * writes the result into the document as edits of this machine.
  */
 export function takeItems(
   document: ReplicaDocument,
@@ -62,7 +62,7 @@ export function takeItems(
   return merged;
 }
 
-/** What a document holds of a kind and anybody outside may see: the winner of each key. */
+/** The items of one kind in a document that others may see: the winner of each key. */
 export function itemsOf(document: ReplicaDocument, kind: ItemKind): Map<string, JsonValue> {
   const index = kind === "memories" ? document.memories : document.metadata;
   const items = new Map<string, JsonValue>();
@@ -74,8 +74,8 @@ export function itemsOf(document: ReplicaDocument, kind: ItemKind): Map<string, 
 }
 
 /**
- * Writes the service's value. Its author saw what was agreed, and that is replaced; a value that
- * the service never held stays beside it, as a conflict.
+ * Writes the service's value. Its author saw the agreed value, so that one is replaced. A value
+ * here that the service never held stays beside it as a conflict.
  */
 function takeValue(
   document: ReplicaDocument,

@@ -5,17 +5,18 @@ import { hasRoom, type PlainOptions } from "./plain-options.ts";
 import { hashOfValue, journalDelete, putRefused } from "./plain-store.ts";
 import type { Removal } from "./refusals.ts";
 
-/** Deletions of one round; the others wait for the next. */
+/** Deletions of one round. The others wait for the next. */
 const DELETIONS_MAX = 20;
 
 const DONE: Outcome<void> = { kind: "answered", value: undefined };
 
-/** A refusal of these concerns the memory; others are about the token, or the service. */
+/** Refusals with these statuses concern the memory; others concern the token or the service. */
 const OF_THE_MEMORY: ReadonlySet<number> = new Set([400, 404]);
 
 /**
- * Deletes memories by their ids, each written down before: what vanishes besides is put back after
- * the next reading. One that the service refuses to delete is not tried again.
+ * Deletes memories by their ids. Each deletion is recorded first: memories that vanish without a
+ * record are put back after the next reading. A deletion that the service refuses is not tried
+ * again.
  */
 export async function deleteMemories(
   { store, service }: Pick<PlainOptions, "store" | "service">,

@@ -24,10 +24,10 @@ import {
 type Context = WriteContext<DaemonTables>;
 type Db = Kysely<DaemonTables>;
 
-/** How long `status` tells that the service had lost data. */
+/** `status` tells for this long that the service had lost data. */
 const LOSS_TOLD_MS = 24 * 60 * 60 * 1000;
 
-/** What is known of the service's copy of a document; nothing before the first reading of it. */
+/** What is known of the service's copy of a document; nothing before it was first read. */
 export async function readState(db: Db, service: string, documentId: number): Promise<PlainState> {
   if (isPlain(await readPosition(db, service, documentId))) {
     return (await readPlain(db, documentId)) ?? NOTHING_READ;
@@ -36,20 +36,20 @@ export async function readState(db: Db, service: string, documentId: number): Pr
   return NOTHING_READ;
 }
 
-/** What a reading of a document came to. */
+/** The result of reading a document. */
 export interface TakenReading extends Omit<Remembered, "lostAt" | "missing"> {
   readonly lost: boolean;
 }
 
-/** With which service a document is kept in step, and where it is noted what that wrote here. */
+/** The service that a document is synced with, and where to note which rows its answers made. */
 interface Side {
   readonly service: { readonly name: string };
   readonly taken: Set<string>;
 }
 
 /**
- * Remembers a reading that was taken. `from` is the document's row before it: the rows since then
- * are no news to the service.
+ * Stores the result of a reading. `from`: the document's last row before it. The rows since then
+ * came from the service, so it needs none of them.
  */
 export async function rememberReading(
   context: Context,
@@ -83,9 +83,10 @@ export async function rememberReading(
 }
 
 /**
- * The service says that the document's project is not there. If it was before, the service may have
- * lost it: that is to be written down before it is made anew, for an empty one would look as if all
- * had been deleted. False: the project is bound to another account now, and is not to be made.
+ * Records that the service says that the project does not exist. If it existed before, the service
+ * may have lost it. That must be recorded before it is created again, because an empty project
+ * would look as if everything had been deleted. False: the project is bound to another account now
+ * and must not be created.
  */
 export async function noteMissing(
   context: Context,
@@ -103,7 +104,9 @@ export async function noteMissing(
   return true;
 }
 
-/** The service has a log after all: what was agreed with it as a plain one counts no longer. */
+/**
+ * The service has a log after all: what was agreed with it as one without a log no longer counts.
+ */
 export async function leavePlain(db: Db, service: string, documentId: number): Promise<void> {
   if (!isPlain(await readPosition(db, service, documentId))) return;
   await dropPosition(db, service, documentId);
@@ -111,7 +114,7 @@ export async function leavePlain(db: Db, service: string, documentId: number): P
 }
 
 /**
- * Writes what is kept of a document, in a transaction of its own; nothing of a project that is
+ * Stores what is kept of a document in a transaction of its own. Does nothing for a project that is
  * bound to another account.
  */
 export async function writeKept(

@@ -3,33 +3,33 @@ import { equalJson, type JsonValue } from "../../shared/json.ts";
 /** One item as the service shows it. */
 export interface TheirItem {
   readonly value: JsonValue;
-  /** By which the service deletes it; null where it gives none. */
+  /** The id by which the service deletes it; null where it gives none. */
   readonly id: string | null;
-  /** As the service says it, unparsed. */
+  /** As the service wrote it, unparsed. */
   readonly createdAt: string | null;
 }
 
-/** One item as the service was last known to hold it. */
+/** An item that the service held when last known. */
 export interface AgreedItem extends TheirItem {
-  /** It was in a reading, so that its absence from a later one means something. */
+  /** A reading has shown it, so its absence from a later one means something. */
   readonly seen: boolean;
 }
 
-/** The three sides of a merge of keyed items: what was agreed last, what is here, what is there. */
+/** The three sides of a merge: what was agreed last (`base`), what is here and what is there. */
 export interface ItemSides {
   readonly base: ReadonlyMap<string, AgreedItem>;
   readonly mine: ReadonlyMap<string, JsonValue>;
   readonly theirs: ReadonlyMap<string, TheirItem>;
-  /** `theirs` is all that the service holds, so that what is absent is not there. */
+  /** `theirs` is everything that the service holds, so an absent item is not there. */
   readonly complete: boolean;
-  /** What is absent is not there, but nobody meant it to go. */
+  /** An absent item is not there, but nobody deleted it deliberately. */
   readonly putBack: boolean;
 }
 
 /**
- * What is agreed once `theirs` is read, where it shows what it was sent, however late:
- * that was ours, however it was changed here since then, and is no write of anybody else's. So it
- * is with a removal, which is sent as null.
+ * What is agreed after `theirs` was read, if it shows a value that was sent there, however late:
+ * that value was ours, even if it has changed here since, and is nobody else's write. The same
+ * holds for a removal, which is sent as null.
  */
 export function withSent(
   base: ReadonlyMap<string, AgreedItem>,
@@ -50,7 +50,7 @@ export interface MergedItem {
   readonly value: JsonValue;
 }
 
-/** What to do, here and there, so that both hold the same. A key is in one of the lists at most. */
+/** What to do on both sides so that they hold the same. Each key is in one list at most. */
 export interface MergedItems {
   /** To write here. */
   readonly take: readonly MergedItem[];
@@ -60,19 +60,19 @@ export interface MergedItems {
   readonly send: readonly MergedItem[];
   /** To delete there. */
   readonly remove: readonly { readonly key: string; readonly id: string | null }[];
-  /** What is agreed from now on: what the service holds. */
+  /** What is agreed now: the items that the service holds. */
   readonly base: ReadonlyMap<string, AgreedItem>;
-  /** So much is absent that the service must have lost it; what is left of it is in `send`. */
+  /** So much is absent that the service must have lost it. `send` contains what is left here. */
   readonly lost: boolean;
 }
 
-/** Up to so many absent items were deleted, however few there were. */
+/** If at most this many items are absent, they were deleted, whatever part of all they are. */
 export const DELETED_AT_ONCE = 3;
 
 /**
- * Merges item by item. A write beats a concurrent deletion; of two concurrent writes the service's
- * wins. What is absent there was deleted there, unless it is half of what was agreed, and more than
- * `DELETED_AT_ONCE` items: then the service has lost data, and gets it again.
+ * Merges item by item. A write beats a concurrent deletion. Of two concurrent writes the service's
+ * wins. An absent item was deleted there; but if more than `DELETED_AT_ONCE` items and half of the
+ * agreed ones are absent, the service has lost data and gets it again.
  */
 export function mergeItems(sides: ItemSides): MergedItems {
   const { base, mine, theirs, putBack } = sides;
@@ -91,7 +91,7 @@ export function mergeItems(sides: ItemSides): MergedItems {
   return { ...merged, base: agreed, lost };
 }
 
-/** What is absent although it was seen there and has not been deleted here. */
+/** Whether too much is absent of what was seen there and was not deleted here. */
 function hasLost({ base, mine, theirs }: ItemSides): boolean {
   const expected = [...base].filter(([key, { seen }]) => seen && mine.has(key));
   const missing = expected.filter(([key]) => !theirs.has(key));

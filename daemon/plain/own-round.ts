@@ -17,14 +17,14 @@ import type { PlainResult } from "./project-round.ts";
 import { type OwnReading, readCreated, readOwn } from "./reading.ts";
 import { type Creation, takeOwn } from "./take-own.ts";
 
-/** Creations of one round; the others wait for the next. */
+/** Creations of one round. The others wait for the next. */
 const CREATIONS_MAX = 20;
 
 const BAD_REQUEST = 400;
 
 const DONE: Outcome<void> = { kind: "answered", value: undefined };
 
-/** All that the service shows of the layers `user` and `global`. */
+/** Reads everything that the service shows of the layers `user` and `global`. */
 export async function readOwnMemories({ service }: PlainOptions): Promise<Outcome<OwnReading>> {
   const outcome = await service.request("GET", "/v1/memories");
   if (outcome.kind !== "answered") return outcome;
@@ -33,7 +33,7 @@ export async function readOwnMemories({ service }: PlainOptions): Promise<Outcom
   return { kind: "unreachable", message: "its answer is no list of memories" };
 }
 
-/** The layers `user` and `global` kept in step, by variant A. */
+/** Syncs the layers `user` and `global` by variant A. */
 export async function ownRound(options: PlainOptions): Promise<Outcome<PlainResult>> {
   const read = await readOwnMemories(options);
   if (read.kind !== "answered") return read;
@@ -67,8 +67,9 @@ async function createMemories(
 }
 
 /**
- * Creates one memory, written down before: should this process end meanwhile, the next reading is
- * searched for it. What it replaces is deleted last, so that there is always one of the two.
+ * Creates one memory. The creation is recorded first: if this process ends before the answer, the
+ * next reading is searched for it. What it replaces is deleted last, so that one of the two always
+ * exists.
  */
 async function createMemory(
   { store, service }: PlainOptions,
@@ -92,7 +93,7 @@ async function createMemory(
   }
   if (outcome.kind !== "answered") return outcome;
   const created = readCreated(outcome.value);
-  // Without an id the next reading has to show which one it is.
+  // Without an id in the answer, the next reading has to show which memory it is.
   if (!created) return DONE;
   await writeKept(store, address, async (db, id) => {
     await putItem(db, id, {

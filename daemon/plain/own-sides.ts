@@ -3,7 +3,7 @@ import type { JournalEntry } from "./plain-store.ts";
 import type { ReadMemory } from "./reading.ts";
 import type { Removal } from "./refusals.ts";
 
-/** What is known here of one layer, whose memories have no keys at the service. */
+/** What is known here of one layer. Its memories have no keys at the service. */
 export interface OwnKnown {
   readonly base: ReadonlyMap<string, AgreedItem>;
   readonly journal: readonly JournalEntry[];
@@ -15,20 +15,20 @@ export interface OwnKnown {
   readonly mine: ReadonlyMap<string, unknown>;
 }
 
-/** A layer's memories by the keys that they have here. */
+/** A layer's memories under the keys that they have here. */
 export interface OwnSides {
   readonly theirs: ReadonlyMap<string, TheirItem>;
-  /** Memories that others of ours have taken the place of; still to be deleted there. */
+  /** Memories that others of ours replaced, and that are still to be deleted there. */
   readonly superseded: readonly Removal[];
-  /** What was written down and needs no more attention. */
+  /** Recorded calls that need no more attention. */
   readonly settled: readonly JournalEntry[];
 }
 
 /**
- * Gives each memory that the service shows its key: the one that it was agreed under; that of a
- * creation which was written down and may have come through; that of an equal one which is not
- * there any more under the id that it had; at first contact that of an equal memory here; else the
- * id itself, for the interface carries no key.
+ * Gives each memory that the service shows its key. The first of these that applies: the key under
+ * which it was agreed; that of a recorded creation that may have succeeded; that of an equal memory
+ * that is no longer there under its former id; at first contact, that of an equal memory here; else
+ * its id, because the interface has no keys.
  */
 export function keyOwnMemories(shown: readonly ReadMemory[], known: OwnKnown): OwnSides {
   const keys = new Map<string, string>();
@@ -54,8 +54,8 @@ export function keyOwnMemories(shown: readonly ReadMemory[], known: OwnKnown): O
 }
 
 /**
- * Finds what was created without our having heard so, and what has other ids now; the oldest of
- * equal ones is ours.
+ * Finds memories whose creation was never confirmed, and memories with new ids. Of equal ones the
+ * oldest is ours.
  */
 function adopt(
   shown: readonly ReadMemory[],

@@ -4,7 +4,7 @@ import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import { listRefused, type RefusedItem, type RefusedKind } from "./plain-store.ts";
 
-/** Something that is to be said of a document, in words of its own. */
+/** A remark about a document, in words for people. */
 export interface StatusNote {
   readonly code: ReasonCode;
   readonly message: string;
@@ -12,15 +12,15 @@ export interface StatusNote {
 
 /** What `status` says of a document on a service without a log. */
 export interface PlainStatus {
-  /** Differences from what the service holds. */
+  /** How many differences from the service there are. */
   readonly outstanding: number;
   readonly notes: readonly StatusNote[];
 }
 
-/** Refused items that are named; of more only the number is. */
+/** This many refused items are named; of more only the number is told. */
 const NAMED_MAX = 10;
 
-/** How a document stood after the last reading of it. */
+/** The state of a document after its last reading. */
 export async function readPlainStatus(
   db: Kysely<DaemonTables>,
   documentId: number,

@@ -8,66 +8,69 @@ import { type PlainText, UNKNOWN_TEXT } from "./plain-text.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** What of a document is items. */
+/** The parts of a document that consist of items. */
 export type ItemKind = "memories" | "metadata";
 
-/** What a service may refuse by itself; `deletion` is that of a memory. */
+/** What a service may refuse on its own; `deletion`: of a memory. */
 export type RefusedKind = ItemKind | "text" | "deletion";
 
-/** Something that the service would not take, or give. */
+/** Something that the service refused to take or to give. */
 export interface RefusedItem {
   readonly kind: RefusedKind;
   /** Empty for the text. */
   readonly key: string;
-  /** Of what was refused; see `hashOfValue`. */
+  /** Hash of the refused value; see `hashOfValue`. */
   readonly hash: string;
   readonly reason: Reason;
 }
 
-/** What a service was sent. */
+/** A value that a service was sent. */
 export interface SentValue {
   /** See `itemName`. */
   readonly name: string;
   /** See `hashOfValue`. */
   readonly hash: string;
-  /** In milliseconds since the Unix epoch, while it is not answered; 0 once it is. */
+  /** When it was sent, in milliseconds since the Unix epoch; 0 once it was answered. */
   readonly at: number;
 }
 
-/** A call that is not idempotent, written down before it is made. */
+/** A call that must not be made twice, recorded before it is made. */
 export type JournalEntry = { readonly id: number; readonly key: string } & (
   | { readonly kind: "create"; readonly content: string; readonly replacesId: string | null }
   | { readonly kind: "delete"; readonly memoryId: string }
 );
 
-/** All that is known of what the service holds of one document. */
+/** Everything known about the service's copy of one document. */
 export interface PlainState {
   readonly text: PlainText;
   readonly memories: ReadonlyMap<string, AgreedItem>;
   readonly metadata: ReadonlyMap<string, AgreedItem>;
-  /** What the service was sent since it was read last, and before that what it may do yet. */
+  /**
+   * What was sent to the service since the last reading, and older calls that may still take
+   * effect.
+   */
   readonly sent: readonly SentValue[];
   /** When the service was found to have lost data, in milliseconds since the Unix epoch. */
   readonly lostAt: number | null;
-  /** Differences that were left after the last reading. */
+  /** How many differences the last reading left. */
   readonly outstanding: number;
-  /** Since when it shows nothing at all of what was agreed; the same clock. */
+  /** Since when it shows nothing that was agreed, in milliseconds since the Unix epoch. */
   readonly blankSince: number | null;
-  /** It said that the project is not there; what it holds since may be another. */
+  /** The service said that the project does not exist. If it does now, it may be another one. */
   readonly missing: boolean;
   readonly journal: readonly JournalEntry[];
   readonly refused: readonly RefusedItem[];
 }
 
-/** What is stored of a document after a reading. */
+/** What a reading stores about a document. */
 export type Remembered = Omit<PlainState, "journal" | "refused">;
 
-/** Names an item of a document. */
+/** The name of an item of a document, unique within it. */
 export function itemName(kind: RefusedKind, key: string): string {
   return `${kind}\n${key}`;
 }
 
-/** Identifies a value, whatever the order of its objects' keys. */
+/** A hash of a value that does not depend on the order of its objects' keys. */
 export function hashOfValue(value: JsonValue): string {
   const sorted = JSON.stringify(value, (_key, each: JsonValue) => {
     if (typeof each !== "object" || each === null || Array.isArray(each)) return each;
@@ -78,7 +81,7 @@ export function hashOfValue(value: JsonValue): string {
   return createHash("sha256").update(sorted).digest("hex");
 }
 
-/** What is kept of a document; undefined before the service was read for the first time. */
+/** What is stored about a document; undefined before the service was first read. */
 export async function readPlain(db: Db, documentId: number): Promise<PlainState | undefined> {
   const row = await db
     .selectFrom("plain_documents")
@@ -100,7 +103,7 @@ export async function readPlain(db: Db, documentId: number): Promise<PlainState 
   };
 }
 
-/** What is known of a service before it was read. */
+/** What is known before a service was read. */
 export const NOTHING_READ: PlainState = {
   text: UNKNOWN_TEXT,
   memories: new Map(),
@@ -114,7 +117,7 @@ export const NOTHING_READ: PlainState = {
   refused: [],
 };
 
-/** Replaces what is kept, where it differs from `known`; durable with its transaction's commit. */
+/** Stores `state` where it differs from `known`. Durable with its transaction's commit. */
 export async function writePlainState(
   db: Db,
   documentId: number,
@@ -140,7 +143,7 @@ export async function writePlainState(
   });
 }
 
-/** Without the time it is of before there was one. */
+/** Rows of older versions have no time. */
 type SentRow = readonly [name: string, hash: string, at?: number];
 
 function documentRow({ text, sent, outstanding, lostAt, blankSince, missing }: Remembered) {
@@ -154,7 +157,7 @@ function documentRow({ text, sent, outstanding, lostAt, blankSince, missing }: R
   };
 }
 
-/** Forgets everything about a document: what comes next is first contact. */
+/** Forgets everything about a document: the next contact is a first one. */
 export async function forgetPlain(db: Db, documentId: number): Promise<void> {
   for (const table of [
     "plain_documents",
@@ -203,7 +206,7 @@ async function writeItems(
   }
 }
 
-/** Remembers that the service holds nothing under a key. */
+/** Records that the service holds nothing under a key. */
 export async function dropItem(
   db: Db,
   documentId: number,
@@ -230,7 +233,7 @@ function itemRow({ value, id, createdAt, seen }: AgreedItem) {
   };
 }
 
-/** Remembers what the service holds under a key. */
+/** Records what the service holds under a key. */
 export async function putItem(
   db: Db,
   documentId: number,
@@ -257,7 +260,7 @@ async function readJournal(db: Db, documentId: number): Promise<JournalEntry[]> 
   });
 }
 
-/** Writes down what is about to be created; it takes the place of `replacesId`. */
+/** Records a creation that is about to be sent. The memory replaces `replacesId`. */
 export async function journalCreate(
   db: Db,
   documentId: number,
@@ -273,7 +276,7 @@ export async function journalCreate(
     .execute();
 }
 
-/** Writes down what is about to be deleted; once, however often it is tried. */
+/** Records a deletion that is about to be sent; once, however often it is tried. */
 export async function journalDelete(
   db: Db,
   documentId: number,
@@ -291,12 +294,12 @@ export async function journalDelete(
     .execute();
 }
 
-/** What was written down has come true, or will not. */
+/** Drops records of calls that have succeeded, or that never will. */
 export async function dropJournal(db: Db, entries: readonly JournalEntry[]): Promise<void> {
   for (const { id } of entries) await db.deleteFrom("plain_journal").where("id", "=", id).execute();
 }
 
-/** The creation of a key is over. */
+/** Drops the record of a key's creation. */
 export async function dropCreate(db: Db, documentId: number, key: string): Promise<void> {
   await db
     .deleteFrom("plain_journal")
@@ -330,7 +333,7 @@ export async function putRefused(db: Db, documentId: number, refused: RefusedIte
     .execute();
 }
 
-/** Forgets a refusal: what was refused is gone, or another by now. */
+/** Drops a refusal: the value is gone or has changed. */
 export async function dropRefused(db: Db, documentId: number, refused: RefusedItem): Promise<void> {
   await db
     .deleteFrom("plain_refused")

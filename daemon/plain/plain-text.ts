@@ -14,7 +14,10 @@ import type { DaemonTables } from "../home/tables.ts";
 
 type Context = WriteContext<DaemonTables>;
 
-/** A version of the text that the service held, or may hold, and where its lines stand here. */
+/**
+ * A version of the text that the service holds or may hold, and where its lines are in the
+ * document.
+ */
 export interface AgreedText {
   readonly base: CapturedText;
   readonly form: TextForm;
@@ -22,11 +25,14 @@ export interface AgreedText {
 
 /** What is known of the service's text. */
 export interface PlainText {
-  /** What it was last seen to hold; null before it was read. */
+  /** The text that it held at the last reading; null before the first. */
   readonly agreed: AgreedText | null;
-  /** What it was sent since then. */
+  /** The text that it was sent since then. */
   readonly pushed: AgreedText | null;
-  /** What it held before it took a text of ours, at `at` (milliseconds since the Unix epoch). */
+  /**
+   * The text that it held before it took one of ours, and when that was, in milliseconds since the
+   * Unix epoch.
+   */
   readonly before: (AgreedText & { readonly at: number }) | null;
 }
 
@@ -35,28 +41,28 @@ export const UNKNOWN_TEXT: PlainText = { agreed: null, pushed: null, before: nul
 
 const EMPTY_VERSION: AgreedText = { base: { text: "", spans: [] }, form: PLAIN_FORM };
 
-/** Another machine may have read the text this long before it writes over ours. */
+/** Another machine may overwrite our text this long after it read the one before. */
 const CROSSING_MS_MAX = 60_000;
 
-/** What a look at the service's text came to. */
+/** The result of a look at the service's text. */
 export interface TakenText {
   readonly state: PlainText;
-  /** What the service is to hold instead. */
+  /** The text that the service is to hold instead. */
   readonly send: string | undefined;
 }
 
-/** How it comes that the service shows a text. */
+/** Why the service may show an unexpected text. */
 export interface ShownTextCause {
-  /** It holds none, and nobody meant that. */
+  /** It shows none although nobody deleted it. */
   readonly lost: boolean;
-  /** It is one that the service was sent some time ago. */
+  /** It shows one that it was sent some time ago. */
   readonly late: boolean;
 }
 
 /**
- * Takes the service's text as a save is taken from a file: what it changed since the version last
- * agreed goes into the document by whole lines. A service that shows no text (undefined) is sent
- * ours and never asked.
+ * Takes the service's text like a save of a file: its changes since the last agreed version go into
+ * the document by whole lines. A service that does not show its text (undefined) is sent ours and
+ * never asked.
  */
 export async function takeText(
   context: Context,
@@ -83,14 +89,14 @@ export async function takeText(
   return { state: { ...agreed, pushed }, send };
 }
 
-/** The service's text can't be taken and is not to be written over: what is known of it stays. */
+/** The service's text can't be taken and must not be overwritten: what is known of it stays. */
 export function leaveText({ document }: OpenDocument, known: PlainText): TakenText {
   const mine = document.content();
   const isSent = mine === contentOf(known.agreed ?? EMPTY_VERSION);
   return { state: known, send: isSent ? undefined : mine };
 }
 
-/** The service answered that it took `pushed`, and will never show it. */
+/** The service took `pushed` and will never show it. */
 export function takenUnread(state: PlainText): PlainText {
   return { ...UNKNOWN_TEXT, agreed: state.pushed ?? state.agreed };
 }
@@ -119,7 +125,7 @@ async function takeContent(
     return { agreed: pushed, before: agreed && { ...agreed, at: context.now } };
   }
   if (open.document.content() === content) return { agreed: captureVersion(open), before };
-  // What was sent before what is agreed brings nothing, and took nothing away.
+  // A text from before the agreed one adds nothing, and removed nothing.
   if (agreed !== null && (late || contentOf(agreed) === content)) return { agreed, before };
   const file = { content, hash: "", savedAt: context.now };
   if (agreed === null) {
@@ -133,7 +139,10 @@ async function takeContent(
   return { agreed: { base, form }, before: null };
 }
 
-/** Who wrote over ours may have read it, and have wanted to be rid of what it brought. */
+/**
+ * Records a conflict: whoever overwrote our text may have read it, and have removed on purpose what
+ * it brought.
+ */
 async function tellKept(
   context: Context,
   open: OpenDocument,
@@ -149,9 +158,9 @@ async function tellKept(
 }
 
 /**
- * The version that the service's text was made from. Without compare-and-set two whole texts can
- * cross: whoever had read the text before ours came writes over ours with one that knows nothing of
- * it. Taken for an edit of ours, that would delete our lines.
+ * The version on which the service's text is based. Without compare-and-set two whole texts can
+ * cross: somebody who read the text before ours came then overwrites ours without knowing it. As an
+ * edit of ours that would delete our lines.
  */
 function theirBase(
   known: PlainText & { readonly agreed: AgreedText },
@@ -162,12 +171,12 @@ function theirBase(
   const { lines } = splitForm(content);
   if (pushed !== null && keepsChange(agreed, pushed, lines)) return pushed;
   if (before === null || Math.abs(now - before.at) > CROSSING_MS_MAX) return agreed;
-  // Who had read that would have had no reason to send it: it was meant.
+  // Somebody who had read that text would have had no reason to send it again: this is deliberate.
   if (contentOf(before) === content) return agreed;
   return missesChange(before, agreed, lines) ? before : agreed;
 }
 
-/** Whether `lines` has all that `to` brought and nothing that it took away. */
+/** Whether `lines` has everything that `to` added and nothing that it removed. */
 function keepsChange(from: AgreedText, to: AgreedText, lines: string): boolean {
   const { brought, removed } = changeOf(from, to);
   const there = new Set(lines.split("\n"));
@@ -175,12 +184,12 @@ function keepsChange(from: AgreedText, to: AgreedText, lines: string): boolean {
   return brought.every((line) => there.has(line)) && removed.every((line) => !there.has(line));
 }
 
-/** Whether `lines` has nothing that `to` brought and all that it took away. */
+/** Whether `lines` has nothing that `to` added and everything that it removed. */
 function missesChange(from: AgreedText, to: AgreedText, lines: string): boolean {
   return keepsChange(to, from, lines);
 }
 
-/** The lines, and only those with a word, that one version has and the other has not. */
+/** The lines with a word in them that only one of the versions has. */
 function changeOf(from: AgreedText, to: AgreedText) {
   const [before, after] = [wordLines(from), wordLines(to)];
   return {
@@ -193,7 +202,7 @@ function wordLines({ base }: AgreedText): Set<string> {
   return new Set(base.text.split("\n").filter(hasWord));
 }
 
-/** Whether a content is a version that the service was known or sent to hold. */
+/** Whether a content is a version that the service is known to hold or was sent. */
 export function isKnownText({ agreed, pushed }: PlainText, content: string | undefined): boolean {
   return [agreed, pushed].some((version) => version !== null && contentOf(version) === content);
 }

@@ -13,16 +13,16 @@ import { type SentItems, sendItems } from "./send-items.ts";
 import { withAnswered } from "./sent-values.ts";
 import { takeProject } from "./take-project.ts";
 
-/** What a round came to. */
+/** The result of a round. */
 export interface PlainResult {
-  /** Something was sent, or is doubted: the service is to be read again. */
+  /** Something was sent or is in doubt, so the service has to be read again. */
   readonly sent: boolean;
-  /** The service showed more than is published. */
+  /** The service showed more than the published interface has. */
   readonly showsMore: boolean;
 }
 
 /**
- * One project kept in step: its state there is read and merged, and what the service lacks is sent.
+ * Syncs one project: reads and merges its state at the service, then sends what the service lacks.
  * Nothing counts as agreed before a later reading shows it.
  */
 export async function projectRound(
@@ -55,7 +55,7 @@ export async function projectRound(
 
 const NOTHING_SENT: PlainResult = { sent: false, showsMore: false };
 
-/** What is left of a round about a project that was bound to another account is not sent. */
+/** The rest of a round is not sent once the project is bound to another account. */
 const BOUND_ANEW: Outcome<never> = {
   kind: "unreachable",
   message: "the project is bound to another remote now",
@@ -87,7 +87,7 @@ async function readOrCreate(
   return { kind: "unreachable", message: "its answer is no project" };
 }
 
-/** Keeps what was refused, and what was taken of that which no reading will ever show. */
+/** Stores what was refused, and what the service took that no reading will show. */
 async function rememberSent(
   options: PlainOptions,
   project: ProjectId,

@@ -8,28 +8,30 @@ import type { ItemKind } from "./plain-store.ts";
 /** Items that a service showed. */
 export interface ReadItems {
   readonly items: ReadonlyMap<string, TheirItem>;
-  /** They are all that it holds. */
+  /** They are all that the service holds. */
   readonly complete: boolean;
 }
 
-/** Something that a service showed and that breaks a limit here; the key of the text is empty. */
+/** Something that a service showed and that exceeds a limit here; the text has the empty key. */
 export interface Untakable {
   readonly kind: ItemKind | "text";
   readonly key: string;
 }
 
-/** What a service showed of a project; undefined stands for what it does not show at all. */
+/** What a service showed of a project; undefined: it does not show this part. */
 export interface ProjectReading {
   readonly text: string | undefined;
   readonly memories: ReadItems | undefined;
   readonly metadata: ReadItems | undefined;
-  /** What stays there as it is: it can't be taken, and nothing may be written over it. */
+  /** What stays there as it is: it can't be taken here and must not be overwritten. */
   readonly untakable: readonly Untakable[];
-  /** It showed more than is published, as a service with the replica exchange does. */
+  /**
+   * It showed more than the published interface has, as a service with the replica exchange does.
+   */
   readonly showsMore: boolean;
 }
 
-/** One memory of `GET /v1/memories`, of the layers that are not a project's. */
+/** A memory from `GET /v1/memories` that belongs to no project. */
 export interface ReadMemory {
   readonly id: string;
   readonly content: string;
@@ -45,8 +47,8 @@ export interface OwnReading {
 }
 
 /**
- * The answer of `GET /api/projects/:id`, as far as it can be taken: what breaks a limit stays there
- * and makes the reading incomplete. Undefined: it is no such answer.
+ * Reads the answer of `GET /api/projects/:id`. Items that exceed a limit stay there and make the
+ * reading incomplete. Undefined for anything that is no such answer.
  */
 export function readProject(project: string, answer: unknown): ProjectReading | undefined {
   if (!isObject(answer) || answer.id !== project) return undefined;
@@ -61,7 +63,7 @@ export function readProject(project: string, answer: unknown): ProjectReading | 
   };
 }
 
-/** The answer of `GET /v1/memories`. Undefined: it is no such answer. */
+/** Reads the answer of `GET /v1/memories`. Undefined for anything that is no such answer. */
 export function readOwn(answer: unknown): OwnReading | undefined {
   if (!isObject(answer) || !Array.isArray(answer.memories)) return undefined;
   const memories: ReadMemory[] = [];
@@ -74,13 +76,13 @@ export function readOwn(answer: unknown): OwnReading | undefined {
   return { memories, complete, showsMore: "next_cursor" in answer };
 }
 
-/** What `POST /v1/memories` answered: the id and the time that the service gave, if it did. */
+/** Reads the answer of `POST /v1/memories`: the id and the time that the service gave, if any. */
 export function readCreated(answer: unknown): Pick<ReadMemory, "id" | "createdAt"> | undefined {
   if (!isObject(answer) || typeof answer.id !== "string") return undefined;
   return { id: wellFormed(answer.id), createdAt: textOrNull(answer.created_at) };
 }
 
-/** Null: it holds none yet. */
+/** Null: the service holds no text yet. */
 function textOf(shown: JsonValue | undefined, untakable: Untakable[]): string | undefined {
   if (shown === null) return "";
   if (shown === undefined) return undefined;
@@ -121,7 +123,7 @@ function readMetadata(shown: JsonObject, untakable: Untakable[]): ReadItems {
   return { items, complete };
 }
 
-/** `project`: it is of that layer. */
+/** `project`: the memory belongs to that layer. */
 function readMemory(shown: JsonValue): ReadMemory | "project" | undefined {
   if (!isObject(shown)) return undefined;
   const { id, content, layer, created_at: createdAt } = shown;
@@ -132,7 +134,7 @@ function readMemory(shown: JsonValue): ReadMemory | "project" | undefined {
   return taken && { id, content: taken.value, layer, createdAt: textOrNull(createdAt) };
 }
 
-/** What of a sync payload would be ours to send, too: a service's word is bound by our limits. */
+/** A sync payload if we could send it, too: what comes from a service has to keep our limits. */
 function acceptable(payload: unknown): SyncPayload | undefined {
   try {
     return parseSyncPayload(payload);

@@ -14,7 +14,7 @@ import type { Untakable } from "./reading.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** One part of what a service is sent. A value of null removes a key of metadata. */
+/** One part of what a service is sent. The value null removes a metadata key. */
 export interface SendItem {
   readonly kind: ItemKind | "text";
   /** Empty for the text. */
@@ -22,7 +22,7 @@ export interface SendItem {
   readonly value: JsonValue;
 }
 
-/** A memory to delete by the id that the service gave; null where it gave none. */
+/** A memory to delete, by the id that the service gave; null where it gave none. */
 export interface Removal {
   readonly key: string;
   readonly id: string | null;
@@ -32,13 +32,13 @@ export interface Removal {
 interface Wanted {
   readonly items: readonly SendItem[];
   readonly removals: readonly Removal[];
-  /** What is not to be written over, whatever is wanted. */
+  /** Must not be overwritten. */
   readonly untakable?: readonly Untakable[];
 }
 
 /**
- * What of `wanted` may be sent: not what the service has refused, as long as it is the same. What
- * is another by now, or not wanted any more, is refused no longer.
+ * The parts of `wanted` that may be sent: those that the service has not refused with the same
+ * value. A refusal is dropped once its value has changed or is no longer wanted.
  */
 export async function keepRefused(
   db: Db,

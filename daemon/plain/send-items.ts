@@ -6,17 +6,17 @@ import type { Outcome } from "../service/service.ts";
 import { hashOfValue, type RefusedItem } from "./plain-store.ts";
 import type { SendItem } from "./refusals.ts";
 
-/** The body of a plain sync, as far as it has something to say. */
+/** The body of a sync call of the published interface. */
 export interface PlainSyncBody {
   readonly claude_md_content?: JsonValue;
   readonly memories?: readonly { readonly key: string; readonly value: JsonValue }[];
   readonly metadata?: { readonly [key: string]: JsonValue };
 }
 
-/** Makes one call; what it resolves to is nothing but whether it went through. */
+/** Makes one call; resolves to whether it succeeded. */
 export type SendBody = (body: PlainSyncBody) => Promise<Outcome<unknown>>;
 
-/** What became of the items of some calls. */
+/** The outcome of several calls for their items. */
 export interface SentItems {
   readonly taken: readonly SendItem[];
   readonly refused: readonly RefusedItem[];
@@ -24,16 +24,18 @@ export interface SentItems {
 
 const BAD_REQUEST = 400;
 
-/** A service that says not which item it refuses is asked in halves, this often at most. */
+/**
+ * Where a service does not say which item it refuses, halves are tried, in at most this many calls.
+ */
 const CALLS_MAX = 40;
 
-/** Characters of one call's items, so that its body keeps far from the limit. */
+/** Length of one call's items in characters; keeps the body far below the limit. */
 const PART_LENGTH_MAX = LIMITS.bodyBytes / 4;
 
 /**
- * Sends items in as few calls as they take. An item that the service refuses with 400 is left out
- * and the rest sent: it is the one that the answer's details name or, where they name none, found
- * by halves. Any other failure ends it; what was taken before stays so.
+ * Sends items in as few calls as possible. An item that the service refuses with 400 is left out
+ * and the rest is sent: the one that the answer's details name or, without details, the one that
+ * halving finds. Any other failure ends it; what was taken before stays taken.
  */
 export async function sendItems(
   items: readonly SendItem[],
@@ -100,7 +102,7 @@ function bodyOf(part: readonly SendItem[]): PlainSyncBody {
   };
 }
 
-/** The items that details point at, each with what they say of it. */
+/** The items that the details name, with what they say of each. */
 function namedIn(
   part: readonly SendItem[],
   details: readonly ErrorDetail[],

@@ -2,10 +2,10 @@ import type { JsonValue } from "../../shared/json.ts";
 import { hashOfValue, itemName, type RefusedItem, type SentValue } from "./plain-store.ts";
 import type { SendItem } from "./refusals.ts";
 
-/** A call that nobody waits for any more may be done this long after it was made. */
+/** A call that was given up may still take effect this long after it was made. */
 const LATE_MS_MAX = 2 * 60_000;
 
-/** Whether a value of that name is one that was sent. */
+/** Finds whether a value of this name was sent. */
 export function sentIndex(sent: readonly SentValue[]): (name: string, value: JsonValue) => boolean {
   const hashes = new Map<string, Set<string>>();
   for (const { name, hash } of sent) {
@@ -16,7 +16,9 @@ export function sentIndex(sent: readonly SentValue[]): (name: string, value: Jso
   return (name, value) => hashes.get(name)?.has(hashOfValue(value)) ?? false;
 }
 
-/** What is known to be sent once `items` go, too: of the former what may yet be done. */
+/**
+ * The sent values when `items` are sent, too; of the former ones those that may still take effect.
+ */
 export function sentWith(
   former: readonly SentValue[],
   items: readonly SendItem[],
@@ -33,7 +35,7 @@ export function sentWith(
   return [...late.values(), ...fresh];
 }
 
-/** Those of the last call that were answered are not done any more. */
+/** Marks the values of the last call that were answered: they won't take effect later. */
 export function withAnswered(
   sent: readonly SentValue[],
   items: readonly Pick<RefusedItem, "kind" | "key">[],

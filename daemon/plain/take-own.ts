@@ -20,20 +20,20 @@ import { keepRefused, type Removal } from "./refusals.ts";
 
 type Context = WriteContext<DaemonTables>;
 
-/** A memory to create there; `replacesId` is deleted once that is done. */
+/** A memory to create there. `replacesId` is deleted afterwards. */
 export interface Creation {
   readonly key: string;
   readonly content: string;
   readonly replacesId: string | null;
 }
 
-/** What the service is to be told of the `user` or the `global` layer. */
+/** What to tell the service about the `user` or `global` layer. */
 export interface OwnChanges {
   readonly creations: readonly Creation[];
   readonly removals: readonly Removal[];
 }
 
-/** Takes a reading of one of the layers `user` and `global` into its document, by name. */
+/** Takes a reading of the layer `user` or `global` into its document. */
 export async function takeOwn(
   context: Context,
   options: PlainOptions,
@@ -52,14 +52,15 @@ export async function takeOwn(
     complete: reading.complete,
     mine: itemsOf(document, "memories"),
   });
-  // What was created without our having heard so is ours, however it was changed here meanwhile.
+  // A memory whose creation was never confirmed is ours, even if it has changed here meanwhile.
   const sent = known.journal.flatMap((entry) => {
     if (entry.kind !== "create") return [];
     const [name, hash] = [itemName("memories", entry.key), hashOfValue(entry.content)];
     return [{ name, hash, at: 0 }];
   });
   const memories = reading.complete ? withoutDeleted(known.memories, settled) : known.memories;
-  // Here an id is all that a memory is, and deletes no other: what vanished was deleted by others.
+  // In this interface a memory is deleted only by its id, so one that vanished was deleted by
+  // somebody.
   const read = { items: theirs, complete: reading.complete };
   const merged = takeItems(document, "memories", {
     known: { ...known, memories, sent },
@@ -97,7 +98,7 @@ export async function takeOwn(
   return { creations, removals };
 }
 
-/** What we have deleted ourselves nobody else has: if it is here, it was written anew since. */
+/** Nobody else deleted what we deleted: if it is in the document, it was written again since. */
 function withoutDeleted(
   known: PlainState["memories"],
   settled: readonly JournalEntry[],

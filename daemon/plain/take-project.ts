@@ -23,20 +23,20 @@ import { sentIndex, sentWith } from "./sent-values.ts";
 
 type Context = WriteContext<DaemonTables>;
 
-/** What a project's service is to be told after a reading. */
+/** What to tell a project's service after a reading. */
 export interface ProjectChanges {
   readonly items: readonly SendItem[];
   readonly removals: readonly Removal[];
-  /** The reading was not believed yet, and nothing was taken. */
+  /** The reading was doubtful, and nothing was taken. */
   readonly doubted: boolean;
 }
 
-/** A project that shows nothing at all any more is believed after so long. */
+/** That a project suddenly shows nothing at all is believed after this time. */
 const BLANK_MS_MIN = 10_000;
 
 /**
- * Takes a reading of a project into its document; durable with the transaction's commit. Nothing is
- * taken or sent of a project that was bound to another account meanwhile.
+ * Takes a reading of a project into its document. Durable with the transaction's commit. Takes and
+ * sends nothing of a project that was bound to another account meanwhile.
  */
 export async function takeProject(
   context: Context,
@@ -114,8 +114,8 @@ export async function takeProject(
 }
 
 /**
- * What is sure of the state once the service has said that the project is not there, for it may be
- * another one by now, made of anything: what it shows just as it was.
+ * What still counts after the service said that the project does not exist. The project there may
+ * be a new one, so only what it shows unchanged counts.
  */
 function stillAgreed(known: PlainState, reading: ProjectReading): PlainState {
   const ofKind = (kind: ItemKind) => {
@@ -129,7 +129,7 @@ function stillAgreed(known: PlainState, reading: ProjectReading): PlainState {
   return { ...known, text, memories: ofKind("memories"), metadata: ofKind("metadata") };
 }
 
-/** Whether it does not show everything any more that it is known to have held. */
+/** Whether the reading lacks something that the service is known to have held. */
 function lacksAny({ text, memories, metadata }: PlainState, reading: ProjectReading): boolean {
   const lacks = (items: PlainState[ItemKind], shown: ReadItems | undefined) =>
     [...items.keys()].some((key) => !shown?.items.has(key));
@@ -138,7 +138,7 @@ function lacksAny({ text, memories, metadata }: PlainState, reading: ProjectRead
   return lacks(memories, reading.memories) || lacks(metadata, reading.metadata);
 }
 
-/** Whether it shows a text of ours, from however long ago, that it was not known to hold. */
+/** Whether it shows a text of ours, of any age, that it was not known to hold. */
 function isLate({ sent }: PlainState, { text }: ProjectReading): boolean {
   return text !== undefined && sentIndex(sent)(itemName("text", ""), text);
 }
@@ -152,8 +152,8 @@ function isShown({ name, hash }: SentValue, { text, memories, metadata }: Projec
 }
 
 /**
- * Whether nothing is shown any more of what was agreed and is still here: all of it was deleted, or
- * another machine has just made anew a project that the service had lost.
+ * Whether nothing is shown of what was agreed and is still here. Either everything was deleted, or
+ * the service lost the project and another machine has just created it again.
  */
 function isBlank({ document }: OpenDocument, known: PlainState, reading: ProjectReading): boolean {
   const { text, memories, metadata, untakable } = reading;
@@ -165,12 +165,12 @@ function isBlank({ document }: OpenDocument, known: PlainState, reading: Project
     return [...known[kind].keys()].filter((key) => mine.has(key)).length;
   };
   const counts = [countHere("memories"), countHere("metadata")];
-  // So many at once are lost for sure.
+  // This many at once were certainly lost.
   if (counts.some((count) => count > DELETED_AT_ONCE)) return false;
   return (hadText && document.content() !== "") || counts.some((count) => count > 0);
 }
 
-/** Nobody empties the text and deletes every memory at once, so the service has lost them. */
+/** Nobody empties the text and deletes every memory at once, so the service lost them. */
 function isWiped(open: OpenDocument, known: PlainState, reading: ProjectReading): boolean {
   const hadText = (known.text.agreed?.base.text ?? "").trim() !== "";
   const { memories } = reading;
@@ -179,8 +179,8 @@ function isWiped(open: OpenDocument, known: PlainState, reading: ProjectReading)
 }
 
 /**
- * Whether a deletion of ours came through since the last reading. What vanished with it was not
- * meant.
+ * Whether a deletion of ours succeeded since the last reading. What vanished together with it was
+ * not deleted deliberately.
  */
 function hasDeleted({ journal }: PlainState, shown: ReadItems | undefined): boolean {
   if (!shown?.complete) return false;

@@ -11,7 +11,7 @@ import { refuseDoubles } from "../../shared/wire/sync.ts";
 import { text } from "../../shared/wire/text.ts";
 import { parseTimestamp, timestamp } from "../../shared/wire/timestamp.ts";
 
-/** The form of the documents that `memsync export` writes; docs/export.md describes it. */
+/** The format number of `memsync export`'s documents; see docs/export.md. */
 export const EXPORT_FORMAT = 1;
 
 const MemoryValue = text({ bytesMax: LIMITS.memoryValueBytes });
@@ -20,7 +20,7 @@ const PortableMemory = Type.Object({
   key: MemoryKey,
   value: MemoryValue,
   updated_at: timestamp(),
-  /** What lost against the value and is not settled, the latest first. */
+  /** Values that lost against it and are not settled, newest first. */
   conflicts: Type.Optional(
     Type.Array(Type.Object({ value: MemoryValue, updated_at: timestamp() })),
   ),
@@ -64,7 +64,7 @@ const HomeBody = Type.Object({
   global: Layer,
 });
 
-/** A project with everything of it that is on a machine. */
+/** Everything that a machine holds of one project. */
 export interface PortableProject extends Omit<Static<typeof ProjectBody>, "metadata"> {
   readonly metadata: JsonObject;
 }
@@ -74,7 +74,7 @@ export interface PortableHome extends Omit<Static<typeof HomeBody>, "projects"> 
   readonly projects: readonly PortableProject[];
 }
 
-/** Throws a 400 that names every offending place, or says that the format is another one. */
+/** Throws a 400 that names every offending place, or that says that the format is another one. */
 export function parsePortableHome(value: unknown): PortableHome {
   refuseOtherFormat(value);
   const details: ErrorDetail[] = [];
@@ -123,7 +123,7 @@ function metadataOf(value: object, path: string, details: ErrorDetail[]): JsonOb
   return metadata;
 }
 
-/** Milliseconds since the Unix epoch of a timestamp that was checked. */
+/** Milliseconds since the Unix epoch of a validated timestamp. */
 export function readTime(timestamp: string): number {
   const time = parseTimestamp(timestamp);
   if (time !== undefined) return time;

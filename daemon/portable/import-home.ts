@@ -32,22 +32,21 @@ import { importMemories, type MemoryCounts, NO_MEMORIES } from "./import-memorie
 
 type Context = WriteContext<DaemonTables>;
 
-/** What became of a document that was imported. */
+/** The result of an import. */
 export interface ImportResult extends MemoryCounts {
   readonly projects: number;
-  /** Description documents that are another now. */
+  /** How many description documents changed. */
   readonly texts: number;
 }
 
-/** Told of each memory that is through, and how many there are. */
+/** Called after each memory, with the total number. */
 export type OnImported = (done: number, total: number) => void;
 
 /**
- * Writes everything of an export into the replica, in one transaction: each value as a write of
- * this machine's, so that what it replaces goes to the history, what equals the stored one changes
- * nothing, and what looks like a secret is held. Nothing is deleted. Durable when it resolves.
- * `own` is the account that gets the user and global memories, and the projects that the home has
- * not yet.
+ * Writes everything in an export into the replica, in one transaction. Each value is a write of
+ * this machine: what it replaces goes to the history, an equal value changes nothing, and what
+ * looks like a secret is held. Nothing is deleted. Durable when it resolves. `own`: the account
+ * that gets the user and global memories, and projects that the home does not have yet.
  */
 export async function importHome(
   store: ReplicaStore<DaemonTables>,
@@ -76,7 +75,7 @@ export async function importHome(
       const id = project.id as ProjectId;
       const account = (await findBinding(context.db, id)) ?? own;
       const open = await take(projectDocument(account, id), project);
-      // What a person brings back by name is wanted, whatever became of the project.
+      // Somebody who imports a deleted project wants it back.
       if (project.memories.length > 0 || project.claude_md_content !== "") beginAnew(open.document);
       const texts = result.texts + (await importText(context, open, project));
       await importMetadata(context, open, {
@@ -103,7 +102,7 @@ function added(result: ImportResult, counts: MemoryCounts): ImportResult {
   };
 }
 
-/** Resolves to how many texts were written. An empty one says that there was none. */
+/** Resolves to how many texts were written. An empty text stands for none. */
 async function importText(
   { db, now }: Context,
   open: OpenDocument,
@@ -157,7 +156,7 @@ async function importMetadata(
   }
 }
 
-/** The limit binds what comes of it, together with what was there. */
+/** The limit applies to the result, including what was there. */
 function assertMetadataFits({ address, document: { metadata } }: OpenDocument): void {
   const keys = [...metadata.keys()].filter(isPublicKey);
   const merged = Object.fromEntries(keys.map((key) => [key, metadata.get(key)[0]?.value]));

@@ -8,13 +8,13 @@ import { type PortableMemory, readTime } from "./format.ts";
 
 type Context = WriteContext<DaemonTables>;
 
-/** What became of memories that were imported. */
+/** How many memories an import wrote. */
 export interface MemoryCounts {
   readonly created: number;
   readonly updated: number;
   readonly unchanged: number;
   readonly held: number;
-  /** Losing versions that look like secrets: nothing of them is kept. */
+  /** Losing versions that look like secrets. They are not imported. */
   readonly left_out: number;
 }
 
@@ -26,7 +26,7 @@ export const NO_MEMORIES: MemoryCounts = {
   left_out: 0,
 };
 
-/** A value to be written into the document. */
+/** A value to write into the document. */
 interface ValueWrite {
   readonly key: string;
   readonly value: string;
@@ -34,7 +34,7 @@ interface ValueWrite {
   readonly seen: readonly EntryId[];
 }
 
-/** What is to be done to a document. `losers` are new with their memories, and come before them. */
+/** What to write into a document. `losers` belong to new memories and are written before them. */
 interface Plan {
   readonly losers: ValueWrite[];
   readonly values: ValueWrite[];
@@ -42,8 +42,8 @@ interface Plan {
 }
 
 /**
- * Writes memories into a document: a key that is new with the time that it was written at, any
- * other as a write of now. Losing versions that the document has not come to be conflicts again.
+ * Writes memories into a document: a new key with its original time, any other as a write of now.
+ * Losing versions that the document lacks become conflicts again.
  */
 export async function importMemories(
   context: Context,
@@ -59,7 +59,7 @@ export async function importMemories(
     onMemory();
   }
   const { document } = open;
-  // Each by itself: within one change a key may be written once.
+  // One by one: within one change a key may be written only once.
   for (const { key, value, ...options } of plan.losers) {
     document.setEntry("memories", key, { value, ...options });
   }
@@ -119,7 +119,7 @@ async function planLosers(
   const entries = open.document.memories.get(key);
   const stored = entries.map((entry) => String(entry.value));
   const known = new Set([value, ...stored]);
-  // Of two that are equally old the later written wins, and none of these may.
+  // Of two equally old entries the one written later wins. None of these may win.
   const latest = newAt ?? (entries[0]?.updated_at ?? 0) - 1;
   for (const loser of [...conflicts].reverse()) {
     if (known.has(loser.value)) continue;

@@ -6,8 +6,8 @@ import type { DaemonTables } from "../home/tables.ts";
 type Db = Kysely<DaemonTables>;
 
 /**
- * The row of a document; undefined where the replica has none of that name. `account` says whose
- * `user` or `global` document; a project's is found wherever it is bound.
+ * Finds a document's row; undefined where the replica has none of this name. `account`: that of a
+ * `user` or `global` document. A project's is found whatever it is bound to.
  */
 export async function findLocalDocument(
   db: Db,

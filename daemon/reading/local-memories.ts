@@ -21,20 +21,20 @@ export interface LocalMemory {
   readonly value: string;
   readonly layer: Layer;
   readonly updated_at: string;
-  /** Saved while no daemon ran; the next one takes it over. */
+  /** Written without a daemon. The next daemon takes it over. */
   readonly in_inbox: boolean;
-  /** Why it is held, and what to do; undefined for what is in its document or on its way. */
+  /** Why it is held, and what to do; undefined where it is not held. */
   readonly held: string | undefined;
-  /** The code of that. */
+  /** The code of that reason. */
   readonly heldCode: ReasonCode | undefined;
-  /** The entries behind it. */
+  /** The entries that this value stands for. */
   readonly seen: readonly EntryId[];
 }
 
 /**
- * The memories of a document, oldest first: what the daemon has committed, overlaid with what is
- * held and what waits in the inbox. The same with and without a running daemon. `account` is what
- * the document is bound to.
+ * The memories of a document, oldest first: what the daemon has committed, with held writes and the
+ * inbox laid over it. The same with and without a running daemon. `account`: the account that the
+ * document is bound to.
  */
 export async function readLocalMemories(
   db: Kysely<DaemonTables>,
@@ -75,7 +75,7 @@ export async function readLocalMemories(
   return memories.list();
 }
 
-/** A write to a memory, from wherever it is kept. */
+/** A write of a memory from any of the three sources. */
 interface Shown {
   readonly key: string;
   /** Undefined for a deletion. */
@@ -88,7 +88,7 @@ interface Shown {
   readonly heldCode?: ReasonCode;
 }
 
-/** The memories of one document, of which what is shown later replaces what was shown before. */
+/** The memories of one document. A later write replaces an earlier one. */
 class LocalMemories {
   readonly #document: string;
   readonly #memories = new Map<string, LocalMemory>();

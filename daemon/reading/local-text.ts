@@ -12,8 +12,8 @@ export interface LocalText {
 }
 
 /**
- * What a project's document holds, or will hold once the next daemon has taken over the inbox;
- * undefined where it has never held any text.
+ * A project's text once the next daemon has applied the inbox; undefined where it has never held
+ * any.
  */
 export async function readLocalText(db: Db, document: string): Promise<LocalText | undefined> {
   const waiting = (await readInbox(db, document)).findLast(({ kind }) => kind === "text");

@@ -5,16 +5,16 @@ import { ReplicaDocument } from "../../shared/replica/document/document.ts";
 import { snapshotUpdate } from "../../shared/replica/log/log-rows.ts";
 import type { DamagedRow } from "./read-damaged.ts";
 
-/** Nothing is written under it. */
+/** Nothing is written under this client id. */
 const READER_CLIENT = 0;
 
-/** A document as far as its log could be read. */
+/** What could be read of a document's log. */
 export interface DamagedDocument {
-  /** Everything that is what was written and follows on what went before, as one update. */
+  /** All intact parts that connect to what was before them, as one update. */
   readonly update: Uint8Array;
-  /** Whether that is all there was. */
+  /** Whether nothing is missing. */
   readonly whole: boolean;
-  /** Whether an entry is in it, or was once. */
+  /** Whether an entry is in it, or was before it was deleted. */
   holds(client: number, clock: number): boolean;
 }
 
@@ -24,8 +24,8 @@ interface Part {
 }
 
 /**
- * Puts a document together of its snapshot and the rows of its log, in whatever state they are. A
- * part that does not match its checksum is left out, and so is what builds on it.
+ * Builds a document from its snapshot and the rows of its log, whatever their state. Leaves out
+ * parts that do not match their checksum, and what depends on them.
  */
 export function readDocument(
   headSeq: number,
@@ -38,7 +38,7 @@ export function readDocument(
   const sound = snapshots.length === 0 || snapshot !== undefined;
   const contiguous = after.every(({ seq }, index) => seq === (snapshot?.seq ?? 0) + index + 1);
   const reached = (snapshot?.seq ?? 0) + after.length === headSeq;
-  // Older rows bring nothing that the snapshot has not, and help where that is gone.
+  // Older rows add nothing to an intact snapshot, and help if it is damaged.
   const whole =
     sound && contiguous && reached ? allOf(snapshot ? [snapshot, ...after] : after) : undefined;
   const document = whole ?? whatFits(snapshot, parts);
@@ -54,7 +54,7 @@ function partOf(row: DamagedRow): Part[] {
   if (typeof seq !== "number" || !(payload instanceof Uint8Array)) return [];
   if (crc32(payload) !== checksum || (bytes !== null && typeof bytes !== "number")) return [];
   try {
-    // A row of the log has no `bytes`, like a snapshot of 0.1.0: neither is compressed.
+    // Rows of the log, and snapshots of 0.1.0, have no `bytes`: they are not compressed.
     return [{ seq, payload: snapshotUpdate({ payload, bytes }) }];
   } catch {
     return [];
@@ -71,7 +71,7 @@ function allOf(parts: readonly Part[]): ReplicaDocument | undefined {
   }
 }
 
-/** Takes what is admitted until nothing more is, for a row may wait for a later one. */
+/** Applies parts until no more fit, because a row may depend on a later one. */
 function whatFits(snapshot: Part | undefined, parts: readonly Part[]): ReplicaDocument {
   const document = (snapshot && allOf([snapshot])) ?? new ReplicaDocument([], READER_CLIENT);
   let waiting = [...parts];

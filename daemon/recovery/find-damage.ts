@@ -10,10 +10,10 @@ import { readSchemaState, type Schema } from "../../shared/sqlite/misfit.ts";
 const PRIVATE_FILE = 0o600;
 
 /**
- * What is wrong with a database that nobody has open; undefined when nothing is. Reads the whole
- * file, changes nothing, and throws what is no fault of the file's (as when it may not be read).
- * Tables that are not what `schema` makes are damage, for nothing can be read by them.
- * `expected`: there should be one, so that a missing or an empty file is damage, too.
+ * Checks a database that nobody has open; undefined if it is sound. Reads the whole file and
+ * changes nothing. Throws errors that are not the file's fault, as when it may not be read. Tables
+ * that differ from `schema` count as damage, because nothing could be read from them. `expected`: a
+ * missing or empty file counts as damage, too.
  */
 export async function findDamage(
   path: string,
@@ -46,18 +46,18 @@ async function findMisfit(connection: SqliteConnection, schema: Schema) {
 }
 
 /**
- * Where a running daemon leaves word that its database is damaged. The next start takes its word
- * for it, for not all damage shows in a check.
+ * The file in which a running daemon records that its database is damaged. The next start relies on
+ * it, because a check does not find every damage.
  */
 export function suspicionOf(path: string): string {
   return `${path}.suspect`;
 }
 
-/** Leaves that word. A disk that does not take it has the next start find the damage by itself. */
+/** Records it. If the disk refuses that, the next start has to find the damage by its check. */
 export function suspect(path: string, reason: string): void {
   try {
     writeFileSync(suspicionOf(path), reason, { mode: PRIVATE_FILE });
   } catch {
-    // The check at the next start is the rule, this the exception.
+    // The next start checks the database anyway.
   }
 }

@@ -20,7 +20,7 @@ const CHECKSUM_BYTES = 4;
 const PAGE_BYTES_MAX = 65_536;
 const PRIVATE_FILE = 0o600;
 
-/** Where the copy of a database's first page is kept. */
+/** Where the copy of a database's first page is. */
 function headOf(path: string): string {
   return `${path}.head`;
 }
@@ -31,9 +31,9 @@ export function hasHead(path: string): boolean {
 }
 
 /**
- * Keeps a copy of a sound database's first page, for it says where every table begins: without it
- * nothing of the rest can be found. It changes with the schema alone, as far as that goes. A disk
- * that does not take the copy is none the worse for it.
+ * Stores a copy of a sound database's first page. That page says where each table begins, so
+ * without it nothing can be read. It hardly changes unless the schema does. If the copy can't be
+ * written, nothing else is affected.
  */
 export function keepHead(path: string): void {
   try {
@@ -46,13 +46,13 @@ export function keepHead(path: string): void {
     });
     renameSync(`${headOf(path)}.partial`, headOf(path));
   } catch {
-    // Without a copy, a damaged first page costs what the service does not hold.
+    // Without a copy, a damaged first page costs everything that the service does not hold.
   }
 }
 
 /**
- * Makes at `to` a copy of the database `from` that can be read even if the first page of `from`
- * can't be: that is the kept one then. Damaged as the rest may be, nothing of it is changed.
+ * Copies the database `from` to `to`. If the first page of `from` is unreadable, the copy gets the
+ * stored one. Nothing else is changed, whatever its damage.
  */
 export function copyReadable(from: string, to: string): void {
   if (!existsSync(from)) return;
@@ -67,13 +67,13 @@ export function copyReadable(from: string, to: string): void {
   closeSync(file);
 }
 
-/** Only what every sound first page of this file has in common is compared. */
+/** Compares only what all sound first pages of this file have in common. */
 function isUnreadable(path: string, kept: Buffer): boolean {
   const page = readFirstPage(path);
   return page?.length !== kept.length || !sameSchema(page, kept);
 }
 
-/** Behind the header's 100 bytes stands the schema, or where it is. */
+/** The schema, or where it is, follows the header's 100 bytes. */
 function sameSchema(page: Buffer, kept: Buffer): boolean {
   return page.subarray(100).equals(kept.subarray(100));
 }

@@ -12,9 +12,9 @@ import type { DaemonTables } from "../home/tables.ts";
 
 const PRIVATE_FILE = 0o600;
 
-/** To which remotes a home's projects are bound. */
+/** The remotes that a home's projects are bound to. */
 export interface KeptBindings {
-  /** None: nothing of the home was ever bound to a remote by name. */
+  /** Empty: nothing in the home was ever bound to a remote by name. */
   readonly remotes: readonly Remote[];
   /** The account of each project. */
   readonly projects: Readonly<Record<string, string>>;
@@ -29,23 +29,22 @@ export interface KeptLinks {
 
 interface LinksFile {
   readonly links: readonly Link[];
-  /** Left out by versions that knew no remotes. */
+  /** Missing in files of versions without remotes. */
   readonly bindings?: KeptBindings | null;
-  /** CRC-32 of what `summed` makes of them. */
+  /** CRC-32 of the text that `summed` makes. */
   readonly checksum: number;
 }
 
-/** Everything of which a copy is kept, as it is now. */
+/** Reads everything that the copy contains. */
 export async function readLinksToKeep(db: Kysely<DaemonTables>): Promise<KeptLinks> {
   const projects = Object.fromEntries(await listBindings(db));
   return { links: await listLinks(db), bindings: { remotes: await listRemotes(db), projects } };
 }
 
 /**
- * Keeps a copy of the links and bindings beside the database, for the day on which that can't be
- * read: which folders are followed, and which service may have them, is known to this machine
- * alone. The database is what counts until then, so a copy that can't be written is logged and no
- * more.
+ * Stores a copy of the links and bindings beside the database. If the database becomes unreadable,
+ * only this copy tells which folders are followed and which services may have their projects. Until
+ * then the database counts, so a failure to write the copy is only logged.
  */
 export function keepLinks(home: Home, { links, bindings }: KeptLinks, log: Log): void {
   const file = { links, bindings: bindings ?? null };
@@ -61,7 +60,7 @@ export function keepLinks(home: Home, { links, bindings }: KeptLinks, log: Log):
 
 const NOTHING: KeptLinks = { links: [], bindings: undefined };
 
-/** The copy; empty where there is none, or where it is not what was written. */
+/** Reads the copy; empty where there is none or its checksum is wrong. */
 export function readKeptLinks(home: Home): KeptLinks {
   if (!existsSync(home.links)) return NOTHING;
   try {

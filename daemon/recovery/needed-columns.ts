@@ -3,7 +3,7 @@ import type { Shape } from "../../shared/sqlite/shape.ts";
 import { daemonMigrations } from "../home/migrations.ts";
 import type { DamagedTable } from "./read-damaged.ts";
 
-/** The columns that are looked at, of tables whose rows are not taken as they are. */
+/** The columns that matter, for tables whose rows are not copied as they are. */
 const LOOKED_AT: Readonly<Record<string, readonly string[]>> = {
   documents: ["id", "owner", "name", "seq"],
   updates: ["document_id", "seq", "payload", "checksum"],
@@ -13,9 +13,9 @@ const LOOKED_AT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * By table, the columns without which its rows would say something else: a write without its value
- * would be a deletion. `steps` is the database's record of the migrations that were made in it.
- * Where that can't be read there is no telling, and where it makes no sense the present ones count.
+ * The columns of each table without which its rows would mean something else: a write without its
+ * value would be a deletion. `steps`: the table of migrations that were made in the database. If it
+ * can't be read, the answer is unknown; if it makes no sense, today's columns count.
  */
 export async function neededColumns(steps: DamagedTable): Promise<(table: string) => string[]> {
   const names = new Set(steps.rows.map(({ name }) => name));

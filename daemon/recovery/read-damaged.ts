@@ -1,13 +1,13 @@
 import type { SqliteConnection, SqlValue } from "../../shared/sqlite/connection.ts";
 
-/** A row by column, with its place in its table as `rowid_`. */
+/** A row by column, with its row id as `rowid_`. */
 export type DamagedRow = Readonly<Record<string, SqlValue>> & { readonly rowid_: number };
 
 /** What could be read of a table. */
 export interface DamagedTable {
   /** In the order of the table. */
   readonly rows: readonly DamagedRow[];
-  /** Whether nothing stood in the way. */
+  /** Whether everything could be read. */
   readonly whole: boolean;
 }
 
@@ -15,8 +15,8 @@ export interface DamagedTable {
 export const UNREAD: DamagedTable = { rows: [], whole: false };
 
 /**
- * Reads a table past its indices, from the front as far as that goes and then from the back, so
- * that one bad page costs its own rows alone where that can be. Never throws.
+ * Reads a table without its indices, from the front until an error and then from the back, so that
+ * a damaged page costs as few other rows as possible. Never throws.
  */
 export function readDamaged(connection: SqliteConnection, table: string): DamagedTable {
   const rows = new Map<number, DamagedRow>();
@@ -41,11 +41,11 @@ function take(
   }
 }
 
-/** Lets SQLite read a file that is shorter than it says of itself, as far as it goes. */
+/** Makes SQLite read a file that is shorter than its header says. */
 export function allowShortFile(connection: SqliteConnection): void {
   try {
     connection.exec("PRAGMA writable_schema = ON");
   } catch {
-    // Then nothing of it can be read, and every table comes out empty.
+    // Then nothing can be read, and every table is empty.
   }
 }

@@ -3,7 +3,7 @@ import type { DaemonTables } from "../home/tables.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** A memory that was read from a damaged database and waits for the service's word. */
+/** A memory that was read from a damaged database and waits for the service's answer. */
 export interface SalvagedMemory {
   readonly key: string;
   readonly value: string;
@@ -12,7 +12,7 @@ export interface SalvagedMemory {
   readonly updated_at: number;
 }
 
-/** The document that salvaged memories are of. */
+/** The document that salvaged memories belong to. */
 export interface SalvagedPlace {
   /** The account of the remote that it is bound to. */
   readonly account: string;
@@ -20,7 +20,7 @@ export interface SalvagedPlace {
   readonly document: string;
 }
 
-/** What waits of a document, oldest first. */
+/** The memories of a document that wait, oldest first. */
 export async function readSalvaged(
   db: Db,
   { account, document }: SalvagedPlace,
@@ -34,7 +34,7 @@ export async function readSalvaged(
     .execute();
 }
 
-/** How many wait. */
+/** How many memories wait. */
 export async function countSalvaged(db: Db): Promise<number> {
   const { count } = await db
     .selectFrom("salvaged_memories")

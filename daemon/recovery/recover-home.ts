@@ -17,10 +17,9 @@ import { type Salvaged, salvage } from "./salvage.ts";
 import { type DamageNote, emptyWorkshop, exchange, finishExchange } from "./set-aside.ts";
 
 /**
- * Looks whether what a home keeps is sound, before a daemon works with it. A damaged database is
- * set aside, never deleted, and one made in its place of what can be read of it and the copy of
- * the links; the service brings the rest. Resolves to what there is to say. The caller holds the
- * home's lock.
+ * Checks that a home's databases are sound before a daemon uses them. A damaged one is set aside,
+ * never deleted, and a new one is made from what can be read and from the copy of the links; the
+ * service supplies the rest. Resolves to notes for the user. The caller holds the home's lock.
  */
 export async function recoverHome(home: Home, world: World, log: Log): Promise<DamageNote[]> {
   const gate = await passGate(home.gate, "exclusive");
@@ -40,7 +39,7 @@ async function recover(home: Home, world: World, log: Log): Promise<DamageNote[]
   for (const path of [home.database, home.service]) await finishExchange(path);
   const reason = await findDamage(home.database, daemonSchema, existsSync(home.links));
   if (reason !== undefined) notes.push(await rebuildReplica(home, reason, world));
-  // A new database's first page is in its log until the file is closed.
+  // A new database's first page is only in its log until the file is closed.
   if (!hasHead(home.database)) await (await openHomeDatabase(home.database)).close();
   keepHead(home.database);
   const ofService = await findDamage(home.service, hostSchema, false);
@@ -59,7 +58,7 @@ async function rebuildReplica(home: Home, reason: string, world: World): Promise
   return await replace(home.database, workshop, { reason, world, rest: toldOf(salvaged) });
 }
 
-/** The replica holds all that the embedded service did, and gives it back. */
+/** The replica holds everything that the embedded service did, and sends it there again. */
 async function replaceService(home: Home, reason: string, world: World): Promise<DamageNote> {
   const workshop = emptyWorkshop(home.service, "rebuilding");
   await (await openDatabase({ path: workshop })).close();

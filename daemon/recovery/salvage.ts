@@ -22,21 +22,21 @@ import {
 } from "./read-damaged.ts";
 import { type RemoteRow, SalvagedBindings } from "./salvaged-bindings.ts";
 
-/** What was brought over from a damaged database. */
+/** What was recovered from a damaged database. */
 export interface Salvaged {
   readonly links: number;
   readonly documents: number;
-  /** Documents that could be read in part. */
+  /** Documents that could be read only in part. */
   readonly partial: number;
-  /** Memories of those that wait for the service's word; see `settleSalvaged`. */
+  /** Memories of these that wait for the service's answer; see `settleSalvaged`. */
   readonly memories: number;
-  /** Writes made while no daemon ran. */
+  /** Writes that were made without a daemon. */
   readonly inbox: number;
   /** Former values and texts. */
   readonly revisions: number;
 }
 
-/** The tables that are read; a damaged one is as long as it could be read. */
+/** The tables that are read. Of a damaged one, as much as possible. */
 const TABLES = [
   "documents",
   "updates",
@@ -64,7 +64,7 @@ const TABLES = [
   "schema_migrations",
 ] as const;
 
-/** Those whose rows are taken as they are. */
+/** Tables whose rows are copied as they are. */
 const COPIED = [
   "link_places",
   "former_links",
@@ -78,19 +78,19 @@ const COPIED = [
 type Table = (typeof TABLES)[number];
 type Tables = Readonly<Record<Table, DamagedTable>>;
 
-/** A document of the damaged database, and what became of it. */
+/** A document of the damaged database, and where it goes. */
 interface Found extends DamagedDocument {
   readonly name: string;
-  /** Whose it is in the new database. */
+  /** Its owner in the new database. */
   readonly owner: string;
   readonly formerId: SqlValue;
 }
 
 /**
- * Makes the new database `to` of whatever can be read of `from`, which is not changed. Positions
- * are left behind: with each document the service is met anew, and both sides exchange everything.
- * `kept` are the links and bindings to fall back on. What can't be said for sure to be bound to a
- * service is bound to none.
+ * Makes the new database `to` from what can be read of `from`, which is not changed. Positions are
+ * not copied: each document has a first contact with its service, in which both exchange
+ * everything. `kept`: the stored links and bindings, used where the database does not tell. A
+ * project whose service is not certain is bound to none.
  */
 export async function salvage(
   from: string,
@@ -183,7 +183,7 @@ async function bringOver(
 ): Promise<Salvaged> {
   const ownerOf = new Map<SqlValue, string>();
   for (const { name, owner } of found) if (isProjectId(name)) ownerOf.set(name, owner);
-  /** What is of a project goes with it. */
+  /** What belongs to a project goes to the same owner. */
   const owned = (row: Row): Row => {
     return { ...row, account: ownerOf.get(row.document ?? null) ?? row.account ?? LOCAL_ACCOUNT };
   };
@@ -239,14 +239,14 @@ async function bringOver(
   }
 }
 
-/** What is in a pack can be had as a whole or not at all. */
+/** A pack can only be read as a whole. */
 function isSoundPack({ payload, checksum }: Row): boolean {
   return payload instanceof Uint8Array && crc32(payload) === checksum;
 }
 
 type Row = Readonly<Record<string, SqlValue>>;
 
-/** Rows that do not fit the table are left out. Returns how many were taken. */
+/** Leaves out rows that do not fit the table. Returns how many were inserted. */
 function insertAll(connection: SqliteConnection, table: string, rows: readonly Row[]): number {
   let taken = 0;
   const there = columnsIn(connection, table);
@@ -276,7 +276,10 @@ function withId(row: DamagedRow, ids: ReadonlyMap<SqlValue, number>): Row[] {
   return id === undefined ? [] : [{ ...row, document_id: id }];
 }
 
-/** The table where all of it could be read, else the copy, and of the table what that has not. */
+/**
+ * The links of the table if all could be read; else those of the copy, and what the table has
+ * beyond them.
+ */
 function linksIn(table: DamagedTable, kept: readonly Link[], now: number): Row[] {
   const read = table.rows.filter(({ dir, project_id }) => {
     return typeof dir === "string" && dir.startsWith("/") && isProjectId(project_id);
@@ -292,7 +295,7 @@ function isProjectId(value: SqlValue | undefined): boolean {
   return typeof value === "string" && parseProjectId(value) !== undefined;
 }
 
-/** The folders whose files may go on from where they were: nothing of their document is lost. */
+/** The folders whose files can be followed as before, because nothing of their document is lost. */
 function foldersOf(
   links: DamagedTable,
   found: readonly Found[],
@@ -301,16 +304,16 @@ function foldersOf(
   return new Set(links.rows.filter((row) => whole.has(`${row.project_id}`)).map(({ dir }) => dir));
 }
 
-/** What a kind of write was called before it was a code. */
+/** Names of kinds of writes from before they were codes. */
 const FORMER_KINDS: Readonly<Record<string, string>> = { "text conflict": "text-conflict" };
 
-/** The database may be of an older version, whose migrations are not done on it any more. */
+/** The database may be of an older version, and no migrations run on it. */
 function withPresentKind({ kind, ...row }: DamagedRow): Row {
   return { ...row, kind: FORMER_KINDS[`${kind}`] ?? kind ?? null };
 }
 
 function isSoundWrite(row: DamagedRow): boolean {
-  // Without a value it would delete.
+  // Without its value it would be a deletion.
   if (!("value" in row)) return false;
   try {
     assert(typeof row.document === "string" && isDocumentName(row.document), "of a document");
@@ -320,7 +323,7 @@ function isSoundWrite(row: DamagedRow): boolean {
   }
 }
 
-/** The last text that was shown, as a former one: it can be looked at and put back. */
+/** The text that was shown last, as a former version: people can read and restore it. */
 function textRevision(
   { formerId }: Found,
   { texts }: Tables,
@@ -335,7 +338,7 @@ function textRevision(
   });
 }
 
-/** The memories that were shown and whose entries are not in what is left of their document. */
+/** Memories that were shown and whose entries are missing in what is left of their document. */
 function lostMemories({ name, owner, formerId, holds }: Found, { memories }: Tables): Row[] {
   return memories.rows.flatMap((row) => {
     const { key = null, value = null, updated_at = null } = row;

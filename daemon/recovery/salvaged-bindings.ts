@@ -8,10 +8,10 @@ import type { DamagedTable } from "./read-damaged.ts";
 
 const ACCOUNT_RANDOM_BYTES = 10;
 
-/** The migration that made the table. */
+/** The migration that created the table. */
 const MIGRATION = "daemon-remotes";
 
-/** Name of the remote that has what nobody knows a service for. */
+/** Name of the remote for projects whose service is unknown. */
 const UNBOUND = "unbound";
 
 /** A row of `remotes`. */
@@ -23,13 +23,13 @@ export interface RemoteRow {
   readonly is_default: number;
 }
 
-/** A document, as the damaged database says whose it is. */
+/** A document with its owner in the damaged database. */
 export interface OwnedDocument {
   readonly name: string;
   readonly owner: string;
 }
 
-/** What can be read of whose everything is. */
+/** What can be read about owners. */
 export interface BindingSources {
   readonly remotes: DamagedTable;
   readonly migrations: DamagedTable;
@@ -39,14 +39,14 @@ export interface BindingSources {
 }
 
 /**
- * Whose the documents of a damaged database are from now on. What is not known for sure belongs to
- * a remote of its own, `unbound`, whose service can't be called: a person says where that goes.
+ * Decides who owns the documents of a damaged database. What is not certain gets a remote of its
+ * own, `unbound`, whose service can't be called: a person decides where it goes.
  */
 export class SalvagedBindings {
   readonly #known: readonly RemoteRow[] | undefined;
   readonly #sources: BindingSources;
   readonly #unbound: string;
-  /** Accounts of which no service is known. */
+  /** Accounts without a known service. */
   readonly #orphans = new Set<string>();
 
   constructor(sources: BindingSources) {
@@ -59,7 +59,7 @@ export class SalvagedBindings {
     this.#orphans.add(LOCAL_ACCOUNT);
   }
 
-  /** Whether links need a document that says whose their project is. */
+  /** Whether links need a document that says which account their project belongs to. */
   get areNamed(): boolean {
     return this.#known?.length !== 0;
   }
@@ -72,13 +72,13 @@ export class SalvagedBindings {
     return isSure ? owner : this.#orphan();
   }
 
-  /** The account of a linked project of which there is no document. */
+  /** The account of a linked project without a document. */
   ownerOfLink(project: string): string {
     const kept = this.#sources.kept?.projects[project];
     return kept !== undefined && this.#isKnown(kept) ? kept : this.#orphan();
   }
 
-  /** The remotes of the new database, once everything has an owner. */
+  /** The remotes of the new database. To be called after everything has an owner. */
   remotes(): RemoteRow[] {
     const { world } = this.#sources;
     const fresh = { name: EMBEDDED, url: null, account: randomAccount(world, EMBEDDED) };
@@ -102,7 +102,7 @@ export class SalvagedBindings {
   }
 }
 
-/** Undefined where it is not known, or where what is known contradicts itself. */
+/** Undefined where nothing is known, or where the sources contradict each other. */
 function knownRemotes(sources: BindingSources): readonly RemoteRow[] | undefined {
   const { documents, kept } = sources;
   const copied = kept?.remotes.map((remote) => ({

@@ -8,10 +8,10 @@ import type { DaemonTables } from "../home/tables.ts";
 import { readSalvaged, type SalvagedPlace } from "./read-salvaged.ts";
 
 /**
- * Settles what waits of each document that the service has answered for. An entry that the service
- * held is as the service says, be it deleted; one that it never had is written anew, under this
- * process's own client id and with its former time, beside whatever else the key has. `serviceOf`
- * names the service that an account's documents are bound to.
+ * Settles the waiting memories of each document about which the service has answered. If the
+ * service ever held an entry, the service's state counts, even if it deleted the entry. An entry
+ * that it never had is written again, with its former time and this process's client id, beside
+ * whatever the key has. `serviceOf` gives the name of the service that an account is bound to.
  */
 export async function settleSalvaged(
   store: ReplicaStore<DaemonTables>,
@@ -41,8 +41,8 @@ async function settle(
 }
 
 /**
- * Writes into an open document what waits of it and is neither in it nor was ever in what it holds;
- * nothing waits of it any more.
+ * Writes the waiting memories of an open document that are not in it and never were. None of its
+ * memories waits afterwards.
  */
 export async function writeUnsent(
   db: Kysely<DaemonTables>,

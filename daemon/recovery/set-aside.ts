@@ -6,26 +6,26 @@ import { messageOf } from "../../shared/errors.ts";
 
 const PRIVATE_FILE = 0o600;
 
-/** What SQLite keeps beside a database. */
+/** The files that SQLite keeps beside a database. */
 const SIDE_FILES = ["-wal", "-shm"] as const;
 
-/** What is said of a database that was damaged, for as long as the file that tells it is there. */
+/** What is said about a damaged database, for as long as the file with this note exists. */
 export interface DamageNote {
   /** ISO 8601. */
   readonly found_at: string;
   readonly reason: string;
-  /** What the names of its files begin with now; none may be left of them. */
+  /** What the names of its files begin with now. The files themselves may be gone. */
   readonly set_aside: string;
-  /** What could be read of it, and what becomes of the rest. */
+  /** What could be read of it, and what happens with the rest. */
   readonly message: string;
 }
 
-/** The names that a database and its replacement have while they change places. */
+/** The names of a database and its replacement during their exchange. */
 function namesOf(path: string, stamp: string) {
   return { aside: `${path}.damaged-${stamp}`, rebuilt: `${path}.rebuilt-${stamp}` };
 }
 
-/** Where something is made of a database; what is there now goes, for it was never finished. */
+/** The path at which something is made from a database. An unfinished file there is removed. */
 export function emptyWorkshop(path: string, what: "rebuilding" | "reading"): string {
   const workshop = `${path}.${what}`;
   for (const part of ["", ...SIDE_FILES]) rmSync(`${workshop}${part}`, { force: true });
@@ -33,8 +33,8 @@ export function emptyWorkshop(path: string, what: "rebuilding" | "reading"): str
 }
 
 /**
- * Puts the finished `replacement` in the place of the database, which keeps all of its parts under
- * another name. A crash at any point leaves something that `finishExchange` brings to an end.
+ * Puts the finished `replacement` in the place of the database. All files of the old database get
+ * other names. After a crash at any point `finishExchange` completes this.
  */
 export async function exchange(
   path: string,
@@ -55,7 +55,7 @@ export async function exchange(
   return told;
 }
 
-/** Brings an exchange to its end that was under way when its process ended. */
+/** Completes an exchange that was under way when its process ended. */
 export async function finishExchange(path: string): Promise<void> {
   const prefix = `${basename(path)}.rebuilt-`;
   const [name] = readdirSync(dirname(path)).filter((each) => each.startsWith(prefix));
@@ -63,13 +63,13 @@ export async function finishExchange(path: string): Promise<void> {
   const { aside, rebuilt } = namesOf(path, name.slice(prefix.length));
   if (existsSync(path) && !existsSync(aside)) await keepAs(path, aside);
   for (const part of SIDE_FILES) {
-    // A log beside another database than its own would be read into that.
+    // SQLite would apply the log of one database to another.
     if (existsSync(`${path}${part}`)) await rename(`${path}${part}`, `${aside}${part}`);
   }
   await renameDurably(rebuilt, path);
 }
 
-/** What is told of a home's damaged databases, the oldest first. */
+/** The notes about a home's damaged databases, oldest first. */
 export function readDamageNotes(home: string): DamageNote[] {
   const names = readdirSync(home).filter((name) => /\.db\.damaged-.+\.json$/.test(name));
   return names.sort().map((name) => {
@@ -81,7 +81,7 @@ export function readDamageNotes(home: string): DamageNote[] {
   });
 }
 
-/** That a database lies there is known all the same. */
+/** The database is there even if its note can't be read. */
 function unreadNote(path: string, thrown: unknown): DamageNote {
   const set_aside = path.slice(0, -".json".length);
   const reason = `${path} can't be read: ${messageOf(thrown)}`;

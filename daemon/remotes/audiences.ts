@@ -10,15 +10,15 @@ import { hearAccount } from "./hear-audience.ts";
 import type { OpenRemote } from "./open-remotes.ts";
 
 const MINUTE_MS = 60_000;
-/** Who has just been told is not asked again. */
+/** An answer this young is not asked for again. */
 const FRESH_MS = MINUTE_MS;
-/** Where nobody has agreed to being read by others, who may have come just now. */
+/** Where the user has not agreed to write for the present readers: new ones may just have come. */
 const UNAGREED_MS = 5000;
-/** So old may what is shown be, where nobody writes. */
+/** Where nobody writes, an answer of this age is good enough to show. */
 const SHOWN_MS = 60 * MINUTE_MS;
-/** A service that did not answer is left alone for so long. */
+/** A service that did not answer is left alone for this time. */
 const SILENT_MS = MINUTE_MS / 2;
-/** A person who writes waits for no longer. */
+/** A person who writes waits at most this long. */
 const PATIENCE_MS = 2000;
 
 interface AudiencesOptions {
@@ -27,7 +27,7 @@ interface AudiencesOptions {
   readonly log: Log;
 }
 
-/** An asking that is under way or over. */
+/** A question that is under way or was answered. */
 interface Asked {
   /** By the steady clock. */
   readonly at: number;
@@ -35,7 +35,7 @@ interface Asked {
   answered: boolean;
 }
 
-/** Keeps what services say of who shares each remote's account, for as few requests as will do. */
+/** Keeps track of who can read each remote's `global`, with as few requests as possible. */
 export class Audiences {
   readonly #options: AudiencesOptions;
   readonly #asked = new WeakMap<OpenRemote["service"], Asked>();
@@ -45,23 +45,27 @@ export class Audiences {
     this.#options = options;
   }
 
-  /** Somebody writes for all of them: asks unless that was done lately, and waits a moment. */
+  /**
+   * Before a write that all of them can read: asks unless the answer is recent, and waits a moment.
+   */
   async before(open: OpenRemote): Promise<void> {
     const { world, store } = this.#options;
     const { agreed } = await findAudience(store.reader, open.remote);
     const freshMs = agreed ? FRESH_MS : UNAGREED_MS;
-    // What went wrong is in the log, and what was heard last goes on to count.
+    // A failure is in the log, and the last answer stays.
     await within(world, PATIENCE_MS, { work: this.#hear(open, freshMs) }).catch(() => false);
   }
 
-  /** The service has answered: who sees what is in `global` is asked in a while, if at all. */
+  /** The service answered a call. Asks it about readers later, if somebody is shown the answer. */
   contacted(open: OpenRemote): void {
     if (open.remote.url === undefined || this.#isFresh(open, SHOWN_MS)) return;
     if ((open.service.budget?.notBefore("change") ?? 0) > 0) return;
     this.#track(this.#hearWhereShown(open));
   }
 
-  /** Resolves when nothing is under way; services have to be told to give up their calls before. */
+  /**
+   * Resolves when no question is under way. The services must have been told to end their calls.
+   */
   async settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
   }
@@ -76,7 +80,7 @@ export class Audiences {
     this.#underWay.add(over);
   }
 
-  /** Where `global` is empty nobody is shown who would see it. */
+  /** While `global` is empty, nobody is shown its readers. */
   async #hearWhereShown(open: OpenRemote): Promise<void> {
     const { reader } = this.#options.store;
     const { owner, name } = globalDocument(open.remote.account);
@@ -113,7 +117,7 @@ export class Audiences {
     return over;
   }
 
-  /** False: it did not answer, and what it said last goes on to count. */
+  /** False: the service did not answer, and its last answer stays. */
   async #ask({ service, remote }: OpenRemote): Promise<boolean> {
     const { store, world } = this.#options;
     const heard = await hearAccount(service);

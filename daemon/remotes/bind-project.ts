@@ -10,22 +10,21 @@ import type { DaemonTables } from "../home/tables.ts";
 import { type BookOptions, moveProject, nameRemotes } from "./remote-book.ts";
 import { getDefault, getRemote, readRemotes } from "./remote-view.ts";
 
-/** A folder that is linked to a project, as far as the project's remote depends on it. */
+/** A folder that is linked to a project, with what decides the project's remote. */
 export interface Binding {
   readonly project: ProjectId;
   /** The remote that the caller named. */
   readonly remote: string | undefined;
-  /** The folder's link until now. */
+  /** The folder's former link. */
   readonly former: Link | undefined;
   /** The project's links in other folders. */
   readonly others: readonly Link[];
 }
 
 /**
- * Sees to it that a project is bound to one remote: the one that is named, else the one that it is
- * bound to already, else that of the folder's former project, else the default one. Refuses to take
- * a project away from another folder's remote, unless nobody knows that one's service any more.
- * Resolves to the account.
+ * Binds a project to one remote: the one named, else its present one, else that of the folder's
+ * former project, else the default. Refuses to take a project from the remote that another folder
+ * links it to, unless that remote's service is unknown. Resolves to the account.
  */
 export async function bindProject(
   context: WriteContext<DaemonTables>,
@@ -56,8 +55,8 @@ export async function bindProject(
 }
 
 /**
- * Where no remote was ever named, what is linked is bound to the one there is: also a project of
- * which there is no document, as in a home that lost its database.
+ * Where no remote was ever named, everything linked is bound to the only one, even a project
+ * without a document, as in a home that lost its database.
  */
 export async function bindLinks(
   context: WriteContext<DaemonTables>,

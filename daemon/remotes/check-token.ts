@@ -5,19 +5,19 @@ import { createHttpService } from "../service/http-service.ts";
 import type { Outcome, Service } from "../service/service.ts";
 import { hearAccount } from "./hear-audience.ts";
 
-/** What a service says of a token. */
+/** What a service says about a token. */
 export interface TokenRights {
   /** The account's plan; undefined where the service does not tell. */
   readonly plan: string | undefined;
-  /** Undefined where the service's answer leaves it open. */
+  /** Undefined where the service's answer does not tell. */
   readonly canWrite: boolean | undefined;
-  /** Who shares the account; undefined where the service did not answer that. */
+  /** The account that the token belongs to; undefined where the service does not tell. */
   readonly account: Account | undefined;
 }
 
 /**
- * Shows a token to its service, which changes nothing there. Throws one sentence when the service
- * does not take it or does not answer.
+ * Tries a token at its service, without changing anything there. Throws one sentence if the service
+ * refuses it or does not answer.
  */
 export async function checkToken(url: string, token: string, world: World): Promise<TokenRights> {
   const service = createHttpService({ url, token, world });
@@ -44,8 +44,8 @@ function planIn(stats: unknown): string | undefined {
 }
 
 /**
- * Whether a service's token may write, by one request: a write that has nothing to write, for the
- * right to it is looked at first. Undefined where the answer leaves it open.
+ * Whether a service's token may write, by one request: a write without content. The service checks
+ * the right to write first. Undefined where the answer does not tell.
  */
 export async function mayWrite(service: Pick<Service, "forward">): Promise<boolean | undefined> {
   const outcome = await service.forward("POST", "/v1/memories", "{}");

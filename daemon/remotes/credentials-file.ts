@@ -16,15 +16,15 @@ const PRIVATE_FILE = 0o600;
 const LOCK_TRIES = 50;
 const LOCK_TRY_MS = 100;
 
-/** By what a token is kept under; see `tokenIdOf`. */
+/** Tokens by their ids; see `tokenIdOf`. */
 type Tokens = Readonly<Record<string, string>>;
 
-/** One token of the file; undefined when it holds none of that id. */
+/** Reads one token from the file; undefined where it has none with this id. */
 export function readFromFile(path: string, id: string): string | undefined {
   return readAll(path)[id];
 }
 
-/** Puts a token into the file, or takes it out; on the disk, whole, when it resolves. */
+/** Stores a token in the file, or removes it. On the disk, complete, when it resolves. */
 export async function writeToFile(
   path: string,
   world: World,
@@ -51,7 +51,7 @@ function readAll(path: string): Tokens {
   try {
     return JSON.parse(text) as Tokens;
   } catch {
-    // The parser's own message repeats what it met.
+    // The parser's own message quotes the file.
     throw unreadable(path);
   }
 }
@@ -60,7 +60,7 @@ function unreadable(path: string): AppError {
   return new AppError("internal", `${path} can't be read: remove it and \`memsync login\` again`);
 }
 
-/** By a private file of its own and a rename: at no moment is there half of it, or one to see. */
+/** With a private temporary file and a rename: nobody ever sees half of it, or can read it. */
 function replaceFile(path: string, text: string): void {
   const temporary = `${path}.new`;
   rmSync(temporary, { force: true });

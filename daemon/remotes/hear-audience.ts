@@ -2,21 +2,21 @@ import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
 import type { Account } from "../../shared/wire/account.ts";
 import type { Service } from "../service/service.ts";
 
-/** Where the interface, as an extension, says who shares an account. */
+/** The path at which a service tells who shares an account; an extension of the interface. */
 const PATH = "/api/account";
 
-/** Of a service that answers, and tells nothing of its accounts. */
+/** For a service that answers but tells nothing about its accounts. */
 const UNTOLD: Account = { name: null, plan: null, users: null };
 const NOT_FOUND = 404;
 
-/** Asks a service who shares the account. Undefined: there was no answer to that. */
+/** Asks a service who shares the account. Undefined: it did not answer that. */
 export async function hearAccount({ forward }: Service): Promise<Account | undefined> {
   const outcome = await forward("GET", PATH);
   if (outcome.kind === "answered") return parseAccount(outcome.value);
   return outcome.kind === "refused" && outcome.status === NOT_FOUND ? UNTOLD : undefined;
 }
 
-/** What is not as it should be counts as not told. */
+/** A malformed part counts as not told. */
 export function parseAccount(value: unknown): Account {
   if (typeof value !== "object" || value === null) return UNTOLD;
   const { name, plan, users } = value as Readonly<Record<string, unknown>>;

@@ -1,38 +1,38 @@
 import { execFile } from "node:child_process";
 import type { World } from "../../shared/world.ts";
 
-/** A keyring that asks somebody who is not there is given up after this long. */
+/** A keyring that waits for an absent person is given up after this time. */
 const KEYRING_DEADLINE_MS = 5000;
 
 const PROBE_BYTES = 16;
 
-/** Everything of this program lies under one name in the system's keyring. */
+/** In the system's keyring, everything is stored under this name. */
 const SERVICE = "memsync";
 
-/** What came of a call: `value` is what was read; null when there is none of that name. */
+/** The result of a call; `value`: what was read, or null where there is nothing. */
 export type KeyringResult =
   | { readonly kind: "done"; readonly value: string | null }
   | { readonly kind: "failed" };
 
-/** The system's keyring. No outcome is a rejection, and none repeats a secret. */
+/** The system's keyring. No call rejects, and no message contains a secret. */
 export interface Keyring {
   get(name: string): Promise<KeyringResult>;
   set(name: string, value: string): Promise<KeyringResult>;
   delete(name: string): Promise<KeyringResult>;
 }
 
-/** How the keyring is reached; everything is as usual when left out. */
+/** Options for tests; the usual keyring if left out. */
 export interface KeyringOptions {
-  /** Runs what its standard input says, as `PROGRAM` does. */
+  /** Runs the program on its standard input, as it runs `PROGRAM`. */
   readonly command?: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly deadlineMs?: number;
 }
 
 /**
- * Bun knows the keyrings of macOS, of Windows and, through libsecret, of Linux; but a call may wait
- * for a person without end. So it is made by a process of its own, which can be ended. Secrets go
- * through its standard input and output.
+ * Bun can use the keyrings of macOS, Windows and, through libsecret, Linux. But a call may wait for
+ * a person for ever, so a process of its own makes it, which can be ended. Secrets go through its
+ * standard input and output.
  */
 const PROGRAM = `
 const { call, name, value } = await Bun.stdin.json();
@@ -42,7 +42,7 @@ const found = call === "set" ? await Bun.secrets.set({ ...at, value })
 console.log(JSON.stringify({ value: typeof found === "string" ? found : null }));
 `;
 
-/** The keyring of this machine; undefined where `MEMSYNC_KEYRING=off` says to leave it alone. */
+/** This machine's keyring; undefined with `MEMSYNC_KEYRING=off`. */
 export function openKeyring(options: KeyringOptions = {}): Keyring | undefined {
   const env = options.env ?? process.env;
   if (env.MEMSYNC_KEYRING === "off") return undefined;
@@ -57,7 +57,7 @@ export function openKeyring(options: KeyringOptions = {}): Keyring | undefined {
   };
 }
 
-/** Whether the keyring really keeps a secret, gives it back and forgets it again. */
+/** Whether the keyring stores a secret, returns it and removes it. */
 export async function keyringWorks(keyring: Keyring, world: World): Promise<boolean> {
   const random = Buffer.from(world.randomBytes(PROBE_BYTES)).toString("hex");
   const name = `probe ${random}`;
@@ -84,7 +84,7 @@ function callOnce(
     const child = execFile(
       program,
       args,
-      // Not where the user stands: a folder may hold settings that this program would obey.
+      // Not in the user's folder, which may contain settings that Bun would obey.
       { env, cwd: "/", timeout: deadlineMs, killSignal: "SIGKILL", windowsHide: true },
       (error, stdout) => resolve(error === null ? resultOf(stdout) : { kind: "failed" }),
     );
@@ -98,12 +98,12 @@ function resultOf(stdout: string): KeyringResult {
     const { value } = JSON.parse(stdout) as { value?: unknown };
     if (value === null || typeof value === "string") return { kind: "done", value };
   } catch {
-    // What it printed may hold a secret, so it is not repeated.
+    // Its output may contain a secret and is not quoted.
   }
   return { kind: "failed" };
 }
 
-/** What is ours is not the child's to know, but for being this same program. */
+/** The child needs nothing of our environment except what makes it this program. */
 function childEnvironment(
   env: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {

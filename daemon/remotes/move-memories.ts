@@ -26,35 +26,35 @@ import { writeUnsent } from "../recovery/salvaged-memories.ts";
 
 type Context = WriteContext<DaemonTables>;
 
-/** What became of the memories of a layer that were moved. All but `stayed` are there now. */
+/** The result of moving a layer's memories. All but `stayed` are at the new place. */
 export interface MovedMemories {
   readonly moved: number;
-  /** Of those, the ones that had another value there: both are kept, as a conflict. */
+  /** How many of them had another value there: both are kept, as a conflict. */
   readonly conflicts: number;
-  /** Of those, the ones that are held there as they were here. */
+  /** How many of them are held there as they were here. */
   readonly held: number;
-  /** These are where they were, for another write of their key is held there. */
+  /** These were not moved, because another write of their key is held there. */
   readonly stayed: number;
 }
 
-/** A layer that is no project's. */
+/** A layer that belongs to no project. */
 export type SharedLayer = Exclude<Layer, "project">;
 
 interface Move {
   readonly source: OpenDocument;
   readonly target: OpenDocument;
-  /** What is held of the source. */
+  /** What is held of the source document. */
   readonly held: readonly HeldItem[];
-  /** By their keys the values that were moved. */
+  /** The moved values of each key. */
   readonly values: Map<string, readonly JsonValue[]>;
 }
 
 /**
  * Moves the memories of a layer from one account's document to another's, with their conflicts and
- * what is held or was salvaged of them. They are deleted where they were, in the same transaction,
- * so doing it again finds nothing. Of a key that both have with different values the later one wins
- * and the other is a conflict. Values are written anew: one process writes both documents under one
- * client id, so updates of one never go into the other.
+ * what is held or salvaged of them. They are deleted at their old place in the same transaction, so
+ * a second run finds nothing. Of two different values of a key, the later one wins and the other
+ * becomes a conflict. Values are written anew: one process writes both documents under one client
+ * id, so an update of one must never get into the other.
  */
 export async function moveMemories(
   context: Context,
@@ -108,7 +108,7 @@ function addressOf(layer: SharedLayer, owner: AccountId): DocumentAddress {
   return layer === "user" ? userDocument(owner, LOCAL_USER) : globalDocument(owner);
 }
 
-/** `deleted` are the entries that a held deletion is about. */
+/** `deleted`: the entries that a held deletion is about. */
 function moveEntries(
   { source, target, values: all }: Move,
   key: string,
@@ -118,7 +118,7 @@ function moveEntries(
     .get(key)
     .filter(({ id }) => !deleted.some((each) => sameId(each, id)));
   const known = target.document.memories.get(key).map(({ value }) => value);
-  // Of equally late ones the last written wins, as the first does here.
+  // Of equally late entries the one written last wins. Here that is the first of the list.
   for (const { value, updated_at: now } of [...entries].reverse()) {
     if (known.includes(value)) continue;
     target.document.setEntry("memories", key, { value, now, seen: [] });
@@ -131,7 +131,7 @@ function moveEntries(
   return differs ? "conflict" : "moved";
 }
 
-/** What the former service refused may be fine for this one, so it is judged like a write. */
+/** What the former service refused may suit this one, so each held write is checked again. */
 async function moveHeld(
   { db }: Context,
   { target, values }: Move,
@@ -146,7 +146,7 @@ async function moveHeld(
   const { key, value, cause, reason } = item;
   const entries = target.document.memories.get(key);
   const present = entries.map((entry) => String(entry.value));
-  // Its author saw what was moved, and nothing else of what is there.
+  // Its author saw what was moved, and nothing else at the new place.
   const seen = entries.filter((each) => values.get(key)?.includes(each.value)).map(({ id }) => id);
   const why =
     cause === "refused"

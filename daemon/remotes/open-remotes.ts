@@ -30,15 +30,18 @@ import { type RemoteView, readRemotes } from "./remote-view.ts";
 import type { FoundToken, TokenStore } from "./token-store.ts";
 import { unavailableService } from "./unavailable-service.ts";
 
-/** A remote that could not be opened, as while the keyring is locked, is tried again after this. */
+/**
+ * A remote that could not be opened, as while the keyring is locked, is tried again after this
+ * time.
+ */
 const OPEN_AGAIN_MS = 60_000;
 
-/** Why nothing of such a remote is sent anywhere, and what to do. */
+/** Why nothing of a remote without a known service is sent, and what to do. */
 const NOT_KNOWN =
   "the damaged database did not tell which service this is bound to, so nothing of it is sent: " +
   "bind each of its projects by `memsync link DIR --remote NAME`";
 
-/** The place that has a token can't be read. */
+/** The place where the token should be can't be read. */
 interface Failed {
   readonly kind: "failed";
   readonly message: string;
@@ -52,14 +55,14 @@ export interface OpenRemotesOptions {
   readonly environment: RemoteEnvironment;
   readonly tokens: TokenStore;
   readonly openEmbedded: () => Promise<Service>;
-  /** What is followed now. */
+  /** The links as they are now. */
   readonly links: () => readonly Link[];
-  /** As an engine's, with whose documents they are; see `EngineOptions`. */
+  /** Called as an engine's, with the account; see `EngineOptions`. */
   readonly onContact: (units: readonly SyncUnit[], account: AccountId) => void;
   readonly onActivity?: OnActivity | undefined;
 }
 
-/** A remote that is kept in step. */
+/** A remote that is being synced. */
 export interface OpenRemote {
   readonly remote: Remote;
   /** It was the default one when it was opened. */
@@ -69,20 +72,20 @@ export interface OpenRemote {
 }
 
 /**
- * The home's remotes while a daemon runs: the default one, and each that something is bound to, has
- * a service and an engine of its own, which is given its own account's documents and no others.
+ * The remotes of a running daemon: the default one, and each to which something is bound. Each has
+ * a service and an engine of its own. An engine is given only its own account's documents.
  */
 export class OpenRemotes {
   readonly #options: OpenRemotesOptions;
   readonly #open = new Map<AccountId, OpenRemote>();
   #view: RemoteView = { remotes: [], default: undefined, follows: true };
   #bindings: ReadonlyMap<ProjectId, AccountId> = new Map();
-  /** Projects that are linked nowhere and synced all the same, with their names. */
+  /** Projects that are synced without a link, with their names. */
   #unlinked: ReadonlyMap<ProjectId, string> = new Map();
-  /** Those of them that are asked about once. */
+  /** Those of them about which a service is asked once. */
   readonly #visited = new Set<ProjectId>();
   readonly #stopListening: () => void;
-  /** Names of remotes that are to be opened anew, and when. */
+  /** Names of remotes that have to be opened again, and the time for it. */
   readonly #unopened = new Set<string>();
   #retry: Timer | undefined;
   #started = false;
@@ -96,12 +99,12 @@ export class OpenRemotes {
     });
   }
 
-  /** As the last `refresh` found them. */
+  /** The remotes at the last `refresh`. */
   get view(): RemoteView {
     return this.#view;
   }
 
-  /** In the order in which they came to the home. */
+  /** In the order in which they were added to the home. */
   list(): OpenRemote[] {
     return this.#view.remotes.flatMap(({ account }) => this.#open.get(account) ?? []);
   }
@@ -115,7 +118,9 @@ export class OpenRemotes {
     return this.#view.remotes.find((remote) => remote.account === account);
   }
 
-  /** Which account a project is bound to; undefined for one that the home has none of. */
+  /**
+   * The account that a project is bound to; undefined for a project that the home does not have.
+   */
   bindingOf(project: ProjectId): AccountId | undefined {
     return this.#bindings.get(project);
   }
@@ -127,9 +132,8 @@ export class OpenRemotes {
   }
 
   /**
-   * What is followed, bound or known has changed: opens and closes what has to be, and has the
-   * engines look again. `changed` names remotes that are to be opened anew, for their token is
-   * another now.
+   * Links, bindings or remotes have changed: opens and closes remotes as necessary, and tells the
+   * engines. `changed`: names of remotes whose token changed, which are opened again.
    */
   refresh(changed: readonly string[] = []): Promise<void> {
     const refreshed = this.#turn.then(() => this.#refresh(changed));
@@ -141,8 +145,8 @@ export class OpenRemotes {
   }
 
   /**
-   * Asks a project's service about it once, though it is linked nowhere, and sends what waits of
-   * it. Resolves when the call is over, or the service can't be reached.
+   * Asks a project's service about it once although it is not linked, and sends what waits.
+   * Resolves when the call is over or the service can't be reached.
    */
   async visit(project: ProjectId): Promise<void> {
     this.#visited.add(project);
@@ -156,12 +160,12 @@ export class OpenRemotes {
     }
   }
 
-  /** Syncs all of them now; resolves when the calls that this brings are over. */
+  /** Syncs all remotes now. Resolves when the resulting calls are over. */
   async syncNow(): Promise<void> {
     await Promise.all([...this.#open.values()].map(({ engine }) => engine.syncNow()));
   }
 
-  /** What is due goes now, should its service be back: a person still waits for it. */
+  /** Ends the backoff, because a person still waits. */
   hurry(urgency?: Urgency): void {
     for (const { engine } of this.#open.values()) engine.hurry(urgency);
   }
@@ -171,7 +175,7 @@ export class OpenRemotes {
     await Promise.all([...this.#open.values()].map(({ engine }) => engine.woke(stoodStillMs)));
   }
 
-  /** The daemon is ending: the calls under way are given up. */
+  /** The daemon is ending: ends the calls under way. */
   abandonCalls(): void {
     for (const { service } of this.#open.values()) service.abandonCalls?.();
   }
@@ -200,7 +204,7 @@ export class OpenRemotes {
         open.engine.refresh();
         continue;
       }
-      // It is known, but at rest, until the one that takes its place is open.
+      // It stays in the list, closed, until its replacement is open.
       await stopOne(open);
       if (now) await this.#add(now);
       else this.#open.delete(account);
@@ -208,7 +212,7 @@ export class OpenRemotes {
     for (const remote of needed) if (!this.#open.has(remote.account)) await this.#add(remote);
   }
 
-  /** A deletion is sent wherever its project was linked, and then nothing more of it. */
+  /** The deletion of a project that is no longer linked is sent, and nothing else of it. */
   async #unlinkedToSync(): Promise<Map<ProjectId, string>> {
     const { store, links } = this.#options;
     const serviceOf = (account: AccountId) => serviceNameOf(this.remoteOf(account));
@@ -220,7 +224,7 @@ export class OpenRemotes {
     return names;
   }
 
-  /** Whether a project was deleted here that is linked nowhere. */
+  /** Whether a row deletes a project here that is not linked. */
   #isToSend({ origin, address, changes }: CommittedRow): boolean {
     if (origin !== "local" || !changes.metadataKeys.has(DELETION_KEY)) return false;
     const project = projectOf(address.name);
@@ -234,7 +238,7 @@ export class OpenRemotes {
     });
   }
 
-  /** Whether an open service is still what a remote would be given. */
+  /** Whether an open service still fits what its remote is now. */
   #describes({ remote, isDefault }: OpenRemote, now: Remote): boolean {
     const sameToken =
       this.#options.environment.token === undefined || isDefault === this.#isDefault(now);
@@ -245,7 +249,7 @@ export class OpenRemotes {
     return account === this.#view.default?.account;
   }
 
-  /** The default one, and those of which the home holds anything. */
+  /** The default remote, and those of which the home has anything. */
   async #needed(): Promise<Remote[]> {
     const rows = await this.#options.store.reader
       .selectFrom("documents")
@@ -299,7 +303,7 @@ export class OpenRemotes {
     if (this.#started) engine.start();
   }
 
-  /** The projects that are synced and bound to an account, and no others. */
+  /** The synced projects that are bound to an account. */
   #projectsOf(account: AccountId): ReadonlyMap<ProjectId, string> {
     const linked = this.#options.links().map(({ projectId, name }) => [projectId, name] as const);
     const all = new Map([...this.#unlinked, ...linked]);
@@ -328,7 +332,7 @@ export class OpenRemotes {
     return unavailableService(remote.url, message);
   }
 
-  /** The environment's token is for the service that it names, or else for the default one. */
+  /** The environment's token is for the service that it names, else for the default one. */
   async #tokenOf(remote: Remote): Promise<FoundToken | Failed> {
     const { environment, tokens } = this.#options;
     const { token } = environment;

@@ -1,9 +1,12 @@
 import { AppError } from "../../shared/errors.ts";
 
-/** In visible ASCII, as a header takes it. */
+/** Visible ASCII, as a header needs it. */
 const TOKEN = /^[\x21-\x7e]{1,512}$/;
 
-/** A token as it was typed or piped. Throws one sentence, without it, for what can't be one. */
+/**
+ * Reads a token that was typed or piped. Throws one sentence, which does not quote it, for an
+ * invalid one.
+ */
 export function parseToken(text: string): string {
   const token = text.trim();
   if (TOKEN.test(token)) return token;

@@ -31,16 +31,16 @@ type Context = WriteContext<DaemonTables>;
 
 const ACCOUNT_RANDOM_BYTES = 10;
 
-/** What changes of the remotes are made with. Each is one transaction: it happens or does not. */
+/** What changes of remotes need. Each change is one transaction. */
 export interface BookOptions {
   readonly world: World;
   readonly environment: RemoteEnvironment;
 }
 
 /**
- * From now on every project is bound to a remote by name, and nothing follows the environment any
- * more. What the home holds stays with the service that it was synced with last; without any, with
- * the one that the environment names.
+ * Gives names to remotes: from now on every project is bound to a named one, and nothing follows
+ * the environment. What the home has stays with the service that it was last synced with; without
+ * one, with the service that the environment names.
  */
 export async function nameRemotes(
   context: Context,
@@ -62,7 +62,7 @@ export async function nameRemotes(
   return await listRemotes(db);
 }
 
-/** Where remotes have names, the service that `MEMSYNC_URL` names gets one, too. */
+/** Where remotes have names, the service in `MEMSYNC_URL` gets one, too. */
 export async function nameEnvironment(context: Context, options: BookOptions): Promise<void> {
   const { url } = options.environment;
   const remotes = await listRemotes(context.db);
@@ -71,7 +71,10 @@ export async function nameEnvironment(context: Context, options: BookOptions): P
   await insertNew(context, options.world, { name: nameOfUrl(url, namesOf(remotes)), url });
 }
 
-/** Adds a remote; the same one again changes nothing. Refuses a name that another address has. */
+/**
+ * Adds a remote. Adding the same one again changes nothing. Refuses a name that another address
+ * has.
+ */
 export async function addRemote(
   context: Context,
   options: BookOptions,
@@ -88,15 +91,15 @@ export async function addRemote(
   return known ?? (await insertNew(context, options.world, { name, url }));
 }
 
-/** What a login is to. */
+/** The service that somebody logs in to. */
 export interface LoginTarget {
   readonly name?: string | undefined;
   readonly url?: string | undefined;
-  /** Makes it the default even where there is one. */
+  /** Becomes the default even if there is one. */
   readonly makeDefault?: boolean | undefined;
 }
 
-/** The remote that a login is to, made if it is not there, and whether it became the default. */
+/** Finds or creates the remote of a login. Tells whether it became the default. */
 export async function openLogin(
   context: Context,
   options: BookOptions,
@@ -123,10 +126,10 @@ export async function openLogin(
   return { remote, becameDefault };
 }
 
-/** Of projects that stand in the way so many are named. */
+/** A refusal names at most this many projects. */
 const NAMED_MAX = 3;
 
-/** Forgets a remote to which nothing is bound and of which nothing waits. */
+/** Removes a remote. Refuses while something is bound to it or waits for it. */
 export async function removeRemote(context: Context, name: string): Promise<void> {
   const { db } = context;
   const remote = getRemote(await listRemotes(db), name);
@@ -181,7 +184,7 @@ async function ownWait({ db }: Context, account: AccountId): Promise<boolean> {
   return waiting !== undefined || (await isOutstanding(db, account));
 }
 
-/** A service without a log acknowledges no rows: what it lacked at the last reading is counted. */
+/** A service without a log acknowledges no rows; the last reading counted what it lacked. */
 async function isOutstanding(db: Context["db"], account: AccountId): Promise<boolean> {
   const row = await db
     .selectFrom("plain_documents")
@@ -195,8 +198,9 @@ async function isOutstanding(db: Context["db"], account: AccountId): Promise<boo
 }
 
 /**
- * Binds a project to another account, with everything of it, where it is a first contact. What the
- * former service holds stays there. False: it was bound to that one already, or is not in the home.
+ * Binds a project to another account, with everything that belongs to it. There it has a first
+ * contact. The former service keeps what it has. False: the project was bound to that account
+ * already, or is not in the home.
  */
 export async function moveProject(
   context: Context,
@@ -238,7 +242,7 @@ async function insertNew(
   return { name, url, account, tokenPlace: undefined, isDefault: false };
 }
 
-/** Never one that was there before, even under the same name: it would come with its documents. */
+/** Never one that was used before, even for the same name: its old documents would come back. */
 function newAccount(world: World, name: string): AccountId {
   const random = base32(world.randomBytes(ACCOUNT_RANDOM_BYTES));
   return `${LOCAL_ACCOUNT}/${name}/${random}` as AccountId;

@@ -19,7 +19,7 @@ import {
 } from "./remote-book.ts";
 import { getRemote, readRemotes } from "./remote-view.ts";
 
-/** A change of the remotes, as a command asks for it. Each is made whole or not at all. */
+/** A change of the remotes that a command asks for. Each is made completely or not at all. */
 export type RemoteChange =
   | { readonly op: "add"; readonly name: string; readonly url: string }
   | {
@@ -28,14 +28,14 @@ export type RemoteChange =
       readonly url?: string | undefined;
       readonly makeDefault?: boolean | undefined;
     }
-  /** Its token is in another place now, or is another; null: nowhere. */
+  /** The token was stored elsewhere or replaced; null: removed. */
   | { readonly op: "token"; readonly name: string; readonly place: TokenPlace | null }
   /** Changes nothing; names the remote. */
   | { readonly op: "find"; readonly name: string }
   | { readonly op: "remove"; readonly name: string }
   /** Binds a project to another remote. */
   | { readonly op: "move"; readonly project: string; readonly to: string }
-  /** Moves the memories of a layer that is no project's. */
+  /** Moves the memories of a layer that belongs to no project. */
   | {
       readonly op: "memories";
       readonly layer: SharedLayer;
@@ -43,15 +43,15 @@ export type RemoteChange =
       readonly to: string;
     };
 
-/** What a change came to. */
+/** The result of a change. */
 export interface ChangedRemote {
   readonly remote: Remote;
   readonly becameDefault?: boolean;
-  /** What became of memories that were to be moved. */
+  /** The result of moving memories. */
   readonly memories?: MovedMemories;
 }
 
-/** Makes one change; durable with its transaction's commit. */
+/** Makes one change. Durable with its transaction's commit. */
 export async function changeRemote(
   context: WriteContext<DaemonTables>,
   options: BookOptions,
@@ -95,7 +95,10 @@ export async function changeRemote(
   }
 }
 
-/** What was written without a daemon is where it belongs before anything moves or is default. */
+/**
+ * Writes of the inbox are applied before anything is moved or another remote becomes the default,
+ * so that they go where their author meant them to.
+ */
 async function takeWaiting(
   context: WriteContext<DaemonTables>,
   { environment }: BookOptions,
@@ -110,21 +113,21 @@ function projectIn(text: string): ProjectId {
   throw new AppError("invalid_request", "a project id is proj_ and 1 to 64 of [0-9A-Za-z_-]");
 }
 
-/** A remote as `remote list` shows it; its token is in no field. */
+/** A remote as `remote list` shows it, without its token. */
 export interface ListedRemote {
   readonly name: string;
   readonly url: string | null;
   readonly default: boolean;
   /** Where its token is. */
   readonly token: TokenPlace | "environment" | null;
-  /** A login has put a token somewhere, even if the environment's is used. */
+  /** A login has stored a token, even if the environment's is used. */
   readonly logged_in: boolean;
   readonly projects: readonly { readonly id: string; readonly name: string }[];
-  /** How many memories of the layers that are no project's it has here. */
+  /** How many memories of the shared layers it has here. */
   readonly memories: Readonly<Record<SharedLayer, number>>;
 }
 
-/** Every remote of the home, the embedded service among them. */
+/** All remotes of the home, the embedded service included. */
 export async function describeRemotes(
   db: Kysely<DaemonTables>,
   environment: RemoteEnvironment,
@@ -161,7 +164,7 @@ export async function describeRemotes(
   ];
 }
 
-/** As its reader sees them: with what is held, and what waits for a daemon. */
+/** As a reader sees them: with held writes and the inbox. */
 async function countShown(db: Kysely<DaemonTables>, account: string, document: string) {
   return (await readLocalMemories(db, document, account)).length;
 }

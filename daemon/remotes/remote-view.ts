@@ -13,12 +13,12 @@ import type { DaemonTables } from "../home/tables.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** The remotes as one run sees them. */
+/** The remotes of a home in the present environment. */
 export interface RemoteView {
   readonly remotes: readonly Remote[];
-  /** Undefined where `MEMSYNC_URL` names a service that none of them is. */
+  /** Undefined where `MEMSYNC_URL` names a service that has no remote. */
   readonly default: Remote | undefined;
-  /** No remote was ever named: the one there is, is whatever the environment says. */
+  /** No remote was ever named: the only one is what the environment says. */
   readonly follows: boolean;
 }
 
@@ -34,7 +34,7 @@ export async function readRemotes(db: Db, { url }: RemoteEnvironment): Promise<R
   return { remotes, default: url === undefined ? chosen : named, follows: false };
 }
 
-/** What everything in a home without named remotes is bound to. */
+/** The remote of everything in a home without named ones. */
 function followedRemote(url: string | undefined): Remote {
   const name = url === undefined ? EMBEDDED : nameOfUrl(url, []);
   return { name, url, account: LOCAL_ACCOUNT, tokenPlace: undefined, isDefault: true };

@@ -3,21 +3,21 @@ import type { World } from "../../shared/world.ts";
 import { within } from "../home/within.ts";
 import type { Service } from "../service/service.ts";
 
-/** A person waits for the answer, and goes on without it. */
+/** A person waits for the answer this long, and then goes on without it. */
 const ANSWER_MS_MAX = 3000;
 
-/** Folders that are linked one after another ask once. */
+/** One answer serves all folders that are linked within this time. */
 const LIST_MS_MAX = 10_000;
 
 const PAGE = 100;
 
-/** What a service has: its projects' ids, and whether these are all. */
+/** The ids of a service's projects, and whether these are all of them. */
 interface Listed {
   readonly ids: ReadonlySet<string>;
   readonly isWhole: boolean;
 }
 
-/** Asks services which projects they have, of many with one request. */
+/** Asks services which projects they have: one request for many questions. */
 export class ServiceProjects {
   readonly #world: World;
   readonly #lists = new Map<AccountId, { at: number; listed: Promise<Listed | undefined> }>();
@@ -26,7 +26,7 @@ export class ServiceProjects {
     this.#world = world;
   }
 
-  /** Whether the account's service has a project; undefined where it does not say so in time. */
+  /** Whether the account's service has a project; undefined where it does not tell in time. */
   async has(
     account: AccountId,
     service: Pick<Service, "forward">,
@@ -55,7 +55,7 @@ export class ServiceProjects {
     const known = this.#lists.get(account);
     if (known && now - known.at < LIST_MS_MAX) return known.listed;
     const listed = readList(service).then((answer) => {
-      // A service that was away may be back at any moment.
+      // A service that did not answer may be back at any moment, so it is asked again.
       if (!answer) this.#lists.delete(account);
       return answer;
     });

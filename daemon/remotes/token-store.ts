@@ -6,22 +6,25 @@ import type { Remote, TokenPlace } from "../home/remote.ts";
 import { readFromFile, writeToFile } from "./credentials-file.ts";
 import { type Keyring, keyringWorks } from "./keyring.ts";
 
-/** Where tokens of services are kept, and what is asked of it. */
+/** Where services' tokens are stored. */
 export interface TokenStoreOptions {
   readonly home: Home;
   readonly world: World;
-  /** Undefined: there is none to use. */
+  /** Undefined: there is no keyring to use. */
   readonly keyring: Keyring | undefined;
 }
 
-/** A token that was looked for where it was put. */
+/** The result of looking for a token where it was stored. */
 export type FoundToken =
   | { readonly kind: "found"; readonly token: string }
   | { readonly kind: "none" }
-  /** The keyring does not give it now, as one that is locked does not; it may later. */
+  /** The keyring, perhaps locked, does not return it now. It may later. */
   | { readonly kind: "locked" };
 
-/** The tokens of a home's remotes: in the system's keyring when it works, else in a 0600 file. */
+/**
+ * The tokens of a home's remotes: in the system's keyring if that works, else in a file of mode
+ * 0600.
+ */
 export class TokenStore {
   readonly #options: TokenStoreOptions;
 
@@ -29,7 +32,7 @@ export class TokenStore {
     this.#options = options;
   }
 
-  /** Keeps a token, durably, in the place that it resolves to; it is in no other place then. */
+  /** Stores a token durably and resolves to the place. It is removed from the other place. */
   async put(remote: Remote, token: string): Promise<TokenPlace> {
     const { home, world, keyring } = this.#options;
     const id = this.#idOf(remote);
@@ -41,7 +44,7 @@ export class TokenStore {
       }
     }
     await writeToFile(home.credentials, world, { id, token });
-    // One of a former login; where the keyring does not work there is nothing to be done about it.
+    // From a former login. Where the keyring does not work, nothing can be done about it.
     if (remote.tokenPlace === "keyring") await keyring?.delete(id);
     return "file";
   }
@@ -57,7 +60,7 @@ export class TokenStore {
     return token === null ? { kind: "locked" } : { kind: "found", token };
   }
 
-  /** Takes a token out of wherever it is. Throws when the keyring holds it and does not answer. */
+  /** Removes a token from wherever it is. Throws if the keyring has it and does not answer. */
   async remove(remote: Remote): Promise<void> {
     const { home, world, keyring } = this.#options;
     const id = this.#idOf(remote);
@@ -71,7 +74,7 @@ export class TokenStore {
     );
   }
 
-  /** Two homes on one machine keep theirs apart. */
+  /** Two homes on one machine have separate tokens. */
   #idOf({ account }: Remote): string {
     const home = createHash("sha256").update(this.#options.home.dir).digest("hex").slice(0, 16);
     return `${home}/${account}`;

@@ -15,17 +15,17 @@ import { RequestBudget } from "../budget/request-budget.ts";
 import { openLiveConnection } from "./live-connection.ts";
 import type { Outcome, Service } from "./service.ts";
 
-/** A call that has not been answered by then counts as unreachable. */
+/** A call without an answer after this time counts as unreachable. */
 const CALL_DEADLINE_MS = 30_000;
-/** A person waits for an answer for no longer. */
+/** A person's request is given up after this time. */
 const PERSON_DEADLINE_MS = 10_000;
-/** A person waits for so long at most until there is room for a request. */
+/** A person's request waits at most this long until the budget allows it. */
 const ROOM_MS_MAX = 5000;
-/** Connections that were there before a break may still be offered for so long. */
+/** After a break, kept connections may be dead ones for this long. */
 const BROKEN_MS = 10 * 60_000;
 const TOKEN_DIGEST_LENGTH = 16;
 
-/** Where the service is, and the token that every call and the live socket carry. */
+/** Where the service is, and the token for every call and the live socket. */
 export interface HttpServiceOptions {
   /** Scheme and host, without `/v1` or `/api`. */
   readonly url: string;
@@ -33,19 +33,19 @@ export interface HttpServiceOptions {
   readonly world: World;
 }
 
-/** Sends one request to the service; `fetch` itself, or an app's in this process. */
+/** Sends one request to the service: `fetch`, or the app itself in this process. */
 export type Send = (request: Request) => Promise<Response>;
 
-/** What the calls need beside an address. */
+/** What calls need besides an address. */
 export interface ServiceCallOptions {
   readonly send: Send;
-  /** What the path is added to. */
+  /** Paths are appended to this. */
   readonly base: string;
   readonly token: string;
   readonly world: World;
-  /** Told of every request and its answer; undefined where nobody counts. */
+  /** Told of every request and answer; undefined where nothing is limited. */
   readonly budget?: RequestBudget;
-  /** The requests under way: what aborts each, and when it was sent by the steady clock. */
+  /** The requests under way: how to abort each, and when it was sent by the steady clock. */
   readonly underWay?: Map<AbortController, number>;
 }
 
@@ -61,7 +61,7 @@ export function createHttpService({ url, token, world }: HttpServiceOptions): Se
   };
   const send: Send = async (request) => {
     if (ending) throw new Error("the daemon is ending");
-    // A kept connection may lead nowhere now, and that would show after the deadline only.
+    // A kept connection may be dead, which would show only at the deadline.
     const keepalive = world.monotonic() - brokenAt > BROKEN_MS;
     return await fetch(request, { keepalive });
   };
@@ -87,14 +87,14 @@ export function createHttpService({ url, token, world }: HttpServiceOptions): Se
   };
 }
 
-/** Tells one token from another, and nothing of it. */
+/** Distinguishes tokens without telling anything about them. */
 function digestOf(token: string): string {
   return createHash("sha256").update(token).digest("hex").slice(0, TOKEN_DIGEST_LENGTH);
 }
 
 type Asked = readonly [method: string, path: string, body?: string | undefined];
 
-/** The calls of a `Service` over anything that answers requests. */
+/** The calls of a `Service` over any `Send`. */
 export function createCalls(
   options: ServiceCallOptions,
 ): Pick<Service, "exchange" | "createProject" | "request" | "forward"> &
@@ -104,14 +104,14 @@ export function createCalls(
     const init: RequestInit = {
       method,
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-      // What is for this service goes to no other, whatever it says.
+      // A redirect is not followed: what is meant for this service must not go to another.
       redirect: "manual",
       ...(body !== undefined && { body }),
     };
     return withoutToken(await callOnce(options, base + path, { init, deadlineMs }), token);
   };
   const call = (...asked: Asked) => callWithin(CALL_DEADLINE_MS, asked);
-  /** Whoever speaks the exchange tells of limits where there are any. */
+  /** A service with the exchange tells its limits if it has any. */
   const read = <Value>(
     outcome: CallOutcome & { readonly kind: "answered" },
     parse: (value: unknown) => Value,
@@ -140,7 +140,7 @@ export function createCalls(
       const body = JSON.stringify(encodeBatchRequest(request));
       const outcome = await call("POST", "/api/sync", body);
       if (outcome.kind !== "answered") return outcome;
-      // Whoever says that was in between.
+      // Such an answer comes from something in between.
       if (!isObject(outcome.value)) return read(outcome, noExchange);
       if (!("crdt" in outcome.value)) return { kind: "answered", value: "unknown" };
       return read(outcome, (value) => {
@@ -164,7 +164,7 @@ function noExchange(): never {
   throw new Error("the body must be an object");
 }
 
-/** A person's request waits for its turn, or is refused with when there will be one. */
+/** A person's request waits for the budget, or is refused with the time at which it can be made. */
 async function untilRoom({
   budget,
   world,
@@ -183,7 +183,7 @@ async function untilRoom({
 
 const MS_PER_S = 1000;
 
-/** An answered call, and whether the answer told of quotas. */
+/** An answered call, and whether the answer told quotas. */
 type CallOutcome = Outcome<unknown> & { readonly tellsQuotas?: boolean };
 
 async function callOnce(
@@ -213,7 +213,7 @@ async function callOnce(
   }
 }
 
-/** What went wrong before there was an answer, by the codes of the system's calls. */
+/** Why a call got no answer, by the codes of system calls. */
 const UNSENT: Readonly<Record<string, string>> = {
   ECONNREFUSED: "the connection was refused",
   ECONNRESET: "the connection was closed",
@@ -225,13 +225,13 @@ function tooLate(deadlineMs: number): string {
   return `it did not answer within ${count(deadlineMs / MS_PER_S, "second", "seconds")}`;
 }
 
-/** What kept a call from its answer, in a phrase. */
+/** Why a call got no answer, in a phrase. */
 export function whyUnsent(thrown: unknown): string {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
   return UNSENT[code] ?? messageOf(thrown);
 }
 
-/** Messages go into logs and to people; a service may have repeated its token in one. */
+/** Messages are logged and shown, and a service may have repeated its token in one. */
 function withoutToken(outcome: CallOutcome, token: string): CallOutcome {
   if (outcome.kind === "answered") return outcome;
   const hide = (text: string) => text.replaceAll(token, "(the token)");
@@ -249,7 +249,7 @@ function withoutTokenInParts(answer: BatchAnswer, token: string): BatchAnswer {
   return { ...answer, projects: new Map(projects) };
 }
 
-/** Statuses by which a service, or what stands before it, says that it failed on a request. */
+/** Statuses by which a service or a proxy says that it failed while working on a request. */
 const BEGAN: readonly number[] = [500, 502, 504];
 
 async function outcomeOf(response: Response, now: number): Promise<Outcome<unknown>> {

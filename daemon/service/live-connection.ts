@@ -3,15 +3,15 @@ import { encodeSubscribe, parseServerFrame } from "../../shared/wire/live.ts";
 import type { World } from "../../shared/world.ts";
 import type { LiveConnection, LiveHandlers } from "./service.ts";
 
-/** A handshake that has not come through by then is given up. */
+/** A handshake that takes longer is given up. */
 const HANDSHAKE_DEADLINE_MS = 15_000;
 /**
- * A service pings every 30 seconds. After so long without a sign of it it is silent, and pinged;
- * after as long again it is gone.
+ * A service pings every 30 seconds. After this time without anything from it, it counts as silent
+ * and is pinged; after the same time again, as gone.
  */
 const SILENCE_MS_MAX = 35_000;
 
-/** Which service's live socket to open; `url` is its base address, `http` or `https`. */
+/** The service whose live socket to open; `url`: its base address, `http` or `https`. */
 export interface LiveConnectionOptions {
   readonly url: string;
   readonly token: string;
@@ -19,7 +19,7 @@ export interface LiveConnectionOptions {
   readonly handlers: LiveHandlers;
 }
 
-/** Opens the service's live socket. What comes in that is no frame closes it again. */
+/** Opens the service's live socket. Anything received that is no frame closes it again. */
 export function openLiveConnection(options: LiveConnectionOptions): LiveConnection {
   const { handlers, token, world } = options;
   const url = `${options.url.replace(/^http/, "ws")}/api/live`;
@@ -29,7 +29,7 @@ export function openLiveConnection(options: LiveConnectionOptions): LiveConnecti
     if (over) return;
     over = true;
     deadline.cancel();
-    // A closing handshake would never end where nothing comes through any more.
+    // A closing handshake would never end on a dead connection.
     if (isSilent) socket.terminate();
     else socket.close();
     handlers.closed(message, code);

@@ -3,14 +3,14 @@ import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import type { Service } from "./service.ts";
 
-/** Between which replica and which service a call goes, and what is followed. */
+/** The replica and the service of a call, and what is followed. */
 export interface RoundOptions {
   readonly store: ReplicaStore<DaemonTables>;
   readonly service: Service;
   readonly account: AccountId;
   readonly user: UserId;
-  /** The followed projects, each with the name it is created under. */
+  /** The followed projects, each with the name under which the service creates it. */
   readonly projects: () => ReadonlyMap<ProjectId, string>;
-  /** Told of each document of which the service took something; `bytes` null: nobody counted. */
+  /** Called with each document of which the service took something; `bytes` null: not counted. */
   readonly onSent?: (document: string, bytes: number | null) => void;
 }

@@ -6,8 +6,8 @@ import type { ServerFrame } from "../../shared/wire/live.ts";
 import type { RequestBudget } from "../budget/request-budget.ts";
 
 /**
- * What became of a call to the service. `unreachable` and `busy` concern the service as a whole and
- * are tried again later; `refused` concerns this call alone.
+ * The outcome of a call. `unreachable` and `busy` concern the whole service, and are tried again
+ * later. `refused` concerns this call only.
  */
 export type Outcome<Value> =
   | { readonly kind: "answered"; readonly value: Value }
@@ -21,64 +21,70 @@ export type Outcome<Value> =
       readonly kind: "busy";
       readonly message: string;
       readonly retryAfterMs: number | undefined;
-      /** The service began on it and came to no end in time: less at once might go through. */
+      /**
+       * The service began to work on it and did not finish in time. A smaller call might succeed.
+       */
       readonly tooMuch?: boolean;
     }
   | {
       readonly kind: "refused";
       readonly status: number;
       readonly message: string;
-      /** The places of the request that are to blame, where the service named any. */
+      /** The parts of the request that caused it, where the service named them. */
       readonly details?: readonly ErrorDetail[];
     };
 
-/** What became of a question that was passed on to the service of that name. */
+/** The outcome of a question that was passed on to the service of this name. */
 export type ServiceAnswer = Outcome<unknown> & { readonly service: string };
 
-/** What a live connection tells its owner, up to `closed`, after which nothing comes. */
+/** Events of a live connection. Nothing comes after `closed`. */
 export interface LiveHandlers {
-  /** The socket is up; now is the time to subscribe. */
+  /** The socket is up: time to subscribe. */
   opened(): void;
   frame(frame: ServerFrame): void;
-  /** The service has let pass the time of its pings without a sign; or has given one after all. */
+  /**
+   * True: nothing came for longer than the service's pings are apart. False: something came again.
+   */
   silent(isSilent: boolean): void;
-  /** The socket is down, or never came up; `code` is the service's own. Called once. */
+  /** The socket is down, or never came up; `code`: the service's. Called once. */
   closed(message: string, code?: number): void;
 }
 
-/** A live socket, open or opening. Subscribe only once it is open; `close` calls `closed`. */
+/** A live socket, open or opening. Subscribe only once it is open. `close` leads to `closed`. */
 export interface LiveConnection {
   subscribe(projects: readonly ProjectId[]): void;
   close(): void;
 }
 
-/** The interface's sync endpoint as the daemon uses it. */
+/** A service as the daemon uses it. */
 export interface Service {
-  /** Names the service in tables and to people: its host's address, or `embedded`. */
+  /** Identifies the service in tables and to people: its address, or `embedded`. */
   readonly name: string;
-  /** No call is made until a person has done something, such as to log in. */
+  /** It is not called until a person has done something, such as logging in. */
   readonly isBlocked?: boolean;
-  /** `project` null: `user` and `global` alone. `plain`: an answer that has no exchange in it. */
+  /**
+   * `project` null: only `user` and `global`. `plain`: the service answered without an exchange.
+   */
   exchange(
     project: ProjectId | null,
     request: ExchangeRequest,
   ): Promise<Outcome<ExchangeAnswer | "plain">>;
-  /** About several projects by one call. `unknown`: the service does not know such calls. */
+  /** One call about several projects. `unknown`: the service has no such call. */
   exchangeBatch?(request: BatchRequest): Promise<Outcome<BatchAnswer | "unknown">>;
   createProject(id: ProjectId, name: string): Promise<Outcome<void>>;
-  /** A request of a round that has had its turn: it waits for nobody's room. */
+  /** A request of a round under way. It does not wait for the budget. */
   request(method: string, path: string, body?: string): Promise<Outcome<unknown>>;
-  /** Any request that a person waits for, passed on as it is, and not waited for as long. */
+  /** Passes on any request for which a person waits, with a shorter deadline. */
   forward(method: string, path: string, body?: string): Promise<Outcome<unknown>>;
-  /** Undefined where nobody else can change what the service holds. */
+  /** Undefined where nobody else can change what the service has. */
   openLive?(handlers: LiveHandlers): LiveConnection;
-  /** Ends the calls under way as unreachable, and every later one; for a daemon that is ending. */
+  /** Ends all calls, present and future, as unreachable: the daemon is ending. */
   abandonCalls?(): void;
-  /** What may be asked of it, and what is; undefined where nothing is limited. */
+  /** What may be asked of it; undefined where nothing is limited. */
   readonly budget?: RequestBudget;
-  /** Since when the oldest call under way waits for an answer, on the world's steady clock. */
+  /** Since when the oldest call under way waits for its answer, by the world's steady clock. */
   unansweredSince?(): number | undefined;
-  /** Gives up the calls under way, and the connections that are kept: they may lead nowhere. */
+  /** Ends the calls under way and drops kept connections, because they may be dead. */
   dropConnections?(): void;
   close(): Promise<void>;
 }

@@ -4,21 +4,21 @@ import { findAudience } from "../home/audience-store.ts";
 import { type Remote, serviceNameOf } from "../home/remote.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
-/** Who sees what is in a remote's `global`, as `--json` prints it. */
+/** Who can read a remote's `global`, as `--json` prints it. */
 export interface AudienceView {
   /** The remote's service, by its address. */
   readonly service: string;
   /** The account's name there; null where that is not known. */
   readonly account: string | null;
-  /** How many users it has, the reader among them; null where that is not known. */
+  /** How many users it has, the reader included; null where that is unknown. */
   readonly users: number | null;
-  /** When the service said so; null: it was not asked yet. */
+  /** When the service told this; null: it has not told yet. */
   readonly heard_at: string | null;
-  /** The user knows of them, and has agreed to write for them. */
+  /** The user has agreed to write for these readers. */
   readonly agreed: boolean;
 }
 
-/** As heard last. Null where nobody else can see it, for it is kept in the home. */
+/** As last told. Null where nobody else can read it, because it stays in the home. */
 export async function readAudience(
   db: Kysely<DaemonTables>,
   remote: Pick<Remote, "url" | "account">,

@@ -8,17 +8,17 @@ import { shownKey } from "../held/shown-key.ts";
 import { type HeldItem, listHeld } from "../home/held-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
 
-/** A held write as `status` and `held` show it; never with its value. */
+/** A held write as `status` and `held` show it, always without its value. */
 export interface HeldStatus {
   readonly id: string;
   readonly kind: HeldItem["kind"];
   readonly layer: Layer;
   readonly project_id: string | null;
-  /** The name of the remote that its document is bound to; null where it has none. */
+  /** The name of the remote that its document is bound to; null where there is none. */
   readonly remote: string | null;
-  /** A memory's or metadata's key, any secret in it hidden; null for a text. */
+  /** A memory's or metadata's key, with any secret in it hidden; null for a text. */
   readonly key: string | null;
-  /** The folder of a followed file; null for all else. */
+  /** The folder of a followed file; null for other writes. */
   readonly dir: string | null;
   readonly cause: HeldItem["cause"];
   readonly code: ReasonCode;
@@ -30,8 +30,8 @@ export interface HeldStatus {
 }
 
 /**
- * All that is held on this machine, in the order in which it was written; `remoteOf` names the
- * remote of an account.
+ * Everything that is held on this machine, in the order in which it was written; `remoteOf` gives
+ * the name of an account's remote.
  */
 export async function readHeldStatus(
   db: Kysely<DaemonTables>,

@@ -3,7 +3,7 @@ import { tokenAdvice } from "../service/token-advice.ts";
 import type { DaemonStatus, FolderStatus, RemoteStatus, UnitStatus } from "./status.ts";
 import { syncedProjects } from "./synced-projects.ts";
 
-/** Why what is not synced will not be by waiting, each in a sentence. */
+/** Why waiting does not sync what is left, in one sentence each. */
 export function listRefusals(status: DaemonStatus): string[] {
   const { remotes } = status;
   const projects = syncedProjects(status);
@@ -22,7 +22,7 @@ export function listRefusals(status: DaemonStatus): string[] {
   ];
 }
 
-/** Whether a remote's service takes no call at all until a person has done something. */
+/** Whether a remote's service accepts no call until a person has done something. */
 function isShut({ service }: RemoteStatus): boolean {
   return service.blocked || service.token_refused;
 }
@@ -33,7 +33,7 @@ function whyShut(remote: RemoteStatus): string {
   return `${service.name} refuses the token (${service.message}): ${tokenAdvice(remote)}`;
 }
 
-/** The followed files of which nobody can say how they stand, for looking at them fails. */
+/** The followed files that can't be read, so that their state is unknown. */
 export function listFailing({ projects }: DaemonStatus): FolderStatus[] {
   return projects.flatMap(({ folders }) => folders.filter(({ state }) => state === "failing"));
 }
@@ -44,9 +44,9 @@ export function failureOf({ dir, path, note }: FolderStatus): string {
 }
 
 /**
- * Whether all that is not synced has just been refused, can't be looked at, or is for a service
- * that takes no call until a person does something: waiting brings nothing. Not so while another
- * service does not answer, or calls wait for more requests.
+ * Whether waiting is useless: everything that is not synced was just refused, can't be read, or is
+ * for a service that needs a person first. False while another service does not answer, or calls
+ * wait for the budget.
  */
 export function isRefused(status: DaemonStatus): boolean {
   const { remotes } = status;
@@ -66,8 +66,8 @@ export function isRefused(status: DaemonStatus): boolean {
 }
 
 /**
- * Whether all that is not synced is for services that were just called and can't be reached. Not so
- * while another service has something to do, or one only takes its time.
+ * Whether everything that is not synced is for services that were just called and can't be reached.
+ * False while another service still has something to do.
  */
 export function isOffline(status: DaemonStatus): boolean {
   const { remotes } = status;

@@ -1,34 +1,34 @@
 import { EMBEDDED } from "../home/remote.ts";
 import type { Contact } from "../sync/contact.ts";
 
-/** How it stands with a service, in a word: there is one for whatever is known of it. */
+/** The state of the contact with a service, as one word that covers every case. */
 export type ServiceState =
-  /** It is part of this home, and there. */
+  /** Part of this home. */
   | "embedded"
-  /** It tells of changes at once. */
+  /** Connected by a live socket, which tells changes at once. */
   | "connected"
-  /** It answered last; the live socket is down, and is opened again. */
+  /** Its last answer was fine. The live socket is down and is being opened again. */
   | "reconnecting"
-  /** It answers, and offers no live socket: it is asked about changes in turn. */
+  /** It answers but offers no live socket, so it is asked about changes regularly. */
   | "asked"
-  /** No call was answered and none has failed yet, or the first live socket is being opened. */
+  /** No call has succeeded or failed yet, or the first live socket is being opened. */
   | "connecting"
   /** It does not answer. */
   | "offline"
-  /** It answers, and takes no call with this token. */
+  /** It answers, but refuses this token. */
   | "token-refused"
-  /** It is not called before a person has done something. */
+  /** It is not called until a person has done something. */
   | "blocked";
 
-/** What a state is read from. */
+/** What the state is derived from. */
 export interface ServiceFacts {
   readonly name: string;
-  /** It is not called before a person has done something. */
+  /** It is not called until a person has done something. */
   readonly isBlocked: boolean;
   readonly contact: Pick<Contact, "online" | "plain" | "socket" | "tokenRefused" | "message">;
 }
 
-/** Which of them it is. What a person has to see to comes first. */
+/** The state of a service. States that need a person come first. */
 export function serviceState({ name, isBlocked, contact }: ServiceFacts): ServiceState {
   const { online, plain, socket, tokenRefused, message } = contact;
   if (isBlocked) return "blocked";

@@ -34,61 +34,70 @@ import { type AudienceView, readAudience } from "./audience-view.ts";
 import { type HeldStatus, readHeldStatus } from "./held-status.ts";
 import { type ServiceState, serviceState } from "./service-state.ts";
 
-/** How far a unit's documents are: what is durable here, and what the service has acknowledged. */
+/** How far a unit is saved on this machine and acknowledged by its service. */
 export interface UnitStatus {
   /** Memories that are saved on this machine. */
   readonly memories: number;
-  /** Changes that are saved here and not acknowledged yet. */
+  /** Changes that are saved here and that the service has not acknowledged. */
   readonly waiting: number;
-  /** The service has answered for it before. */
+  /** The service has answered about it before. */
   readonly contacted: boolean;
-  /** Why the service won't take it, and the same as a code; null where it does. */
+  /**
+   * Why the service refuses it, in words; null where it does not. `refused_code`: the same as a
+   * code.
+   */
   readonly refused: string | null;
   readonly refused_code: ReasonCode | null;
-  /** What else is to be said of it. */
+  /** Further remarks. */
   readonly notes: readonly StatusNote[];
 }
 
 /** The followed file of one linked folder; `note` says why, in words that follow the path. */
 export interface FolderStatus {
   readonly dir: string;
-  /** The followed file, from the folder. */
+  /** The followed file's path from the folder. */
   readonly path: string;
   readonly state: FollowStatus["state"];
   readonly note: string | null;
   /** The code of what `note` says; null where there is nothing to say. */
   readonly why: ReasonCode | null;
-  /** Why its changes are looked for every few seconds; null: the system tells of them. */
+  /** Why the folder is polled every few seconds; null: the system tells of changes. */
   readonly polled: Polled | null;
-  /** What its repository says of its project that is not so, and what to do; and the code of it. */
+  /**
+   * A contradiction between the link and what the repository says of its project, with what to do;
+   * and its code.
+   */
   readonly repository: string | null;
   readonly repository_code: ReasonCode | null;
-  /** Other files there that could be followed, from the folder: `path` is the one that counts. */
+  /** Other files there that could be followed, from the folder. `path` is the one that counts. */
   readonly beside: readonly string[];
   /** What happened to the folder since it was linked. */
   readonly place: PlaceStatus | null;
 }
 
 export type PlaceStatus =
-  /** It was at another path, and its link came along; said for a week. */
+  /** It was at another path, and its link moved along. Told for a week. */
   | {
       readonly kind: "moved";
       readonly from: string;
-      /** Others' changes were written into it there, and are not, for it may be another one. */
+      /**
+       * Others' changes were written to the file there. They no longer are, because this may be
+       * another folder.
+       */
       readonly wrote: boolean;
       readonly at: string;
     }
-  /** It took the place of a linked folder of the same project, and is followed as well. */
+  /** It took the place of a linked folder of the same project. Both are followed. */
   | {
       readonly kind: "replaced";
       /** Where the linked folder is followed now; null where that is not known. */
       readonly moved_to: string | null;
-      /** Others' changes were written into that one; for this one nobody has agreed to it. */
+      /** Others' changes were written in that folder; nobody has agreed to it for this one. */
       readonly wrote: boolean;
       readonly at: string;
     };
 
-/** One followed project, by the name of its first link, with its linked folders. */
+/** One followed project, under the name in its first link, with its linked folders. */
 export interface ProjectStatus extends UnitStatus {
   readonly id: string;
   readonly name: string;
@@ -96,38 +105,38 @@ export interface ProjectStatus extends UnitStatus {
   readonly remote: string;
   /** Null where the document has no text. */
   readonly text: KeptText | null;
-  /** Null for one that is there. */
+  /** Null for an existing project. */
   readonly deleted: DeletionStatus | null;
   readonly folders: readonly FolderStatus[];
 }
 
-/** A project that the home holds, and that no folder here is linked to: `folders` is empty. */
+/** A project in the home that no folder is linked to; `folders` is empty. */
 export interface UnlinkedProject extends Omit<ProjectStatus, "name"> {
-  /** As its last link here named it, else whoever made it; null where nobody did. */
+  /** The name in its last link, else the one that its creator gave; null where there is neither. */
   readonly name: string | null;
-  /** It was last synced with a service of the published interface alone. */
+  /** It was last synced with a service that has only the published interface. */
   readonly plain: boolean;
 }
 
-/** How it stands with a service, which is named by its address, or `embedded`. */
+/** The contact with a service. Its name is its address, or `embedded`. */
 export interface ServiceStatus {
   readonly name: string;
   readonly state: ServiceState;
   readonly online: boolean;
   readonly live: boolean;
-  /** It implements the published interface and nothing else. */
+  /** The service has only the published interface. */
   readonly plain: boolean;
   readonly last_contact_at: string | null;
-  /** Since when a call waits for its answer; null while none does. */
+  /** Since when a call waits for its answer; null where none does. */
   readonly unanswered_since: string | null;
   readonly message: string | null;
-  /** No call is made until a person has done what `message` says. */
+  /** It is not called until a person has done what `message` says. */
   readonly blocked: boolean;
-  /** It answers, and refuses every call for its token, as `message` says. */
+  /** It answers, but refuses every call because of its token, as `message` says. */
   readonly token_refused: boolean;
-  /** By the name of their window; empty where nothing is limited. */
+  /** The requests left in each window, by its name; empty where nothing is limited. */
   readonly requests: Readonly<Record<string, RequestsLeft>>;
-  /** Calls wait for more requests since then, and until then; null when none does. */
+  /** Calls have waited for the budget since then, and will until then; null where none does. */
   readonly held_back: { readonly since: string; readonly until: string } | null;
 }
 
@@ -140,7 +149,7 @@ export interface RemoteStatus {
   readonly own: UnitStatus;
   readonly user: UnitStatus;
   readonly global: UnitStatus;
-  /** Who sees `global`; null: nobody else. */
+  /** Who can read `global`; null: nobody else. */
   readonly audience: AudienceView | null;
 }
 
@@ -151,25 +160,25 @@ export interface DaemonStatus {
   readonly gateway: { readonly url: string };
   /** The default remote's. */
   readonly service: ServiceStatus;
-  /** The default one, and those that something here is bound to. */
+  /** The default remote, and those that something here is bound to. */
   readonly remotes: readonly RemoteStatus[];
   readonly projects: readonly ProjectStatus[];
-  /** Nothing of them is synced, but for a deletion. Those whose deletion was sent are left out. */
+  /** Of these only a deletion is synced. Those whose deletion was sent are left out. */
   readonly unlinked: readonly UnlinkedProject[];
   /** The default remote's `user` and `global` layers together. */
   readonly own: UnitStatus;
-  /** Databases that were damaged, for as long as they lie set aside. */
+  /** Databases that were damaged, while their files are still there. */
   readonly damaged: readonly DamageNote[];
-  /** Kept on this machine, each with why and what to do. */
+  /** What is held on this machine, each with the reason and what to do. */
   readonly held: readonly HeldStatus[];
 }
 
-/** What is left of one of the account's quotas of requests. */
+/** What is left of one of the account's quotas. */
 export interface RequestsLeft {
   /** Null where the service does not tell. */
   readonly limit: number | null;
   readonly remaining: number;
-  /** When there will be more. */
+  /** When the quota is renewed. */
   readonly resets_at: string;
 }
 
@@ -188,7 +197,9 @@ export interface StatusSources {
   readonly now: number;
 }
 
-/** The state now, projects in the order of `links`. Calls no service and looks at no file. */
+/**
+ * Reads the present status; projects in the order of `links`. Calls no service and reads no file.
+ */
 export async function readStatus(sources: StatusSources): Promise<DaemonStatus> {
   const { remotes: open } = sources;
   const projects: ProjectStatus[] = [];
@@ -233,7 +244,7 @@ export async function readStatus(sources: StatusSources): Promise<DaemonStatus> 
   };
 }
 
-/** What the home holds of a project. */
+/** What the home has of a project. */
 async function keptStatus(sources: StatusSources, account: AccountId, id: ProjectId) {
   const { reader } = sources.store;
   return {
@@ -326,14 +337,14 @@ function folderStatus(
   return { dir, path, state, ...said, polled, repository, repository_code, beside, place };
 }
 
-/** A file that was never here can be had where the document has one. */
+/** A file that was never here can be created where the document has a text. */
 function withLines(status: FollowStatus, text: KeptText | null): FollowStatus {
   if (status.why?.code !== "missing") return status;
   const why: Reason = { code: "missing", lines: text?.lines ?? null };
   return { ...status, why, note: explain(why) };
 }
 
-/** For so long it is news that a folder was moved. */
+/** A folder's move is told for this long. */
 const MOVED_SAID_MS = 7 * 24 * 60 * 60_000;
 
 function placeStatus(change: PlaceChange | undefined, now: number): PlaceStatus | null {
@@ -387,7 +398,7 @@ async function unitStatus(
   return { memories, waiting, contacted, ...why, notes };
 }
 
-/** A token bound to projects reaches no others' documents, and the service has said so. */
+/** A token for certain projects may not read the other documents, and the service said so. */
 function isForbiddenOwn(unit: SyncUnit, { refused }: SyncPosition): boolean {
   return unit === "own" && refused?.code === "token-forbids";
 }

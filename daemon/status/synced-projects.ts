@@ -1,6 +1,6 @@
 import type { DaemonStatus, ProjectStatus, ServiceStatus, UnitStatus } from "./status.ts";
 
-/** All that is synced: what is linked, and what was deleted since it was linked. */
+/** All projects that are synced: the linked ones, and unlinked ones with a deletion to send. */
 export function syncedProjects({
   projects,
   unlinked,
@@ -9,7 +9,9 @@ export function syncedProjects({
   return [...projects, ...leaving.map((each) => ({ ...each, name: each.name ?? each.id }))];
 }
 
-/** Whether every service has acknowledged all that can be sent to it, and no file is unknown. */
+/**
+ * Whether every service has acknowledged everything that it takes, and every file could be read.
+ */
 export function isSynced(status: DaemonStatus): boolean {
   const settled = (unit: UnitStatus) => unit.contacted && unit.waiting === 0;
   const files = status.projects.flatMap((project) => project.folders);
@@ -20,12 +22,12 @@ export function isSynced(status: DaemonStatus): boolean {
   );
 }
 
-/** It answers, and not only that it does not take the token. */
+/** It answers, and not only to refuse the token. */
 function isHeard({ online, token_refused }: ServiceStatus): boolean {
   return online && !token_refused;
 }
 
-/** A remote that could not be opened says nothing of its projects. */
+/** The state of a project whose remote could not be opened is unknown. */
 function isOpen({ remotes }: DaemonStatus, { remote }: ProjectStatus): boolean {
   return remotes.some(({ name }) => name === remote);
 }

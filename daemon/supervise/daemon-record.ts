@@ -12,15 +12,15 @@ import type { Started } from "./introduction.ts";
 
 const PRIVATE_FILE = 0o600;
 
-/** Which process the daemon of a home is, as it wrote itself. */
+/** The process of a home's daemon, as written by that process. */
 export interface DaemonRecord {
   readonly pid: number;
   readonly started: Started;
-  /** It has answered once, so that silence since then is no slow start. */
+  /** It was ready once, so a silence since then is not a slow start. */
   readonly ready: boolean;
 }
 
-/** To be called by whoever holds the home's lock. */
+/** The caller must hold the home's lock. */
 export function writeRecord(home: Home, record: DaemonRecord): void {
   writeFileSync(home.record, JSON.stringify(record), { mode: PRIVATE_FILE });
 }
@@ -30,8 +30,8 @@ export function removeRecord(home: Home): void {
 }
 
 /**
- * The process that holds the home's lock, if it says which it is and the operating system says the
- * same: a number in a file may by now be that of a stranger.
+ * The process that holds the home's lock, if its record exists and the operating system confirms
+ * it: the number in the file may belong to another process by now.
  */
 export function findHolder(home: Home): DaemonRecord | undefined {
   const record = readRecord(home);

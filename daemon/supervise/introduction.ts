@@ -1,35 +1,35 @@
 import { VERSION } from "../../shared/version.ts";
 
-/** Grows by one when the daemon's own calls change so that an older command line is misled. */
+/** Incremented when the daemon's own calls change in a way that misleads an older command line. */
 export const PROTOCOL = 1;
 
-/** How a daemon came to run, which says who can start it again. */
+/** How a daemon was started, which decides who can start it again. */
 export type Started = "foreground" | "background" | "service";
 
 /**
- * What a daemon says of itself. `GET /_memsync/daemon` answers it in every version: fields are only
- * ever added.
+ * What a daemon tells about itself. `GET /_memsync/daemon` returns it in every version, so fields
+ * may only be added.
  */
 export interface Introduction {
   readonly version: string;
   readonly protocol: number;
   readonly started: Started;
   readonly pid: number;
-  /** The service that its environment named; a token is never told. */
+  /** The service that its environment names. Never includes a token. */
   readonly environment: ServiceVariables;
 }
 
-/** What of a daemon is set by variables. */
+/** The daemon's settings from variables. */
 export interface ServiceVariables {
   readonly url: string | null;
   readonly has_token: boolean;
-  /** The gateway's port where it is fixed. */
+  /** The gateway's port, if it is fixed. */
   readonly gateway_port: string | null;
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** What this process says of itself when it runs as the daemon. */
+/** What this process tells about itself when it runs as the daemon. */
 export function introduce(started: Started, variables: Variables): Introduction {
   return {
     version: VERSION,
@@ -48,7 +48,7 @@ export function serviceVariables(variables: Variables): ServiceVariables {
   };
 }
 
-/** An introduction as it came in; what an older or odd daemon leaves out is taken for the least. */
+/** Reads an introduction. Fields that an older daemon leaves out get the most cautious value. */
 export function parseIntroduction(value: unknown): Introduction {
   const fields = (typeof value === "object" && value !== null ? value : {}) as Record<
     string,
@@ -72,10 +72,12 @@ function startedOf(value: unknown): Started {
   return value === "background" || value === "service" ? value : "foreground";
 }
 
-/** How a running daemon stands to a command line. */
+/** Whether a running daemon is of the same version as this command line. */
 export type Age = "same" | "older" | "newer";
 
-/** A protocol decides before a version: a checkout may change without a new number. */
+/**
+ * The protocol counts more than the version, because a checkout may change without a new number.
+ */
 export function ageOf(daemon: Pick<Introduction, "version" | "protocol">): Age {
   const difference = daemon.protocol - PROTOCOL || compareVersions(daemon.version, VERSION);
   if (difference === 0) return "same";
@@ -98,7 +100,7 @@ export function compareVersions(one: string, other: string): number {
 
 interface VersionParts {
   readonly numbers: readonly number[];
-  /** The identifiers of a version before a release. */
+  /** The parts of a pre-release version, such as `beta` and `2`. */
   readonly before: readonly string[] | undefined;
 }
 

@@ -1,11 +1,11 @@
 import { escapeXml } from "./escape-xml.ts";
 import type { ServiceDefinition } from "./service-definition.ts";
 
-/** launchd starts a job that ended no sooner than this after its last start. */
+/** launchd restarts a job at the earliest after this time since its last start. */
 const THROTTLE_S = 10;
-/** After this, what was asked to end is killed. */
+/** A job that was asked to end is killed after this time. */
 const EXIT_TIMEOUT_S = 10;
-/** Nobody else may read what the daemon makes; decimal, as launchd wants it. */
+/** Nobody else may read the daemon's files. In decimal, as launchd needs it. */
 const UMASK = 0o077;
 
 /** A launchd agent's property list (launchd.plist(5)). */

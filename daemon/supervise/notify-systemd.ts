@@ -1,16 +1,16 @@
-/** Tells the service manager that started this process how it is. */
+/** Tells the service manager that started this process about its state. */
 export interface ServiceNotifier {
   ready(): void;
-  /** Within each interval that the unit's `WatchdogSec` says. */
+  /** To be called within each interval that the unit's `WatchdogSec` gives. */
   alive(): void;
   stopping(): void;
 }
 
-/** What `connect` and `sendto` need of sys/socket.h on Linux. */
+/** Constants for `connect` and `sendto`, from sys/socket.h on Linux. */
 const AF_UNIX = 1;
 const SOCK_DGRAM = 2;
 const SOCK_CLOEXEC = 0o2000000;
-/** A manager that does not read must not hold up the event loop. */
+/** A manager that does not read must not block the event loop. */
 const MSG_DONTWAIT = 0x40;
 /** Bytes before the path in a `sockaddr_un`. */
 const PATH_OFFSET = 2;
@@ -19,8 +19,8 @@ const PATH_BYTES_MAX = 107;
 type Send = (message: string) => void;
 
 /**
- * The protocol of sd_notify(3), spoken by hand: neither runtime has datagrams on unix sockets.
- * Undefined where no systemd listens, or where the C library can't be called.
+ * Speaks the protocol of sd_notify(3) by calls of the C library, because neither runtime has
+ * datagrams on unix sockets. Undefined where no systemd listens or the C library can't be called.
  */
 export async function openServiceNotifier(
   socket: string | undefined,
@@ -36,7 +36,7 @@ export async function openServiceNotifier(
   );
 }
 
-/** Whether this runtime can speak to systemd, so that a unit may count on it. */
+/** Whether this runtime can notify systemd, so that a unit can rely on it. */
 export async function canNotify(): Promise<boolean> {
   return process.platform === "linux" && (await loadSockets()) !== undefined;
 }
@@ -53,7 +53,7 @@ async function openDatagrams(socket: string): Promise<Send | undefined> {
   };
 }
 
-/** A `sockaddr_un`; a name that begins with `@` is of the abstract kind. */
+/** Builds a `sockaddr_un`. A name that begins with `@` is an abstract one. */
 function addressOf(socket: string): Buffer | undefined {
   const path = Buffer.from(socket.startsWith("@") ? `\0${socket.slice(1)}` : socket);
   if (path.length > PATH_BYTES_MAX) return undefined;

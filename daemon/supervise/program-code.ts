@@ -1,18 +1,18 @@
 import { readFileSync, readlinkSync } from "node:fs";
 
-/** Of Linux' `sys/mman.h`. */
+/** From Linux's `sys/mman.h`. */
 const MADV_DONTNEED = 4;
 
-/** A part of a process's memory; both in bytes. */
+/** A part of a process's memory, in bytes. */
 export interface Mapping {
   readonly start: number;
   readonly length: number;
 }
 
 /**
- * Gives back what is in memory of this program's own code, most of which only a start needs. What
- * runs again is taken from the system's cache of the file. Undefined off Linux, and where another C
- * library is.
+ * Returns a function that releases the memory of this program's own code, most of which only the
+ * start needs. Code that runs again is read from the system's cache of the file. Undefined off
+ * Linux, and with another C library.
  */
 export async function loadReleaseCode(): Promise<(() => void) | undefined> {
   if (process.platform !== "linux") return undefined;
@@ -33,17 +33,18 @@ function ownCode(): readonly Mapping[] {
   try {
     return programCodeIn(readFileSync("/proc/self/smaps", "utf8"), readlinkSync("/proc/self/exe"));
   } catch {
-    // Without proc(5) there is nothing to go by.
+    // Without proc(5) nothing is known.
     return [];
   }
 }
 
-/** Addresses, rights, offset, device, inode, path. */
+/** Addresses, permissions, offset, device, inode, path. */
 const CODE = /^([0-9a-f]+)-([0-9a-f]+) r-xp \S+ \S+ \S+ +(.*)$/m;
 
 /**
- * Where a program's code is, by what `/proc/PID/smaps` says (see proc(5)): what was mapped of its
- * file to be read and run, and was not changed since, for such a page is nowhere but in memory.
+ * Where a program's code is, according to `/proc/PID/smaps` (see proc(5)): parts of its file that
+ * were mapped for reading and running and were not changed since. A changed page exists only in
+ * memory.
  */
 export function programCodeIn(smaps: string, program: string): readonly Mapping[] {
   return smaps.split(/^(?=[0-9a-f]+-)/m).flatMap((mapping) => {

@@ -9,19 +9,19 @@ import {
   writeSync,
 } from "node:fs";
 
-/** The present file and those before it together are this many times this large at most. */
+/** All files of a log together have at most this many times this size. */
 const LOG_BYTES_MAX = 4 * 1024 * 1024;
 export const LOG_FILES_MAX = 4;
 
 const PRIVATE_FILE = 0o600;
 
-/** The files of a log at `path`, oldest first; not all of them are there. */
+/** The possible files of a log at `path`, oldest first. Not all of them need exist. */
 export function logFiles(path: string): string[] {
   const numbered = Array.from({ length: LOG_FILES_MAX - 1 }, (_, at) => `${path}.${at + 1}`);
   return [...numbered.reverse(), path];
 }
 
-/** Opens a log for appending; nobody else may read it. */
+/** Opens a log for appending, readable by its owner only. */
 export function openLogFile(path: string): number {
   const file = openSync(path, "a", PRIVATE_FILE);
   chmodSync(path, PRIVATE_FILE);
@@ -29,10 +29,10 @@ export function openLogFile(path: string): number {
 }
 
 /**
- * A log that is bounded: at `bytesMax` its text goes on as `<path>.1`, what was there as `.2` and
- * so on. The file itself is emptied, not renamed, for it is also the standard error of a daemon in
- * the background, and a crash belongs into the present file. A line is written when `write`
- * returns; one that can't be, on a full disk say, is dropped: it must not end the daemon.
+ * A log of bounded size: at `bytesMax` its text moves to `<path>.1`, the former `.1` to `.2`, and
+ * so on. The file itself is emptied, not renamed, because it is also the standard error of a daemon
+ * in the background, and a crash has to be in the current file. A line is written when `write`
+ * returns. A line that can't be written, as on a full disk, is dropped: it must not end the daemon.
  */
 export class RotatingFile {
   readonly #path: string;
@@ -51,7 +51,7 @@ export class RotatingFile {
       if (size > 0 && size + Buffer.byteLength(line) > this.#bytesMax) this.#rotate();
       writeSync(this.#file, line);
     } catch {
-      // There is nowhere to say so.
+      // There is nowhere to report it.
     }
   }
 
@@ -66,7 +66,7 @@ export class RotatingFile {
       try {
         renameSync(newer, older);
       } catch {
-        // There are not so many yet.
+        // There are not that many files yet.
       }
     }
     copyFileSync(this.#path, `${this.#path}.1`);

@@ -2,9 +2,9 @@ import { escapeXml } from "./escape-xml.ts";
 import type { ServiceDefinition } from "./service-definition.ts";
 
 /**
- * A task of the Windows task scheduler, started when `user` (`DOMAIN\name`) logs on
- * (https://learn.microsoft.com/windows/win32/taskschd/task-scheduler-schema). A task has no
- * environment of its own, so the daemon is told by options.
+ * A task of the Windows task scheduler that starts when `user` (`DOMAIN\name`) logs on
+ * (https://learn.microsoft.com/windows/win32/taskschd/task-scheduler-schema). A task can't set
+ * environment variables, so the daemon gets options.
  */
 export function scheduledTask(definition: ServiceDefinition, user: string): string {
   const { name, command, environment } = definition;
@@ -58,7 +58,7 @@ export function scheduledTask(definition: ServiceDefinition, user: string): stri
 `;
 }
 
-/** A word as CommandLineToArgvW reads it back: backslashes count double before a quote alone. */
+/** Quotes a word for CommandLineToArgvW: backslashes are doubled only before a quote. */
 function quoted(word: string): string {
   if (word !== "" && !/[\s"]/.test(word)) return word;
   return `"${word.replace(/(\\*)"/g, '$1$1\\"').replace(/(\\+)$/, "$1$1")}"`;

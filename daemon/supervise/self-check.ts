@@ -1,28 +1,28 @@
 import type { Timer, World } from "../../shared/world.ts";
 
-/** What is looked at, and what is told. */
+/** What is checked, and who is told. */
 export interface SelfCheckOptions {
   readonly world: World;
   /** Time between two looks. */
   readonly intervalMs: number;
-  /** Whether the daemon's own socket answers. Never rejects, and has a deadline of its own. */
+  /** Whether the daemon's own socket answers. Must not reject, and must have its own deadline. */
   readonly answers: () => Promise<boolean>;
   /** Processor time that this process has used so far, in milliseconds. */
   readonly cpuMs: () => number;
-  /** At each look: the event loop turns. */
+  /** Called at each check: the event loop runs. */
   readonly onBeat: () => void;
-  /** Only a new start helps. Called once; after it nothing is looked at. */
+  /** Called once, when only a restart helps. No check follows. */
   readonly onSick: (reason: string) => void;
 }
 
-/** As many looks in a row without an answer are no accident. */
+/** This many checks in a row without an answer are no accident. */
 const SILENT_LOOKS_MAX = 3;
-/** A look counts as busy when more of a core than this was used since the last one. */
+/** A check counts as busy if more of a core than this was used since the one before. */
 const BUSY_SHARE = 0.9;
-/** Work ends some time; what keeps a core busy for so long goes round in circles. */
+/** Work comes to an end. Whatever keeps a core busy for longer is an endless loop. */
 const BUSY_MS_MAX = 10 * 60_000;
 
-/** Looks from within whether the daemon still does what it is there for. */
+/** Checks from within whether the daemon still works. */
 export class SelfCheck {
   readonly #options: SelfCheckOptions;
   #timer: Timer | undefined;

@@ -5,22 +5,22 @@ import type { Home } from "../home/home.ts";
 import { RUNTIME_ENVIRONMENT } from "./runtime-environment.ts";
 import { selfCommand } from "./self-command.ts";
 
-/** What a service manager is told about the daemon of one home, whatever form it wants it in. */
+/** What a service manager needs to know about the daemon of one home, in any format. */
 export interface ServiceDefinition {
-  /** `memsync`, and for a home elsewhere than `~/.memsync` a name of its own. */
+  /** `memsync`; for a home other than `~/.memsync`, a name of its own. */
   readonly name: string;
   /** The program, by its whole path, and its arguments. */
   readonly command: readonly string[];
-  /** Never a token: these files may be read, and are shown, by others. */
+  /** Never contains a token: others can read these files. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Where the daemon's standard error goes: its own log. */
+  /** The file for the daemon's standard error: its own log. */
   readonly log: string;
 }
 
-/** What goes on from this environment into the service's, besides the home. */
+/** Variables that the service gets from this environment, besides the home. */
 const CARRIED = ["MEMSYNC_URL", "MEMSYNC_GATEWAY_PORT"];
 
-/** The definition for this home, started as this process was. */
+/** The definition for this home, started in the same way as this process. */
 export function defineService(
   home: Home,
   variables: Readonly<Record<string, string | undefined>>,
@@ -34,7 +34,7 @@ export function defineService(
     command: [...selfCommand(), "daemon", "--started", "service"],
     environment: {
       MEMSYNC_HOME: home.dir,
-      // Where git is found.
+      // git is found by it.
       PATH: lastingFolders(variables.PATH ?? ""),
       ...RUNTIME_ENVIRONMENT,
       ...Object.fromEntries(carried),
@@ -43,13 +43,13 @@ export function defineService(
   };
 }
 
-/** The name of a home's service: two homes are two machines, and have two. */
+/** The name of a home's service. Two homes count as two machines and have two services. */
 export function serviceName(home: Home): string {
   if (home.dir === join(homedir(), ".memsync")) return "memsync";
   return `memsync-${createHash("sha256").update(home.dir).digest("hex").slice(0, 8)}`;
 }
 
-/** npm puts folders of packages in front, which are gone one day. */
+/** Without the folders of packages that npm puts in front, which may disappear. */
 function lastingFolders(path: string): string {
   const separator = process.platform === "win32" ? ";" : ":";
   const lasting = path

@@ -14,33 +14,33 @@ type Variables = Readonly<Record<string, string | undefined>>;
 /** A program and its arguments. */
 type CommandLine = readonly string[];
 
-/** What a service manager did, or why not, and what a person can do by hand instead. */
+/** What a service manager did; or why not, and what a person can do by hand. */
 export type ManagerOutcome =
   | { readonly kind: "done" }
   | { readonly kind: "failed"; readonly reason: string; readonly byHand: readonly CommandLine[] };
 
-/** How the platform's service manager is told things: a file of its own, and commands. */
+/** How a platform's service manager is used: a file of its own, and commands. */
 interface Platform {
   readonly file: string;
   readonly text: (definition: ServiceDefinition) => Promise<string> | string;
   readonly encoding: "utf8" | "utf16le";
-  /** Fails where no manager is at hand. */
+  /** Fails where there is no such manager. */
   readonly probe: CommandLine;
-  /** Each is run though one before it may have failed, but for the last, which decides. */
+  /** Run in this order even if one fails. Only the last one's result counts. */
   readonly enable: readonly CommandLine[];
   readonly disable: readonly CommandLine[];
   readonly start: CommandLine;
   readonly restart: readonly CommandLine[];
   /** After the file is gone. */
   readonly forget: readonly CommandLine[];
-  /** What enabling leaves beside the file. */
+  /** Other files that enabling creates. */
   readonly traces: readonly string[];
 }
 
 const COMMAND_DEADLINE_MS = 60_000;
 const PRIVATE_FILE = 0o600;
 
-/** The service of one home, in the hands of the platform's service manager. */
+/** The service of one home, under the platform's service manager. */
 export class ServiceManager {
   readonly #platform: Platform;
 
@@ -53,7 +53,7 @@ export class ServiceManager {
     return this.#platform.file;
   }
 
-  /** What `enable` runs, for a person to do. */
+  /** The commands that `enable` runs, for people who want to run them. */
   get enabling(): readonly CommandLine[] {
     return this.#platform.enable;
   }
@@ -62,7 +62,7 @@ export class ServiceManager {
     return existsSync(this.file);
   }
 
-  /** Undefined when the manager answers; else why not. */
+  /** Undefined if the manager answers; else why it does not. */
   async trouble(): Promise<string | undefined> {
     const outcome = await runAll([this.#platform.probe]);
     return outcome.kind === "failed" ? outcome.reason : undefined;
@@ -89,7 +89,9 @@ export class ServiceManager {
     return await runAll(this.#platform.restart);
   }
 
-  /** Ends it and removes all that `write` and `enable` left. False: there was nothing. */
+  /**
+   * Stops it and removes everything that `write` and `enable` created. False: there was nothing.
+   */
   async remove(): Promise<boolean> {
     const { file, disable, forget, traces } = this.#platform;
     const there = [file, ...traces].filter((path) => existsSync(path));
@@ -180,7 +182,7 @@ async function runAll(commands: readonly CommandLine[]): Promise<ManagerOutcome>
   return reason === undefined ? { kind: "done" } : { kind: "failed", reason, byHand: commands };
 }
 
-/** Undefined when it ended with 0; else what it said. */
+/** Undefined if it ended with 0; else what it printed. */
 function run([program = "", ...args]: CommandLine): Promise<string | undefined> {
   return new Promise((resolve) => {
     const options = { timeout: COMMAND_DEADLINE_MS, windowsHide: true } as const;

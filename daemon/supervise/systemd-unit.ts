@@ -1,11 +1,11 @@
 import type { ServiceDefinition } from "./service-definition.ts";
 
-/** The unit's watchdog: much longer than the daemon's own look at itself. */
+/** The unit's watchdog, much slower than the daemon's own check. */
 const WATCHDOG_S = 120;
 
-/** What a unit may count on. */
+/** What a unit can rely on. */
 export interface UnitOptions {
-  /** The daemon can speak to systemd: it says when it is ready and that it lives. */
+  /** The daemon can notify systemd that it is ready and alive. */
   readonly notifies: boolean;
 }
 
@@ -44,18 +44,18 @@ WantedBy=default.target
 `;
 }
 
-/** A word of a command line, in which `$` would begin a variable. */
+/** Escapes a word of a command line, in which `$` would begin a variable. */
 function argument(word: string): string {
   return quoted(word).replaceAll("$", "$$$$");
 }
 
-/** A word in quotes where it needs them, with the escapes of systemd.syntax(7). */
+/** Quotes a word if necessary, with the escapes of systemd.syntax(7). */
 function quoted(word: string): string {
   const escaped = unspecified(word).replaceAll("\\", "\\\\").replaceAll('"', '\\"');
   return /^[\w./:=@+,%$-]+$/.test(escaped) ? escaped : `"${escaped.replaceAll("\n", "\\n")}"`;
 }
 
-/** `%` begins a specifier, wherever it stands. */
+/** Escapes `%`, which begins a specifier anywhere. */
 function unspecified(text: string): string {
   return text.replaceAll("%", "%%");
 }

@@ -1,4 +1,4 @@
-/** Whom to start in the place of a daemon that hangs: a command, run in `/`. */
+/** The command, run in `/`, that starts a successor of a daemon that hangs. */
 export interface DaemonSuccessor {
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -6,31 +6,32 @@ export interface DaemonSuccessor {
 
 /** How a watchdog watches. */
 export interface WatchdogOptions {
-  /** Time between two of its looks; `beat` has to be called more often. */
+  /** Time between two checks. `beat` has to be called more often. */
   readonly intervalMs: number;
-  /** As many looks in a row without a beat, and the process is killed. */
+  /** After this many checks in a row without a beat the process is killed. */
   readonly missedMax: number;
-  /** Where it says why, and where a successor's output goes. */
+  /** The file for the reason, and for a successor's output. */
   readonly log: string;
-  /** Undefined where a service manager starts the next one. */
+  /** Undefined where a service manager starts the next daemon. */
   readonly successor: DaemonSuccessor | undefined;
 }
 
-/** A running watchdog; it ends with the process or by `stop`. */
+/** A running watchdog. It ends with the process, or by `stop`. */
 export interface Watchdog {
   beat(): void;
   stop(): void;
 }
 
 /**
- * Watches this process's event loop from a thread of its own. Once the loop hangs it starts the
- * successor, which waits for the home's lock, and kills the process: what was acknowledged is on
- * the disk. Looks are counted, not time, so that a machine's sleep is no hanging.
+ * Watches this process's event loop from a thread of its own. When the loop hangs, it starts the
+ * successor, which waits for the home's lock, and kills the process: everything acknowledged is on
+ * the disk. It counts checks and not time, so that a sleep of the machine does not look like
+ * hanging.
  */
 export function startWatchdog(options: WatchdogOptions): Watchdog {
   const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const source = new Blob([PROGRAM], { type: "application/javascript" });
-  // Bun's option for a small heap is missing in the types of the web's workers.
+  // The types of web workers lack Bun's option for a small heap.
   const small: object = { smol: true };
   const thread = new Worker(URL.createObjectURL(source), small);
   thread.unref();
@@ -48,8 +49,8 @@ function plain(successor: DaemonSuccessor | undefined): object | undefined {
 }
 
 /**
- * As text, because a bundle and a compiled binary have no file for a thread to load. It is all that
- * runs when nothing else does, so it needs nothing else.
+ * The program as text, because a bundle or a compiled binary has no file for a thread to load. It
+ * imports nothing: it must run when nothing else does.
  */
 const PROGRAM = `
 const { spawn } = process.getBuiltinModule("node:child_process");

@@ -15,9 +15,9 @@ import type { DaemonTables } from "../home/tables.ts";
 import type { RoundOptions } from "../service/round-options.ts";
 
 /**
- * A subscription was answered without a project: the service holds nothing of it. That is what the
- * question of a first contact would have brought to light, and it has cost no request. Of what was
- * contacted before nothing follows. Resolves to whether it is news.
+ * A subscription was answered without this project, so the service has nothing of it. The question
+ * of a first contact would have shown the same, at the cost of a request. For a project with an
+ * earlier contact it means nothing. Resolves to whether this is news.
  */
 export async function noteAbsent(
   context: WriteContext<DaemonTables>,
@@ -34,9 +34,9 @@ export async function noteAbsent(
 }
 
 /**
- * The service holds something by now of a document that it had nothing of, and that has a text or
- * memories here which were not sent: what is sent next has to be merged with it first, as at first
- * contact, so that no line is there twice meanwhile.
+ * The service had nothing of a document and has something now, while a text or memories here were
+ * not sent yet. They must be merged with it before they are sent, as at first contact; otherwise a
+ * line could be there twice in between.
  */
 export async function forgetAbsence(
   db: Kysely<DaemonTables>,

@@ -19,19 +19,19 @@ import {
   tellSent,
 } from "./round.ts";
 
-/** What has become of the units of a batch so far. */
+/** The state of a batch. */
 interface Progress {
   readonly again: Set<SyncUnit>;
   readonly left: Set<SyncUnit>;
   readonly refused: Map<SyncUnit, RefusedCall>;
-  /** Updates that the service did not admit. */
+  /** Updates that the service refused. */
   readonly refusals: RefusedDocument[];
 }
 
 /**
- * One call about several units. Each is prepared and its answer taken in a transaction of its own,
- * with everybody else's in between, so that what fails with one touches no other. `unknown`: the
- * service does not know such calls, and nothing was taken.
+ * One call about several units. Each unit is prepared, and its answer applied, in a transaction of
+ * its own, with other work in between: a failure of one touches no other. `unknown`: the service
+ * has no such call, and nothing was applied.
  */
 export async function batchRound(
   options: RoundOptions,
@@ -54,7 +54,7 @@ export async function batchRound(
   return recovered.kind === "answered" ? { kind: "answered", value: progress } : recovered;
 }
 
-/** As many units as have room in a call. Throws when what fails here leaves none. */
+/** Prepares as many units as fit into a call. Throws only if no unit could be prepared. */
 async function prepareEach(
   options: RoundOptions,
   units: readonly SyncUnit[],
@@ -72,7 +72,7 @@ async function prepareEach(
     try {
       const names = documentsOf(unit, user);
       const sent = await store.write((context) => prepare(context, options, names));
-      // None of a project that was bound to another remote meanwhile.
+      // Nothing is sent of a project that was bound to another remote meanwhile.
       if (sent.size > 0) parts.set(unit, sent);
       for (const { request } of sent.values()) bytes += bytesOf(request);
     } catch (thrown) {
@@ -121,7 +121,7 @@ async function takeEach(
   parts: ReadonlyMap<SyncUnit, SentDocuments>,
   { answer, progress }: { readonly answer: BatchAnswer; readonly progress: Progress },
 ): Promise<void> {
-  // A service that puts all off would be asked again at once, and for ever.
+  // If a service puts every unit off, it would otherwise be asked again at once, for ever.
   const isStuck = [...answer.projects.values()].every(({ kind }) => kind === "later");
   for (const [unit, sent] of parts) {
     const part = partAbout(unit, answer);
@@ -163,7 +163,7 @@ async function takePart(
   }
 }
 
-/** Takes back all updates that were not admitted, by one more call. */
+/** Takes back all refused updates, with one more call. */
 async function recoverEach(
   options: RoundOptions,
   { again, refusals }: Progress,
@@ -185,7 +185,7 @@ async function recoverEach(
   for (const refusal of refusals) {
     const unit: SyncUnit = projectOf(refusal.name) ?? "own";
     const part = partAbout(unit, outcome.value);
-    // What was not answered now is refused again by the next call, and asked about then.
+    // A unit without an answer now is refused again by the next call, and asked about then.
     if (part.kind === "later") again.add(unit);
     if (part.kind !== "served") continue;
     if (await recoverFrom(options, refusal, part.value)) again.add(unit);

@@ -12,30 +12,30 @@
 import type { ContactChanged } from "../home/activity.ts";
 import type { LiveState } from "./live-machine.ts";
 
-/** A service that leaves a request unanswered for so long is not online. */
+/** A service that does not answer a request for this long counts as offline. */
 const UNANSWERED_MS_MAX = 10_000;
 
-/** How it stands with the service. */
+/** The contact with the service. */
 export interface Contact {
-  /** It answered the last call, and is not silent since. */
+  /** It answered the last call and has not been silent since. */
   readonly online: boolean;
-  /** Changes are told by the live socket while it is `live`; undefined before it was tried. */
+  /** While it is `live`, the socket tells of changes. Undefined before the first try. */
   readonly socket: LiveState | undefined;
-  /** It implements the published interface and nothing else. */
+  /** The service has only the published interface. */
   readonly plain: boolean;
   /** When it last answered, in milliseconds since the Unix epoch. */
   readonly lastContactAt: number | undefined;
   /** Since when a call waits for its answer, in milliseconds since the Unix epoch. */
   readonly unansweredSince: number | undefined;
-  /** It answers, and takes no call with this token. */
+  /** It answers, but refuses this token. */
   readonly tokenRefused: boolean;
-  /** Why it is not online, or what it refused last. */
+  /** Why it is offline, or what it refused last. */
   readonly message: string | undefined;
 }
 
-/** What was heard last. */
+/** What was heard, before silence and a waiting call are considered. */
 export interface HeardContact extends Omit<Contact, "unansweredSince"> {
-  /** Nothing came by the live socket for too long, and no answer since. */
+  /** The socket has been silent for too long, and no answer came since. */
   readonly isSilent: boolean;
 }
 
@@ -49,16 +49,16 @@ export const NO_CONTACT: HeardContact = {
   isSilent: false,
 };
 
-/** What is heard of a service. Times are milliseconds since the Unix epoch. */
+/** Events of the contact with a service. Times are milliseconds since the Unix epoch. */
 export type ContactEvent =
-  /** It answered a call; `message`: and refused what the call was about. */
+  /** It answered a call; `message`: it refused the content of the call. */
   | { readonly kind: "reached"; readonly at: number; readonly message?: string | undefined }
   | { readonly kind: "token-refused"; readonly at: number; readonly message: string }
   | { readonly kind: "unreached"; readonly message: string }
   | { readonly kind: "socket"; readonly state: LiveState }
   | { readonly kind: "exchanges"; readonly plain: boolean };
 
-/** What is known of a service after an event. */
+/** The contact after an event. */
 export function stepContact(before: HeardContact, event: ContactEvent): HeardContact {
   switch (event.kind) {
     case "reached":
@@ -77,20 +77,21 @@ export function stepContact(before: HeardContact, event: ContactEvent): HeardCon
 }
 
 function withSocket(before: HeardContact, state: LiveState): HeardContact {
-  // That one attempt that a person hurried has failed does not make a socket be offered.
+  // A single attempt that a person hurried, and that failed, does not mean that a socket is
+  // offered.
   const isStillAbsent = state === "down" && before.socket === "absent";
   const isTelling = state === "live" || state === "silent";
   const isSilent = isTelling ? state === "silent" : before.isSilent;
   return { ...before, socket: isStillAbsent ? "absent" : state, isSilent };
 }
 
-/** A call waits for its answer: since when, and for how long. */
+/** Since when a call has been waiting for its answer, and for how long. */
 export interface WaitingCall {
   readonly since: number;
   readonly waitedMs: number;
 }
 
-/** How it stands now. */
+/** The contact now. */
 export function contactNow(
   { isSilent, ...heard }: HeardContact,
   waiting: WaitingCall | undefined,
@@ -101,7 +102,7 @@ export function contactNow(
   return { ...heard, unansweredSince, online: false, message: "it does not answer" };
 }
 
-/** What is told of it; undefined before anything is known. */
+/** What to tell of it; undefined while nothing is known. */
 export function toldOf({
   online,
   tokenRefused,

@@ -38,16 +38,16 @@ type Context = WriteContext<DaemonTables>;
 
 const NONE: IdRanges = new Map();
 
-/** Of a log that was empty when the service's word came: it is that, and waits for nobody. */
+/** The first row of a log that was empty is the service's own answer: it needs no acknowledgement. */
 const FIRST_ROW = 1;
 
-/** How the service's word on one document was taken. */
+/** How an answer about one document was applied. */
 export interface TakenAnswer {
-  /** There is more to exchange at once: what was written meanwhile waits for its turn. */
+  /** There is more to exchange at once: what was written meanwhile has waited. */
   readonly again: boolean;
 }
 
-/** Takes the answer about one document: its update, and the new position, in one transaction. */
+/** Applies the answer about one document, its update and the new position, in one transaction. */
 export async function takeAnswer(
   context: Context,
   service: string,
@@ -84,8 +84,8 @@ export async function takeAnswer(
     }
   }
   if (answer.reset || answer.missing) {
-    // As at first contact. What the service says that it holds now it may not hold at the next
-    // call: it may be put back to a copy once more, and nothing would show that.
+    // As at first contact. What the service holds now it may have lost at the next call: it may be
+    // restored from a copy once more, and nothing would show that.
     await save({ remote: undefined, ackedSeq: 0 });
     return { again: true };
   }
@@ -98,17 +98,17 @@ export async function takeAnswer(
   return { again };
 }
 
-/** Frames may have been taken that the other position does not count. */
+/** Frames that the other position does not include may have been applied. */
 function laterOf(known: Position | undefined, answered: Position): Position {
   return known?.epoch === answered.epoch && known.seq > answered.seq ? known : answered;
 }
 
-/** By document: up to where the service has told of what this machine sent it. */
+/** For each document: up to which position the service's frames include what this machine sent. */
 export type Echoes = Map<number, Position>;
 
 /**
- * A frame's update, when it is the next one of its document; otherwise nothing is changed. The echo
- * of what this machine sent is no commit of its own: the answer to that call brings the position.
+ * Applies a frame's update if it is the next one of its document; otherwise changes nothing. The
+ * echo of what this machine sent is not written again: the answer to that call brings the position.
  */
 export async function takeFrame(
   context: Context,
@@ -153,16 +153,16 @@ export async function takeFrame(
 }
 
 /**
- * The service's document and what waits here may each be as large as a document may be: a replica
- * that is full of its own writes still takes everybody else's.
+ * The service's document and the writes that wait here may each have the size limit of a document:
+ * a replica full of its own writes still takes everybody else's.
  */
 const REPLICA_BYTES_MAX = 2 * LIMITS.documentBytes;
 
 /**
- * Applies an update of the service's. Where this machine has edits of the text that the service had
- * not held before, lines that both sides wrote are cleaned up in the same transaction. What one
- * side put in the place of lines that the other deleted is a conflict. Resolves to what is wrong
- * with an update that can't be applied; nothing is changed then.
+ * Applies an update from the service. If this machine has edits of the text that the service did
+ * not have, lines that both sides wrote are cleaned up in the same transaction, and text of one
+ * side in place of lines that the other deleted becomes a conflict. Resolves to what is wrong with
+ * an update that can't be applied; nothing is changed then.
  */
 export async function applyRemote(
   context: Context,
@@ -183,7 +183,7 @@ export async function applyRemote(
   if (unheard && gone) {
     const [mine, theirs] = [textRangesOf(unheard), textRangesOf(update, held)];
     const [byMe, byThem] = [deletedIn(unheard), deletedIn(update)];
-    // What both deleted is not known in the echo of what this machine sent.
+    // The echo of what this machine sent does not show what both sides deleted.
     const isEcho = intersection(mine, textRangesOf(update)).size > 0;
     const both = isEcho || ackedSeq === 0 ? NONE : intersection(byMe, byThem);
     const removed = await removedSince(context.db, open.id, ackedSeq);
@@ -204,7 +204,7 @@ export async function applyRemote(
       removed: { mine: removed, theirs: shown },
     });
     const { met } = await cleanUpText(context, open, { mine, theirs, both, again });
-    // At first contact all is unheard of, and who deleted what when is not known.
+    // At first contact everything is new, and nothing tells who deleted what when.
     if (ackedSeq > 0) {
       const lines = { mine: wholeLines(removed, byMe), theirs: stood };
       const told = { mine, theirs, deleted, taken: lines, again, met, texts };
@@ -216,7 +216,7 @@ export async function applyRemote(
   return undefined;
 }
 
-/** What this replica holds and the service may not; everything before it has acknowledged any. */
+/** What this replica has and the service may lack: everything, before the first acknowledgement. */
 async function unheardOf(
   db: Kysely<DaemonTables>,
   open: OpenDocument,

@@ -11,10 +11,10 @@ import { readPlain } from "../plain/plain-store.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** Nothing is written under it: a document loaded here is for reading. */
+/** Nothing is written under this client id: a document loaded here is only read. */
 const READER_CLIENT = 0;
 
-/** What of a document can be read: values by key (metadata as JSON), and the text. */
+/** The readable content of a document: values by key (metadata as JSON), and the text. */
 export interface DocumentContent {
   readonly memories: ReadonlyMap<string, string>;
   readonly metadata: ReadonlyMap<string, string>;
@@ -24,8 +24,8 @@ export interface DocumentContent {
 export const NO_CONTENT: DocumentContent = { memories: new Map(), metadata: new Map(), text: "" };
 
 /**
- * A document as the service was last known to hold it, which may be older than what it holds;
- * undefined where that can't be told any more: what was sent and what was not is in one snapshot.
+ * A document as the service is known to have it; it may have a newer one. Undefined where this is
+ * unknown because sent and unsent writes are in one snapshot.
  */
 export async function knownState(
   db: Db,
@@ -50,7 +50,7 @@ export async function knownState(
   return contentOrNone([...first, ...rows.map(({ payload }) => payload)]);
 }
 
-/** Undefined where the rows build on some that are not among them. */
+/** Undefined where the rows depend on others that are missing. */
 function contentOrNone(updates: readonly Uint8Array[]): DocumentContent | undefined {
   try {
     return documentContent(new ReplicaDocument(updates, READER_CLIENT));
@@ -60,7 +60,7 @@ function contentOrNone(updates: readonly Uint8Array[]): DocumentContent | undefi
   }
 }
 
-/** What can be read of a document; of metadata what goes over the wire. */
+/** The readable content of a document; of metadata only what is sent to services. */
 export function documentContent(document: ReplicaDocument): DocumentContent {
   const memories = new Map<string, string>();
   for (const key of document.memories.keys()) {

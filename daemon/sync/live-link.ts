@@ -11,44 +11,45 @@ import {
   stepLive,
 } from "./live-machine.ts";
 
-/** Projects that come within so long are subscribed to by one frame. */
+/** Projects that come within this time are subscribed to by one frame. */
 const BURST_MS = 200;
 
 /**
- * What the link works with. `onFrame` gets one frame at a time, and with `subscribed` what was
- * asked for by the subscription that it answers; rejecting closes the socket.
+ * What the link works with. `onFrame` is called with one frame at a time; with `subscribed` it also
+ * gets the projects of the subscription that the frame answers. If it rejects, the socket is
+ * closed.
  */
 export interface LiveLinkOptions {
   readonly open: (handlers: LiveHandlers) => LiveConnection | undefined;
   readonly world: World;
   readonly log: Log;
   readonly projects: () => readonly ProjectId[];
-  /** When the handshake, which is a request, may be sent; on the world's steady clock. */
+  /** When the handshake, which counts as a request, may be sent; on the world's steady clock. */
   readonly mayOpenAt: () => number;
-  /** Whether the service answers calls: then it may just not have a socket to offer. */
+  /** Whether the service answers calls. If so, it may only have no socket to offer. */
   readonly isReachable: () => boolean;
-  /** A handshake came to nothing, as calls do now. */
+  /** A handshake failed because there was no connection. */
   readonly onUnreached: () => void;
   readonly onFrame: (frame: ServerFrame, asked: readonly ProjectId[]) => Promise<void>;
   readonly onState: (state: LiveState) => void;
 }
 
 /**
- * Keeps one live socket up: opens it again with backoff, and subscribes each time. What follows on
- * what is `stepLive`'s; this has the socket, the timers and the frames.
+ * Keeps one live socket open and subscribes each time. `stepLive` decides what follows from an
+ * event; this class has the socket, the timers and the frames.
  */
 export class LiveLink {
   readonly #options: LiveLinkOptions;
   #state = LIVE_LINK_IDLE;
   #connection: LiveConnection | undefined;
-  /** What this connection was asked to tell of; a subscription has no end but the socket's. */
+  /** The projects that this connection subscribed to. A subscription ends only with the socket. */
   readonly #subscribed = new Set<ProjectId>();
-  /** Subscriptions of this connection that wait for their answers, which come in their order. */
+  /** Subscriptions of this connection without an answer yet. Answers come in the same order. */
   readonly #unanswered: (readonly ProjectId[])[] = [];
   #isSubscribing = false;
   #retry: Timer | undefined;
   #burst: Timer | undefined;
-  /** Frames are taken one after another, in the order in which they came. */
+  /** Frames are handled one after another, in the order of their arrival. */
   #frames: Promise<void> = Promise.resolve();
 
   constructor(options: LiveLinkOptions) {
@@ -64,7 +65,7 @@ export class LiveLink {
     return this.#subscribed.has(project);
   }
 
-  /** There may be more projects to hear of; those of a burst are asked for together. */
+  /** There may be new projects. Those of a burst are subscribed to together. */
   subscribeMore(): void {
     if (!this.#state.isOpen || this.#isSubscribing || this.#news().length === 0) return;
     this.#isSubscribing = true;
@@ -74,17 +75,17 @@ export class LiveLink {
     });
   }
 
-  /** Calls come through again, so the socket may, too. */
+  /** Calls succeed again, so the socket may, too. */
   serviceAnswered(): void {
     this.#step({ kind: "answered", waitMs: this.#waitMs() });
   }
 
-  /** Tries now instead of at the end of the backoff, which begins anew. */
+  /** Tries now, and starts the backoff from its beginning. */
   hurry(): void {
     this.#step({ kind: "hurry", waitMs: this.#waitMs() });
   }
 
-  /** Opens a new socket at once: the one that is there may lead nowhere. */
+  /** Opens a new socket at once, because the present one may be dead. */
   reopen(): void {
     this.#step({ kind: "reopen", waitMs: this.#waitMs() });
   }
@@ -103,7 +104,7 @@ export class LiveLink {
     this.#step({ kind: "stop" });
   }
 
-  /** Closing a socket tells of it at once, so a step may come within another one's effects. */
+  /** Closing a socket calls back at once, so a step may begin within another one's effects. */
   #step(event: LiveEvent): void {
     const { state, effects } = stepLive(this.#state, event);
     this.#state = state;
@@ -170,7 +171,7 @@ export class LiveLink {
     if (this.#state.phase === "waiting") log.info({ reason: message }, "the live socket is down");
   }
 
-  /** As many as a socket may hear of: a service closes one that asks for more. */
+  /** New projects, up to the number for one socket: a service closes one that asks for more. */
   #news(): ProjectId[] {
     const room = LIVE_PROJECTS_MAX - this.#subscribed.size;
     return this.#options

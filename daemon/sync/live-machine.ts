@@ -13,17 +13,17 @@
 import { TOKEN_INVALID } from "../../shared/wire/live.ts";
 import { backoffMs } from "../budget/schedule.ts";
 
-/** A service that went away took many sockets with it: they come back over so long. */
+/** After a service went away, the many sockets that it had return spread over this time. */
 const RETURN_MS_MAX = 5000;
-/** A service that answers calls and has refused so many handshakes in a row offers no socket. */
+/** A service that answers calls but refused this many handshakes in a row offers no socket. */
 const NO_SOCKET_FAILURES = 8;
-/** It is asked whether it does now after so long at most. */
+/** Such a service is tried again after this time at most. */
 const NO_SOCKET_MS_MAX = 60 * 60_000;
 
 /**
- * How it stands with the socket: changes are told; the service has said nothing for longer than its
- * pings are apart; there is none over which it has answered; the service offers none, as far as can
- * be told; or it was closed for its token.
+ * The state of the socket, for the engine. `live`: changes are told. `silent`: nothing came for
+ * longer than the service's pings are apart. `down`: no subscription was answered on it. `absent`:
+ * the service seems to offer no socket. `refused`: it was closed because of the token.
  */
 export type LiveState = "live" | "silent" | "down" | "absent" | "refused";
 
@@ -55,64 +55,64 @@ export const LIVE_PHASES = [
 /** What the link knows of its socket. */
 export interface LiveLinkState {
   readonly phase: LivePhase;
-  /** Sockets in a row over which nothing was answered. */
+  /** How many sockets in a row brought no answer. */
   readonly failures: number;
-  /** The handshake of the socket that is there has come through. */
+  /** The present socket's handshake succeeded. */
   readonly isOpen: boolean;
 }
 
 export const LIVE_LINK_IDLE: LiveLinkState = { phase: "idle", failures: 0, isOpen: false };
 
-/** Milliseconds until the next handshake, which is a request, may be sent. */
+/** Milliseconds until the next handshake, which counts as a request, may be sent. */
 interface MayOpen {
   readonly waitMs: number;
 }
 
-/** The socket is gone. */
+/** The socket is closed. */
 interface LiveClosed extends MayOpen {
   readonly kind: "closed";
   /** The code of the closing handshake; undefined where there was none. */
   readonly code: number | undefined;
-  /** Whether the service answers calls: then it may just not have a socket to offer. */
+  /** Whether the service answers calls. If so, it may only have no socket to offer. */
   readonly isReachable: boolean;
   /** Random, from 0 to 1. */
   readonly fraction: number;
 }
 
-/** What happens to the link. */
+/** Events of the link. */
 export type LiveEvent =
-  /** It begins, or its timer is due. */
+  /** It starts, or its timer is due. */
   | ({ readonly kind: "due" } & MayOpen)
-  /** Somebody waits: now, instead of at the end of the backoff, which begins anew. */
+  /** Somebody waits: try now, and start the backoff from its beginning. */
   | ({ readonly kind: "hurry" } & MayOpen)
-  /** Calls come through again, so the socket may, too. */
+  /** Calls succeed again, so the socket may, too. */
   | ({ readonly kind: "answered" } & MayOpen)
-  /** The socket that is there may lead nowhere. */
+  /** The present socket may be dead. */
   | ({ readonly kind: "reopen" } & MayOpen)
   | ({ readonly kind: "resume" } & MayOpen)
   | { readonly kind: "pause" }
   | { readonly kind: "stop" }
   | { readonly kind: "opened" }
-  /** The service has answered a subscription. */
+  /** The service answered a subscription. */
   | { readonly kind: "subscribed" }
   | { readonly kind: "silent" }
   | { readonly kind: "heard" }
   | LiveClosed;
 
-/** What is to be done, in order. */
+/** What to do, in this order. */
 export type LiveEffect =
   | { readonly kind: "open" }
   | { readonly kind: "close" }
-  /** A `due` after so many milliseconds, instead of any before. */
+  /** Cause `due` after this time; replaces any earlier timer. */
   | { readonly kind: "wait"; readonly delayMs: number }
-  /** No `due` any more. */
+  /** Cancel the timer. */
   | { readonly kind: "rest" }
   | { readonly kind: "subscribe" }
-  /** A handshake came to nothing, as calls do now. */
+  /** A handshake failed because there was no connection. */
   | { readonly kind: "unreached" }
   | { readonly kind: "tell"; readonly state: LiveState };
 
-/** The state after an event, and what is to be done. */
+/** The state after an event, and what to do. */
 export interface LiveStep {
   readonly state: LiveLinkState;
   readonly effects: readonly LiveEffect[];
@@ -120,7 +120,7 @@ export interface LiveStep {
 
 const CONNECTED: readonly LivePhase[] = ["opening", "open", "live", "silent"];
 
-/** What an event makes of the link. */
+/** The state after an event, and what to do. */
 export function stepLive(state: LiveLinkState, event: LiveEvent): LiveStep {
   switch (event.kind) {
     case "due":
@@ -174,7 +174,7 @@ function ended(state: LiveLinkState, phase: "paused" | "stopped"): LiveStep {
   return { state: { ...state, phase }, effects: [{ kind: "rest" }, { kind: "close" }] };
 }
 
-/** A socket that is there gives a sign. */
+/** A sign from the present socket. */
 function signed(
   state: LiveLinkState,
   sign: "opened" | "subscribed" | "silent" | "heard",

@@ -32,10 +32,10 @@ import { type UnsentWrite, unsentWrites } from "./unsent-writes.ts";
 
 type Context = WriteContext<DaemonTables>;
 
-/** Nothing is written under it: the service's document is for comparing. */
+/** Nothing is written under this client id: the service's document is only compared. */
 const READER_CLIENT = 0;
 
-/** A document whose update the service has refused, and in which words. */
+/** A document whose update the service refused, and in which words. */
 export interface RefusedDocument {
   /** A project's id, `user/<user id>` or `global`. */
   readonly name: string;
@@ -43,10 +43,10 @@ export interface RefusedDocument {
 }
 
 /**
- * Gets a document going again whose update the service has refused. It becomes what the service
- * holds, and this machine's writes that the service has not are held, to be tried again: in halves,
- * until what is refused is alone. That stays held, in the service's words; all else goes through.
- * False: the service has nothing to compare with, or there is nothing to take back.
+ * Repairs a document whose update the service refused. It is reset to what the service holds, and
+ * this machine's unsent writes are held. They are then tried again in halves, until the refused one
+ * is alone. That one stays held, with the service's reason; all others succeed. False: the
+ * service's document is not available, or there is nothing to take back.
  */
 export async function recoverRefused(
   options: RoundOptions,
@@ -62,7 +62,10 @@ export async function recoverRefused(
   return { kind: "answered", value };
 }
 
-/** What asks for all that the service holds of these documents, which are of different layers. */
+/**
+ * A request for everything that the service holds of these documents, which are of different
+ * layers.
+ */
 export function askingWhole(names: readonly string[]): ExchangeRequest["documents"] {
   const request = { stateVector: EMPTY_STATE_VECTOR };
   return Object.fromEntries(names.map((name) => [layerOf(name), request]));
@@ -113,7 +116,7 @@ async function takeBack(
   return true;
 }
 
-/** One alone is what was refused; of several each half is tried by itself. */
+/** A single write is the refused one. Of several, each half is tried separately. */
 async function holdUnsent(
   context: Context,
   open: OpenDocument,
@@ -149,13 +152,13 @@ async function holdOne(
   const gone = losers.map(({ value, updated_at: at }) => ({ value: String(value), at }));
   const held = await findHeld(db, place);
   if (held) {
-    // It was written later, and replaces what this was to replace.
+    // It was written later, so it replaces everything that this one was to replace.
     await putHeld(db, { ...held, seen: [...held.seen, ...write.seen] });
     if (write.value !== undefined) gone.unshift({ value: write.value, at: write.writtenAt });
   } else {
     const reason = { code: "service-refused", said: message } as const;
     await putHeld(db, { ...place, ...write, cause: "refused", reason, turn });
-    // The next write takes its place, and then it is in the history as any other.
+    // The next write takes its place, and then the history has it like any other.
     const isLast = turn === undefined && write.kind === "memory";
     if (isLast && write.value !== undefined)
       gone.unshift({ value: write.value, at: write.writtenAt });
@@ -168,7 +171,7 @@ async function holdOne(
   }
 }
 
-/** Puts back what is the next to be tried of a document, so that the next call brings it. */
+/** Puts back the next writes of a document to try, so that the next call sends them. */
 export async function takeNextTurn(context: Context, open: OpenDocument): Promise<void> {
   const next = nextTurn(await listHeld(context.db, placeOf(open)));
   for (const item of next) {
@@ -178,7 +181,7 @@ export async function takeNextTurn(context: Context, open: OpenDocument): Promis
   if (next.length > 0) await context.flush(open);
 }
 
-/** Whether there is more of a document to be tried. */
+/** Whether a document has more writes to try. */
 export async function hasTurns(context: Context, open: OpenDocument): Promise<boolean> {
   return nextTurn(await listHeld(context.db, placeOf(open))).length > 0;
 }

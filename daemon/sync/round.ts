@@ -16,30 +16,30 @@ import { hasTurns, type RefusedDocument, recoverRefused, takeNextTurn } from "./
 
 type Context = WriteContext<DaemonTables>;
 
-/** What a call about one unit is about: with a project's perhaps `user` and `global`, too. */
+/** The content of a call about one unit; with a project perhaps `user` and `global` as well. */
 export interface SinglePlan {
   readonly unit: SyncUnit;
   readonly withOwn: boolean;
 }
 
-/** What a call has brought: the units about which there is more to exchange at once. */
+/** The result of a call. `again`: units with more to exchange at once. */
 export interface RoundResult {
   readonly again: ReadonlySet<SyncUnit>;
-  /** Those about which there is more, which can wait for their turn. */
+  /** Units with more to exchange that can wait for their turn. */
   readonly later?: ReadonlySet<SyncUnit>;
-  /** Units of the plan that the call did not come to, in the order in which they are to go next. */
+  /** Units that the call did not get to, in the order in which they go next. */
   readonly left?: ReadonlySet<SyncUnit>;
-  /** Those that were turned down, each by itself. */
+  /** Units that were refused, each with its refusal. */
   readonly refused?: ReadonlyMap<SyncUnit, RefusedCall>;
 }
 
-/** A call that was turned down. */
+/** A call that the service refused. */
 export type RefusedCall = Extract<Outcome<never>, { readonly kind: "refused" }>;
 
-/** Status of an answer to a token that is good for nothing. */
+/** The status for an invalid token. */
 const UNAUTHORIZED = 401;
 
-/** Whether it is the token that the service turned down, and with it every call. */
+/** Whether the service refused the token, and so every call. */
 export function isTokenRefused(
   outcome: Outcome<unknown>,
 ): outcome is RefusedCall & { readonly status: typeof UNAUTHORIZED } {
@@ -47,8 +47,8 @@ export function isTokenRefused(
 }
 
 /**
- * One call: what it sends is prepared, and what comes back taken, in transactions. `plain`: the
- * service does not know the exchange, and nothing was taken.
+ * One call. Its content is prepared, and its answer applied, in transactions. `plain`: the service
+ * has no exchange, and nothing was applied.
  */
 export async function exchangeRound(
   options: RoundOptions,
@@ -87,7 +87,7 @@ export async function exchangeRound(
   return { kind: "answered", value: { again } };
 }
 
-/** There is nothing to exchange about a project that is another service's; own documents wait. */
+/** Nothing is exchanged about a project that is bound to another account; `own` waits. */
 function notBound({ withOwn }: SinglePlan): Outcome<RoundResult> {
   const later = new Set<SyncUnit>(withOwn ? ["own"] : []);
   return { kind: "answered", value: { again: new Set(), later } };
@@ -101,7 +101,7 @@ function namesIn({ unit, withOwn }: SinglePlan, user: UserId): string[] {
 /** What a call sends of a unit's documents. */
 export type SentDocuments = ReadonlyMap<Layer, Outgoing>;
 
-/** Takes stock of what to send of documents; those of another account's projects are left out. */
+/** Collects what to send of documents. Leaves out projects of another account. */
 export async function prepare(
   context: Context,
   options: RoundOptions,
@@ -121,7 +121,7 @@ export async function prepare(
   return sent;
 }
 
-/** Takes an answer about documents. Resolves to those of which there is more to exchange. */
+/** Applies an answer about documents. Resolves to those with more to exchange. */
 export async function take(
   context: Context,
   options: RoundOptions,
@@ -156,7 +156,7 @@ export async function take(
   return unfinished;
 }
 
-/** Says of what was sent that the service has taken it, if it has. */
+/** Reports what was sent as taken, unless the service refused it. */
 export function tellSent(
   { onSent }: RoundOptions,
   names: readonly string[],
@@ -170,7 +170,7 @@ export function tellSent(
   }
 }
 
-/** The documents whose updates the service has refused. */
+/** The documents whose updates the service refused. */
 export function refusedAmong(
   names: readonly string[],
   sent: SentDocuments,

@@ -6,21 +6,21 @@
 //      │                         exchanged                          └─────┘
 //      └──────────────────────────────────────────────────────────────────
 
-/** A service that had no exchange is asked again after this long whether it has one now. */
+/** A service without an exchange is asked again after this time. */
 const ASK_AGAIN_MS = 10 * 60_000;
 
-/** One with the replica exchange, or one of the published interface alone. */
+/** `extended`: with the replica exchange. `plain`: only the published interface. */
 export type ServiceKind = "extended" | "plain";
 
-/** What is known of a service, of this process alone. */
+/** What this process knows about a service. */
 export interface KnownKind {
   /** Undefined before the first answer. */
   readonly kind: ServiceKind | undefined;
-  /** When it answered without an exchange last, on the world's steady clock. */
+  /** When it last answered without an exchange, by the world's steady clock. */
   readonly askedAt: number;
-  /** It may have an exchange since: it was out of reach, or shows more than it did. */
+  /** It may have an exchange by now: it was out of reach, or shows more than before. */
   readonly isToAsk: boolean;
-  /** Its last reading had what the published interface has not. */
+  /** Its last reading had more than the published interface has. */
   readonly showedMore: boolean;
 }
 
@@ -31,19 +31,19 @@ export const KIND_UNKNOWN: KnownKind = {
   showedMore: false,
 };
 
-/** What is heard of a service. */
+/** Events that tell the kind of a service. */
 export type KindEvent =
-  /** It answered an exchange with one. */
+  /** It answered an exchange. */
   | { readonly kind: "exchanged" }
-  /** It answered one in the published form; `at` on the world's steady clock. */
+  /** It answered in the published form only; `at` by the world's steady clock. */
   | { readonly kind: "asked"; readonly at: number }
-  /** What it gave to read by the published interface: all of that, or more. */
+  /** It showed what the published interface has, or `more`. */
   | { readonly kind: "showed"; readonly more: boolean }
-  /** A round by the published interface went through. */
+  /** A round by the published interface succeeded. */
   | { readonly kind: "read" }
   | { readonly kind: "unreachable" };
 
-/** What is known of a service after an event. */
+/** What is known after an event. */
 export function stepKind(before: KnownKind, event: KindEvent): KnownKind {
   switch (event.kind) {
     case "exchanged":
@@ -61,7 +61,7 @@ export function stepKind(before: KnownKind, event: KindEvent): KnownKind {
   }
 }
 
-/** Whether a service is to be asked for an exchange before it is read. `now`: as `askedAt`. */
+/** Whether to try an exchange before reading. `now`: same clock as `askedAt`. */
 export function mustAsk({ kind, isToAsk, askedAt }: KnownKind, now: number): boolean {
   return kind !== "plain" || isToAsk || now - askedAt >= ASK_AGAIN_MS;
 }

@@ -27,14 +27,13 @@ import {
 } from "./service-kind.ts";
 
 /**
- * Keeps units in step with a service of either kind; see `stepKind`. Each process asks when it
- * starts.
+ * Makes rounds with a service of either kind; see `stepKind`. Each process finds out the kind anew.
  */
 export class ServiceRounds {
   readonly #options: PlainOptions;
   readonly #world: World;
   #known = KIND_UNKNOWN;
-  /** Units that were sent something by their last round. */
+  /** Units whose last round sent something that no reading has shown yet. */
   readonly #unread = new Set<SyncUnit>();
   readonly #batches: Batches;
 
@@ -53,24 +52,24 @@ export class ServiceRounds {
     this.#known = stepKind(this.#known, event);
   }
 
-  /** Whether a row came of the service's own answer; said once of each. */
+  /** Whether the service's own answer made this row. True only once for each row. */
   isTaken({ documentId, seq }: CommittedRow): boolean {
     return this.#options.taken.delete(rowName(documentId, seq));
   }
 
   /**
-   * What the next round is about, of units that are due, the most urgent first: as much as goes by
-   * one call. The first one is among it, and `user` and `global`, if they are due.
+   * Chooses the units of the next round from the due ones, the most urgent first: as many as one
+   * call takes. Includes the first one, and `own` if it is due.
    */
   choose(due: readonly SyncUnit[]): readonly SyncUnit[] {
     const projects = due.filter((unit) => unit !== "own");
     const own = due.filter((unit) => unit === "own");
     if (this.#canBatch) return [...this.#batches.choose(projects), ...own];
-    // What a plain service is asked about are two calls.
+    // With a plain service, two calls are made about these.
     return due[0] === "own" ? own : [...projects.slice(0, 1), ...own];
   }
 
-  /** One round about units that were chosen. */
+  /** One round about chosen units. */
   async run(units: readonly SyncUnit[]): Promise<Outcome<RoundResult>> {
     if (await this.#isBatch(units)) return await this.#batch(units);
     const [unit = "own"] = units;
@@ -83,7 +82,9 @@ export class ServiceRounds {
     return this.kind !== "plain" && this.#options.service.exchangeBatch !== undefined;
   }
 
-  /** One project goes so, too, where the service may have to make it: else that is three calls. */
+  /**
+   * Also for a single project that the service may have to create, which would take three calls.
+   */
   async #isBatch(units: readonly SyncUnit[]): Promise<boolean> {
     const { store, service, account } = this.#options;
     const projects = units.flatMap((unit) => (unit === "own" ? [] : [unit]));
@@ -109,7 +110,7 @@ export class ServiceRounds {
     return outcome;
   }
 
-  /** What was not there is made by a call of its own, as far as the token may. */
+  /** A project that does not exist is created by a call of its own, if the token may. */
   #withoutMissing({ left = new Set(), refused = new Map(), ...result }: RoundResult): RoundResult {
     const missing = [...refused].filter(([, { status }]) => status === NOT_FOUND);
     for (const [unit] of missing) this.#batches.setAlone(unit);
@@ -130,7 +131,7 @@ export class ServiceRounds {
   }
 
   #mustAsk({ unit }: SinglePlan): boolean {
-    // Only a question about a project is one that a plain service answers.
+    // A plain service answers only an exchange about a project.
     const isVain = unit === "own" && this.#options.projects().size > 0;
     if (this.kind === "plain" && isVain) return false;
     return mustAsk(this.#known, this.#world.monotonic());
@@ -155,8 +156,8 @@ export class ServiceRounds {
   }
 
   /**
-   * Without a project there is nothing to ask about by an exchange that a plain service would
-   * answer. Then the list of memories says it: of a service with the exchange it has pages.
+   * Without a project there is no exchange that a plain service would answer. Then the list of
+   * memories tells: with the exchange, that list comes in pages.
    */
   async #isPublishedList(): Promise<boolean> {
     if (this.kind === "extended") return false;

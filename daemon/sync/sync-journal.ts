@@ -17,38 +17,38 @@ import type { DaemonTables } from "../home/tables.ts";
 /** What a journal reads, and whom it tells. */
 export interface JournalOptions {
   readonly store: Pick<ReplicaStore<DaemonTables>, "reader" | "writer">;
-  /** The followed projects, by name. */
+  /** The followed projects with their names. */
   readonly projects: () => ReadonlyMap<ProjectId, string>;
-  /** The service is embedded in this home: what is sent there stays on the machine. */
+  /** The service is part of this home: what is sent there stays on the machine. */
   readonly isEmbedded: boolean;
   readonly onTransfer: (transfer: Transfer | ProjectDeletedActivity) => void;
 }
 
-/** What was changed of one document. */
+/** What changed in one document. */
 interface Changed {
   text: boolean;
-  /** Whether the project was deleted, or begun anew. */
+  /** Whether the project was deleted, or begun again. */
   deletion: boolean;
   readonly keys: Set<string>;
 }
 
 /**
- * Tells what goes to a service and what comes from there, a line for each document and update. What
- * a call sends was changed by commits before it, which are remembered until then; of those before
- * this process's start it only says how much was sent.
+ * Reports what is sent to a service and what comes from there, in one line for each document and
+ * update. What a call sends is known from the commits before it, which are remembered here. Of
+ * commits before this process started, only the size is reported.
  */
 export class SyncJournal {
   readonly #options: JournalOptions;
-  /** By the document's name: what was changed here and not sent yet. */
+  /** What changed here and was not sent yet, by the document's name. */
   readonly #unsent = new Map<string, Changed>();
-  /** Machines are looked up, and lines stay in order. */
+  /** Machines have to be looked up, and the lines must stay in order. */
   #told: Promise<void> = Promise.resolve();
 
   constructor(options: JournalOptions) {
     this.#options = options;
   }
 
-  /** Something was changed here, and is to be sent. */
+  /** Something changed here and has to be sent. */
   changed({ address: { name }, changes }: CommittedRow): void {
     const unsent = this.#unsent.get(name) ?? noChange();
     unsent.deletion ||= changes.metadataKeys.has(DELETION_KEY);
@@ -58,15 +58,15 @@ export class SyncJournal {
   }
 
   /**
-   * The service has taken what was changed of a document. `bytes` is null where it takes no
-   * updates: of a document in which nothing was changed nothing was sent then.
+   * The service took a document's changes. `bytes` null: it takes no updates, so a document without
+   * changes was not sent.
    */
   sent(name: string, bytes: number | null): void {
     const unsent = this.#unsent.get(name);
     this.#unsent.delete(name);
     const { isEmbedded } = this.#options;
     const { text, keys, deletion } = unsent ?? noChange();
-    // What leaves no machine is news only where somebody has changed something.
+    // What stays on the machine is only worth a line if somebody changed something.
     const isChanged = text || keys.size > 0 || deletion;
     const isNews = isEmbedded ? isChanged : unsent !== undefined || bytes !== null;
     if (!isNews) return;
@@ -74,14 +74,15 @@ export class SyncJournal {
     const shown = { ...whatOf(text, keys), bytes, machine: null };
     this.#tell(async () => {
       const deleted = unsent?.deletion === false ? undefined : await this.#deletionOf(name);
-      // What was changed before this process is not known, but whose deletion it is.
+      // What changed before this process started is unknown, except which machine deleted the
+      // project.
       const isOwn = unsent !== undefined || deleted?.machine === this.#options.store.writer.machine;
       if (deleted && isOwn) return { ...deleted, machine: null };
       return { event, ...this.#placeOf(name), ...shown };
     });
   }
 
-  /** What others changed has come, and is saved here. */
+  /** Others' changes came and are saved here. */
   received({ documentId, address: { name }, changes, update }: CommittedRow): void {
     if (isBookkeeping(changes)) return;
     const shown = { ...whatOf(changes.text, changes.memoryKeys), bytes: update.length };
@@ -93,19 +94,19 @@ export class SyncJournal {
     });
   }
 
-  /** What a call brings is told after it, when it is known that the service answers. */
+  /** Lines about a call are written after it, when it is known that the service answered. */
   during(call: Promise<unknown>): void {
     this.#told = this.#told.then(async () => {
       await call.catch(() => undefined);
     });
   }
 
-  /** Resolves when all is told. */
+  /** Resolves when all lines are written. */
   async settled(): Promise<void> {
     await this.#told;
   }
 
-  /** Undefined for a project that is there, and where the database can't be read. */
+  /** Undefined for an existing project, and where the database can't be read. */
   async #deletionOf(document: string): Promise<ProjectDeletedActivity | undefined> {
     const deletion = await readDeletion(this.#options.store.reader, document).catch(
       () => undefined,
@@ -126,7 +127,7 @@ export class SyncJournal {
     return { layer, project: this.#options.projects().get(project) ?? project };
   }
 
-  /** An update that only deletes has no author; a database that can't be read tells none. */
+  /** An update that only deletes has no author. Null also where the database can't be read. */
   async #machinesIn(documentId: number, update: Uint8Array): Promise<string | null> {
     const reader: Kysely<ReplicaTables> = narrowTables(this.#options.store.reader);
     const names = new Set<string>();
@@ -151,7 +152,7 @@ function whatOf(text: boolean, keys: ReadonlySet<string>) {
   return { text, memories: keys.size, key: keys.size === 1 ? (key ?? null) : null };
 }
 
-/** What merges and dismissals note of themselves is nobody's news. */
+/** What merges and dismissals record about themselves interests nobody. */
 function isBookkeeping({ text, memoryKeys, metadataKeys }: DocumentChanges): boolean {
   const isNews = (key: string) => isPublicKey(key) || key === DELETION_KEY;
   return !text && memoryKeys.size === 0 && ![...metadataKeys].some(isNews);

@@ -4,19 +4,19 @@ import { type Entry, sameId } from "../../shared/replica/document/entry-index.ts
 import { isMachineKey } from "../../shared/replica/log/machines.ts";
 import type { HeldWrite } from "../home/held-store.ts";
 
-/** A write of this machine's that the service does not have. */
+/** A write of this machine that the service does not have. */
 export type UnsentWrite = Pick<
   HeldWrite,
   "kind" | "key" | "value" | "seen" | "base" | "writtenAt"
 > & {
   readonly kind: "memory" | "metadata" | "text";
-  /** Values that lose against it and that the service has not either, the latest first. */
+  /** Losing versions that the service does not have either, newest first. */
   readonly losers: readonly Entry[];
 };
 
 /**
- * What `mine` has and `theirs` has not, as writes that make the one of the other: `mine` holds all
- * of `theirs`. Whatever was written to one key in several steps is one write.
+ * What `mine` has and `theirs` lacks, as writes that turn `theirs` into `mine`. `mine` must contain
+ * all of `theirs`. Several writes of one key become one.
  */
 export function unsentWrites(
   mine: ReplicaDocument,
@@ -49,7 +49,7 @@ function unsentEntries(
   const index = kind === "memory" ? "memories" : "metadata";
   const writes: UnsentWrite[] = [];
   for (const key of new Set([...mine[index].keys(), ...theirs[index].keys()])) {
-    // Both are written again by themselves.
+    // Both are written again automatically.
     if (kind === "metadata" && (isMachineKey(key) || key === TEXT_FORM_KEY)) continue;
     const here = mine[index].get(key);
     const there = theirs[index].get(key);

@@ -2,23 +2,23 @@ import { networkInterfaces, uptime } from "node:os";
 import type { Timer, World } from "../../shared/world.ts";
 
 /**
- * How often it looks: whoever is back is to be in step within two seconds, and each look wakes the
- * processor for half a millisecond.
+ * Time between two checks. A machine that wakes up should be in step within two seconds, and each
+ * check costs half a millisecond of processor time.
  */
 const LOOK_MS = 1500;
-/** Clocks that went apart by less, or a look that came that late, mean nothing. */
+/** Smaller differences between the clocks, or delays of a check, mean nothing. */
 const GAP_MS_MIN = 5000;
 const MS_PER_S = 1000;
 
-/** What the machine tells of itself. */
+/** What the machine tells about itself. */
 export interface MachineSigns {
-  /** Milliseconds since it was started, those in which it slept among them. */
+  /** Milliseconds since its start, sleep included. */
   uptimeMs(): number;
-  /** Names the networks that it is in, whichever they are. */
+  /** A text that identifies the present networks. */
   networks(): string;
 }
 
-/** The machine that this runs on. */
+/** The signs of this machine. */
 export const realSigns: MachineSigns = {
   uptimeMs: () => uptime() * MS_PER_S,
   networks: () => {
@@ -35,8 +35,8 @@ export interface WakeWatchOptions {
   readonly world: World;
   readonly signs: MachineSigns;
   /**
-   * The machine is back from sleep, this process from being stopped, or the networks are others.
-   * The steady clock stood still for so many milliseconds meanwhile.
+   * Called when the machine was asleep, this process was stopped, or the networks changed.
+   * Meanwhile the steady clock stood still for this many milliseconds.
    */
   readonly onWake: (stoodStillMs: number) => void;
 }
@@ -48,7 +48,7 @@ interface Look {
   readonly networks: string;
 }
 
-/** Notices within two seconds that connections may lead nowhere now. */
+/** Notices within two seconds that connections may be dead. */
 export class WakeWatch {
   readonly #options: WakeWatchOptions;
   #last: Look;
@@ -77,7 +77,7 @@ export class WakeWatch {
     const steadyMs = after.steady - before.steady;
     const sleptMs = after.uptime - before.uptime - steadyMs;
     const stoodStillMs = sleptMs > GAP_MS_MIN ? sleptMs : 0;
-    // Where a virtual machine was stopped from outside, only the wall clock shows it.
+    // If a virtual machine was suspended from outside, only the wall clock shows it.
     const jumpedMs = after.wall - before.wall - steadyMs;
     const isBack = Math.max(sleptMs, jumpedMs, steadyMs - LOOK_MS) > GAP_MS_MIN;
     const isElsewhere = after.networks !== before.networks && after.networks !== "";

@@ -1,2 +1,2 @@
-/** How often a folder is looked at where nobody tells of changes, and while it is gone. */
+/** How often a folder is polled where nothing tells of changes, or while it is missing. */
 export const POLL_MS = 3000;

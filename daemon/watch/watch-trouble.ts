@@ -2,19 +2,19 @@ import { statfs } from "node:fs/promises";
 import { messageOf } from "../../shared/errors.ts";
 import { explain, type Reason, type ReasonCode } from "../../shared/reasons.ts";
 
-/** Linux's limits on watching, by their names below `fs.inotify`. */
+/** Linux's limits on watches, by their names below `fs.inotify`. */
 export type WatchLimit = "max_user_watches" | "max_user_instances";
 
-/** Why a folder is looked at every few seconds instead of the system telling of changes. */
+/** Why a folder is polled and not watched. */
 export interface Polled {
   readonly code: ReasonCode;
-  /** In words that stand by themselves. */
+  /** In words that can stand alone. */
   readonly why: string;
   /** The limit to raise, if that is the reason. */
   readonly limit: WatchLimit | null;
 }
 
-/** Magic numbers of file systems whose changes by other machines nobody is told (`statfs(2)`). */
+/** Magic numbers (`statfs(2)`) of file systems that do not tell of other machines' changes. */
 const NETWORK_TYPES: ReadonlyMap<number, string> = new Map([
   [0x6969, "NFS"],
   [0x517b, "SMB"],
@@ -31,21 +31,21 @@ const NETWORK_TYPES: ReadonlyMap<number, string> = new Map([
 
 const UNSIGNED = 0xffffffff;
 
-/** The type of a folder's file system, as `statfs` gives it. */
+/** Reads the type of a folder's file system, as `statfs` gives it. */
 export type ReadType = (dir: string) => Promise<number>;
 
 export const readType: ReadType = async (dir) => (await statfs(dir)).type;
 
-/** Undefined where events are to be had. A folder that can't be asked counts as such a one. */
+/** Undefined where the system tells of changes. A folder that can't be examined counts as such. */
 export async function networkTrouble(dir: string, read: ReadType): Promise<Polled | undefined> {
   if (process.platform !== "linux") return undefined;
   const type = await read(dir).catch(() => 0);
-  // Some runtimes give the number with a sign.
+  // Some runtimes return a signed number.
   const name = NETWORK_TYPES.get(Number(BigInt(type) & BigInt(UNSIGNED)));
   return name === undefined ? undefined : polledFor({ code: "network-disk", type: name });
 }
 
-/** What a failure to watch means; undefined: that the folder is gone, which is seen anyway. */
+/** What a failure to watch means; undefined: the folder is gone, which is noticed anyway. */
 export function watchTrouble(thrown: unknown): Polled | undefined {
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
   if (code === "ENOENT" || code === "ENOTDIR") return undefined;

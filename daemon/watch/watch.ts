@@ -1,31 +1,30 @@
 import { watch } from "chokidar";
 
-/** What the system tells of one folder. */
+/** A subscription to one folder's events. */
 export interface FolderEvents {
   close(): Promise<void>;
 }
 
-/** Who is told of one folder. */
+/** Receives the events of one folder. */
 export interface FolderListener {
   /**
-   * Given the name inside the folder that something happened to, or the folder's own name, and
-   * whether the name itself came or went: of the folder's own that is the last that is heard, also
-   * when its file system is unmounted.
+   * Called with the name that something happened to, inside the folder or the folder's own, and
+   * with whether the name itself came or went. After its own name came or went, as after an
+   * unmount, no further event follows.
    */
   readonly heard: (name: string, cameOrWent: boolean) => void;
   /** May be called often. */
   readonly failed: (thrown: unknown) => void;
-  /** What happened before this may be told of or not. */
+  /** Events from before this call may or may not be reported. */
   readonly ready: () => void;
 }
 
-/** Listens to one existing folder, without what lies below it. */
+/** Subscribes to one existing folder, without its sub-folders. */
 export type OpenEvents = (folder: string, listener: FolderListener) => FolderEvents;
 
 /**
- * One watch of the system's: the folder's own. Its files need none, for what happens to them is
- * told of the folder, too, and of two saves within 50 ms chokidar passes on the first alone, but
- * each as a raw event.
+ * Uses one system watch, on the folder itself. It reports its files, too. Of two saves within 50 ms
+ * chokidar passes on only the first, but each as a raw event, so raw events are used.
  */
 export const openEvents: OpenEvents = (folder, { heard, failed, ready }) => {
   const watcher = watch(folder, {

@@ -14,19 +14,25 @@ import {
   watchTrouble,
 } from "./watch-trouble.ts";
 
-/** The system may tell of a change before it is there: so a second look is made. */
+/**
+ * The system may report a change before it can be read, so a second look follows after this time.
+ */
 const ECHO_MS = 100;
 
-/** git changes its folder many times in one command: looked is this long after the last one. */
+/**
+ * One git command changes its folder many times. The look comes this long after the last change.
+ */
 const GIT_ECHO_MS = 300;
 
-/** Where somebody tells: for events that got lost, and folders that were put in another's place. */
+/** A watched folder is checked this often, for lost events and for a folder that was replaced. */
 export const SECOND_GLANCE_MS = 60_000;
 
-/** What git changes last when another branch is checked out, in either format of its refs. */
+/** What git changes last at a checkout, in both formats of its refs. */
 const GIT_HEADS: ReadonlySet<string> = new Set(["HEAD", "tables.list"]);
 
-/** What shows in git's folder that an operation began or ended, or that a file became tracked. */
+/**
+ * Names in git's folder that change when an operation begins or ends, or a file becomes tracked.
+ */
 const GIT_MARKS: ReadonlySet<string> = new Set([
   "index",
   "MERGE_HEAD",
@@ -45,24 +51,25 @@ const SUB_FOLDERS = [...new Set(FOLLOWED_NAMES.map((path) => dirname(path)))].fi
 );
 const FOLDER_NAMES: ReadonlySet<string> = new Set([...SUB_FOLDERS, ".git"]);
 
-/** `repository`: git's configuration changed, and with it perhaps which project this is. */
+/** `repository`: git's configuration changed, and perhaps the project with it. */
 export type Change = "file" | "repository";
 
 export interface FolderWatch {
-  /** Changes made after this has resolved are told of. */
+  /** Changes made after this resolves are reported. */
   readonly begun?: Promise<void> | undefined;
   close(): Promise<void>;
-  /** Set while changes are looked for instead of told. */
+  /** Set while the folder is polled and not watched. */
   readonly polled?: Polled | undefined;
 }
 
 /**
  * Calls back whenever a folder's followed file may have changed, the folder came, went or was
- * exchanged, or another branch was checked out in its working tree, whose git folder is `gitDir`.
+ * replaced, or another branch was checked out in its working tree; `gitDir` is that tree's git
+ * folder.
  */
 export type WatchFolder = (asked: AskedWatch) => FolderWatch;
 
-/** What is watched, and who is told. */
+/** What to watch, and who is told. */
 export interface AskedWatch {
   readonly dir: string;
   readonly gitDir: string | undefined;
@@ -71,7 +78,7 @@ export interface AskedWatch {
   readonly changed: (change?: Change) => void;
 }
 
-/** What a folder is watched with, other than the real thing. */
+/** Replacements for the system's functions, in tests. */
 export interface WatchSeams {
   readonly open: OpenEvents;
   readonly readType: ReadType;
@@ -79,7 +86,7 @@ export interface WatchSeams {
 
 const REAL: WatchSeams = { open: openEvents, readType };
 
-/** Watches the few folders that matter, never a tree. */
+/** Watches the few folders that matter, never a whole tree. */
 export const watchFolder: WatchFolder = createWatchFolder(REAL);
 
 export function createWatchFolder(seams: WatchSeams): WatchFolder {
@@ -93,19 +100,19 @@ export function createWatchFolder(seams: WatchSeams): WatchFolder {
 interface WatchedFolderOptions extends AskedWatch, WatchSeams {}
 
 interface OpenFolder {
-  /** Which folder events come from; it may not be the one at its path any more. */
+  /** The identity of the folder that events come from. Another one may be at its path now. */
   readonly place: string;
   readonly events: FolderEvents;
 }
 
 /**
- * The system's events of a folder, and a cheap look at its few files behind them: every few seconds
- * where there are no events to be had, else once a minute.
+ * A folder's events, and behind them a cheap check of its few files: every few seconds where there
+ * are no events, else once a minute.
  */
 class WatchedFolder implements FolderWatch {
   readonly #options: WatchedFolderOptions;
   readonly #open = new Map<string, OpenFolder>();
-  /** Where symbolic links under the followed names lead, inside of the folder. */
+  /** Where symbolic links at the followed paths lead, inside of the folder. */
   #targets: readonly string[] = [];
   #polled: Polled | undefined;
   #work: Promise<void> = Promise.resolve();
@@ -128,7 +135,7 @@ class WatchedFolder implements FolderWatch {
     return this.#begun;
   }
 
-  /** What changes until the events come shows in a glance when they do. */
+  /** A change before the events start is found by a check when they do. */
   begin(): void {
     this.#inTurn(async () => {
       this.#seen = await this.#signature();
@@ -161,7 +168,7 @@ class WatchedFolder implements FolderWatch {
     return [...new Set([dir, ...below, ...led, ...git])];
   }
 
-  /** Listens to the folders that are at their paths now, and to no others. */
+  /** Subscribes to the folders that are at these paths now, and to no others. */
   async #openFolders(): Promise<void> {
     const folders = this.#folders();
     for (const folder of [...this.#open.keys()]) {
@@ -206,7 +213,7 @@ class WatchedFolder implements FolderWatch {
   ): void {
     if (this.#closed) return;
     const { dir, gitDir, changed } = this.#options;
-    // Though the same folder may be at the path again, as after a mount: this watch is over.
+    // The same folder may be back at the path, as after a mount; this subscription is over anyway.
     if (name === basename(real) && cameOrWent) this.#inTurn(() => this.#closeFolder(folder));
     if (name === basename(real) || (folder === dir && FOLDER_NAMES.has(name))) this.#look(true);
     if (gitDir !== undefined && folder.startsWith(gitDir)) {
@@ -234,7 +241,7 @@ class WatchedFolder implements FolderWatch {
     this.#echo = this.#options.world.setTimer(delayMs, () => this.#options.changed());
   }
 
-  /** When there are no more watches to be had, hundreds of failures come: the first one counts. */
+  /** When the system has no more watches, hundreds of failures come. The first one counts. */
   #failed(thrown: unknown): void {
     const trouble = watchTrouble(thrown);
     if (this.#closed || this.#polled || !trouble) return;
@@ -245,7 +252,7 @@ class WatchedFolder implements FolderWatch {
     this.#look(true);
   }
 
-  /** A glance at what has not changed costs five system calls. */
+  /** A check that finds no change costs five system calls. */
   #look(isSurelyNew: boolean): void {
     this.#inTurn(async () => {
       const seen = await this.#signature();
@@ -260,13 +267,13 @@ class WatchedFolder implements FolderWatch {
   #scheduleGlance(): void {
     const { world } = this.#options;
     const everyMs = this.#polled || this.#missing ? POLL_MS : SECOND_GLANCE_MS;
-    // All folders are looked at in the same moments, so that they wake the processor once.
+    // All folders are checked at the same moments, so that the processor wakes up once.
     const delayMs = Math.ceil(everyMs - (world.monotonic() % everyMs));
     this.#glance?.cancel();
     if (!this.#closed) this.#glance = world.setTimer(delayMs, () => this.#look(false));
   }
 
-  /** Finds where symbolic links lead. True: it is another place than before. */
+  /** Resolves symbolic links. True: one leads elsewhere than before. */
   async #findTargets(): Promise<boolean> {
     const { dir } = this.#options;
     const stats = await Promise.all(FOLLOWED_NAMES.map((path) => statOf(join(dir, path))));
@@ -277,7 +284,7 @@ class WatchedFolder implements FolderWatch {
     return this.#targets.join() !== before.join();
   }
 
-  /** Changes with every change that matters: each of git's shows in the time of its folder. */
+  /** A text that changes with every relevant change. A change by git shows in its folder's time. */
   async #signature(): Promise<string> {
     const { dir, gitDir } = this.#options;
     await this.#findTargets();
@@ -295,7 +302,9 @@ function statOf(path: string) {
   return lstat(path, { bigint: true }).catch(() => undefined);
 }
 
-/** A folder's own. Its inode alone may be another's: the first of each file system has the same. */
+/**
+ * A folder's identity. The inode alone is not enough: the root of every file system has the same.
+ */
 function placeOf(stats: BigIntStats | undefined): string {
   return stats === undefined ? "" : [stats.dev, stats.ino, stats.birthtimeNs].join(" ");
 }
