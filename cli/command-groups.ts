@@ -1,17 +1,17 @@
 import type { Command } from "commander";
 import type { Environment } from "./place/environment.ts";
 
-/** Commands that one module adds to the command line. */
+/** The commands that one module adds to the command line. */
 export interface CommandGroup {
-  /** What a command line that is about them begins with. */
+  /** The first words of command lines that concern them. */
   readonly names: readonly string[];
-  /** They are about all other commands, which are loaded, too. */
+  /** These commands describe all others, which have to be loaded first. */
   readonly needsAll?: true;
-  /** Loads their code, which no other command waits for. */
+  /** Loads their code. No other command waits for it. */
   load(): Promise<(program: Command, env: Environment) => void>;
 }
 
-/** All commands, in the order in which the help lists them. */
+/** All commands, in the order of the help. */
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { names: ["up"], load: async () => (await import("./commands/up.ts")).addUpCommand },
   {
@@ -90,12 +90,12 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
 ];
 
-/** What the program answers without any command. */
+/** Options that the program itself answers, without a command. */
 const OF_THE_PROGRAM = ["-V", "--version"];
 
 /**
- * Adds the commands that a command line which begins with `first` is about: those of its group, or
- * all where it names none, as in a request for help or a mistyped command.
+ * Adds the commands for a command line that begins with `first`: those of its group; or all, if it
+ * names none, as in a request for help or a mistyped command.
  */
 export async function addCommands(
   program: Command,

@@ -16,8 +16,8 @@ const FAILED = 1;
 const USED_WRONGLY = 2;
 
 /**
- * The command line, without running any of it: what is needed for one that begins with `first`, and
- * all of it where that is left out.
+ * Builds the command line without running any of it: the part that a line beginning with `first`
+ * needs, or all of it without `first`.
  */
 export async function createProgram(env: Environment, first?: string): Promise<Command> {
   const program = new Command("memsync")
@@ -39,7 +39,7 @@ export async function createProgram(env: Environment, first?: string): Promise<C
   return program;
 }
 
-/** A home that depends on where one stands is another one at each place: none of them is meant. */
+/** A relative home would be another one in each folder. */
 function refuseRelativeHome({ variables, home }: Environment): void {
   const { MEMSYNC_HOME } = variables;
   if (!MEMSYNC_HOME || isAbsolute(MEMSYNC_HOME)) return;
@@ -48,7 +48,7 @@ function refuseRelativeHome({ variables, home }: Environment): void {
   );
 }
 
-/** Runs one command line. Resolves to its exit status; problems are said on standard error. */
+/** Runs one command line and resolves to its exit status. Errors are printed on standard error. */
 async function runCommand(args: readonly string[], env: Environment): Promise<number> {
   let program: Command | undefined;
   try {
@@ -71,7 +71,7 @@ async function runCommand(args: readonly string[], env: Environment): Promise<nu
   }
 }
 
-/** What could not be told changes nothing of what a command has done. */
+/** A notice that can't be shown must not change a command's result. */
 async function tellNotices(args: readonly string[], env: Environment): Promise<void> {
   if (!existsSync(env.home.notices)) return;
   const { sayNotices } = await import("./notices/say-notices.ts");
@@ -82,7 +82,7 @@ async function tellNotices(args: readonly string[], env: Environment): Promise<v
   }
 }
 
-/** A refusal's own words; for anything unforeseen, with its trace. */
+/** A refusal's own words; for an unexpected error, with its trace. */
 function sentence(thrown: unknown): string {
   if (thrown instanceof CommandFailed || thrown instanceof UsageError) return thrown.message;
   if (thrown instanceof AppError) return thrown.message;
@@ -90,7 +90,7 @@ function sentence(thrown: unknown): string {
   return unforeseen(thrown);
 }
 
-/** What kept standard output from taking something. */
+/** The error of standard output, if one occurred. */
 let outputError: NodeJS.ErrnoException | undefined;
 
 function onOutputError(thrown: NodeJS.ErrnoException): void {
@@ -98,8 +98,8 @@ function onOutputError(thrown: NodeJS.ErrnoException): void {
 }
 
 /**
- * What goes into a pipe is on its way only when the stream has ended; one that has failed never
- * ends on Node. False: something was not taken by a reader that has not had enough.
+ * Output to a pipe is delivered only when the stream has ended; after an error that never happens
+ * on Node. False: something was not delivered although the reader was still there.
  */
 async function printed(): Promise<boolean> {
   await new Promise<void>((resolve) => {

@@ -8,9 +8,9 @@ import { say } from "../screen/output.ts";
 type Completions = ReturnType<typeof tab>;
 
 /**
- * The library's own for bash lets the shell evaluate what is typed and what is offered, a memory's
- * key among it; this one evaluates nothing. Bash takes words apart at colons, of which a key may
- * have some: they are put together here, and of what is offered bash wants what is behind them.
+ * The library's script for bash lets the shell evaluate what is typed and what is offered,
+ * including memories' keys. This one evaluates nothing. Bash splits words at colons, which keys may
+ * contain: the parts are joined here, and bash gets only what follows the last colon.
  */
 const BASH_SCRIPT = `_memsync() {
   local word description at before=
@@ -32,7 +32,7 @@ const BASH_SCRIPT = `_memsync() {
 }
 complete -o default -F _memsync memsync`;
 
-/** The library's own for zsh evaluates, too, and loses what is behind a colon. */
+/** The library's script for zsh evaluates, too, and loses what follows a colon. */
 const ZSH_SCRIPT = `#compdef memsync
 _memsync() {
   local word description
@@ -55,8 +55,8 @@ Examples:
   memsync completion fish > ~/.config/fish/completions/memsync.fish`;
 
 /**
- * `completion`: what a shell needs to complete commands, options, keys and folders. Comes after all
- * other commands, for it describes them. What it prints asks the hidden command `complete`.
+ * `completion`: what a shell needs to complete commands, options, keys and folders. Added after all
+ * other commands, because it describes them. Its scripts call the hidden command `complete`.
  */
 export function addCompletionCommands(program: Command, env: Environment): void {
   const completions = tab(program, { completionCommandName: "completion" });
@@ -78,7 +78,7 @@ function printScript(shell: string): void {
   else script(shell, "memsync", "memsync");
 }
 
-/** What this machine alone knows: the keys there are, say. Read before the library asks for it. */
+/** Adds candidates that only this machine knows, such as keys, before the library asks for them. */
 async function fillIn(completions: Completions, words: readonly string[], env: Environment) {
   const word = words.at(-1) ?? "";
   const named = [...completions.commands.values()].filter(({ value }) => {

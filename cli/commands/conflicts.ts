@@ -57,7 +57,7 @@ Examples:
   memsync conflicts restore k3j5h2ab    brings back the version that is not there
   memsync conflicts dismiss k3j5h2ab    all stays as it is, and no machine shows it any more`;
 
-/** `conflicts`: losing versions. */
+/** `conflicts`: values and texts that were written concurrently. */
 export function addConflictCommands(program: Command, env: Environment): void {
   const conflicts = program.command("conflicts").enablePositionalOptions();
   const withJson = (command: Command) =>
@@ -107,8 +107,8 @@ async function findAll(env: Environment, options: PlaceOptions): Promise<LocalCo
 }
 
 /**
- * Projects with alike texts may have conflicts with one id: the project that one stands in is
- * meant, and where that has none, nobody knows which.
+ * Two projects with similar texts may have conflicts with the same id. Then the project of the
+ * current folder counts; without one it is undecidable.
  */
 async function find(env: Environment, id: string, options: PlaceOptions): Promise<LocalConflict> {
   const all = await findAll(env, options);
@@ -137,7 +137,7 @@ async function find(env: Environment, id: string, options: PlaceOptions): Promis
   );
 }
 
-/** Undefined where one stands in no project. */
+/** Undefined outside of all projects. */
 async function projectHere(env: Environment): Promise<string | undefined> {
   try {
     return await withLocal(env, (db) => findMeantProject(db, undefined, env));
@@ -147,7 +147,7 @@ async function projectHere(env: Environment): Promise<string | undefined> {
   }
 }
 
-/** Which project was changed, for somebody who stands in none or in another one. */
+/** Names the project that was changed, unless the current folder belongs to it. */
 async function whereNote(
   env: Environment,
   { layer, name, title }: LocalDocument,
@@ -178,7 +178,7 @@ async function list(env: Environment, options: Options): Promise<void> {
   }
 }
 
-/** When, on which machine and where. */
+/** The columns to leave out first: time, machine, place. */
 const SPARE = [1, 4, 2];
 
 function nameOf(conflict: LocalConflict): string {
@@ -222,8 +222,8 @@ async function restoreMemory(
 }
 
 /**
- * Only what has lines can be brought back; which of two versions is to stay, `choose` says. Gives
- * how many of the lines were there already.
+ * Puts back a version that consists of lines; between two versions `choose` decides. Returns how
+ * many of the lines were there already.
  */
 async function restoreLines(env: Environment, conflict: TextConflict): Promise<number> {
   const { id, document, versions, content, record } = conflict;
@@ -263,8 +263,8 @@ async function choose(
   }
   const { document, content } = conflict;
   const settled = settle(conflict, Number(version) - 1);
-  // What is chosen is written anew: another machine may have chosen the other version meanwhile,
-  // and then both stay.
+  // The chosen text is written anew: if another machine has chosen the other version meanwhile,
+  // both stay.
   const steps = [content, settled.without, settled.content];
   const changes = steps.filter((text, at) => at > 0 && text !== steps[at - 1]);
   if (changes.length > 0) await saveText(env, document.name, { base: content, values: changes });

@@ -14,10 +14,10 @@ interface ConformanceFlags {
   readonly json?: boolean;
 }
 
-/** What a header's value may consist of. */
+/** The characters of a header's value. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
-/** `conformance`: the published interface's rules, tried against any server. */
+/** `conformance`: tests any server against the rules of the published interface. */
 export function addConformanceCommand(program: Command, env: Environment): void {
   program
     .command("conformance")
@@ -70,7 +70,7 @@ function isColoured(): boolean {
   return process.stdout.isTTY === true && !process.env.NO_COLOR;
 }
 
-/** The report as JSON has it: names like the wire's. */
+/** The report for `--json`, with names like those of the interface. */
 function withSummary({ url, findings, givenUp, requests, waitedSeconds, left }: Report) {
   const number = (wanted: string) => findings.filter(({ result }) => result === wanted).length;
   return {

@@ -25,7 +25,7 @@ Examples:
   memsync connect proj_k3j5h2ab proj_x7c2m4qr
   memsync disconnect . ../shop-api`;
 
-/** `connect` and `disconnect`: which projects see each other's memories. */
+/** `connect` and `disconnect`: which projects can read each other's memories. */
 export function addConnectCommands(program: Command, env: Environment): void {
   program
     .command("connect <a> <b>")
@@ -63,7 +63,7 @@ async function change(
   if (one.id === other.id) throw new UsageError(`${a} and ${b} are one project: name two`);
   const request = { project_id: one.id, target_project_id: other.id };
   const { connection } = (await ask(env, method, request)) as { connection?: Connection };
-  // A service by others may say nothing but that it is done.
+  // Another implementation of the service may only answer that it is done.
   const done = { project_ids: [one.id, other.id], connected: method === "POST" };
   if (json) sayJson(connection ?? done);
   else if (method === "POST") say(`connected ${one.name} and ${other.name}`);
@@ -72,7 +72,7 @@ async function change(
 
 async function find(env: Environment, named: string): Promise<Named> {
   return await withLocal(env, async (db) => {
-    // The service may have projects that are not on this machine.
+    // The service may have projects that this machine does not have.
     const id = parseProjectId(named) ?? (await findMeantProject(db, named, env));
     return { id, name: (db && (await findProjectName(db, id))) ?? id };
   });

@@ -46,7 +46,7 @@ interface LinkFlags extends JsonOption {
   readonly anew?: boolean;
 }
 
-/** `status`, `projects`, `link`, `unlink`, `sync` and `env`: what a running daemon does. */
+/** `status`, `projects`, `link`, `unlink`, `sync` and `env`: what needs a running daemon. */
 export function addDaemonCommands(program: Command, env: Environment): void {
   program
     .command("status")
@@ -117,7 +117,9 @@ async function status(env: Environment, flags: StatusFlags): Promise<void> {
   for (const line of conflictCountLines(found)) say(line);
 }
 
-/** What the home knows while no daemon runs; nothing where there is none, or it can't be read. */
+/**
+ * Shows what the home knows without a daemon; nothing where there is no home, or it can't be read.
+ */
 async function showHome(env: Environment, { all, json }: StatusFlags): Promise<void> {
   const home = await readHomeStatus(env).catch(() => undefined);
   if (!home) return;
@@ -152,7 +154,8 @@ async function link(env: Environment, dir: string | undefined, flags: LinkFlags)
   const known = await withLocal(env, listUnlinkedHere);
   const linked = (await daemon.call("POST", "/_memsync/link", { body })) as BoundLink;
   const { projectId, name, write, remote } = linked;
-  // Of what was linked here before, or is new to a person, others may have made an end.
+  // Somebody else may have deleted a project that was linked here before, or that is new to this
+  // person.
   if (known.includes(projectId) || hasTerminal()) await lookOnce(daemon);
   const deletion = await withLocal(env, async (db) => db && (await readDeletion(db, projectId)));
   const at = flags.remote === undefined ? "" : `, bound to ${remote}`;
@@ -181,7 +184,7 @@ async function listUnlinkedHere(db: Kysely<DaemonTables> | undefined): Promise<s
   return unlinked.map(({ id }) => id);
 }
 
-/** Asks the services once, as long as that takes a moment; what they say later `status` shows. */
+/** Asks the services once and waits a moment. `status` shows what they answer later. */
 async function lookOnce(daemon: GatewayClient): Promise<void> {
   await callSync(daemon, 0, { unlessOffline: true }).catch(() => undefined);
 }
@@ -195,7 +198,7 @@ async function unlink(env: Environment, dir: string | undefined, { json }: JsonO
     unlinked: boolean;
   };
   if (!answer.unlinked) throw new CommandFailed(`${folder} is not linked`);
-  // Where no commit and no remote says which project it is, the next link would be another one.
+  // Without a commit or a remote to derive an id from, the next link would be a new project.
   const again = id === undefined ? "" : `: \`memsync link --id ${id}\` there has them again`;
   if (json) sayJson({ dir: folder, unlinked: true, project_id: id ?? null });
   else if (await isDeletedHere(env, id)) saySentence(`unlinked ${folder}; its project was deleted`);
@@ -216,7 +219,7 @@ async function sync(env: Environment, options: JsonOption & { wait?: string }): 
   const answer = await watchSync(
     daemon,
     askSync((seconds, unlessOffline) => callSync(daemon, seconds, { unlessOffline }), wait, {
-      // Who says how long to wait may know that it will be back.
+      // Somebody who says how long to wait may know that the service will be back.
       onOffline({ status: { remotes } }) {
         if (options.wait === undefined || wait === 0) return false;
         const names = remotes.flatMap(({ service }) => (service.online ? [] : [service.name]));
@@ -262,7 +265,7 @@ async function printEnv(
   say(`export MEMSYNC_GATEWAY_TOKEN=${token}`);
 }
 
-/** The token that reaches one remote alone. */
+/** The token that is valid for one remote only. */
 async function askToken(daemon: GatewayClient, remote: string): Promise<string> {
   const options = { deadlineMs: OWN_DEADLINE_MS };
   const answer = await daemon.call("POST", "/_memsync/token", { body: { remote }, ...options });

@@ -49,7 +49,7 @@ async function play(stage: Stage, fast: boolean): Promise<void> {
   say("That was all. In a project of yours: `memsync up`.");
 }
 
-/** All that the demonstration starts, to be ended together. */
+/** Everything that the demonstration starts, so that it ends together. */
 class Stage {
   readonly #machines: DemoMachine[] = [];
   #service: Emulator | undefined;
@@ -75,7 +75,7 @@ class Stage {
     this.#service = undefined;
   }
 
-  /** Resolves when somebody ends the demonstration before its time. */
+  /** Resolves when somebody ends the demonstration early. */
   async stopOnSignal(): Promise<void> {
     await new Promise<void>((resolve) => {
       for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => resolve());

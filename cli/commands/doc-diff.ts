@@ -62,7 +62,7 @@ async function diff(
 
 /** One side of a comparison. */
 interface Side {
-  /** As the diff's head names it. */
+  /** Its name in the head of the diff. */
   readonly name: string;
   readonly content: string;
 }

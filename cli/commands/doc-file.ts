@@ -31,7 +31,7 @@ Examples:
   memsync doc clear
   memsync doc history                       the text that was deleted, with its REV`;
 
-/** Adds `doc write` and `doc clear`: what becomes of a file that is gone. */
+/** Adds `doc write` and `doc clear`, which decide about a missing file. */
 export function addFileCommands(doc: Command, env: Environment): void {
   const project = "another project than the current folder's";
   doc

@@ -44,7 +44,7 @@ Examples:
   memsync doc history                shows the versions, each with its REV
   memsync doc restore k3j5h2ab`;
 
-/** `doc` and what is below it: the project's description document, merged. */
+/** `doc` and its commands: the project's description document, as merged. */
 export function addDocCommand(program: Command, env: Environment): void {
   const doc = program.command("doc").enablePositionalOptions();
   withProject(doc)
@@ -125,7 +125,9 @@ function shown({ id }: ProjectText, version: Version) {
   };
 }
 
-/** What a version changed, and what became of it where it was saved into a file here. */
+/**
+ * The last columns of a version: what it changed, and the outcome if it was saved into a file here.
+ */
 function rowsEnd(versions: readonly Version[]) {
   const changes = changesAmong(versions);
   return (version: Version): string => {
@@ -134,7 +136,7 @@ function rowsEnd(versions: readonly Version[]) {
   };
 }
 
-/** What each version changed of the one before it. */
+/** How each version differs from the one before it. */
 function changesAmong(versions: readonly Version[]) {
   return (version: Version): string => {
     const former = versions.slice(versions.indexOf(version) + 1);
@@ -166,7 +168,7 @@ async function restore(env: Environment, revision: string, options: Options): Pr
   }
 }
 
-/** Somebody else may have written it a moment ago, and nobody has seen it before it went. */
+/** Somebody else may have written it a moment ago, so it is shown before it is replaced. */
 function goneWith(current: Version | undefined, restored: Version): string[] {
   if (!current) return [];
   const hunks = diffLines(plainLines(current.value), plainLines(restored.value));

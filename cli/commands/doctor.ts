@@ -34,7 +34,7 @@ const STATE_WIDTH = 7;
 const ABOUT_WIDTH = 11;
 const INDENT = " ".repeat(STATE_WIDTH + ABOUT_WIDTH + 4);
 
-/** `doctor`: what is wrong, and how to mend it. */
+/** `doctor`: finds what is wrong, and says how to mend it. */
 export function addDoctorCommand(program: Command, env: Environment): void {
   program
     .command("doctor")
@@ -79,7 +79,7 @@ async function examine(env: Environment): Promise<Finding[]> {
   ];
 }
 
-/** A text in lines that fit beside what was looked at, on a terminal. */
+/** Wraps a text so that it fits beside the first column, on a terminal. */
 function inColumn(text: string): string[] {
   const columns = hasTerminal() ? process.stdout.columns : 0;
   return columns > 2 * INDENT.length ? wrapped(text, columns - INDENT.length, 0) : [text];

@@ -102,7 +102,7 @@ function withPublishedOnly(command: Command): Command {
   return command.option("--published-only", what);
 }
 
-/** `emulator env`: what a program needs to find the emulator. */
+/** `emulator env`: the variables by which a program finds the emulator. */
 function addEnvCommand(emulator: Command): void {
   emulator
     .command("env")

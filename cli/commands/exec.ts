@@ -32,7 +32,7 @@ const NOT_RUNNABLE = 126;
 const SIGNALLED = 128;
 const PASSED_ON = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
 
-/** `exec`: a command beside an emulator of its own. */
+/** `exec`: runs a command with an emulator of its own. */
 export function addExecCommand(program: Command, env: Environment): void {
   program
     .command("exec <command...>")
@@ -67,7 +67,7 @@ async function exec(env: Environment, command: readonly string[], flags: ExecFla
   }
 }
 
-/** The command's exit status as a shell has it. */
+/** Runs the command; resolves to its exit status as a shell reports it. */
 async function run(
   [program = "", ...args]: readonly string[],
   cwd: string,
@@ -75,11 +75,11 @@ async function run(
 ): Promise<number> {
   let child: ChildProcess | undefined;
   const passOn = (signal: NodeJS.Signals) => {
-    // What is typed at a terminal goes to all that run there, the command among them.
+    // Keys typed at a terminal signal every process there, so the command has it already.
     const isTyped = process.stdin.isTTY && (signal === "SIGINT" || signal === "SIGQUIT");
     if (!isTyped) child?.kill(signal);
   };
-  // Before there is a command: one that comes while it starts is its, too.
+  // Before the command starts, so that a signal during its start reaches it, too.
   for (const signal of PASSED_ON) process.on(signal, passOn);
   try {
     const started = spawn(program, args, { cwd, env, stdio: "inherit" });
@@ -102,7 +102,7 @@ function statusOfFailure(program: string, thrown: Error): number {
   return isMissing ? NOT_FOUND : NOT_RUNNABLE;
 }
 
-/** A daemon that the command has started ends with its home. */
+/** Ends a daemon that the command has started in the temporary home. */
 async function endDaemonIn(folder: string): Promise<void> {
   const home = homeOf({ MEMSYNC_HOME: folder });
   const daemon = await contactDaemon(home);

@@ -36,7 +36,7 @@ Examples:
                                 machine; what was refused is tried once more
   memsync held drop k3j5h2ab    it is deleted, and what was there before counts again`;
 
-/** `held`: what is kept on this machine, and why. */
+/** `held`: writes that stay on this machine, and why. */
 export function addHeldCommands(program: Command, env: Environment): void {
   const held = program.command("held").enablePositionalOptions();
   const withJson = (command: Command) =>
@@ -90,10 +90,10 @@ async function list(env: Environment, { json }: Options): Promise<void> {
   }
 }
 
-/** When and where. */
+/** The columns to leave out first: time and place. */
 const SPARE = [1, 2];
 
-/** A held write, with the document that it is of, where that is in the replica. */
+/** A held write, with its document if the replica has that. */
 interface Held {
   readonly item: HeldItem;
   readonly document: LocalDocument | undefined;
@@ -155,7 +155,7 @@ async function drop(env: Environment, id: string, { json }: Options): Promise<vo
   }
 }
 
-/** The id is the place's, and the daemon may have held a newer write of it since. */
+/** The id is the place's. The daemon may have held a newer write of the place since. */
 function assertSame(isSame: boolean, id: string): void {
   if (isSame) return;
   throw new CommandFailed(`it was written again just now: \`memsync held show ${id}\` prints it`);

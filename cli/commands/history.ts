@@ -39,7 +39,7 @@ Examples:
   memsync restore build k3j5h2ab
   memsync restore editor 7gtw2xqa --layer user`;
 
-/** `history` and `restore`: what was written over, and getting it back. */
+/** `history` and `restore`: replaced values, and how to get them back. */
 export function addHistoryCommands(program: Command, env: Environment): void {
   withPlace(program.command("history <key> [rev]"))
     .description("list a memory's versions, or print one of them")
@@ -62,7 +62,7 @@ interface Found {
   readonly versions: readonly Version[];
 }
 
-/** The versions of a key in each place that has any. Throws when none has. */
+/** The versions of a key in each place that has some. Throws where none has. */
 async function find(env: Environment, key: string, options: PlaceOptions): Promise<Found[]> {
   return await withLocal(env, async (db) => {
     const machine = readMachineName(env.home);
@@ -80,7 +80,7 @@ async function find(env: Environment, key: string, options: PlaceOptions): Promi
   });
 }
 
-/** The version that is meant, in the first place that has it. */
+/** The version that a REV names, in the first place that has it. */
 function pick(found: readonly Found[], key: string, revision: string) {
   for (const { place, versions } of found) {
     const version = versions.find((each) => each.revision === revision);
@@ -97,7 +97,7 @@ async function history(
   { revision, options }: { readonly revision: string | undefined; readonly options: Options },
 ): Promise<void> {
   const found = await find(env, key, options);
-  // It may have been moved from the first of them to another.
+  // The memory may have been moved from the first place to another.
   const first = found.find(({ versions }) => currentOf(versions)) ?? found[0];
   if (!first) return;
   if (revision !== undefined) {
@@ -116,7 +116,7 @@ async function history(
   if (!currentOf(versions)) say(`"${key}" was deleted`);
 }
 
-/** A line for each version under a heading; `last` fills the last column. */
+/** One line for each version, under a heading; `last` fills the last column. */
 export function versionTable(
   versions: readonly Version[],
   heading: string,
@@ -132,10 +132,10 @@ export function versionTable(
   return table([["REV", "WRITTEN", "MACHINE", "STATE", heading], ...rows], SPARE);
 }
 
-/** The machine, and what became of it. */
+/** The columns to leave out first: machine and state. */
 const SPARE = [2, 3];
 
-/** What became of a version that was saved into a followed file here; "" for any other. */
+/** The outcome of a save into a followed file here; "" for a version that was not saved so. */
 export function saveShown({ save }: Version): string {
   if (!save) return "";
   const ids = save.conflicts.join(", ");
@@ -150,7 +150,7 @@ const SAVE_WORDS = {
   waiting: "saved here, waits for the service",
 } as const;
 
-/** What `--json` says of a version besides what it is a version of. */
+/** A version's part of `--json`. */
 export function versionJson({ revision, state, machine, writtenAt, replacedAt }: Version) {
   return {
     rev: revision,
@@ -182,7 +182,7 @@ async function restore(
   else say(`restored "${key}" as it was written ${timeShown(version.writtenAt)}`);
 }
 
-/** A key as it is typed at a shell. */
+/** A key, quoted for a shell. */
 function shellWord(key: string): string {
   return /^[\w./:@-]+$/.test(key) ? key : `'${key.replaceAll("'", `'\\''`)}'`;
 }

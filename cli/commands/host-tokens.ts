@@ -78,7 +78,7 @@ function parseProject(text: string): ProjectId {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The end of a day that is named without a time, in UTC; undefined for any other text. */
+/** The end of a day that is given without a time, in UTC; undefined for any other text. */
 function endOfDay(text: string): number | undefined {
   const begin = /^\d{4}-\d\d-\d\d$/.test(text) ? parseTimestamp(`${text}T00:00:00Z`) : undefined;
   return begin === undefined ? undefined : begin + DAY_MS;
@@ -116,7 +116,7 @@ function shownToken(token: TokenRecord) {
   };
 }
 
-/** When it was last used, its name, and whose it is. */
+/** The columns to leave out first: last use, name and owner. */
 const SPARE = [4, 1, 2];
 
 function tokenRow(token: TokenRecord): string[] {

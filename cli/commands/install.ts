@@ -14,7 +14,7 @@ interface JsonOption {
   readonly json?: boolean;
 }
 
-/** `install` and `uninstall`: the daemon as a service of the user's. */
+/** `install` and `uninstall`: the daemon as a service of the user. */
 export function addInstallCommands(program: Command, env: Environment): void {
   program
     .command("install")
@@ -53,14 +53,14 @@ async function install(env: Environment, { json }: JsonOption): Promise<void> {
   if (outcome.kind === "failed") throw new CommandFailed(await unmanaged(env, outcome.reason));
 }
 
-/** What the daemon is without a service manager, and what a person can do instead. */
+/** How the daemon runs without a service manager, and what a person can do. */
 async function unmanaged({ home }: Environment, reason: string): Promise<string> {
   const daemon = await contactDaemon(home);
   const now = daemon ? "a daemon runs, and not as a service" : "`memsync start` runs it until then";
   return `the service could not be enabled (${reason}); ${now}`;
 }
 
-/** The service takes over from a daemon in the background; one at a terminal is left alone. */
+/** The service replaces a daemon in the background. A daemon at a terminal is left alone. */
 async function enable({ home }: Environment, manager: ServiceManager): Promise<ManagerOutcome> {
   const trouble = await manager.trouble();
   if (trouble !== undefined) return { kind: "failed", reason: trouble, byHand: manager.enabling };
@@ -93,7 +93,7 @@ function outcomeLines(outcome: ManagerOutcome): string[] {
   ];
 }
 
-/** A unit file is no place for a password, so an address with one is refused. */
+/** A unit file must not contain a password, so an address with one is refused. */
 function refuseSecrets({ serviceUrl }: Environment): void {
   if (serviceUrl === undefined || !URL.canParse(serviceUrl)) return;
   const { username, password } = new URL(serviceUrl);
@@ -111,7 +111,7 @@ function adviseOnToken({ home, serviceToken }: Environment): void {
   );
 }
 
-/** npx clears its cache when it likes. */
+/** npx may clear its cache at any time. */
 function adviseOnPlace(program: string): void {
   if (!/[\\/]_npx[\\/]/.test(program)) return;
   sayAside("this memsync is in npx's cache, which may be cleared: install the package first");

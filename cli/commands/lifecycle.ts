@@ -26,7 +26,7 @@ interface DaemonFlags {
   readonly checkSeconds?: string;
 }
 
-/** `start`, `stop` and `restart`, and what they start. */
+/** `start`, `stop` and `restart`, and the hidden command that they start. */
 export function addLifecycleCommands(program: Command, env: Environment): void {
   program
     .command("start [dirs...]")
@@ -77,9 +77,9 @@ async function start(env: Environment, dirs: string[], options: JsonOption): Pro
   await show(env, linked, { ...options, forgotten, headline: said });
 }
 
-/** What is wanted is that no daemon runs, so that it is no failure where none did. */
+/** No failure where no daemon ran: that is what was asked for. */
 async function stop({ home }: Environment, { json }: JsonOption): Promise<void> {
-  // Whoever never had a daemon is not given a home by this.
+  // Somebody who never had a daemon does not get a home by this.
   const ended = existsSync(home.lock) ? await inStartTurn(home, () => endOccupant(home)) : "none";
   if (json) sayJson({ stopped: ended !== "none", killed: ended === "killed" });
   else say(ENDED[ended]);

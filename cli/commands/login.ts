@@ -82,7 +82,7 @@ export function addLoginCommands(program: Command, env: Environment): void {
     .action((flags: LogoutFlags) => logout(env, flags));
 }
 
-/** What a login came to. */
+/** The result of a login. */
 interface LoggedIn {
   readonly remote: Remote;
   readonly rights: TokenRights;
@@ -121,13 +121,13 @@ async function login(env: Environment, flags: LoginFlags): Promise<void> {
   sayJson({ remote: remote.name, url, ...told, token: place, moved });
 }
 
-/** A token that its service takes. */
+/** A token that the service accepts. */
 interface GoodToken {
   readonly token: string;
   readonly rights: TokenRights;
 }
 
-/** Who only wants to move has given the service's token before: that one, while it is taken. */
+/** With `--move`, the stored token while the service accepts it; else one that is asked for. */
 async function tokenMeant(env: Environment, flags: LoginFlags, url: string): Promise<GoodToken> {
   const known = flags.move && !flags.tokenStdin ? await knownToken(env, flags, url) : undefined;
   const tried = known === undefined ? undefined : await tryKnown(url, known);
@@ -136,7 +136,7 @@ async function tokenMeant(env: Environment, flags: LoginFlags, url: string): Pro
   return { token, rights: await checkToken(url, token, realWorld) };
 }
 
-/** Undefined for one that the service refuses, where somebody can be asked for another. */
+/** Undefined if the service refuses it and somebody can be asked for another. */
 async function tryKnown(url: string, token: string): Promise<GoodToken | undefined> {
   try {
     return { token, rights: await checkToken(url, token, realWorld) };
@@ -148,7 +148,7 @@ async function tryKnown(url: string, token: string): Promise<GoodToken | undefin
   }
 }
 
-/** The environment's token for this service, else the one that a login has kept. */
+/** The environment's token for this service, else the one that a login stored. */
 async function knownToken(
   env: Environment,
   { remote }: LoginFlags,
@@ -162,7 +162,7 @@ async function knownToken(
   return listed && (await findToken(env, listed));
 }
 
-/** What is synced with one account would be sent to the other, and its to this. */
+/** Otherwise what is synced with one account would be sent to the other, and the reverse. */
 async function refuseOtherAccount(
   env: Environment,
   remote: Remote,
@@ -177,7 +177,7 @@ async function refuseOtherAccount(
   );
 }
 
-/** The address to log in to: as named, that of the named remote, or what is usual here. */
+/** The address to log in to: the named one, that of the named remote, or the usual one here. */
 async function urlMeant(env: Environment, { url, remote }: LoginFlags): Promise<string> {
   if (url !== undefined) return typed(() => parseServiceUrl(url, "--url"));
   const known = await listRemotesOf(env);

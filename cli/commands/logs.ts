@@ -17,7 +17,7 @@ interface LogsOptions {
 
 const FOLLOW_POLL_MS = 200;
 
-/** `logs`: what the daemon has logged, for people. */
+/** `logs`: the daemon's log, for people. */
 export function addLogsCommand(program: Command, env: Environment): void {
   program
     .command("logs")
@@ -44,7 +44,7 @@ async function logs({ home }: Environment, options: LogsOptions): Promise<void> 
   if (options.follow) await follow(home.log, Buffer.byteLength(present), print);
 }
 
-/** The last lines of the log, the files before the present one included as far as needed. */
+/** The last lines of the log, from older files as well if necessary. */
 function lastLines(home: Home, present: string, number: number): string[] {
   let lines = linesIn(present);
   const older = logFiles(home.log).slice(0, -1).reverse();
@@ -67,7 +67,7 @@ function textAt(path: string): string {
   }
 }
 
-/** Prints what is added from `offset` on, while somebody reads. A log that shrank began anew. */
+/** Prints what is appended after `offset`, until interrupted. A log that shrank was begun again. */
 async function follow(path: string, offset: number, print: (line: string) => void): Promise<void> {
   const decoder = new TextDecoder();
   let at = offset;

@@ -46,7 +46,7 @@ export function addMemoryCommands(program: Command, env: Environment): void {
     .action(async (text: string, options: WriteOptions & ReadOptions) => {
       const key = randomMemoryKey(realWorld);
       const value = await given(text);
-      // What was to be piped in has failed; the interface takes no empty content either.
+      // The command in front of a pipe failed. The interface takes no empty content either.
       if (value === "") throw new CommandFailed("the text is empty: nothing was saved");
       await save(env, key, { value, options });
       if (options.json) sayJson(await savedJson(env, key, options));
@@ -72,7 +72,7 @@ function withSecrets(command: Command): Command {
   );
 }
 
-/** What was typed, or standard input where that is a dash. */
+/** The argument, or standard input in place of a dash. */
 async function given(text: string): Promise<string> {
   return text === "-" ? await readStdinText("nothing was saved") : text;
 }
@@ -85,7 +85,7 @@ async function save(
   const place = await withLocal(env, (db) => targetOf(env, db, options));
   await agreeToAudience(env, place, { done: "saved", options });
   await saveMemory(env, place, { key, value, options });
-  // A project may have been bound by this very write.
+  // Looked up after the write, which may have bound the project.
   await sayIfHeld(env, async (db) => {
     const { account, document } = await targetOf(env, db, options);
     return { kind: "memory", account, document, key };
@@ -93,7 +93,7 @@ async function save(
   if (place.layer === "project") await sayIfUnlinked(env, place.document, options.project);
 }
 
-/** A memory that was just saved, as `list --json` has it, but for its value: that may be held. */
+/** A memory that was just saved, as in `list --json`, without its value, which may be held. */
 async function savedJson(env: Environment, key: string, options: WriteOptions) {
   return await withLocal(env, async (db) => {
     const { layer, document, account } = await targetOf(env, db, options);
@@ -105,7 +105,7 @@ async function savedJson(env: Environment, key: string, options: WriteOptions) {
   });
 }
 
-/** Nothing of a project that is linked nowhere is sent. */
+/** Nothing of a project without a link is sent. */
 async function sayIfUnlinked(env: Environment, document: string, named: string | undefined) {
   if (named === undefined) return;
   const links = await withLocal(env, async (db) => (db ? await listLinks(db) : []));
@@ -115,8 +115,8 @@ async function sayIfUnlinked(env: Environment, document: string, named: string |
 }
 
 /**
- * All that can be read there; where a key is `wanted`, up to the first place that has it.
- * `unlinked` is why no project's memories are among them.
+ * Everything that can be read from here; for a `wanted` key, up to the first place that has it.
+ * `unlinked`: why no project is among the places.
  */
 async function readAll(env: Environment, options: PlaceOptions, wanted?: string) {
   return await withLocal(env, async (db) => {
@@ -136,7 +136,7 @@ async function get(env: Environment, key: string, options: ReadOptions): Promise
   if (!memory) throw unlinked ?? (await noMemory(key, memories));
   if (options.json) sayJson(memoryJson(memory));
   else process.stdout.write(process.stdout.isTTY ? `${memory.value}\n` : memory.value);
-  // A script wants the value and nothing else.
+  // A script wants only the value.
   if (process.stdout.isTTY && memory.layer === "global") sayAudience(audience);
 }
 

@@ -27,7 +27,7 @@ It is written there and deleted where it was, at once. A memory of that key in t
 never written over, and what is held or in conflict stays where it is. Its former versions stay in
 the history of the layer that it was in.`;
 
-/** `move`: a memory to another layer. */
+/** `move`: moves a memory to another layer. */
 export function addMoveCommand(program: Command, env: Environment): void {
   const command = program
     .command("move <key>")
@@ -56,7 +56,7 @@ async function move(env: Environment, key: string, options: MoveOptions): Promis
     const read = places.filter((each) => wanted.includes(each.layer));
     if (unlinked && named === "project") throw unlinked;
     const found = await findSource(db, { key, sources: read, target: to }).catch((thrown) => {
-      // The project's would have been looked at first.
+      // The project would have been searched first.
       throw unlinked && thrown instanceof CommandFailed ? orUnlinked(thrown, unlinked) : thrown;
     });
     return { target: to, sources: [found.place], source: found.place };

@@ -18,10 +18,10 @@ Examples:
   memsync preview               what would be sent, and to which service
   memsync preview --json | jq '.[] | select(.waiting > 0)'`;
 
-/** Keys of one kind of change that a person is shown. */
+/** This many keys of each kind of change are shown to a person. */
 const KEYS_SHOWN_MAX = 8;
 
-/** `preview`: what would be sent. */
+/** `preview`: what the next sync would send. */
 export function addPreviewCommand(program: Command, env: Environment): void {
   program
     .command("preview")
@@ -47,7 +47,7 @@ async function preview(env: Environment, json: boolean): Promise<void> {
   else if (rest > 0) say(`${count(rest, "other place has", "other places have")} nothing to send`);
 }
 
-/** A daemon that runs sends what is to be sent, to the service that it was started with. */
+/** A running daemon sends to the service with which it was started. */
 async function sendersEnvironment(env: Environment): Promise<RemoteEnvironment> {
   const daemon = await contactDaemon(env.home);
   if (!daemon) return remoteEnvironment(env);

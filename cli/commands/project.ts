@@ -22,7 +22,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** The daemon lets a service take so long to tell of a project, and answers then. */
+/** The daemon gives a service this long to tell of a project, and answers then. */
 const VISIT_DEADLINE_MS = 15_000;
 
 const HELP = `
@@ -83,13 +83,13 @@ async function remove(env: Environment, named: string, options: Options): Promis
   );
 }
 
-/** A project whose deletion is synced, linked here or not. */
+/** A project whose deletion is sent, linked or not. */
 interface Deletable extends Omit<ProjectStatus, "name"> {
   readonly name: string | null;
   readonly isLinked: boolean;
 }
 
-/** Throws for a project whose deletion would go nowhere. */
+/** Throws for a project whose deletion would be sent nowhere. */
 async function getDeletable(
   env: Environment,
   daemon: GatewayClient,
@@ -122,7 +122,7 @@ async function getDeletable(
   return { ...project, isLinked: linked !== undefined };
 }
 
-/** Undefined for a project that is there. */
+/** Undefined for an existing project. */
 async function nameOfDeleted(db: Kysely<DaemonTables>, id: ProjectId): Promise<string | undefined> {
   if (!(await readDeletion(db, id))) return undefined;
   return (await findProjectName(db, id)) ?? id;

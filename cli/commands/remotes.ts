@@ -86,7 +86,7 @@ async function list(env: Environment, { json }: JsonFlag): Promise<void> {
   for (const line of table([heading, ...remotes.map((each) => rowOf(env, each))], SPARE)) say(line);
 }
 
-/** A remote, and whether its service lets its token write; null where nobody could be asked. */
+/** A remote, and whether its service lets the token write; null where that is unknown. */
 interface AskedRemote extends ListedRemote {
   readonly can_write: boolean | null;
 }
@@ -97,7 +97,7 @@ async function rightHere(env: Environment, remote: ListedRemote): Promise<boolea
   return url === null || token === undefined ? null : ((await rightOf(url, token)) ?? null);
 }
 
-/** What it holds: `projects` lists that, too. */
+/** The column to leave out first: the contents, which `projects` lists, too. */
 const SPARE = [3];
 
 function rowOf(env: Environment, remote: AskedRemote): string[] {

@@ -21,7 +21,7 @@ Examples:
   memsync search --layer user editor    among your own memories alone
   memsync search postgres --json | jq -r .[].key`;
 
-/** `search`: full-text search over the memories that can be read from here. */
+/** `search`: full-text search in the memories that can be read from here. */
 export function addSearchCommand(program: Command, env: Environment): void {
   withPlace(program.command("search <query...>"))
     .description("find memories by the words in their keys and values")
@@ -59,7 +59,7 @@ async function search(env: Environment, query: string, options: Options): Promis
   sayAudience(audience);
 }
 
-/** The first line of a value that has one of the words; its first line where none has it so. */
+/** The first line that contains one of the words, or else the first line. */
 function excerpt(value: string, query: string): string {
   const words = query.toLowerCase().split(/\s+/u).filter(Boolean);
   const lines = value.split(/\r\n|[\r\n]/);

@@ -13,12 +13,12 @@ import { addBackupCommands } from "./backup.ts";
 import { addAccountCommands } from "./host-accounts.ts";
 import { addTokenCommands } from "./host-tokens.ts";
 
-/** `server` and what is done to one. */
+/** `server` and its commands. */
 export function addServerCommands(program: Command, env: Environment): void {
   const server = program
     .command("server")
     .description("run the hosted server; flags go before variables, those before the file")
-    // Its own options come before its commands, some of which have ones of the same name.
+    // Its own options come before its commands, which have some of the same name.
     .enablePositionalOptions();
   withSettings(server).option("--json", "print the address as JSON, once it is ready");
   server.action(async (flags: SettingFlags & { readonly json?: boolean }) => {
@@ -42,7 +42,9 @@ export function addServerCommands(program: Command, env: Environment): void {
   addTokenCommands(server, env);
 }
 
-/** What a server needs before anybody can use it. The commands find its database from anywhere. */
+/**
+ * What a server needs before somebody can use it. These commands find its database from any folder.
+ */
 function sayFirstSteps(url: string, path: string): void {
   const at = `--database-url sqlite:${path}`;
   saySentence(`it has no account yet, and is kept in ${path}; in another terminal:`);

@@ -51,7 +51,7 @@ Examples:
   memsync sessions --project . --limit 100
   memsync sessions --json | jq .total`;
 
-/** `stats` and `sessions`: what the account has come to. */
+/** `stats` and `sessions`: figures of the account. */
 export function addStatsCommands(program: Command, env: Environment): void {
   program
     .command("stats")
@@ -105,7 +105,7 @@ function asJson<Value extends object>(answered: Answered<unknown>, value: Value)
 
 const NO_WINDOW = { limit: null, used: 0, remaining: null, resets_at: null };
 
-/** Of a home that holds nothing yet. */
+/** For a home without content. */
 const NOTHING: Stats = {
   plan: "pro",
   projects: 0,
@@ -174,7 +174,7 @@ async function sessions(env: Environment, { project, limit, json }: SessionFlags
   say(styled("dim", `${shown}, ${sourceLine(answered)}`));
 }
 
-/** The service may have projects that are not on this machine. */
+/** The service may have projects that this machine does not have. */
 async function projectAsked(env: Environment, named: string): Promise<ProjectId> {
   return parseProjectId(named) ?? (await withLocal(env, (db) => findMeantProject(db, named, env)));
 }
@@ -198,14 +198,14 @@ function sessionQuestion(env: Environment, id: ProjectId | undefined, limit: num
   };
 }
 
-/** A service by others may give nothing but ids, and no total. */
+/** Another implementation may return only ids, and no total. */
 function isSessionPage(value: unknown): value is SessionPage {
   if (typeof value !== "object" || value === null || !("sessions" in value)) return false;
   if (!("total" in value) || !Array.isArray(value.sessions)) return false;
   return value.sessions.every((each: object) => "last_activity_at" in each);
 }
 
-/** The machine, how many messages, and the assistant. */
+/** The columns to leave out first: machine, number of messages, assistant. */
 const SPARE = [3, 2, 1];
 const HEADING = ["LAST ACTIVITY", "ASSISTANT", "MESSAGES", "MACHINE", "TITLE"];
 

@@ -26,7 +26,7 @@ import { importInto } from "../writes/import-into.ts";
 const STANDARD_STREAM = "-";
 const PRIVATE_FILE = 0o600;
 
-/** Places of a bad document that are named. */
+/** At most this many errors of a document are named. */
 const PLACES_MAX = 20;
 
 interface ExportFlags {
@@ -60,7 +60,7 @@ Examples:
   memsync import - < memories.json
   memsync import memories.json --json   how many memories were created, updated, unchanged`;
 
-/** `export` and `import`: everything local as one JSON document. */
+/** `export` and `import`: everything on this machine as one JSON document. */
 export function addTransferCommands(program: Command, env: Environment): void {
   program
     .command("export [file]")
@@ -103,7 +103,9 @@ async function runExport(
   else say(`exported ${inWords(projects, memories)} to ${file} (${bytesShown(bytes)})`);
 }
 
-/** Whose user and global memories go along: the named remote's, else the default's. */
+/**
+ * The account whose user and global memories are included: the named remote's, else the default's.
+ */
 async function ownAccount(env: Environment, db: Kysely<DaemonTables>, named: string | undefined) {
   const view = await readRemotes(db, remoteEnvironment(env));
   const { name, account } = named === undefined ? getDefault(view) : getRemote(view.remotes, named);
@@ -113,7 +115,7 @@ async function ownAccount(env: Environment, db: Kysely<DaemonTables>, named: str
   return account;
 }
 
-/** The file is there whole or not at all, for its owner alone. */
+/** Writes the file completely or not at all, readable by its owner only. */
 async function writeWhole(file: string, text: string): Promise<void> {
   const draft = `${file}.${process.pid}.part`;
   try {
@@ -174,7 +176,7 @@ function readHome(named: string, text: string): PortableHome {
     return parsePortableHome(JSON.parse(text));
   } catch (thrown) {
     const intro = `${what} can't be imported, and nothing of it was:`;
-    // What the parser says of it repeats a part of it.
+    // The parser's message quotes a part of the document.
     if (!(thrown instanceof AppError)) throw new CommandFailed(`${intro} it is not JSON`);
     const { details } = thrown;
     if (details.length === 0) throw new CommandFailed(`${intro} ${thrown.message}`);

@@ -31,10 +31,10 @@ interface UpOptions {
   readonly json?: boolean;
 }
 
-/** How long `up` lets the first contact and the first look at the files take before it speaks. */
+/** `up` waits this long for the first contact and the first look at the files before it prints. */
 const FIRST_SYNC_SECONDS = 3;
 
-/** How long what only shows the status waits for the service's first answer. */
+/** A command that only shows the status waits this long for the service's first answer. */
 const SETTLED_DEADLINE_MS = 1000;
 const SETTLED_POLL_MS = 20;
 
@@ -73,7 +73,9 @@ async function up(env: Environment, dirs: readonly string[], options: UpOptions)
   view.ended();
 }
 
-/** Links the folders, waits a moment for the services, and asks what only a person can say. */
+/**
+ * Links the folders, waits a moment for the services, and asks the questions that need a person.
+ */
 async function begin(env: Environment, daemon: Daemon, folders: readonly string[]): Promise<void> {
   const known = (await daemon.status()).projects.flatMap(({ folders: all }) => all);
   await linkFolders(folders, (dir) => daemon.link(dir));
@@ -84,13 +86,13 @@ async function begin(env: Environment, daemon: Daemon, folders: readonly string[
   }
 }
 
-/** How `up` shows what the daemon does. */
+/** How `up` shows the daemon's activity. */
 interface UpView {
   readonly onActivity: OnActivity | undefined;
   open(running: Running): Promise<void>;
-  /** May be called again. */
+  /** May be called several times. */
   close(): void;
-  /** The daemon has ended in order. */
+  /** Called when the daemon has ended properly. */
   ended(): void;
 }
 
@@ -119,7 +121,7 @@ function liveView(env: Environment, forgotten: string | undefined): UpView {
   };
 }
 
-/** What is on this machine alone, for whoever shuts it down now. */
+/** What only this machine has, for somebody who is about to switch it off. */
 function leftBehind(status: DaemonStatus): string {
   const waiting = waitingIn(status);
   if (waiting > 0)
@@ -127,7 +129,7 @@ function leftBehind(status: DaemonStatus): string {
   return isSynced(status) ? "everything is synced" : "what is saved is kept here";
 }
 
-/** The status once, and then a line for each thing that happens. */
+/** Prints the status once, and then one line for each event. */
 function plainView(env: Environment, options: ShowOptions): UpView {
   let isOpen = false;
   return {
@@ -137,7 +139,7 @@ function plainView(env: Environment, options: ShowOptions): UpView {
     async open(running) {
       const headline = "memsync is up; leave this running, or stop it with Ctrl-C";
       const status = await running.daemon().status();
-      // What can't be shown is no reason to end.
+      // A status that can't be shown must not end the daemon.
       await show(env, status, { ...options, headline }).catch((thrown) =>
         sayAside(unforeseen(thrown)),
       );
@@ -154,7 +156,7 @@ function nowShown(): string {
   return timestampOf(realWorld.now());
 }
 
-/** The folders that are named, or the one in which one stands; each of them is there. */
+/** The named folders, or the current one. Throws where one does not exist. */
 export async function foldersOf(env: Environment, dirs: readonly string[]): Promise<string[]> {
   const folders: string[] = [];
   for (const dir of dirs.length === 0 ? [undefined] : dirs) {
@@ -173,7 +175,7 @@ async function joinRunning(env: Environment, folders: readonly string[]): Promis
   return await linkAndLook(daemon, folders);
 }
 
-/** Links the folders, and resolves to the status after a first look at them. */
+/** Links the folders and resolves to the status after a first look at them. */
 export async function linkAndLook(
   daemon: GatewayClient,
   folders: readonly string[],
@@ -182,7 +184,7 @@ export async function linkAndLook(
   return (await watchSync(daemon, callSync(daemon, FIRST_SYNC_SECONDS, { call: "settle" }))).status;
 }
 
-/** The status, once it is known whether the services answer, or a moment later without that. */
+/** The status, once it is known whether the services answer, or after a moment without that. */
 export async function settledStatus(daemon: GatewayClient): Promise<DaemonStatus> {
   const deadline = realWorld.monotonic() + SETTLED_DEADLINE_MS;
   for (;;) {
@@ -197,20 +199,20 @@ export async function settledStatus(daemon: GatewayClient): Promise<DaemonStatus
   }
 }
 
-/** Nothing of what is typed there reaches the process as a signal while it is asked. */
+/** While a question is asked, the terminal sends no signals, so Ctrl-C ends the process here. */
 function endIfInterrupted(thrown: unknown): Promise<never> {
   if (!(thrown instanceof Interrupted)) throw thrown;
   process.kill(process.pid, "SIGINT");
-  // What would come next is shown to nobody.
+  // Nobody reads what would follow.
   return new Promise(() => {});
 }
 
 interface ShowOptions extends UpOptions {
-  /** The service that the shell forgot to name, as `findForgotten` found it. */
+  /** The service that this shell does not name; see `findForgotten`. */
   readonly forgotten?: string | undefined;
 }
 
-/** Rows of what stands above and below the status. */
+/** Lines above and below the status. */
 const HEAD_AND_RULE = 2;
 
 function screenWithout(rows: number): Screen | undefined {

@@ -4,35 +4,35 @@ import { type Introduction, parseIntroduction } from "../../daemon/supervise/int
 import { count } from "../../shared/count.ts";
 import { CommandFailed } from "../screen/errors.ts";
 
-/** A daemon that has not answered by then is taken for dead. */
+/** A daemon that does not answer within this time counts as dead. */
 export const LIVENESS_DEADLINE_MS = 3000;
 const MS_PER_S = 1000;
 
-/** A call for which the daemon itself asks nobody else. */
+/** For a call that the daemon answers by itself. */
 export const OWN_DEADLINE_MS = 10_000;
-/** One for which it asks the service, which it does with a deadline of its own. */
+/** For a call that makes the daemon ask the service, for which it has its own deadline. */
 export const ASKED_DEADLINE_MS = 20_000;
 
-/** The daemon has taken a call and lets it wait. */
+/** The daemon accepted a call and did not answer in time. */
 export class DaemonSilent extends CommandFailed {}
 
-/** What a call may have besides its body. */
+/** Options of a call. */
 export interface DaemonCallOptions {
   readonly body?: unknown;
-  /** Only what is bound to the remote of that name is reached. */
+  /** Reaches only what is bound to the remote of this name. */
   readonly remote?: string | undefined;
-  /** Past this it throws `DaemonSilent`; what the daemon does takes its time otherwise. */
+  /** After this time it throws `DaemonSilent`. Without it, a call may take any time. */
   readonly deadlineMs?: number | undefined;
 }
 
 /** Calls to the running daemon through the home's socket. */
 export interface GatewayClient {
   readonly introduction: Introduction;
-  /** Resolves to the answer's body. Throws `CommandFailed` with the daemon's own sentence. */
+  /** Resolves to the answer's body. Throws `CommandFailed` with the daemon's sentence. */
   call(method: string, path: string, options?: DaemonCallOptions): Promise<unknown>;
 }
 
-/** The daemon of this home, if one answers in time, of whatever version it is. */
+/** The daemon of this home, of any version, if one answers in time. */
 export async function contactDaemon(
   home: Home,
   deadlineMs = LIVENESS_DEADLINE_MS,
@@ -53,14 +53,14 @@ async function askIntroduction(home: Home, deadlineMs: number): Promise<Introduc
     const response = await fetch("http://localhost/_memsync/daemon", { unix: home.socket, signal });
     if (response.ok) return parseIntroduction(await response.json());
     await response.body?.cancel();
-    // The first daemons knew no such call.
+    // The first versions did not have this call.
     return response.status === 404 ? parseIntroduction({}) : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** What else keeps a call on a socket of this machine from its answer is the daemon's end. */
+/** On this machine's socket, any other failure means that the daemon has ended. */
 function unanswered(thrown: unknown, deadlineMs: number | undefined): CommandFailed {
   const isLate = thrown instanceof Error && thrown.name === "TimeoutError";
   if (!isLate) {

@@ -9,8 +9,8 @@ import { replaceDaemon } from "./replace-daemon.ts";
 export type { GatewayClient } from "./daemon-contact.ts";
 
 /**
- * The daemon of this home, if one answers. An older one is replaced first where this process can
- * start it again; one whose calls are unknown here is a `CommandFailed` that says what to do.
+ * The daemon of this home, if one answers. Replaces an older one first, if this process can start
+ * it again. Throws a `CommandFailed` with advice for one with an unknown protocol.
  */
 export async function findDaemon(
   home: Home,

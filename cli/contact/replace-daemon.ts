@@ -11,9 +11,9 @@ import { inStartTurn, startDaemon, startInBackground } from "./start-daemon.ts";
 import { stopDaemon } from "./stop-daemon.ts";
 
 /**
- * Starts this version's daemon in the place of an older one, if that was started in the background
- * or as a service; otherwise says what to do and goes on with the older one. Undefined: the older
- * one has ended and no other would start.
+ * Replaces an older daemon by one of this version, if it runs in the background or as a service.
+ * Otherwise says what to do and continues with the older one. Undefined: the older one has ended
+ * and the new one did not start.
  */
 export async function replaceDaemon(
   home: Home,
@@ -29,7 +29,7 @@ export async function replaceDaemon(
   try {
     return await inStartTurn(home, async () => {
       const present = await contactDaemon(home);
-      // Somebody else may have done it meanwhile.
+      // Another command may have done it meanwhile.
       if (present && ageOf(present.introduction) !== "older") return present;
       const next = present ? await restartDaemon(home, present) : await startDaemon(home);
       if (ageOf(next.introduction) !== "older") return next;
@@ -42,7 +42,7 @@ export async function replaceDaemon(
   }
 }
 
-/** Why this process must not start a daemon in the place of that one; undefined: it may. */
+/** Why this process must not replace that daemon; undefined if it may. */
 function hindranceOf({ started, environment }: Introduction): string | undefined {
   if (started === "service") return undefined;
   if (started === "foreground") return "end it where it runs, and start it again";
@@ -54,8 +54,8 @@ function hindranceOf({ started, environment }: Introduction): string | undefined
 }
 
 /**
- * Ends a daemon and starts it again the way it was started. Refuses where the new one would sync
- * with another service than the old one. To be called in a start turn.
+ * Ends a daemon and starts it again in the same way. Refuses if the new one would use another
+ * service. To be called in a start turn.
  */
 export async function restartDaemon(home: Home, daemon: GatewayClient): Promise<GatewayClient> {
   const { started, environment } = daemon.introduction;

@@ -16,11 +16,11 @@ import { sayAside } from "../screen/output.ts";
 import { contactDaemon, type GatewayClient } from "./daemon-contact.ts";
 
 const POLL_MS = 50;
-/** A daemon that is rewriting a large database is still starting then. */
+/** A daemon that rewrites a large database may take this long to start. */
 const START_DEADLINE_MS = 60_000;
-/** Another command starts or stops a daemon for no longer than this. */
+/** Another command takes at most this long to start or stop a daemon. */
 const TURN_DEADLINE_MS = 90_000;
-/** Of what a daemon said before it died, this is shown. */
+/** This many of the last lines of a daemon that died are shown. */
 const LAST_LINES = 10;
 
 /** Runs `work` while no other command starts, stops or replaces the home's daemon. */
@@ -38,7 +38,10 @@ export async function inStartTurn<Result>(
   }
 }
 
-/** Whether another command was starting or ending a daemon; resolves when it is done, or late. */
+/**
+ * Whether another command was starting or stopping a daemon. Resolves when that is over, or at the
+ * deadline.
+ */
 export async function wasInStartTurn(home: Home, deadlineMs = START_DEADLINE_MS): Promise<boolean> {
   if (!existsSync(home.startLock)) return false;
   const atOnce = await takeLock(home.startLock);
@@ -47,7 +50,7 @@ export async function wasInStartTurn(home: Home, deadlineMs = START_DEADLINE_MS)
   return atOnce === undefined;
 }
 
-/** The lock, once its holder is gone; undefined after the deadline. */
+/** The lock, once its holder has gone; undefined after the deadline. */
 export async function untilFree(path: string, deadlineMs: number): Promise<Lock | undefined> {
   const deadline = realWorld.monotonic() + deadlineMs;
   for (;;) {
@@ -58,8 +61,8 @@ export async function untilFree(path: string, deadlineMs: number): Promise<Lock 
 }
 
 /**
- * Starts the home's daemon, by its service where one is installed and the platform's manager is at
- * hand, else in the background, and resolves when it answers. To be called in a start turn.
+ * Starts the home's daemon: by its service, where one is installed and the platform's manager
+ * works, else in the background. Resolves when it answers. To be called in a start turn.
  */
 export async function startDaemon(home: Home): Promise<GatewayClient> {
   const manager = new ServiceManager(home, process.env);
@@ -71,7 +74,9 @@ export async function startDaemon(home: Home): Promise<GatewayClient> {
   return await startInBackground(home);
 }
 
-/** Starts a process of its own session that outlives this one and has nothing of it open. */
+/**
+ * Starts a process in a session of its own. It outlives this one and shares no open file with it.
+ */
 export async function startInBackground(home: Home): Promise<GatewayClient> {
   const log = openLog(home);
   const said = statSync(home.log).size;
@@ -87,7 +92,7 @@ export async function startInBackground(home: Home): Promise<GatewayClient> {
   await Promise.race([once(child, "spawn"), failure(child)]);
   child.unref();
   return await untilAnswers(home, () => {
-    // Ended with 0 it has met another one.
+    // An end with 0 means that it found another daemon.
     if (child.exitCode === 0 || (child.exitCode ?? child.signalCode) === null) return;
     throw new CommandFailed(`the daemon did not start: ${reasonIn(home, said)}`);
   });
@@ -106,7 +111,7 @@ async function failure(child: ChildProcess): Promise<never> {
   throw new CommandFailed(`the daemon did not start: ${error.message}`);
 }
 
-/** Resolves to the daemon once one answers; `look` may throw why none will. */
+/** Resolves to the daemon once it answers; `look` may throw why none will. */
 export async function untilAnswers(home: Home, look = () => {}): Promise<GatewayClient> {
   const deadline = realWorld.monotonic() + START_DEADLINE_MS;
   while (realWorld.monotonic() < deadline) {
@@ -118,7 +123,7 @@ export async function untilAnswers(home: Home, look = () => {}): Promise<Gateway
   throw new CommandFailed("the daemon does not answer yet: `memsync logs` shows what it does");
 }
 
-/** The last lines of the log since it had `said` bytes. */
+/** The last lines that were logged after the log had `said` bytes. */
 function reasonIn(home: Home, said: number): string {
   const text = readFileSync(home.log);
   const fresh = text.subarray(text.length >= said ? said : 0).toString("utf8");

@@ -6,24 +6,24 @@ import { CommandFailed } from "../screen/errors.ts";
 import { contactDaemon, type GatewayClient } from "./daemon-contact.ts";
 import { untilFree } from "./start-daemon.ts";
 
-/** A daemon ends within two seconds; what takes longer than this hangs. */
+/** A daemon ends within two seconds. One that takes longer than this hangs. */
 const END_DEADLINE_MS = 10_000;
-/** What is killed has ended then, unless the system itself hangs. */
+/** A killed process has ended after this time, unless the system itself hangs. */
 const KILL_DEADLINE_MS = 5000;
-/** A daemon that answered before hangs when it has not for this long: it ends in less. */
+/** A daemon that answered before and has been silent for this long hangs. Ending takes less. */
 const SILENCE_MS_MAX = 8000;
-/** One that never answered may be starting. */
+/** A daemon that never answered may still be starting. */
 const START_MS_MAX = 15_000;
 const POLL_MS = 50;
 
-/** Who has the home. */
+/** Who has the home's lock. */
 export type Occupant =
   | { readonly kind: "nobody" }
   | { readonly kind: "daemon"; readonly daemon: GatewayClient }
-  /** It holds the lock and does not answer; `holder` is undefined where nobody knows who it is. */
+  /** The holder does not answer; undefined where nobody knows which process it is. */
   | { readonly kind: "silent"; readonly holder: DaemonRecord | undefined };
 
-/** Decided by answers and by the lock. Waits for a daemon that is just starting or ending. */
+/** Decides by answers and by the lock. Waits for a daemon that is just starting or ending. */
 export async function findOccupant(home: Home): Promise<Occupant> {
   const since = realWorld.monotonic();
   for (;;) {
@@ -41,7 +41,9 @@ export async function findOccupant(home: Home): Promise<Occupant> {
   }
 }
 
-/** Asks the daemon to end and resolves when it has; one that does not is killed if it may be. */
+/**
+ * Asks the daemon to end, and resolves when it has. Kills it if it does not end and may be killed.
+ */
 export async function stopDaemon(home: Home, daemon: GatewayClient): Promise<void> {
   await daemon.call("POST", "/_memsync/stop", { body: {} });
   if (await hasEnded(home, END_DEADLINE_MS)) return;
@@ -49,8 +51,8 @@ export async function stopDaemon(home: Home, daemon: GatewayClient): Promise<voi
 }
 
 /**
- * Kills a daemon that no longer answers; what was acknowledged is on the disk. One at somebody's
- * terminal is left alone, and so is one that never answered: it may be rewriting its database.
+ * Kills a daemon that no longer answers; everything acknowledged is on the disk. A daemon at a
+ * terminal is left alone, and one that never answered, which may be rewriting its database.
  */
 export async function killSilent(home: Home, holder: DaemonRecord | undefined): Promise<void> {
   if (!holder?.ready || holder.started === "foreground") {

@@ -8,16 +8,16 @@ import { DaemonSilent, type GatewayClient, OWN_DEADLINE_MS } from "./daemon-cont
 
 const POLL_MS = 250;
 
-/** A daemon that lives has answered so long after the end of its time; it has a status to read. */
+/** A daemon reads a status after the end of the wait, so its answer may come this much later. */
 const LATE_MS_MAX = 4000;
 
-/** The daemon closes a connection that is silent for too long, so it is asked in parts. */
+/** The daemon closes connections that are silent for too long, so a long wait is split. */
 const ASKED_SECONDS_MAX = 30;
 
 /** A daemon in another process, or in this one. */
 type StatusSource = GatewayClient | { status(): Promise<DaemonStatus> };
 
-/** Whether asking again would bring anything; an older daemon says nothing of refusal. */
+/** Whether another try could help. An older daemon does not tell of refusals. */
 interface Ending {
   readonly synced: boolean;
   readonly refused?: boolean;
@@ -26,13 +26,13 @@ interface Ending {
 
 interface CallSyncOptions {
   readonly call?: "sync" | "settle";
-  /** As `SyncWait` has it. */
+  /** See `SyncWait`. */
   readonly unlessOffline?: boolean;
 }
 
 /**
- * One call of the daemon for a sync, or to `settle` what is under way. Throws `DaemonSilent` when
- * it does not keep its time.
+ * One call to the daemon for a sync, or to `settle` what is under way. Throws `DaemonSilent` if it
+ * takes too long.
  */
 export async function callSync(
   daemon: GatewayClient,
@@ -50,9 +50,9 @@ export async function callSync(
 }
 
 /**
- * Asks for a sync until everything is synced or what is left is refused, or for `waitSeconds`;
- * `ask` is one call's. `onOffline`, called once, says whether to wait for a service that can't be
- * reached.
+ * Asks for a sync until everything is synced or the rest is refused, for at most `waitSeconds`;
+ * `ask` makes one call. `onOffline` is called once, and decides whether to wait for a service that
+ * can't be reached.
  */
 export async function askSync<Answer extends Ending>(
   ask: (waitSeconds: number, unlessOffline: boolean) => Promise<Answer>,
@@ -78,9 +78,8 @@ interface AskSyncOptions<Answer> {
 }
 
 /**
- * Waits for a sync that the daemon was asked for, with a bar of the changes that the service has
- * acknowledged meanwhile, where somebody watches. A look at the status that fails is only not
- * drawn.
+ * Waits for a sync and shows a bar of the acknowledged changes where somebody watches. If the
+ * status can't be read, only the bar is not updated.
  */
 export async function watchSync<Answer>(
   daemon: StatusSource,
@@ -116,7 +115,7 @@ function readStatus(daemon: StatusSource): Promise<DaemonStatus | undefined> {
   return status.catch(() => undefined);
 }
 
-/** Changes of all that is synced that the service has not acknowledged. */
+/** How many synced changes the service has not acknowledged. */
 export function waitingIn(status: DaemonStatus): number {
   return [...syncedProjects(status), status.own].reduce((sum, { waiting }) => sum + waiting, 0);
 }

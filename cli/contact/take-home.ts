@@ -7,13 +7,13 @@ import { realWorld } from "../../shared/world-real.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { contactDaemon } from "./daemon-contact.ts";
 
-/** Another process that holds the lock may be starting or ending. */
+/** Another process that has the lock may be starting or ending for this long. */
 const TAKE_DEADLINE_MS = 10_000;
 const POLL_MS = 50;
 
 /**
- * Makes the home and takes its lock. Undefined: a daemon of it answers. Throws one sentence, with
- * nothing touched, where a newer memsync has had the home.
+ * Creates the home and takes its lock. Undefined: a daemon of it answers. Throws one sentence, with
+ * nothing changed, where a newer memsync has used the home.
  */
 export async function takeHome(home: Home): Promise<Lock | undefined> {
   await refuseNewerHome(home.database);

@@ -7,7 +7,7 @@ import { startWatchdog, type Watchdog } from "../../daemon/supervise/watchdog.ts
 import { realWorld } from "../../shared/world-real.ts";
 import { contactDaemon } from "./daemon-contact.ts";
 
-/** Who is watched over, and what to do when only a new start helps. */
+/** The daemon to watch, and what to do when only a restart helps. */
 export interface Watched {
   readonly home: Home;
   readonly started: Started;
@@ -16,18 +16,18 @@ export interface Watched {
 }
 
 const INTERVAL_MS = 15_000;
-/** The event loop may be kept this many intervals by one piece of work, such as a rewrite. */
+/** One piece of work, such as a rewrite, may block the event loop for this many intervals. */
 const MISSED_MAX = 8;
 
 /**
- * Looks from within whether the daemon answers, and has somebody else look whether it does anything
- * at all: systemd where it listens, else a thread; at a terminal nobody, for a person is there.
- * Resolves to what ends it.
+ * Checks from within whether the daemon answers, and has somebody else check that it runs at all:
+ * systemd where it listens, else a thread. At a terminal, nobody: a person is there. Resolves to a
+ * function that ends this.
  */
 export async function watchOver(watched: Watched): Promise<() => void> {
   const { home, onSick, intervalMs = INTERVAL_MS } = watched;
   const systemd = await openServiceNotifier(process.env.NOTIFY_SOCKET);
-  // It is for this process alone.
+  // The variable is for this process only.
   delete process.env.NOTIFY_SOCKET;
   systemd?.ready();
   const thread = systemd ? undefined : watchFromThread(watched, intervalMs);

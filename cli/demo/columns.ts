@@ -3,7 +3,7 @@ import { styled, terminalWidth } from "../screen/terminal.ts";
 const GAP = " │ ";
 const INDENT = "   ";
 
-/** A line of a column, in the terminal's own colour unless it says another. */
+/** A line of a column, in the terminal's own colour unless it has another. */
 export interface ColumnLine {
   readonly text: string;
   readonly style?: "bold" | "cyan" | "magenta";

@@ -13,12 +13,12 @@ import { type Environment, readEnvironment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { saveMemory } from "../writes/save.ts";
 
-/** The project that both machines of the demonstration have a copy of. */
+/** The project of which both machines of the demonstration have a copy. */
 const DEMO_PROJECT = "proj_shop" as ProjectId;
 
 const FILE = "CLAUDE.md";
 
-/** One of the demonstration's machines: a daemon with a home and a project folder of its own. */
+/** A machine of the demonstration: a daemon with a home and a project folder of its own. */
 export class DemoMachine {
   private constructor(
     readonly name: string,
@@ -85,12 +85,12 @@ export class DemoMachine {
     });
   }
 
-  /** Whether the service has all of this machine's; asks it now. */
+  /** Asks the service now. True: it has everything of this machine. */
   async sync(): Promise<boolean> {
     return (await this.daemon.sync(0)).synced;
   }
 
-  /** Whether the project's file has been read as it stands. */
+  /** Whether the project's file has been read in its present state. */
   async isSaved(): Promise<boolean> {
     const { projects } = await this.daemon.status();
     return projects.every(({ folders }) => folders.every(({ state }) => state !== "waiting"));

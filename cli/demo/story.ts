@@ -7,12 +7,12 @@ import { styled } from "../screen/terminal.ts";
 import { type ColumnLine, columns } from "./columns.ts";
 import type { DemoMachine } from "./demo-machine.ts";
 
-/** Who acts, and what the demonstration can do to the network between them. */
+/** The machines, and what the demonstration can do to the network between them. */
 export interface Cast {
   readonly laptop: DemoMachine;
   readonly desktop: DemoMachine;
   readonly network: { down(): Promise<void>; up(): Promise<void> };
-  /** Lets a person read; resolves at once where nobody does. */
+  /** A pause for a person to read; none where nobody does. */
   readonly pause: (seconds: number) => Promise<void>;
 }
 
@@ -28,7 +28,7 @@ const DESKTOP_VALUE = "npm run deploy";
 
 const EMPTY: ColumnLine = { text: "" };
 
-/** The demonstration, told as it happens. Rejects when a machine does not come so far in time. */
+/** Tells the demonstration as it happens. Rejects if a machine does not get as far in time. */
 export async function tellStory(cast: Cast): Promise<void> {
   await sayScene("1", "The laptop's assistant writes down what it has learned.", cast);
   await cast.laptop.save(`${FIRST.join("\n")}\n`);
@@ -110,7 +110,7 @@ async function memoryColumn(machine: DemoMachine): Promise<ColumnLine[]> {
   return value === undefined ? [] : [EMPTY, { ...byAuthor(value), text: `${MEMORY}: ${value}` }];
 }
 
-/** Who wrote it shows by its colour. */
+/** The colour shows who wrote a line. */
 function byAuthor(text: string): ColumnLine {
   if (text === OF_LAPTOP || text === LAPTOP_VALUE) return { text, style: "cyan" };
   if (text === OF_DESKTOP || text === DESKTOP_VALUE) return { text, style: "magenta" };

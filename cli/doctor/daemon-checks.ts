@@ -18,7 +18,7 @@ import { count } from "../screen/output.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 import { ENOUGH } from "./inotify-limits.ts";
 
-/** The daemon's status, if one answers; what is wrong with its answer is a finding of its own. */
+/** The daemon's status, if one answers. An answer that can't be read is a finding of its own. */
 async function askDaemon(home: Home): Promise<DaemonStatus | undefined> {
   const daemon = await findDaemon(home);
   return daemon && ((await daemon.call("GET", "/_memsync/status")) as DaemonStatus);
@@ -38,7 +38,7 @@ export async function checkDaemon(env: Environment): Promise<Finding> {
   return wrong("daemon", "a process holds the home and does not answer", mend);
 }
 
-/** What a daemon was started with decides, and may be another service than this shell's. */
+/** What the daemon was started with counts. It may be another service than this shell's. */
 async function serviceFinding(env: Environment): Promise<Finding | undefined> {
   const daemon = await contactDaemon(env.home);
   const note = daemon && otherService(env, daemon.introduction);
@@ -51,7 +51,7 @@ function versionFinding({ version }: DaemonStatus): Finding {
   return warning("daemon", detail, "memsync restart");
 }
 
-/** Files that can't be looked at, so that nobody can say that they are synced. */
+/** Files that can't be read, so that nobody knows whether they are synced. */
 export function checkFailing(status: DaemonStatus): Finding[] {
   const mend = "see to that, then `memsync sync`; `memsync logs` says since when";
   return listFailing(status).map((folder) => wrong("files", failureOf(folder), mend));
@@ -60,7 +60,7 @@ export function checkFailing(status: DaemonStatus): Finding[] {
 /** The names of the remotes whose token may only read. */
 type ReadOnly = ReadonlySet<string>;
 
-/** Whether it is the token's rights that are in the way. */
+/** Whether the token's rights are the reason. */
 function isForbidden({ refused_code: code }: UnitStatus): boolean {
   return code === "token-forbids" || code === "call-forbidden";
 }
@@ -72,7 +72,7 @@ function stays({ waiting }: UnitStatus): string {
 
 const KEPT_HERE = "nothing to do if that is meant; `memsync login` with a token that may write";
 
-/** What is refused of the user's and the account's memories, which are no project's. */
+/** Refused memories of the user and the account, which belong to no project. */
 export function checkOwn({ remotes }: DaemonStatus, readOnly: ReadOnly): Finding[] {
   return remotes.flatMap(({ name, own }) => {
     if (own.refused === null || own.waiting === 0) return [];
@@ -117,7 +117,7 @@ function mendOf({ dir, why }: FolderStatus): string {
     : "nothing to do if that is meant; `memsync status` shows all";
 }
 
-/** Folders whose changes the system does not tell of; which limit to raise, if that is why. */
+/** Polled folders, and the limit to raise if that is the reason. */
 export function checkPolled({ projects }: DaemonStatus): Finding {
   const folders = projects.flatMap((project) => project.folders);
   const polled = folders.flatMap((folder) => folder.polled ?? []);
@@ -132,7 +132,7 @@ export function checkPolled({ projects }: DaemonStatus): Finding {
   return warning("watched", `${looked}: fs.inotify.${limit} is reached`, mend);
 }
 
-/** What `check` says of the daemon's answers, or what keeps them from being read. */
+/** The findings of `check` about the daemon's answers, or why those could not be read. */
 export async function withStatus(
   home: Home,
   check: (status: DaemonStatus) => Finding[],

@@ -1,16 +1,16 @@
 import { messageOf } from "../../shared/errors.ts";
 
-/** `ok`; `warning`: it works and may not for long; `wrong`: something does not work. */
+/** `ok`; `warning`: it works, but may not for long; `wrong`: something does not work. */
 export type FindingState = "ok" | "warning" | "wrong";
 
-/** What `memsync doctor` found out about one thing. */
+/** What `memsync doctor` found about one thing. */
 export interface Finding {
-  /** One word: what was looked at. */
+  /** What was checked, in one word. */
   readonly about: string;
   readonly state: FindingState;
-  /** What is so, in a phrase. */
+  /** The finding, in a phrase. */
   readonly detail: string;
-  /** What its owner can do about it; null where nothing needs to be done. */
+  /** What the user can do about it; null where nothing needs to be done. */
   readonly mend: string | null;
 }
 
@@ -26,7 +26,7 @@ export function wrong(about: string, detail: string, mend: string): Finding {
   return { about, state: "wrong", detail, mend };
 }
 
-/** A check that fails has found something, too. */
+/** A check that fails is a finding, too. */
 export async function findingOf(
   about: string,
   check: () => Promise<Finding> | Finding,

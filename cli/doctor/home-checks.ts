@@ -35,12 +35,12 @@ async function may(path: string, mode: number): Promise<boolean> {
   );
 }
 
-/** The folder itself, or the nearest one above it that is there. */
+/** The folder, or the nearest existing one above it. */
 export function nearestFolder(path: string): string {
   return existsSync(path) ? path : nearestFolder(dirname(path));
 }
 
-/** Nobody else may look into the home; within it the socket and its token are guarded once more. */
+/** Nobody else may read the home. Its socket and token have guards of their own. */
 export async function checkPermissions(home: Home): Promise<Finding> {
   const guarded = [home.dir, home.gateway, home.socket, home.credentials];
   for (const path of [...guarded, home.database, home.service, home.log].filter(existsSync)) {
@@ -56,7 +56,7 @@ export async function checkPermissions(home: Home): Promise<Finding> {
   return ok("permissions", "only this account may look into it");
 }
 
-/** Reads every page of the database; a running daemon is not disturbed. */
+/** Reads every page of the database, without disturbing a running daemon. */
 export async function checkHomeDatabase(home: Home): Promise<Finding> {
   const { database: path } = home;
   if (!existsSync(path)) return ok("database", "not made yet");
@@ -64,7 +64,7 @@ export async function checkHomeDatabase(home: Home): Promise<Finding> {
   return await checkFile({ about: "database", path, open, rebuild: REBUILD });
 }
 
-/** The same of the embedded service's database, where something was ever kept in one. */
+/** The same for the embedded service's database, if there is one. */
 export async function checkEmbedded({ service: path }: Home): Promise<Finding[]> {
   if (!existsSync(path)) return [];
   const open = async () => {
@@ -81,11 +81,11 @@ const REBUILD =
   "service has";
 const REBUILD_SERVICE = `${RESTART} sets it aside and makes a new one of all that memsync.db has`;
 
-/** A database, and what mends it. */
+/** A database, and what repairs it. */
 interface LookedAt {
   readonly about: string;
   readonly path: string;
-  /** Undefined: it is being made. */
+  /** Undefined: it is just being created. */
   readonly open: () => ReturnType<typeof openHomeReader>;
   readonly rebuild: string;
 }
@@ -112,7 +112,7 @@ async function checkFile(looked: LookedAt): Promise<Finding> {
   }
 }
 
-/** The finding of a database that can't be used as it is; throws what is no fault of its own. */
+/** The finding about a database that can't be used. Rethrows errors that are not its fault. */
 function unopenedFinding({ about, path, rebuild }: LookedAt, thrown: unknown): Finding {
   const cause = thrown instanceof Error ? thrown.cause : undefined;
   if (cause instanceof AppError) {
@@ -126,7 +126,7 @@ function unopenedFinding({ about, path, rebuild }: LookedAt, thrown: unknown): F
   throw thrown;
 }
 
-/** Databases that were damaged, for as long as they lie set aside. */
+/** Damaged databases that were set aside and are still there. */
 export function checkSetAside({ dir }: Home): Finding[] {
   if (!existsSync(dir)) return [];
   return readDamageNotes(dir).map(({ message, set_aside }) => {

@@ -8,12 +8,12 @@ import { ENOUGH } from "./inotify-limits.ts";
 const DISK_BYTES_MIN = 64 * 1024 * 1024;
 const DISK_BYTES_ENOUGH = 1024 * 1024 * 1024;
 
-/** A project takes a few watches and one instance; editors take thousands of the former. */
+/** A project takes a few watches and one instance; an editor takes thousands of watches. */
 const INOTIFY_WATCHES_ENOUGH = 8192;
 const INOTIFY_INSTANCES_ENOUGH = 128;
 const INOTIFY = "/proc/sys/fs/inotify";
 
-/** Since Bun runs all of it there is little to go wrong; a wrong one is what reports begin with. */
+/** Everything runs on Bun, so there is little to go wrong; reports begin with the versions. */
 export function checkRuntime(): Finding {
   const { bun, node } = process.versions;
   const place = `${platform()} ${arch()}`;
@@ -32,7 +32,7 @@ export async function checkGit(): Promise<Finding> {
   return wrong("git", `does not run: ${result.message}`, "mend the installation of git");
 }
 
-/** Room where the home is, or will be. */
+/** The free space where the home is or will be. */
 export async function checkDisk(dir: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(dir);
   const free = bavail * bsize;
@@ -42,7 +42,7 @@ export async function checkDisk(dir: string): Promise<Finding> {
   return free >= DISK_BYTES_MIN ? warning("disk", detail, mend) : wrong("disk", detail, mend);
 }
 
-/** Linux alone limits how many files one account may watch. */
+/** Only Linux limits how many files an account may watch. */
 export async function checkWatches(): Promise<Finding> {
   if (platform() !== "linux") return ok("watching", "the system sets no limit");
   const watches = await readLimit("max_user_watches");

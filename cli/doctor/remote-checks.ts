@@ -17,20 +17,20 @@ import { remoteEnvironment } from "../place/remote-environment.ts";
 import { type Finding, ok, warning, wrong } from "./finding.ts";
 import { checkService, type ServiceFindings } from "./service-checks.ts";
 
-/** A remote to look at, with the token that the environment has for it. */
+/** A remote to check, with the environment's token for it. */
 interface Asked {
   readonly remote: Remote;
   readonly token: string | undefined;
 }
 
-/** What was found of the remotes. */
+/** The findings about remotes. */
 export interface RemoteFindings {
   readonly findings: readonly Finding[];
   /** The names of those whose token may only read. */
   readonly readOnly: ReadonlySet<string>;
 }
 
-/** The default remote, and every other that a project is bound to. */
+/** Checks the default remote, and every other to which a project is bound. */
 export async function checkRemotes(env: Environment): Promise<RemoteFindings> {
   const readOnly = new Set<string>();
   let asked: Asked[];
@@ -82,7 +82,7 @@ async function remotesIn(env: Environment, environment: RemoteEnvironment): Prom
   });
 }
 
-/** The service that the environment names, of which the home knows nothing yet. */
+/** The environment's service, which has no name in the home. */
 function unnamed(url: string | undefined): Remote {
   const name = url ?? EMBEDDED;
   return { name, url, account: "" as Remote["account"], tokenPlace: undefined, isDefault: true };

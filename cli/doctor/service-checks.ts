@@ -6,28 +6,28 @@ import { type Finding, ok, warning, wrong } from "./finding.ts";
 const DEADLINE_MS = 5000;
 const MS_PER_S = 1000;
 
-/** Later writes win by the clock; a minute is more than anybody's clock is off by accident. */
+/** The clock decides which write is later. No clock is off by more than a minute by accident. */
 const CLOCK_SKEW_S_MAX = 60;
 
-/** What one request to a service told. */
+/** The result of one request to a service. */
 interface Contact {
   readonly status: number;
-  /** The service's clock, in milliseconds since the Unix epoch; NaN where it says none. */
+  /** The service's time in milliseconds since the Unix epoch; NaN where it does not tell. */
   readonly at: number;
   readonly tookMs: number;
 }
 
-/** What was found of a service. */
+/** The findings about a service. */
 export interface ServiceFindings {
   readonly findings: readonly Finding[];
-  /** Its token may only read, which somebody may have meant. */
+  /** Its token may only read, which may be intended. */
   readonly isReadOnly: boolean;
 }
 
 /**
- * A service by two authenticated requests of the published interface, which are charged like any:
- * whether it can be reached, takes the token, lets it write, and has the same time. `login` mends
- * the token's lack.
+ * Checks a service by two authenticated requests of the published interface, which count like any
+ * others: whether it can be reached, accepts the token, lets it write, and has the right time.
+ * `login`: the command that fixes the token.
  */
 export async function checkService(
   url: string,

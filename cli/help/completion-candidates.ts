@@ -12,7 +12,7 @@ import { placesToRead, withLocal } from "../place/place.ts";
 import { firstLine } from "../screen/output.ts";
 import { shownName } from "../views/held-view.ts";
 
-/** A word that a shell may offer, and what it shows beside it. */
+/** A word that a shell may offer, and its description. */
 export interface Candidate {
   readonly value: string;
   readonly description: string;
@@ -21,14 +21,14 @@ export interface Candidate {
 const DESCRIPTION_LENGTH_MAX = 50;
 
 /**
- * Words that mean themselves in every shell, wherever they come to stand. A key may hold anything,
- * and somebody else of the account may have chosen it.
+ * Words that every shell takes literally, wherever they are. Keys may contain anything, and other
+ * people in the account may have chosen them.
  */
 const HARMLESS = /^[\p{L}\p{N}_./@%+,][\p{L}\p{N}_./@%+,:-]*$/u;
 
 /**
- * What an argument of this name of `command` may be, as far as this machine knows; `word` is its
- * beginning. Nothing that a shell might take for anything but a word.
+ * Candidates for a command's argument of this name, as far as this machine knows; `word`: its
+ * beginning. Only words that every shell takes literally.
  */
 export async function candidatesFor(
   command: string,
@@ -39,7 +39,7 @@ export async function candidatesFor(
   return found.filter(({ value }) => HARMLESS.test(value));
 }
 
-/** What the value of an option of this name may be; otherwise the same. */
+/** The same for the value of an option of this name. */
 export async function valuesFor(
   option: string,
   word: string,

@@ -1,6 +1,9 @@
 import type { Command } from "commander";
 
-/** What a command's help ends with, by its path; those whose help has its own are not here. */
+/**
+ * The end of each command's help, by the command's path. Commands whose help has examples of its
+ * own are missing here.
+ */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   up: [
     "memsync up                            this folder's project, until Ctrl-C",
@@ -71,7 +74,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   demo: ["memsync demo", "memsync demo --fast"],
 };
 
-/** Gives these commands their examples; `path` is that of the command above them. */
+/** Adds the examples to these commands; `path`: that of the command above them. */
 export function addExamples({ commands }: Command, path = ""): void {
   for (const command of commands) {
     const own = path === "" ? command.name() : `${path} ${command.name()}`;

@@ -2,7 +2,7 @@ import { type Command, Help } from "commander";
 import { hasTerminal } from "../screen/terminal.ts";
 import { brokenCommand, wrapped } from "../screen/text-width.ts";
 
-/** The commands as the help groups them; what is in no group comes last. */
+/** The groups of commands in the help. Commands in no group come last. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Memories:": ["set", "add", "get", "list", "search", "rm", "move", "history", "restore", "doc"],
   "What needs you:": ["conflicts", "held", "status", "doctor", "preview"],
@@ -14,12 +14,12 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 
 const OTHERS = "More:";
 
-/** Options that are wider leave too little room beside them for what is said of all. */
+/** A column of options that is wider than this leaves too little room for the descriptions. */
 const TERM_WIDTH_MAX = 36;
-/** Then descriptions begin here, and those of wider options below them. */
+/** Then the column gets this width, and the description of a wider option goes below it. */
 const TERM_WIDTH = 30;
 
-/** Descriptions are wrapped, however little room is left beside what they describe. */
+/** Wraps descriptions even where little room is left beside the terms. */
 export const WRAPPED = {
   minWidthToWrap: 12,
   padWidth(command: Command, helper: Help): number {
@@ -34,7 +34,7 @@ export const WRAPPED = {
   },
 } as const;
 
-/** Puts the commands of a program under headings, and leaves `[options]` out of their list. */
+/** Groups a program's commands under headings, and leaves `[options]` out of the list. */
 export function layOutHelp(program: Command): void {
   const headings = Object.keys(GROUPS);
   program.configureHelp({
@@ -63,13 +63,13 @@ export function layOutHelp(program: Command): void {
   program.commandsGroup(OTHERS).helpCommand("help [command]", "display help for a command");
 }
 
-/** What a help says in whole sentences, in lines that are no longer than the terminal's. */
+/** Prints whole sentences of a help in lines that fit the terminal. */
 export function writeHelp(text: string): void {
   const width = hasTerminal() ? process.stdout.columns : 0;
   process.stdout.write(width > 0 ? folded(text, width) : text);
 }
 
-/** Paragraphs, which begin at the left edge, are filled anew, and examples are made to fit. */
+/** Paragraphs, which begin at the left edge, are wrapped again, and examples are made to fit. */
 export function folded(text: string, width: number): string {
   const [before = "", ...examples] = text.split(EXAMPLES);
   const shown = examples.map((each) => examplesIn(each, width));
@@ -77,11 +77,11 @@ export function folded(text: string, width: number): string {
 }
 
 const EXAMPLES = "\nExamples:\n";
-/** A command, and what it does beside it. */
+/** A command, with its description beside it. */
 const EXAMPLE = /^( {2}\S.*?\S {2,})(\S.*)$/;
-/** What is said of an example in a line of its own goes on with the line before. */
+/** A description on a line of its own belongs to the line before. */
 const GOES_ON = /\n {10,}(?=\S)/g;
-/** With less room beside a command what it does stands below it. */
+/** With less room than this beside a command, its description is put below it. */
 const BESIDE_MIN = 24;
 const BELOW = 6;
 

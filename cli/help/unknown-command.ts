@@ -3,8 +3,8 @@ import { didYouMean } from "../screen/did-you-mean.ts";
 import { UsageError } from "../screen/errors.ts";
 
 /**
- * Lets commands that do something by themselves and have commands, too, refuse what is none of
- * these by its name, where the parser would count arguments.
+ * Makes commands that act by themselves and also have sub-commands refuse an unknown sub-command by
+ * its name. The parser would only complain about the number of arguments.
  */
 export function nameUnknownCommands({ commands }: Command): void {
   for (const command of commands) {
@@ -20,7 +20,7 @@ export function nameUnknownCommands({ commands }: Command): void {
   }
 }
 
-/** Refuses a request for the help of a command that there is not. */
+/** Refuses a request for the help of an unknown command. */
 export function assertHelpIsThere(program: Command, args: readonly string[]): void {
   const [first, word] = args;
   if (first !== "help" || word === undefined || word.startsWith("-")) return;
@@ -30,8 +30,9 @@ export function assertHelpIsThere(program: Command, args: readonly string[]): vo
 }
 
 /**
- * What the parser refused of a command line, in a sentence for each thing to say: with the command
- * or option that was probably meant, or else what helps. None where it has said all by itself.
+ * Explains why the parser refused a command line, one sentence for each reason: with the command or
+ * option that was probably meant, or else with what helps. None where the parser's message is
+ * enough.
  */
 export function wordsOn(
   program: Command,
@@ -49,7 +50,7 @@ export function wordsOn(
 
 const ERROR = "error: ";
 
-/** The command that a line is about, and the words that name it. */
+/** The command of a line, and the words that name it. */
 function commandIn(program: Command, args: readonly string[]) {
   const words = [program.name()];
   let command = program;
@@ -72,13 +73,13 @@ function optionsOf(command: Command): string[] {
 }
 
 /**
- * What to do where a text was taken for an option, for it begins with a dash, or where an option is
- * none of the command's.
+ * Advice where a text was taken for an option because it begins with a dash, or where the command
+ * has no such option.
  */
 function hintAtDash(command: Command, words: readonly string[], args: readonly string[]): string {
   const { registeredArguments: known } = command;
   const texts = args.slice(words.length - 1).filter((word) => !word.startsWith("-"));
-  // All the texts that it needs are there already, so that this is none.
+  // It has all the texts that it needs, so this is an option.
   if (texts.length >= known.filter(({ required }) => required).length)
     return `\`${words.join(" ")} --help\` lists its options`;
   const names = known.map((each) => each.name().toUpperCase());

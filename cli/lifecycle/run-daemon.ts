@@ -32,28 +32,30 @@ import { COULD_NOT_START } from "../screen/log-view.ts";
 export interface DaemonRun {
   readonly env: Environment;
   readonly started: Started;
-  /** It answers; what is done here belongs to its start. */
+  /** Called when it answers, as a part of its start. */
   readonly onUp: (daemon: Daemon, running: Running) => Promise<void>;
-  /** Told of what happens from then on. */
+  /** Called with each event from then on. */
   readonly onActivity?: OnActivity | undefined;
-  /** It is about to end, in whatever way. */
+  /** Called when it is about to end, for whatever reason. */
   readonly onEnding?: (() => void) | undefined;
-  /** Time between two looks at itself. */
+  /** Time between two of its checks of itself. */
   readonly checkIntervalMs?: number;
 }
 
-/** What a daemon's process has beside it, for whoever shows it. */
+/** What a daemon's process offers to a screen. */
 export interface Running {
-  /** Another one after a rebuilding. Throws during it. */
+  /** A new one after a rebuild. Throws during the rebuild. */
   readonly daemon: () => Daemon;
   readonly notices: () => Notices;
 }
 
-/** Ending in order takes no longer; what is acknowledged is on the disk before. */
+/** An ordered end takes at most this long. Everything acknowledged is on the disk before. */
 const END_DEADLINE_MS = 1500;
 const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** The operating system releases it: whoever waits for the lock waits for this process's end. */
+/**
+ * Released by the operating system, so that whoever waits for the lock waits for the process's end.
+ */
 const heldToTheEnd = new Set<Lock>();
 
 /** Why a daemon's process ends. */
@@ -63,9 +65,9 @@ type End =
   | { readonly kind: "failed"; readonly thrown: unknown };
 
 /**
- * Runs the daemon in this process until a signal or a command ends it; its caller holds the home's
- * lock, which goes with the process. Rejects with what kept it from running, and when
- * only a new start helps; in the background that is under way then.
+ * Runs the daemon in this process until a signal or a command ends it. The caller holds the home's
+ * lock, which the process keeps to its end. Rejects with what kept the daemon from running, or when
+ * only a restart helps; in the background that restart is under way then.
  */
 export async function runDaemon(lock: Lock, run: DaemonRun): Promise<void> {
   const { started } = run;
@@ -145,7 +147,7 @@ class RunningDaemon {
     });
   }
 
-  /** Ends in order, or after the deadline as it is. */
+  /** Ends in order, or without order after the deadline. */
   async stop(): Promise<void> {
     this.#unwatch?.();
     this.#notices.stop();
@@ -176,7 +178,7 @@ function logEnd(log: Log, end: End): void {
     log.error({ ...COULD_NOT_START, reason: unforeseen(end.thrown) }, "the daemon could not start");
 }
 
-/** In the background nobody else would do it. */
+/** In the background nothing else would restart it. */
 function startAgain({ env: { home }, started }: DaemonRun, reason: string): void {
   if (started !== "background") throw new CommandFailed(`the daemon ends, because ${reason}`);
   const log = openLogFile(home.log);

@@ -7,7 +7,7 @@ import { noticeName } from "../notices/notice-name.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 
-/** Says on standard error when what is now of a place is held, and why; it is looked up now. */
+/** Says on standard error if the latest write of a place is held, and why. */
 export async function sayIfHeld(
   env: Environment,
   placeIn: (db: Kysely<DaemonTables>) => Promise<HeldPlace>,

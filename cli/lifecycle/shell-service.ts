@@ -6,7 +6,7 @@ import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 import { sayAside } from "../screen/output.ts";
 
-/** What is odd about the service that a shell names, and what to do about it. */
+/** Something unexpected about the service that a shell names, with advice. */
 export interface ShellNote {
   readonly detail: string;
   readonly mend: string;
@@ -26,8 +26,8 @@ function unusedToken(
 }
 
 /**
- * Of a shell that names another service than the daemon was started with, which decides. An
- * installed service's file has the address, so that no shell needs it.
+ * For a shell that names another service than the daemon uses. The daemon's counts. An installed
+ * service has the address in its unit file, so that shells need not name it.
  */
 export function otherService(
   { serviceUrl }: Pick<Environment, "serviceUrl">,
@@ -35,7 +35,7 @@ export function otherService(
 ): ShellNote | undefined {
   const its = environment.url ?? undefined;
   if (its === serviceUrl || (started === "service" && serviceUrl === undefined)) return undefined;
-  // What is set here may hold a password.
+  // The value may contain a password.
   const here = serviceUrl === undefined ? "unset" : "another";
   return {
     detail: `running with MEMSYNC_URL ${its ?? "unset"}, which is ${here} here`,
@@ -44,8 +44,8 @@ export function otherService(
 }
 
 /**
- * The service that a home was synced with until now, where a shell names none: a daemon that is
- * started by it has the embedded one, and forgets the other. To be asked before that.
+ * The service that a home was synced with, where a shell names none: a daemon started there would
+ * use the embedded one in its place. To be called before the start.
  */
 export async function findForgotten(env: Environment): Promise<string | undefined> {
   if (env.serviceUrl !== undefined) return undefined;
@@ -62,7 +62,7 @@ export async function findForgotten(env: Environment): Promise<string | undefine
   return rows[0]?.service;
 }
 
-/** Tells on standard error what a person hardly meant who has just started a daemon. */
+/** After the start of a daemon: says on standard error what the user hardly intended. */
 export function sayOfShell(
   env: Environment,
   status: Pick<DaemonStatus, "service">,
@@ -77,7 +77,7 @@ export function sayOfShell(
   );
 }
 
-/** Tells on standard error that a daemon which runs already has another service. */
+/** Says on standard error that the running daemon uses another service. */
 export function sayOfRunning(env: Environment, introduction: Introduction): void {
   const note = otherService(env, introduction);
   if (note) sayAside(`${note.detail}: ${note.mend}`);

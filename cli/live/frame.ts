@@ -10,18 +10,18 @@ import { styled } from "../screen/terminal.ts";
 import { cut, padded } from "../screen/text-width.ts";
 import { type Screen, statusOnScreen } from "../views/status-summary.ts";
 
-/** Something that happened, and when, in milliseconds since the Unix epoch. */
+/** An event and its time, in milliseconds since the Unix epoch. */
 export interface Happened {
   readonly at: number;
   readonly activity: Activity;
 }
 
-/** What the screen of `up` shows. */
+/** The content of `up`'s screen. */
 export interface LiveView {
   readonly status: DaemonStatus;
   readonly standing: Standing;
   readonly notices: readonly Notice[];
-  /** The latest last. */
+  /** Newest last. */
   readonly happened: readonly Happened[];
   /** In milliseconds since the Unix epoch. */
   readonly now: number;
@@ -29,17 +29,17 @@ export interface LiveView {
 
 const TITLE = "memsync is up";
 const KEYS = "Ctrl-C stops it";
-/** The first thing that a project's folder is asked for. */
+/** Which file of a project's folder is followed. */
 export const RULE = `followed: the first of ${FOLLOWED_NAMES.join(", ")} that is there`;
 
-/** So much of what happened is shown where the status would take all of a screen. */
+/** This many events are shown even where the status could fill the screen. */
 const HAPPENED_MIN = 3;
-/** `statusOnScreen` leaves so many rows for a prompt, which there is none of here. */
+/** `statusOnScreen` leaves these rows for a prompt. This screen has none. */
 const PROMPT_ROWS = 3;
 
 /**
- * A whole screen: how it stands, what a person has to see to, and what happened last. Nothing in it
- * changes by itself while time goes by. No more lines than the screen has rows.
+ * Draws a whole screen: the status, what a person has to deal with, and the latest events. Nothing
+ * in it changes by time alone. At most as many lines as the screen has rows.
  */
 export function frameOf(view: LiveView, screen: Screen): string[] {
   const { status, standing, notices, happened, now } = view;

@@ -4,11 +4,14 @@ const CTRL_C = "\u0003";
 const CTRL_Z = "\u001a";
 
 /**
- * The sequences are those of every terminal since xterm (ECMA-48 and its private modes): there are
- * eight of them and no widgets, which is less than any library that would write them.
+ * These sequences work on every terminal since xterm (ECMA-48 and its private modes). There are
+ * eight of them and no widgets, so no library is needed.
  */
 const ESC = "\u001b[";
-/** Another screen, so that the shell's own comes back as it was; no cursor, and lines are cut. */
+/**
+ * Switches to the alternate screen, so that the shell's own comes back unchanged; hides the cursor
+ * and cuts long lines.
+ */
 const ENTER = `${ESC}?1049h${ESC}?25l${ESC}?7l`;
 const LEAVE = `${ESC}?7h${ESC}?25h${ESC}?1049l`;
 const HOME = `${ESC}H`;
@@ -17,17 +20,17 @@ const CLEAR_BELOW = `${ESC}J`;
 
 const STDOUT = 1;
 
-/** What a live terminal tells its owner. */
+/** Events of a live terminal. */
 export interface TerminalEvents {
-  /** It has another size, or was left and is entered again: all of it is to be painted. */
+  /** Its size has changed, or it was left and entered again: everything has to be painted. */
   readonly onRepaint: () => void;
-  /** Somebody wants the program to end. */
+  /** The user wants to end the program. */
   readonly onEnd: () => void;
 }
 
 /**
- * The whole of the user's terminal, from `enter` to `leave`. It is left in order however the
- * process ends, unless it is killed. What is typed is not shown; Ctrl-C and `q` end, Ctrl-Z stops.
+ * Takes over the user's terminal from `enter` to `leave`. It is restored however the process ends,
+ * except by a kill. Typed keys are not shown; Ctrl-C and `q` end, Ctrl-Z suspends.
  */
 export class LiveTerminal {
   readonly #events: TerminalEvents;
@@ -47,7 +50,7 @@ export class LiveTerminal {
     process.stdin.on("data", this.#typed);
   }
 
-  /** Puts the terminal back as it was. May be called again. */
+  /** Restores the terminal. May be called several times. */
   leave(): void {
     process.off("exit", this.#release);
     process.off("SIGTSTP", this.#stop);
@@ -58,10 +61,10 @@ export class LiveTerminal {
     this.#release();
   }
 
-  /** Shows these lines, which fit; writes only those that are not there already. */
+  /** Shows these lines, which fit. Writes only lines that have changed. */
   paint(lines: readonly string[]): void {
     if (!this.#isIn) return;
-    // A line is cleared first: behind its last column there is none to clear from.
+    // Cleared before it is written: after its last column there is nothing to clear from.
     const changed = lines.flatMap((line, at) =>
       line === this.#painted[at] ? [] : [`${ESC}${at + 1};1H${CLEAR_LINE}${line}`],
     );
@@ -84,10 +87,10 @@ export class LiveTerminal {
     this.#isIn = false;
     if (process.stdin.isTTY) process.stdin.setRawMode(false);
     try {
-      // At the process's end nothing that waits is written any more.
+      // At the end of the process, a write that is still queued would be lost.
       writeSync(STDOUT, LEAVE);
     } catch {
-      // The terminal is gone.
+      // The terminal is closed.
     }
   };
 
@@ -105,7 +108,7 @@ export class LiveTerminal {
   readonly #typed = (chunk: Buffer): void => {
     const keys = chunk.toString("utf8");
     if (keys.includes(CTRL_C) || keys === "q") this.#events.onEnd();
-    // As the terminal would do it: everything that runs in its foreground stops.
+    // As the terminal would do it: suspends all processes in its foreground.
     else if (keys.includes(CTRL_Z)) process.kill(0, "SIGTSTP");
   };
 

@@ -8,16 +8,16 @@ import { screenOf } from "../views/status-summary.ts";
 import { frameOf, type Happened } from "./frame.ts";
 import { LiveTerminal } from "./live-terminal.ts";
 
-/** Of what happened, more than fits any terminal is not kept. */
+/** More events than fit on any terminal are not kept. */
 const HAPPENED_MAX = 200;
-/** What happens in a burst is shown together. */
+/** Events of a burst are shown together. */
 const BURST_MS = 100;
-/** What nobody tells of, such as a file that waits, is looked for this often. */
+/** For changes without an event, such as a file that begins to wait. */
 const POLL_MS = 2000;
-/** A look takes a twentieth of the time at most. */
+/** Reading the status takes at most a twentieth of the time. */
 const REST_FACTOR = 19;
 
-/** Shows the daemon of this process on the whole terminal: how it stands, and what happens. */
+/** Shows the daemon of this process on the whole terminal: its status and its events. */
 export class LiveUp {
   readonly #terminal = new LiveTerminal({
     onRepaint: () => this.#paint(),
@@ -31,18 +31,18 @@ export class LiveUp {
   #restMs = 0;
   #closed = false;
 
-  /** How it stood when it was shown last. */
+  /** The status that was shown last. */
   get status(): DaemonStatus | undefined {
     return this.#status;
   }
 
-  /** Something happened; it is shown once there is a screen. */
+  /** Records an event. It is shown once there is a screen. */
   readonly onActivity = (activity: Activity): void => {
     this.#happened = [...this.#happened, { at: realWorld.now(), activity }].slice(-HAPPENED_MAX);
     if (this.#running) this.#lookAfter(Math.max(BURST_MS, this.#restMs));
   };
 
-  /** Takes the terminal, until `close`. */
+  /** Takes over the terminal until `close`. */
   open(running: Running, standing: Standing): void {
     if (this.#closed) return;
     this.#running = running;
@@ -51,7 +51,7 @@ export class LiveUp {
     this.#lookAfter(0);
   }
 
-  /** Gives the terminal back. May be called again. */
+  /** Restores the terminal. May be called several times. */
   close(): void {
     this.#closed = true;
     this.#timer?.cancel();

@@ -13,7 +13,7 @@ export interface FoundLines {
   readonly count: number;
 }
 
-/** What of a version stands where it stood, and what does not. */
+/** Which lines of a version are where it was, and which are missing. */
 export interface FoundVersion {
   readonly found: readonly { readonly lines: FoundLines; readonly place: PlacedLines }[];
   readonly missing: readonly PlacedLines[];
@@ -21,17 +21,17 @@ export interface FoundVersion {
 
 type Version = Pick<TextVersion, "text" | "places" | "cut">;
 
-/** So many lines that nobody knows may have come between lines and what they stood behind. */
+/** Up to this many unknown lines may have come between lines and those before them. */
 const NEAR_LINES = 8;
 
-/** So many lines with a word don't stand together a second time by chance. */
+/** This many lines with a word in them are not together a second time by accident. */
 const TELLING_LINES = 3;
 
 /**
- * Where the lines of a conflict's version stand. A line that says the same counts only where its
- * place is known again: directly behind what it stood behind (the other version's lines and blank
- * ones may be between), or between that and what it stood ahead of. Undefined where nobody can say
- * whether lines are the version's.
+ * Finds the lines of a conflict's version in a text. An equal line counts only at a place that is
+ * recognised: directly behind what the version was behind (the other version's lines and blank ones
+ * may be in between), or between that and what it was ahead of. Undefined where it is unclear which
+ * lines are the version's.
  */
 export function findVersion(
   content: string,
@@ -56,13 +56,13 @@ export function findVersion(
   return { found, missing };
 }
 
-/** A text, and the lines of a conflict's other version, which may be gone from it. */
+/** A text, with the lines of a conflict's other version, which may have left it. */
 interface Text {
   readonly lines: readonly string[];
   readonly others: ReadonlySet<string>;
 }
 
-/** Undefined where it is not sure. */
+/** Undefined where it is not certain. */
 function findPlace(text: Text, place: PlacedLines): number | "out" | undefined {
   const wanted = plainLines(place.text);
   const { ends, isWhole } = findNeighbour(text.lines, place.behind);
@@ -79,12 +79,12 @@ function findPlace(text: Text, place: PlacedLines): number | "out" | undefined {
   if (ends.length === 0) {
     return said.some((line) => text.lines.includes(line)) ? undefined : "out";
   }
-  // Where a part of it stands it was changed, and is neither there nor gone.
+  // If a part of it is there, it was changed: it is neither in the text nor out of it.
   const around = ends.flatMap((end) => regionFrom(text, place, { end, n: wanted.length }));
   return said.some((line) => around.includes(line)) ? undefined : "out";
 }
 
-/** The better first. A `near` one may be another's. */
+/** From the most to the least certain. `near` may be another version's. */
 const FITS = ["directly", "behind", "between", "near"] as const;
 
 function bestFit(
@@ -111,24 +111,24 @@ function fitOf(
   if (ahead === undefined) return "near";
   if (ahead !== "" && between.includes(ahead)) return undefined;
   const [next = ""] = lines.slice(at + n).filter(isStranger);
-  // At the end of a text, beside another version, what stands below may have been added there.
+  // At the end of a text, beside another version, lines below may have been added later.
   const isKnown = ahead !== "" || others.size === 0;
   return isKnown && next === ahead ? "between" : "near";
 }
 
-/** An equal line followed: where one of the two is gone nobody knows which. */
+/** An equal line followed it. Once one of the two is gone, nobody knows which. */
 function isTwin({ ahead, text }: PlacedLines): boolean {
   return plainLines(text).includes(plainLines(ahead ?? "")[0] ?? "\0");
 }
 
-/** What a version stood ahead of, unless one of the two says the same. */
+/** What a version was ahead of, unless a version contains the same line. */
 function aheadOf({ ahead, text }: PlacedLines, others: ReadonlySet<string>): string | undefined {
   const [line = ""] = plainLines(ahead ?? "");
   if (ahead === undefined || others.has(line) || plainLines(text).includes(line)) return undefined;
   return line;
 }
 
-/** The lines between what a version stood behind and ahead of. */
+/** The lines between what a version was behind and what it was ahead of. */
 function regionFrom(
   { lines, others }: Text,
   place: PlacedLines,
@@ -141,8 +141,8 @@ function regionFrom(
 }
 
 /**
- * Where the lines end that others stood behind: all of them, or else the last one that says
- * something. Of that alone nobody knows whether it is the same where more lines named the place.
+ * Where the lines end that a version was behind: all of them, or else the last one that says
+ * something. The last one alone may be a different one, if several lines named the place.
  */
 function findNeighbour(lines: readonly string[], behind: string) {
   const wanted = plainLines(behind);
@@ -155,12 +155,14 @@ function findNeighbour(lines: readonly string[], behind: string) {
   return { ends: alone, isWhole: said.length === 1 };
 }
 
-/** Of a line that is too long its end is kept. */
+/** Of a line that is too long only the end was stored. */
 function equalEnd(line: string, wanted: string): boolean {
   return line === wanted || (wanted.length >= BEHIND_LENGTH_MAX - 1 && line.endsWith(wanted));
 }
 
-/** Of a version whose place was not kept: beside the other one, or where it says much. */
+/**
+ * For a version whose place was not stored: beside the other one, or where enough lines are equal.
+ */
 function findUnplaced(text: Text, version: Version, other: Version): FoundVersion | undefined {
   const beside = findBeside(text.lines, version, other);
   if (beside) return { found: [beside], missing: [] };
@@ -178,8 +180,8 @@ function findUnplaced(text: Text, version: Version, other: Version): FoundVersio
 }
 
 /**
- * Both versions of a conflict, where neither is taken for lines of the other: one may begin or end
- * as the other one does.
+ * Finds both versions of a conflict without taking one for a part of the other: one may begin or
+ * end like the other.
  */
 export function findBoth(
   content: string,
@@ -200,7 +202,7 @@ export function findBoth(
   ];
 }
 
-/** Both versions one after the other are the place, whatever is around them. */
+/** Both versions one after the other are the place, whatever surrounds them. */
 function findBeside(lines: readonly string[], version: Version, other: Version) {
   const [own, others] = [plainLines(version.text), plainLines(other.text)];
   if (others.length === 0 || other.cut || version.text === other.text) return undefined;
@@ -215,7 +217,7 @@ function findBeside(lines: readonly string[], version: Version, other: Version) 
   return { lines: { at, count: own.length }, place: { behind: "", text: version.text } };
 }
 
-/** Lines with a word that stand where a version stood, and are in none of the two. */
+/** Lines with a word in them that are at a version's place and in neither version. */
 export function strangersAt(
   content: string,
   { place, version, other, standing }: StrangersAt,
@@ -230,7 +232,7 @@ export function strangersAt(
   return there.filter((line) => hasWord(line) && !own.has(line) && !text.others.has(line));
 }
 
-/** As far as what the lines stood ahead of, or else as far as lines stand together. */
+/** Up to the lines that the version was ahead of; else to the end of the paragraph. */
 function endOfPlace(
   { lines, others }: Text,
   place: PlacedLines,
@@ -246,7 +248,7 @@ function endOfPlace(
   return known + (parted === -1 ? next.length : parted);
 }
 
-/** Where a version stood, and where lines of the other one stand. */
+/** Where a version was, and where lines of the other one are. */
 interface StrangersAt {
   readonly place: PlacedLines;
   readonly version: Version;
@@ -254,7 +256,7 @@ interface StrangersAt {
   readonly standing: FoundLines | undefined;
 }
 
-/** Where whole lines stand together. */
+/** Where these whole lines are together. */
 export function occurrences(
   lines: readonly string[],
   wanted: readonly string[],

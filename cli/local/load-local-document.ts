@@ -6,10 +6,10 @@ import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** Nothing is written under it: a document loaded here is for reading. */
+/** Nothing is written under this client id: a document loaded here is only read. */
 const READER_CLIENT = 0;
 
-/** A document as the last commit left it, for reading; a daemon may go on writing. */
+/** A document as of the last commit, for reading. A daemon may go on writing it. */
 export async function loadLocalDocument(db: Db, id: number): Promise<ReplicaDocument> {
   const load = (one: Db) => loadDocument(narrowTables(one), id);
   const stored = db.isTransaction ? await load(db) : await db.transaction().execute(load);

@@ -26,7 +26,7 @@ type Db = Kysely<DaemonTables>;
 
 const ID_LENGTH = 8;
 
-/** A memory that was written on two machines at once: what lost, and against what. */
+/** A memory that was written on two machines at once: the value that lost, and the one that won. */
 export interface MemoryConflict {
   readonly kind: "memory";
   /** The same on every machine. */
@@ -35,7 +35,7 @@ export interface MemoryConflict {
   readonly losing: LosingVersion;
 }
 
-/** A place of a project's text that two machines changed differently. */
+/** A place in a project's text that two machines changed differently. */
 export interface TextConflict {
   readonly kind: "text";
   readonly id: string;
@@ -43,20 +43,20 @@ export interface TextConflict {
   readonly foundAt: number;
   readonly record: TextConflictRecord;
   readonly versions: readonly PlacedVersion[];
-  /** The text as it stands. */
+  /** The present text. */
   readonly content: string;
   /** Conflicts that say nothing beyond this one, and are settled with it. */
   readonly covered: readonly TextConflictRecord[];
 }
 
-/** A version, and whether it is in the text as it was written. */
+/** A version, and whether the text contains it as it was written. */
 export interface PlacedVersion extends TextVersion {
   readonly inText: boolean;
 }
 
 export type LocalConflict = MemoryConflict | TextConflict;
 
-/** The conflicts in documents that `isMeant` takes, in all when left out; the latest first. */
+/** The conflicts of the documents that `isMeant` accepts, of all if left out; newest first. */
 export async function listConflicts(
   db: Db,
   isMeant: (document: LocalDocument) => boolean = () => true,
@@ -72,7 +72,7 @@ export async function listConflicts(
   return found.sort((one, other) => conflictTime(other) - conflictTime(one));
 }
 
-/** When what lost was written, or when two versions of a place met. */
+/** When the losing value was written, or when two versions of a place met. */
 export function conflictTime(conflict: LocalConflict): number {
   return conflict.kind === "memory" ? conflict.losing.writtenAt : conflict.foundAt;
 }
@@ -101,7 +101,7 @@ async function textConflicts(db: Db, document: LocalDocument): Promise<TextConfl
   }));
 }
 
-/** A version without lines is in the text where the other one's lines are not. */
+/** A version without lines is in the text if the other one's lines are not. */
 export function placedVersions(
   { kind, versions }: TextConflictRecord,
   content: string,
@@ -118,7 +118,7 @@ export function placedVersions(
   });
 }
 
-/** By its place where that is known again, else by what the lines say. */
+/** Decided by its place where that is recognised, else by its lines. */
 function isHeld(
   kind: TextConflictKind,
   content: string,
@@ -132,7 +132,7 @@ function isHeld(
   return !known.missing.some(isSaid);
 }
 
-/** Of these a version is what stands at its place, not an equal line elsewhere. */
+/** For these a version is what is at its place; an equal line elsewhere does not count. */
 const FOUND_BY_PLACE: ReadonlySet<TextConflictKind> = new Set(["both", "unseen", "twice"]);
 
 async function readRecords(db: Db, { id, name }: LocalDocument): Promise<TextConflictRecord[]> {

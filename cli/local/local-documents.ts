@@ -16,13 +16,13 @@ export interface LocalDocument {
   readonly layer: Layer;
   /** The account of the remote that it is bound to. */
   readonly account: string;
-  /** That remote's name; undefined while none has one. */
+  /** That remote's name; undefined while remotes have no names. */
   readonly remote: string | undefined;
-  /** The project's name, as its link says; its id where it is linked nowhere here. */
+  /** The project's name from its link; its id where it is not linked here. */
   readonly title: string;
 }
 
-/** Every document of the replica, in the order in which they came to it. */
+/** All documents of the replica, in the order in which they were created. */
 export async function listLocalDocuments(db: Db): Promise<LocalDocument[]> {
   const links = new Map<string, string>();
   for (const { projectId, name } of await listLinks(db)) links.set(projectId, name);
@@ -36,7 +36,7 @@ export async function listLocalDocuments(db: Db): Promise<LocalDocument[]> {
     const layer = layerOf(name);
     const account = owner as AccountId;
     const remote = remotes.get(account);
-    // Nobody reaches what was a removed remote's.
+    // What belonged to a removed remote can't be reached.
     if (remote === undefined && remotes.size > 0) return [];
     const own = remote === undefined ? layer : `${layer} of ${remote}`;
     const title = layer === "project" ? (links.get(name) ?? name) : own;

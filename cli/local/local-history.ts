@@ -15,44 +15,44 @@ import { listLosingVersions, type WrittenValue } from "./losing-versions.ts";
 type Db = Kysely<DaemonTables>;
 
 /**
- * One version of a memory or of a text. `conflict`: it lost against a concurrent one and is still
- * in the document. `replaced`: it was written over, dismissed or deleted. `saved`: it was saved
- * into a followed file here, and the document never held just that.
+ * One version of a memory or a text. `conflict`: it lost against a concurrent one and is still in
+ * the document. `replaced`: it was overwritten, dismissed or deleted. `saved`: it was saved into a
+ * followed file here, and the document never had exactly this text.
  */
 export interface Version extends WrittenValue {
-  /** Says the same of the same value on every machine. */
+  /** Equal for the same value on every machine. */
   readonly revision: string;
   readonly state: "current" | "conflict" | "replaced" | "saved";
   /** Milliseconds since the Unix epoch; undefined unless it was replaced. */
   readonly replacedAt: number | undefined;
-  /** How it was saved into a followed file of this machine, where it was. */
+  /** Details of the save, if it was saved into a followed file of this machine. */
   readonly save?: LocalSave | undefined;
 }
 
-/** A save of a followed file of this machine, and what became of it. */
+/** A save of a followed file of this machine, and its outcome. */
 export interface LocalSave {
   readonly dir: string;
   /** Milliseconds since the Unix epoch. */
   readonly savedAt: number;
   readonly outcome: SaveOutcome;
-  /** Ids of the conflicts that it came to. */
+  /** Ids of the conflicts that it led to. */
   readonly conflicts: readonly string[];
 }
 
-/** Where the history is read, and who writes there. */
+/** Where the history is, and which machine reads it. */
 export interface HistorySource {
   readonly db: Db;
   /** The local document's name. */
   readonly document: string;
-  /** Whose `user` or `global` document. */
+  /** The account of a `user` or `global` document. */
   readonly account?: string | undefined;
-  /** This machine, which wrote what waits in the inbox. */
+  /** This machine, which wrote what is in the inbox. */
   readonly machine: string;
 }
 
 /**
- * Every version of a memory that is kept, the latest first; none for an unknown key. A value that
- * it has had several times is listed each time, by one name: a history tells what was when.
+ * All kept versions of a memory, newest first; none for an unknown key. A value that it had several
+ * times is listed each time, under the same name, so that the times are complete.
  */
 export async function memoryHistory(source: HistorySource, key: string): Promise<Version[]> {
   const { db, document: name, account, machine } = source;
@@ -72,12 +72,12 @@ export async function memoryHistory(source: HistorySource, key: string): Promise
   ];
 }
 
-/** The version that a text, or a memory, has now. */
+/** The present version of a text or a memory. */
 export function currentOf(versions: readonly Version[]): Version | undefined {
   return versions.find(({ state }) => state === "current");
 }
 
-/** Every version of a project's text, and every save of its files, that is kept, latest first. */
+/** All kept versions of a project's text and saves of its files, newest first. */
 export async function textHistory(source: HistorySource): Promise<Version[]> {
   const { db, document: name, account, machine } = source;
   const document = await findLocalDocument(db, name, account);
@@ -100,7 +100,7 @@ async function savedTexts(db: Db, id: number): Promise<Version[]> {
   return texts.map((each) => versionOf(each, "saved"));
 }
 
-/** Each save of a text here that is kept, the latest first. */
+/** All kept saves of a text on this machine, newest first. */
 async function listSaves(db: Db, id: number): Promise<NamedSave[]> {
   const rows = await db
     .selectFrom("saves")
@@ -120,7 +120,7 @@ interface NamedSave {
   readonly save: LocalSave;
 }
 
-/** Each save beside the version that was written by it, or else by itself where it is in time. */
+/** Puts each save beside the version that it wrote, or else by itself in order of time. */
 function withSaves(
   versions: readonly Version[],
   saved: readonly Version[],
@@ -148,15 +148,15 @@ function insertByTime(versions: Version[], version: Version): void {
   versions.splice(at === -1 ? versions.length : at, 0, version);
 }
 
-/** A write of the inbox; without a value it deletes. */
+/** A write of the inbox; a deletion if it has no value. */
 type Waiting = Omit<WrittenValue, "value"> & { readonly value: string | undefined };
 
-/** The replica's value and those in the inbox, the latest first: each replaces the one before. */
+/** The replica's value and those in the inbox, newest first: each replaces the one before. */
 function overlaid(current: WrittenValue | undefined, waiting: readonly Waiting[]): Version[] {
   const versions: Version[] = [];
   let replacedAt: number | undefined;
   const writes: Waiting[] = [...(current ? [current] : []), ...waiting];
-  // A value that is there already changes nothing, as the daemon takes it.
+  // The daemon takes an equal value for no change.
   const changes = writes.filter(({ value }, at) => at === 0 || value !== writes[at - 1]?.value);
   for (const { value, writtenAt, machine } of changes.reverse()) {
     if (value !== undefined) {
@@ -200,7 +200,7 @@ async function replaced(
   return revisions.map((each) => versionOf(each, "replaced", each.replacedAt));
 }
 
-/** A daemon that starts looks at all of its database. */
+/** The error with the advice to start a daemon, which checks the whole database. */
 function asFailure(thrown: unknown): never {
   if (!(thrown instanceof CorruptDocumentError)) throw thrown;
   throw new CommandFailed(

@@ -19,26 +19,26 @@ import { type LocalDocument, listLocalDocuments } from "./local-documents.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** What of some keys would be sent. */
+/** Changes of keys that would be sent. */
 export interface KeyChanges {
   readonly added: readonly string[];
   readonly changed: readonly string[];
   readonly deleted: readonly string[];
 }
 
-/** What of a document would be sent, compared with what the service was last known to hold. */
+/** What would be sent of a document, compared with what the service is known to hold. */
 export interface DocumentPreview {
   readonly name: string;
   readonly layer: Layer;
-  /** The project's name, as its link says; its id where it is linked nowhere here. */
+  /** The project's name from its link; its id where it is not linked here. */
   readonly title: string;
-  /** The service; undefined for a project that is linked to no folder, of which nothing is sent. */
+  /** The service; undefined for a project without a link, of which nothing is sent. */
   readonly service: string | undefined;
-  /** Who sees it there, where it is `global`; null: nobody else. */
+  /** Who can read it there, if it is `global`; null: nobody else. */
   readonly audience: AudienceView | null;
-  /** The service has answered for it before. */
+  /** The service has answered about it before. */
   readonly contacted: boolean;
-  /** Undefined where what was sent can't be told from what was not any more. */
+  /** Undefined where sent and unsent changes can no longer be told apart. */
   readonly changes:
     | {
         readonly memories: KeyChanges;
@@ -46,13 +46,13 @@ export interface DocumentPreview {
         readonly lines: { readonly added: number; readonly removed: number };
       }
     | undefined;
-  /** Local commits that are not acknowledged, and writes made while no daemon ran. */
+  /** Local commits without an acknowledgement, and writes made without a daemon. */
   readonly waiting: number;
-  /** What is held, and so not sent. */
+  /** How many writes are held and so not sent. */
   readonly held: number;
 }
 
-/** What waits to be sent of each document, and to which remote's service. Asks nobody. */
+/** What waits to be sent of each document, and to which remote's service. Calls no service. */
 export async function previewSync(db: Db, view: RemoteView): Promise<DocumentPreview[]> {
   const linked = new Set<string>((await listLinks(db)).map(({ projectId }) => projectId));
   const known = await listLocalDocuments(db);
@@ -71,7 +71,7 @@ export async function previewSync(db: Db, view: RemoteView): Promise<DocumentPre
   return previews;
 }
 
-/** Those that so far only writes of the inbox are for. */
+/** Documents for which there are only writes in the inbox. */
 async function unknownDocuments(
   db: Db,
   known: readonly LocalDocument[],
@@ -94,7 +94,7 @@ async function unknownDocuments(
     });
 }
 
-/** No row has it. */
+/** No row has this id. */
 const NO_DOCUMENT = 0;
 
 async function previewOne(

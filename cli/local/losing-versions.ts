@@ -12,11 +12,11 @@ import { loadLocalDocument } from "./load-local-document.ts";
 export interface WrittenValue {
   readonly value: string;
   readonly writtenAt: number;
-  /** Undefined where that is not known. */
+  /** Undefined where that is unknown. */
   readonly machine: string | undefined;
 }
 
-/** A value that lost against one written at the same time elsewhere; both are in the document. */
+/** A value that lost against one written elsewhere at the same time. Both are in the document. */
 export interface LosingVersion extends WrittenValue {
   readonly key: string;
   readonly winner: WrittenValue;
@@ -27,13 +27,13 @@ export interface LosingVersion extends WrittenValue {
 interface Place {
   readonly id: number;
   readonly name: string;
-  /** Whose `user` or `global` document. */
+  /** The account of a `user` or `global` document. */
   readonly account?: string | undefined;
 }
 
 /**
- * The losing values of a document, a value once for each key, the latest first. What waits in the
- * inbox has settled its keys already.
+ * The losing values of a document, newest first; equal values of a key once. Keys that the inbox
+ * has settled are left out.
  */
 export async function listLosingVersions(
   db: Kysely<DaemonTables>,

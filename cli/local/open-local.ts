@@ -10,7 +10,7 @@ export async function openLocal(home: Home): Promise<Kysely<DaemonTables> | unde
   return isThere(home) ? await openHomeReader(home.database) : undefined;
 }
 
-/** Throws one sentence where nobody may look: that is no answer, and no empty home. */
+/** Throws one sentence where the home can't be read: that must not look like an empty one. */
 function isThere(home: Home): boolean {
   try {
     return statSync(home.database, { throwIfNoEntry: false }) !== undefined;

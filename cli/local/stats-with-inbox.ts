@@ -12,15 +12,15 @@ import type { Stats } from "../../shared/wire/stats.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** Figures that count what waits in the inbox, and how many writes that are. */
+/** Figures that include the inbox, and how many writes that has. */
 export interface StatsWithInbox {
   readonly stats: Stats;
   readonly inbox: number;
 }
 
 /**
- * The default remote's figures as they will be when the next daemon has taken over the inbox: what
- * the home knows nothing of yet is bound to its `account` then.
+ * The default remote's figures once the next daemon has applied the inbox. A project that the home
+ * does not have yet will be bound to `account`.
  */
 export async function withInbox(db: Db, account: AccountId, stats: Stats): Promise<StatsWithInbox> {
   const byDocument = new Map<string, InboxWrite[]>();
@@ -49,7 +49,7 @@ async function isOf(db: Db, write: InboxWrite, account: AccountId): Promise<bool
   return ((await findBinding(db, project)) ?? account) === account;
 }
 
-/** What a document has more of when these writes are made; less, where it is below zero. */
+/** How much more of each kind a document has after these writes; negative for less. */
 async function growthBy(db: Db, documentId: number | undefined, writes: readonly InboxWrite[]) {
   const stored = await storedValues(db, documentId ?? null);
   const [before, after] = [sizeOf(stored), sizeOf(laidOver(stored, writes))];
@@ -61,7 +61,7 @@ function sizeOf({ memories, text }: Values) {
   return { memories: all.length, bytes: all.reduce((sum, size) => sum + size, utf8Bytes(text)) };
 }
 
-/** No document: nothing. */
+/** Null, without a document: nothing. */
 async function storedValues(db: Db, documentId: number | null): Promise<Values> {
   const rows = await db
     .selectFrom("memories")

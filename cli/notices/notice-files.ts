@@ -11,13 +11,14 @@ import { join } from "node:path";
 import type { Home } from "../../daemon/home/home.ts";
 import type { Notice, Notices } from "./notice.ts";
 
-/** Beside a notice's name: it was shown. */
+/** Suffix of the file that says that a notice was shown. */
 const SEEN = ".seen";
 const PART = ".part";
 
 /**
- * The notices of a home lie in a folder, a file each, and beside it an empty file once it was
- * shown. Files come and go whole, so that commands and the daemon need not wait for each other.
+ * Reads the notices that were not shown yet. Each notice is a file in one folder, and an empty file
+ * beside it says that it was shown. Files appear and disappear completely, so that commands and the
+ * daemon need not wait for each other.
  */
 export function readUnseen({ notices: folder }: Home): Notice[] {
   const names = new Set(namesIn(folder));
@@ -25,7 +26,7 @@ export function readUnseen({ notices: folder }: Home): Notice[] {
   return unseen.sort().flatMap((name) => readNotice(join(folder, name)) ?? []);
 }
 
-/** Brings the files up to what there is now. Returns those that are new. */
+/** Makes the files match the present notices. Returns the new ones. */
 export function keepNotices({ notices: folder }: Home, now: Notices): Notice[] {
   const names = new Set(namesIn(folder));
   const fresh: Notice[] = [];
@@ -42,8 +43,8 @@ export function keepNotices({ notices: folder }: Home, now: Notices): Notice[] {
 }
 
 /**
- * These were shown: nobody is told of them any more, not even where the daemon has still to find
- * them. In a home that can't be written they are told of again.
+ * Marks notices as shown, even those for which the daemon has not written a file yet. In a home
+ * that can't be written they are shown again.
  */
 export function markSeen({ notices: folder }: Home, names: readonly string[]): void {
   try {
@@ -53,7 +54,7 @@ export function markSeen({ notices: folder }: Home, names: readonly string[]): v
       rmSync(join(folder, name), { force: true });
     }
   } catch {
-    // What was asked for is shown all the same.
+    // The command's own output matters more.
   }
 }
 
@@ -65,7 +66,7 @@ function isNotice(name: string): boolean {
   return !name.endsWith(SEEN) && !name.endsWith(PART);
 }
 
-/** Whoever reads it finds all of it or nothing. */
+/** A reader finds the whole file or none. */
 function put(folder: string, name: string, text: string): void {
   mkdirSync(folder, { recursive: true });
   const part = join(folder, `${name}.${process.pid}${PART}`);
@@ -73,7 +74,7 @@ function put(folder: string, name: string, text: string): void {
   renameSync(part, join(folder, name));
 }
 
-/** Undefined where it has just gone. */
+/** Undefined where it has just been removed. */
 function readNotice(path: string): Notice | undefined {
   try {
     return JSON.parse(readFileSync(path, "utf8")) as Notice;

@@ -8,20 +8,20 @@ import { withLocal } from "../place/place.ts";
 import { listNotices, type Notices } from "./notice.ts";
 import { keepNotices } from "./notice-files.ts";
 
-/** Commits of a burst are looked at together. */
+/** Commits of a burst cause one look. */
 const BURST_MS = 500;
-/** A look takes a tenth of the time at most. */
+/** Looks take at most a tenth of the time. */
 const REST_FACTOR = 9;
 
-/** What a keeper works with. */
+/** What a keeper needs. */
 export interface KeeperOptions {
   readonly env: Environment;
   readonly log: Log;
-  /** Told of each notice that is new. */
+  /** Called with each new notice. */
   readonly onActivity: OnActivity;
 }
 
-/** Keeps the home's notices true to its database: looks after commits, and never else. */
+/** Keeps a home's notices in step with its database. Looks after commits and never otherwise. */
 export class NoticeKeeper {
   readonly #options: KeeperOptions;
   #timer: Timer | undefined;
@@ -33,12 +33,12 @@ export class NoticeKeeper {
     this.#options = options;
   }
 
-  /** What there was at the last look. */
+  /** The notices at the last look. */
   get current(): Notices {
     return this.#current;
   }
 
-  /** The database may hold something else than before. */
+  /** The database may have changed. */
   changed(): void {
     this.#wanted = true;
     if (!this.#timer) this.#lookAfter(BURST_MS);

@@ -1,6 +1,6 @@
 /**
- * Names the notice of a conflict, or of a held write, which is there since then (milliseconds since
- * the Unix epoch): what comes again later under the same id is another.
+ * The name of the notice of a conflict or a held write that exists since then (milliseconds since
+ * the Unix epoch). If the same id appears again later, it has another name.
  */
 export function noticeName(kind: "conflict" | "held", id: string, since: number): string {
   return `${kind}-${id}-${since.toString(36)}`;

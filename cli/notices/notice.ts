@@ -6,19 +6,19 @@ import { listLocalDocuments } from "../local/local-documents.ts";
 import { shownName } from "../views/held-view.ts";
 import { noticeName } from "./notice-name.ts";
 
-/** A conflict, or a write that is held, of which a person is told until it was shown. */
+/** Tells a person of a conflict or a held write until a command has shown it. */
 export interface Notice {
   readonly kind: "conflict" | "held";
-  /** The project's name, or that of the layer. */
+  /** The project's name, or the layer's. */
   readonly where: string;
-  /** A memory's key, or what else it is about. */
+  /** A memory's key, or whatever else it concerns. */
   readonly what: string;
 }
 
-/** Notices by their names, each of which is a file's and never stands for anything else. */
+/** Notices by their names. A name is never reused for something else. */
 export type Notices = ReadonlyMap<string, Notice>;
 
-/** What there is to be told of now. */
+/** The present notices. */
 export async function listNotices(db: Kysely<DaemonTables>): Promise<Notices> {
   const notices = new Map<string, Notice>();
   for (const conflict of await listConflicts(db)) {

@@ -3,7 +3,7 @@ import { count, sayAside, shownPlainly } from "../screen/output.ts";
 import type { Notice } from "./notice.ts";
 import { readUnseen } from "./notice-files.ts";
 
-/** They show it themselves, run on, or are another program's or a shell's voice. */
+/** Commands that show the same themselves, run on, or run another program or for a shell. */
 const QUIET = [
   "up",
   "daemon",
@@ -18,14 +18,16 @@ const QUIET = [
 
 const NAMED_MAX = 3;
 
-/** Says what no command has shown yet, on standard error, at the end of any other command. */
+/**
+ * Prints notices that no command has shown yet, on standard error, at the end of other commands.
+ */
 export function sayNotices({ home }: Environment, args: readonly string[]): void {
   const [command = ""] = args;
   if (command === "" || QUIET.includes(command) || args.includes("--json")) return;
   for (const line of noticeLines(readUnseen(home))) sayAside(line);
 }
 
-/** A line for the conflicts and one for what is held. */
+/** One line for the conflicts and one for held writes. */
 function noticeLines(notices: readonly Notice[]): string[] {
   const held = notices.filter(({ kind }) => kind === "held");
   return [
@@ -34,7 +36,7 @@ function noticeLines(notices: readonly Notice[]): string[] {
   ];
 }
 
-/** At most one line, which counts and names the conflicts among notices. */
+/** At most one line, which counts and names the conflicts among the notices. */
 export function conflictLine(
   notices: readonly Notice[],
   [one, many]: readonly [string, string] = ["conflict", "conflicts"],

@@ -1,15 +1,15 @@
 import { resolve } from "node:path";
 import { type Home, homeOf } from "../../daemon/home/home.ts";
 
-/** What a command is given by whoever called it. */
+/** What a command gets from its caller. */
 export interface Environment {
   readonly home: Home;
-  /** The folder that paths are relative to. */
+  /** Relative paths start at this folder. */
   readonly dir: string;
   /** Address of the configured service, without `/v1` or `/api`; undefined: the embedded one. */
   readonly serviceUrl: string | undefined;
   readonly serviceToken: string | undefined;
-  /** All variables, for those that only some commands look at. */
+  /** All variables, for the few commands that need others. */
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
@@ -24,8 +24,8 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
 }
 
 /**
- * `npm run memsync` runs in this package's folder, and npm says in `INIT_CWD` where its user stands
- * (below any script: in another one the user stands where that script went).
+ * `npm run memsync` runs in this package's folder, and npm puts the user's folder into `INIT_CWD`.
+ * Below any other script, the user's folder is that of the script.
  */
 function folderOf(env: Readonly<Record<string, string | undefined>>): string {
   const isOwnScript = env.npm_package_name === "memsync" && env.npm_lifecycle_event === "memsync";

@@ -14,10 +14,10 @@ import type { Environment } from "./environment.ts";
 import { assertKnownProject } from "./known-projects.ts";
 
 /**
- * The project that a command is about: `named` is a project's id, a folder or, where there is no
- * such folder, a project's name; else the current folder counts. A folder's project is that of the
- * nearest linked folder above it, which may have been moved since, or one that is followed
- * elsewhere here under the same identity, as another worktree is. Refuses what nobody knows here.
+ * The project of a command. `named`: a project's id, a folder or, where there is no such folder, a
+ * project's name; without it, the current folder. A folder's project is that of the nearest linked
+ * folder above it, which may have been moved since, or of a folder with the same identity, such as
+ * another worktree. Throws where nothing here is known of it.
  */
 export async function findMeantProject(
   db: Kysely<DaemonTables> | undefined,
@@ -32,7 +32,7 @@ export async function findMeantProject(
   const folder = await realPathOf(resolve(dir, named ?? "."));
   const links = db ? await listLinks(db) : [];
   const found = db && (await findLinkAbove(db, links, folder));
-  // Nobody means the project around a folder whose name was mistyped; a linked one may be away.
+  // A mistyped folder must not stand for the project around it. A linked folder may be missing.
   if (named !== undefined && !existsSync(folder) && (!found || existsSync(found.dir))) {
     const { findByName } = await import("./project-names.ts");
     return await findByName(db, named, folder);

@@ -3,7 +3,7 @@ import type { Environment } from "./environment.ts";
 
 const PORT_MAX = 65_535;
 
-/** What `MEMSYNC_GATEWAY_PORT` says; undefined: any free port, as with 0. */
+/** The port of `MEMSYNC_GATEWAY_PORT`; undefined, as for 0: any free port. */
 export function gatewayPort({ variables }: Environment): number | undefined {
   const given = variables.MEMSYNC_GATEWAY_PORT;
   if (!given) return undefined;

@@ -12,15 +12,15 @@ import { count } from "../screen/output.ts";
 import type { Environment } from "./environment.ts";
 import { withLocal } from "./place.ts";
 
-/** A daemon that lives is given so long to say so, however short of time a command is. */
+/** However little time a command has, a daemon gets this long to show that it is alive. */
 const ALIVE_MS_MIN = 1000;
 
-/** What whoever needs a daemon is told where there is none. */
+/** What a command says that needs a daemon and finds none. */
 const NO_DAEMON = "no daemon is running: start it with `memsync start`";
 
 /**
- * The home's daemon, once one that is just starting answers. Throws why there is none; about that
- * late where `deadlineMs` is less than what a start may take.
+ * The home's daemon, once one that is just starting answers. Otherwise throws why there is none,
+ * around the deadline.
  */
 export async function getDaemon(env: Environment, deadlineMs?: number): Promise<GatewayClient> {
   const found = await findReadyDaemon(env, deadlineMs);
@@ -47,10 +47,10 @@ export async function noDaemon(env: Environment): Promise<CommandFailed> {
   return new CommandFailed(`${await whyNone(env.home)}${await whatWaits(env)}`);
 }
 
-/** Why no daemon answers: a process may have the home all the same. */
+/** Why no daemon answers, although some process may have the home. */
 async function whyNone(home: Home): Promise<string> {
   if (!existsSync(home.lock)) return NO_DAEMON;
-  // Whoever may not look at the lock has nobody who answers either.
+  // Without permission to read the lock, nobody answers either.
   const lock = await takeLock(home.lock).catch(() => "unknown" as const);
   if (typeof lock === "object") lock.release();
   if (lock !== undefined) return NO_DAEMON;
@@ -59,7 +59,7 @@ async function whyNone(home: Home): Promise<string> {
     : "the daemon does not answer: `memsync restart` starts another in its place";
 }
 
-/** What was saved since the last daemon ended: it is safe, and nobody sends it. */
+/** How much was saved since the last daemon ended. It is safe, but nobody sends it. */
 async function whatWaits(env: Environment): Promise<string> {
   try {
     const writes = await withLocal(env, async (db) => (db ? await readWholeInbox(db) : []));

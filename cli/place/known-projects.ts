@@ -6,8 +6,8 @@ import { didYouMean } from "../screen/did-you-mean.ts";
 import { CommandFailed } from "../screen/errors.ts";
 
 /**
- * Throws for a project of which this home knows nothing, for its id is then a mistyped one: it is
- * neither linked nor in the replica, and no write waits for it.
+ * Throws for a project of which nothing is known here, since its id is probably mistyped: it is not
+ * linked, not in the replica, and no write waits for it.
  */
 export async function assertKnownProject(
   db: Kysely<DaemonTables> | undefined,
@@ -20,12 +20,12 @@ export async function assertKnownProject(
   throw new CommandFailed(`there is no project ${id} on this machine${nearly}`);
 }
 
-/** Ids that the program makes are longer; shorter ones are a person's, and may be alike. */
+/** Generated ids are longer. Shorter ones were chosen by people and may resemble each other. */
 const MADE_LENGTH_MIN = 20;
 
 /**
- * Throws for an id that is all but that of a project here: a folder that is linked to it would be
- * in another project, with all that the one that was meant has.
+ * Throws for an id that is nearly that of a project here: the folder would be linked to another
+ * project, and get none of the memories.
  */
 export async function refuseMistyped(
   db: Kysely<DaemonTables> | undefined,

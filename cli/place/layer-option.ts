@@ -12,7 +12,7 @@ export function parseLayerOption(text: string): Layer {
   throw new UsageError(`--layer is project, user or global, not "${text}"`);
 }
 
-/** The name of the local document of a layer outside projects. */
+/** The name of the local document of a layer that belongs to no project. */
 export function ownDocument(layer: Exclude<Layer, "project">): string {
   return layer === "user" ? `user/${LOCAL_USER}` : "global";
 }

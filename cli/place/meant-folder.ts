@@ -11,15 +11,15 @@ import { withLocal } from "./place.ts";
 import { resolveFolder } from "./resolve-folder.ts";
 
 /**
- * The folder of the project that is meant where a person stands: the nearest linked one of the
- * working tree, else its top level. So it is with `.`, too, and which one it is gets said where it
- * is not the one they stand in. A folder that is named otherwise is meant itself.
+ * The folder of the project around the current one: the nearest linked folder of the working tree,
+ * else its top level. The same for `.`. If that is not the current folder, it is printed. A folder
+ * that is named otherwise counts itself.
  */
 export async function meantFolder(env: Environment, named: string | undefined): Promise<string> {
   if (named !== undefined && !isHere(env, named)) return resolveFolder(env, named);
   const here = await realPathOf(env.dir);
   const top = await projectFolder(createGit(), here);
-  // A database that can't be read is for the daemon to mend, or to refuse.
+  // An unreadable database is for the daemon to repair or to refuse.
   const found = await withLocal(env, async (db) => {
     return db && (await findLinkAbove(db, await listLinks(db), here));
   }).catch(() => undefined);
@@ -27,12 +27,12 @@ export async function meantFolder(env: Environment, named: string | undefined): 
   return isInside ? found.dir : top;
 }
 
-/** Whether somebody names nothing but where they stand. */
+/** Whether only the current folder was named. */
 function isHere(env: Environment, named: string): boolean {
   return !isAbsolute(named) && resolveFolder(env, named) === env.dir;
 }
 
-/** Tells on standard error which folder is meant, where it is not the one a person stands in. */
+/** Says on standard error which folder counts, if it is not the current one. */
 export async function sayMeant(
   env: Environment,
   named: string | undefined,
@@ -46,7 +46,7 @@ export async function sayMeant(
   );
 }
 
-/** Throws for what is no folder, before anything else is looked at or started. */
+/** Throws for anything but a folder, before anything else is read or started. */
 export function assertFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
   throw new CommandFailed(`${folder} is not a folder`);

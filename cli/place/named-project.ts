@@ -9,8 +9,8 @@ import { findMeantProject } from "./find-project.ts";
 import { namedProjects, oneNamed } from "./project-names.ts";
 
 /**
- * The project that is named by its id, its folder or its name, be it linked here or not. Refuses a
- * name that could mean two things: what is done to the project is done everywhere.
+ * The project that is named by its id, its folder or its name, linked here or not. Refuses an
+ * ambiguous name, because the command affects the project on every machine.
  */
 export async function findNamedProject(
   db: Kysely<DaemonTables> | undefined,

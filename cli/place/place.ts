@@ -15,21 +15,21 @@ import { findMeantProject } from "./find-project.ts";
 import { LAYER_ORDER, ownDocument, parseLayerOption } from "./layer-option.ts";
 import { remoteEnvironment } from "./remote-environment.ts";
 
-/** Which memories a command is about, as it was typed. */
+/** The options that choose which memories a command is about. */
 export interface PlaceOptions {
   readonly layer?: string;
   readonly project?: string;
   readonly remote?: string;
 }
 
-/** Where a memory is: a layer, and its local document. */
+/** Where a memory is: its layer and its local document. */
 export interface MemoryPlace {
   readonly layer: Layer;
   /** A project's id, `user/<user id>` or `global`. */
   readonly document: string;
   /** The account that the document is bound to. */
   readonly account: string;
-  /** The name of the remote that has these; undefined where that goes without saying. */
+  /** The name of the remote; undefined while remotes have no names. */
   readonly remote: string | undefined;
 }
 
@@ -46,7 +46,7 @@ export function withAgreement(command: Command): Command {
   return command.option("--yes", "do not ask whether everybody in the account is to see it");
 }
 
-/** The place that a write goes to; the project's unless a layer is named. */
+/** The place that a write goes to: the project, unless a layer is named. */
 export async function targetOf(
   env: Environment,
   db: Kysely<DaemonTables> | undefined,
@@ -64,14 +64,14 @@ export async function targetOf(
   return { layer, document: ownDocument(layer), ...(await ownPlace(env, db, options)) };
 }
 
-/** The places that a read looks in, in order. */
+/** The places that a read searches, in order. */
 export interface ReadPlaces {
   readonly places: readonly MemoryPlace[];
-  /** Why no project's is among them, where nobody named one: what to say if nothing is found. */
+  /** Why no project is among them although none was named: to be said if nothing is found. */
   readonly unlinked: CommandFailed | undefined;
 }
 
-/** The user's and the account's memories can be read outside of all projects, too. */
+/** Outside of all projects, only the user's and the account's memories. */
 export async function placesToRead(
   env: Environment,
   db: Kysely<DaemonTables> | undefined,
@@ -93,7 +93,9 @@ export async function placesToRead(
   return { places, unlinked };
 }
 
-/** Whose user and global memories are meant: the named remote's, the project's, the default's. */
+/**
+ * The account of user and global memories: that of the named remote, the project or the default.
+ */
 async function ownPlace(
   env: Environment,
   db: Kysely<DaemonTables> | undefined,
@@ -113,7 +115,7 @@ function ownOf({ account, name }: Remote): Pick<MemoryPlace, "account" | "remote
   return { account, remote: name };
 }
 
-/** Undefined where the user stands in no project. */
+/** Undefined outside of all projects. */
 async function projectMeant(env: Environment, db: Kysely<DaemonTables>, { project }: PlaceOptions) {
   try {
     return await findMeantProject(db, project, env);
@@ -129,7 +131,7 @@ export async function withLocal<Result>(
   work: (db: Kysely<DaemonTables> | undefined) => Promise<Result>,
 ): Promise<Result> {
   const { home } = env;
-  // A home that can't be written can be read all the same, and is not exchanged either.
+  // A home without write permission can be read, too, and nobody exchanges its files.
   const gate = existsSync(home.database) ? passGate(home.gate, "shared") : undefined;
   const passed = await gate?.catch(() => undefined);
   try {

@@ -6,13 +6,13 @@ import type { ProjectId } from "../../shared/ids.ts";
 import { didYouMean } from "../screen/did-you-mean.ts";
 import { CommandFailed } from "../screen/errors.ts";
 
-/** A project of this home; null: nobody named it. */
+/** A project of this home, with its name; null where it has none. */
 export interface NamedProject {
   readonly id: ProjectId;
   readonly name: string | null;
 }
 
-/** All projects that the home knows by a name, be they linked here or not. */
+/** All projects in the home that have a name, linked here or not. */
 export async function namedProjects(
   db: Kysely<DaemonTables> | undefined,
 ): Promise<readonly NamedProject[]> {
@@ -22,7 +22,7 @@ export async function namedProjects(
   return [...linked, ...(await listUnlinked(db, links))];
 }
 
-/** The one project of that name, if there is any. Throws where there are several. */
+/** The one project with this name, if there is one. Throws where there are several. */
 export function oneNamed(known: readonly NamedProject[], named: string): ProjectId | undefined {
   const [id, ...others] = new Set(known.flatMap((each) => (each.name === named ? [each.id] : [])));
   if (others.length === 0) return id;
@@ -30,7 +30,7 @@ export function oneNamed(known: readonly NamedProject[], named: string): Project
   throw new CommandFailed(`several projects are named ${named}: say which by ${ids}`);
 }
 
-/** The project that is named so, where there is no folder of that name. */
+/** The project with this name, if there is no folder with it. */
 export async function findByName(
   db: Kysely<DaemonTables> | undefined,
   named: string,

@@ -13,24 +13,24 @@ import type { Environment } from "./environment.ts";
 import { findMeantProject } from "./find-project.ts";
 import { withLocal } from "./place.ts";
 
-/** A followed file, and the folder that is linked. */
+/** A followed file and its linked folder. */
 export interface TextFile {
   readonly dir: string;
   /** Absolute. */
   readonly file: string;
 }
 
-/** A project's text in all its versions, and the files that it is followed in here. */
+/** A project's text with all its versions, and the files that follow it here. */
 export interface ProjectText {
   readonly id: string;
-  /** The latest first. */
+  /** Newest first. */
   readonly versions: readonly Version[];
   readonly current: Version | undefined;
-  /** That of the folder which is meant, or those of all folders where a project was named. */
+  /** That of the current folder; those of all folders if a project was named. */
   readonly files: readonly TextFile[];
 }
 
-/** The text of the project that `named` is, as `findProject` finds it. */
+/** The text of the project that `findMeantProject` finds. */
 export async function findText(env: Environment, named: string | undefined): Promise<ProjectText> {
   return await withLocal(env, async (db) => {
     const id = await findMeantProject(db, named, env);
@@ -42,7 +42,7 @@ export async function findText(env: Environment, named: string | undefined): Pro
   });
 }
 
-/** The version that a REV names. Throws when there is none. */
+/** The version that a REV names. Throws where there is none. */
 export function pickVersion({ versions }: ProjectText, revision: string): Version {
   const version = versions.find((each) => each.revision === revision);
   if (version) return version;

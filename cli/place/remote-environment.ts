@@ -3,7 +3,10 @@ import { parseToken } from "../../daemon/remotes/parse-token.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import type { Environment } from "./environment.ts";
 
-/** What `MEMSYNC_URL` and `MEMSYNC_TOKEN` say. Throws one sentence, without them, if it's wrong. */
+/**
+ * Reads `MEMSYNC_URL` and `MEMSYNC_TOKEN`. Throws one sentence, which does not quote them, if one
+ * is malformed.
+ */
 export function remoteEnvironment({ serviceUrl, serviceToken }: Environment): RemoteEnvironment {
   return {
     url: serviceUrl === undefined ? undefined : parseServiceUrl(serviceUrl, "MEMSYNC_URL"),

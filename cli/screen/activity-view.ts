@@ -2,10 +2,10 @@ import type { Activity, Transfer } from "../../daemon/home/activity.ts";
 import { bytesShown, count, firstLine } from "./output.ts";
 import { tilde } from "./tilde.ts";
 
-/** The longest event, so that what follows stands in one column. */
+/** The length of the longest event's name, so that the rest is aligned. */
 const EVENT_WIDTH = 9;
 
-/** What happened, in a line: the event, where it was, and what of it there is to know. */
+/** An event in one line: its name, its place and its details. */
 export function activityLine(activity: Activity): string {
   const cells = [activity.event.padEnd(EVENT_WIDTH), ...cellsOf(activity)];
   return cells.filter((cell) => cell !== "").join("  ");
@@ -44,6 +44,6 @@ function transferCells(transfer: Transfer): string[] {
 function whatOf({ text, memories, key }: Transfer): string {
   const changed = key === null ? count(memories, "memory", "memories") : `memory ${firstLine(key)}`;
   const what = [...(text ? ["document"] : []), ...(memories > 0 ? [changed] : [])];
-  // What was changed before this daemon started, or merges have noted.
+  // Changes from before this daemon started, or what merges recorded.
   return what.length > 0 ? what.join(", ") : "what was left to send";
 }

@@ -2,8 +2,8 @@ import { confirm, isTerminal } from "./ask.ts";
 import { CommandFailed } from "./errors.ts";
 
 /**
- * Asks for a yes before something is deleted for good; `--yes` gives it beforehand. Throws where it
- * is not given, also where there is nobody to ask.
+ * Asks for a yes before something is deleted for good; `--yes` answers in advance. Throws without a
+ * yes, also where there is nobody to ask.
  */
 export async function agreeTo(question: string, { yes = false }: { readonly yes?: boolean }) {
   if (yes) return;

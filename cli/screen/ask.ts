@@ -11,7 +11,7 @@ export function isTerminal(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
-/** Somebody ended a question by Ctrl-C. */
+/** Somebody answered a question with Ctrl-C. */
 export class Interrupted extends CommandFailed {
   constructor() {
     super("interrupted");
@@ -19,8 +19,8 @@ export class Interrupted extends CommandFailed {
 }
 
 /**
- * Asks for a line, on standard error: what a command prints stays its own. Where the input ends, it
- * is empty. Throws `Interrupted`.
+ * Asks for a line, on standard error, so that standard output has only the command's output. Empty
+ * at the end of the input. Throws `Interrupted`.
  */
 export async function ask(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
@@ -39,7 +39,7 @@ export async function ask(question: string): Promise<string> {
   }
 }
 
-/** Asks for a yes; anything else is a no. */
+/** Asks for a yes. Everything else counts as no. */
 export async function confirm(question: string): Promise<boolean> {
   return /^y(es)?$/i.test(await ask(`${question} [y/N] `));
 }
@@ -73,7 +73,7 @@ function typed(): Promise<string> {
       settle();
     };
     process.stdin.on("data", take);
-    // A question before may have paused it.
+    // An earlier question may have paused it.
     process.stdin.resume();
   });
 }

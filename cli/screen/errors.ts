@@ -1,12 +1,12 @@
 import { AppError, messageOf } from "../../shared/errors.ts";
 import { storageFailure } from "../../shared/sqlite/failures.ts";
 
-/** Ends a command with exit status 1: it was understood and could not be done. */
+/** Ends a command with exit status 1: it was understood but could not be done. */
 export class CommandFailed extends Error {
   override readonly name = "CommandFailed";
 }
 
-/** Ends a command as another one ended that it has run; nothing more is to be said. */
+/** Ends a command with the exit status of another one that it ran, without a message. */
 export class CommandEnded extends Error {
   override readonly name = "CommandEnded";
 
@@ -15,12 +15,12 @@ export class CommandEnded extends Error {
   }
 }
 
-/** Ends a command with exit status 2: it was used wrongly. */
+/** Ends a command with exit status 2: wrong usage. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** What `parse` makes of something that was typed; its refusal is wrong use. */
+/** Parses something that was typed. A refusal counts as wrong usage. */
 export function typed<Parsed>(parse: () => Parsed): Parsed {
   try {
     return parse();
@@ -29,9 +29,9 @@ export function typed<Parsed>(parse: () => Parsed): Parsed {
   }
 }
 
-/** What to say of anything that was thrown and is no refusal. */
+/** The message for an unexpected error. */
 export function unforeseen(thrown: unknown): string {
-  // A system's call says which file it is about; SQLite does not.
+  // An error of a system call names the file; one of SQLite does not.
   const namesItsFile = thrown instanceof Error && "path" in thrown;
   return (namesItsFile ? undefined : storageFailure(thrown)) ?? messageOf(thrown);
 }

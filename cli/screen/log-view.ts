@@ -1,7 +1,7 @@
 import { parseActivity } from "../../daemon/home/activity.ts";
 import { activityLine } from "./activity-view.ts";
 
-/** Of a log line these are shown apart; the rest follows as `name=value`. */
+/** Fields of a log line with a column of their own. The others follow as `name=value`. */
 const APART = ["level", "time", "msg", "pid", "hostname"];
 
 const LEVELS: Readonly<Record<string, string>> = {
@@ -14,12 +14,14 @@ const LEVELS: Readonly<Record<string, string>> = {
 };
 const LEVEL_WIDTH = 5;
 
-/** Marks what a daemon logs with the `reason` that it also says on its standard error. */
+/** Marks a log line whose `reason` the daemon also prints on standard error. */
 export const COULD_NOT_START = { code: "could-not-start" } as const;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A line of the daemon's log for a person. What is no JSON, such as a crash, stays as it is. */
+/**
+ * A line of the daemon's log for a person. A line that is no JSON, such as a crash, is unchanged.
+ */
 export function logLine(line: string): string {
   const fields = parseFields(line);
   if (!fields || typeof fields.msg !== "string") return visible(line);
@@ -38,7 +40,7 @@ export function logJson(line: string): string {
   return parseFields(line) ? line : JSON.stringify({ msg: line });
 }
 
-/** What a daemon said last, without times and each thing once: for a sentence about its end. */
+/** The last messages of a daemon, each once and without times, for a sentence about its end. */
 export function lastWords(lines: readonly string[]): string[] {
   return [...new Set(lines.map(wordsOf))];
 }
@@ -70,7 +72,7 @@ function valueText(value: unknown): string {
   return /^[^\s"=]+$/.test(text) ? text : JSON.stringify(text);
 }
 
-/** Without what a terminal would obey. */
+/** Without control characters. */
 function visible(line: string): string {
   return line.replace(/\p{Cc}/gu, " ");
 }

@@ -4,24 +4,26 @@ import { brokenCommand, cut, shownColumns, wrapped } from "./text-width.ts";
 
 export { count };
 
-/** Writes one line for the user. */
+/** Prints one line. */
 export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Writes a sentence for the user; a terminal that is narrower gets it in several lines. */
+/** Prints a sentence, wrapped on a narrow terminal. */
 export function saySentence(sentence: string): void {
   for (const line of inLines(sentence, process.stdout)) say(line);
 }
 
-/** Writes a command for a shell; on a terminal that is narrower it is still one when copied. */
+/**
+ * Prints a command for a shell, wrapped on a narrow terminal so that it still works when copied.
+ */
 export function sayCommand(line: string): void {
   const width = widthOf(process.stdout);
   const lines = shownColumns(line) <= width ? [line] : brokenCommand(line, width);
   for (const each of lines) say(each);
 }
 
-/** A text in lines that a terminal does not break within a word; what follows is below its line. */
+/** Prints lines, wrapped between words; continuation lines are indented. */
 export function sayText(lines: readonly string[]): void {
   const width = widthOf(process.stdout);
   for (const line of lines) {
@@ -43,41 +45,43 @@ export function inLines(sentence: string, stream: NodeJS.WriteStream): string[] 
 
 const said = new Set<string>();
 
-/** Tells the user something beside what was asked for, on standard error, and only once. */
+/** Prints a remark on standard error. Each remark only once. */
 export function sayAside(sentence: string): void {
   if (said.has(sentence)) return;
   said.add(sentence);
   complain(sentence);
 }
 
-/** Says on standard error what went wrong; a service that it quotes does not reach the terminal. */
+/**
+ * Prints an error on standard error, without the control characters of a service that it quotes.
+ */
 export function complain(sentence: string): void {
   const shown = inLines(`memsync: ${sentence.replace(CONTROL_IN_LINES, " ")}`, process.stderr);
   process.stderr.write(`${shown.join("\n")}\n`);
 }
 
-/** Writes what `--json` asks for. */
+/** Prints a value for `--json`. */
 export function sayJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** Writes a value as it is; a terminal also gets the line break that may be missing. */
+/** Prints a value unchanged. A terminal also gets a line break if the value ends without one. */
 export function printText(text: string): void {
   process.stdout.write(process.stdout.isTTY && !text.endsWith("\n") ? `${text}\n` : text);
 }
 
-/** What follows the first line of a long sentence stands below it so. */
+/** Indentation of continuation lines of a sentence. */
 const SENTENCE_INDENT = 2;
 
 const NARROWEST = 40;
 
-/** Characters of a name in a table that a terminal shows. */
+/** Length of a name in a table on a terminal. */
 const NAME_LENGTH_MAX = 24;
 
 /**
- * Rows in aligned columns, none wider than the terminal: `spare` columns are left out where they
- * would be, the least needed first, and the last one is cut. Without a terminal all is there. What
- * a terminal would obey is left out.
+ * Rows in aligned columns that fit the terminal: if necessary, `spare` columns are left out, the
+ * least needed first, and the last column is cut. Without a terminal everything is printed. Without
+ * control characters.
  */
 export function table(
   given: readonly (readonly string[])[],
@@ -89,35 +93,32 @@ export function table(
   return tableLines(rows, { width, spare, isLastWhole });
 }
 
-/** The same, of rows whose last cell is a sentence, which a terminal gets in several lines. */
+/** The same for rows that end with a sentence, which is wrapped on a terminal. */
 export function tableInLines(given: readonly (readonly string[])[]): string[] {
   const rows = given.map((row) => row.map(shownPlainly));
   return tableOfSentences(rows, widthOf(process.stdout));
 }
 
-/** A name for a table, short enough on a terminal to leave room for what follows. */
+/** A name for a table, short enough on a terminal to leave room for other columns. */
 export function shortName(text: string): string {
   const line = firstLine(text);
   return process.stdout.isTTY ? cut(line, NAME_LENGTH_MAX) : line;
 }
 
-/** The line without what a terminal would obey. */
+/** The line without control characters. */
 export function shownPlainly(text: string): string {
   return text.replace(/\p{Cc}/gu, " ");
 }
 
-/** A line of a text as it may be shown: what a terminal would obey is a space, but for tabs. */
+/** A line of a text for showing: control characters except tabs become spaces. */
 export function plainLine(line: string): string {
   return line.replace(/[^\P{Cc}\t]/gu, " ");
 }
 
-/** All but line breaks and tabs. */
+/** All control characters but line breaks and tabs. */
 const CONTROL_IN_LINES = /[^\P{Cc}\n\t]/gu;
 
-/**
- * The first line of a text that is not blank, for a table; what a terminal would obey is left out
- * of it.
- */
+/** The first line of a text that is not blank, for a table, without control characters. */
 export function firstLine(given: string): string {
   const blank = /^\s*[\r\n]/.exec(given)?.[0].length ?? 0;
   const text = blank < given.length ? given.slice(blank) : given;

@@ -1,18 +1,18 @@
 import { realWorld } from "../../shared/world-real.ts";
 import { bytesShown, spanShown } from "./output.ts";
 
-/** What takes less is not worth a bar. */
+/** Shorter work gets no bar. */
 const QUIET_MS = 1000;
 const REDRAW_MS = 100;
 const BAR_LENGTH = 24;
 const MS_PER_S = 1000;
 
-/** Where a bar is drawn, and the time it goes by; standard error and the clock unless in a test. */
+/** Where a bar is drawn, and its clock; by default standard error and the system's. */
 export interface ProgressStage {
   readonly isTerminal: boolean;
   columns(): number;
   write(text: string): void;
-  /** Milliseconds since any moment. */
+  /** Milliseconds since an arbitrary moment. */
   now(): number;
 }
 
@@ -24,8 +24,8 @@ const STANDARD_ERROR: ProgressStage = {
 };
 
 /**
- * A bar on standard error for what takes over a second, with its rate and the time left. Nothing is
- * drawn where that is no terminal. `unit` names what is counted.
+ * A bar on standard error for work of over a second, with its rate and the time left. Draws nothing
+ * where that is no terminal. `unit`: what is counted.
  */
 export class Progress {
   readonly #label: string;
@@ -42,7 +42,7 @@ export class Progress {
     this.#startedAt = stage.now();
   }
 
-  /** `done` of `total` are through; a total may grow. */
+  /** `done` of `total` are finished. The total may grow. */
   update(done: number, total: number): void {
     const stage = this.#stage;
     const now = stage.now();
@@ -55,7 +55,7 @@ export class Progress {
     stage.write(`\r\x1b[K${line.slice(0, Math.max(stage.columns() - 1, 1))}`);
   }
 
-  /** Takes the bar away, so that what is said next begins on an empty line. */
+  /** Removes the bar, so that the next output begins on an empty line. */
   end(): void {
     if (this.#drawn) this.#stage.write("\r\x1b[K");
     this.#drawn = false;

@@ -4,24 +4,24 @@ import { FOLLOWED_NAMES } from "../../daemon/disk/followable-files.ts";
 import { createGit } from "../../daemon/git/run-git.ts";
 import { projectFolder, realPathOf } from "../../daemon/git/working-tree.ts";
 
-/** Where a person stands: in a followed project, or in one that is not followed, or in none. */
+/** The current folder: in a followed project, in another one, or in none. */
 export type Standing =
   | { readonly kind: "in"; readonly project: string }
   | { readonly kind: "unfollowed"; readonly dir: string; readonly file: string | undefined }
   | { readonly kind: "nowhere" };
 
-/** A followed project, as far as where it is depends on it. */
+/** The parts of a followed project that decide where it is. */
 interface PlacedProject {
   readonly id: string;
   readonly folders: readonly { readonly dir: string }[];
 }
 
-/** Whether that is the project in which one stands. */
+/** Whether this is the current folder's project. */
 export function isStandingIn(standing: Standing, { id }: Pick<PlacedProject, "id">): boolean {
   return standing.kind === "in" && standing.project === id;
 }
 
-/** What `dir` is, of the folders that a status names: the nearest above it counts. */
+/** Finds the project of `dir` among the folders of a status. The nearest one above it counts. */
 export async function findStanding(
   status: { readonly projects: readonly PlacedProject[] },
   dir: string,

@@ -1,6 +1,6 @@
 import { CommandFailed } from "./errors.ts";
 
-/** Standard input, byte for byte; what is not UTF-8 is refused rather than changed. */
+/** Standard input as text. Refuses bytes that are not UTF-8, which would be changed otherwise. */
 export async function readStdinText(consequence: string): Promise<string> {
   const bytes = await new Response(Bun.stdin.stream()).bytes();
   try {

@@ -2,22 +2,22 @@ import { cut, padded, shownColumns, wrapped } from "./text-width.ts";
 
 const GAP = "  ";
 
-/** So much of the last column is to be seen before others are left out for it. */
+/** Columns are left out until this much of the last one is visible. */
 const LAST_COLUMNS_MIN = 24;
 
-/** How a table is laid out. */
+/** The layout of a table. */
 export interface TableLayout {
-  /** No line takes more columns; the last cell is cut. */
+  /** The width of a line. The last cell is cut. */
   readonly width: number;
-  /** Which cells of each row can be left out, by index, the least needed first. */
+  /** The columns that may be left out, by index, the least needed first. */
   readonly spare: readonly number[];
-  /** The last column is to be seen whole, for a path means nothing without its end. */
+  /** The last column must be completely visible, as for paths. */
   readonly isLastWhole?: boolean;
 }
 
 /**
- * Rows in aligned columns. Where they do not fit, spare columns are left out, as few as will do, so
- * that something of the last one is to be seen.
+ * Rows in aligned columns. If they do not fit, as few spare columns as possible are left out, so
+ * that a part of the last one is visible.
  */
 export function tableLines(
   rows: readonly (readonly string[])[],
@@ -39,10 +39,7 @@ export function tableLines(
   });
 }
 
-/**
- * Rows in aligned columns, where the last cell is a sentence: it goes on below itself where it is
- * wider than what is left of the width.
- */
+/** Rows in aligned columns that end with a sentence, which is wrapped within its column. */
 export function tableOfSentences(rows: readonly (readonly string[])[], width: number): string[] {
   const widths = columnWidths(rows);
   return rows.flatMap((row) => {

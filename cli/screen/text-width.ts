@@ -1,19 +1,22 @@
-/** What a terminal shows in two columns: East Asian wide characters, and pictures. */
+/** Characters of two columns: East Asian wide ones, and pictures. */
 const WIDE =
   /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|[\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|\ufe0f/u;
-/** Accents and the like, and what marks tones. */
+/** Characters of no width: accents and the like, and the marks of tones. */
 const NOTHING = /^[\p{Mn}\p{Me}\p{Cf}\ufdd0-\ufdd3]+$/u;
 const ASCII = /^[\x20-\x7e]*$/;
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** A line's characters as a reader counts them. Making a segmenter takes over a millisecond. */
+/**
+ * A line's characters as a reader counts them. Kept, because creating a segmenter takes over a
+ * millisecond.
+ */
 function charactersOf(line: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   return segmenter.segment(line);
 }
 
-/** Columns that a line takes on a terminal. */
+/** How many columns a line takes on a terminal. */
 export function shownColumns(line: string): number {
   if (ASCII.test(line)) return line.length;
   let columns = 0;
@@ -26,12 +29,12 @@ function columnsOfOne(character: string): number {
   return WIDE.test(character) ? 2 : 1;
 }
 
-/** The line, filled with spaces up to so many columns. */
+/** The line, padded with spaces to this many columns. */
 export function padded(line: string, columns: number): string {
   return line + " ".repeat(Math.max(0, columns - shownColumns(line)));
 }
 
-/** The line's beginning where it takes more columns than that; no character is cut in two. */
+/** The line's beginning if it takes more columns. Never cuts a character in two. */
 export function cut(line: string, columnsMax: number): string {
   if (columnsMax === Infinity) return line;
   let [columns, kept] = [0, 0];
@@ -43,7 +46,7 @@ export function cut(line: string, columnsMax: number): string {
   return line;
 }
 
-/** A command for a shell in lines that fit, and that the shell takes for one. */
+/** A command for a shell, in several lines that fit and that the shell reads as one. */
 export function brokenCommand(line: string, columnsMax: number): string[] {
   const indent = (/^ */.exec(line)?.[0].length ?? 0) + 2;
   const lines = wrapped(line, columnsMax - 2, indent);
@@ -51,8 +54,8 @@ export function brokenCommand(line: string, columnsMax: number): string[] {
 }
 
 /**
- * The line in as many as it takes to be no wider than so many columns, broken at spaces; those that
- * follow the first are indented. A word that is wider stays whole.
+ * The line, broken at spaces into lines of this width; lines after the first are indented. A word
+ * that is wider stays whole.
  */
 export function wrapped(line: string, columnsMax: number, indent: number): string[] {
   if (shownColumns(line) <= columnsMax) return [line];

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 
-/** A path for a person: below the user's own folder it begins with `~`. */
+/** A path for a person: `~` stands for the user's folder. */
 export function tilde(path: string): string {
   const home = homedir();
   if (path === home) return "~";

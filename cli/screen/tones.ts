@@ -1,9 +1,9 @@
 import { styled } from "./terminal.ts";
 
-/** What is well, what somebody has to see to, and what waits. */
+/** `good`: all is well; `bad`: somebody has to act; `pending`: something waits. */
 export type Tone = "good" | "bad" | "pending";
 
-/** Code points that no text has, for Unicode keeps them for a program's own use. */
+/** Code points that occur in no text: Unicode reserves them for a program's internal use. */
 const MARKS: Readonly<Record<Tone, string>> = {
   good: "\ufdd0",
   bad: "\ufdd1",
@@ -17,12 +17,12 @@ const TONES: ReadonlyMap<string, Tone> = new Map([
 ]);
 const STYLES = { good: "green", bad: "red", pending: "yellow" } as const;
 
-/** Words of a line with what they mean, for whoever colours it. Takes no column. */
+/** Marks words with their tone, for `coloured`. The marks have no width. */
 export function toned(tone: Tone, words: string): string {
   return `${MARKS[tone]}${words}${END}`;
 }
 
-/** The lines that one was broken into, with its tones in colour on a terminal that has any. */
+/** These lines with their tones in colour, on a terminal that has colours. */
 export function coloured(lines: readonly string[]): string[] {
   let tone: Tone | undefined;
   return lines.map((line) => {

@@ -1,13 +1,13 @@
 import { diffLines, type LineHunk } from "../../shared/replica/text/line-diff.ts";
 
-/** Equal lines that are shown around a change. */
+/** How many equal lines are shown around a change. */
 const CONTEXT = 3;
 const NO_NEWLINE = "\\ No newline at end of file";
 
 /**
- * The change from one text to another in the unified format, which `patch` and `git apply` take:
- * `from` and `to` name the texts. Empty where they are equal. Byte order marks and carriage returns
- * are characters of their lines.
+ * The difference between two texts in the unified format, which `patch` and `git apply` read;
+ * `from` and `to` name the texts. Empty for equal texts. Byte order marks and carriage returns
+ * count as characters of their lines.
  */
 export function unifiedDiff(
   before: string,
@@ -21,12 +21,12 @@ export function unifiedDiff(
   return `${[`--- ${from}`, `+++ ${to}`, ...parts].join("\n")}\n`;
 }
 
-/** Each with the line break that it ends with. */
+/** Each line with its line break. */
 function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** Changes that are no further apart than their context reaches are shown together. */
+/** Joins changes whose context lines touch. */
 function groupsOf(hunks: readonly LineHunk[]): LineHunk[][] {
   const groups: LineHunk[][] = [];
   for (const hunk of hunks) {
@@ -60,7 +60,7 @@ function partOf(group: readonly LineHunk[], old: string[], next: string[]): stri
   return [`@@ -${oldRange} +${newRange} @@`, ...lines.flatMap(ended)];
 }
 
-/** Lines are counted from 1; an empty range names the line before it. */
+/** Lines count from 1. An empty range names the line before it. */
 function rangeOf(start: number, length: number): string {
   return `${length === 0 ? start : start + 1},${length}`;
 }

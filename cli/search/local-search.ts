@@ -9,9 +9,9 @@ import type { MemoryPlace } from "../place/place.ts";
 type Db = Kysely<DaemonTables>;
 
 /**
- * The memories of these places that hold every word of `text`, best match first; what is held or
- * waits in the inbox comes last. The same rules as the interface's `q`, and the same with and
- * without a running daemon.
+ * The memories of these places that contain every word of `text`, best match first; held and
+ * waiting ones last. Follows the rules of the interface's `q`. The same with and without a running
+ * daemon.
  */
 export async function searchLocalMemories(
   db: Db,
@@ -36,7 +36,7 @@ export async function searchLocalMemories(
   return [...indexed, ...(await matchingTexts(overlaid, query))];
 }
 
-/** The index does not know its value. */
+/** The index lacks its value. */
 function isOverlaid({ in_inbox, held }: LocalMemory): boolean {
   return in_inbox || held !== undefined;
 }

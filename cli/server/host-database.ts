@@ -10,18 +10,18 @@ import type { Environment } from "../place/environment.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { databasePathOf } from "./server-settings.ts";
 
-/** Where the server's database is, as it was typed. */
+/** The options that say where the server's database is. */
 export interface DatabaseFlag {
   readonly databaseUrl?: string;
   readonly config?: string;
 }
 
-/** Where it is to be, made or not. */
+/** The path of the database, whether it exists or not. */
 export function databaseAt(env: Environment, { databaseUrl, config }: DatabaseFlag): string {
   return databasePathOf(env, { databaseUrl, config });
 }
 
-/** The same; whoever stands elsewhere is not given a new one. */
+/** The path of an existing database: in a wrong folder, no new one must be created. */
 export function presentDatabase(env: Environment, flags: DatabaseFlag): string {
   const path = databaseAt(env, flags);
   if (existsSync(path)) return path;

@@ -14,7 +14,7 @@ import {
 import type { Environment } from "../place/environment.ts";
 import { UsageError } from "../screen/errors.ts";
 
-/** What was typed of a server's settings, as commander names it. */
+/** The server's settings from the command line, as commander names them. */
 export type SettingFlags = Readonly<Record<string, string | true | undefined>> & {
   readonly config?: string | undefined;
 };
@@ -34,7 +34,7 @@ export function withSettings(
   return command;
 }
 
-/** The configuration of a server; every problem with it is in one `UsageError`. */
+/** The configuration of a server. One `UsageError` names all its problems. */
 export function settingsOf(env: Environment, flags: SettingFlags): ReadSettings {
   const written: Partial<Record<SettingName, string>> = {};
   for (const name of SETTING_NAMES) {
@@ -52,12 +52,12 @@ export function settingsOf(env: Environment, flags: SettingFlags): ReadSettings 
   }
 }
 
-/** Adds what says where a host's database is; `databasePathOf` reads it. */
+/** Adds the options that say where a host's database is; `databasePathOf` reads them. */
 export function withDatabase(command: Command): Command {
   return withSettings(command, ["database_url"]);
 }
 
-/** The database's file, found as the server finds it. */
+/** The database's file, found as the server does. */
 export function databasePathOf(env: Environment, flags: SettingFlags): string {
   return databasePath(settingsOf(env, flags).settings, env.dir);
 }

@@ -35,16 +35,16 @@ import { localAudience } from "../writes/audience.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** A linked project as far as it is known without a daemon. */
+/** A linked project, as far as it is known without a daemon. */
 interface HomeProject {
   readonly id: string;
   readonly name: string;
-  /** Name of the remote that it is bound to; null where none has a name. */
+  /** The remote that it is bound to; null while remotes have no names. */
   readonly remote: string | null;
-  /** With those that wait for the next daemon. */
+  /** Includes those that wait for the next daemon. */
   readonly memories: number;
   readonly text: KeptText | null;
-  /** Null for one that is there. */
+  /** Null for an existing project. */
   readonly deleted: DeletionStatus | null;
   readonly folders: readonly { readonly dir: string }[];
 }
@@ -55,31 +55,31 @@ interface UnlinkedHomeProject extends Omit<HomeProject, "name"> {
 
 /** The `user` and `global` memories of one remote. */
 interface HomeLayers {
-  /** Null where none has a name. */
+  /** Null while remotes have no names. */
   readonly remote: string | null;
-  /** What is linked from now on is bound to it. */
+  /** New links are bound to it. */
   readonly default: boolean;
-  /** Of both layers. */
+  /** In both layers. */
   readonly memories: number;
   readonly user: number;
   readonly global: number;
-  /** Who sees `global`, as it was heard last; null: nobody else. */
+  /** Who can read `global`, as last told; null: nobody else. */
   readonly audience: AudienceView | null;
 }
 
-/** What the home knows while no daemon runs: `memsync status --json` prints it as it is. */
+/** What the home knows without a daemon. `memsync status --json` prints it unchanged. */
 export interface HomeStatus {
   readonly version: string;
   readonly home: string;
   readonly running: false;
   readonly projects: readonly HomeProject[];
-  /** Linked to no folder here, and not deleted; without a name where nobody gave one. */
+  /** Projects without a link that were not deleted; null for a missing name. */
   readonly unlinked: readonly UnlinkedHomeProject[];
-  /** Of each remote where there are several. */
+  /** One for each remote, if there are several. */
   readonly own: readonly HomeLayers[];
   readonly held: readonly HeldStatus[];
   readonly conflicts: number;
-  /** Writes that wait for the next daemon. */
+  /** How many writes wait for the next daemon. */
   readonly in_inbox: number;
 }
 
@@ -159,15 +159,15 @@ async function unlinkedOf(
   return unlinked;
 }
 
-/** With what waits for a daemon; null where there is no text. */
+/** Includes the inbox; null where there is no text. */
 async function keptTextIn(db: Db, id: string): Promise<KeptText | null> {
   const text = await readLocalText(db, id);
   return text && text.value !== "" ? keptTextOf(text.value, text.writtenAt) : null;
 }
 
 /**
- * What the home knows in a few lines, the project in which one stands first. The others are shown
- * whole, by a line each, or counted.
+ * The home's status in a few lines, the current folder's project first. The others are shown
+ * completely, in one line each, or counted.
  */
 export function homeStatusLines(
   status: HomeStatus,
@@ -197,7 +197,7 @@ export function homeStatusLines(
   ].map(shownPlainly);
 }
 
-/** What was moved out of it left nothing to be said of it, as with a daemon. */
+/** Everything was moved out of it, so there is nothing to show, as with a daemon. */
 function isEmptyEmbedded(status: HomeStatus, layers: HomeLayers): boolean {
   if (layers.remote !== EMBEDDED || layers.default || layers.memories > 0) return false;
   const { projects, unlinked, held } = status;

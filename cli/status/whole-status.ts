@@ -3,7 +3,7 @@ import { listConflicts } from "../local/local-conflicts.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 
-/** The daemon's status with what the replica says besides: what `--json` prints. */
+/** The daemon's status, and what the replica adds: what `--json` prints. */
 export interface WholeStatus extends DaemonStatus {
   /** How many losing versions there are. */
   readonly conflicts: number;
@@ -14,7 +14,7 @@ export async function wholeStatus(env: Environment, status: DaemonStatus): Promi
   return { ...status, conflicts: conflicts.length };
 }
 
-/** The line of the status about conflicts, if there are any. */
+/** The status line about conflicts, if there are any. */
 export function conflictCountLines({ conflicts }: Pick<WholeStatus, "conflicts">): string[] {
   return conflicts > 0 ? [`conflicts ${conflicts}: \`memsync conflicts\` shows them`] : [];
 }

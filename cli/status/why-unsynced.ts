@@ -3,12 +3,12 @@ import type { DaemonStatus, RemoteStatus, UnitStatus } from "../../daemon/status
 import { syncedProjects } from "../../daemon/status/synced-projects.ts";
 import { count, spanShown } from "../screen/output.ts";
 
-/** Of units that wait, so many are named. */
+/** At most this many waiting units are named. */
 const NAMED_MAX = 3;
 
 /**
- * Why a sync did not come to its end, in a sentence. What is refused is named, for waiting does not
- * help it; else what waits, and which service has not answered. `now` is the wall clock's.
+ * Why a sync did not finish, in one sentence: what was refused, since waiting does not help there;
+ * else what waits, and which service did not answer. `now`: by the wall clock.
  */
 export function whyUnsynced(status: DaemonStatus, now: number): string {
   const [first, ...others] = listRefusals(status);
@@ -27,7 +27,7 @@ export function whyUnsynced(status: DaemonStatus, now: number): string {
   return `not everything is synced yet${all.length > 0 ? `: ${all.join("; ")}` : ""}`;
 }
 
-/** What of a service's answers is to be said; nothing where it has answered the last call. */
+/** What to say about a service's silence; nothing if it answered the last call. */
 function silenceOf(service: RemoteStatus["service"], now: number): string[] {
   const { name, online, message, unanswered_since: since } = service;
   if (since !== null) {
@@ -37,7 +37,7 @@ function silenceOf(service: RemoteStatus["service"], now: number): string[] {
   return [`${name} has not answered${message === null ? "" : ` (${message})`}`];
 }
 
-/** Each unit that is not synced, with how much of it waits. */
+/** Each unit that is not synced, with the number of waiting changes. */
 function waitingUnits(status: DaemonStatus): string[] {
   const { remotes } = status;
   const projects = syncedProjects(status);

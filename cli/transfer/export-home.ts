@@ -28,13 +28,13 @@ import { ownDocument } from "../place/layer-option.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** Told of each document that is read, and how many there are. */
+/** Called for each document that was read, with the total number. */
 export type OnRead = (done: number, total: number) => void;
 
 /**
- * Everything local as one value, in an order that depends on nothing but what is in it: what the
- * daemon has committed, overlaid with what is held and what waits in the inbox. User and global
- * memories are those of the account `own`; another remote's go by another export.
+ * Everything on this machine as one value, in an order that depends only on the content: what the
+ * daemon has committed, with held writes and the inbox laid over it. User and global memories are
+ * those of the account `own`; another remote's need an export of their own.
  */
 export async function exportHome(
   db: Db | undefined,
@@ -67,7 +67,7 @@ export async function exportHome(
   });
 }
 
-/** Those that are linked, that have a document, and that something waits for. */
+/** Projects with a link, with a document, or with a waiting write. */
 async function listProjectIds(db: Db): Promise<string[]> {
   const inbox = await db.selectFrom("inbox").select("document").distinct().execute();
   const held = await db.selectFrom("held").select("document").distinct().execute();
@@ -103,7 +103,7 @@ async function nameOf(db: Db, id: string): Promise<string | undefined> {
   return typeof name === "string" && name !== "" ? name : undefined;
 }
 
-/** A text that is held is the one that is shown, unless it could be imported nowhere. */
+/** A held text is exported, because it is the one shown, unless no import would accept it. */
 async function exportText(db: Db, place: HeldDocument): Promise<string> {
   const held = await findShownText(db, place);
   if (held && !exceedsBytes(held.value, LIMITS.claudeMdBytes)) return held.value;
@@ -138,7 +138,7 @@ async function exportMemories(db: Db, place: HeldDocument): Promise<PortableMemo
   const losing = document ? await listLosingVersions(db, { id: document.id, name, account }) : [];
   const memories = (await readLocalMemories(db, name, account)).map(
     ({ key, value, updated_at, held }) => {
-      // What is held takes no part in a conflict yet.
+      // A held value takes no part in conflicts yet.
       const lost = held === undefined ? losing.filter((each) => each.key === key) : [];
       const conflicts = lost.map((each) => ({
         value: each.value,

@@ -10,7 +10,7 @@ import { count, firstLine, plainLine, shortName } from "../screen/output.ts";
 import { formatShown } from "./text-format-view.ts";
 import { indentedText, machineShown, timeShown } from "./version-view.ts";
 
-/** What a conflict is of, where, and what lost: the last columns of its row. */
+/** The last columns of a conflict's row: what it is about, where, and what lost. */
 export function conflictRow(conflict: LocalConflict): string[] {
   if (conflict.kind === "memory") {
     const { key, machine, value } = conflict.losing;
@@ -70,7 +70,7 @@ export function conflictAdvice({ id, ...conflict }: LocalConflict): string {
   );
 }
 
-/** Both versions, whole. */
+/** Both versions, complete. */
 export function conflictLines(conflict: LocalConflict): string[] {
   return conflict.kind === "memory" ? memoryLines(conflict) : textLines(conflict);
 }
@@ -113,7 +113,7 @@ const CONFLICT_WORDS = {
   twice: "two machines put these lines at different places, and they stand twice, in the document",
 } as const;
 
-/** Of these both versions have the same lines, and only where they stand tells them apart. */
+/** Conflicts in which both versions have the same lines at different places. */
 const SAME_LINES: ReadonlySet<string> = new Set(["moved", "twice"]);
 
 function placeShown({ places: [place] }: PlacedVersion): string {
@@ -134,7 +134,7 @@ function indentedLines({ text }: PlacedVersion): string[] {
   return text === "" ? [] : indentedText(text).map(plainLine);
 }
 
-/** What `--json` says of it. */
+/** Its form in `--json`. */
 export function conflictJson(conflict: LocalConflict) {
   const { id, kind, document } = conflict;
   const project = document.layer === "project" ? document : undefined;

@@ -9,10 +9,12 @@ const WORDS: Readonly<Record<Finding["result"], string>> = {
   skipped: "skipped",
 };
 
-/** SGR codes of the words in the first column; what is unremarkable has none. */
+/** SGR codes for the words of the first column; unremarkable ones have none. */
 const COLOURS: Readonly<Record<string, string>> = { holds: "32", FAILS: "1;31", open: "33" };
 
-/** `memsync conformance` for a person: the table, each failure in full, and a summary. */
+/**
+ * The report of `memsync conformance` for a person: a table, each failure in full, and a summary.
+ */
 export function conformanceLines(report: Report, coloured: boolean): string[] {
   const rows = [...ENDPOINTS.map(nameOf), EVERY_ENDPOINT].flatMap((endpoint) =>
     report.findings

@@ -3,7 +3,7 @@ import type { HeldItem } from "../../daemon/home/held-store.ts";
 import type { HeldStatus } from "../../daemon/status/held-status.ts";
 import { toned } from "../screen/tones.ts";
 
-/** What a held write is of, as a person would say it, without a secret that stands in its key. */
+/** The name of a held write for a person. Never contains a secret, even if its key does. */
 export async function shownName(item: HeldItem): Promise<string> {
   return heldName({ kind: item.kind, key: await shownKey(item) });
 }
@@ -14,7 +14,9 @@ function heldName({ kind, key }: Pick<HeldItem, "kind" | "key">): string {
   return kind === "text" ? "document" : `file in ${key}`;
 }
 
-/** The lines of `status` about what is held, and in which project; files are with their folders. */
+/**
+ * The status lines about held writes and their projects. Held files are shown with their folders.
+ */
 export function heldLines(
   held: readonly HeldStatus[],
   projects: readonly { readonly id: string; readonly name: string }[],

@@ -6,7 +6,7 @@ export function memoryJson({ in_inbox, held, heldCode, seen: _, ...memory }: Loc
   return { ...memory, saved, ...(held !== undefined && { held, held_code: heldCode }) };
 }
 
-/** A memory's layer in a table, and whether it is held. */
+/** A memory's layer for a table, and whether the memory is held. */
 export function layerShown({ layer, held }: LocalMemory): string {
   return held === undefined ? layer : `${layer}, held`;
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { say, sayAside, sayJson, table } from "../screen/output.ts";
 
-/** What the home holds of projects, as a status has it with a daemon and without. */
+/** The projects of a status, with or without a daemon. */
 interface Listed {
   readonly projects: readonly {
     readonly id: string;
@@ -18,7 +18,7 @@ interface Listed {
 
 const NO_FOLDER = "linked nowhere here";
 
-/** `projects`: each linked folder, and what the home holds besides. */
+/** `projects`: each linked folder, and the home's other projects. */
 export function showProjects({ projects, unlinked }: Listed, asJson: boolean): void {
   if (asJson) {
     const placed = projects.map((each) => {
@@ -43,7 +43,7 @@ export function showProjects({ projects, unlinked }: Listed, asJson: boolean): v
       ];
     }),
   ];
-  // A folder says which project it is, to a command, too.
+  // A folder identifies its project, also in commands.
   const spare = unlinked.length > 0 ? [] : [1];
   for (const line of table(rows, spare, { isLastWhole: true })) say(line);
   if (projects.some(({ folders }) => folders.some(isGone))) {
@@ -67,12 +67,12 @@ export function showProjects({ projects, unlinked }: Listed, asJson: boolean): v
   }
 }
 
-/** Whether a linked folder is not where it was. */
+/** Whether a linked folder is missing. */
 export function isGone({ dir }: { readonly dir: string }): boolean {
   return !existsSync(dir);
 }
 
-/** The line of `status` about them; none where there are none, or what it says stands there. */
+/** The status line about projects without a link; none where there are none. */
 export function unlinkedCount(howMany: number): string[] {
   if (howMany === 0) return [];
   const projects = howMany === 1 ? "1 project is" : `${howMany} projects are`;

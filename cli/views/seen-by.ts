@@ -1,15 +1,15 @@
 import type { AudienceView } from "../../daemon/status/audience-view.ts";
 import { count } from "../screen/output.ts";
 
-/** What a line of the status is about stands so wide before it. */
+/** Width of the column with a status line's subject. */
 const LABEL_WIDTH = 10;
 
-/** Whether others than the user see what is in `global`, or may, where nobody has said. */
+/** Whether others can read what is in `global`, or may be able to where nobody has said. */
 export function isShared(audience: AudienceView | null): audience is AudienceView {
   return audience !== null && audience.users !== 1;
 }
 
-/** A line about a layer that is no project's: whose it is, and who sees what is in it. */
+/** A line about a layer that belongs to no project: its owner and its readers. */
 export function layerLine(
   layer: "user" | "global",
   {
@@ -23,7 +23,7 @@ export function layerLine(
   return `${layer.padEnd(LABEL_WIDTH)}${at}seen by ${whom}: ${rest}`;
 }
 
-/** Who sees what is in `global`, in words that follow "seen by". */
+/** Who can read what is in `global`, in words that follow "seen by". */
 export function seenBy(audience: AudienceView | null): string {
   if (audience === null) return "you alone";
   const { account, users } = audience;

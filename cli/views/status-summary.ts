@@ -7,18 +7,18 @@ import { coloured, toned } from "../screen/tones.ts";
 import { unlinkedCount } from "./project-list.ts";
 import { type StatusView, tonedStatusLines } from "./status-view.ts";
 
-/** A terminal to show something on, in characters. */
+/** The size of a terminal, in characters. */
 export interface Screen {
   readonly columns: number;
   readonly rows: number;
 }
 
-/** Below what is shown a shell writes its prompt, and the number of conflicts may come before. */
+/** Rows for the shell's prompt below, and for the number of conflicts above. */
 const ROWS_FOR_OTHERS = 3;
 
 /**
- * `memsync status` for one screen: whole where it fits, else with a line for each project with
- * which all is well, and then for each one; what is left out is counted. Without a screen whole.
+ * `memsync status` for one screen: complete if it fits; else with one line for each healthy
+ * project, then for every project; then some are only counted. Without a screen, complete.
  */
 export function statusOnScreen(
   status: DaemonStatus,
@@ -47,24 +47,24 @@ export function statusOnScreen(
   return laidOut([...shortened(bare, here, view), ...countedLines(status)], screen);
 }
 
-/** All of them, all but the last one, and so on, up to none. */
+/** All items, all but the last one, and so on to none. */
 function fewerAndFewer<Item>(items: readonly Item[]): (readonly Item[])[] {
   return [...items, undefined].map((_, at) => items.slice(0, items.length - at));
 }
 
-/** The whole of a status, in lines that are no wider than the screen, if there is one. */
+/** The complete status in lines that fit the screen's width, if there is a screen. */
 export function wholeOnScreen(status: DaemonStatus, view: StatusView = {}): string[] {
   return laidOut(tonedStatusLines(status, view), screenOf());
 }
 
-/** The first of these texts, each shorter than the one before, that fits on the screen. */
+/** The first of these texts that fits on the screen; each is shorter than the one before. */
 export function firstOnScreen(texts: readonly (readonly string[])[]): string[] {
   const screen = screenOf();
   const all = texts.map((lines) => laidOut(lines, screen));
   return all.find((lines) => !screen || fits(lines, screen)) ?? all.at(-1) ?? [];
 }
 
-/** The terminal as it is now; undefined where standard output is none. */
+/** The present terminal; undefined where standard output is none. */
 export function screenOf(): Screen | undefined {
   const { columns, rows } = process.stdout;
   return hasTerminal() && columns > 0 && rows > 0 ? { columns, rows } : undefined;
@@ -74,7 +74,7 @@ function fits(lines: readonly string[], { rows }: Screen): boolean {
   return lines.length <= rows - ROWS_FOR_OTHERS;
 }
 
-/** What there is too much of to be shown. */
+/** Counts of what is too long to show. */
 function countedLines({ held, unlinked }: DaemonStatus): string[] {
   const kept = held.filter(({ kind }) => kind !== "file");
   return [
@@ -87,7 +87,7 @@ function countedLines({ held, unlinked }: DaemonStatus): string[] {
 
 const ODD: readonly FolderStatus["state"][] = ["held", "waiting", "failing"];
 
-/** Whether there is more to be said of a project than that it is synced. */
+/** Whether there is more to say about a project than that it is synced. */
 function isTroubled(project: ProjectStatus): boolean {
   const { refused, waiting, contacted, notes, folders, text, deleted } = project;
   const isOdd = folders.some(({ state, why, place }) => {
@@ -97,7 +97,7 @@ function isTroubled(project: ProjectStatus): boolean {
   return isUnsettled || notes.length > 0 || isOdd;
 }
 
-/** The status with these projects alone, and how many others there are. */
+/** The status with only these projects, and the number of others. */
 function shortened(
   status: DaemonStatus,
   projects: readonly ProjectStatus[],
@@ -118,20 +118,20 @@ function shortened(
   return tonedStatusLines({ ...status, projects }, { ...view, rest });
 }
 
-/** Where a token is refused, nobody knows what others wrote. */
+/** With a refused token, nobody knows what others wrote. */
 function wellShown({ remotes }: DaemonStatus): string {
   return remotes.some(({ service }) => service.token_refused)
     ? "nothing waiting"
     : toned("good", "all synced");
 }
 
-/** What a line is about, before what is said of it. */
+/** The subject of a line. */
 const LABEL = /^(\w+)(?= {2,})/;
 
-/** Lines that follow one are indented further than what stands below a label. */
+/** Continuation lines are indented further than the lines below a label. */
 const INDENT = 12;
 
-/** Lines no wider than the screen, with what matters in them in colour, on a terminal with any. */
+/** Lines that fit the screen's width, with colours on a terminal that has them. */
 function laidOut(lines: readonly string[], screen: Screen | undefined): string[] {
   return lines.flatMap((line) => {
     const [first = "", ...others] = screen ? wrapped(line, screen.columns, INDENT) : [line];

@@ -22,21 +22,21 @@ import { heldLines } from "./held-view.ts";
 import { unlinkedCount } from "./project-list.ts";
 import { layerLine } from "./seen-by.ts";
 
-/** How a status is shown. */
+/** How a status is to be shown. */
 export interface StatusView {
-  /** Where whoever reads it stands, which comes first. */
+  /** The reader's current folder, which is shown first. */
   readonly standing?: Standing | undefined;
   /** In milliseconds since the Unix epoch. */
   readonly now?: number;
-  /** Without what changes by itself while time goes by. */
+  /** Leaves out what changes by time alone. */
   readonly calm?: boolean;
   /** A line about the projects that are left out. */
   readonly rest?: string;
-  /** Of these projects, by id, a line of so many columns is enough. */
+  /** Projects, by id, that get only one line of this width. */
   readonly brief?: { readonly ids: ReadonlySet<string>; readonly columns: number };
 }
 
-/** `memsync status` in a few lines: where one stands, the services, and what else is followed. */
+/** `memsync status` in a few lines: the current folder, the services, and what else is followed. */
 export function tonedStatusLines(status: DaemonStatus, view: StatusView = {}): string[] {
   const { standing = { kind: "nowhere" }, now = realWorld.now(), calm = false } = view;
   const { brief, rest } = view;
@@ -68,7 +68,7 @@ export function tonedStatusLines(status: DaemonStatus, view: StatusView = {}): s
   ].map(shownPlainly);
 }
 
-/** All that have a name, linked or not. */
+/** All projects that have a name, linked or not. */
 function namedProjects({ projects, unlinked }: DaemonStatus): { id: string; name: string }[] {
   const others = unlinked.flatMap(({ id, name }) => (name === null ? [] : [{ id, name }]));
   return [...projects, ...others];
@@ -84,16 +84,16 @@ function unfollowedLines(standing: Standing): string[] {
 const NONE_LINKED = "project   none linked; run `memsync link` in one";
 const EMBEDDED = "embedded";
 
-/** Whether it is the service of this home, which no other machine reaches. */
+/** Whether it is this home's own service, which no other machine reaches. */
 function isEmbedded(remote: RemoteStatus | undefined): boolean {
   return remote?.service.name === EMBEDDED;
 }
 
-/** What the service of a remote is to those that are kept there. */
+/** The service that keeps a project, as far as its lines depend on it. */
 interface Keeper {
   /** It is the embedded one. */
   readonly isLocal: boolean;
-  /** It takes no call with this token, so that nobody knows what others wrote. */
+  /** It refuses the token, so nobody knows what others wrote. */
   readonly isShut: boolean;
 }
 
@@ -101,7 +101,7 @@ function keeperOf(remote: RemoteStatus | undefined): Keeper {
   return { isLocal: isEmbedded(remote), isShut: remote?.service.token_refused === true };
 }
 
-/** What was moved out of it left nothing to be said of it. */
+/** Everything was moved out of it, so there is nothing to show. */
 function isEmptyEmbedded(status: DaemonStatus, remote: RemoteStatus): boolean {
   if (!isEmbedded(remote) || remote.default) return false;
   const { memories, waiting, refused, contacted } = remote.own;
@@ -123,7 +123,7 @@ function serviceLines({ remotes, home }: DaemonStatus, several: boolean, time: T
   });
 }
 
-/** How it stands with a service: there is a word for each state, whatever else is known. */
+/** The state of the contact with a service: one word for each state, and details. */
 function contactLine(remote: RemoteStatus, home: string, time: Time): string {
   const { state, name, message, plain, last_contact_at: contact } = remote.service;
   const last = contact === null ? [] : [`last contact ${agoShown(contact, time)}`];
@@ -183,7 +183,7 @@ function requestLines({ requests, held_back }: ServiceStatus, { now, calm }: Tim
   ];
 }
 
-/** The layers that are no project's, with who sees each. */
+/** The layers that belong to no project, with who can read each. */
 function layerLines(remote: RemoteStatus, several: boolean): string[] {
   const { name, user, global, audience } = remote;
   const whose = { remote: several ? name : undefined, audience };
@@ -198,7 +198,7 @@ function layerLines(remote: RemoteStatus, several: boolean): string[] {
 }
 
 interface ProjectView extends Keeper {
-  /** There are several remotes, and the project's is named. */
+  /** There are several remotes, so the project's is named. */
   readonly several: boolean;
   readonly now: number;
   readonly isHere: boolean;
@@ -215,7 +215,7 @@ function projectLines(project: ProjectStatus, view: ProjectView): string[] {
   ];
 }
 
-/** A project in a line: how it stands, and where it is, if there is room for that. */
+/** A project in one line: its state, and its folder if there is room. */
 function briefLine(project: ProjectStatus, view: ProjectView, columnsMax: number): string {
   const { name, folders, remote, deleted } = project;
   const at = view.several ? `   at ${remote}` : "";
@@ -235,7 +235,7 @@ function oddShown({ state, note }: FolderStatus): string {
   return state === "failing" ? toned("bad", `not followed: ${said}`) : said;
 }
 
-/** What is kept of a project: its text and its memories, and whether all of it is synced. */
+/** A project's text and memories, and whether all of it is synced. */
 function keptLine(project: ProjectStatus, view: ProjectView): string {
   const { now } = view;
   const hasFailing = project.folders.some(({ state }) => state === "failing");
@@ -247,7 +247,7 @@ function keptLine(project: ProjectStatus, view: ProjectView): string {
   return `${size} of ${momentShown(text.changed_at, now)}, ${rest}`;
 }
 
-/** How many there are, and each of which something waits. */
+/** How many projects have no link, and those of which something waits. */
 function unlinkedLines(projects: readonly UnlinkedProject[], withRemote: boolean): string[] {
   const waiting = projects.filter((project) => project.waiting > 0);
   return [
@@ -287,7 +287,7 @@ function folderLines(folder: FolderStatus): string[] {
   return lines.map((line) => `          ${line}`);
 }
 
-/** Which one counts is said above. */
+/** The line above says which file counts. */
 function besideLine(path: string): string {
   return `${path} is there, too, and is not followed: \`memsync link --file ${path}\` follows it`;
 }
@@ -318,7 +318,7 @@ function folderLine({ dir, path, state, note }: FolderStatus): string {
 }
 
 interface UnitView extends Keeper {
-  /** A file of it can't be looked at. */
+  /** One of its files can't be read. */
   readonly hasFailing?: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../shared/json.ts";
 import { PLAIN_FORM, readForm, type ShownForm } from "../../shared/replica/text/text-form.ts";
 
-/** A text's form as a conflict keeps it; what is none is the plain form. */
+/** Reads a text's format as a conflict stores it. Anything malformed counts as the plain format. */
 export function parseFormat(stored: string): ShownForm {
   try {
     const value = JSON.parse(stored) as JsonValue;
@@ -19,7 +19,7 @@ const LINE_ENDS = {
   mixed: "mixed line endings",
 } as const;
 
-/** How a text is written down, in words; `stored` is a form as a conflict keeps it. */
+/** A text's format in words; `stored`: as a conflict stores it. */
 export function formatShown(stored: string): string {
   const { bom, eol, final_newline: isEnded } = parseFormat(stored);
   const mark = bom ? "a byte order mark" : "no byte order mark";

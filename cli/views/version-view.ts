@@ -1,16 +1,16 @@
 import { timestampOf } from "../../shared/timestamps.ts";
 
-/** A time as it is shown: to the minute, in UTC. */
+/** A time for people: to the minute, in UTC. */
 export function timeShown(epochMs: number): string {
   return `${timestampOf(epochMs).slice(0, "yyyy-mm-ddThh:mm".length).replace("T", " ")}Z`;
 }
 
-/** A machine as tables show it. */
+/** A machine's name for tables. */
 export function machineShown(machine: string | undefined): string {
   return machine ?? "unknown";
 }
 
-/** The lines of a text, set in, for whole values between other lines. */
+/** The lines of a text, indented, for whole values between other lines. */
 export function indentedText(text: string): string[] {
   return text
     .replace(/\r?\n$/, "")

@@ -6,28 +6,28 @@ import { findDaemon } from "../contact/gateway-client.ts";
 import type { Environment } from "../place/environment.ts";
 import { withLocal } from "../place/place.ts";
 
-/** An answer, and who gave it: the service, or this machine's replica and why. */
+/** An answer and its source: the service, or this machine's replica and why. */
 export type Answered<Value> =
   | { readonly source: "service"; readonly service: string; readonly value: Value }
   | ({ readonly source: "replica"; readonly value: Value } & WhyLocal);
 
-/** Why the service was not the one that answered, by a code and in words. */
+/** Why the service did not answer, as a code and in words. */
 interface WhyLocal {
   readonly code: "no-daemon" | "daemon-silent" | "not-told" | "not-answered";
   readonly reason: string;
 }
 
-/** A question, in both the ways in which it can be asked. */
+/** A question in the two forms in which it can be asked. */
 export interface Question<Value> {
   /** Path and query of a `GET` of the interface. */
   readonly path: string;
-  /** Whether an answer is what was asked for: a service by others may lack it. */
+  /** Whether an answer is complete: another implementation may lack the question. */
   readonly isAnswer: (value: unknown) => value is Value;
-  /** What the replica says of it, without a daemon; no replica: undefined. */
+  /** The replica's answer, without a daemon; `db` is undefined where there is no replica. */
   readonly local: (db: Kysely<DaemonTables> | undefined) => Promise<Value>;
 }
 
-/** Asks the service by way of the daemon; where that brings no answer, the replica. */
+/** Asks the service through the daemon; if that brings no answer, asks the replica. */
 export async function askService<Value>(
   env: Environment,
   { path, isAnswer, local }: Question<Value>,
@@ -53,7 +53,7 @@ export async function askService<Value>(
   return { source: "replica", code, reason: `${answer.service}: ${what}`, value };
 }
 
-/** Undefined when the daemon itself does not answer. */
+/** Undefined if the daemon does not answer. */
 async function askThrough(daemon: GatewayClient, path: string): Promise<ServiceAnswer | undefined> {
   try {
     const options = { deadlineMs: ASKED_DEADLINE_MS };
@@ -67,14 +67,14 @@ async function askThrough(daemon: GatewayClient, path: string): Promise<ServiceA
   }
 }
 
-/** Who gave an answer, for a person. */
+/** The source of an answer, for a person. */
 export function sourceLine(answered: Answered<unknown>): string {
   return answered.source === "service"
     ? `as ${nameOf(answered.service)} says`
     : `as this machine knows (${answered.reason})`;
 }
 
-/** A service as a sentence names it. */
+/** A service's name in a sentence. */
 function nameOf(service: string): string {
   return service === "embedded" ? "the embedded service" : service;
 }

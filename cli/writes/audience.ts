@@ -18,15 +18,15 @@ import { sayAside } from "../screen/output.ts";
 import { isShared, seenBy } from "../views/seen-by.ts";
 import { changeHome } from "./inbox-write.ts";
 
-/** What a command that may write to `global` was given. */
+/** Options of a command that may write to `global`. */
 export interface AgreeOptions {
-  /** Asks nobody. */
+  /** Answers yes in advance. */
   readonly yes?: boolean;
 }
 
 /**
- * Says who sees what is about to be written, where that is others than the user; at the first time
- * asks on a terminal. `done` is what is done to it, as in "saved". Throws where the answer is no.
+ * Says who can read what is about to be written, if others can. Asks on a terminal the first time.
+ * `done`: what is done to it, such as "saved". Throws after a no.
  */
 export async function agreeToAudience(
   env: Environment,
@@ -47,7 +47,7 @@ export async function agreeToAudience(
   throw new CommandFailed(`nothing was ${done}${instead}`);
 }
 
-/** The same for whoever goes on without it. False: it is not to be. */
+/** The same for a caller that continues without it. False: the user does not agree. */
 export async function mayBeSeen(
   env: Environment,
   account: string,
@@ -66,7 +66,7 @@ export async function mayBeSeen(
   return true;
 }
 
-/** As the daemon has heard it just now or, where none runs, as it was heard last. */
+/** As the daemon has just heard; without a daemon, as last told. */
 export async function audienceOf(env: Environment, account: string): Promise<AudienceView | null> {
   const daemon = await findDaemon(env.home);
   try {
@@ -82,7 +82,7 @@ export async function audienceOf(env: Environment, account: string): Promise<Aud
   return await withLocal(env, (db) => localAudience(env, db, account));
 }
 
-/** As it was heard last, without a daemon. */
+/** As last told, without a daemon. */
 export async function localAudience(
   env: Environment,
   db: Kysely<DaemonTables> | undefined,
@@ -102,7 +102,9 @@ async function rememberAgreed(env: Environment, account: string, { service }: Au
   await changeHome(env.home, (db) => keepAgreed(db, remote, realWorld.now()));
 }
 
-/** Who sees what of `global` is among memories that were read; undefined where none is. */
+/**
+ * Who can read the `global` memories among those that were read; undefined where there are none.
+ */
 export async function audienceShown(
   env: Environment,
   db: Kysely<DaemonTables> | undefined,
@@ -119,7 +121,7 @@ export async function audienceShown(
   return place && (await localAudience(env, db, place.account));
 }
 
-/** Says who sees what was shown, where something of `global` was among it and others see it. */
+/** Says who can read what was shown, if something of `global` is among it and others can. */
 export function sayAudience(audience: AudienceView | null | undefined): void {
   if (audience && isShared(audience)) sayAside(`global is seen by ${seenBy(audience)}`);
 }

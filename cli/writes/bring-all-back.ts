@@ -2,7 +2,7 @@ import { findVersion } from "../local/find-version.ts";
 import type { PlacedVersion, TextConflict } from "../local/local-conflicts.ts";
 import { completeAtPlaces, openContent, type PutBack, putBack, spliceLines } from "./put-back.ts";
 
-/** The text of a conflict with versions that are not in it, both of which it is to have. */
+/** The text of a conflict that is to have both versions, with the missing ones put in. */
 export function bringAllBack(conflict: TextConflict, missing: readonly PlacedVersion[]): PutBack {
   return missing.reduce<PutBack>(
     (done, version) => {
@@ -15,8 +15,8 @@ export function bringAllBack(conflict: TextConflict, missing: readonly PlacedVer
 }
 
 /**
- * Behind the other version where that stands at the same place, else where its lines stood. What of
- * it is there comes no second time.
+ * Puts a version behind the other one if that is at the same place, else where its lines were.
+ * Lines that are there already are not doubled.
  */
 function bringOneBack(
   content: string,

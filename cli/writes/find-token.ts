@@ -6,7 +6,7 @@ import type { Environment } from "../place/environment.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
 import { changeRemotes } from "./remote-changes.ts";
 
-/** The token that a remote is called with from here; undefined where there is none to be had. */
+/** The token for a remote from here; undefined where there is none. */
 export async function findToken(
   env: Environment,
   { name, url, token, logged_in: isKept }: ListedRemote,

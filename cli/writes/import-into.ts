@@ -15,7 +15,7 @@ import type { Environment } from "../place/environment.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
 import { CommandFailed } from "../screen/errors.ts";
 
-/** Imports through the daemon, or as it would where none runs; durable when it resolves. */
+/** Imports through the daemon, or in the same way without one. Durable when it resolves. */
 export async function importInto(
   env: Environment,
   document: PortableHome,
@@ -40,7 +40,7 @@ async function importOffline(env: Environment, document: PortableHome, onImporte
   const store = await openReplica(home.database, realWorld, { machine: readMachineName(home) });
   try {
     const { account } = getDefault(await readRemotes(store.reader, remoteEnvironment(env)));
-    // What was written before the import comes before it.
+    // Earlier writes come before the import.
     await drainInbox(store, account);
     return await importHome(store, document, { own: account, onImported });
   } finally {

@@ -15,8 +15,8 @@ import { sayAside } from "../screen/output.ts";
 import { refuseDeleted } from "./refuse-deleted.ts";
 
 /**
- * Saves a memory, or deletes it where there is no value: into the inbox, durably, with the entries
- * that are visible now. False: there was nothing to delete.
+ * Saves a memory, or deletes it if there is no value: durably in the inbox, with the entries that
+ * are visible now. False: there was nothing to delete.
  */
 export async function writeMemory(
   home: Home,
@@ -43,9 +43,9 @@ export async function writeMemory(
 }
 
 /**
- * Puts into the inbox what `work` makes of the replica as it stands, which is applied as one. A
- * daemon that runs, or has started meanwhile, is told to look; where none does, that is said.
- * False: `work` made nothing.
+ * Puts the writes that `work` derives from the replica into the inbox. They are applied together.
+ * Tells a daemon that runs, or has started meanwhile; says so where none runs. False: `work`
+ * returned no writes.
  */
 export async function writeToInbox(
   home: Home,
@@ -61,7 +61,7 @@ export async function writeToInbox(
   return isWritten;
 }
 
-/** Why the daemon will keep a memory back when it takes it from the inbox. */
+/** Why the daemon will hold a memory when it applies the inbox. */
 async function whyToBeHeld(
   db: Kysely<DaemonTables>,
   writes: readonly InboxWrite[],
@@ -82,24 +82,24 @@ function heldLater(why: Reason): string {
 
 const WAITS_FOR_DAEMON = "saved; will be sent when the daemon runs: `memsync start`";
 
-/** What was changed, and whether a daemon runs, which knows of it then. */
+/** The result of a change, and whether a daemon runs that was told. */
 export interface HomeChange<Result> {
   readonly result: Result;
   readonly hasDaemon: boolean;
 }
 
 /**
- * Changes the home's database beside the daemon, in one transaction and durably, while nobody
- * exchanges the file. A daemon that runs, or has started meanwhile, is told to look.
+ * Changes the home's database beside the daemon: durably, in one transaction, and while nobody
+ * exchanges the file. Tells a daemon that runs, or has started meanwhile.
  */
 export async function changeHome<Result>(
   home: Home,
   work: (db: Kysely<DaemonTables>) => Promise<Result>,
 ): Promise<HomeChange<Result>> {
   const result = await changeFile(home, work);
-  // Past the gate: to find an older daemon may be to start another one, which waits for the gate.
+  // After the gate: replacing an older daemon may start another one, which waits for the gate.
   const daemon = await findDaemon(home);
-  // It is saved either way: a daemon that can't be told now looks when it starts.
+  // Saved in any case: a daemon that can't be told now reads the inbox when it starts.
   await daemon?.call("POST", "/_memsync/inbox", { body: {} }).catch(() => undefined);
   return { result, hasDaemon: daemon !== undefined };
 }

@@ -1,9 +1,9 @@
-/** Folders whose repositories are looked at at once. */
+/** How many repositories are examined at the same time. */
 const LINKED_AT_ONCE = 4;
 
 /**
- * Links folders in their order, a few of them under way at a time. Rejects with the first failure,
- * once those under way have ended; those after it are not begun.
+ * Links folders in order, a few at a time. Rejects with the first failure once those under way have
+ * ended. Later ones are not begun.
  */
 export async function linkFolders(
   folders: readonly string[],

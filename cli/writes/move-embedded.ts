@@ -10,7 +10,7 @@ import { changeRemotes, listRemotesOf } from "./remote-changes.ts";
 
 /** What was moved out of the embedded service, as `--json` prints it. */
 export interface Moved {
-  /** Their ids. */
+  /** The projects' ids. */
   readonly projects: readonly string[];
   readonly user: MovedMemories;
   readonly global: MovedMemories;
@@ -22,23 +22,23 @@ export const NOTHING_MOVED: Moved = { projects: [], user: NONE, global: NONE };
 
 interface MoveOptions {
   readonly remote: Remote;
-  /** Everything, without asking; else each project and layer is asked about. */
+  /** Moves everything without asking. Otherwise each project and layer is asked about. */
   readonly all: boolean;
-  /** Nobody is asked whether others are to see what is in `global`. */
+  /** Does not ask whether others may read what is in `global`. */
   readonly yes: boolean;
-  /** Told of what is done, a line each. */
+  /** Called with one line for each step. */
   readonly tell: (line: string) => void;
 }
 
-/** The embedded service with what it has here; undefined where that is nothing. */
+/** The embedded service with its contents; undefined where it has none. */
 export async function findEmbedded(env: Environment): Promise<ListedRemote | undefined> {
   const embedded = (await listRemotesOf(env)).find(({ name }) => name === EMBEDDED);
   return embedded && hasAnything(embedded) ? embedded : undefined;
 }
 
 /**
- * Moves what the embedded service has to a remote. Each project and each layer is moved or not by
- * itself, in one transaction; what is not moved stays where it is, and may be moved later.
+ * Moves the contents of the embedded service to a remote. Each project and each layer is a
+ * transaction of its own. What is not moved stays, and can be moved later.
  */
 export async function moveEmbedded(
   env: Environment,
@@ -71,7 +71,7 @@ export async function moveEmbedded(
   return moved;
 }
 
-/** In the embedded service nobody else saw it. Whoever is asked is asked about both at once. */
+/** Nobody else could read it in the embedded service. The question covers both. */
 async function mayMoveGlobal(
   env: Environment,
   what: string,
@@ -113,7 +113,7 @@ function hasAnything({ projects, memories: { user, global } }: ListedRemote): bo
   return projects.length + user + global > 0;
 }
 
-/** Says what is in the embedded service, and goes on to be. */
+/** Says what is in the embedded service and stays there. */
 export function stayLine(embedded: ListedRemote): string {
   const { user, global } = embedded.memories;
   const isOne = embedded.projects.length + user + global === 1;

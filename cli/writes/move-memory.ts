@@ -13,22 +13,22 @@ import { CommandFailed } from "../screen/errors.ts";
 import { writeToInbox } from "./inbox-write.ts";
 import { refuseDeleted } from "./refuse-deleted.ts";
 
-/** What is moved, and where it may be and is to be. */
+/** What to move, from where and to where. */
 export interface Move {
   readonly key: string;
-  /** Where it is looked for. */
+  /** The places to search for it. */
   readonly sources: readonly MemoryPlace[];
   readonly target: MemoryPlace;
   readonly allowSecret: boolean;
 }
 
-/** A memory, where it is, and which entries a move takes away there. */
+/** A memory, its place, and the entries that a move deletes there. */
 interface Source {
   readonly place: MemoryPlace;
   readonly memory: LocalMemory;
 }
 
-/** The one place that has the memory. Throws where none has it, or several have. */
+/** The one place that has the memory. Throws where there is none or several. */
 export async function findSource(
   db: Kysely<DaemonTables> | undefined,
   { key, sources, target }: Pick<Move, "key" | "sources" | "target">,
@@ -54,8 +54,8 @@ export async function findSource(
 }
 
 /**
- * Moves a memory to another layer: it is written there and deleted here by one transaction, so that
- * no moment has it nowhere. Refuses whatever would lose a value, or leave one where others lack it.
+ * Moves a memory to another layer: one transaction writes it there and deletes it here, so that it
+ * is never nowhere. Refuses a move that would lose a value, or leave one where others need it.
  */
 export async function moveMemory(env: Environment, move: Move): Promise<Layer> {
   const { key, target, allowSecret } = move;
@@ -110,14 +110,14 @@ async function refuseTaken(db: Kysely<DaemonTables>, target: MemoryPlace, key: s
   );
 }
 
-/** What is held has no place in its layer yet, and of a conflict only one version could go. */
+/** A held value is not in its layer yet, and only one version of a conflict could be moved. */
 async function refuseUnsettled(db: Kysely<DaemonTables>, { place, memory }: Source) {
   const { key, held } = memory;
   if (held !== undefined) {
     throw new CommandFailed(`"${key}" is held here: \`memsync held\` says why; allow or drop it`);
   }
   const { document, account } = place;
-  // The machine is named in versions, of which none is shown.
+  // The machine's name is only needed for versions, and none is shown.
   const versions = await memoryHistory({ db, document, account, machine: "" }, key);
   if (!versions.some(({ state }) => state === "conflict")) return;
   throw new CommandFailed(
@@ -125,7 +125,7 @@ async function refuseUnsettled(db: Kysely<DaemonTables>, { place, memory }: Sour
   );
 }
 
-/** In its new layer it would be kept on this machine, and be gone from the others. */
+/** In its new layer it would be held on this machine and be deleted on the others. */
 async function refuseSecret(db: Kysely<DaemonTables>, { key, value }: LocalMemory) {
   const { memoryReason } = await import("../../daemon/held/judge.ts");
   const reason = await memoryReason(db, { key, value }, []);

@@ -10,8 +10,8 @@ import { hasTerminal } from "../screen/terminal.ts";
 import { writeMissing } from "./write-missing.ts";
 
 /**
- * What a folder that was just linked may need a yes for: to write the file that is missing here, or
- * to go on writing into one that git tracks. Asked once, at a terminal; nothing is done without.
+ * For a folder that was just linked: asks once, at a terminal, whether to create a missing file, or
+ * whether to go on writing a file that git tracks. Does nothing without a yes.
  */
 export async function offerFile(env: Environment, daemon: Daemon, dir: string): Promise<void> {
   if (!isTerminal() || !hasTerminal()) return;

@@ -10,7 +10,7 @@ import {
 } from "../../shared/replica/text/text-form.ts";
 import { type FoundLines, occurrences } from "../local/find-version.ts";
 
-/** A content taken apart, to put lines into it and to take lines out of it. */
+/** A content split into lines, to put some in and take some out. */
 export interface OpenContent {
   readonly form: TextForm;
   readonly lines: readonly string[];
@@ -21,7 +21,7 @@ export function openContent(content: string): OpenContent {
   return { form, lines: splitLines(lines) };
 }
 
-/** The content with these lines in the place of `removed` ones from `at`. */
+/** The content with these lines in place of `removed` ones at `at`. */
 export function spliceLines(
   { form, lines }: OpenContent,
   at: number,
@@ -32,14 +32,14 @@ export function spliceLines(
   return joinForm(spliced.join(""), form);
 }
 
-/** The content without some lines, by index. */
+/** The content without these lines, by index. */
 export function withoutLines({ form, lines }: OpenContent, gone: ReadonlySet<number>): string {
   return joinForm(lines.filter((_, at) => !gone.has(at)).join(""), form);
 }
 
 /**
- * The text with whole lines put back: behind `neighbour`, the lines that they stood beside, or at
- * the end where those are not there any more. The text keeps its line endings.
+ * Puts whole lines back: behind `neighbour`, the lines that they were beside, or at the end where
+ * those are missing. The text keeps its line endings.
  */
 export function putBack(content: string, lines: string, neighbour: string): string {
   const open = openContent(content);
@@ -47,21 +47,21 @@ export function putBack(content: string, lines: string, neighbour: string): stri
   return spliceLines(open, end ?? open.lines.length, { removed: 0, put: lines });
 }
 
-/** A text, and how many lines of those that were to come into it were there. */
+/** A text, and how many of the lines to put in were there already. */
 export interface PutBack {
   readonly content: string;
   readonly there: number;
 }
 
 /**
- * The text with lines put back where they stood, and the blank lines that were beside them; at the
- * beginning what stood behind nothing.
+ * Puts lines back at their places, with the blank lines that were beside them. Lines that were
+ * behind nothing go to the beginning.
  */
 export function putAtPlaces(content: string, places: readonly PlacedLines[]): string {
   return places.reduce(putWhole, content);
 }
 
-/** As `putAtPlaces`, but what somebody has put back there since comes no second time. */
+/** Like `putAtPlaces`, but does not double lines that somebody has put back already. */
 export function completeAtPlaces(content: string, places: readonly PlacedLines[]): PutBack {
   let [text, there] = [content, 0];
   for (const place of places) {
@@ -79,7 +79,7 @@ function putWhole(content: string, { behind, text, before = 0, after = 0 }: Plac
   return spliceLines(openContent(content), 0, { removed: 0, put: whole });
 }
 
-/** The text with those lines of a place that lack there; undefined where none of them is there. */
+/** Adds the missing lines of a place; undefined where none of its lines is there. */
 function completed(content: string, place: PlacedLines): PutBack | undefined {
   const open = openContent(content);
   const [lines, wanted] = [open.lines.map(withoutMark), saidLines(place.text)];
@@ -93,7 +93,7 @@ function completed(content: string, place: PlacedLines): PutBack | undefined {
   const spliced: string[] = [];
   let [done, next] = [0, 0];
   for (const [at, index] of [...pairs, [wanted.length, there.length] as const]) {
-    // What somebody has put among them stays where it is.
+    // Lines that somebody put among them stay where they are.
     const lacking = wanted.slice(done, at);
     spliced.push(...lacking, ...open.lines.slice(from + next, from + index));
     if (at < wanted.length) spliced.push(open.lines[from + index] ?? "");
@@ -104,7 +104,7 @@ function completed(content: string, place: PlacedLines): PutBack | undefined {
   return { content: joinForm(whole, open.form), there: said.length };
 }
 
-/** The lines from `from` on that may be a place's: up to what is sure to be none of its own. */
+/** The end of the lines from `from` on that may belong to a place. */
 function endOfRegion(lines: readonly string[], from: number, place: PlacedLines): number {
   const wanted = new Set(saidLines(place.text));
   const { ahead } = place;
@@ -117,14 +117,14 @@ function endOfRegion(lines: readonly string[], from: number, place: PlacedLines)
   return at === -1 ? lines.length : from + at;
 }
 
-/** What lines stood behind, without the blank ones that are put back with them. */
+/** What lines were behind, without the blank lines that are put back with them. */
 function withoutLast(behind: string, blanks: number): string {
   return splitLines(behind)
     .slice(0, blanks === 0 ? undefined : -blanks)
     .join("");
 }
 
-/** Lines of a place, and those blank ones that came with them, as far as they are still there. */
+/** The lines of a place and the blank lines that came with them, as far as they are still there. */
 export function withBlanks(
   { lines }: OpenContent,
   { at, count }: FoundLines,
@@ -142,8 +142,8 @@ function saidLines(text: string): string[] {
 }
 
 /**
- * Where the lines end that others stood beside: all of them, or the last ones, with or without the
- * blank ones among them.
+ * Where the lines end that others were beside: all of them, or the last ones, with or without the
+ * blank lines among them.
  */
 function endOfNeighbour(open: OpenContent, text: string): number | undefined {
   const lines = saidLines(text);
@@ -154,7 +154,7 @@ function endOfNeighbour(open: OpenContent, text: string): number | undefined {
   );
 }
 
-/** Of all lines, or of as many of the last ones as are found. */
+/** Where all lines end, or as many of the last ones as are found. */
 function endOfLast(lines: readonly string[], endOf: (lines: string) => number | undefined) {
   for (let from = 0; lines.slice(from).some((line) => line.trim() !== ""); from++) {
     const end = endOf(lines.slice(from).join(""));
@@ -163,7 +163,7 @@ function endOfLast(lines: readonly string[], endOf: (lines: string) => number | 
   return undefined;
 }
 
-/** Where the last of the lines ends, if they stand together in the text, or at least in order. */
+/** Where the last line ends, if the lines are together in the text, or at least in order. */
 function endOfLines({ lines }: OpenContent, text: string, mayPart = true): number | undefined {
   const [there, wanted] = [lines.map(withoutMark), saidLines(text)];
   if (wanted.length === 0) return 0;

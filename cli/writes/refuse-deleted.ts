@@ -5,7 +5,7 @@ import type { ProjectDeletion } from "../../shared/replica/document/deletion-ent
 import { CommandFailed } from "../screen/errors.ts";
 import { timeShown } from "../views/version-view.ts";
 
-/** Throws for a project that was deleted: what is written into it nobody would see. */
+/** Throws for a deleted project: nobody would see what is written to it. */
 export async function refuseDeleted(
   db: Kysely<DaemonTables> | undefined,
   project: string,
@@ -14,7 +14,7 @@ export async function refuseDeleted(
   if (deletion) throw new CommandFailed(wasDeleted(project, deletion));
 }
 
-/** When and where a project was deleted, and what begins it anew. */
+/** When and where a project was deleted, and how to begin it again. */
 export function wasDeleted(project: string, { at, machine }: ProjectDeletion): string {
   const by = machine === undefined ? "" : ` on ${machine}`;
   return `${project} was deleted ${timeShown(at)}${by}: \`memsync link --anew\` begins it anew`;

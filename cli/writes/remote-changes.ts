@@ -19,11 +19,16 @@ import type { Environment } from "../place/environment.ts";
 import { remoteEnvironment } from "../place/remote-environment.ts";
 import { CommandFailed } from "../screen/errors.ts";
 
-/** Another process may hold the home for a moment: a daemon that starts, or a command like this. */
+/**
+ * Another process may have the home's lock this long: a starting daemon, or a command like this.
+ */
 const TRIED_MS = 5000;
 const TRY_MS = 100;
 
-/** Makes a change of the remotes: by the daemon, or in its place while none runs. Durable then. */
+/**
+ * Changes the remotes through the daemon, or in its place while none runs. Durable when it
+ * resolves.
+ */
 export async function changeRemotes(
   env: Environment,
   change: RemoteChange,
@@ -68,7 +73,7 @@ async function changeAlone(
   }
 }
 
-/** The home's remotes, as a running daemon sees them, else as this command does. */
+/** The home's remotes as a running daemon sees them; without one, as this command does. */
 export async function listRemotesOf(env: Environment): Promise<readonly ListedRemote[]> {
   const daemon = await findDaemon(env.home);
   if (daemon) return (await daemon.call("GET", "/_memsync/remotes")) as ListedRemote[];

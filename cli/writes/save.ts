@@ -6,7 +6,7 @@ import { CommandFailed } from "../screen/errors.ts";
 import { writeMemory, writeToInbox } from "./inbox-write.ts";
 import { refuseDeleted } from "./refuse-deleted.ts";
 
-/** Saves a memory: into the inbox, which a daemon that runs takes over at once. */
+/** Saves a memory in the inbox, which a running daemon applies at once. */
 export async function saveMemory(
   { home }: Environment,
   place: MemoryPlace,
@@ -25,7 +25,7 @@ export async function saveMemory(
   await writeMemory(home, place, { key, value: well, allowSecret });
 }
 
-/** What the interface would refuse is refused here, too. */
+/** Refuses what the interface would refuse. */
 function assertSavable(key: string, value: string): void {
   if (key === "") throw new CommandFailed("the key is empty: name the memory");
   if (`${key}${value}`.includes("\0")) throw new CommandFailed("a NUL character can't be saved");
@@ -38,9 +38,9 @@ function assertSavable(key: string, value: string): void {
 }
 
 /**
- * Replaces the text of a project's document, by way of the inbox, to which a daemon that runs is
- * told to look: the interface has no call that says from which text, `base`, the new one was made,
- * and lines that came since that was read are to stay. Of several values each is made of the one
+ * Replaces the text of a project's document by way of the inbox, and tells a running daemon. The
+ * interface can't be used, because none of its calls names the text, `base`, that the new one is
+ * based on: lines that others added since must stay. Of several values, each is based on the one
  * before, and nobody else sees any but the last.
  */
 export async function saveText(

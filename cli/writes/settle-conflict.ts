@@ -32,20 +32,20 @@ import {
   withoutLines,
 } from "./put-back.ts";
 
-/** What settling a conflict makes of a text, in two steps. */
+/** The text after settling a conflict, in two steps. */
 export interface Settled {
-  /** Without either version. */
+  /** Without both versions. */
   readonly without: string;
-  /** With the one that was chosen. */
+  /** With the chosen one. */
   readonly content: string;
-  /** The other one where its lines stand at another place, too: they stay. */
+  /** The other version, if its lines are also at another place: those stay. */
   readonly elsewhere?: string;
 }
 
 /**
- * The text in which one version of a conflict stands and the other does not. `chosen` is 0 or 1.
- * Throws where it can't be said for sure which lines are meant, or where what is to come back was
- * too long to be kept in the conflict.
+ * The text with one version of a conflict and without the other; `chosen` is 0 or 1. Throws where
+ * it is unclear which lines are meant, or where the version to restore was too long to be stored in
+ * the conflict.
  */
 export function settle(conflict: TextConflict, chosen: number): Settled {
   const { id, record, versions, content } = conflict;
@@ -70,7 +70,7 @@ export function settle(conflict: TextConflict, chosen: number): Settled {
     };
   }
   const here = findVersion(content, wanted, other);
-  // Lines that can't be told from others stay as they are: they are what was chosen.
+  // The present lines can't be told from others and are those that were chosen, so they stay.
   if (!here && there.found.length === 0 && holdsLines(content, wanted.text)) {
     return { without: content, content };
   }
@@ -82,8 +82,8 @@ export function settle(conflict: TextConflict, chosen: number): Settled {
 }
 
 /**
- * Of other conflicts of the same text those that settling one has settled, too: a version of theirs
- * stood in the text before, and nothing of it does in what came of it.
+ * Other conflicts of the text that this choice has settled as well: one of their versions was in
+ * the text before, and nothing of it is left.
  */
 export function settledAlong(
   { id, document, content }: TextConflict,
@@ -100,8 +100,8 @@ export function settledAlong(
 }
 
 /**
- * Of the conflicts that one covers those that settling it has settled: of what was not chosen, none
- * of their lines stands any more. `chosen` is 0 or 1.
+ * Covered conflicts that this choice has settled as well: no line that was not chosen is left.
+ * `chosen` is 0 or 1.
  */
 export function settledWith(
   { versions, covered }: TextConflict,
@@ -119,7 +119,7 @@ export function settledWith(
   });
 }
 
-/** Of versions each of which is known to be where it stood, or to be out. */
+/** For versions each of which is at its known place or out of the text. */
 function settlePlaced(
   { id, record, content }: TextConflict,
   versions: readonly [PlacedVersion, PlacedVersion],
@@ -129,7 +129,7 @@ function settlePlaced(
   const line = findChanged(content, versions, found);
   if (line !== undefined) throw changed(id, line);
   const [[wanted, other], [here, there]] = [versions, found];
-  // Of what stands twice it is not kept which blank lines came with it.
+  // For lines that are in the text twice it is unknown which blank lines came with them.
   const left = takeOut(content, there, record.kind === "twice" && here.missing.length === 0);
   const anew = takeOut(content, { ...there, found: [...there.found, ...here.found] });
   const chosenText = bringBack(left, wanted, { foundVersion: here, kind: record.kind });
@@ -141,12 +141,12 @@ function settlePlaced(
   };
 }
 
-/** What these lack may have come back in part: it is completed. */
+/** The missing version of such a conflict may have come back in part: then it is completed. */
 const LACKING: readonly TextConflictKind[] = ["deletion", "elsewhere"];
 
 /**
- * A version that is not where it was may have been changed by hand: then a line stands there that
- * is in none of the two, and leaving one version alone would leave that one beside it, untold.
+ * Finds a version that was changed by hand: if it is not at its place, a line may be there that is
+ * in neither version. Keeping the chosen one would leave that line beside it, without notice.
  */
 function findChanged(
   content: string,
@@ -166,7 +166,9 @@ function findChanged(
   return undefined;
 }
 
-/** The text in the chosen form: all its line endings are one, unless the versions agree in them. */
+/**
+ * The text in the chosen format: with the same line endings everywhere, unless both versions agree.
+ */
 function writtenAs(content: string, wanted: TextVersion, other: TextVersion): string {
   const [{ eol, ...parts }, rejected] = [parseFormat(wanted.text), parseFormat(other.text)];
   if (eol === rejected.eol) {
@@ -181,8 +183,8 @@ function writtenAs(content: string, wanted: TextVersion, other: TextVersion): st
 }
 
 /**
- * Of the blank lines on both sides of lines that are gone those on one side are enough: none at the
- * end of the text.
+ * Of the blank lines on both sides of removed lines, those on one side are enough; at the end of
+ * the text, none.
  */
 function withGapsClosed({ lines }: OpenContent, gone: ReadonlySet<number>): ReadonlySet<number> {
   const closed = new Set(gone);
@@ -202,8 +204,8 @@ function withGapsClosed({ lines }: OpenContent, gone: ReadonlySet<number>): Read
 }
 
 /**
- * The text without the lines that were found, and where the first of them stood. `closes`: nothing
- * comes in their place.
+ * The text without the found lines, and where the first of them was. `closes`: nothing replaces
+ * them.
  */
 function takeOut(content: string, { found }: FoundVersion, closes = false) {
   const open = openContent(content);
@@ -216,7 +218,7 @@ function takeOut(content: string, { found }: FoundVersion, closes = false) {
   return { content: withoutLines(open, closes ? withGapsClosed(open, gone) : gone), at: end };
 }
 
-/** Beside what it stood beside, or where the other version was taken out. */
+/** Puts a version beside what it was beside, or where the other version was taken out. */
 function bringBack(
   { content, at }: ReturnType<typeof takeOut>,
   { text, places, cut }: PlacedVersion,

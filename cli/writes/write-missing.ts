@@ -4,7 +4,7 @@ import { replaceFile } from "../../daemon/disk/write-file.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { TextFile } from "../place/project-text.ts";
 
-/** Writes a text into a file that is missing or empty. False: there is text in it. */
+/** Writes a text into a file that is missing or empty. False: the file has a text. */
 export async function writeMissing({ dir, file }: TextFile, content: string): Promise<boolean> {
   const present = existsSync(file) ? readFileSync(file) : undefined;
   if (present && present.toString("utf8").trim() !== "") return false;
