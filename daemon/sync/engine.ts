@@ -1,42 +1,34 @@
 import { ERROR_STATUS, messageOf } from "../../shared/errors.ts";
-import type { ProjectId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Reason } from "../../shared/reasons.ts";
-import { layerOf, projectOf } from "../../shared/replica/document/address.ts";
+import { projectOf } from "../../shared/replica/document/address.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
-import type { ServerFrame } from "../../shared/wire/live.ts";
 import { randomFraction, type Timer, type World } from "../../shared/world.ts";
 import type { Urgency } from "../budget/budget.ts";
 import type { RequestBudget } from "../budget/request-budget.ts";
-import { type NextStep, SyncSchedule } from "../budget/schedule.ts";
-import { documentsOf, type SyncUnit, unitsToSync } from "../budget/sync-units.ts";
-import type { ContactChanged, OnActivity } from "../home/activity.ts";
-import { openBound } from "../home/open-bound.ts";
-import { readPosition } from "../home/positions.ts";
+import { SyncSchedule } from "../budget/schedule.ts";
+import { type SyncUnit, unitsToSync } from "../budget/sync-units.ts";
+import type { OnActivity } from "../home/activity.ts";
 import type { RoundOptions } from "../service/round-options.ts";
 import type { Outcome } from "../service/service.ts";
-import { forgetAbsence, noteAbsent } from "./absent-projects.ts";
-import { type Announced, isToFetch } from "./announced.ts";
-import { Asking } from "./asking.ts";
+import type { Announced } from "./announced.ts";
 import {
-  type Contact,
-  type ContactEvent,
-  contactNow,
-  NO_CONTACT,
-  stepContact,
-  toldOf,
-} from "./contact.ts";
-import { type Echoes, takeFrame } from "./incoming.ts";
+  type CallEffect,
+  type CallEvent,
+  type HeldBack,
+  isFree,
+  NO_CALL,
+  stepCall,
+} from "./call-machine.ts";
+import type { Contact } from "./contact.ts";
+import { ContactKeeper } from "./contact-keeper.ts";
+import { FrameReader } from "./frame-reader.ts";
 import { LiveLink } from "./live-link.ts";
 import type { LiveState } from "./live-machine.ts";
+import { RegularAsking } from "./regular-asking.ts";
 import { isTokenRefused, type RefusedCall, type RoundResult } from "./round.ts";
 import { ServiceRounds } from "./service-rounds.ts";
 import { SyncJournal } from "./sync-journal.ts";
-
-/** Without the live socket, a unit is asked about at most this often, as the budget allows. */
-const ASK_INTERVAL_MS = 10_000;
-/** No timer is set for longer. */
-const TIMER_MS_MAX = 60 * 60_000;
 
 /** What the engine works with, beyond what each of its calls needs. */
 export interface EngineOptions extends RoundOptions {
@@ -44,52 +36,49 @@ export interface EngineOptions extends RoundOptions {
   readonly log: Log;
   /** The requests of the service's account; undefined where nobody counts them. */
   readonly budget?: RequestBudget | undefined;
-  /** Something about the contact with the service has changed; it has answered about `units`. */
+  /** Called when the contact changes or the service has answered; `units`: about what. */
   readonly onContact: (units: readonly SyncUnit[]) => void;
-  /** Told of what is sent and received, and of a service that comes or goes. */
+  /** Called with what is sent and received, and when the service comes or goes. */
   readonly onActivity?: OnActivity | undefined;
-}
-
-/** Calls wait although nothing but the account's requests is in their way; wall-clock times. */
-export interface HeldBack {
-  readonly since: number;
-  readonly until: number;
 }
 
 /**
  * Keeps the followed projects' documents in step with one service: sends what is not acknowledged,
- * fetches what the service announces, one call at a time, and goes on by itself when the service
- * comes back.
+ * and fetches what the service announces, in one call at a time. The pure parts decide: `stepCall`
+ * when a call begins, `SyncSchedule` about what, `stepContact` what is known of the service. This
+ * class has the timers, the promises and the log.
+ *
+ * ```
+ * const engine = new SyncEngine(options);
+ * engine.start();
+ * await engine.syncNow(); // the calls that were due are over
+ * await engine.stop();
+ * ```
  */
 export class SyncEngine {
   readonly #options: EngineOptions;
   readonly #schedule = new SyncSchedule();
-  readonly #echoes: Echoes = new Map();
+  readonly #contact: ContactKeeper;
   readonly #live: LiveLink | undefined;
-  readonly #stopListening: () => void;
-  readonly #refused = new Map<SyncUnit, Reason>();
-  readonly #asking = new Asking();
+  readonly #frames: FrameReader;
+  readonly #asking: RegularAsking;
   readonly #rounds: ServiceRounds;
   readonly #journal: SyncJournal;
-  #contact = NO_CONTACT;
-  /** Units that were made due when they came. */
+  readonly #stopListening: () => void;
+  readonly #refused = new Map<SyncUnit, Reason>();
+  #state = NO_CALL;
+  /** The followed units at the last look. */
   #known: ReadonlySet<SyncUnit> = new Set();
   #timer: Timer | undefined;
-  #askTimer: Timer | undefined;
-  #calling: Promise<void> | undefined;
-  /** What the call under way is about. */
-  #called: readonly SyncUnit[] = [];
-  /** Of that, what was announced meanwhile: often what the call itself has done. */
-  #announced: Announced[] = [];
+  /** The call under way, with the look at what was announced during it. */
+  #call: Promise<void> | undefined;
+  #looking: Promise<void> | undefined;
   #waiters: (() => void)[] = [];
-  #heldBack: HeldBack | undefined;
-  /** How it stood with the service when that was last told; undefined before it was. */
-  #told: ContactChanged["event"] | undefined;
-  #stopped = false;
 
   constructor(options: EngineOptions) {
     this.#options = options;
-    const { service, world, log } = options;
+    const { service, world } = options;
+    this.#contact = new ContactKeeper(options);
     this.#journal = new SyncJournal({
       ...options,
       isEmbedded: service.openLive === undefined,
@@ -97,36 +86,50 @@ export class SyncEngine {
     });
     const onSent = this.#journal.sent.bind(this.#journal);
     this.#rounds = new ServiceRounds({ ...options, onSent }, world);
-    this.#live = service.openLive
-      ? new LiveLink({
-          open: (handlers) => service.openLive?.(handlers),
-          world,
-          log,
-          projects: () => [...options.projects().keys()],
-          onFrame: (frame, asked) => this.#onFrame(frame, asked),
-          onState: (state) => this.#onLive(state),
-          mayOpenAt: () => options.budget?.notBefore("change") ?? 0,
-          isReachable: () => this.contact.online,
-          onUnreached: () => options.budget?.unsent(),
-        })
-      : undefined;
+    this.#frames = new FrameReader({
+      ...options,
+      isCalled: (unit) => this.#state.units.includes(unit),
+      onToFetch: (announced) => this.#step({ kind: "announced", announced }).includes("due"),
+      onAbsent: (projects) => options.onContact(projects),
+    });
+    this.#asking = new RegularAsking({
+      ...options,
+      unannounced: () => this.#unannounced(),
+      onAsk: (unit) => {
+        this.#schedule.markDue(unit, "ask");
+        this.#pump();
+      },
+    });
+    this.#live = service.openLive ? this.#createLive(options) : undefined;
     this.#stopListening = options.store.onCommit((rows) => this.#onCommit(rows));
   }
 
+  #createLive({ service, world, log, projects, budget }: EngineOptions): LiveLink {
+    return new LiveLink({
+      open: (handlers) => service.openLive?.(handlers),
+      world,
+      log,
+      projects: () => [...projects().keys()],
+      onFrame: async (frame, asked) => {
+        if (await this.#frames.read(frame, asked)) this.#pump();
+      },
+      onState: (state) => this.#onLive(state),
+      mayOpenAt: () => budget?.notBefore("change") ?? 0,
+      isReachable: () => this.contact.online,
+      onUnreached: () => budget?.unsent(),
+    });
+  }
+
   get contact(): Contact {
-    const { service, world } = this.#options;
-    const since = service.unansweredSince?.();
-    if (since === undefined) return contactNow(this.#contact, undefined);
-    const waitedMs = world.monotonic() - since;
-    return contactNow(this.#contact, { since: world.now() - waitedMs, waitedMs });
+    return this.#contact.now;
   }
 
-  /** Undefined while nothing is. */
+  /** Undefined while no call waits for the budget. */
   get heldBack(): HeldBack | undefined {
-    return this.#heldBack;
+    return this.#state.heldBack;
   }
 
-  /** Why the service turned down a unit's last call. */
+  /** Why the service refused a unit's last call. */
   refusal(unit: SyncUnit): Reason | undefined {
     return this.#refused.get(unit);
   }
@@ -141,10 +144,10 @@ export class SyncEngine {
     // Where there is no project yet, mostly one is just being linked.
     if (projects().size === 0) this.#schedule.gather(units, world.monotonic());
     this.refresh();
-    this.#scheduleAsking();
+    if (this.#live) this.#asking.start();
   }
 
-  /** The set of followed projects may have changed: what came is called about, and nothing else. */
+  /** The followed projects may have changed: calls about new ones, and about nothing else. */
   refresh(): void {
     const units = new Set(unitsToSync(this.#options.projects()));
     for (const unit of this.#known) if (!units.has(unit)) this.#forget(unit);
@@ -155,9 +158,9 @@ export class SyncEngine {
     this.#pump();
   }
 
-  /** Goes at once, whatever the backoff; resolves when the calls that this brings are over. */
+  /** Calls at once, whatever the backoff. Resolves when the calls that are due now are over. */
   async syncNow(): Promise<void> {
-    if (this.#stopped) return;
+    if (this.#state.phase === "stopped") return;
     this.#live?.hurry();
     this.refresh();
     this.#schedule.hurry();
@@ -169,8 +172,8 @@ export class SyncEngine {
   }
 
   /**
-   * What is due goes now, should the service be back: a person still waits for it. Only with the
-   * urgency `person` it may take the part of the budget that is kept for people.
+   * Ends the backoff, because a person still waits: the service may be back. Only with the urgency
+   * `person` the calls may use the part of the budget that is reserved for people.
    */
   hurry(urgency?: Urgency): void {
     this.#schedule.hurry();
@@ -182,28 +185,28 @@ export class SyncEngine {
   }
 
   /**
-   * The machine was asleep or is in another network: no connection can be relied upon. The world's
-   * steady clock stood still for so many milliseconds meanwhile.
+   * The machine was asleep or is in another network, so every connection may be dead. The world's
+   * steady clock stood still for this many milliseconds meanwhile.
    */
   async woke(stoodStillMs: number): Promise<void> {
     const { service, budget } = this.#options;
     budget?.slept(stoodStillMs);
     this.#schedule.slept(stoodStillMs);
     service.dropConnections?.();
-    await this.#calling;
-    if (this.#stopped) return;
+    await this.#call;
+    if (this.#state.phase === "stopped") return;
     this.#schedule.hurry();
     this.#live?.reopen();
     this.#pump();
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
-    this.#askTimer?.cancel();
+    this.#step({ kind: "stop" });
+    this.#contact.stop();
+    this.#asking.stop();
     this.#stopListening();
     this.#live?.stop();
-    await this.#calling;
+    await this.#call;
     await this.#journal.settled();
     this.#releaseWaiters();
   }
@@ -214,12 +217,12 @@ export class SyncEngine {
   }
 
   #onCommit(rows: readonly CommittedRow[]): void {
-    const { world, budget, account } = this.#options;
+    const { budget, account } = this.#options;
     const own = rows.filter(({ address }) => address.owner === account);
     if (own.length > 0) budget?.active();
     for (const row of own) {
       const project = projectOf(row.address.name);
-      this.#asking.active(project ?? "own", world.monotonic());
+      this.#asking.active(project ?? "own");
       if (row.origin !== "local" || this.#rounds.isTaken(row)) {
         this.#journal.received(row);
         continue;
@@ -231,9 +234,9 @@ export class SyncEngine {
     this.#pump();
   }
 
-  /** The socket is up before the end of the calls' backoff when the service is back. */
+  /** When the service is back, the socket may show it before the calls' backoff is over. */
   #onLive(state: LiveState): void {
-    this.#heard({ kind: "socket", state });
+    this.#contact.hear({ kind: "socket", state });
     // The answer to a call says what is wrong with the token.
     if (state === "refused") this.#schedule.markDue("own");
     else if (state === "live") this.#schedule.serviceIsBack();
@@ -241,97 +244,48 @@ export class SyncEngine {
     this.#pump();
   }
 
-  async #onFrame(frame: ServerFrame, asked: readonly ProjectId[]): Promise<void> {
-    const { store, service, user, projects } = this.#options;
-    if (frame.type === "subscribed") {
-      const announced = [...frame.positions].map(([name, position]): Announced => {
-        const unit: SyncUnit = name === "user" || name === "global" ? "own" : name;
-        return { unit, name: name === "user" ? `user/${user}` : name, position, by: "stands" };
-      });
-      await this.#look(announced);
-      await this.#noteAbsent(asked.filter((project) => !frame.positions.has(project)));
-      this.#pump();
-      return;
-    }
-    const unit: SyncUnit = frame.projectId ?? "own";
-    if (unit !== "own" && !projects().has(unit)) return;
-    const names = documentsOf(unit, user);
-    const name = names.find((each) => layerOf(each) === frame.document);
-    if (name === undefined) return;
-    const taken = await store.write(async (context) => {
-      const open = await openBound(context, this.#options, name);
-      return (
-        open && (await takeFrame(context, service.name, { open, frame, echoes: this.#echoes }))
-      );
-    });
-    if (taken !== "fetch") return;
-    const position = { epoch: frame.epoch, seq: frame.seq };
-    await this.#look([{ unit, name, position, by: "changed" }]);
-    this.#pump();
-  }
-
-  /**
-   * Marks what is to be fetched; what a call is about that is under way is looked at after it. All
-   * are looked at in one moment, for each call that ends meanwhile would make them differ.
-   */
-  async #look(announced: readonly Announced[]): Promise<void> {
-    const { store, service, account } = this.#options;
-    await store.write(async (context) => {
-      for (const each of announced) {
-        const { unit, name } = each;
-        const open = await context.find({ owner: account, name });
-        const known = open && (await readPosition(context.db, service.name, open.id));
-        if (!isToFetch(each, known?.remote)) continue;
-        if (this.#called.includes(unit)) this.#announced.push(each);
-        else {
-          this.#schedule.markDue(unit);
-          if (open && known) await forgetAbsence(context.db, service.name, { open, known });
-        }
-      }
-    });
-  }
-
-  /** A file that waits for the service's word is looked at before the call that is due about it. */
-  async #noteAbsent(projects: readonly ProjectId[]): Promise<void> {
-    const { store, onContact, projects: followed } = this.#options;
-    const news = await store.write(async (context) => {
-      const noted: ProjectId[] = [];
-      for (const project of projects) {
-        if (this.#called.includes(project) || !followed().has(project)) continue;
-        if (await noteAbsent(context, this.#options, project)) noted.push(project);
-      }
-      return noted;
-    });
-    if (news.length > 0) onContact(news);
-  }
-
-  /** Makes the next call when its time has come; at most one is under way. */
+  /** Asks the schedule what to do now. */
   #pump(): void {
-    if (this.#stopped || this.#calling) return;
-    this.#timer?.cancel();
-    const now = this.#options.world.monotonic();
-    const { budget } = this.#options;
+    if (!isFree(this.#state)) return;
+    const { world, budget } = this.#options;
+    const now = world.monotonic();
     const step = this.#schedule.next(now, (urgency) => budget?.notBefore(urgency) ?? 0);
-    this.#heldBack = this.#holding(step, now);
-    if (step.kind === "call") {
-      budget?.began(step.urgency);
-      this.#calling = this.#callAndLook(this.#choose(step.unit, now)).finally(() => {
-        this.#calling = undefined;
-        this.#pump();
-      });
-      return;
-    }
-    if (step.kind === "wait") {
-      const waitMs = Math.min(step.until - now, TIMER_MS_MAX);
-      this.#timer = this.#options.world.setTimer(waitMs, () => this.#pump());
-    }
-    this.#releaseWaiters();
+    this.#step({ kind: "next", step, now, wall: world.now() });
   }
 
-  #holding(step: NextStep, now: number): HeldBack | undefined {
-    if (step.kind !== "wait" || !step.held) return undefined;
-    const wall = this.#options.world.now();
-    return { since: this.#heldBack?.since ?? wall, until: wall + step.until - now };
+  /** Returns the kinds of what was done. */
+  #step(event: CallEvent): CallEffect["kind"][] {
+    const { state, effects } = stepCall(this.#state, event);
+    this.#state = state;
+    for (const effect of effects) this.#do(effect);
+    return effects.map(({ kind }) => kind);
+  }
+
+  #do(effect: CallEffect): void {
+    switch (effect.kind) {
+      case "call":
+        this.#options.budget?.began(effect.urgency);
+        this.#call = this.#callAndLook(this.#choose(effect.unit));
+        break;
+      case "wait":
+        this.#timer?.cancel();
+        this.#timer = this.#options.world.setTimer(effect.delayMs, () => this.#pump());
+        break;
+      case "rest":
+        this.#timer?.cancel();
+        break;
+      case "release":
+        this.#releaseWaiters();
+        break;
+      case "due":
+        this.#schedule.markDue(effect.announced.unit);
+        break;
+      case "look":
+        this.#looking = this.#look(effect.announced);
+        break;
+      case "pump":
+        this.#pump();
+    }
   }
 
   #releaseWaiters(): void {
@@ -340,8 +294,9 @@ export class SyncEngine {
     for (const release of waiters) release();
   }
 
-  /** What goes by one call with a unit whose turn it is. */
-  #choose(first: SyncUnit, now: number): readonly SyncUnit[] {
+  /** The units that go by one call with a unit whose turn it is. */
+  #choose(first: SyncUnit): readonly SyncUnit[] {
+    const now = this.#options.world.monotonic();
     const along = this.#schedule.along(now).filter((unit) => unit !== first && unit !== "own");
     const due = [first, ...along];
     if (first !== "own" && this.#schedule.isDue("own")) due.push("own");
@@ -349,23 +304,24 @@ export class SyncEngine {
   }
 
   async #callAndLook(units: readonly SyncUnit[]): Promise<void> {
-    const call = this.#call(units);
+    this.#step({ kind: "began", units });
+    const call = this.#callAbout(units);
     this.#journal.during(call);
-    await call;
-    this.#called = [];
-    const announced = this.#announced;
-    this.#announced = [];
-    if (announced.length === 0) return;
-    await this.#look(announced).catch(() => {
-      for (const each of announced) this.#schedule.markDue(each.unit);
-    });
+    await call.finally(() => this.#step({ kind: "ended" }));
+    await this.#looking;
   }
 
-  async #call(units: readonly SyncUnit[]): Promise<void> {
+  async #look(announced: readonly Announced[]): Promise<void> {
+    await this.#frames.look(announced).catch(() => {
+      for (const each of announced) this.#schedule.markDue(each.unit);
+    });
+    this.#step({ kind: "looked" });
+  }
+
+  async #callAbout(units: readonly SyncUnit[]): Promise<void> {
     const { world, log } = this.#options;
     for (const each of units) this.#schedule.began(each);
-    this.#called = units;
-    for (const each of units) this.#asking.called(each, world.monotonic());
+    for (const each of units) this.#asking.called(each);
     const outcome = await this.#rounds.run(units).catch(failedHere);
     this.#noteKind();
     if (outcome.kind === "answered") {
@@ -385,11 +341,11 @@ export class SyncEngine {
     const retryAfterMs = outcome.kind === "busy" ? outcome.retryAfterMs : undefined;
     this.#schedule.serviceFailed(unit, now, { retryAfterMs, fraction });
     const { message } = outcome;
-    if (!isTokenRefused(outcome)) this.#heard({ kind: "unreached", message });
-    else this.#heard({ kind: "token-refused", at: world.now(), message });
+    if (!isTokenRefused(outcome)) this.#contact.hear({ kind: "unreached", message });
+    else this.#contact.hear({ kind: "token-refused", at: world.now(), message });
   }
 
-  /** What was not come to goes before what has more to say. */
+  /** Units that the call did not get to go before those with more to exchange. */
   #answered(units: readonly SyncUnit[], { again, later, left, refused }: RoundResult): void {
     const now = this.#options.world.monotonic();
     for (const each of left ?? []) this.#schedule.leftOut(each);
@@ -412,67 +368,30 @@ export class SyncEngine {
     this.#schedule.unitFailed(unit, world.monotonic(), randomFraction(world));
   }
 
-  /** A plain service has no live socket: it is not asked for one. */
+  /** A service with only the published interface is not asked for a live socket. */
   #noteKind(): void {
     const plain = this.#rounds.kind === "plain";
-    if (plain === this.#contact.plain) return;
-    this.#heard({ kind: "exchanges", plain });
+    if (plain === this.#contact.isPlain) return;
+    this.#contact.hear({ kind: "exchanges", plain });
     if (plain) this.#live?.pause();
     else this.#live?.resume();
   }
 
   #reached(message: string | undefined, units: readonly SyncUnit[] = []): void {
-    const wasOnline = this.#contact.online && !this.#contact.isSilent;
-    this.#heard({ kind: "reached", at: this.#options.world.now(), message }, units);
-    if (!wasOnline) this.#live?.serviceAnswered();
-  }
-
-  /** `units`: what an answer was about. */
-  #heard(event: ContactEvent, units: readonly SyncUnit[] = []): void {
-    this.#contact = stepContact(this.#contact, event);
-    this.#tellContact();
-    this.#options.onContact(units);
-  }
-
-  /** Of the embedded service nobody has to be told that it is there. */
-  #tellContact(): void {
-    const { service, onActivity } = this.#options;
-    const told = toldOf(this.contact);
-    if (!told || told.event === this.#told || !service.openLive || this.#stopped) return;
-    this.#told = told.event;
-    onActivity?.({ ...told, service: service.name });
+    const wasHeard = this.#contact.isHeard;
+    this.#contact.hear({ kind: "reached", at: this.#options.world.now(), message }, units);
+    if (!wasHeard) this.#live?.serviceAnswered();
   }
 
   /** Units whose changes nobody announces. */
-  #untold(): SyncUnit[] {
+  #unannounced(): SyncUnit[] {
     const units = unitsToSync(this.#options.projects());
-    if (this.#contact.socket !== "live") return units;
+    if (!this.#contact.isLive) return units;
     return units.filter((unit) => unit !== "own" && !this.#live?.tellsOf(unit));
-  }
-
-  /** Where nobody announces changes, they are asked for: a unit at a time. */
-  #scheduleAsking(): void {
-    if (!this.#live) return;
-    const { world, budget } = this.#options;
-    const waitMs = (budget?.notBefore("ask") ?? 0) - world.monotonic();
-    const delayMs = Math.min(Math.max(ASK_INTERVAL_MS, waitMs), TIMER_MS_MAX);
-    this.#askTimer = world.setTimer(delayMs, () => {
-      this.#ask();
-      this.#scheduleAsking();
-    });
-  }
-
-  #ask(): void {
-    const { world, budget } = this.#options;
-    const now = world.monotonic();
-    const unit = this.#asking.next(this.#untold(), now);
-    if (unit === undefined || (budget?.notBefore("ask") ?? 0) > now) return;
-    this.#schedule.markDue(unit, "ask");
-    this.#pump();
   }
 }
 
-/** The disk or this program failed, not the service; the call is made again later all the same. */
+/** The disk or this program failed, not the service. The call is made again later anyway. */
 function failedHere(thrown: unknown): Outcome<never> {
   return { kind: "unreachable", message: `it failed on this machine: ${messageOf(thrown)}` };
 }

@@ -38,7 +38,7 @@ type Context = WriteContext<DaemonTables>;
 
 const NONE: IdRanges = new Map();
 
-/** The first row of a log that was empty is the service's own answer: it needs no acknowledgement. */
+/** The first row of a log that was empty is the service's answer: it needs no acknowledgement. */
 const FIRST_ROW = 1;
 
 /** How an answer about one document was applied. */

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { join } from "node:path";
 import {
   LIVE_PHASES,
   type LiveEffect,
@@ -9,6 +8,7 @@ import {
   stepLive,
 } from "../../daemon/sync/live-machine.ts";
 import { TOKEN_INVALID } from "../../shared/wire/live.ts";
+import { readTransitions } from "../support/transition-table.ts";
 
 const WAITS_MS = [-1, 0, 5000];
 const FAILURES = [0, 1, 8, 40];
@@ -16,26 +16,6 @@ const OPEN: readonly LivePhase[] = ["open", "live", "silent"];
 const SOCKET: readonly LivePhase[] = ["opening", ...OPEN, "reopening"];
 
 type Kind = LiveEvent["kind"];
-
-/** The table of the document: by phase and event the phases that may come of it. */
-async function readTable(): Promise<ReadonlyMap<string, string>> {
-  const path = join(import.meta.dir, "../../docs/design/sync.md");
-  const rows = (await Bun.file(path).text())
-    .split("\n")
-    .filter((line) => line.startsWith("|"))
-    .map((line) =>
-      line
-        .split("|")
-        .slice(1, -1)
-        .map((cell) => cell.trim()),
-    );
-  const from = rows.findIndex(([first]) => first === "phase");
-  const [, ...events] = rows[from] ?? [];
-  const cells = rows.slice(from + 2).flatMap(([phase, ...outcomes]) => {
-    return outcomes.map((outcome, at) => [`${phase} ${events[at]}`, outcome] as const);
-  });
-  return new Map(cells);
-}
 
 function eventsOf(kind: Kind): LiveEvent[] {
   switch (kind) {
@@ -84,7 +64,7 @@ const EVENTS: readonly Kind[] = [
 ];
 
 test("each event leads where the table of the document says", async () => {
-  const table = await readTable();
+  const table = await readTransitions("docs/design/sync.md", "phase");
   expect(table.size).toBe(LIVE_PHASES.length * EVENTS.length);
   const found = new Map<string, string>();
   for (const phase of LIVE_PHASES) {
