@@ -114,8 +114,8 @@ export function findKeptEdits(
     edits,
     twice: twice.mine.length > 0 ? twice : undefined,
     apart,
-    strayed: misplaced.strayed.filter(({ standing }) => !holdsOneOf(standing, known)),
-    missing: misplaced.missing.filter((edit) => !holdsOneOf(edit, known)),
+    strayed: misplaced.strayed.filter(({ standing }) => !isSaid(standing, known)),
+    missing: misplaced.missing.filter((edit) => !isSaid(edit, known)),
   };
 }
 
@@ -124,9 +124,9 @@ export function saidBy(versions: readonly { readonly text: string }[]): Readonly
   return new Set(versions.flatMap(({ text }) => plainLines(text)).filter(hasWord));
 }
 
-/** Whether an edit has one of these lines. */
-export function holdsOneOf({ text }: KeptEdit, said: ReadonlySet<string>): boolean {
-  return plainLines(text).some((line) => said.has(line));
+/** Whether an edit has no line with a word but these. */
+export function isSaid({ text }: KeptEdit, said: ReadonlySet<string>): boolean {
+  return plainLines(text).every((line) => said.has(line) || !hasWord(line));
 }
 
 function findMisplaced(

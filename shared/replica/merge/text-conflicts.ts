@@ -7,6 +7,7 @@ import {
   type NewTextConflict,
   type NewVersion,
   recordTextConflict,
+  type TextConflictKind,
   type TextConflictRecord,
 } from "../conflicts/text-conflict-record.ts";
 import { TEXT_FORM_KEY } from "../document/document.ts";
@@ -25,7 +26,7 @@ import { type CleanUpFacts, type MetTexts, type MetVersion, removeDoubles } from
 import { followMoves } from "./followed-moves.ts";
 import {
   findKeptEdits,
-  holdsOneOf,
+  isSaid,
   type KeptEdit,
   type MetSides,
   type MovedApart,
@@ -100,6 +101,9 @@ function joinVersions(one: MetVersion, other: MetVersion): MetVersion {
   return { text: one.text + other.text, places: [...one.places, ...other.places] };
 }
 
+/** The kinds that say where lines should stand. */
+const PLACING: readonly TextConflictKind[] = ["both", "unseen", "moved", "twice"];
+
 /**
  * Records a conflict for each place where something stands that one side put there while the other
  * deleted it or what was around it, unless it is in a conflict already: what the other side put
@@ -126,10 +130,11 @@ export async function tellKeptEdits<Tables extends ReplicaTables>(
     return beside.isTold(edit) ? [] : [keptConflict(context, open, edit)];
   });
   if (twice) found.push(twiceConflict(context, open, twice));
-  const disputed = saidBy(known.flatMap(({ versions }) => versions));
-  const untold = strayed.filter(({ standing }) => !holdsOneOf(standing, disputed));
+  const ofPlaces = known.filter(({ kind }) => PLACING.includes(kind));
+  const disputed = saidBy(ofPlaces.flatMap(({ versions }) => versions));
+  const untold = strayed.filter(({ standing }) => !isSaid(standing, disputed));
   found.push(...[...apart, ...untold].map((each) => apartConflict(context, open, each)));
-  const untoldMissing = missing.filter((edit) => !holdsOneOf(edit, disputed));
+  const untoldMissing = missing.filter((edit) => !isSaid(edit, disputed));
   found.push(...untoldMissing.map((edit) => missingConflict(context, open, edit)));
   return await recordConflicts(context, open, found);
 }
