@@ -1,10 +1,10 @@
-import { AppError, messageOf } from "../shared/errors.ts";
+import { AppError } from "../shared/errors.ts";
 import { type AccountId, type ProjectId, parseProjectId } from "../shared/ids.ts";
 import type { Log } from "../shared/log.ts";
 import { Sweeper } from "../shared/replica/history/sweeper.ts";
 import { moveKeptConflicts } from "../shared/replica/merge/text-conflicts.ts";
 import type { ReplicaStore } from "../shared/replica/store/store.ts";
-import { delay, type World } from "../shared/world.ts";
+import type { World } from "../shared/world.ts";
 import type { SyncUnit } from "./budget/sync-units.ts";
 import { Followers } from "./files/followers.ts";
 import { type Controlled, createControl } from "./gateway/control.ts";
@@ -33,8 +33,7 @@ import {
 } from "./links/linked-folders.ts";
 import { parsePortableHome } from "./portable/format.ts";
 import { type ImportResult, importHome } from "./portable/import-home.ts";
-import { countSalvaged } from "./recovery/read-salvaged.ts";
-import { settleSalvaged } from "./recovery/salvaged-memories.ts";
+import { SalvageSettler } from "./recovery/salvage-settler.ts";
 import { Audiences } from "./remotes/audiences.ts";
 import type { Keyring } from "./remotes/keyring.ts";
 import { OpenRemotes } from "./remotes/open-remotes.ts";
@@ -48,9 +47,8 @@ import { getDefault } from "./remotes/remote-view.ts";
 import { TokenStore } from "./remotes/token-store.ts";
 import type { Service, ServiceAnswer } from "./service/service.ts";
 import { type AudienceView, readAudience } from "./status/audience-view.ts";
-import { isOffline, isRefused } from "./status/refused-units.ts";
 import { type DaemonStatus, readStatus } from "./status/status.ts";
-import { isSynced } from "./status/synced-projects.ts";
+import { SYNC_MS_MIN, type SyncResult, type SyncWait, SyncWaiter } from "./status/wait-for-sync.ts";
 import type { Introduction } from "./supervise/introduction.ts";
 import { realSigns, WakeWatch } from "./sync/wake-watch.ts";
 import { watchFolder } from "./watch/watched-folder.ts";
@@ -81,39 +79,20 @@ export interface DaemonOptions {
   readonly onCommit?: (() => void) | undefined;
 }
 
-/** The answer to `sync`. */
-export interface SyncResult {
-  readonly synced: boolean;
-  /** The services refuse what is left, or a file can't be read: waiting longer brings nothing. */
-  readonly refused: boolean;
-  /** What is left is for services that can't be reached. */
-  readonly offline: boolean;
-  readonly status: DaemonStatus;
-}
-
-/** How a caller waits for a sync, besides for how long. */
-export interface SyncWait {
-  /** Aborted when the caller gives up. */
-  readonly signal?: AbortSignal | undefined;
-  /** Stop waiting as soon as only services that can't be reached are left. */
-  readonly unlessOffline?: boolean;
-}
-
-/** Services get this long to answer even if the caller does not wait. */
-const SYNC_MS_MIN = 2000;
 /** Before a project is deleted, its service is waited for this long. */
 const VISIT_MS_MAX = 10_000;
-/** How often `sync` checks whether everything is acknowledged. */
-const SYNC_POLL_MS = 100;
-/** After a check it pauses for this many times as long as the check took. */
-const LOOKS_PAUSE = 4;
-/** How often a waiting `sync` retries what failed. */
-const SYNC_HURRY_MS = 2000;
-const MS_PER_S = 1000;
 
 /**
  * One machine's memsync: the local replica with its gateway, the followed files, and the
- * synchronisation of each project with the one service that it is bound to.
+ * synchronisation of each project with the one service that it is bound to. It starts and ends in a
+ * fixed order each, and has no other states.
+ *
+ * ```
+ * const daemon = await Daemon.start(options);
+ * await daemon.link("/projects/shop");
+ * const { synced } = await daemon.sync(10);
+ * await daemon.stop();
+ * ```
  */
 export class Daemon implements Controlled {
   readonly #options: DaemonOptions;
@@ -125,11 +104,9 @@ export class Daemon implements Controlled {
   readonly #sweeper: Sweeper;
   readonly #quietTime: QuietTime;
   readonly #wakeWatch: WakeWatch;
+  readonly #syncWaiter: SyncWaiter;
+  readonly #salvage: SalvageSettler;
   #gateway: Gateway | undefined;
-  #stopping = false;
-  /** Memories of a damaged database wait until the service tells which of them it has. */
-  #salvagedWait = false;
-  #settling: Promise<void> = Promise.resolve();
 
   private constructor(options: DaemonOptions, store: ReplicaStore<DaemonTables>) {
     const { home, world, log, environment, keyring, openEmbedded } = options;
@@ -176,6 +153,17 @@ export class Daemon implements Controlled {
       followers: this.#followers,
       remotes: this.#remotes,
     });
+    this.#syncWaiter = new SyncWaiter({
+      world,
+      followers: this.#followers,
+      remotes: this.#remotes,
+      status: () => this.status(),
+    });
+    this.#salvage = new SalvageSettler({
+      store,
+      log,
+      serviceOf: (account) => serviceNameOf(this.#remotes.remoteOf(account as AccountId)),
+    });
     const onWake = (stoodStillMs: number) => {
       // The disk may have been written by another system meanwhile, and a network drive replaced.
       if (stoodStillMs > 0) this.#followers.rescan();
@@ -204,7 +192,7 @@ export class Daemon implements Controlled {
     const options = this.#options;
     const store = this.#store;
     await this.#folders.load();
-    this.#salvagedWait = (await countSalvaged(store.reader)) > 0;
+    await this.#salvage.load();
     this.#gateway = await openGateway({
       store: serviceStoreOf(store),
       world: options.world,
@@ -289,61 +277,12 @@ export class Daemon implements Controlled {
    * refuse what is left, or until `signal` is aborted.
    */
   sync(waitSeconds: number, options: SyncWait = {}): Promise<SyncResult> {
-    return this.#untilSynced(this.#syncNow(), waitSeconds, options);
+    return this.#syncWaiter.sync(waitSeconds, options);
   }
 
   /** Waits like `sync` for what is due already, but looks at no file and asks for nothing new. */
   settle(waitSeconds: number, signal?: AbortSignal): Promise<SyncResult> {
-    this.#remotes.hurry("person");
-    return this.#untilSynced(this.#followers.settled(), waitSeconds, { signal });
-  }
-
-  async #untilSynced(
-    begun: Promise<void>,
-    waitSeconds: number,
-    { signal, unlessOffline = false }: SyncWait,
-  ): Promise<SyncResult> {
-    const { world } = this.#options;
-    const waitMs = waitSeconds * MS_PER_S;
-    const deadline = world.monotonic() + waitMs;
-    if (!(await within(world, Math.max(waitMs, SYNC_MS_MIN), { work: begun, signal }))) {
-      return { synced: false, refused: false, offline: false, status: await this.status() };
-    }
-    let hurriedAt = world.monotonic();
-    for (;;) {
-      const lookedAt = world.monotonic();
-      const status = await this.status();
-      if (isSynced(status)) return { synced: true, refused: false, offline: false, status };
-      const now = world.monotonic();
-      const refused = isRefused(status);
-      const offline = !refused && isOffline(status);
-      const isOver = this.#stopping || signal?.aborted === true || now >= deadline;
-      if (refused || isOver || (unlessOffline && offline)) {
-        return { synced: false, refused, offline, status };
-      }
-      // With hundreds of projects a check takes longer than the pause, and what it waits for needs
-      // processor time, too.
-      await delay(world, Math.max(SYNC_POLL_MS, LOOKS_PAUSE * (now - lookedAt)));
-      this.#lookAtWaiting(status);
-      if (now - hurriedAt < SYNC_HURRY_MS) continue;
-      this.#remotes.hurry();
-      hurriedAt = now;
-    }
-  }
-
-  /** Looks at the files, then calls the services, then waits until the answers are in the files. */
-  async #syncNow(): Promise<void> {
-    await this.#followers.lookAll();
-    await this.#remotes.syncNow();
-    await this.#followers.settled();
-  }
-
-  /** Looks again at files that wait, but not for an answer of their service. */
-  #lookAtWaiting({ projects }: DaemonStatus): void {
-    const contacted = new Set(projects.flatMap(({ id, contacted: is }) => (is ? [id] : [])));
-    for (const file of this.#followers.files()) {
-      if (file.status.state === "waiting" && contacted.has(file.link.projectId)) file.look();
-    }
+    return this.#syncWaiter.settle(waitSeconds, signal);
   }
 
   /** Applies the writes that commands left in the inbox. */
@@ -391,7 +330,7 @@ export class Daemon implements Controlled {
 
   /** Ends in order: everything acknowledged is on the disk, and nothing stays open. */
   async stop(): Promise<void> {
-    this.#stopping = true;
+    this.#syncWaiter.stop();
     this.#folders.stop();
     this.#wakeWatch.stop();
     this.#quietTime.stop();
@@ -401,7 +340,7 @@ export class Daemon implements Controlled {
     await this.#followers.stop();
     await this.#remotes.stop();
     await this.#audiences.settled();
-    await this.#settling;
+    await this.#salvage.settled();
     await this.#sweeper.stop();
     await this.#store.close();
   }
@@ -410,21 +349,10 @@ export class Daemon implements Controlled {
     this.#folders.onContact(units);
     const open = units.includes("own") ? this.#remotes.find(account) : undefined;
     if (open) this.#audiences.contacted(open);
-    if (this.#salvagedWait) this.#settling = this.#settling.then(() => this.#settleSalvaged());
+    this.#salvage.answered();
     // Only files of units that were answered: a look costs several git processes.
     for (const file of this.#followers.files()) {
       if (file.status.state === "waiting" && units.includes(file.link.projectId)) file.look();
-    }
-  }
-
-  async #settleSalvaged(): Promise<void> {
-    try {
-      await settleSalvaged(this.#store, (account) =>
-        serviceNameOf(this.#remotes.remoteOf(account as AccountId)),
-      );
-      this.#salvagedWait = (await countSalvaged(this.#store.reader)) > 0;
-    } catch (thrown) {
-      this.#options.log.warn({ reason: messageOf(thrown) }, "what was salvaged has to wait");
     }
   }
 }

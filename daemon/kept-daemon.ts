@@ -4,27 +4,30 @@ import { Daemon, type DaemonOptions } from "./daemon.ts";
 import { suspect, suspicionOf } from "./recovery/find-damage.ts";
 import { keepHead } from "./recovery/head-page.ts";
 import { recoverHome } from "./recovery/recover-home.ts";
-
-/** After this many rebuilds the disk is taken for broken, and no more copies are written to it. */
-const REBUILDS_MAX = 3;
+import { LIFE_BEGUN, type LifeEvent, stepLife } from "./supervise/daemon-life.ts";
 
 /** What a kept daemon works with; the caller holds the home's lock. */
 export interface KeptDaemonOptions extends Omit<DaemonOptions, "onDamage"> {
-  /** Called when the daemon can't go on. Nothing of it runs any more. */
+  /** Called when the daemon can't go on. Only `stop` is left to do. */
   readonly onFailure: (thrown: unknown) => void;
 }
 
 /**
  * Keeps a daemon running over a sound database. Damage that is found at the start is repaired
  * first. When damage shows later, the daemon is stopped, its database rebuilt, and a new daemon
- * started.
+ * started; `stepLife` decides.
+ *
+ * ```
+ * const kept = await KeptDaemon.start({ ...options, onFailure });
+ * await kept.daemon.status();
+ * await kept.stop();
+ * ```
  */
 export class KeptDaemon {
   readonly #options: KeptDaemonOptions;
+  #life = LIFE_BEGUN;
   #daemon: Daemon | undefined;
   #rebuilding: Promise<void> | undefined;
-  #rebuilds = 0;
-  #stopped = false;
 
   private constructor(options: KeptDaemonOptions) {
     this.#options = options;
@@ -43,7 +46,7 @@ export class KeptDaemon {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#step("stop");
     await this.#rebuilding;
     await this.#daemon?.stop();
     const { database } = this.#options.home;
@@ -54,6 +57,7 @@ export class KeptDaemon {
     const { onFailure: _, ...given } = this.#options;
     await recoverHome(given.home, given.world, given.log);
     this.#daemon = await Daemon.start({ ...given, onDamage: (thrown) => this.#onDamage(thrown) });
+    this.#step("started");
   }
 
   #onDamage(thrown: unknown): void {
@@ -61,24 +65,27 @@ export class KeptDaemon {
     const reason = messageOf(thrown);
     log.error({ reason }, "the database is damaged; it will be rebuilt");
     suspect(home.database, reason);
-    // A daemon that is just starting fails by itself, and its next start rebuilds.
-    if (!this.#daemon || this.#stopped || this.#rebuilding) return;
-    if (this.#rebuilds++ >= REBUILDS_MAX) {
-      const words = "the database was damaged again and again: have a look at the disk";
-      onFailure(new Error(`${words} (${reason})`));
-      return;
-    }
-    this.#rebuilding = this.#rebuild()
-      .catch(onFailure)
-      .finally(() => {
-        this.#rebuilding = undefined;
-      });
+    const effect = this.#step("damaged");
+    if (effect === "end") this.#rebuilding = this.#rebuild();
+    if (effect !== "give-up") return;
+    const words = "the database was damaged again and again: have a look at the disk";
+    onFailure(new Error(`${words} (${reason})`));
   }
 
   async #rebuild(): Promise<void> {
     const damaged = this.#daemon;
     this.#daemon = undefined;
-    await damaged?.stop();
-    if (!this.#stopped) await this.#start();
+    try {
+      await damaged?.stop();
+      if (this.#step("ended") === "start") await this.#start();
+    } catch (thrown) {
+      if (this.#step("failed") === "give-up") this.#options.onFailure(thrown);
+    }
+  }
+
+  #step(event: LifeEvent) {
+    const { state, effect } = stepLife(this.#life, event);
+    this.#life = state;
+    return effect;
   }
 }

@@ -1,6 +1,6 @@
-import type { SyncResult } from "../../daemon/daemon.ts";
 import type { DaemonStatus } from "../../daemon/status/status.ts";
 import { syncedProjects } from "../../daemon/status/synced-projects.ts";
+import type { SyncResult } from "../../daemon/status/wait-for-sync.ts";
 import { delay, type World } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { Progress } from "../screen/progress.ts";

@@ -1,0 +1,122 @@
+import { delay, type World } from "../../shared/world.ts";
+import type { Followers } from "../files/followers.ts";
+import { within } from "../home/within.ts";
+import type { OpenRemotes } from "../remotes/open-remotes.ts";
+import { isOffline, isRefused } from "./refused-units.ts";
+import type { DaemonStatus } from "./status.ts";
+import { isSynced } from "./synced-projects.ts";
+
+/** The answer to `sync`. */
+export interface SyncResult {
+  readonly synced: boolean;
+  /** The services refuse what is left, or a file can't be read: waiting longer brings nothing. */
+  readonly refused: boolean;
+  /** What is left is for services that can't be reached. */
+  readonly offline: boolean;
+  readonly status: DaemonStatus;
+}
+
+/** How a caller waits for a sync, besides for how long. */
+export interface SyncWait {
+  /** Aborted when the caller gives up. */
+  readonly signal?: AbortSignal | undefined;
+  /** Stop waiting as soon as only services that can't be reached are left. */
+  readonly unlessOffline?: boolean;
+}
+
+/** What waiting for a sync looks at. */
+export interface SyncWaiterOptions {
+  readonly world: World;
+  readonly followers: Followers;
+  readonly remotes: OpenRemotes;
+  readonly status: () => Promise<DaemonStatus>;
+}
+
+/** Services get this long to answer even if the caller does not wait. */
+export const SYNC_MS_MIN = 2000;
+/** How often it is checked whether everything is acknowledged. */
+const SYNC_POLL_MS = 100;
+/** After a check comes a pause of this many times as long as the check took. */
+const LOOKS_PAUSE = 4;
+/** How often what failed is retried meanwhile. */
+const SYNC_HURRY_MS = 2000;
+const MS_PER_S = 1000;
+
+/** Makes a sync, and waits until its end or until waiting longer brings nothing. */
+export class SyncWaiter {
+  readonly #options: SyncWaiterOptions;
+  #isStopped = false;
+
+  constructor(options: SyncWaiterOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Syncs now, then waits up to `waitSeconds` until the services have acknowledged everything or
+   * refuse what is left, or until `signal` is aborted.
+   */
+  sync(waitSeconds: number, options: SyncWait): Promise<SyncResult> {
+    return this.#untilSynced(this.#syncNow(), waitSeconds, options);
+  }
+
+  /** Waits like `sync` for what is due already, but looks at no file and asks for nothing new. */
+  settle(waitSeconds: number, signal: AbortSignal | undefined): Promise<SyncResult> {
+    const { remotes, followers } = this.#options;
+    remotes.hurry("person");
+    return this.#untilSynced(followers.settled(), waitSeconds, { signal });
+  }
+
+  /** Whoever waits is answered with the next check. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  async #untilSynced(
+    begun: Promise<void>,
+    waitSeconds: number,
+    { signal, unlessOffline = false }: SyncWait,
+  ): Promise<SyncResult> {
+    const { world, remotes, status: readStatus } = this.#options;
+    const waitMs = waitSeconds * MS_PER_S;
+    const deadline = world.monotonic() + waitMs;
+    if (!(await within(world, Math.max(waitMs, SYNC_MS_MIN), { work: begun, signal }))) {
+      return { synced: false, refused: false, offline: false, status: await readStatus() };
+    }
+    let hurriedAt = world.monotonic();
+    for (;;) {
+      const lookedAt = world.monotonic();
+      const status = await readStatus();
+      if (isSynced(status)) return { synced: true, refused: false, offline: false, status };
+      const now = world.monotonic();
+      const refused = isRefused(status);
+      const offline = !refused && isOffline(status);
+      const isOver = this.#isStopped || signal?.aborted === true || now >= deadline;
+      if (refused || isOver || (unlessOffline && offline)) {
+        return { synced: false, refused, offline, status };
+      }
+      // With hundreds of projects a check takes longer than the pause, and what it waits for needs
+      // processor time, too.
+      await delay(world, Math.max(SYNC_POLL_MS, LOOKS_PAUSE * (now - lookedAt)));
+      this.#lookAtWaiting(status);
+      if (now - hurriedAt < SYNC_HURRY_MS) continue;
+      remotes.hurry();
+      hurriedAt = now;
+    }
+  }
+
+  /** Looks at the files, then calls the services, then waits until the answers are in the files. */
+  async #syncNow(): Promise<void> {
+    const { followers, remotes } = this.#options;
+    await followers.lookAll();
+    await remotes.syncNow();
+    await followers.settled();
+  }
+
+  /** Looks again at files that wait, but not for an answer of their service. */
+  #lookAtWaiting({ projects }: DaemonStatus): void {
+    const contacted = new Set(projects.flatMap(({ id, contacted: is }) => (is ? [id] : [])));
+    for (const file of this.#options.followers.files()) {
+      if (file.status.state === "waiting" && contacted.has(file.link.projectId)) file.look();
+    }
+  }
+}
