@@ -24,12 +24,12 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   { names: ["logs"], load: async () => (await import("./commands/logs.ts")).addLogsCommand },
   {
-    names: ["status", "projects", "link", "unlink", "sync", "env"],
+    names: ["status", "link", "unlink", "sync", "env"],
     load: async () => (await import("./commands/daemon.ts")).addDaemonCommands,
   },
   {
-    names: ["project"],
-    load: async () => (await import("./commands/project.ts")).addProjectCommand,
+    names: ["projects", "project"],
+    load: async () => (await import("./commands/project.ts")).addProjectCommands,
   },
   {
     names: ["login", "logout"],

@@ -7,10 +7,9 @@ import { listLinks } from "../../daemon/home/links.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { listUnlinked } from "../../daemon/home/unlinked-projects.ts";
 import type { BoundLink } from "../../daemon/links/linked-folders.ts";
-import type { DaemonStatus } from "../../daemon/status/status.ts";
 import { parseProjectId } from "../../shared/ids.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { type GatewayClient, OWN_DEADLINE_MS } from "../contact/daemon-contact.ts";
+import { askStatus, type GatewayClient, OWN_DEADLINE_MS } from "../contact/daemon-contact.ts";
 import { askSync, callSync, watchSync } from "../contact/sync-progress.ts";
 import type { Environment } from "../place/environment.ts";
 import { findReadyDaemon, getDaemon, noDaemon } from "../place/get-daemon.ts";
@@ -24,7 +23,6 @@ import { hasTerminal } from "../screen/terminal.ts";
 import { homeStatusLines, readHomeStatus } from "../status/home-status.ts";
 import { conflictCountLines, wholeStatus } from "../status/whole-status.ts";
 import { whyUnsynced } from "../status/why-unsynced.ts";
-import { showProjects } from "../views/project-list.ts";
 import { firstOnScreen, statusOnScreen, wholeOnScreen } from "../views/status-summary.ts";
 import { wasDeleted } from "../writes/refuse-deleted.ts";
 
@@ -46,7 +44,7 @@ interface LinkFlags extends JsonOption {
   readonly anew?: boolean;
 }
 
-/** `status`, `projects`, `link`, `unlink`, `sync` and `env`: what needs a running daemon. */
+/** `status`, `link`, `unlink`, `sync` and `env`: what needs a running daemon. */
 export function addDaemonCommands(program: Command, env: Environment): void {
   program
     .command("status")
@@ -54,11 +52,6 @@ export function addDaemonCommands(program: Command, env: Environment): void {
     .option("--all", "each project, even where that takes more than a screen")
     .option("--json", "print it as JSON")
     .action((options: StatusFlags) => status(env, options));
-  program
-    .command("projects")
-    .description("list the followed projects, and those that are linked nowhere here")
-    .option("--json", "print them as JSON")
-    .action((options: JsonOption) => projects(env, options));
   program
     .command("link [dir]")
     .description("follow a project's folder")
@@ -91,22 +84,14 @@ export function addDaemonCommands(program: Command, env: Environment): void {
     .action((options: JsonOption & { remote?: string }) => printEnv(env, options));
 }
 
-/** Undefined where no daemon runs. */
-async function readStatus(env: Environment): Promise<DaemonStatus | undefined> {
-  const daemon = await findReadyDaemon(env);
-  if (!daemon) return undefined;
-  const deadlineMs = OWN_DEADLINE_MS;
-  return (await daemon.call("GET", "/_memsync/status", { deadlineMs })) as DaemonStatus;
-}
-
 async function status(env: Environment, flags: StatusFlags): Promise<void> {
   const { all, json } = flags;
-  const read = await readStatus(env);
-  if (!read) {
+  const daemon = await findReadyDaemon(env);
+  if (!daemon) {
     await showHome(env, flags);
     throw await noDaemon(env);
   }
-  const found = await wholeStatus(env, read);
+  const found = await wholeStatus(env, await askStatus(daemon));
   if (json) {
     sayJson(found);
     return;
@@ -132,12 +117,6 @@ async function showHome(env: Environment, { all, json }: StatusFlags): Promise<v
   const texts = ways.map((others) => homeStatusLines(home, standing, others));
   for (const line of firstOnScreen(texts)) say(line);
   for (const line of conflictCountLines(home)) say(line);
-}
-
-async function projects(env: Environment, { json }: JsonOption): Promise<void> {
-  const read = (await readStatus(env)) ?? (await readHomeStatus(env));
-  if (!read) throw await noDaemon(env);
-  showProjects(read, json === true);
 }
 
 async function link(env: Environment, dir: string | undefined, flags: LinkFlags): Promise<void> {

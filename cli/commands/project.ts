@@ -4,17 +4,19 @@ import { readDeletion } from "../../daemon/home/deleted-project.ts";
 import { dropHeldOf } from "../../daemon/home/held-store.ts";
 import { findProjectName } from "../../daemon/home/project-name.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
-import type { DaemonStatus, ProjectStatus } from "../../daemon/status/status.ts";
+import type { ProjectStatus } from "../../daemon/status/status.ts";
 import type { ProjectId } from "../../shared/ids.ts";
-import { OWN_DEADLINE_MS } from "../contact/daemon-contact.ts";
+import { askStatus, OWN_DEADLINE_MS } from "../contact/daemon-contact.ts";
 import type { GatewayClient } from "../contact/gateway-client.ts";
 import type { Environment } from "../place/environment.ts";
-import { getDaemon } from "../place/get-daemon.ts";
+import { findReadyDaemon, getDaemon, noDaemon } from "../place/get-daemon.ts";
 import { findNamedProject } from "../place/named-project.ts";
 import { withLocal } from "../place/place.ts";
 import { agreeTo } from "../screen/agree.ts";
 import { CommandFailed } from "../screen/errors.ts";
 import { count, sayJson, saySentence } from "../screen/output.ts";
+import { readHomeStatus } from "../status/home-status.ts";
+import { showProjects } from "../views/project-list.ts";
 import { changeHome } from "../writes/inbox-write.ts";
 
 interface Options {
@@ -39,8 +41,13 @@ Examples:
   memsync project rm .                    the current folder's project
   memsync project rm proj_k3j5h2ab --yes  asks nobody, as in a script`;
 
-/** `project rm`. */
-export function addProjectCommand(program: Command, env: Environment): void {
+/** `projects` and `project rm`. */
+export function addProjectCommands(program: Command, env: Environment): void {
+  program
+    .command("projects")
+    .description("list the followed projects, and those that are linked nowhere here")
+    .option("--json", "print them as JSON")
+    .action((options: Pick<Options, "json">) => list(env, options));
   const project = program.command("project").description("what is done to a whole project");
   project
     .command("rm <project>")
@@ -49,6 +56,13 @@ export function addProjectCommand(program: Command, env: Environment): void {
     .option("--json", "print its id as JSON")
     .addHelpText("after", HELP)
     .action((named: string, options: Options) => remove(env, named, options));
+}
+
+async function list(env: Environment, { json }: Pick<Options, "json">): Promise<void> {
+  const daemon = await findReadyDaemon(env);
+  const read = daemon ? await askStatus(daemon) : await readHomeStatus(env);
+  if (!read) throw await noDaemon(env);
+  showProjects(read, json === true);
 }
 
 async function remove(env: Environment, named: string, options: Options): Promise<void> {
@@ -95,9 +109,7 @@ async function getDeletable(
   daemon: GatewayClient,
   id: ProjectId,
 ): Promise<Deletable> {
-  const options = { deadlineMs: OWN_DEADLINE_MS };
-  const read = await daemon.call("GET", "/_memsync/status", options);
-  const { projects, unlinked, remotes } = read as DaemonStatus;
+  const { projects, unlinked, remotes } = await askStatus(daemon);
   const linked = projects.find((each) => each.id === id);
   const other = unlinked.find((each) => each.id === id);
   const project = linked ?? other;

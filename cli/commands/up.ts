@@ -6,7 +6,7 @@ import { isSynced } from "../../daemon/status/synced-projects.ts";
 import { timestampOf } from "../../shared/timestamps.ts";
 import { delay } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
-import { OWN_DEADLINE_MS } from "../contact/daemon-contact.ts";
+import { askStatus } from "../contact/daemon-contact.ts";
 import { findDaemon, type GatewayClient } from "../contact/gateway-client.ts";
 import { callSync, waitingIn, watchSync } from "../contact/sync-progress.ts";
 import { takeHome } from "../contact/take-home.ts";
@@ -188,9 +188,7 @@ export async function linkAndLook(
 export async function settledStatus(daemon: GatewayClient): Promise<DaemonStatus> {
   const deadline = realWorld.monotonic() + SETTLED_DEADLINE_MS;
   for (;;) {
-    const options = { deadlineMs: OWN_DEADLINE_MS };
-    const read = await daemon.call("GET", "/_memsync/status", options);
-    const status = read as DaemonStatus;
+    const status = await askStatus(daemon);
     const isKnown = status.remotes.every(
       ({ service: { online, message } }) => online || message !== null,
     );

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Home } from "../../daemon/home/home.ts";
+import type { DaemonStatus } from "../../daemon/status/status.ts";
 import { type Introduction, parseIntroduction } from "../../daemon/supervise/introduction.ts";
 import { count } from "../../shared/count.ts";
 import { CommandFailed } from "../screen/errors.ts";
@@ -30,6 +31,12 @@ export interface GatewayClient {
   readonly introduction: Introduction;
   /** Resolves to the answer's body. Throws `CommandFailed` with the daemon's sentence. */
   call(method: string, path: string, options?: DaemonCallOptions): Promise<unknown>;
+}
+
+/** What `memsync status` shows. Throws as `call` does. */
+export async function askStatus(daemon: GatewayClient): Promise<DaemonStatus> {
+  const deadlineMs = OWN_DEADLINE_MS;
+  return (await daemon.call("GET", "/_memsync/status", { deadlineMs })) as DaemonStatus;
 }
 
 /** The daemon of this home, of any version, if one answers in time. */

@@ -4,7 +4,7 @@ import type { SyncResult } from "../../daemon/status/wait-for-sync.ts";
 import { delay, type World } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { Progress } from "../screen/progress.ts";
-import { DaemonSilent, type GatewayClient, OWN_DEADLINE_MS } from "./daemon-contact.ts";
+import { askStatus, DaemonSilent, type GatewayClient } from "./daemon-contact.ts";
 
 const POLL_MS = 250;
 
@@ -107,11 +107,7 @@ export async function watchSync<Answer>(
 }
 
 function readStatus(daemon: StatusSource): Promise<DaemonStatus | undefined> {
-  const options = { deadlineMs: OWN_DEADLINE_MS };
-  const status =
-    "call" in daemon
-      ? (daemon.call("GET", "/_memsync/status", options) as Promise<DaemonStatus>)
-      : daemon.status();
+  const status = "call" in daemon ? askStatus(daemon) : daemon.status();
   return status.catch(() => undefined);
 }
 

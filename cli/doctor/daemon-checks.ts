@@ -10,7 +10,7 @@ import type {
 import { messageOf } from "../../shared/errors.ts";
 import { takeLock } from "../../shared/sqlite/lock.ts";
 import { VERSION } from "../../shared/version.ts";
-import { contactDaemon } from "../contact/daemon-contact.ts";
+import { askStatus, contactDaemon } from "../contact/daemon-contact.ts";
 import { findDaemon } from "../contact/gateway-client.ts";
 import { otherService } from "../lifecycle/shell-service.ts";
 import type { Environment } from "../place/environment.ts";
@@ -21,7 +21,7 @@ import { ENOUGH } from "./inotify-limits.ts";
 /** The daemon's status, if one answers. An answer that can't be read is a finding of its own. */
 async function askDaemon(home: Home): Promise<DaemonStatus | undefined> {
   const daemon = await findDaemon(home);
-  return daemon && ((await daemon.call("GET", "/_memsync/status")) as DaemonStatus);
+  return daemon && (await askStatus(daemon));
 }
 
 export async function checkDaemon(env: Environment): Promise<Finding> {

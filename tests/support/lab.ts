@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, test } from "bun:test";
+import { within } from "../../daemon/home/within.ts";
+import { realWorld } from "../../shared/world-real.ts";
 import { EmulatorProcess } from "./emulator-process.ts";
 import { createGitSandbox, type GitSandbox } from "./git-sandbox.ts";
 import { Machine, type ServiceConfig } from "./machine.ts";
@@ -8,6 +10,10 @@ import { orNotCarried, SERVICE_ARGS } from "./plain-service.ts";
 import { PATIENCE } from "./wait-for.ts";
 
 const TEST_DEADLINE_MS = 120_000;
+/** Each scenario starts several processes. More at a time make each other late. */
+const SCENARIOS_AT_ONCE = 5;
+/** A scenario may wait this long for its turn, which its own deadline does not count. */
+const TURN_DEADLINE_MS = 20 * 60_000;
 
 /** What one test works with. All of it, processes and folders, is gone when the test is over. */
 export class Lab {
@@ -96,18 +102,44 @@ export function scenario(
   define(
     isMet ? name : unmetName(name, needs?.missing ?? ""),
     async () => {
-      const lab = new Lab();
-      try {
-        await orNotCarried(name, () => body(lab));
-      } catch (thrown) {
-        process.stderr.write(`${lab.logs()}\n`);
-        throw thrown;
-      } finally {
-        await lab.end();
-      }
+      await inTurn(() => inLab(name, body, deadlineMs * PATIENCE));
     },
-    deadlineMs * PATIENCE,
+    TURN_DEADLINE_MS * PATIENCE,
   );
+}
+
+async function inLab(
+  name: string,
+  body: (lab: Lab) => Promise<void>,
+  deadlineMs: number,
+): Promise<void> {
+  const lab = new Lab();
+  try {
+    const work = orNotCarried(name, () => body(lab));
+    if (await within(realWorld, deadlineMs, { work })) return;
+    throw new Error(`the scenario took longer than ${deadlineMs} ms`);
+  } catch (thrown) {
+    process.stderr.write(`${lab.logs()}\n`);
+    throw thrown;
+  } finally {
+    await lab.end();
+  }
+}
+
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/** Runs `work` once fewer than `SCENARIOS_AT_ONCE` others of this process are under way. */
+async function inTurn(work: () => Promise<void>): Promise<void> {
+  if (running >= SCENARIOS_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+  else running++;
+  try {
+    await work();
+  } finally {
+    const next = waiting.shift();
+    if (next) next();
+    else running--;
+  }
 }
 
 /** One emulator, in memory, for all tests of a file; each takes an account of its own. */
