@@ -10,6 +10,11 @@ export type JsonValue =
 /** A JSON object: neither an array nor null. */
 export type JsonObject = { readonly [key: string]: JsonValue };
 
+/** Reads JSON. Throws what `JSON.parse` does. */
+export function parseJson(text: string): JsonValue {
+  return JSON.parse(text) as JsonValue;
+}
+
 /** Whether two JSON values are equal, whatever the order of their objects' keys. */
 export function equalJson(one: JsonValue, other: JsonValue): boolean {
   if (one === other) return true;

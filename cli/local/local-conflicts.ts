@@ -5,7 +5,7 @@ import { readInbox } from "../../daemon/inbox/inbox.ts";
 import { dismissesConflict } from "../../daemon/inbox/overlay.ts";
 import { readLocalText } from "../../daemon/reading/local-text.ts";
 import { base32 } from "../../shared/ids.ts";
-import type { JsonValue } from "../../shared/json.ts";
+import { parseJson } from "../../shared/json.ts";
 import { withoutCovered } from "../../shared/replica/conflicts/covered-conflict.ts";
 import { isOver, KEPT_KINDS } from "../../shared/replica/conflicts/over-conflict.ts";
 import {
@@ -145,10 +145,7 @@ async function readRecords(db: Db, { id, name }: LocalDocument): Promise<TextCon
     .execute();
   const waiting = await readInbox(db, name);
   return rows.flatMap(({ key, value }) => {
-    const record = parseTextConflict(
-      key.slice(TEXT_CONFLICT_PREFIX.length),
-      JSON.parse(value) as JsonValue,
-    );
+    const record = parseTextConflict(key.slice(TEXT_CONFLICT_PREFIX.length), parseJson(value));
     return record && !dismissesConflict(waiting, record.id) ? [record] : [];
   });
 }

@@ -16,7 +16,7 @@ import { findLocalDocument } from "../../daemon/reading/find-document.ts";
 import { readLocalMemories } from "../../daemon/reading/local-memories.ts";
 import { readLocalText } from "../../daemon/reading/local-text.ts";
 import type { AccountId, ProjectId } from "../../shared/ids.ts";
-import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import { type JsonObject, type JsonValue, parseJson } from "../../shared/json.ts";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
 import { PROJECT_NAME_KEY } from "../../shared/replica/document/document.ts";
 import { isPublicKey } from "../../shared/replica/store/rows.ts";
@@ -115,7 +115,7 @@ async function exportMetadata(db: Db, place: HeldDocument): Promise<JsonObject> 
   for (const { kind, key, value } of await listHeld(db, place)) {
     if (kind !== "metadata") continue;
     if (value === undefined) metadata.delete(key);
-    else metadata.set(key, JSON.parse(value) as JsonValue);
+    else metadata.set(key, parseJson(value));
   }
   const shown = [...metadata].filter(([key]) => isPublicKey(key));
   return Object.fromEntries(shown.sort(([one], [other]) => (one < other ? -1 : 1)));
@@ -129,7 +129,7 @@ async function readMetadata(db: Db, name: string): Promise<Map<string, JsonValue
     .select(["key", "value"])
     .where("document_id", "=", document.id)
     .execute();
-  return new Map(rows.map(({ key, value }) => [key, JSON.parse(value) as JsonValue]));
+  return new Map(rows.map(({ key, value }) => [key, parseJson(value)]));
 }
 
 async function exportMemories(db: Db, place: HeldDocument): Promise<PortableMemory[]> {

@@ -1,10 +1,10 @@
-import type { JsonValue } from "../../shared/json.ts";
+import { type JsonValue, parseJson } from "../../shared/json.ts";
 import { PLAIN_FORM, readForm, type ShownForm } from "../../shared/replica/text/text-form.ts";
 
 /** Reads a text's format as a conflict stores it. Anything malformed counts as the plain format. */
 export function parseFormat(stored: string): ShownForm {
   try {
-    const value = JSON.parse(stored) as JsonValue;
+    const value = parseJson(stored);
     const form = readForm(value);
     const { eol } = value as { readonly eol?: JsonValue };
     return eol === "mixed" ? { ...form, eol } : form;

@@ -1,4 +1,4 @@
-import type { JsonValue } from "../../shared/json.ts";
+import { parseJson } from "../../shared/json.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { dropHeld, type HeldItem, listHeld } from "../home/held-store.ts";
@@ -41,6 +41,6 @@ export function applyHeld({ document }: OpenDocument, item: HeldItem): void {
     document.deleteEntry(entries, key, seen);
     return;
   }
-  const stored = kind === "memory" ? value : (JSON.parse(value) as JsonValue);
+  const stored = kind === "memory" ? value : parseJson(value);
   document.setEntry(entries, key, { value: stored, now: writtenAt, seen });
 }

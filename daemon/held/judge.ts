@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
-import type { JsonValue } from "../../shared/json.ts";
+import { type JsonValue, parseJson } from "../../shared/json.ts";
 import type { ReasonOf } from "../../shared/reasons.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { HeldWrite } from "../home/held-store.ts";
@@ -149,7 +149,7 @@ export async function allowSecretsOf(
   if (kind === "memory") {
     for (const text of memoryTexts({ key, value })) await allowSecretsIn(db, text, now);
   } else if (kind === "metadata") {
-    await allowSecretsIn(db, metadataText(key, JSON.parse(value || "null") as JsonValue), now);
+    await allowSecretsIn(db, metadataText(key, parseJson(value || "null")), now);
   } else {
     await allowSecretsIn(db, value, now);
   }

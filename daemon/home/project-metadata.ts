@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { JsonValue } from "../../shared/json.ts";
+import { type JsonValue, parseJson } from "../../shared/json.ts";
 import type { DaemonTables } from "./tables.ts";
 
 /** The value of a metadata key in a project's document; undefined where there is none. */
@@ -15,5 +15,5 @@ export async function readProjectMetadata(
     .where("documents.name", "=", project)
     .where("metadata.key", "=", key)
     .executeTakeFirst();
-  return row && (JSON.parse(row.value) as JsonValue);
+  return row && parseJson(row.value);
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Kysely } from "kysely";
-import { equalJson, type JsonValue } from "../../shared/json.ts";
+import { equalJson, type JsonValue, parseJson } from "../../shared/json.ts";
 import { parseReason, type Reason, reasonText } from "../../shared/reasons.ts";
 import type { DaemonTables } from "../home/tables.ts";
 import type { AgreedItem } from "./merge-items.ts";
@@ -180,7 +180,7 @@ async function readItems(db: Db, documentId: number, kind: ItemKind) {
   return new Map(
     rows.map(({ key, value, memory_id: id, created_at: createdAt, seen }): [string, AgreedItem] => [
       key,
-      { value: JSON.parse(value) as JsonValue, id, createdAt, seen: seen === 1 },
+      { value: parseJson(value), id, createdAt, seen: seen === 1 },
     ]),
   );
 }

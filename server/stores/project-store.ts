@@ -1,6 +1,6 @@
 import type { ExpressionBuilder, Kysely } from "kysely";
 import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
-import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import { type JsonObject, type JsonValue, parseJson } from "../../shared/json.ts";
 import { DELETION_KEY } from "../../shared/replica/document/deletion-entry.ts";
 import { isPublicKey } from "../../shared/replica/store/rows.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
@@ -177,7 +177,7 @@ export async function readMetadata(
   for (const { document_id: id, key, value } of rows) {
     const found = byDocument.get(id);
     const target = isPublicKey(key) ? found?.metadata : found?.own;
-    if (target) target[key] = JSON.parse(value) as JsonValue;
+    if (target) target[key] = parseJson(value);
   }
   return byDocument;
 }

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { JsonValue } from "../../json.ts";
+import { parseJson } from "../../json.ts";
 import { compiled } from "../../sqlite/compiled.ts";
 import type { ReplicaDocument } from "../document/document.ts";
 import { machineName } from "../document/machine-name.ts";
@@ -88,7 +88,7 @@ export async function machineInRows(
 }
 
 function nameIn(row: { readonly value: string } | undefined): string | undefined {
-  return row && machineName(JSON.parse(row.value) as JsonValue);
+  return row && machineName(parseJson(row.value));
 }
 
 const findMetadata = compiled(
