@@ -9,7 +9,11 @@ const PRIVATE_FILE = 0o600;
 /** The files that SQLite keeps beside a database. */
 const SIDE_FILES = ["-wal", "-shm"] as const;
 
-/** What is said about a damaged database, for as long as the file with this note exists. */
+/**
+ * What is said about a damaged database, for as long as the file with this note exists. Its
+ * sentences are stored as they are and only shown: they report one event, with its figures, and
+ * nothing is decided by them.
+ */
 export interface DamageNote {
   /** ISO 8601. */
   readonly found_at: string;

@@ -129,6 +129,10 @@ export interface ServiceStatus {
   readonly last_contact_at: string | null;
   /** Since when a call waits for its answer; null where none does. */
   readonly unanswered_since: string | null;
+  /**
+   * Why it is not online, or what it refused last, in the service's or the system's words. For
+   * people: `state` is the code. Null where there is nothing to say.
+   */
   readonly message: string | null;
   /** It is not called until a person has done what `message` says. */
   readonly blocked: boolean;
