@@ -148,6 +148,7 @@ const SAVE_WORDS = {
   held: "saved here, held",
   known: "brought by git",
   waiting: "saved here, waits for the service",
+  overtaken: "saved here, then saved over",
 } as const;
 
 /** A version's part of `--json`. */

@@ -14,6 +14,7 @@ import { findSuccessor } from "./find-successor.ts";
 import { findFirstFile } from "./first-file.ts";
 import type { Sight } from "./follow-facts.ts";
 import { type FollowedState, readStoredText, writeFollowed } from "./follow-store.ts";
+import { readTwice } from "./glimpses.ts";
 
 export interface CountedFileOptions {
   readonly store: ReplicaStore<DaemonTables>;
@@ -68,7 +69,7 @@ export class CountedFile {
     const { dir, file: chosen } = this.#link;
     // The user's choice stands whatever that file contains.
     if (sight.file.kind === "text" && counted.followable?.name === chosen) return false;
-    const readBeside = (beside: Followable) => readTwice(dir, beside);
+    const readBeside = (beside: Followable) => readTwice(dir, beside.path);
     const successor = await findSuccessor({ known, counted, read: sight.file, readBeside });
     if (!successor) return false;
     const { path, isAnother } = successor;
@@ -80,13 +81,6 @@ export class CountedFile {
     this.#options.log.info(told, "a followed file goes on under another name");
     return true;
   }
-}
-
-/** Programs write a file in steps. A file that changes between two reads counts as absent. */
-async function readTwice(dir: string, { path }: Followable): Promise<FileRead> {
-  const [first, second] = [await readFileAt(dir, path), await readFileAt(dir, path)];
-  const isSame = first.kind === "text" && second.kind === "text" && first.hash === second.hash;
-  return isSame ? first : { kind: "absent", path };
 }
 
 /** Whether git has no say in what is done with the file. */

@@ -23,6 +23,7 @@ import type { FileState } from "./file-state.ts";
 import { isWithoutText, type Readable, type Sight } from "./follow-facts.ts";
 import { type Unfollowed, whyUnfollowed } from "./follow-reasons.ts";
 import { type FollowedState, readFollowed, writeFollowed } from "./follow-store.ts";
+import { Glimpses } from "./glimpses.ts";
 import { Grace } from "./grace.ts";
 import { holdUnread } from "./held-save.ts";
 import { LateSaves } from "./late-saves.ts";
@@ -83,6 +84,7 @@ export class FollowedFile {
   readonly #tracked: TrackedSights;
   readonly #tree: TreeGuard;
   readonly #counted: CountedFile;
+  readonly #glimpses: Glimpses;
   #status: FollowStatus = statusOf("CLAUDE.md", "waiting", { code: "not-looked-at" });
   #looking: Promise<void> | undefined;
   #wanted = false;
@@ -101,6 +103,7 @@ export class FollowedFile {
     this.#tracked = new TrackedSights({ ...options, projectId: link.projectId });
     this.#tree = new TreeGuard(options);
     this.#counted = new CountedFile(link, options);
+    this.#glimpses = new Glimpses(link.dir);
   }
 
   get status(): FollowStatus {
@@ -115,7 +118,11 @@ export class FollowedFile {
   /** Looks at the file now, or right after the look that is under way. */
   look(): void {
     this.#wanted = true;
-    if (this.#looking || this.#stopped) return;
+    if (this.#stopped) return;
+    if (this.#looking) {
+      this.#glimpses.glimpse(this.#status.path);
+      return;
+    }
     this.#timer?.cancel();
     this.#looking = this.#lookWhileWanted().finally(() => {
       this.#looking = undefined;
@@ -126,6 +133,11 @@ export class FollowedFile {
   /** Resolves when no look is under way or requested. */
   async settled(): Promise<void> {
     while (this.#looking) await this.#looking;
+  }
+
+  /** Resolves when what was asked for during the look that is under way is read. */
+  async glimpsed(): Promise<void> {
+    await this.#glimpses.settled();
   }
 
   async stop(): Promise<void> {
@@ -169,6 +181,8 @@ export class FollowedFile {
     const { git, store } = this.#options;
     const { dir } = this.link;
     await this.#takeLateSaves();
+    // What is seen from here on comes after what this look reads.
+    const overtaken = await this.#glimpses.seen();
     const stored = await readFollowed(store.reader, dir);
     const counted = await this.#counted.find(stored);
     const read = await this.#counted.read(counted);
@@ -194,7 +208,7 @@ export class FollowedFile {
     const sight = await this.#sightOf(read, standing, known);
     if ("status" in sight) return sight;
     if (known && (await this.#counted.goOn(sight, known, counted))) return this.#lookAgain(path);
-    return await this.#take(sight, known);
+    return await this.#take(sight, known, overtaken);
   }
 
   /** Programs write a file in steps, so a new text is taken only after two equal reads. */
@@ -258,7 +272,11 @@ export class FollowedFile {
   }
 
   /** Does what was decided, and writes the file where the document has more. */
-  async #take(sight: Sight, known: FollowedState | undefined): Promise<Look> {
+  async #take(
+    sight: Sight,
+    known: FollowedState | undefined,
+    overtaken: readonly FileContent[],
+  ): Promise<Look> {
     const { account, service, store } = this.#options;
     const { path } = sight.file;
     const graceMs = this.#grace.left(isWithoutText(known, sight.file));
@@ -270,8 +288,10 @@ export class FollowedFile {
       clock: this.#arrivals,
       graceMs,
       isFromGit,
+      overtaken,
     };
     const taken = await store.write((context) => takeSight(context, sight, options));
+    if (taken.kind !== "unfollowed") this.#glimpses.forget(overtaken);
     switch (taken.kind) {
       case "unfollowed":
         // The file is missing for good now. Another file may continue it.
@@ -341,6 +361,7 @@ export class FollowedFile {
       await store.write(({ db }) => writeFollowed(db, dir, from));
     } else {
       this.#notKept = outcome.notKept;
+      this.#glimpses.wrote(to.hash);
       const written = { file: join(dir, path), bytes: utf8Bytes(content) };
       this.#options.onActivity?.({ event: "wrote", project: this.link.name, ...written });
       if (outcome.replaced) await this.#lateSaves.add(outcome.replaced, from);

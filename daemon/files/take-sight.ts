@@ -45,6 +45,8 @@ export interface TakeOptions {
   readonly graceMs: number;
   /** The folder was in a repository when it was linked. */
   readonly isFromGit: boolean;
+  /** What was saved and saved over while the look before was under way, oldest first. */
+  readonly overtaken?: readonly FileContent[];
 }
 
 /** The outcome of a look. */
@@ -120,6 +122,7 @@ class Taking {
       return { kind: "deleted", deletion };
     }
     const known = await this.#known();
+    if (known) await this.#keepOvertaken(open, known);
     if (known && (await isUnchanged(db, open, { ...this.#sight, known, file: this.#file }))) {
       return { kind: "done" };
     }
@@ -208,6 +211,17 @@ class Taking {
     const { dir } = this.#options.link;
     const content = this.#saved;
     await keepSave(this.#context, open, { dir, content, savedAt, outcome, conflicts });
+  }
+
+  /** Not what git has brought and taken meanwhile. */
+  async #keepOvertaken(open: OpenDocument, { hash, checkedOut }: FollowedState): Promise<void> {
+    if (checkedOut.head !== this.#sight.checkedOut.head) return;
+    for (const { content, savedAt, ...each } of this.#options.overtaken ?? []) {
+      if (each.hash === hash || each.hash === this.#file.hash) continue;
+      const { dir } = this.#options.link;
+      const told = { outcome: "overtaken", conflicts: [] } as const;
+      await keepSave(this.#context, open, { dir, content, savedAt, ...told });
+    }
   }
 
   async #write(state: FollowedState): Promise<void> {

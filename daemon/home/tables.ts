@@ -180,9 +180,10 @@ interface SavesTable {
 /**
  * The outcome of a save. `taken`: all of it is in the document. `conflict`: it undid what its
  * author may not have seen. `held`: it is only on this machine. `known`: git brought it, and it
- * changes nothing by itself. `waiting`: the service has not answered yet.
+ * changes nothing by itself. `waiting`: the service has not answered yet. `overtaken`: the next
+ * save came before it was taken.
  */
-export type SaveOutcome = "taken" | "conflict" | "held" | "known" | "waiting";
+export type SaveOutcome = "taken" | "conflict" | "held" | "known" | "waiting" | "overtaken";
 
 /** A write that was made without a daemon. */
 export interface InboxTable {

@@ -126,6 +126,25 @@ export class FollowedMachine {
     }
   }
 
+  /** As an event does: puts a text there and asks for a look, which may have to wait. */
+  async saveDuringLook(text: string): Promise<void> {
+    this.put(text);
+    this.#file?.look();
+    await this.#file?.glimpsed();
+  }
+
+  /** Begins a look that is not taken until the function that it gives is called. */
+  holdLook(): () => Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const held = this.#store.write(() => promise);
+    this.#file?.look();
+    return async () => {
+      resolve();
+      await held;
+      await this.settle();
+    };
+  }
+
   /** Past the time for which a file may be empty or missing by accident. */
   async settleAfterGrace(): Promise<void> {
     await this.settle();

@@ -1,0 +1,72 @@
+import { type FileRead, readFileAt } from "../disk/read-file.ts";
+import type { FileContent } from "./file-edit.ts";
+
+/** So many texts are kept until the next look, the latest ones. */
+const GLIMPSES_MAX = 20;
+
+/** So many of the daemon's own writes are known again. */
+const WRITTEN_MAX = 20;
+
+/**
+ * The texts that a file had while a look at it was under way. A look asks git and waits for the
+ * replica, and by then an assistant may have saved twice: what was there in between would be in no
+ * history. In memory only.
+ */
+export class Glimpses {
+  readonly #dir: string;
+  #texts: FileContent[] = [];
+  #written: string[] = [];
+  #reading: Promise<void> | undefined;
+  #isWanted = false;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /** Reads the file now, or right after the reading that is under way. */
+  glimpse(path: string): void {
+    this.#isWanted = true;
+    this.#reading ??= this.#readWhileWanted(path).finally(() => {
+      this.#reading = undefined;
+    });
+  }
+
+  /** Resolves when nothing is being read. */
+  async settled(): Promise<void> {
+    while (this.#reading) await this.#reading;
+  }
+
+  /** The daemon has written this into the file: nobody saved it. */
+  wrote(hash: string): void {
+    this.#written = [...this.#written, hash].slice(-WRITTEN_MAX);
+  }
+
+  /** What was saved until now, oldest first. */
+  async seen(): Promise<readonly FileContent[]> {
+    await this.settled();
+    return this.#texts.filter(({ hash }) => !this.#written.includes(hash));
+  }
+
+  /** These are in the history. */
+  forget(texts: readonly FileContent[]): void {
+    this.#texts = this.#texts.filter((each) => !texts.includes(each));
+  }
+
+  async #readWhileWanted(path: string): Promise<void> {
+    while (this.#isWanted) {
+      this.#isWanted = false;
+      const read = await readTwice(this.#dir, path);
+      if (read.kind !== "text" || read.content.trim() === "") continue;
+      const { content, hash, savedAt } = read;
+      if (this.#texts.at(-1)?.hash === hash) continue;
+      this.#texts = [...this.#texts, { content, hash, savedAt }].slice(-GLIMPSES_MAX);
+    }
+  }
+}
+
+/** Programs write a file in steps. A file that changes between two reads counts as absent. */
+export async function readTwice(dir: string, path: string): Promise<FileRead> {
+  const [first, second] = [await readFileAt(dir, path), await readFileAt(dir, path)];
+  const isSame = first.kind === "text" && second.kind === "text" && first.hash === second.hash;
+  return isSame ? first : { kind: "absent", path };
+}

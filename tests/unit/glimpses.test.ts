@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { FILE, FollowedClones, START } from "../support/followed-clones.ts";
+import type { FollowedMachine } from "../support/followed-machines.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
+
+const version = (line: string) => `${START}\n${line}\n`;
+
+let lab: FollowedClones;
+let a: FollowedMachine;
+
+beforeEach(async () => {
+  lab = new FollowedClones();
+  ({ a } = await lab.pair({ "README.md": "x\n" }));
+  await a.save(START);
+});
+
+afterEach(() => lab.end());
+
+test("each of three saves is in the history, though a look took longer than all of them", async () => {
+  const release = a.holdLook();
+  for (const line of ["One.", "Two.", "Three."]) await a.saveDuringLook(version(line));
+  await release();
+  expect(await a.doc()).toBe(version("Three."));
+  const { outcomes, texts } = await a.saves();
+  expect(outcomes.slice(-2)).toEqual(["overtaken", "taken"]);
+  for (const line of ["One.", "Two."]) expect(texts).toContain(version(line));
+});
+
+test("a save that was undone before a look could take it is in the history", async () => {
+  const release = a.holdLook();
+  for (const text of [version("One."), version("Two."), START]) await a.saveDuringLook(text);
+  await release();
+  expect(await a.doc()).toBe(START);
+  const { outcomes, texts } = await a.saves();
+  expect(outcomes).toContain("overtaken");
+  expect(texts).toContain(version("Two."));
+});
+
+test("an empty file that a program is about to write is no save that was overtaken", async () => {
+  const release = a.holdLook();
+  for (const text of [version("One."), "", version("Two.")]) await a.saveDuringLook(text);
+  await release();
+  expect((await a.saves()).texts).not.toContain("");
+});
+
+test("what git checked out and took away again is no save that was overtaken", async () => {
+  await lab.run(a, "add", FILE);
+  await lab.run(a, "commit", "-qm", "x");
+  await a.settle();
+  const before = (await a.saves()).outcomes.length;
+  const release = a.holdLook();
+  await lab.commit(a, version("One."));
+  await a.saveDuringLook(version("One."));
+  await lab.run(a, "reset", "-q", "--hard", "HEAD~1");
+  await lab.commit(a, version("Two."));
+  await a.saveDuringLook(version("Two."));
+  await release();
+  expect((await a.saves()).outcomes.slice(before)).not.toContain("overtaken");
+});
