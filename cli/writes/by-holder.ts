@@ -16,7 +16,7 @@ export interface HolderChange<Result> {
 
 /**
  * Makes a change that only the holder of the home can make: through the daemon, or in its place
- * while none runs. Durable when it resolves. Throws one sentence while another process has the home.
+ * while none runs. Durable when it resolves. Throws one sentence where neither is possible.
  */
 export async function byHolder<Result>(
   home: Home,
