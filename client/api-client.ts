@@ -52,12 +52,12 @@ export class ApiClient {
     return this.#calls.get(pathWith("/api/projects", id), options);
   }
 
-  /** Deletes a project with all that is in it, wherever it is synced to. */
+  /** Deletes a project with its contents, from every replica. */
   deleteProject(id: string, options?: CallOptions): Promise<ProjectDeleted> {
     return this.#calls.delete(pathWith("/api/projects", id), options);
   }
 
-  /** Writes what is in `sync` and answers the project as it is then. */
+  /** Writes `sync` and returns the project as it is then. */
   syncProject(id: string, sync: Sync, options?: CallOptions): Promise<SyncAnswer> {
     return this.#calls.post(pathWith("/api/projects", id, "/sync"), sync, { options });
   }

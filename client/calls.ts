@@ -3,7 +3,7 @@ import type { Call, CallOptions, Transport } from "./transport.ts";
 const KEY_BYTES = 16;
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
 
-/** Sends the few kinds of calls that there are, each repeated where it may be. */
+/** The few kinds of calls, each repeated where that is safe. */
 export class Calls {
   constructor(readonly transport: Transport) {}
 
@@ -15,7 +15,7 @@ export class Calls {
     return this.transport.send({ method: "GET", path, repeatable: true, ...more }, options);
   }
 
-  /** A call that the server does once, however often it comes, for the key that it is given. */
+  /** A call with a key by which the server does it only once, however often it arrives. */
   post<Answer>(
     path: string,
     body: unknown,
@@ -32,12 +32,12 @@ export class Calls {
     return this.transport.send(call, options);
   }
 
-  /** A call that is harmless to repeat by itself: a replica exchange, or a read. */
+  /** A call that can be repeated without harm: a replica exchange, or a read. */
   exchange<Answer>(path: string, body: unknown, options: CallOptions | undefined): Promise<Answer> {
     return this.transport.send({ method: "POST", path, body, repeatable: true }, options);
   }
 
-  /** Never repeated unless it was refused: the same may have been made again in between. */
+  /** Repeated only after a refusal: the same thing may have been created again in between. */
   delete<Answer>(path: string, options: CallOptions | undefined, query?: object): Promise<Answer> {
     const call = { method: "DELETE", path, repeatable: false, ...(query && { query }) } as const;
     return this.transport.send(call, options);
@@ -50,9 +50,9 @@ export class Calls {
   }
 }
 
-/** A path with an id in it, which can't lead to another path. */
+/** A path with an id in it. The id can't lead to another path. */
 export function pathWith(before: string, id: string, after = ""): string {
-  // URLs resolve these even when they are encoded; encoded twice they name nothing, as they should.
+  // URLs resolve these even when encoded. Encoded twice they name nothing, as they should.
   const named = /^\.{1,2}$/.test(id) ? id.replaceAll(".", "%2E") : id;
   return `${before}/${encodeURIComponent(named)}${after}`;
 }

@@ -31,10 +31,16 @@ export interface Client {
 }
 
 /**
- * A client of a memsync service. Calls reject with a `MemsyncError`. A 429 is waited out as the
- * service says. After a failure of the network or the service, a call is sent again where that can
- * do no harm: reads, exchanges, and writes, which carry an `Idempotency-Key`; deletions are not.
- * Throws a TypeError for a `url` that is none.
+ * A client of a memsync service. Calls reject with a `MemsyncError`. After a 429 a call waits as
+ * long as the service says. After a failure of the network or the service, a call is repeated where
+ * that is safe: reads, exchanges, and writes, which carry an `Idempotency-Key`; not deletions.
+ * Throws a TypeError for a malformed `url`.
+ *
+ * ```
+ * const client = createClient({ url: "https://memory.example.com", token });
+ * await client.v1.createMemory({ content: "Tabs, not spaces.", layer: "user" });
+ * for await (const memory of client.v1.memories()) console.log(memory.content);
+ * ```
  */
 export function createClient(options: ClientOptions): Client {
   const calls = new Calls(new Transport(options, platformWorld));

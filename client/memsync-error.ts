@@ -1,8 +1,8 @@
 import type { ErrorCode, ErrorDetail } from "../shared/errors.ts";
 
 /**
- * Why a call failed: a code of the interface; `unreachable` when no answer came; or
- * `unexpected_answer` when one came that is none of the interface's.
+ * Why a call failed: a code of the interface; `unreachable` without an answer; `unexpected_answer`
+ * for an answer that does not follow the interface.
  */
 export type MemsyncErrorCode = ErrorCode | "unreachable" | "unexpected_answer";
 

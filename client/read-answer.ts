@@ -43,7 +43,7 @@ interface Foreign {
   };
 }
 
-/** An answer that somebody in between gave, or a server of another kind. */
+/** An answer from something in between, or from another kind of server. */
 function foreign({ status }: Response): Foreign {
   const message = `the answer (status ${status}) is none of the interface's: look at the url`;
   return { error: { code: status === 429 ? "rate_limited" : "unexpected_answer", message } };

@@ -6,7 +6,7 @@ import { pauseAfter } from "./retry.ts";
 
 /** How long and how often a call is tried. */
 export interface Patience {
-  /** Attempts, the first among them; 5 when left out. */
+  /** The greatest number of attempts, the first included; 5 when left out. */
   readonly attemptsMax?: number;
   /** Milliseconds for all attempts and the pauses between them; 60,000 when left out. */
   readonly deadlineMs?: number;
@@ -34,7 +34,7 @@ export interface Call {
   readonly query?: object;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether it may be done twice without harm. */
+  /** Whether the call can be made twice without harm. */
   readonly repeatable: boolean;
 }
 
@@ -44,12 +44,12 @@ const DEADLINE_MS = 60_000;
 /** Longer timers would run at once. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** Sends calls, each as often as it takes and as it may be. */
+/** Sends calls, and repeats them as necessary where that is safe. */
 export class Transport {
   readonly #base: string;
   readonly #options: TransportOptions;
 
-  /** Throws a TypeError for what is no address of a server. */
+  /** Throws a TypeError for a malformed address. */
   constructor(
     options: TransportOptions,
     readonly world: ClientWorld,
@@ -81,7 +81,7 @@ export class Transport {
     }
   }
 
-  /** Resolves to a `MemsyncError` that may be retried or not; rejects when the caller aborted. */
+  /** Resolves to a `MemsyncError` for the caller to judge. Rejects when the caller aborted. */
   async #attempt(
     call: Call,
     leftMs: number,
@@ -115,7 +115,7 @@ export class Transport {
         ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      // A redirect would take the token elsewhere, and a POST would become a GET.
+      // A redirect would send the token elsewhere, and turn a POST into a GET.
       redirect: "manual",
       credentials: "omit",
       signal,

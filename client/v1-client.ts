@@ -35,7 +35,7 @@ export interface SessionQuery {
 /** Variant A. Its iterators fetch pages of 100, or of `limit`, as they go. */
 export class V1Client {
   readonly #calls: Calls;
-  /** Says which project is meant where a call names none. */
+  /** Names the current project, for calls that name none. */
   readonly #headers: Readonly<Record<string, string>>;
 
   constructor(calls: Calls, projectId: string | undefined) {
@@ -59,8 +59,8 @@ export class V1Client {
   }
 
   /**
-   * Creates a memory, or updates the one of its `key`. Without a key it is given a random one here,
-   * so that a call which is sent again after its answer was lost makes no second memory.
+   * Creates a memory, or updates the one with its `key`. Without a key it gets a random one here,
+   * so that repeating the call after a lost answer creates no second memory.
    */
   createMemory(memory: MemoryCreate, options?: CallOptions): Promise<Memory> {
     const keyed = { ...memory, key: memory.key ?? `note-${this.#calls.randomText()}` };
@@ -90,7 +90,7 @@ export class V1Client {
     return this.#calls.get(pathWith("/v1/projects", id), options);
   }
 
-  /** Writes what is in `sync` and answers the project as it is then; reads it without `sync`. */
+  /** Writes `sync` and returns the project as it is then. Without `sync` it only reads. */
   syncProject(id: string, sync?: Sync, options?: CallOptions): Promise<SyncAnswer> {
     const path = pathWith("/v1/projects", id, "/sync");
     if (sync === undefined) return this.#calls.exchange(path, undefined, options);

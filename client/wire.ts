@@ -19,7 +19,7 @@ export type { JsonObject, JsonValue } from "../shared/json.ts";
 /** A branded string has more members than any other. */
 type Unbranded<T extends string> = Exclude<keyof T, keyof string> extends never ? T : string;
 
-/** `T` that can't be written to, without brands, and with JSON where it is any object. */
+/** `T`, read-only and without brands; any object becomes JSON. */
 type Plain<T> = T extends string
   ? Unbranded<T>
   : T extends object

@@ -20,19 +20,19 @@ import { serviceStoreOf } from "./services/service-store.ts";
 import type { HostTables } from "./stores/account-tables.ts";
 import { openHostStore } from "./stores/open-store.ts";
 
-/** Where the hosted server keeps its data, and whom it answers. */
+/** Where the hosted server keeps its data, and whom it serves. */
 export interface HostAppOptions {
   /** `:memory:` or the path of a database file. */
   readonly path: string;
   readonly world: World;
   readonly log: Log;
-  /** Refuse requests that name another host than this machine. */
+  /** Refuse requests that name a host other than this machine. */
   readonly loopbackOnly: boolean;
-  /** Whether the plans' limits hold; they do when left out. */
+  /** Whether the plans' limits apply; they do when left out. */
   readonly limits?: "on" | "off";
-  /** Serve the published specification and nothing else. */
+  /** Serve only the published specification. */
   readonly publishedOnly?: boolean;
-  /** Names besides this machine's own that requests may name as their host. */
+  /** Further names, besides this machine's own, that requests may use as their host. */
   readonly allowedHosts?: readonly string[];
   readonly liveSockets?: LiveSocketLimits;
   /** Measures and logs requests, and says whether the server is ready. */
@@ -44,13 +44,13 @@ export interface HostApp {
   readonly app: App;
   /** For accounts and tokens. */
   readonly database: SqliteDatabase<HostTables>;
-  /** No answer waits from now on: call it before the listener is closed. */
+  /** Ends all delays of answers. To be called before the listener is closed. */
   hurry(): void;
-  /** Finishes the writes under way, writes what was counted, and closes the database. */
+  /** Finishes the writes under way, stores the counts, and closes the database. */
   close(): Promise<void>;
 }
 
-/** The whole service without a port, for the tokens that its database knows. */
+/** The complete service without a port. Accepts the tokens in its database. */
 export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
   const { path, world, log, loopbackOnly } = options;
   const host = await openHostStore(path, world);

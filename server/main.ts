@@ -12,7 +12,7 @@ import { listAccounts } from "./stores/account-store.ts";
 const LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"];
 const SECOND_MS = 1000;
 
-/** Runs the emulator until a signal ends it; `onReady` is told its address. */
+/** Runs the emulator until a signal ends it. `onReady` is called with its address. */
 export async function runEmulator(
   options: EmulatorOptions & { readonly logLevel: LogLevel },
   onReady: (url: string) => void,
@@ -36,13 +36,13 @@ export interface ServerOptions {
 /** A server that answers. */
 export interface ReadyServer {
   readonly url: string;
-  /** Nobody can use it yet: it has no account. */
+  /** It has no account yet, so nobody can use it. */
   readonly isUnused: boolean;
 }
 
 /**
- * Runs the hosted server until a signal ends it; `onReady` is told when it answers. The port is
- * open before the database is brought to the present schema, and closed before it is closed.
+ * Runs the hosted server until a signal ends it. `onReady` is called when it answers. The port is
+ * opened before the database is migrated, and closed before the database is closed.
  */
 export async function runServer(
   { settings, path }: ServerOptions,
@@ -89,8 +89,8 @@ export async function runServer(
 }
 
 /**
- * Listens at once: whoever is told that the program is ready may end it in the same moment. A
- * second signal of the same kind finds nobody listening, and ends the process where it stands.
+ * Listens from the call on, because a program may be ended as soon as it says that it is ready. A
+ * second signal of the same kind has no listener and ends the process at once.
  */
 function endSignal(): Promise<void> {
   return new Promise((resolve) => {

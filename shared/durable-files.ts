@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 
 const PRIVATE_FILE = 0o600;
 
-/** Makes an empty file that its owner alone can read; throws where something is already. */
+/** Creates an empty file that only its owner can read. Throws where something exists already. */
 export function createPrivateFile(path: string): void {
   closeSync(openSync(path, "wx", PRIVATE_FILE));
 }
@@ -19,13 +19,13 @@ export async function syncFile(path: string): Promise<void> {
   }
 }
 
-/** Puts `from` in the place of `to`, whatever is there, and resolves when that is on the disk. */
+/** Renames `from` to `to`, replacing whatever is there. Resolves when that is on the disk. */
 export async function renameDurably(from: string, to: string): Promise<void> {
   await rename(from, to);
   await syncFolderOf(to);
 }
 
-/** Gives a file a second name; a copy where the file system has no such thing. */
+/** Gives a file a second name, or copies it where the file system has no links. */
 export async function keepAs(path: string, name: string): Promise<void> {
   try {
     await link(path, name);
@@ -42,7 +42,7 @@ async function syncFolderOf(path: string): Promise<void> {
   try {
     await folder.sync();
   } catch {
-    // Some systems can't do this to a folder, and need not be asked.
+    // Some systems can't do this to a folder, and don't need it.
   } finally {
     await folder.close();
   }

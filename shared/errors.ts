@@ -1,6 +1,6 @@
 /**
- * The registry of refusals: each code that a caller may see and the HTTP status it travels with.
- * `routes` turn an `AppError` into the wire's error body; the command line prints its message.
+ * The registry of refusals: each code that a caller may see, with its HTTP status. `routes` turn an
+ * `AppError` into an error body; the command line prints its message.
  */
 export const ERROR_STATUS = {
   invalid_request: 400,
@@ -11,21 +11,21 @@ export const ERROR_STATUS = {
   internal: 500,
 } as const;
 
-/** A code of the registry, as `error.code` has it on the wire. */
+/** A code of the registry, as in `error.code`. */
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** One offending place: a JSON Pointer into the body, or the parameter's name. */
+/** One wrong place: a JSON Pointer into the body, or a parameter's name. */
 export interface ErrorDetail {
   readonly path: string;
   readonly message: string;
 }
 
-/** At most this many details travel in one error body; `details_truncated` says there were more. */
+/** At most this many details are in one error body; `details_truncated` says if there were more. */
 export const ERROR_DETAILS_MAX = 100;
 
 /**
- * A refusal that the caller is meant to see. The message says what is wrong and what to do, and
- * never repeats a submitted value.
+ * A refusal for the caller to see. The message says what is wrong and what to do, and never
+ * contains a submitted value.
  */
 export class AppError extends Error {
   override readonly name = "AppError";
@@ -44,12 +44,12 @@ export function invalidAt(path: string, message: string): AppError {
   return new AppError("invalid_request", message, [{ path, message }]);
 }
 
-/** The program contradicts itself. */
+/** A bug: the program contradicts itself. */
 export class AssertionError extends Error {
   override readonly name = "AssertionError";
 }
 
-/** Throws when the program contradicts itself; never for what a caller sent. */
+/** Throws if the program contradicts itself. Never used for a caller's input. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AssertionError(`assertion failed: ${message}`);
 }

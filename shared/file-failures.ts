@@ -1,6 +1,6 @@
 import { messageOf } from "./errors.ts";
 
-/** What a system's call on a file was refused for, by its code. */
+/** Why a system call on a file failed, by its error code. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file or folder",
   ENOTDIR: "a file stands where a folder should be",
@@ -15,7 +15,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ERR_ENCODING_INVALID_ENCODED_DATA: "it is not UTF-8",
 };
 
-/** Why a file or folder could not be read or written, for people who know which one is meant. */
+/** Why a file or folder could not be read or written, in words for people who know which one. */
 export function fileFailure(thrown: unknown): string {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
   return REASONS[code] ?? messageOf(thrown);

@@ -25,17 +25,17 @@ export const MEMORY_ID = new RegExp(`^mem_${BODY}$`);
 /** Form of a `SessionId`. */
 export const SESSION_ID = new RegExp(`^sess_${BODY}$`);
 
-/** Undefined for a text of another form. Whether there is such a project it does not say. */
+/** Undefined for a malformed text. Does not check whether the project exists. */
 export function parseProjectId(text: string): ProjectId | undefined {
   return PROJECT_ID.test(text) ? (text as ProjectId) : undefined;
 }
 
-/** Undefined for a text of another form. Whether there is such a memory it does not say. */
+/** Undefined for a malformed text. Does not check whether the memory exists. */
 export function parseMemoryId(text: string): MemoryId | undefined {
   return MEMORY_ID.test(text) ? (text as MemoryId) : undefined;
 }
 
-/** Undefined for a text of another form. Whether there is such a session it does not say. */
+/** Undefined for a malformed text. Does not check whether the session exists. */
 export function parseSessionId(text: string): SessionId | undefined {
   return SESSION_ID.test(text) ? (text as SessionId) : undefined;
 }

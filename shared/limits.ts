@@ -11,15 +11,17 @@ export const LIMITS = {
   exchangeBodyBytes: 64 * 1024 * 1024,
   projectNameBytes: 200,
   queryBytes: 512,
-  /** A document over this size, encoded, takes nothing more but deletions. */
+  /** A document of a larger encoded size accepts only deletions. */
   documentBytes: 11 * 1024 * 1024,
   connectionsPerProject: 20,
   pageSize: 1000,
-  /** Largest part of a backlog that travels in one exchange. */
+  /** The largest part of a backlog in one exchange. */
   exchangePartBytes: 8 * 1024 * 1024,
-  /** Projects that one exchange may be about. */
+  /** How many projects one exchange may be about. */
   projectsPerExchange: 50,
-  /** Updates in the answer about several projects; one that goes beyond it is the last. */
+  /**
+   * Size of the updates in an answer about several projects. The one that exceeds it is the last.
+   */
   batchAnswerBytes: 8 * 1024 * 1024,
 } as const;
 

@@ -1,7 +1,7 @@
-/** Fields of one log line. Never a token, never a memory's text. */
+/** Fields of one log line. Never contains a token or a memory's text. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** Structured logging, given to whatever needs it; `pino` satisfies it in the real programs. */
+/** Structured logging, passed to whatever needs it. The real programs pass `pino`. */
 export interface Log {
   debug(fields: LogFields, message: string): void;
   info(fields: LogFields, message: string): void;

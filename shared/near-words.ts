@@ -1,11 +1,11 @@
-/** So many letters of a word may hold one slip: with more of them it is another word. */
+/** One slip for this many letters of a word. With more slips it is another word. */
 const LETTERS_PER_SLIP = 3;
-/** More slips than this are none, however long the word is. */
+/** With more slips than this it is another word, however long it is. */
 const SLIPS_MAX = 3;
 
 /**
- * Those of `known` that were probably meant by `word`: with the fewest slips, in the order of
- * `known`. None where there are more slips than a word of its length can hold.
+ * The words of `known` that were probably meant by `word`: those with the fewest slips, in the
+ * order of `known`. None if there are too many slips for a word of this length.
  */
 export function nearWords(word: string, known: readonly string[]): string[] {
   let fewest = Math.min(SLIPS_MAX, Math.floor(word.length / LETTERS_PER_SLIP));

@@ -1,7 +1,7 @@
 import { equalJson, type JsonValue } from "./json.ts";
 import { LIMITS } from "./limits.ts";
 
-/** What another program said, in its own words. */
+/** What another program said, in its words. */
 interface Said {
   readonly said: string;
 }
@@ -15,26 +15,26 @@ interface Target {
 interface LooksLikeSecret {
   /** The rule's id. */
   readonly rule: string;
-  /** What the rule calls it. Kept with its id, for a later version may have other rules. */
+  /** The rule's name for it. Stored with the id, because a later version may have other rules. */
   readonly like: string;
   /** Null where the text is one line. */
   readonly line: number | null;
-  /** How many others there are in the same text. */
+  /** How many further ones are in the same text. */
   readonly more: number;
-  /** It is in a memory's key, not in its value. */
+  /** It is in a memory's key and not in its value. */
   readonly inKey: boolean;
 }
 
-/** The branch that is checked out, where it has a name, and the one that is followed, if any. */
+/** The branch that is checked out, if it has a name, and the one that is followed, if any. */
 interface OtherBranch {
   readonly branch?: string;
   readonly isDetached: boolean;
   readonly followed?: string;
 }
 
-/** What the project's document has in the place of a file that is missing. */
+/** What the project's document has for a missing file. */
 interface Missing {
-  /** Null: no text; left out: nobody has looked. */
+  /** Null: no text. Left out: unknown. */
   readonly lines?: number | null;
 }
 
@@ -54,8 +54,8 @@ const NOT_KEPT = {
 } as const;
 
 /**
- * What a write of ours could not keep of a file: `owner`: its owner or group; `links`: that other
- * names lead to it; `attributes`: an access list or other extended attributes.
+ * What a write could not preserve of a file. `owner`: its owner or group. `links`: its other names.
+ * `attributes`: an access list or other extended attributes.
  */
 export type NotKept = keyof typeof NOT_KEPT;
 
@@ -63,31 +63,31 @@ const WAYS_ON =
   "`memsync doc write` gets it back, `memsync doc clear` deletes the text on every machine";
 const ANOTHER_FILE = "put a file in its place";
 
-/** Of a folder that is not where it was. */
+/** Facts about a folder that is not at its path. */
 interface GoneFolder {
   readonly dir: string;
   /** Something else is there. */
   readonly isReplaced: boolean;
 }
 
-/** The project that a repository's name leads to. */
+/** The project that a repository's name stands for. */
 interface NamedProject {
   readonly id: string;
 }
 
-/** What a code stands for, and how it is said. */
+/** A code's meaning, and its sentence. */
 interface Entry {
   /** For the list of codes in docs/codes.md. */
   readonly meaning: string;
-  /** In words that follow the name of what it is about. */
+  /** In words that follow the name of the thing. */
   say(facts: never): string;
-  /** What to do, where there is anything. */
+  /** What to do, if there is anything. */
   advise?(facts: never): string;
 }
 
 /**
- * The registry: all that a write, a document or a followed file may be kept back for, and what else
- * is to be said of a linked folder.
+ * The registry: every reason to hold a write, to refuse a document or not to follow a file, and
+ * what else is said about a linked folder.
  */
 export const REASONS = {
   "token-forbids": {
@@ -363,45 +363,50 @@ export const REASONS = {
   },
 } as const satisfies Readonly<Record<string, Entry>>;
 
-/** What names a reason in tables, in `--json` and in the code. */
+/** Identifies a reason in tables, in `--json` and in the code. */
 export type ReasonCode = keyof typeof REASONS;
 
 type FactsOf<Code extends ReasonCode> =
   Parameters<(typeof REASONS)[Code]["say"]> extends readonly [infer Facts] ? Facts : unknown;
 
-/** The reason of one code, with what its sentence names. */
+/** The reason of one code, with the facts that its sentence names. */
 export type ReasonOf<Code extends ReasonCode> = { readonly code: Code } & FactsOf<Code>;
 
 /**
- * Why something is refused, held or left alone. It is stored and compared as this, never as a
- * sentence: `explain` makes one for people.
+ * Why something is refused, held or left alone. It is stored and compared in this form, never as a
+ * sentence; `explain` makes the sentence.
+ *
+ * ```
+ * const reason: Reason = { code: "no-room" };
+ * explain(reason); // "the document is over 11534336 bytes: delete something first"
+ * ```
  */
 export type Reason = { readonly [Code in ReasonCode]: ReasonOf<Code> }[ReasonCode];
 
-/** The reason and what to do about it, in words that follow the name of what it is about. */
+/** The reason with what to do, in words that follow the name of the thing. */
 export function explain(reason: Reason): string {
-  // Each entry takes the facts of its own code, which the type of a reason has put beside it.
+  // Each entry takes the facts of its own code, which the type of `Reason` pairs with it.
   const { say, advise } = REASONS[reason.code] as {
     say(facts: Reason): string;
     advise?(facts: Reason): string;
   };
   if (!advise) return say(reason);
-  // What somebody else said may have a colon of its own.
+  // The quoted words may contain a colon.
   return `${say(reason)}${"said" in reason ? ";" : ":"} ${advise(reason)}`;
 }
 
-/** As a table keeps it. */
+/** The form in which a table stores it. */
 export function reasonText(reason: Reason): string {
   return JSON.stringify(reason);
 }
 
-/** What `reasonText` wrote; what was saved from a damaged database may be an older sentence. */
+/** Reads what `reasonText` wrote. A repaired database may contain an older sentence. */
 export function parseReason(text: string): Reason {
   try {
     const parsed: unknown = JSON.parse(text);
     if (isReason(parsed)) return parsed;
   } catch {
-    // A sentence.
+    // It is such a sentence.
   }
   return { code: "told-before", said: text };
 }
@@ -412,6 +417,6 @@ function isReason(value: unknown): value is Reason {
 }
 
 export function isSameReason(one: Reason, other: Reason): boolean {
-  // An interface has no index signature, so its values are no `JsonValue` to the compiler.
+  // To the compiler an interface is no `JsonValue`, because it has no index signature.
   return equalJson(one as unknown as JsonValue, other as unknown as JsonValue);
 }

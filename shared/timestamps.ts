@@ -1,15 +1,15 @@
 const ISO =
   /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?(Z|[+-]([01]\d|2[0-3]):?([0-5]\d))$/;
 
-/** ISO 8601 UTC with milliseconds and `Z`: what every timestamp on the wire looks like. */
+/** ISO 8601 in UTC with milliseconds and `Z`: the form of every timestamp of the interface. */
 export function timestampOf(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }
 
 /**
  * Milliseconds since the Unix epoch of an ISO 8601 date and time with an offset; finer fractions
- * are cut off. Undefined for anything else, so also for a day that its month doesn't have, which
- * the runtimes' own parsers disagree about.
+ * are cut off. Undefined for anything else, including days that a month does not have, about which
+ * the runtimes' own parsers disagree.
  */
 export function parseTimestamp(value: string): number | undefined {
   const match = ISO.exec(value);

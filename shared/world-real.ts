@@ -1,7 +1,7 @@
 import { randomFillSync } from "node:crypto";
 import type { World } from "./world.ts";
 
-/** The only place that touches the real clock, real timers and real randomness. */
+/** The only file that uses the real clock, real timers and real randomness. */
 export const realWorld: World = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -1,23 +1,23 @@
 /**
- * Everything that differs from run to run: time, timers and randomness. All code but
- * `world-real.ts` is given a `World`, so that a whole cluster can run in one process from one seed.
+ * Everything that differs between runs: time, timers and randomness. All code except
+ * `world-real.ts` gets a `World`, so that a whole cluster can run in one process from one seed.
  */
 export interface World {
   /** Wall clock, in milliseconds since the Unix epoch. May jump in either direction. */
   now(): number;
   /** A clock that never goes back, in milliseconds from an arbitrary start. For durations only. */
   monotonic(): number;
-  /** Runs `callback` once, no sooner than `delayMs` from now. */
+  /** Calls `callback` once, at the earliest after `delayMs`. */
   setTimer(delayMs: number, callback: () => void): Timer;
-  /** Runs `callback` after everything that is ready to run now. */
+  /** Calls `callback` after everything that can run now. */
   defer(callback: () => void): void;
-  /** `length` random bytes. From the operating system in the real world. */
+  /** `length` random bytes. In the real world, from the operating system. */
   randomBytes(length: number): Uint8Array;
 }
 
-/** A call of `setTimer` that may still be taken back. */
+/** A pending call of `setTimer`. */
 export interface Timer {
-  /** After this the callback will not run. Harmless when it already has. */
+  /** Prevents the callback. No effect if it has run already. */
   cancel(): void;
 }
 

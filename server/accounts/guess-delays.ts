@@ -1,20 +1,20 @@
 import { isIPv6 } from "node:net";
 import type { Timer, World } from "../../shared/world.ts";
 
-/** Guesses that an address has free, and how often it gets one back. */
+/** This many guesses of an address are not delayed. One is forgiven after each of these times. */
 export const GUESSES_FREE = 10;
 const FORGIVEN_EVERY_MS = 30_000;
 
 /** Doubles from the first guess that is not free to the longest wait. */
 const DOUBLINGS_MAX = 6;
 
-/** The longest wait: clients give up after some tens of seconds. */
+/** The longest wait. Clients give up after some tens of seconds. */
 export const GUESS_DELAY_MS_MAX = 8_000;
 
-/** Addresses remembered; the one quiet for longest is forgotten first. */
+/** This many addresses are remembered. The one that was quiet longest is forgotten first. */
 const ADDRESSES_MAX = 10_000;
 
-/** Answers that wait at once, of one address and of all. */
+/** How many answers may wait at once, of one address and in total. */
 export const WAITING_PER_ADDRESS_MAX = 256;
 const WAITING_MAX = 4096;
 
@@ -25,19 +25,19 @@ interface Guesser {
 }
 
 /**
- * Slows down whoever guesses tokens, by address. Only refusals wait, so a good token works from
- * that address as it always does. Guesses are forgiven one by one. A refusal that finds too many
- * others waiting goes at once: what waits is memory, and a hostile client may hold no more of it.
+ * Delays answers to an address that guesses tokens. Only refusals are delayed, so a valid token
+ * works from there as usual. Guesses are forgiven one by one. A refusal is sent at once if too many
+ * others wait: waiting takes memory, and a hostile client must not use up more.
  */
 export class GuessDelays {
-  /** By `placeOf`; the one quiet for longest first. */
+  /** By `placeOf`; the one that was quiet longest comes first. */
   readonly #guessers = new Map<string, Guesser>();
   readonly #waiting = new Map<() => void, Timer>();
   #released = false;
 
   constructor(readonly world: World) {}
 
-  /** Counts a guess; resolves when its refusal may go. No address is nobody's: it goes at once. */
+  /** Counts a guess. Resolves when its refusal may be sent: at once without an address. */
   async failed(address: string | undefined): Promise<void> {
     if (address === undefined || this.#released) return;
     const guesser = this.#guesserAt(placeOf(address));
@@ -49,7 +49,7 @@ export class GuessDelays {
     guesser.waiting -= 1;
   }
 
-  /** Lets all that wait go, and whatever comes. */
+  /** Ends all waits, present and future. */
   release(): void {
     this.#released = true;
     for (const [resolve, timer] of this.#waiting) {
@@ -103,7 +103,7 @@ export class GuessDelays {
 
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
-/** An IPv4 address, or an IPv6 network of 64 bits, all of which one client commonly has. */
+/** An IPv4 address, or the 64-bit network of an IPv6 address, which one client commonly has. */
 function placeOf(address: string): string {
   const mapped = MAPPED_IPV4.exec(address)?.[1];
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;

@@ -29,19 +29,19 @@ const ID_BYTES = 10;
 export interface TokenRequest {
   /** Id or name of the account. */
   readonly account: string;
-  /** The user's name in it; made when there is none of that name. */
+  /** The user's name in the account. A new name creates a user. */
   readonly user: string;
   readonly name: string;
   readonly scope: "read" | "write";
-  /** Bound to these projects; to none when null. */
+  /** The token is restricted to these projects; null: to none. */
   readonly projects: readonly ProjectId[] | null;
   /** Milliseconds since the Unix epoch; null never expires. */
   readonly expiresAt: number | null;
 }
 
 /**
- * Who may use a host: what `memsync server account` and `memsync server token` do, on the host's
- * database, whether the server runs or not.
+ * Manages who may use a host, for `memsync server account` and `memsync server token`. Works on the
+ * host's database, whether the server runs or not.
  */
 export class HostAdmin {
   constructor(
@@ -49,10 +49,10 @@ export class HostAdmin {
     readonly world: World,
   ) {}
 
-  /** Refuses a name that is taken, or that nobody could type or read. */
+  /** Refuses a name that is taken or unreadable. */
   async createAccount(name: string, plan: AccountRow["plan"]): Promise<AccountRow> {
     assertName("an account", name);
-    // It is part of paths and of commands.
+    // The name becomes a part of paths and commands.
     if (/[/\\]/.test(name)) throw refused("the name of an account has no slashes");
     const id = `acct_${this.#randomPart()}` as AccountId;
     const account: AccountRow = { id, name, plan, createdAt: this.world.now() };
@@ -67,7 +67,7 @@ export class HostAdmin {
     return listAccounts(this.database.reader);
   }
 
-  /** A running server goes by the new plan's limits within a second. */
+  /** A running server applies the new plan's limits within a second. */
   async setPlan(named: string, plan: AccountRow["plan"]): Promise<AccountRow> {
     return await writeTransaction(this.database.writer, async (db) => {
       const account = await findAccount(db, named);
@@ -83,7 +83,7 @@ export class HostAdmin {
     return await listUsers(this.database.reader, account.id);
   }
 
-  /** Mints a token. It is given back this once and kept nowhere. */
+  /** Creates a token. It is returned only now, and stored nowhere. */
   async createToken(
     request: TokenRequest,
   ): Promise<{ readonly id: string; readonly token: string }> {
@@ -108,7 +108,7 @@ export class HostAdmin {
     return { id, token };
   }
 
-  /** Of one account when it is named. */
+  /** Those of one account if it is named. */
   async listTokens(named: string | undefined): Promise<TokenRecord[]> {
     if (named === undefined) return await listTokens(this.database.reader, undefined);
     const account = await findAccount(this.database.reader, named);

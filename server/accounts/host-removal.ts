@@ -18,22 +18,22 @@ import type { HostTables } from "../stores/account-tables.ts";
 import { countProjects } from "../stores/project-store.ts";
 import { deleteAccount, deleteDocument, listDocuments } from "../stores/purge-store.ts";
 
-/** A running server takes a token for good no longer than half of this after it is gone. */
+/** A running server accepts a removed token for at most half of this time. */
 const TOKENS_GONE_MS = 2000;
 
-/** What goes with an account or a user. */
+/** What is removed with an account or a user. */
 export interface Belongings {
   readonly users: number;
-  /** That are not revoked. */
+  /** Without revoked ones. */
   readonly tokens: number;
   readonly projects: number;
   readonly memories: number;
 }
 
 /**
- * Ends accounts and users for good, on the host's database, whether the server runs or not. Their
- * tokens go first, in a transaction of their own: what is deleted after that nobody writes any
- * more. A removal that was cut short is gone on with by removing them again.
+ * Removes accounts and users for good from the host's database, whether the server runs or not.
+ * Their tokens are removed first, in a transaction of their own: after that nobody can write what
+ * is being deleted. If a removal was interrupted, removing them again completes it.
  */
 export class HostRemoval {
   constructor(
@@ -82,7 +82,7 @@ export class HostRemoval {
     };
   }
 
-  /** Deletes the account with everything that is in it, histories included. */
+  /** Deletes the account with its contents and histories. */
   async removeAccount({ id }: AccountRow): Promise<void> {
     await this.#write((db) => deleteTokens(db, { account: id }, this.world.now()));
     await this.#untilNobodyWrites();
@@ -92,7 +92,7 @@ export class HostRemoval {
     await this.#write((db) => deleteAccount(db, id));
   }
 
-  /** Deletes the user with the memories of the layer `user`; projects are the account's. */
+  /** Deletes the user with the memories of the layer `user`. Projects belong to the account. */
   async removeUser({ id, accountId }: User): Promise<void> {
     await this.#write((db) => deleteTokens(db, { user: id }, this.world.now()));
     await this.#untilNobodyWrites();

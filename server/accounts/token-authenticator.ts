@@ -11,11 +11,13 @@ import { findTokenByHash, markUsed, type TokenRecord } from "../stores/account-s
 import type { HostTables } from "../stores/account-tables.ts";
 import { hashToken, isWellFormedToken } from "./token.ts";
 
-/** For so long a look-up is trusted: a token revoked by another process ends within it. */
+/**
+ * A look-up is trusted for this long, so that a token revoked by another process ends within it.
+ */
 const TRUSTED_MS = 1000;
 const KEPT_MAX = 10_000;
 
-/** `last used` is written at most this often for a token. */
+/** A token's last use is stored at most this often. */
 const USE_NOTED_EVERY_MS = 60_000;
 
 interface Kept {
@@ -25,8 +27,8 @@ interface Kept {
 }
 
 /**
- * Tells who a minted token belongs to. A wrong checksum is refused without a look-up; so is what
- * was never minted, has expired or was revoked, after one. `last used` is noted in the background.
+ * Finds the owner of a token. A token with a wrong checksum is refused without a look-up; an
+ * unknown, expired or revoked one after a look-up. The last use is stored in the background.
  */
 export class TokenAuthenticator {
   readonly #kept = new Map<string, Kept>();
@@ -39,7 +41,7 @@ export class TokenAuthenticator {
     readonly log: Log,
   ) {}
 
-  /** The caller behind an `Authorization` header; undefined when it names nobody. */
+  /** The caller of an `Authorization` header; undefined without a valid token. */
   async authenticate(header: string | null): Promise<Caller | undefined> {
     const token = bearerToken(header);
     if (token === undefined || !isWellFormedToken(token)) return undefined;
@@ -50,12 +52,12 @@ export class TokenAuthenticator {
     return kept.caller;
   }
 
-  /** Looks each token up again when it is shown next. */
+  /** Looks every token up again at its next use. */
   forget(): void {
     this.#kept.clear();
   }
 
-  /** Resolves when what was noted is written. */
+  /** Resolves when the last uses are stored. */
   async settled(): Promise<void> {
     await this.#noting;
   }
@@ -118,7 +120,7 @@ function callerOf(record: TokenRecord, world: World): Caller {
   };
 }
 
-/** Says nothing of why: whoever shows a token is told no more than that. */
+/** Gives no reason: nobody needs to know more about a refused token. */
 function noSuchToken(): AppError {
   const message = "a valid API token is needed: Authorization: Bearer <token>";
   return new AppError("unauthorized", message);

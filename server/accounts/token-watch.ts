@@ -4,7 +4,9 @@ import type { Log } from "../../shared/log.ts";
 import type { Timer, World } from "../../shared/world.ts";
 import type { HostTables } from "../stores/account-tables.ts";
 
-/** Half of what the interface allows between a token's end and that of its live sockets. */
+/**
+ * Half of the time that the interface allows between a token's end and that of its live sockets.
+ */
 const LOOK_INTERVAL_MS = 1000;
 
 /** What the watch works with. */
@@ -12,13 +14,13 @@ export interface TokenWatchOptions {
   readonly db: Kysely<HostTables>;
   readonly world: World;
   readonly log: Log;
-  /** Tokens came or went, or were revoked, perhaps by another process. */
+  /** Tokens were added, removed or revoked, perhaps by another process. */
   readonly onChange: () => void;
 }
 
 /**
- * Looks once a second whether the tokens are still the same: the commands that make and end them
- * are other processes. What it looks at changes with every token that comes, goes or is revoked.
+ * Checks once a second whether tokens have changed, because the commands that create and end them
+ * are other processes.
  */
 export class TokenWatch {
   readonly #options: TokenWatchOptions;
@@ -31,7 +33,7 @@ export class TokenWatch {
     this.#options = options;
   }
 
-  /** Resolves once every change from now on is told of. */
+  /** Resolves once every later change is reported. */
   async start(): Promise<void> {
     await this.#look();
     this.#schedule();
@@ -63,7 +65,7 @@ export class TokenWatch {
   }
 }
 
-/** A row id may come again, and a count too, but never both with the same time of making. */
+/** A row id may be reused, and a count may recur, but never both with the same creation time. */
 async function figuresOf(db: Kysely<HostTables>) {
   return await db
     .selectFrom("tokens")

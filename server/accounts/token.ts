@@ -10,12 +10,12 @@ const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 const TOKEN = /^mst_[0-9A-Za-z]{36}$/;
 
-/** Bytes from here on would make the first digits likelier than the others. */
+/** Larger bytes are discarded, since they would make the first digits more likely. */
 const FAIR_BYTES = 256 - (256 % DIGITS.length);
 
 /**
- * A new token: `mst_`, 30 random base62 characters (178 bits), and the CRC-32 of these in 6 base62
- * characters, so that a mistyped token is known for one without a look-up.
+ * A new token: `mst_`, 30 random base62 characters (178 bits), and their CRC-32 in 6 base62
+ * characters. By the CRC a mistyped token is recognised without a look-up.
  */
 export function mintToken(world: World): string {
   let random = "";
@@ -34,7 +34,7 @@ export function isWellFormedToken(text: string): boolean {
   return text.slice(-CHECKSUM_LENGTH) === checksumOf(random);
 }
 
-/** SHA-256 in hex: all that is kept of a token. */
+/** SHA-256 in hex: all that is stored of a token. */
 export function hashToken(token: string): string {
   return createHash("sha256").update(token).digest("hex");
 }

@@ -21,38 +21,43 @@ import { healthRoutes, METRICS_PATH } from "../routes/health.ts";
 import { EVERYTHING, type Served } from "../routes/served.ts";
 import type { Caller, Services } from "../services/services.ts";
 
-/** Whom an `Authorization` header names; undefined when it names nobody. */
+/** The caller of an `Authorization` header; undefined for nobody. */
 export type Authenticate = (
   header: string | null,
 ) => Promise<Caller | undefined> | Caller | undefined;
 
-/** What the interface is built over; it owns and closes none of this. */
+/** What the interface is built on. It closes none of this. */
 export interface AppDeps {
   readonly services: Services;
-  /** Asked at every request, and for each live socket again at every ping; must not count them. */
+  /**
+   * Called for every request, and again at every ping of a live socket. Must not count its calls.
+   */
   readonly authenticate: Authenticate;
   /**
-   * Asked for each authenticated request. Those to a path and method that exist, live handshakes
-   * included, are charged before anything else of them is looked at.
+   * Called for each authenticated request. A request to an existing path and method, live
+   * handshakes included, is charged before it is examined further.
    */
   readonly quotaOf?: (caller: Caller) => Quota | Promise<Quota>;
-  /** Told of each token that names nobody; its 401 waits until then. Without, it doesn't wait. */
+  /** Called with each invalid token. Its 401 is sent when this resolves; at once without this. */
   readonly guessed?: (peer: PeerAddress) => Promise<void>;
   readonly world: World;
   readonly log: Log;
-  /** The folder of the data, where those who are served may know it. */
+  /** The folder of the data, where callers may know it. */
   readonly place?: string;
   /** Sent with every answer. */
   readonly extraHeaders?: Readonly<Record<string, string>>;
-  /** Refuse what a web page of another site could send to a server on its visitor's machine. */
+  /**
+   * Refuse requests that a web page of another site could send to a server on its visitor's
+   * machine.
+   */
   readonly loopbackOnly?: boolean;
-  /** Names besides this machine's own that requests may then name as their host. */
+  /** Further names, besides this machine's own, that such requests may use as their host. */
   readonly allowedHosts?: readonly string[];
-  /** Where live sockets are counted and limited; a count of its own when left out. */
+  /** Counts and limits live sockets; a separate count when left out. */
   readonly sockets?: LiveSockets;
-  /** Counts and logs each request, and serves `/metrics`; neither is done when left out. */
+  /** Counts and logs requests and serves `/metrics`; none of this when left out. */
   readonly operations?: Operations;
-  /** How much is served; everything when left out. */
+  /** Which part of the interface is served; all of it when left out. */
   readonly serves?: Served;
 }
 
@@ -63,21 +68,21 @@ export type LiveHandshake =
       readonly accepted: true;
       /** To send with the 101. */
       readonly headers: Readonly<Record<string, string>>;
-      /** Call it once, when the socket is open. */
+      /** To be called once, when the socket is open. */
       open(socket: LiveSocket): LiveSession;
     };
 
-/** The HTTP interface, without a port: listeners bring it requests, and so may anything else. */
+/** The HTTP interface, without a port. Requests come from listeners, or from anything else. */
 export interface App {
-  /** Never rejects. `peer` tells the address of the socket, where there is one. */
+  /** Never rejects. `peer` gives the address of the socket, if there is one. */
   fetch(request: Request, peer?: PeerAddress): Promise<Response>;
   /** Never rejects. */
   openLive(request: Request, peer: PeerAddress): Promise<LiveHandshake>;
-  /** The answer to what never became a request. */
+  /** The answer to something that is no valid request. */
   refuse(error: AppError): Response;
   /** For the listeners' own timers. */
   readonly world: World;
-  /** Everything that is served: methods in capitals, paths with `:name` for a parameter. */
+  /** All routes: methods in capitals, paths with `:name` for a parameter. */
   readonly routes: readonly { readonly method: string; readonly path: string }[];
 }
 
@@ -103,7 +108,7 @@ export function createApp(deps: AppDeps): App {
       const isHead = request.method === "HEAD";
       const asked = isHead ? withMethodGet(request) : request;
       contexts.set(asked, newContext(deps, peer));
-      // Without a socket there is nobody to be slow.
+      // Without a socket no client can be slow.
       if (peer && asked.method !== "GET") limitArrival(asked, world);
       const answered = await router.fetch(asked);
       const response = isHead ? await withoutBody(answered) : answered;
@@ -128,7 +133,7 @@ export function createApp(deps: AppDeps): App {
 /** What is known of each request under way. */
 type Contexts = WeakMap<Request, RequestContext | CallerContext>;
 
-/** Stands for the 101 that the listener sends. */
+/** In place of the 101, which the listener sends. */
 const SWITCHED = { status: 101, headers: new Headers() } as const;
 
 function createRouter(deps: AppDeps, contexts: Contexts) {
@@ -136,10 +141,10 @@ function createRouter(deps: AppDeps, contexts: Contexts) {
   return (
     new Elysia({ strictPath: true, normalize: false, handler: { standardHostname: false } })
       .use(withContext)
-      // Runs before a route is looked for: a bad token is 401 whatever the path.
+      // Runs before the route is looked up: an invalid token gets 401 for any path.
       .onRequest(async (elysia) => {
         const context = contexts.get(elysia.request) ?? newContext(deps);
-        // Known before anything can be refused, for a refusal carries the request's id, too.
+        // Set before anything can be refused, because a refusal carries the request's id, too.
         elysia.context = context as CallerContext;
         const { url, headers } = elysia.request;
         const path = pathOf(url);
@@ -150,20 +155,20 @@ function createRouter(deps: AppDeps, contexts: Contexts) {
         }
         if (deps.loopbackOnly) refuseForeign(headers, deps.allowedHosts);
         if (open) return;
-        // Nothing served here needs escapes, and decoded ones would give one thing many names.
+        // No path here needs escapes, and decoding them would give one thing several names.
         const mayBe = !path.includes("%") && path !== METRICS_PATH && serves.mayHave(path);
         if (!mayBe) throw noSuchPath();
       })
       .onError(({ context, error }) => errorResponse(withQuota(context), error))
       .use(healthRoutes(operations))
       .use(descriptionRoutes())
-      // Holds for the routes that follow; those before have no caller.
+      // Applies to the routes added after this. Those before it have no caller.
       .onBeforeHandle(({ context }) => charge(context))
       .use(serves.routes(services))
   );
 }
 
-/** Whether a path is served to this request without a token of an account. */
+/** Whether this request needs no account's token for a path. */
 function isOpen(
   { operations, serves = EVERYTHING }: AppDeps,
   path: string,
@@ -186,7 +191,7 @@ async function delayGuess(
   if (status === 401 && peer && request.headers.has("authorization")) await guessed?.(peer);
 }
 
-/** A browser that is made to show an answer does nothing with it. */
+/** If a browser is made to show an answer, it must do nothing with it. */
 const SECURITY_HEADERS = {
   "X-Content-Type-Options": "nosniff",
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -221,7 +226,7 @@ type Handshake =
   | (LiveHandshake & { readonly accepted: false })
   | (LiveHandshake & { readonly accepted: true; readonly context: CallerContext });
 
-/** After so many seconds a client that met a full house may ask again. */
+/** A client that was refused for too many sockets may ask again after this many seconds. */
 const FULL_HOUSE = { "Retry-After": "60" };
 
 /** Never rejects. */

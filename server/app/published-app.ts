@@ -2,8 +2,8 @@ import { PUBLISHED } from "../routes/published/published.ts";
 import { type App, type AppDeps, createApp } from "./app.ts";
 
 /**
- * All headers that an answer may carry: HTTP's own, and the emulator's mark. Whatever else an app
- * sends is an extension, and a client that must work without it is to notice.
+ * All headers that such an app may send: HTTP's own, and the emulator's mark. Others are
+ * extensions, without which a client has to work.
  */
 const HEADERS: ReadonlySet<string> = new Set([
   "content-type",
@@ -13,9 +13,8 @@ const HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * An app that behaves as a service which implements the specification and nothing else: the
- * stand-in for a hosted service by others. What is unpublished is ignored in a request, left out of
- * an answer, and 404 as a path.
+ * An app that implements the specification and nothing else: a stand-in for another vendor's
+ * service. Everything unpublished is ignored in requests, missing in answers, and 404 as a path.
  */
 export function createPublishedApp(deps: Omit<AppDeps, "serves">): App {
   const app = createApp({ ...deps, serves: PUBLISHED });

@@ -8,16 +8,16 @@ import type { Readiness } from "../operations/readiness.ts";
 import { readyAnswer } from "../routes/health.ts";
 import { type App, newContext } from "./app.ts";
 
-/** An app that can be listened with before there is one. */
+/** An app that a listener can have before the real one exists. */
 export interface StartingApp {
   readonly app: App;
-  /** From here on `app` is this one; what waited for it goes on. */
+  /** Forwards to `app` from here on, including requests that waited. */
   started(app: App): void;
 }
 
 /**
- * Answers the probes while a server starts: bringing a large database to a new schema may take a
- * while, and whoever watches must see a process that lives and is not ready. All else waits.
+ * Answers health probes while a server starts: migrating a large database may take a while, and a
+ * monitor must see a process that is alive and not ready. Other requests wait.
  */
 export function createStartingApp(deps: {
   readonly world: World;

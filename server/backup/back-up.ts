@@ -10,7 +10,7 @@ import { checkServerDatabase } from "./check-database.ts";
 
 const RANDOM_BYTES = 5;
 
-/** What SQLite keeps beside a database; a copy put there must not meet that of another. */
+/** The files that SQLite keeps beside a database. A copy must not get those of another database. */
 export const SIDE_FILES = ["-wal", "-shm", "-journal"] as const;
 
 /** How a backup is made. */
@@ -19,15 +19,15 @@ export interface BackupOptions {
   readonly database: string;
   /** Where to put the copy. */
   readonly file: string;
-  /** Put it in the place of a file that is there. */
+  /** Replace an existing file. */
   readonly force: boolean;
   readonly world: World;
 }
 
 /**
- * Copies a server's database as of one moment, whether the server runs or not: everything that was
- * acknowledged before the call is in it. The copy is checked and on the disk before it has its
- * name. Resolves to its size in bytes; throws one sentence.
+ * Copies a server's database as of one moment, whether the server runs or not, with everything that
+ * was acknowledged before the call. The copy is checked and on the disk before it gets its name.
+ * Resolves to its size in bytes; throws one sentence.
  */
 export async function backUp({ database, file, force, world }: BackupOptions): Promise<number> {
   refuseTarget(database, file, force);
@@ -66,7 +66,7 @@ function isPartOf(database: string, file: string): boolean {
   return ["", ".lock", ...SIDE_FILES].some((suffix) => real(`${database}${suffix}`) === real(file));
 }
 
-/** SQLite's own copying of a database in use: a read transaction, which keeps no writer waiting. */
+/** Uses SQLite's own backup of a database in use: a read transaction, which blocks no writer. */
 async function copyDatabase(from: string, to: string): Promise<void> {
   const connection = await openConnection(from, true);
   try {

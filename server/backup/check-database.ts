@@ -7,8 +7,8 @@ import { readSchemaState } from "../../shared/sqlite/misfit.ts";
 import { hostMigrations, hostSchema } from "../stores/open-store.ts";
 
 /**
- * Throws one sentence unless the file is a sound database of a server, of this version of memsync
- * or an older one. Reads every page of it. The file is not changed; the sentence calls it `name`.
+ * Throws one sentence unless the file is a sound database of a server, of this version or an older
+ * one. Reads every page and changes nothing. The sentence calls the file `name`.
  */
 export async function checkServerDatabase(path: string, name: string): Promise<void> {
   const connection = await openToRead(path, name);

@@ -23,18 +23,18 @@ export interface RestoreOptions {
 
 /** What a restore has done. */
 export interface Restored {
-  /** Where the database is now that was there before; undefined when there was none. */
+  /** Where the former database is now; undefined if there was none. */
   readonly setAside: string | undefined;
-  /** Tokens that were revoked or removed after the backup, and are revoked in what is restored. */
+  /** How many tokens were revoked or removed after the backup, and are revoked again. */
   readonly revoked: number;
 }
 
 /**
- * Puts a backup in the place of a server's database, while no server runs on it. The present one is
- * kept under another name. At no moment is there no database, and what is put in its place was
- * checked and is on the disk. Replicas learn of it by themselves: the server's next start has a new
- * epoch, and a position that the backup never reached makes both sides exchange everything. Throws
- * one sentence, and has then changed nothing.
+ * Puts a backup in the place of a server's database while no server uses it. The former database is
+ * kept under another name. At every moment there is a database, and the new one was checked and is
+ * on the disk. Replicas notice by themselves: the server's next start has a new epoch, and a
+ * position that the backup never reached makes both sides exchange everything. Throws one sentence,
+ * with nothing changed.
  */
 export async function restore({ file, database, world }: RestoreOptions): Promise<Restored> {
   if (!existsSync(file)) throw refused(`there is no backup at ${file}`);
@@ -62,7 +62,10 @@ export async function restore({ file, database, world }: RestoreOptions): Promis
   }
 }
 
-/** A token that was taken away stays so, however old the backup: as far as that can be read. */
+/**
+ * A token that was revoked stays revoked, however old the backup, as far as the database can be
+ * read.
+ */
 async function revokeAgain(database: string, coming: string): Promise<number> {
   const ended = existsSync(database) ? await endedIn(database) : [];
   const connection = await openConnection(coming, false);
@@ -75,7 +78,7 @@ async function revokeAgain(database: string, coming: string): Promise<number> {
     let changed = 0;
     for (const { id, at, removed } of ended) {
       changed += Number(revoke.run([at, id]).changes);
-      // A still older backup may follow this one.
+      // An even older backup may be restored next.
       if (removed === 0 || isOlder) continue;
       connection.prepare("insert or ignore into removed_tokens values (?, ?)").run([id, at]);
     }
@@ -102,11 +105,11 @@ async function endedIn(database: string): Promise<readonly Ended[]> {
   try {
     if (!(await hasPages(database))) return [];
     const ended = await readEnded(database);
-    // It can be read, so it may be written: what the last server left in its log goes into it.
+    // It can be read, so it may be written: the last server's log is merged into it.
     await foldLogIn(database);
     return ended;
   } catch {
-    // Damaged, which may be why it is to be replaced; all parts of it are kept as they are.
+    // It is damaged, which may be why it is replaced. All its parts are kept.
     return [];
   }
 }
@@ -114,7 +117,7 @@ async function endedIn(database: string): Promise<readonly Ended[]> {
 /** The magic string that begins every database (https://www.sqlite.org/fileformat.html). */
 const MAGIC = "SQLite format 3\0";
 
-/** Whether a file begins as a database does. Opening another, SQLite would delete its log. */
+/** Whether a file begins like a database. SQLite would delete the log of any other file. */
 async function hasPages(path: string): Promise<boolean> {
   const file = await open(path, "r");
   try {
@@ -136,7 +139,7 @@ async function readEnded(database: string): Promise<readonly Ended[]> {
     const removed = "select id, removed_at as at, 1 as removed from removed_tokens";
     const isOlder = !hasTable(connection, "removed_tokens");
     const sql = `${isOlder ? revoked : `${revoked} union all ${removed}`} order by id`;
-    // The columns are those that the statement names.
+    // The statement names these columns.
     return connection.prepare(sql).all([]) as unknown as Ended[];
   } finally {
     connection.close();
@@ -158,7 +161,7 @@ async function setAsidePresent(database: string, world: World): Promise<string |
   if (parts.length === 0) return undefined;
   const name = `${database}.before-restore-${timestampOf(world.now()).replace(/[:.]/g, "-")}`;
   for (const part of parts) {
-    // The database keeps its own name as well until the other takes that, in one step.
+    // The database keeps its name as well until the new one takes it, in one step.
     if (part === "") await keepAs(database, name);
     else await rename(`${database}${part}`, `${name}${part}`);
   }

@@ -1,6 +1,6 @@
 import type { PathOperation, PathParameter } from "../openapi/document.ts";
 
-/** A request as it is filled in for an example. */
+/** A request with its parameters filled in, for an example. */
 export interface SampleRequest {
   readonly method: string;
   readonly path: string;
@@ -8,7 +8,9 @@ export interface SampleRequest {
   readonly parameters: readonly PathParameter[];
 }
 
-/** A line for a shell that sends the request, with what must be in it and its first example. */
+/**
+ * A shell command that sends the request with its required fields and the first example of each.
+ */
 export function curlOf({ method, path, operation, parameters }: SampleRequest): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => exampleOf(parameters, name));
   const query = parameters

@@ -2,13 +2,13 @@ import { type PublicDocument, publicDocument } from "../http/answer-document.ts"
 import { createOpenApiDocument } from "../openapi/document.ts";
 import { createDocsPage } from "./page.ts";
 
-/** Nothing of it is to be run, shown in a frame, or to load anything. */
+/** This text must not be run, framed, or load anything. */
 const NO_PAGE = "default-src 'none'; frame-ancestors 'none'";
 
 let json: PublicDocument | undefined;
 let page: PublicDocument | undefined;
 
-/** What `GET /openapi.json` answers; made once. */
+/** The answer of `GET /openapi.json`; created once. */
 export function openApiJson(): PublicDocument {
   json ??= publicDocument(
     JSON.stringify(createOpenApiDocument()),
@@ -18,7 +18,7 @@ export function openApiJson(): PublicDocument {
   return json;
 }
 
-/** What `GET /docs` answers; made once. */
+/** The answer of `GET /docs`; created once. */
 export function docsPage(): PublicDocument {
   if (page === undefined) {
     const { html, contentPolicy } = createDocsPage(createOpenApiDocument());

@@ -1,12 +1,12 @@
-/** Text that is HTML already, made by `html` alone. */
+/** Text that is already HTML. Only `html` creates it. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
-/** What may stand in a template: texts are escaped, lists joined, what is missing left out. */
+/** What a template may contain: texts are escaped, lists joined, missing values left out. */
 export type HtmlPart = Html | string | number | false | undefined | readonly HtmlPart[];
 
-/** A tagged template of HTML. What is put into it can't break out of a text or an attribute. */
+/** A tagged template for HTML. Its parts can't break out of a text or an attribute. */
 export function html(texts: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   const pieces = texts.map((text, at) => `${text}${textOf(parts[at])}`);
   return new Html(pieces.join(""));

@@ -7,17 +7,17 @@ export function scrollTable(label: string, heads: readonly string[], rows: reado
 <table><thead><tr>${columns}</tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
-/** Something said in passing. */
+/** A remark. */
 export function note(part: HtmlPart): Html {
   return html` <span class="note">${part}</span>`;
 }
 
-/** Says of what is named whether it may be left out. */
+/** Says whether something may be left out. */
 export function mark(word: "required" | "optional"): Html {
   return html` <span class="${word}">${word}</span>`;
 }
 
-/** Text as it is, which scrolls by itself. */
+/** Preformatted text in a scrolling box. */
 export function preformatted(text: string): Html {
   return html`<pre tabindex="0"><code>${text}</code></pre>`;
 }

@@ -5,7 +5,7 @@ import { inline } from "./markdown.ts";
 import { mark, scrollTable } from "./pieces.ts";
 
 interface Field {
-  /** As `memories[].key`. */
+  /** For example `memories[].key`. */
   readonly path: string;
   readonly schema: JsonSchema;
   readonly required: boolean;
@@ -16,8 +16,8 @@ export class SchemaView {
   constructor(readonly document: OpenApiDocument) {}
 
   /**
-   * All shapes that a body may have, each under its name where there are several. Of a request the
-   * fields are marked that must be there, of an answer those that may be missing.
+   * All shapes of a body, each under its name where there are several. In a request required fields
+   * are marked, in an answer optional ones.
    */
   body(schema: JsonSchema, marked: "required" | "optional"): Html {
     const shapes = schema.oneOf ?? schema.anyOf;
@@ -46,7 +46,7 @@ export class SchemaView {
     return html`${names.join(" or ")}`;
   }
 
-  /** What else must hold of a value, and what it is for. */
+  /** Further rules for a value, and its purpose. */
   notes(schema: JsonSchema): Html {
     const { anyOf } = schema;
     const target = this.resolve(Array.isArray(anyOf) ? anyOf[0] : schema);
@@ -75,7 +75,7 @@ export class SchemaView {
     return scrollTable("Fields", ["Field", "Type", "Notes"], rows);
   }
 
-  /** Every field, those of what is in it behind it. The schemas have no circles. */
+  /** All fields, each followed by those inside of it. The schemas have no cycles. */
   *#fields(schema: JsonSchema, prefix: string): Generator<Field> {
     const { properties, required = [], items, anyOf } = this.resolve(schema);
     if (items !== undefined) yield* this.#fields(items as JsonSchema, `${prefix}[]`);

@@ -3,7 +3,7 @@ import type { SampleRequest } from "./curl.ts";
 import { type Html, html } from "./html.ts";
 import { jsonText, note } from "./pieces.ts";
 
-/** A form that the page's script sends; without scripts it is not shown. */
+/** A form that the page's script sends. Hidden without scripts. */
 export function tryView({ method, path, operation, parameters }: SampleRequest): Html | undefined {
   const isSocket = operation["x-websocket-frames"] !== undefined;
   if (isSocket) return undefined;

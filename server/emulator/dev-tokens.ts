@@ -8,10 +8,10 @@ const ACCOUNT_PREFIX = "acct_dev_";
 const DEV_TOKEN = /^mst_dev_([0-9A-Za-z_-]{1,64})$/;
 
 /**
- * Who sends a request with one of the emulator's fixed tokens: `mst_dev_pro`, `mst_dev_team`,
- * `mst_dev_readonly` (the Pro account's, reading only) and `mst_dev_NAME`, each further name an
- * account of its own on the plan `planOfOthers`. Undefined for any other text. Only the emulator
- * asks this; a hosted server knows none of these tokens.
+ * The caller of one of the emulator's fixed tokens: `mst_dev_pro`, `mst_dev_team`,
+ * `mst_dev_readonly` (the Pro account, reading only) and `mst_dev_NAME`, where every other name is
+ * an account of its own on the plan `planOfOthers`. Undefined for any other text. Only the emulator
+ * uses this; a hosted server accepts none of these tokens.
  */
 export function callerOfDevToken(token: string, planOfOthers: AccountPlan): Caller | undefined {
   const name = DEV_TOKEN.exec(token)?.[1];
@@ -27,7 +27,7 @@ export function callerOfDevToken(token: string, planOfOthers: AccountPlan): Call
   };
 }
 
-/** The accounts of the fixed tokens, each of which has one user. */
+/** The accounts of the fixed tokens. Each has one user. */
 export const devAccounts: Services["account"] = {
   get: async ({ account, plan }) => ({
     name: account.slice(ACCOUNT_PREFIX.length),

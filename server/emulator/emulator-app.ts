@@ -18,23 +18,23 @@ import { type ServiceStore, serviceStoreOf } from "../services/service-store.ts"
 import { openHostStore } from "../stores/open-store.ts";
 import { type AccountPlan, callerOfDevToken, devAccounts } from "./dev-tokens.ts";
 
-/** Where the emulator keeps its data, and whom it answers. */
+/** Where the emulator keeps its data, and whom it serves. */
 export interface EmulatorAppOptions {
   /** `:memory:` or the path of a database file. */
   readonly path: string;
   /** Plan of the accounts behind `mst_dev_NAME`. */
   readonly plan: AccountPlan;
-  /** Whether the plans' limits hold. */
+  /** Whether the plans' limits apply. */
   readonly limits: "on" | "off";
-  /** Other limits than the published ones, for measuring what counting costs. */
+  /** Limits other than the published ones, for measuring the cost of counting. */
   readonly plans?: PlanTable;
   readonly world: World;
   readonly log: Log;
-  /** Refuse requests that name another host than this machine. */
+  /** Refuse requests that name a host other than this machine. */
   readonly loopbackOnly: boolean;
-  /** Given where it has a port: it is then measured, logged and asked whether it is ready. */
+  /** Given if it has a port: requests are then measured and logged, and `/readyz` is served. */
   readonly readiness?: Readiness;
-  /** Serve the specification and nothing else. */
+  /** Serve only the published specification. */
   readonly publishedOnly?: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface EmulatorApp {
   close(): Promise<void>;
 }
 
-/** The whole service without a port, taking the fixed development tokens. */
+/** The complete service without a port. Accepts the fixed development tokens. */
 export async function createEmulatorApp(options: EmulatorAppOptions): Promise<EmulatorApp> {
   const { world, log, plan, loopbackOnly, publishedOnly, readiness } = options;
   const host = await openHostStore(options.path, world);

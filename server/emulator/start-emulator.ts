@@ -12,7 +12,7 @@ import { createEmulatorApp } from "./emulator-app.ts";
 const PRIVATE_FOLDER = 0o700;
 const LOOPBACK_HOSTS = ["127.0.0.1", "::1", "localhost"];
 
-/** Choices for `startEmulator`, none of them needed. */
+/** Options of `startEmulator`, all optional. */
 export interface EmulatorOptions {
   /** Address to listen on; `127.0.0.1` when left out. */
   readonly host?: string;
@@ -22,9 +22,9 @@ export interface EmulatorOptions {
   readonly dataDir?: string;
   /** Plan of the accounts behind `mst_dev_NAME`; `pro` when left out. */
   readonly plan?: "pro" | "team";
-  /** `off` lets requests of any number through; the plans' limits hold when left out. */
+  /** `off`: requests are not limited. The plans' limits apply when left out. */
   readonly limits?: "on" | "off";
-  /** Behave as a service that implements the published specification and nothing else. */
+  /** Behave like a service that implements only the published specification. */
   readonly publishedOnly?: boolean;
 }
 
@@ -42,8 +42,14 @@ export interface Emulator {
 /**
  * Starts the cloud service's emulator in this process: both variants of the interface on a port of
  * this machine, with the fixed tokens `mst_dev_pro`, `mst_dev_team`, `mst_dev_readonly` and
- * `mst_dev_NAME`. With `dataDir` an acknowledged write is on the disk. Rejects with one sentence
- * when the port is taken, the folder can't be used, or Node lacks `better-sqlite3`.
+ * `mst_dev_NAME`. With `dataDir` an acknowledged write is on the disk. Rejects with one sentence if
+ * the port is taken, the folder can't be used, or Node lacks `better-sqlite3`.
+ *
+ * ```
+ * const emulator = await startEmulator();
+ * const client = createClient({ url: emulator.url, token: emulator.token });
+ * await emulator.close();
+ * ```
  */
 export async function startEmulator(
   options: EmulatorOptions = {},
@@ -79,7 +85,7 @@ export async function startEmulator(
   }
 }
 
-/** The files are private, so a folder that was there before stays as open as its owner has it. */
+/** An existing folder keeps its permissions, because the files in it are private. */
 async function databaseIn(dataDir: string): Promise<string> {
   try {
     await mkdir(dataDir, { recursive: true, mode: PRIVATE_FOLDER });

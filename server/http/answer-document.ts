@@ -1,7 +1,7 @@
 import { etagOf, matchesEtag } from "./etag.ts";
 import type { RequestContext } from "./request-context.ts";
 
-/** A text that is the same for everybody until the program is another one. */
+/** A text that is the same for everybody and changes only with the program. */
 export interface PublicDocument {
   readonly text: string;
   readonly etag: string;
@@ -28,7 +28,7 @@ export function publicDocument(
   return { text, etag, headers };
 }
 
-/** A 200 with the text, or a 304 when the client holds it. */
+/** A 200 with the text, or a 304 if the client has it already. */
 export function answerDocument(
   context: RequestContext,
   request: Request,
@@ -38,7 +38,7 @@ export function answerDocument(
   const isKnown = known !== null && matchesEtag(known, etag);
   return new Response(isKnown ? null : text, {
     status: isKnown ? 304 : 200,
-    // Its own policy counts, for the one of every answer lets no page do anything.
+    // Its own policy counts: the general one allows a page nothing.
     headers: { ...context.headers, ...headers },
   });
 }

@@ -3,7 +3,7 @@ import type { RequestContext } from "./request-context.ts";
 
 const JSON_TYPE = "application/json; charset=utf-8";
 
-/** A 200 that says what a request has done. */
+/** A 200 that reports what a request did. */
 export function answer(context: RequestContext, body: unknown): Response {
   const json = JSON.stringify(body);
   return new Response(json, {
@@ -17,7 +17,7 @@ export function answer(context: RequestContext, body: unknown): Response {
 }
 
 /**
- * A 200 with what was read, or a 304 when the client holds the same bytes. `link` is the value of a
+ * A 200 with what was read, or a 304 if the client has the same bytes. `link`: the value of a
  * `Link` header.
  */
 export function answerRead(
@@ -29,8 +29,8 @@ export function answerRead(
 }
 
 /**
- * `answerRead` for what is often the same object: the text that `bodyOf` makes of one is kept for
- * as long as the object lives, which must not change.
+ * Like `answerRead`, for objects that are often the same: the text that `bodyOf` makes of an object
+ * is kept as long as the object exists. The object must not change.
  */
 export function createAnswerAgain<Subject extends object>(
   bodyOf: (subject: Subject) => unknown,

@@ -2,19 +2,19 @@ import { AppError } from "../../shared/errors.ts";
 import type { World } from "../../shared/world.ts";
 
 /**
- * How long a body may take to arrive. Less than a connection may be silent, so that a slow client
- * is told; Bun ends a body that takes longer than that without a word.
+ * The time for a body to arrive. Less than a connection may be silent, so that a slow client gets
+ * an answer; Bun would end it without one.
  */
 export const BODY_ARRIVAL_MS_MAX = 100_000;
 
 const worlds = new WeakMap<Request, World>();
 
-/** From now on, reading the body of `request` takes no longer than `BODY_ARRIVAL_MS_MAX`. */
+/** From now on, reading the body of `request` takes at most `BODY_ARRIVAL_MS_MAX`. */
 export function limitArrival(request: Request, world: World): void {
   worlds.set(request, world);
 }
 
-/** What `reading` gives. Throws a 400 when that takes too long. */
+/** Resolves as `reading` does. Throws a 400 if that takes too long. */
 export async function arrivedInTime<Body>(request: Request, reading: Promise<Body>): Promise<Body> {
   const world = worlds.get(request);
   if (!world) return await reading;

@@ -11,8 +11,8 @@ import type { ErrorBody } from "../../shared/wire/error.ts";
 import type { RequestContext } from "./request-context.ts";
 
 /**
- * The one place that turns something thrown into an answer. An `AppError` shows itself; whatever
- * else was thrown is a bug, shown as a bare 500 and logged under the request's id.
+ * The only place that turns a thrown value into an answer. An `AppError` is shown; anything else is
+ * a bug, answered by a bare 500 and logged with the request's id.
  */
 export function errorResponse(context: RequestContext, thrown: unknown): Response {
   const body = errorBody(context, thrown);
@@ -36,12 +36,12 @@ function refusalOf(thrown: unknown, place: string | undefined): AppError {
   return new AppError("internal", storageFailure(thrown, place) ?? message);
 }
 
-/** For a path, or a method of a path, that nothing is served at. */
+/** For an unknown path, or an unknown method of a path. */
 export function noSuchPath(): AppError {
   return new AppError("not_found", "there is no such path or method");
 }
 
-/** What says it in an answer: the whole of one, or where one part of a request is refused. */
+/** An error's body: of a whole answer, or of one refused part of a request. */
 export function errorBody(context: RequestContext, thrown: unknown): ErrorBody {
   const error = refusalOf(thrown, context.place);
   const { code, message, details } = error;

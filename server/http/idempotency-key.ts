@@ -7,8 +7,8 @@ import type { JsonBody } from "./read-json.ts";
 const KEY = /^[\x20-\x7e]{1,255}$/;
 
 /**
- * What makes a POST with the header `Idempotency-Key` one that is done once; undefined without the
- * header. Throws a 400 for a key that is not 1 to 255 printable characters of ASCII.
+ * Describes a POST with the header `Idempotency-Key`, which is done only once; undefined without
+ * the header. Throws a 400 for a key other than 1 to 255 printable ASCII characters.
  */
 export function onceOf(request: Request, body: JsonBody | undefined): Once | undefined {
   const key = request.headers.get("idempotency-key");

@@ -1,7 +1,7 @@
-/** Levels of arrays and objects in a body; the deepest that is stored has 32, plus its envelope. */
+/** Levels of arrays and objects in a body. Stored values have at most 32, plus the envelope. */
 const DEPTH_MAX = 128;
 
-/** Arrays, objects and commas in a body: several times what the fullest permitted sync holds. */
+/** Arrays, objects and commas in a body: several times what the fullest permitted sync has. */
 const PARTS_MAX = 2_000_000;
 
 const QUOTE = 0x22;
@@ -13,9 +13,9 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /**
- * Whether JSON text is too deep or too broken up to be parsed: `JSON.parse` takes five million
- * levels, but a second or more for them and a hundred times their size in memory. A glance at the
- * bytes; what is not JSON at all may pass.
+ * Whether JSON text is nested too deeply or has too many parts to be parsed. `JSON.parse` would
+ * accept five million levels, but takes seconds and a hundred times their size in memory. Only
+ * scans the bytes; invalid JSON may pass.
  */
 export function isTooIntricate(bytes: Uint8Array): boolean {
   let depth = 0;
@@ -37,7 +37,7 @@ export function isTooIntricate(bytes: Uint8Array): boolean {
   return parts > PARTS_MAX;
 }
 
-/** The place of the quote that ends the string begun at `start`, or of the last byte. */
+/** The position of the quote that ends the string begun at `start`, or of the last byte. */
 function endOfString(bytes: Uint8Array, start: number): number {
   let end = start;
   do {

@@ -4,9 +4,9 @@ const LOOPBACK_NAMES = new Set(["localhost", "127.0.0.1", "[::1]"]);
 const PORT = /:\d{1,5}$/;
 
 /**
- * Throws a 403 for a request that a web page of another site could have sent here: after DNS
- * rebinding its `Host` is that site's, and without it its `Origin` is. `allowedHosts` are names, in
- * small letters and without a port, that count as this machine's own: those of a proxy before it.
+ * Throws a 403 for a request that a web page of another site could have sent: after DNS rebinding
+ * its `Host` is that site's; otherwise its `Origin` is. `allowedHosts`: names, in small letters and
+ * without a port, that count as this machine's own, such as a proxy's.
  */
 export function refuseForeign(headers: Headers, allowedHosts: readonly string[] = []): void {
   const isOwn = (host: string) => {

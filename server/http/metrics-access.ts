@@ -1,17 +1,17 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { bearerToken } from "./bearer.ts";
 
-/** The address that a request's socket is connected to; undefined when there is none to tell. */
+/** Gives the address of a request's peer; undefined where it is unknown. */
 export type PeerAddress = () => string | undefined;
 
 const LOOPBACK = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|::ffff:127\.\d{1,3}\.\d{1,3}\.\d{1,3})$/;
 
-/** Set by proxies: behind one on this machine, every peer is on this machine. */
+/** Set by proxies. Behind a proxy on this machine every peer seems to be this machine. */
 const FORWARDING_HEADERS = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 
 /**
- * Who may read the metrics: with a `token` whoever sends it, from anywhere; without one this
- * machine alone, by the address of the socket. A header can only take that right away.
+ * Whether a request may read the metrics. With a `token`: whoever sends it. Without: this machine
+ * only, by the address of the socket. A header can only take that permission away.
  */
 export function mayReadMetrics(
   headers: Headers,
@@ -23,7 +23,7 @@ export function mayReadMetrics(
   return LOOPBACK.test(peer?.() ?? "");
 }
 
-/** Takes the same time for every wrong token. */
+/** Takes equal time for every wrong token. */
 function isSame(given: string | undefined, token: string): boolean {
   return given !== undefined && timingSafeEqual(digest(given), digest(token));
 }

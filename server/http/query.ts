@@ -9,9 +9,9 @@ const LIMIT = /^[1-9][0-9]{0,3}$/;
 const NONE = new URLSearchParams();
 
 /**
- * The query of one request. Each getter notes what is wrong with its parameter; `check` throws one
- * 400 for all of it, and comes before anything is looked up by what was read. A parameter that is
- * given twice is wrong; one that nobody asks for is ignored.
+ * The query of one request. Each getter records what is wrong with its parameter; `check` throws
+ * one 400 for all of them, and has to be called before the values are used. A repeated parameter is
+ * wrong; an unknown one is ignored.
  */
 export class Query {
   readonly #params: URLSearchParams;
@@ -41,7 +41,7 @@ export class Query {
     return layer;
   }
 
-  /** A full-text query; an empty one asks for nothing and counts as left out. */
+  /** A full-text query. An empty one counts as left out. */
   search(): string | undefined {
     const q = this.text("q");
     if (q === undefined || q === "") return undefined;
@@ -92,7 +92,7 @@ export function pathOf(url: string): string {
   return url.slice(start, end === -1 ? undefined : end);
 }
 
-/** Throws a 404 for an ill-formed id. Call it once everything else has been checked. */
+/** Throws a 404 for a malformed id. To be called after everything else was checked. */
 export function existingIfGiven(value: string | null | undefined): ProjectId | undefined {
   return value === null || value === undefined ? undefined : existingProjectId(value);
 }

@@ -4,12 +4,12 @@ import { arrivedInTime } from "./body-deadline.ts";
 import { isTooIntricate } from "./json-scan.ts";
 
 /**
- * A body over its limit is read on to this much and thrown away, because most clients read no
- * answer before they have sent everything.
+ * A body over its limit is read up to this size and discarded, because most clients read no answer
+ * before they have sent everything.
  */
 const DISCARDED_BYTES_MAX = 256 * 1024 * 1024;
 
-/** A body that was JSON; what it says is not checked yet. */
+/** A body that was valid JSON. Its content is not checked yet. */
 export interface JsonBody {
   readonly value: unknown;
   /** The body as it came. */
@@ -17,8 +17,8 @@ export interface JsonBody {
 }
 
 /**
- * The body as JSON, whatever its `Content-Type`; undefined when it is empty. Bytes are counted as
- * they arrive. Throws a 400 for more than `bytesMax` of them and for what is not JSON in UTF-8.
+ * The body as JSON, whatever its `Content-Type`; undefined if it is empty. Bytes are counted as
+ * they arrive. Throws a 400 for more than `bytesMax` bytes, and for anything but JSON in UTF-8.
  */
 export async function readJson(request: Request, bytesMax: number): Promise<JsonBody | undefined> {
   const bytes = await readBytes(request, bytesMax);
@@ -55,7 +55,7 @@ function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(decoder.decode(bytes));
   } catch {
-    // The runtime's own message quotes what was sent.
+    // The runtime's own message quotes the body.
     throw invalidBody("the body is not JSON in UTF-8");
   }
 }
@@ -74,8 +74,7 @@ async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array
 }
 
 /**
- * HTTP ends a body at its declared length, so it needs no counting, for which a stream would have
- * to be made.
+ * HTTP ends a body at its declared length, so it need not be counted, which would take a stream.
  */
 function isDeclaredWithin(headers: Headers, bytesMax: number): boolean {
   const declared = headers.get("content-length");

@@ -5,16 +5,16 @@ import type { Quota } from "../limits/quota.ts";
 import type { Caller } from "../services/services.ts";
 import type { PeerAddress } from "./metrics-access.ts";
 
-/** What is known of one request from its arrival on. */
+/** What is known of a request from its arrival on. */
 export interface RequestContext {
   readonly requestId: RequestId;
-  /** Goes with every answer: the request's id, the quota, and what the app adds to all of them. */
+  /** Sent with every answer: the request's id, the quota, and the app's own headers. */
   readonly headers: Record<string, string>;
-  /** Who is at the other end of the socket; undefined where there is none. */
+  /** The other end of the socket; undefined where there is none. */
   readonly peer: PeerAddress | undefined;
   /** Where failures are logged. */
   readonly log: Log;
-  /** The folder of the data, where those who are served may know it: on their own machine. */
+  /** The folder of the data, for callers on the same machine. */
   readonly place: string | undefined;
 }
 
@@ -26,8 +26,8 @@ export interface CallerContext extends RequestContext {
 }
 
 /**
- * Declares `context` to the routes. The app sets it on every request before a route is looked for,
- * so a handler that needs a token always finds a caller in it.
+ * Declares `context` to the routes. The app sets it on every request before the route is looked up,
+ * so a handler behind a token always finds a caller in it.
  */
 export const withContext = new Elysia({ name: "memsync:context" }).decorate(
   "context",

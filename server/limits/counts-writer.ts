@@ -3,20 +3,20 @@ import type { Log } from "../../shared/log.ts";
 import type { Timer, World } from "../../shared/world.ts";
 import { dayOf, type Usage, type UsageRecord } from "./usage.ts";
 
-/** Counts are written so long after the first change: that much a crash may forget. */
+/** Counts are stored this long after a change. A crash may lose as much. */
 const WRITE_AFTER_MS = 1000;
 
-/** Where the counts of accounts survive a restart. */
+/** Stores the counts of accounts across restarts. */
 export interface CountsStore {
   find(account: string): Promise<UsageRecord | undefined>;
-  /** All in one transaction, in which accounts without a request since `oldestDay` go. */
+  /** One transaction, which also drops accounts without a request since `oldestDay`. */
   write(counts: ReadonlyMap<string, UsageRecord>, oldestDay: number): Promise<void>;
 }
 
-/** Writes what changed in the background, never while a request waits. */
+/** Stores changed counts in the background. No request waits for it. */
 export class CountsWriter {
   #changed = new Map<string, Usage>();
-  /** Under way; not in the store for certain. */
+  /** Being written, so perhaps not stored yet. */
   #written: ReadonlyMap<string, Usage> = new Map();
   #writing: Promise<void> = Promise.resolve();
   #timer: Timer | undefined;
@@ -27,7 +27,7 @@ export class CountsWriter {
     readonly log: Log,
   ) {}
 
-  /** This account's counts are to be written within a second or so. */
+  /** This account's counts have to be stored within about a second. */
   changed(account: string, usage: Usage): void {
     this.#changed.set(account, usage);
     this.#timer ??= this.world.setTimer(WRITE_AFTER_MS, () => {
@@ -36,12 +36,12 @@ export class CountsWriter {
     });
   }
 
-  /** Whether the store holds what was last counted of an account. */
+  /** Whether the store has the latest counts of an account. */
   holds(account: string): boolean {
     return !this.#changed.has(account) && !this.#written.has(account);
   }
 
-  /** Resolves when everything is written, or could not be. */
+  /** Resolves when everything is stored, or could not be. */
   async close(): Promise<void> {
     this.#stopTimer();
     await this.#writing;
@@ -54,7 +54,7 @@ export class CountsWriter {
     this.#timer = undefined;
   }
 
-  /** Never rejects. What could not be written is changed still. */
+  /** Never rejects. What could not be stored is tried again. */
   async #write(): Promise<void> {
     if (this.#changed.size === 0) return;
     const written = this.#changed;
@@ -62,7 +62,7 @@ export class CountsWriter {
     this.#changed = new Map();
     const counts = new Map([...written].map(([account, usage]) => [account, usage.record()]));
     try {
-      // Yesterday's may still count: the clock may be set back by as much.
+      // Yesterday's may still count, because the clock may be set back by that much.
       await this.store.write(counts, dayOf(this.world.now()) - 1);
       this.#written = new Map();
     } catch (thrown) {

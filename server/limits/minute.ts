@@ -9,23 +9,23 @@ const MINUTE_MS = MINUTE_SECONDS * SECOND_MS;
 export interface Minute {
   /** How many there were, `now` included. */
   used(now: number): number;
-  /** Milliseconds until there will be fewer; 0 when there were none. */
+  /** Milliseconds until there are fewer; 0 if there were none. */
   freesInMs(now: number): number;
   add(now: number): void;
-  /** When they were, oldest first; empty where that is not kept. */
+  /** Their times, oldest first; empty where these are not kept. */
   times(): number[];
 }
 
 /**
- * A sliding log: the time of each request, in a ring that holds `limit` of them. `add` may be
- * called only while fewer than `limit` are in use.
+ * A sliding log: the times of requests in a ring of `limit` entries. `add` may be called only while
+ * fewer than `limit` are in use.
  */
 export class SlidingLog implements Minute {
   readonly #times: Float64Array;
   #first = 0;
   #size = 0;
 
-  /** `times`, oldest first, are what is known already; the newest `limit` of them count. */
+  /** `times`, oldest first, are known already. The newest `limit` of them count. */
   constructor(limit: number, times: readonly number[]) {
     this.#times = new Float64Array(limit);
     for (const time of times.slice(-limit)) this.add(time);
@@ -57,7 +57,10 @@ export class SlidingLog implements Minute {
   }
 }
 
-/** A count for each of the last 60 seconds: for where nothing is limited, and any number may be. */
+/**
+ * A count for each of the last 60 seconds, for unlimited accounts, whose number of requests is
+ * unbounded.
+ */
 export class SecondCounts implements Minute {
   readonly #counts = new Uint32Array(MINUTE_SECONDS);
   #newest = Number.NEGATIVE_INFINITY;
@@ -67,7 +70,7 @@ export class SecondCounts implements Minute {
     return this.#counts.reduce((total, each) => total + each, 0);
   }
 
-  /** All of them are gone by then. */
+  /** By then all of them are older. */
   freesInMs(): number {
     return MINUTE_MS;
   }

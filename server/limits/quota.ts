@@ -3,22 +3,22 @@ import { AppError } from "../../shared/errors.ts";
 import { DAY_SECONDS, MINUTE_SECONDS, type PlanLimits } from "./plans.ts";
 import type { UsedWindow, Windows } from "./usage.ts";
 
-/** What charging a request came to. */
+/** The result of charging a request. */
 export interface Charge {
-  /** To send with the answer; none where nothing is limited. */
+  /** To be sent with the answer; empty where nothing is limited. */
   readonly headers: QuotaHeaders;
-  /** Whole seconds after which the same request will be charged; undefined when it was. */
+  /** After this many seconds the same request can be charged; undefined if it was charged. */
   readonly retryAfterSeconds: number | undefined;
 }
 
 /** Headers by name. */
 export type QuotaHeaders = Readonly<Record<string, string>>;
 
-/** What one account may still do. Neither method waits for anything. */
+/** What one account may still do. Neither method waits. */
 export interface Quota {
-  /** Charges one request, or refuses it and charges nothing. */
+  /** Charges one request; or refuses it, without a charge. */
   charge(): Charge;
-  /** The headers for an answer that is not charged. */
+  /** The headers for an answer without a charge. */
   headers(): QuotaHeaders;
 }
 
@@ -28,15 +28,15 @@ export const UNLIMITED: Quota = {
   headers: () => ({}),
 };
 
-/** What of a request's context is about its quota. */
+/** The parts of a request's context that concern its quota. */
 interface Charged {
   /** Of the answer. */
   readonly headers: Record<string, string>;
-  /** None before the caller is known. */
+  /** Undefined before the caller is known. */
   readonly quota?: Quota;
 }
 
-/** Charges a request and puts what is left into its answer. Throws a 429 when nothing was. */
+/** Charges a request and adds the headers to its answer. Throws a 429 if nothing is left. */
 export function charge({ headers, quota }: Charged): void {
   const charged = quota?.charge();
   Object.assign(headers, charged?.headers);
@@ -50,7 +50,7 @@ export function charge({ headers, quota }: Charged): void {
   );
 }
 
-/** The context of an answer that shows the quota, charged or not. */
+/** The context with the quota's headers, without a charge. */
 export function withQuota<Context extends Charged>(context: Context): Context {
   if (context.headers.RateLimit === undefined) {
     Object.assign(context.headers, context.quota?.headers());
@@ -61,8 +61,9 @@ export function withQuota<Context extends Charged>(context: Context): Context {
 const policies = new WeakMap<PlanLimits, string>();
 
 /**
- * `RateLimit-Policy` and `RateLimit` as draft-ietf-httpapi-ratelimit-headers has them: `q` and `w`
- * are a window's quota and seconds, `r` what remains of it and `t` the seconds until it is more.
+ * `RateLimit-Policy` and `RateLimit` as in draft-ietf-httpapi-ratelimit-headers: `q` and `w` are a
+ * window's quota and length in seconds, `r` what is left of it, and `t` the seconds until it is
+ * more.
  */
 export function quotaHeaders(limits: PlanLimits, { minute, day }: Windows): QuotaHeaders {
   return {
@@ -90,7 +91,7 @@ export function remainingOf({ limit, used }: UsedWindow): number | null {
   return limit === null ? null : Math.max(0, limit - used);
 }
 
-/** Rounded up, so that after them the milliseconds are over, too. */
+/** Rounded up, so that the milliseconds are certainly over then. */
 export function wholeSeconds(milliseconds: number): number {
   return Math.ceil(milliseconds / 1000);
 }

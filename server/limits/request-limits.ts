@@ -8,21 +8,24 @@ import { PLAN_LIMITS, type PlanTable } from "./plans.ts";
 import { type Quota, quotaHeaders, remainingOf, wholeSeconds } from "./quota.ts";
 import { type Moment, Usage, type UsageRecord, type UsedWindow } from "./usage.ts";
 
-/** Accounts held in memory; those that were quiet longest are read again when they come back. */
+/**
+ * This many accounts are kept in memory. Those that were quiet longest are read again when they
+ * return.
+ */
 const ACCOUNTS_HELD_MAX = 10_000;
 
-/** What of an account is in memory. */
+/** An account in memory. */
 interface Held {
   readonly usage: Usage;
   readonly quota: Quota;
 }
 
 /**
- * Counts the requests of every account. With a `writer` each is held to the limits of its plan, and
- * counts survive a restart; without one nothing is limited, and counts are for statistics alone.
+ * Counts the requests of every account. With a `writer` each account is limited by its plan, and
+ * counts survive a restart. Without one nothing is limited, and counts are only for statistics.
  */
 export class RequestLimits {
-  /** The one that was quiet longest first. */
+  /** The one that was quiet longest comes first. */
   readonly #held = new Map<string, Held>();
   readonly #loading = new Map<string, Promise<Held>>();
   #lastWall = Number.NEGATIVE_INFINITY;
@@ -34,13 +37,13 @@ export class RequestLimits {
     readonly plans: PlanTable = PLAN_LIMITS,
   ) {}
 
-  /** The quota of the caller's account: at once, unless it has to be read first. */
+  /** The quota of the caller's account; a promise only if it has to be read first. */
   quotaOf(caller: Caller): Quota | Promise<Quota> {
     const held = this.#hold(caller);
     return held instanceof Promise ? held.then(({ quota }) => quota) : held.quota;
   }
 
-  /** As `stats` shows them. */
+  /** For `stats`. */
   async read(caller: Caller): Promise<Stats["requests"]> {
     const { usage } = await this.#hold(caller);
     const now = this.#moment();
@@ -54,7 +57,7 @@ export class RequestLimits {
     return { minute: shown(minute), day: shown(day) };
   }
 
-  /** Writes what is not written yet. No request may come any more. */
+  /** Stores what is not stored yet. No request may follow. */
   async close(): Promise<void> {
     await this.writer?.close();
   }
@@ -118,7 +121,7 @@ export class RequestLimits {
     return { wall, steady: wall + this.#setBackMs };
   }
 
-  /** What is not written yet stays, and with it what is later still. */
+  /** What is not stored yet stays, and so do all later ones. */
   #forgetQuietest(): void {
     for (const account of this.#held.keys()) {
       if (this.#held.size <= ACCOUNTS_HELD_MAX) return;

@@ -3,15 +3,15 @@ import { DAY_SECONDS, type PlanLimits } from "./plans.ts";
 
 const DAY_MS = DAY_SECONDS * 1000;
 
-/** A moment, on two clocks, in milliseconds. */
+/** A moment by two clocks, in milliseconds. */
 export interface Moment {
   /** Since the Unix epoch; may have jumped in either direction. */
   readonly wall: number;
-  /** As fast as the wall clock, but never goes back. */
+  /** Runs like the wall clock, but never goes back. */
   readonly steady: number;
 }
 
-/** What is kept of an account's requests. */
+/** What is stored of an account's requests. */
 export interface UsageRecord {
   /** Steady times of the requests of the last 60 seconds, oldest first. */
   readonly minute: readonly number[];
@@ -37,13 +37,13 @@ export interface Windows {
 }
 
 /**
- * The requests of one account against its limits, or without any: no 60 seconds ever hold more than
- * the minute's limit, no UTC day more than the day's.
+ * The requests of one account, with or without limits: no 60 seconds ever have more than the
+ * minute's limit, and no UTC day more than the day's.
  *
- * 1. Both windows are looked at before either is charged; what is refused charges neither.
- * 2. A clock that is set back gives nothing free: the minute goes by the steady clock, and a day
- *    that was begun stays the day. When it was begun over a day too early it becomes today, with
- *    its count, so that a clock that was wrong once locks nobody out.
+ * 1. Both windows are checked before either is charged. A refused request is charged to neither.
+ * 2. Setting the clock back frees nothing: the minute goes by the steady clock, and a day that was
+ *    begun stays the day. If it began more than a day too early it becomes today, with its count,
+ *    so that a clock that was wrong once locks nobody out.
  */
 export class Usage {
   #limits: PlanLimits | undefined;
@@ -63,14 +63,14 @@ export class Usage {
     return this.#limits;
   }
 
-  /** The account has another plan from now on; what it used stays used. */
+  /** The account has another plan from now on. What it used stays used. */
   limitTo(limits: PlanLimits | undefined): void {
     if (limits === this.#limits) return;
     this.#limits = limits;
     this.#minute = minuteOf(limits, this.#minute.times());
   }
 
-  /** Milliseconds to wait when the request is refused; undefined when it is charged. */
+  /** Milliseconds to wait for a refused request; undefined if it was charged. */
   charge(now: Moment): number | undefined {
     const { minute, day } = this.windows(now);
     const waitMs = Math.max(waitOf(minute), waitOf(day));
@@ -120,7 +120,7 @@ function waitOf({ limit, used, freesInMs }: UsedWindow): number {
   return limit !== null && used >= limit ? freesInMs : 0;
 }
 
-/** Times of a clock that was ahead of this one count as if none had passed since the last. */
+/** Times from a clock that was ahead of this one count as if no time had passed since the last. */
 function notAfter(times: readonly number[], now: number): readonly number[] {
   const ahead = (times.at(-1) ?? now) - now;
   return ahead <= 0 ? times : times.map((time) => time - ahead);

@@ -22,11 +22,11 @@ interface SocketData {
 
 type Socket = ServerWebSocket<SocketData>;
 
-/** Bun takes these for unix sockets, too, but its types have them for ports only. */
+/** Bun accepts these for unix sockets, too; its types allow them only for ports. */
 const socketOptions: object = {
-  // The default cuts off whatever is quiet for ten seconds.
+  // The default would end every connection that is silent for ten seconds.
   idleTimeout: IDLE_TIMEOUT_S,
-  // The default outside of development shares a taken port, and nobody is told.
+  // The default outside of development shares a port that is taken, without an error.
   reusePort: false,
 };
 
@@ -45,7 +45,7 @@ export const listenBun: Listen = async (app, address) => {
           : { hostname: address.host, port: address.port }),
         ...socketOptions,
         development: false,
-        // Bodies are counted by the app: what Bun refuses has no error body.
+        // The app counts bodies: Bun's own refusal has no error body.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         fetch: (request, self) =>
           request.headers.has("upgrade")
@@ -90,7 +90,7 @@ function websocketHandler(sockets: Set<Socket>): Bun.WebSocketHandler<SocketData
   return {
     maxPayloadLength: LIVE_FRAME_BYTES_READ_MAX,
     idleTimeout: IDLE_TIMEOUT_S,
-    // The session pings, because it also wants to know of the answer.
+    // The session pings by itself, because it needs to know of the answer.
     sendPings: false,
     open(socket) {
       sockets.add(socket);

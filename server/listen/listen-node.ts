@@ -21,14 +21,14 @@ import {
 } from "./listener.ts";
 import { Message, requestOf, sendOnSocket, sendResponse } from "./node-http.ts";
 
-/** Connections taken at a time; Bun has no such limit but the system's on open files. */
+/** How many connections are accepted at a time. Bun has only the system's limit on open files. */
 const CONNECTIONS_MAX = 20_000;
 
 const SERVER_OPTIONS = {
   IncomingMessage: Message,
   keepAliveTimeout: IDLE_TIMEOUT_S * 1000,
   headersTimeout: HEADERS_TIMEOUT_S * 1000,
-  // Longer than the app gives a body, so that a slow client is told by the app.
+  // Longer than the app's own deadline for a body, so that the app answers a slow client.
   requestTimeout: BODY_ARRIVAL_MS_MAX + 10_000,
   connectionsCheckingInterval: 2000,
 };
@@ -40,7 +40,7 @@ export const listenNode: Listen = async (app, address) => {
   });
   let closing = false;
   server.maxConnections = CONNECTIONS_MAX;
-  // A client that does not read its answer; live sockets have their own pings.
+  // For a client that does not read its answer. Live sockets have their own pings.
   server.setTimeout(IDLE_TIMEOUT_S * 1000);
   server.on("clientError", (_error, socket) => void refuseMalformed(app, socket));
   const sockets = acceptSockets(app, server);
@@ -79,7 +79,7 @@ async function serve(
   { to, closing }: { readonly to: ServerResponse; readonly closing: () => boolean },
 ): Promise<void> {
   const response = await answer(app, message);
-  // A connection that was kept for another request would hold up the end of the server.
+  // A connection kept for another request would delay the end of the server.
   if (closing()) to.setHeader("connection", "close");
   await sendResponse(response, to);
 }
@@ -108,7 +108,7 @@ function acceptSockets(app: App, server: Server): WebSocketServer {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: LIVE_FRAME_BYTES_READ_MAX });
   sockets.on("wsClientError", (_error, socket) => void refuseMalformed(app, socket));
   server.on("upgrade", (message: IncomingMessage, socket: Duplex, head: Buffer) => {
-    // A handshake that its client gives up is no error of ours; `ws` finds the socket closed.
+    // A client may give up its handshake, which is no error of ours; `ws` finds the socket closed.
     socket.on("error", () => {});
     void upgrade(app, sockets, { message, socket, head });
   });
@@ -158,6 +158,6 @@ function connect(ws: WebSocket, open: (socket: LiveSocket) => LiveSession): void
   });
   ws.on("pong", () => session.pong());
   ws.on("close", () => session.closed());
-  // Whatever went wrong, "close" follows and says all that matters here.
+  // Whatever went wrong, "close" follows and says everything that matters.
   ws.on("error", () => {});
 }

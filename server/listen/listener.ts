@@ -1,7 +1,7 @@
 import type { World } from "../../shared/world.ts";
 import type { App } from "../app/app.ts";
 
-/** Where to listen. Port 0 takes any free one. The folder of a unix socket is the caller's care. */
+/** Where to listen. Port 0 takes any free one. The caller creates the folder of a unix socket. */
 export type ListenAddress =
   | { readonly host: string; readonly port: number }
   | {
@@ -18,8 +18,8 @@ export interface Listener {
   /** The port taken; undefined over a unix socket. */
   readonly port: number | undefined;
   /**
-   * Takes nothing new, closes the live sockets with 1001, and resolves when the requests under way
-   * are answered, or after `graceMs` without them; `CLOSE_GRACE_MS` when left out.
+   * Accepts nothing new, closes the live sockets with 1001, and resolves when the requests under
+   * way are answered, or after `graceMs`; `CLOSE_GRACE_MS` when left out.
    */
   close(graceMs?: number): Promise<void>;
 }
@@ -30,13 +30,13 @@ export type Listen = (app: App, address: ListenAddress) => Promise<Listener>;
 /** How long `close` waits for the requests under way. */
 export const CLOSE_GRACE_MS = 5_000;
 
-/** How long a connection may be silent, in seconds: longer than most clients keep one unused. */
+/** How long a connection may be silent, in seconds. Longer than most clients keep an unused one. */
 export const IDLE_TIMEOUT_S = 120;
 
 /** How long the head of a request may take to arrive, in seconds; Bun's own is 12. */
 export const HEADERS_TIMEOUT_S = 15;
 
-/** Bytes of one frame from a client that are read at all; the session takes fewer. */
+/** Frames up to this size are read at all. The session accepts smaller ones only. */
 export const LIVE_FRAME_BYTES_READ_MAX = 1024 * 1024;
 
 /** The base address of what is open at `address`; an IPv6 host is in brackets. */
@@ -46,7 +46,7 @@ export function urlOf(address: ListenAddress, port: number | undefined): string 
   return `http://${host}:${port}`;
 }
 
-/** What to tell a person when `address` can't be listened on. */
+/** The message for a person if `address` can't be listened on. */
 export function listenError(address: ListenAddress, thrown: unknown): Error {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "unknown error";
   const place =

@@ -2,11 +2,11 @@ import { IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 
 /**
- * A message that counts as an upgrade only when it offers a WebSocket. Node would hand any other
- * offer to the same listener, with the body lost; HTTP has it that such an offer may be ignored.
+ * Counts as an upgrade only if it offers a WebSocket. Node would pass any other offer to the same
+ * listener, with the body lost; HTTP allows such an offer to be ignored.
  */
 export class Message extends IncomingMessage {
-  // Without a value of its own: Node sets `upgrade` before this class would.
+  // Declared without a value: Node sets `upgrade` before this class could.
   declare private offersUpgrade: boolean | null;
 
   get upgrade(): boolean | null {
@@ -20,9 +20,9 @@ export class Message extends IncomingMessage {
 }
 
 /**
- * Node's message as a `Request`. The body is read from the socket only as it is asked for. A target
- * that the URL standard would rewrite becomes one that nothing is served at. Throws a TypeError for
- * a header that may not be in a `Request`.
+ * Node's message as a `Request`. The body is read from the socket as it is needed. A target that
+ * the URL standard would rewrite becomes an unknown path. Throws a TypeError for a header that a
+ * `Request` can't have.
  */
 export function requestOf(message: IncomingMessage): Request {
   const headers = new Headers();
@@ -37,12 +37,12 @@ export function requestOf(message: IncomingMessage): Request {
   return new Request(url, { ...init, body: bodyOf(message), duplex: "half" });
 }
 
-/** `Request` refuses to be made with these; nothing is served under them or under OPTIONS. */
+/** `Request` rejects these methods. Nothing is served for them or for OPTIONS. */
 const METHODS_UNKNOWN_TO_FETCH = new Set(["CONNECT", "TRACE", "TRACK"]);
 
 const NOWHERE = "http://localhost/%";
 
-/** The host is not taken from the request, where anything may be in it. */
+/** The host is not taken from the request, which could contain anything there. */
 function urlOf(target: string): string {
   const path = target.replace(/^https?:\/\/[^/?#]*/i, "");
   if (!URL.canParse(path, "http://localhost")) return NOWHERE;
@@ -51,7 +51,7 @@ function urlOf(target: string): string {
 }
 
 function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
-  // Destroying it would take the socket with it before the answer is sent.
+  // Destroying it would close the socket before the answer is sent.
   const chunks = message.iterator({ destroyOnReturn: false });
   return new ReadableStream<Uint8Array>(
     {
@@ -68,14 +68,14 @@ function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
   );
 }
 
-/** Sends an answer; resolves when it is handed to the system. A client that left is no error. */
+/** Sends an answer; resolves when it is passed to the system. A client that left is no error. */
 export async function sendResponse(response: Response, to: ServerResponse): Promise<void> {
   const bytes = new Uint8Array(await response.arrayBuffer());
   for (const [name, value] of response.headers) to.setHeader(name, value);
   if (response.body !== null) to.setHeader("content-length", bytes.length);
   to.writeHead(response.status);
   to.end(bytes);
-  // What is left of a body that was not read, so that the connection can be used again.
+  // Discards the rest of an unread body, so that the connection can be used again.
   to.req.resume();
 }
 

@@ -15,31 +15,31 @@ import { changedFrameOf } from "./changed-frame.ts";
 import { CLOSE } from "./close-codes.ts";
 import type { LiveSockets } from "./live-sockets.ts";
 
-/** How often a socket is pinged, and its token looked at again. */
+/** How often a socket is pinged and its token checked again. */
 export const PING_INTERVAL_MS = 30_000;
 
-/** Bytes that may wait to be sent; a peer that reads less is better served by a new socket. */
+/** At most this many unsent bytes wait. A peer that reads less is better served by a new socket. */
 export const LIVE_BUFFERED_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Subscriptions that may wait for the one before, and changes that may wait for a subscription. */
+/** At most this many subscriptions wait for the one before, or changes for a subscription. */
 const WAITING_FRAMES_MAX = 32;
 const WAITING_CHANGES_MAX = 1000;
 
-/** Frames, and projects named in them, between two pings: each costs the database a look-up. */
+/** Frames, and projects named in them, between two pings. Each costs a look-up in the database. */
 const ASKED_PER_PING_MAX = 4 * LIVE_PROJECTS_MAX;
 
-/** A WebSocket as a session needs it; a listener gives one for its runtime's kind. */
+/** A WebSocket as a session needs it. Each runtime's listener provides one. */
 export interface LiveSocket {
   send(frame: string): void;
   ping(): void;
   close(code: number, reason: string): void;
-  /** Ends the connection at once; what was not sent is dropped. */
+  /** Ends the connection at once. Unsent data is dropped. */
   terminate(): void;
-  /** Bytes given to `send` that have not left yet. */
+  /** How many bytes passed to `send` have not left yet. */
   bufferedBytes(): number;
 }
 
-/** What a listener tells of one socket. No method throws. */
+/** The events of one socket, from its listener. No method throws. */
 export interface LiveSession {
   /** A text frame came. */
   receive(frame: string): void;
@@ -54,13 +54,13 @@ export interface LiveSession {
 /** Bytes of one frame from a client: a thousand project ids and room to spare. */
 const LIVE_FRAME_BYTES_MAX = 80 * 1024;
 
-/** One opened socket, whose it is, and where changes come from. */
+/** One open socket, its owner, and the source of changes. */
 export interface LiveSessionDeps {
   readonly live: Services["live"];
   readonly caller: Caller;
   /** Whether the token of the handshake would still be accepted. */
   readonly stillValid: () => Promise<boolean>;
-  /** Where it is counted while it is open. */
+  /** Counts it while it is open. */
   readonly sockets: LiveSockets;
   readonly socket: LiveSocket;
   readonly world: World;
@@ -68,12 +68,13 @@ export interface LiveSessionDeps {
 }
 
 /**
- * One live socket from its opening to its end (contract, section 6): tells of every commit to what
- * the caller has subscribed to, and of the caller's own `user` and `global` documents unasked.
+ * One live socket from its opening to its end (contract, section 6). It tells of every commit to
+ * what the caller has subscribed to, and, without a subscription, to the caller's own `user` and
+ * `global`.
  *
- * 1. A change committed after a `subscribe` frame came is told, by the position in `subscribed` or
- *    by a `changed` frame after it: listening begins before positions are read, and changes wait
- *    until the answer has gone.
+ * 1. A change that is committed after a `subscribe` frame arrived is told, by the position in
+ *    `subscribed` or by a later `changed` frame: listening begins before positions are read, and
+ *    changes wait until the answer has left.
  * 2. Nothing is told that the token may not read.
  * 3. Memory is bounded: by the number of subscriptions, of waiting frames, and of unsent bytes.
  */
@@ -105,7 +106,7 @@ class Session implements LiveSession {
     const { live, caller, sockets } = this.#deps;
     sockets.add(caller.account);
     this.#stopListening = live.onChange(caller.account, (change) => this.#changed(change));
-    // Can't reject: what is thrown in it ends the session.
+    // Can't reject: an error ends the session.
     this.#stopRechecks = sockets.onRecheck(() => void this.#checkToken());
     this.#schedulePing();
   }
@@ -139,7 +140,9 @@ class Session implements LiveSession {
     sockets.remove(caller.account);
   }
 
-  /** Listens no more. The socket itself counts until it is closed, for it may hold unsent bytes. */
+  /**
+   * Stops listening. The socket is counted until it is closed, because it may hold unsent bytes.
+   */
   #stop(): void {
     this.#ended = true;
     this.#pingTimer?.cancel();
@@ -150,7 +153,7 @@ class Session implements LiveSession {
   }
 
   #fail(thrown: unknown): void {
-    // A socket that went in the meantime took the reason with it: a database that is closing, say.
+    // The error came from closing, as when the database closes: the socket is gone already.
     if (this.#ended) return;
     const { caller, log } = this.#deps;
     log.error({ token: caller.tokenId, error: messageOf(thrown) }, "live socket failed");
@@ -180,7 +183,7 @@ class Session implements LiveSession {
       this.#end(CLOSE.badFrame, "too many subscriptions in too short a time");
     } else if (!this.#subscribing) {
       this.#subscribing = true;
-      // Can't reject: what is thrown in it ends the session.
+      // Can't reject: an error ends the session.
       void this.#answerSubscriptions();
     }
   }
@@ -222,14 +225,14 @@ class Session implements LiveSession {
     socket.send(frame);
     if (socket.bufferedBytes() > LIVE_BUFFERED_BYTES_MAX) {
       this.#stop();
-      // Who doesn't read would not see a closing frame either, and it would keep the bytes here.
+      // A peer that does not read would not see a closing frame, which would keep the bytes here.
       socket.terminate();
     }
   }
 
   #schedulePing(): void {
     this.#pingTimer = this.#deps.world.setTimer(PING_INTERVAL_MS, () => {
-      // Can't reject: what is thrown in it ends the session.
+      // Can't reject: an error ends the session.
       void this.#ping();
     });
   }

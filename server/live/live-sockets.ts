@@ -1,16 +1,16 @@
 import { AppError } from "../../shared/errors.ts";
 import type { AccountId } from "../../shared/ids.ts";
 
-/** Live sockets that may be open at once. */
+/** How many live sockets may be open at once. */
 export interface LiveSocketLimits {
   readonly total: number;
   readonly perAccount: number;
 }
 
-/** What most machines of a team need, with room; each socket holds at most a few megabytes. */
+/** Enough for a large team. Each socket takes at most a few megabytes. */
 const LIVE_SOCKET_LIMITS: LiveSocketLimits = { total: 10_000, perAccount: 1_000 };
 
-/** Counts the live sockets that are open, and what they have subscribed to. */
+/** Counts the open live sockets and their subscriptions. */
 export class LiveSockets {
   readonly #perAccount = new Map<AccountId, number>();
   readonly #onRecheck = new Set<() => void>();
@@ -23,12 +23,12 @@ export class LiveSockets {
     return this.#open;
   }
 
-  /** Projects that open sockets have subscribed to, each counted for each socket. */
+  /** Subscriptions to projects, counted for each socket. */
   get subscriptions(): number {
     return this.#subscriptions;
   }
 
-  /** Throws a 429 where another socket of `account` would be one too many. */
+  /** Throws a 429 if one more socket of `account` is too many. */
   refuseTooMany(account: AccountId): void {
     if ((this.#perAccount.get(account) ?? 0) >= this.limits.perAccount) {
       throw new AppError("rate_limited", "this account has too many live sockets: close some");
@@ -50,7 +50,7 @@ export class LiveSockets {
     else this.#perAccount.delete(account);
   }
 
-  /** Has every open socket look at once whether its token is still good. */
+  /** Makes every open socket check its token now. */
   recheck(): void {
     for (const check of [...this.#onRecheck]) check();
   }
@@ -63,7 +63,7 @@ export class LiveSockets {
     };
   }
 
-  /** Says that one socket has subscribed to so many projects more, or less. */
+  /** A socket's number of subscriptions changed by `change`. */
   addSubscriptions(change: number): void {
     this.#subscriptions += change;
   }

@@ -11,7 +11,7 @@ import { REFUSALS } from "./refusals.ts";
 import { serviceOperations } from "./service-operations.ts";
 import { v1Operations } from "./v1-operations.ts";
 
-/** An OpenAPI 3.1 document, as far as its readers here look into it. */
+/** An OpenAPI 3.1 document, as far as it is read here. */
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
@@ -81,11 +81,11 @@ export const OPERATIONS: readonly Operation[] = [
   ...serviceOperations,
 ];
 
-/** What an operation that needs a token may always be refused with, and one that needs none. */
+/** Refusals of every operation: with a token, and without. */
 const ALWAYS: readonly ErrorCode[] = ["unauthorized", "forbidden", "rate_limited", "internal"];
 const ALWAYS_OPEN: readonly ErrorCode[] = ["forbidden", "internal"];
 
-/** The description of both variants and of what is beside them. Made anew at each call. */
+/** Describes both variants and what is served besides. Built anew at each call. */
 export function createOpenApiDocument(): OpenApiDocument {
   const publisher = new SchemaPublisher();
   const paths: Record<string, Record<string, PathOperation>> = {};

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { Kind } from "./operation.ts";
 
-/** Every header that an answer may carry by the contract, by its name. */
+/** Every header that an answer may have by the contract. */
 export const HEADERS = {
   "X-Request-Id": {
     description: "Names this request in the server's log; `request_id` of an error is the same.",
@@ -65,7 +65,7 @@ export const HEADERS = {
 
 export type HeaderName = keyof typeof HEADERS;
 
-/** On the answers to a request whose token was accepted. */
+/** Sent in answers to requests with a valid token. */
 const CHARGED = ["RateLimit", "RateLimit-Policy"] as const;
 
 const OF_KIND: Readonly<Record<Kind, readonly HeaderName[]>> = {
@@ -75,12 +75,12 @@ const OF_KIND: Readonly<Record<Kind, readonly HeaderName[]>> = {
   document: ["ETag"],
 };
 
-/** The headers of a 200, and all but the length and type of a 304's. */
+/** The headers of a 200; a 304 has them, too, except length and type. */
 export function headersOf(kind: Kind, open: boolean): readonly HeaderName[] {
   return ["X-Request-Id", "Cache-Control", ...OF_KIND[kind], ...(open ? [] : CHARGED)];
 }
 
-/** Headers of the refusals with an error body, by status. */
+/** Headers of refusals with an error body, by status. */
 export const REFUSAL_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
   400: ["X-Request-Id", "Cache-Control", ...CHARGED],
   401: ["X-Request-Id", "Cache-Control", "WWW-Authenticate"],

@@ -7,7 +7,7 @@ const CODES = Object.entries(ERROR_STATUS)
 
 const MIB = 1024 * 1024;
 
-/** What holds for every operation, in Markdown: paragraphs, lists, headings, `code`. */
+/** What applies to every operation, in Markdown: paragraphs, lists, headings, `code`. */
 export const INTRODUCTION = `Keeps the memories of coding assistants and projects in sync between \
 machines. There are two variants over one store: A below \`/v1\`, B below \`/api\`. What is made \
 through one is seen through the other.

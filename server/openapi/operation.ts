@@ -22,7 +22,7 @@ export interface Example {
 /** By a name that is unique within one body. */
 export type Examples = Readonly<Record<string, Example>>;
 
-/** One of several shapes of a body, or the only one, with examples of all of them. */
+/** One shape of a body, with examples. A body may have several shapes. */
 export interface BodyContent {
   readonly schemas: readonly [TSchema, ...TSchema[]];
   readonly examples: Examples;
@@ -42,12 +42,12 @@ export interface Parameter {
   readonly example: string | number;
 }
 
-/** How a 200 may be kept: read ones have an `ETag`, pages of a list a `Link` as well. */
+/** How a 200 may be cached: reads have an `ETag`, pages of a list a `Link` as well. */
 export type Kind = "read" | "page" | "write" | "document";
 
-/** One method of one path, with everything that the published description says of it. */
+/** One method of one path, with everything that the description says about it. */
 export interface Operation {
-  /** Begins with the variant; the rest is the name of the client's method. */
+  /** Begins with the variant; the rest is the client's method name. */
   readonly id: string;
   readonly method: "get" | "post" | "delete";
   /** `/v1/memories/{id}` */
@@ -56,15 +56,15 @@ export interface Operation {
   readonly summary: string;
   /** Markdown: paragraphs, lists, `code`. */
   readonly description: string;
-  /** Needs no token, and is not charged. */
+  /** Needs no token and is not charged. */
   readonly open?: boolean;
   readonly parameters: readonly Parameter[];
   readonly body?: BodyContent & { readonly required: boolean };
   /** The 200; undefined where the only success is 101. */
   readonly answer: (BodyContent & { readonly kind: Kind }) | undefined;
-  /** What it may be refused with, besides what every operation may. */
+  /** Its refusals, besides those of every operation. */
   readonly refusals: readonly ErrorCode[];
-  /** Further answers, and extensions, that only this operation has. */
+  /** Further answers and extensions of this operation only. */
   readonly more?: {
     readonly answers?: Readonly<Record<string, object>>;
     /** Frames of the socket that a 101 opens. */

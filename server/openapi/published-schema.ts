@@ -5,15 +5,15 @@ import { textRulesOf } from "../../shared/wire/text.ts";
 /** A schema of JSON Schema 2020-12, as OpenAPI 3.1 has them. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** Whose words a schema is about: a request may say null for what it leaves out. */
+/** The direction of a schema: in a request null may stand for an absent value. */
 type Side = "request" | "answer";
 
-/** Keywords that mean the same in both. */
+/** Keywords with the same meaning in both. */
 const KEPT = ["type", "description", "format", "enum", "pattern", "minimum", "maximum"] as const;
 
 /**
- * Turns the schemas by which requests are checked and answers typed into published ones. What has
- * a `title` becomes a component of that name, and a reference wherever it is used.
+ * Converts the schemas that check requests and type answers to published ones. A schema with a
+ * `title` becomes a component of that name, which is referred to wherever it is used.
  */
 export class SchemaPublisher {
   readonly #components = new Map<string, JsonSchema>();
@@ -46,7 +46,8 @@ export class SchemaPublisher {
     }
     if (TypeGuard.IsTuple(schema)) {
       const [items, ...others] = (schema.items ?? []).map((item) => this.publish(item, side));
-      // Generators of clients that read `prefixItems` want `items` as well; so all are of one kind.
+      // Some client generators that read `prefixItems` need `items` as well, so all items are of
+      // one kind.
       const isOfOne = others.every((other) => JSON.stringify(other) === JSON.stringify(items));
       assert(items !== undefined && isOfOne, "the items of a tuple are of one kind");
       const length = 1 + others.length;
@@ -75,7 +76,7 @@ export class SchemaPublisher {
     return Object.fromEntries(entries);
   }
 
-  /** `properties` and `additionalProperties` of a record are there for its readers alone. */
+  /** `properties` and `additionalProperties` of a record are only for readers. */
   #record(schema: TSchema, side: Side): JsonSchema {
     const { properties, additionalProperties } = schema;
     return {
@@ -107,7 +108,7 @@ function defined(keywords: Readonly<Record<string, unknown>>): JsonSchema {
   return Object.fromEntries(entries);
 }
 
-/** `maxLength` counts characters, of which there are never more than bytes. */
+/** `maxLength` counts characters. A text never has more of them than bytes. */
 function textOf(schema: TSchema): JsonSchema {
   const { bytesMax } = textRulesOf(schema) ?? {};
   const { minLength, maxLength, description } = schema;

@@ -9,7 +9,7 @@ const METRICS = `# HELP memsync_live_sockets Live sockets that are open.
 memsync_live_sockets 3
 `;
 
-/** What is served without a token of an account, in the order in which it is shown. */
+/** What is served without an account's token, in display order. */
 export const serviceOperations: readonly Operation[] = [
   {
     id: "serviceHealth",

@@ -3,7 +3,7 @@ import { SyncAnswer, SyncBody } from "../../shared/wire/sync.ts";
 import * as examples from "./examples.ts";
 import type { BodyContent, Kind } from "./operation.ts";
 
-/** What both variants' sync of a project says of itself. */
+/** The description of both variants' sync of a project. */
 export const SYNC_DESCRIPTION = `A plain sync writes memories by key, merges metadata key by key, \
 and makes \`claude_md_content\` the text; what is left out stays, and absence never deletes. The \
 answer is the merged state. What equals the stored value changes nothing.

@@ -2,7 +2,7 @@ import type { DocumentAnswer } from "../../shared/wire/exchange.ts";
 import type { Services } from "../services/services.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
 
-/** The same services, whose replica exchanges count the updates that changed nothing. */
+/** Wraps services so that refused updates of replica exchanges are counted. */
 export function countRefusals(services: Services, metrics: ServerMetrics): Services {
   const { sync } = services;
   return {

@@ -6,10 +6,10 @@ import type { Operations } from "./operations.ts";
 import type { Readiness } from "./readiness.ts";
 import { ServerMetrics } from "./server-metrics.ts";
 
-/** Counting the rows of a large log takes a moment, so it is done this often at most. */
+/** Counting the rows of a large log takes a moment, so it is done at most this often. */
 const LOG_ROWS_COUNTED_EVERY_MS = 60_000;
 
-/** What a host's metrics are read from. */
+/** The sources of a host's metrics. */
 export interface OperationsOptions {
   readonly host: HostStore;
   readonly sockets: LiveSockets;
@@ -18,7 +18,7 @@ export interface OperationsOptions {
   readonly metricsToken?: string | undefined;
 }
 
-/** Sets up the metrics of a host, which from then on counts the commits of its store. */
+/** Creates the metrics of a host. They count the commits of its store from then on. */
 export function createOperations(options: OperationsOptions): Operations {
   const { host, sockets, world, readiness, metricsToken } = options;
   const { reader } = host.database;
@@ -34,7 +34,7 @@ export function createOperations(options: OperationsOptions): Operations {
   return { readiness, metrics, metricsToken };
 }
 
-/** `read`, asked again only when its last answer is `everyMs` old. */
+/** Calls `read` only if its last result is at least `everyMs` old. */
 function nowAndThen(
   world: World,
   everyMs: number,

@@ -1,14 +1,14 @@
-/** Values of a metric's labels, in the order in which its names were declared. */
+/** The values of a metric's labels, in the order of its label names. */
 type LabelValues = readonly string[];
 
-/** Between the values of a series' labels, to tell series apart; in none of them. */
+/** Separates label values in a key. No value contains it. */
 const SEPARATOR = "\0";
 
-/** What every metric says of itself; names follow https://prometheus.io/docs/practices/naming. */
+/** The description of a metric; names follow https://prometheus.io/docs/practices/naming. */
 interface Description {
   readonly name: string;
   readonly help: string;
-  /** Names of its labels; none when left out. */
+  /** Names of its labels; none if left out. */
   readonly labels?: readonly string[];
 }
 
@@ -17,9 +17,9 @@ interface Metric {
 }
 
 /**
- * Metrics in Prometheus' text format, version 0.0.4. A writer of our own: prom-client does what is
- * needed here, too, and takes 16 MB and tens of milliseconds at every start of the emulator.
- * Whoever sets a label answers for the number of its values.
+ * Metrics in Prometheus' text format, version 0.0.4. Written here because prom-client takes 16 MB
+ * and tens of milliseconds at every start of the emulator. Callers must bound the number of label
+ * values.
  */
 export class MetricRegistry {
   readonly #metrics: Metric[] = [];
@@ -28,19 +28,19 @@ export class MetricRegistry {
     return this.#add(new Counter(description));
   }
 
-  /** `bounds`: upper ends of the buckets, ascending; what is above all of them is counted, too. */
+  /** `bounds`: upper ends of the buckets, ascending. Larger values are counted, too. */
   histogram(description: Description, bounds: readonly number[]): Histogram {
     return this.#add(new Histogram(description, bounds));
   }
 
-  /** A figure that is read whenever the metrics are. */
+  /** A figure that is read at each scrape. */
   gauge(description: Omit<Description, "labels">, read: () => number | Promise<number>): void {
     const { name } = description;
     const render = async () => [...headOf(description, "gauge"), `${name} ${await read()}`];
     this.#metrics.push({ render });
   }
 
-  /** What is known of the process itself, as labels of a gauge that is always 1. */
+  /** Facts about the process, as labels of a gauge that is always 1. */
   info(description: Description, values: LabelValues): void {
     const { name } = description;
     const line = `${name}${braced(labelsText(description, values))} 1`;
@@ -59,7 +59,7 @@ export class MetricRegistry {
   }
 }
 
-/** Only ever grows. */
+/** Never decreases. */
 class Counter {
   readonly #series = new Map<string, { readonly labels: string; value: number }>();
 
@@ -85,12 +85,12 @@ class Counter {
 
 interface Distribution {
   readonly labels: string;
-  /** How many fell into each bucket alone; the last has no upper end. */
+  /** The number of values in each bucket alone. The last bucket has no upper end. */
   readonly counts: number[];
   sum: number;
 }
 
-/** How often values of what size came. */
+/** Counts values by size. */
 class Histogram {
   readonly #series = new Map<string, Distribution>();
 

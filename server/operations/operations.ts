@@ -3,40 +3,40 @@ import type { Log } from "../../shared/log.ts";
 import type { Readiness } from "./readiness.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
 
-/** How a server is operated: whether it wants requests, what it counts, who may look. */
+/** How a server is operated: its readiness, its metrics, and who may read them. */
 export interface Operations {
   readonly readiness: Readiness;
   readonly metrics: ServerMetrics;
-  /** Needed to read the metrics; without one this machine alone may. */
+  /** Needed to read the metrics. Without one, only this machine may. */
   readonly metricsToken: string | undefined;
 }
 
-/** One request that was answered. */
+/** A request that was answered. */
 export interface AnsweredRequest {
   readonly requestId: RequestId;
-  /** Whose request; undefined when its token was not accepted, or none was needed. */
+  /** The caller's account; undefined without a valid token. */
   readonly account: AccountId | undefined;
   readonly method: string;
-  /** The pattern that its path matches. */
+  /** The pattern of its path. */
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;
-  /** Bytes of the answer's body. */
+  /** Size of the answer's body in bytes. */
   readonly bytes: number;
 }
 
 const METHODS = new Set(["GET", "HEAD", "POST", "DELETE", "PUT", "PATCH", "OPTIONS"]);
 
-/** Probes and scrapes come every few seconds, and say nothing when they go well. */
+/** Probes and scrapes come every few seconds. Successful ones are not logged. */
 const QUIET_ROUTES: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
 
 /**
- * Counts a request and writes its line: ids, a pattern and figures, and nothing of what was sent
- * or answered, the path and the query included.
+ * Counts a request and logs it: ids, a pattern and figures. Nothing that was sent or answered is
+ * logged, including the path and the query.
  */
 export function recordRequest(operations: Operations, log: Log, answered: AnsweredRequest): void {
   const { route, status, durationMs, bytes } = answered;
-  // What a client calls a method may be anything.
+  // A client may send any text as the method.
   const method = METHODS.has(answered.method) ? answered.method : "OTHER";
   operations.metrics.countRequest(route, method, { status, seconds: durationMs / 1000 });
   const quiet = QUIET_ROUTES.has(route) && status < 400;

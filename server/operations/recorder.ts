@@ -5,23 +5,23 @@ import type { CallerContext, RequestContext } from "../http/request-context.ts";
 import { type Operations, recordRequest } from "./operations.ts";
 import { createRoutePatterns, UNMATCHED } from "./route-pattern.ts";
 
-/** Tells whoever operates the server of an answer, and gives it back. */
+/** Records an answer and returns it. */
 export type Recorder = <Answer extends { readonly status: number; readonly headers: Headers }>(
   answer: Answer,
   asked: AskedRequest,
 ) => Answer;
 
-/** What was asked, as far as it is known. */
+/** A request, as far as it is known. */
 interface AskedRequest {
   readonly method: string;
-  /** Undefined for what never became a request. */
+  /** Undefined for what is no valid request. */
   readonly url: string | undefined;
   readonly context: RequestContext | CallerContext | undefined;
   /** By the steady clock. */
   readonly startedAt: number;
 }
 
-/** For an app that serves `routes`; without `operations` nobody is told. */
+/** For an app with these `routes`. Records nothing without `operations`. */
 export function createRecorder(
   deps: { readonly world: World; readonly log: Log; readonly operations?: Operations },
   routes: readonly { readonly path: string }[],

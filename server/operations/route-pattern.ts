@@ -1,9 +1,10 @@
-/** Stands for every path that nothing is served at. */
+/** In place of the pattern, for unknown paths. */
 export const UNMATCHED = "unmatched";
 
 /**
- * Tells the pattern that a path matches: `/v1/projects/proj_a` is `/v1/projects/:id`. `patterns`
- * are those of the router, so what logs and metrics name is a small set, and never an id.
+ * Returns a function that finds the pattern of a path: `/v1/projects/:id` for
+ * `/v1/projects/proj_a`. `patterns` are the router's, so logs and metrics have few different
+ * values, and never an id.
  */
 export function createRoutePatterns(patterns: Iterable<string>): (path: string) => string {
   const fixed = new Set<string>();

@@ -5,12 +5,12 @@ import { MetricRegistry } from "./metric-registry.ts";
 /** Upper ends of the buckets of durations, in seconds. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Where the figures that are read at each scrape come from. */
+/** The sources of figures that are read at each scrape. */
 export interface MetricSources {
   readonly sockets: LiveSockets;
   /** Documents kept in memory. */
   readonly documentsOpen: () => number;
-  /** Bytes of the updates that those were made of. */
+  /** Size of the updates from which these were loaded. */
   readonly documentBytesOpen: () => number;
   readonly logRows: () => Promise<number>;
   readonly databaseBytes: () => Promise<number>;

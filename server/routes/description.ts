@@ -3,8 +3,8 @@ import { answerDocument } from "../http/answer-document.ts";
 import { withContext } from "../http/request-context.ts";
 
 /**
- * `GET /openapi.json` and `GET /docs`: the interface described, for programs and for people. What
- * makes them is loaded when they are first asked for, which costs no start anything.
+ * `GET /openapi.json` and `GET /docs`: the description of the interface, for programs and people.
+ * Its code is loaded at the first request, so that it costs no start anything.
  */
 export function descriptionRoutes() {
   return new Elysia()

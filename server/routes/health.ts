@@ -12,12 +12,12 @@ export const OPEN_PATHS: ReadonlySet<string> = new Set([
   "/docs",
 ]);
 
-/** Served without such a token to those who may look at it; to others there is no such path. */
+/** Served without such a token to those who may read it. For others the path does not exist. */
 export const METRICS_PATH = "/metrics";
 
 /**
- * `GET /healthz`: the process answers. `GET /readyz`: it wants requests; 503 while it does not.
- * `GET /metrics`: how it fares, in Prometheus' text format.
+ * `GET /healthz`: the process answers. `GET /readyz`: it accepts requests; 503 while it does not.
+ * `GET /metrics`: figures in Prometheus' text format.
  */
 export function healthRoutes(operations: Operations | undefined) {
   const health = new Elysia()
@@ -34,7 +34,7 @@ export function healthRoutes(operations: Operations | undefined) {
   );
 }
 
-/** The answer of `/readyz` in this state: the one place where 503 is a status. */
+/** The answer of `/readyz` in a state. The only place that uses the status 503. */
 export function readyAnswer(
   context: RequestContext,
   request: Request,

@@ -4,15 +4,15 @@ import { apiRoutes } from "./api/api-routes.ts";
 import { OPEN_PATHS } from "./health.ts";
 import { v1Routes } from "./v1/v1-routes.ts";
 
-/** How much an app serves. */
+/** The part of the interface that an app serves. */
 export interface Served {
   /** Whether a path is served without a token. */
   isOpen(path: string): boolean;
-  /** False for a path that is 404 whatever routes the app has beside these. */
+  /** False for a path that is always 404, whatever other routes exist. */
   mayHave(path: string): boolean;
-  /** Whether there are live sockets. */
+  /** Whether live sockets are served. */
   readonly live: boolean;
-  /** All that needs a caller. */
+  /** The routes that need a caller. */
   routes(services: Services): AnyElysia;
 }
 

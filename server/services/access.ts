@@ -5,7 +5,9 @@ import { findProject, type ProjectRow } from "../stores/project-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 import type { Caller } from "./services.ts";
 
-/** The account's project of this id. Throws 404, or 403 when the token is bound elsewhere. */
+/**
+ * The account's project with this id. Throws a 404; or a 403 if the token is restricted to others.
+ */
 export async function getProject(
   db: Kysely<ServiceTables>,
   caller: Caller,
@@ -22,24 +24,24 @@ export function noSuchProject(): AppError {
   return new AppError("not_found", "there is no such project");
 }
 
-/** Throws 403 when the token is bound to other projects. */
+/** Throws a 403 if the token is restricted to other projects. */
 export function assertBoundTo(caller: Caller, id: ProjectId): void {
   if (!mayReach(caller, id)) throw boundElsewhere();
 }
 
-/** The same for what may belong to no project, which a bound token does not reach either. */
+/** The same for things without a project, which a restricted token does not reach either. */
 export function assertReaches(caller: Caller, id: ProjectId | null): void {
   if (caller.boundTo !== null && (id === null || !caller.boundTo.includes(id))) {
     throw boundElsewhere();
   }
 }
 
-/** The 403 for what lies outside the projects that a token is bound to. */
+/** The 403 for something outside of a token's projects. */
 export function boundElsewhere(): AppError {
   return new AppError("forbidden", "this token is bound to projects and reaches nothing else");
 }
 
-/** Whether the token's binding allows a project, be it there or not. */
+/** Whether the token's restriction allows a project, which need not exist. */
 export function mayReach(caller: Caller, id: ProjectId): boolean {
   return caller.boundTo === null || caller.boundTo.includes(id);
 }

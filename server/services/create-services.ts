@@ -11,11 +11,11 @@ import { createStatsService } from "./stats-service.ts";
 import { createSyncService } from "./sync-service.ts";
 import type { Withholding } from "./withholding.ts";
 
-/** What a host knows beside what is in its replica. */
+/** What a host knows that is not in its replica. */
 export interface HostKnowledge {
   readonly usage: RequestUsage;
   readonly account: Services["account"];
-  /** Only where writes may be withheld. */
+  /** Only where writes may be held. */
   readonly withholding?: Withholding;
 }
 

@@ -9,9 +9,9 @@ import type { Caller } from "./services.ts";
 type Db = Kysely<ServiceTables>;
 
 /**
- * The project that a read without a project in its path is about (contract, section 4): the first
- * that is there of the named one, the only one that the token is bound to, the one that the token
- * last created or synced by a plain call, and the account's most recently synced.
+ * The project of a read that names none in its path (contract, section 4). The first of these that
+ * exists: the named one, the only one to which the token is restricted, the one that the token last
+ * created or synced by a plain call, the account's most recently synced one.
  */
 export async function findCurrentProject(
   db: Db,
@@ -44,7 +44,7 @@ const findByToken = compiled(
       .where("account", "=", account),
 );
 
-/** Remembers that this token created or synced a project by a plain call. */
+/** Stores that this token created or synced a project by a plain call. */
 export async function rememberProject(db: Db, caller: Caller, id: ProjectId): Promise<void> {
   await db
     .insertInto("current_projects")

@@ -9,7 +9,7 @@ export function hostAccounts(db: Kysely<HostTables>): Services["account"] {
   return {
     async get({ account }) {
       const found = await findAccount(db, account);
-      // Its tokens went with it.
+      // Its tokens were removed with it.
       if (!found) throw new AppError("unauthorized", "the account of this token was removed");
       return { name: found.name, plan: found.plan, users: await countUsers(db, account) };
     },

@@ -5,14 +5,14 @@ import type { MemoryFilter } from "../stores/memory-store.ts";
 import type { ServiceStore } from "./service-store.ts";
 import type { Page, PageRequest } from "./services.ts";
 
-/** Pages kept for their next reader; what they take in memory is an estimate. */
+/** This many pages are kept. Their size in memory is an estimate. */
 const KEPT_PAGES_MAX = 512;
 const KEPT_BYTES_MAX = 8 * 1024 * 1024;
 
-/** What a memory takes besides its key and content, as objects and as JSON. */
+/** The size of a memory besides its key and content, as an object and as JSON. */
 const MEMORY_OVERHEAD_BYTES = 600;
 
-/** The documents of one list: a project's, the user's and the account's. */
+/** The documents of one list: those of a project, the user and the account. */
 const DOCUMENTS_MAX = 3;
 
 type Db = ServiceStore["reader"];
@@ -24,7 +24,7 @@ interface Kept {
   readonly bytes: number;
 }
 
-/** A page, and what it is a page of. */
+/** A page with its question. */
 interface Answered {
   readonly filter: MemoryFilter;
   readonly request: PageRequest;
@@ -32,23 +32,22 @@ interface Answered {
 }
 
 /**
- * Pages of memories that are given again, as the same object, for as long as the documents they
- * were made from stand where they stood: each use asks the database for the documents' positions,
- * or whether anything was committed at all, so that a page is never older than the last
- * acknowledged write, whoever wrote.
+ * Keeps pages of memories, and returns the same object again while the documents behind it have not
+ * changed. Each use asks the database for the documents' positions, or whether anything was
+ * committed at all: a page is never older than the last acknowledged write, whoever made it.
  */
 export class KeptPages {
   readonly #kept = new Map<string, Kept>();
   #bytes = 0;
   #serial = 0;
-  /** Of one version of the database: which page answered a question. */
+  /** For one version of the database: which page answered a question. */
   readonly #answers = new Map<string, { readonly key: string; readonly serial: number }>();
   #version: number | undefined;
 
   /**
-   * The page that answered the same question, where nothing at all was committed since: no look at
-   * the database then but for its `version`. A question tells everything of the asker that an
-   * answer depends on.
+   * The page that answered the same question, if nothing at all was committed since. Then only the
+   * database's `version` is read. A question contains everything about the caller that the answer
+   * depends on.
    */
   find(version: number | undefined, question: string): Page<Memory> | undefined {
     if (version === undefined || version !== this.#version) return undefined;
@@ -60,8 +59,8 @@ export class KeptPages {
   }
 
   /**
-   * `page` is what `get` has answered to the question. `version` is of a time before anything was
-   * read for it: the page may be newer than that, never older.
+   * `page` is what `get` returned for the question. `version` was read before anything else: the
+   * page may be newer than that, never older.
    */
   remember(
     version: number | undefined,
@@ -73,13 +72,13 @@ export class KeptPages {
     this.#version = version;
     const key = keyOf(filter, request);
     const kept = this.#kept.get(key);
-    // Another reader's page, which may be older, may have taken its place meanwhile.
+    // Another reader's page, perhaps an older one, may have replaced it.
     if (kept?.page === page) this.#answers.set(question, { key, serial: kept.serial });
   }
 
   /**
-   * A page of what `filter` selects, which `make` reads. Who may see which documents is decided
-   * before, at each use: `filter` names them, and nothing else of the asker is looked at.
+   * The page for a `filter`, which `make` reads if necessary. The caller decides who may see which
+   * documents, at each use; `filter` names these, and nothing else about the caller counts.
    */
   async get(
     db: Db,
@@ -90,7 +89,8 @@ export class KeptPages {
     }: { readonly request: PageRequest; readonly make: () => Promise<Page<Memory>> },
   ): Promise<Page<Memory>> {
     const key = keyOf(filter, request);
-    // Before the page is read: a commit in between makes it newer than its marks, never older.
+    // Before the page is read: a commit in between makes the page newer than its marks, never
+    // older.
     const marks = await marksOf(db, filter);
     const known = this.#kept.get(key);
     if (known?.marks === marks) {
@@ -102,7 +102,7 @@ export class KeptPages {
     return page;
   }
 
-  /** Now the one used last. */
+  /** Marks it as the one used last. */
   #touch(key: string, kept: Kept): void {
     this.#kept.delete(key);
     this.#kept.set(key, kept);
@@ -138,8 +138,8 @@ function bytesOf(page: Page<Memory>): number {
 }
 
 /**
- * Where the documents stand, as a text: a document is equal where its id, epoch and row are, and
- * what was written in full before, for one that is made anew keeps its place.
+ * The documents' state, as a text: equal for equal ids, epochs, rows and complete rewrites. The
+ * last is needed because a document that is rebuilt keeps its position.
  */
 async function marksOf(db: Db, { account, documents }: MemoryFilter): Promise<string> {
   assert(documents.length <= DOCUMENTS_MAX, "a list looks in a document of each layer at most");

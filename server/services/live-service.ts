@@ -10,7 +10,7 @@ import type { ServiceTables } from "../stores/tables.ts";
 import { mayReach } from "./access.ts";
 import type { Caller, LivePosition, Services } from "./services.ts";
 
-/** What is committed to one store: positions, and each commit's rows in their order. */
+/** Commits to one store: positions, and the rows of each commit in order. */
 export function createLiveService(store: ReplicaStore<ServiceTables>): Services["live"] {
   return {
     async positions(caller, projects) {

@@ -35,7 +35,7 @@ import { listWithheld } from "./withheld-lists.ts";
 import { overlaid, type Withholding } from "./withholding.ts";
 import { writeAs } from "./write-as.ts";
 
-/** Memories over one store; `world` gives a key to each that comes without one. */
+/** Memories in one store; `world` makes keys for those without one. */
 export function createMemoryService(
   store: ReplicaStore<ServiceTables>,
   world: World,
@@ -45,7 +45,7 @@ export function createMemoryService(
   return {
     async list(caller, query) {
       parseCursor(query.q === undefined ? "memories" : "found", query.cursor);
-      // Before anything is read: a commit from now on makes the page newer than its version.
+      // Before anything is read: a later commit makes the page newer than its version.
       const version = store.version;
       const question = questionOf(caller, query);
       const known = kept.find(version, question);
@@ -101,13 +101,13 @@ export function createMemoryService(
   };
 }
 
-/** All that the answer to a list depends on besides the database; whether it searches among it. */
+/** Everything that the answer to a list depends on, besides the database. */
 function questionOf(
   { account, user, tokenId, boundTo }: Caller,
   { layer, q, projectId, headerProjectId, limit, cursor }: MemoryQuery,
 ): string {
   const named = [layer, projectId, headerProjectId, q];
-  // An absent one is null there, which none of them ever is; but a token may be bound to nothing.
+  // JSON turns an absent value into null, which no given one is; `boundTo` may be null itself.
   return JSON.stringify([account, user, tokenId, boundTo ?? "all", named, limit, cursor]);
 }
 
@@ -184,7 +184,7 @@ async function search(
   return { items: rows.map(toMemory), total: found.total, nextCursor };
 }
 
-/** The names of the documents that a list looks in. */
+/** The names of the documents that a list covers. */
 async function documentsOf(
   store: ReplicaStore<ServiceTables>,
   caller: Caller,
@@ -201,7 +201,7 @@ async function documentsOf(
   return [...documents.project, ...documents.user, ...documents.global];
 }
 
-/** Where a new memory goes. A write is never guessed into a project. */
+/** The document for a new memory. A write never guesses a project. */
 async function targetOf(
   db: Kysely<ServiceTables>,
   caller: Caller,

@@ -13,12 +13,13 @@ import type { Caller, Once } from "./services.ts";
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Does `work` in the write transaction that it is called in, or gives again what it gave when the
- * same request came before; without `asked` it just does it. What is given is kept by that same
- * transaction, as JSON; a refusal is not. Writes run one after another, so a request that comes
- * twice at once finds the other's answer. Throws a 400 for another body under the same key.
+ * Does `work` in the present write transaction; or returns the former result if the same request
+ * came before. Without `asked` it only does the work. The result is stored by that same
+ * transaction, as JSON; a refusal is not stored. Writes run one after another, so of two
+ * simultaneous requests the second finds the first one's result. Throws a 400 for another body
+ * under the same key.
  *
- * Answers are kept apart by what the token may do, too, for they show no more than that.
+ * Results are separate for each right of a token, because they show no more than that.
  */
 export async function doOnce<Answer>(
   { db, now }: WriteContext<ServiceTables>,

@@ -4,7 +4,7 @@ import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import { isPublicKey } from "../../shared/replica/store/rows.ts";
 
-/** Plain fields to write into a project's document; what is absent stays as it is. */
+/** Fields to write into a project's document. Absent ones are not changed. */
 export interface PlainWrite {
   /** A project's name. */
   readonly name?: string;
@@ -13,7 +13,7 @@ export interface PlainWrite {
   readonly metadata?: JsonObject;
 }
 
-/** How many of the memories written were new, changed, or equal to what was stored. */
+/** How many written memories were new, changed, or equal to the stored ones. */
 export interface PlainChanges {
   readonly created: number;
   readonly updated: number;
@@ -21,10 +21,9 @@ export interface PlainChanges {
 }
 
 /**
- * Writes the plain fields of a sync or of a project into its document: memories upserted by key,
- * metadata merged key by key (`null` removes one), the text by whole lines. What equals the stored
- * state changes nothing. The counts are of memories. Throws a 400 over a limit; the write must then
- * be left.
+ * Writes the fields of a plain sync or of a project into its document: memories by key, metadata
+ * key by key (`null` removes one), the text by whole lines. Equal values change nothing. The counts
+ * are of memories. Throws a 400 over a limit; the caller must then abandon the transaction.
  */
 export function writePlain(open: OpenDocument, write: PlainWrite, now: number): PlainChanges {
   const { document } = open;
@@ -62,8 +61,8 @@ function writeMetadata({ document }: OpenDocument, metadata: JsonObject, now: nu
 }
 
 /**
- * The limit on metadata binds what a write results in, for it may come in many small pieces. What
- * only removes is allowed where a merge has gone over the limit.
+ * The limit applies to the resulting metadata, which may come in many small writes. Removing is
+ * always allowed, because a merge may have exceeded the limit.
  */
 function assertMetadataFits({ document: { metadata } }: OpenDocument, written: JsonObject): void {
   if (Object.values(written).every((value) => value === null)) return;

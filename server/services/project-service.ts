@@ -30,7 +30,7 @@ import { writeAs } from "./write-as.ts";
 
 type Store = ReplicaStore<ServiceTables>;
 
-/** Projects over one store; `world` gives an id to each that comes without one. */
+/** Projects in one store; `world` makes ids for those without one. */
 export function createProjectService(
   store: Store,
   world: World,
@@ -167,7 +167,7 @@ async function put(
   return { ...project, created };
 }
 
-/** The account's project of exactly this name; several of them are a 400. */
+/** The account's project with exactly this name. Throws a 400 if there are several. */
 async function idOfName(
   context: WriteContext<ServiceTables>,
   caller: Caller,

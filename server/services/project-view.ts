@@ -12,13 +12,13 @@ import type { Caller } from "./services.ts";
 /** Key of the metadata entry that carries a project's name. */
 const NAME_KEY = "memsync.name";
 
-/** A project's name; its id when it was given none. */
+/** A project's name; its id if it has none. */
 export function projectNameOf(id: ProjectId, own: JsonObject | undefined): string {
   const name = own?.[NAME_KEY];
   return typeof name === "string" ? name : id;
 }
 
-/** Projects as either variant shows them, in the order given. */
+/** Projects as both variants show them, in the given order. */
 export async function viewProjects(
   db: Kysely<ServiceTables>,
   caller: Caller,

@@ -1,10 +1,10 @@
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 
-/** The replica that the services work on. */
+/** The replica behind the services. */
 export type ServiceStore = ReplicaStore<ServiceTables>;
 
-/** A host's replica, whose database has the services' tables among others. */
+/** A host's replica, whose database contains the services' tables. */
 export function serviceStoreOf<Tables extends ServiceTables>(
   store: ReplicaStore<Tables>,
 ): ServiceStore {

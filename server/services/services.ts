@@ -12,19 +12,22 @@ import type { Stats } from "../../shared/wire/stats.ts";
 import type { SyncAnswer, SyncPayload } from "../../shared/wire/sync.ts";
 import type { ServiceTables } from "../stores/tables.ts";
 
-/** Who sends a request, as the token says. Made by `authenticate`, trusted from there on. */
+/**
+ * The sender of a request, according to the token. Created by `authenticate` and trusted from
+ * there.
+ */
 export interface Caller {
   readonly account: AccountId;
   readonly user: UserId;
-  /** Names the token in tables and logs; never the token itself. */
+  /** Identifies the token in tables and logs. Never the token itself. */
   readonly tokenId: string;
   readonly plan: "pro" | "team";
   readonly canWrite: boolean;
-  /** The projects that the token is bound to; null when it is bound to none. */
+  /** The projects to which the token is restricted; null for none. */
   readonly boundTo: readonly ProjectId[] | null;
   /**
-   * Throws the 401 once the token is removed, revoked or expired, by what a transaction sees: a
-   * request may be under way for long. Left out where tokens don't end.
+   * Throws the 401 once the token was removed, revoked or has expired, as seen by the transaction:
+   * a request may take long. Left out where tokens don't end.
    */
   readonly assertValid?: (db: Kysely<ServiceTables>) => void;
 }
@@ -42,7 +45,7 @@ export interface PageRequest {
   readonly cursor: string | undefined;
 }
 
-/** Which memories to list, oldest first, or with `q` to search, best match first. */
+/** Which memories to list, oldest first; or, with `q`, to search, best match first. */
 export interface MemoryQuery extends PageRequest {
   readonly projectId: ProjectId | undefined;
   /** From the header `X-Project-Id`. */
@@ -53,8 +56,8 @@ export interface MemoryQuery extends PageRequest {
 }
 
 /**
- * A request that may come again, and is then answered as before: the same path, key and body within
- * 24 hours.
+ * Identifies a request that may be repeated. It is then answered as before, if path, key and body
+ * are the same within 24 hours.
  */
 export interface Once {
   readonly path: string;
@@ -64,7 +67,7 @@ export interface Once {
   readonly bodyHash: string;
 }
 
-/** Which sessions to list: one project's, or all that the caller may see. */
+/** Which sessions to list: those of one project, or all that the caller may see. */
 export interface SessionQuery extends PageRequest {
   readonly projectId: ProjectId | undefined;
 }
@@ -96,22 +99,26 @@ export interface PlainSync {
   readonly once?: Once | undefined;
 }
 
-/** How a project is exchanged that the account does not have. */
+/** How to exchange a project that the account does not have. */
 export interface ExchangeOptions {
-  /** It is made, instead of being refused with 404. */
+  /** Create it; otherwise refuse it with a 404. */
   readonly createMissing: boolean;
-  /** What it is called then; its id when left out. */
+  /** Its name in that case; its id when left out. */
   readonly name?: string | undefined;
 }
 
-/** What a replica exchange takes, and how an unknown project is met. */
+/** The input of a replica exchange. */
 export interface ProjectExchange extends ExchangeRequest, ExchangeOptions {}
 
 /**
- * What the routes can ask for: each operation of the published interface and its extensions, on
- * parsed requests. Every method refuses with an `AppError` and has then changed nothing; a write
- * that resolves is durable. The hosted server, the emulator and the daemon's gateway each give an
- * implementation. Given a `once`, a method answers the same request as it did before, if it did.
+ * Everything that routes can ask for: the operations of the published interface and its extensions,
+ * on parsed requests. Every method refuses with an `AppError`, with nothing changed. A write that
+ * resolves is durable. The hosted server, the emulator and the daemon's gateway implement it. With
+ * a `once`, a repeated request is answered as before.
+ *
+ * ```
+ * const page = await services.memories.list(caller, query);
+ * ```
  */
 export interface Services {
   readonly memories: {
@@ -127,14 +134,14 @@ export interface Services {
       request: ProjectPut,
       once?: Once,
     ): Promise<Project & { readonly created: boolean }>;
-    /** Deletes the project with all that is in it, wherever it is synced to. */
+    /** Deletes the project with its contents, from every replica. */
     remove(caller: Caller, id: ProjectId): Promise<void>;
   };
   readonly sync: {
-    /** The merged state without a sync: what variant A answers to an empty body. */
+    /** The merged state without a sync: variant A's answer to an empty body. */
     read(caller: Caller, id: ProjectId, once?: Once): Promise<SyncAnswer>;
     apply(caller: Caller, id: ProjectId, asked: PlainSync): Promise<SyncAnswer>;
-    /** Replica exchange. `id` null: `user` and `global` alone (`POST /api/sync`). */
+    /** Replica exchange. `id` null: only `user` and `global` (`POST /api/sync`). */
     exchange(caller: Caller, id: ProjectId | null, asked: ProjectExchange): Promise<ExchangeAnswer>;
   };
   readonly connections: {
@@ -149,35 +156,35 @@ export interface Services {
     get(caller: Caller): Promise<Stats>;
   };
   readonly account: {
-    /** The caller's own account and no other, whatever the token is bound to. */
+    /** The caller's own account, whatever the token is restricted to. */
     get(caller: Caller): Promise<Account>;
   };
   readonly live: {
-    /** Positions of the asked projects, `user` and `global`, as far as the caller may read them. */
+    /** Positions of the named projects, `user` and `global`, as far as the caller may read them. */
     positions(caller: Caller, projects: readonly ProjectId[]): Promise<readonly LivePosition[]>;
-    /** Calls back after each commit to anything of the account; returns how to stop. */
+    /** Calls back after each commit to the account. Returns a function that ends this. */
     onChange(account: AccountId, listener: (change: LiveChange) => void): () => void;
   };
 }
 
-/** Who counts requests, for the statistics. */
+/** The number of requests, for statistics. */
 export interface RequestUsage {
-  /** The caller's account's. */
+  /** For the caller's account. */
   read(caller: Caller): Promise<Stats["requests"]>;
 }
 
-/** A document as the live socket names it, with the position of its log's head. */
+/** A document as the live socket names it, with its log's newest position. */
 export interface LivePosition {
   readonly document: LiveDocument;
   /** The project's id for `project`; null otherwise. */
   readonly projectId: ProjectId | null;
-  /** Whose `user` document; null otherwise. Never leaves the server. */
+  /** The owner of a `user` document; null otherwise. Never sent to clients. */
   readonly user: UserId | null;
   readonly epoch: string;
   readonly seq: number;
 }
 
-/** One committed row of a document's log; the position is that row's. */
+/** One committed row of a document's log, with its position. */
 export interface LiveChange extends LivePosition {
   /** The committed row's Yjs update (v1). */
   readonly update: Uint8Array;

@@ -6,7 +6,7 @@ import type { ServiceTables } from "../stores/tables.ts";
 import { assertReaches, getProject } from "./access.ts";
 import type { Services } from "./services.ts";
 
-/** Sessions over one store, read only: syncs bring them in. */
+/** Sessions in one store, read only. Syncs write them. */
 export function createSessionService(
   store: Pick<ReplicaStore<ServiceTables>, "reader">,
 ): Services["sessions"] {

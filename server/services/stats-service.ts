@@ -14,7 +14,9 @@ import type { Caller, RequestUsage, Services } from "./services.ts";
 
 type Db = Kysely<ServiceTables>;
 
-/** Usage over what the caller reaches; of requests, the whole account's by `usage`. */
+/**
+ * The usage of everything that the caller reaches; requests are the whole account's, from `usage`.
+ */
 export function createStatsService(
   store: Pick<ReplicaStore<ServiceTables>, "reader">,
   usage: RequestUsage,
@@ -55,7 +57,7 @@ function count(db: Db, caller: Caller, documents: readonly string[]): Promise<nu
   return countMemories(db, { account: caller.account, documents });
 }
 
-/** UTF-8 bytes of everything that a caller could read out again. */
+/** Size in UTF-8 bytes of everything that the caller could read. */
 async function storageBytes(db: Db, caller: Caller, documents: readonly string[]): Promise<number> {
   if (documents.length === 0) return 0;
   const among = sql`select id from documents

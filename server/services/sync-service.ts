@@ -49,7 +49,7 @@ import { writeAs } from "./write-as.ts";
 type Store = ReplicaStore<ServiceTables>;
 type Context = WriteContext<ServiceTables>;
 
-/** Syncs and replica exchanges over one store; all that a call writes shares one commit. */
+/** Syncs and replica exchanges in one store. All writes of a call share one commit. */
 export function createSyncService(store: Store, withholding?: Withholding): Services["sync"] {
   return {
     read: (caller, id, once) =>
@@ -125,8 +125,8 @@ async function apply(
 }
 
 /**
- * A session moves to the project that is synced, or stays where it is when none is, if the token
- * reaches the one that has it.
+ * Stores sessions. A session moves to the synced project; without one it stays where it is. Throws
+ * if a project has it that the token does not reach.
  */
 async function uploadSessions(
   { db }: Context,
@@ -174,8 +174,8 @@ async function answer(
 }
 
 /**
- * Each document is served or turned down by itself, so nothing here throws once one of them has
- * been written, but for the missing right to write; all that is written shares one commit.
+ * Serves or refuses each document on its own. After one was written nothing throws, except for the
+ * missing right to write. All writes share one commit.
  */
 async function exchange(
   context: Context,
@@ -202,13 +202,15 @@ async function exchange(
   return { documents };
 }
 
-/** What came may say that the project was deleted: what is kept beside it goes, too. */
+/**
+ * The update may have deleted the project. Then what is kept beside the document is deleted, too.
+ */
 async function forgetIfDeleted(context: Context, { account }: Caller, id: ProjectId) {
   const open = await context.find(projectDocument(account, id));
   if (open && deletionOf(open.document)) await forgetProject(context.db, account, id);
 }
 
-/** A document that the caller would change without the right to is turned down by itself. */
+/** A document that the caller may not change is refused on its own. */
 async function exchangeReading(
   store: Store,
   caller: Caller,
@@ -232,7 +234,7 @@ async function exchangeReading(
   return { documents };
 }
 
-/** A project that was deleted has a document all the same, from which replicas learn of it. */
+/** A deleted project still has a document, from which replicas learn of the deletion. */
 async function assertReadable({ reader }: Store, caller: Caller, id: ProjectId): Promise<void> {
   const row = await reader
     .selectFrom("documents")
@@ -288,7 +290,7 @@ async function openReachable(
   await context.flush(open);
 }
 
-/** A `project` document has no place in a call that names no project. */
+/** A call without a project can't contain a `project` document. */
 function addressOf(
   { account, user }: Caller,
   id: ProjectId | null,

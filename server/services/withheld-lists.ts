@@ -15,7 +15,7 @@ import { overlaid, type WithheldMemory } from "./withholding.ts";
 
 type Db = ServiceStore["reader"];
 
-/** A list or search of memories some of which are withheld. Reads all of them for each page. */
+/** Lists or searches memories of which some are withheld. Reads all of them for each page. */
 export async function listWithheld(
   db: Db,
   filter: MemoryFilter,
@@ -43,7 +43,7 @@ export async function listWithheld(
   return { items: page.rows.map(toMemory), total: rows.length, nextCursor: page.nextCursor };
 }
 
-/** What is withheld is not in the index: what matches of it comes last. */
+/** The index lacks withheld memories. Their matches come last. */
 async function searchWithheld(
   db: Db,
   filter: MemoryFilter,

@@ -9,27 +9,27 @@ import type { PlainWrite } from "./plain-write.ts";
 type Db = Kysely<ServiceTables>;
 type Context = WriteContext<ServiceTables>;
 
-/** What is shown of a memory instead of what its document holds. */
+/** What is shown of a memory in place of its document's value. */
 export type WithheldMemory = Omit<MemoryRow, "value"> & {
   /** Undefined: the memory is not shown. */
   readonly value: string | undefined;
 };
 
 /**
- * A host's way to keep writes out of its documents and to show them to its own user all the same.
- * What comes by replica exchange is never withheld. A server has none.
+ * Keeps writes out of a host's documents, and shows them to the host's own user anyway. Replica
+ * exchanges are never withheld. A server has no such thing.
  */
 export interface Withholding {
-  /** Takes out of a write what is withheld, or put into the document here. Gives the rest. */
+  /** Removes from a write what it withholds or writes itself. Returns the rest. */
   sift(context: Context, open: OpenDocument, write: PlainWrite): Promise<PlainWrite>;
-  /** Deletes a memory that is withheld, and what it was to replace. False: there is none. */
+  /** Deletes a withheld memory, and what it was to replace. False: it is not withheld. */
   remove(context: Context, account: AccountId, id: MemoryId): Promise<boolean>;
   memories(db: Db, filter: MemoryFilter): Promise<readonly WithheldMemory[]>;
-  /** The text shown of a project; undefined when it is the document's. */
+  /** The text to show for a project; undefined for the document's own. */
   text(db: Db, account: AccountId, document: string): Promise<string | undefined>;
 }
 
-/** Memories as their host's user sees them, in the order of lists. */
+/** Memories as the host's user sees them, in list order. */
 export function overlaid(
   rows: readonly MemoryRow[],
   withheld: readonly WithheldMemory[],

@@ -4,8 +4,8 @@ import type { ServiceTables } from "../stores/tables.ts";
 import type { Caller } from "./services.ts";
 
 /**
- * A write of the caller's. Whoever was let in when the request came may not be by now: its body was
- * long in coming, or this is one of many parts. What is removed with an account stays removed.
+ * A write by the caller, whose permission is checked again: its body may have taken long, or this
+ * is one of many parts. What was removed with an account stays removed.
  */
 export function writeAs<Result>(
   store: ReplicaStore<ServiceTables>,

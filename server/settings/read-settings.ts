@@ -13,19 +13,19 @@ import {
   variableOf,
 } from "./setting.ts";
 
-/** Where a value comes from, the strongest first. */
+/** The source of a value, strongest first. */
 export type Source = "flag" | "environment" | "file" | "default";
 
-/** Values as they were written, by setting; what is not there was not given. */
+/** Values as they were written, by setting. Missing ones were not given. */
 export type GivenSettings = { readonly [name in SettingName]?: string };
 
-/** What a server is to run with, and where each value of it comes from. */
+/** A server's settings, and the source of each. */
 export interface ReadSettings {
   readonly settings: Settings;
   readonly sources: Readonly<Record<SettingName, Source>>;
 }
 
-/** Everything that is wrong with a configuration, a line for each problem. */
+/** All problems of a configuration, one line each. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
 
@@ -34,13 +34,14 @@ export class SettingsError extends Error {
   }
 }
 
-/** Variables that are no setting. */
+/** A variable that is no setting. */
 const CONFIG_VARIABLE = `${VARIABLE_PREFIX}CONFIG`;
 
 /**
- * Reads a server's configuration: flags before the environment before the file before defaults.
- * `configPath` is what `--config` names. Relative paths begin at `dir`, those in the file at its
- * folder. Throws a `SettingsError` that names every problem; an unknown name is one.
+ * Reads a server's configuration: flags override the environment, which overrides the file, which
+ * overrides defaults. `configPath`: the argument of `--config`. Relative paths start at `dir`;
+ * those in the file, at its folder. Throws a `SettingsError` with all problems, including unknown
+ * names.
  */
 export function readSettings(
   flags: GivenSettings,
@@ -67,7 +68,7 @@ export function readSettings(
     for (const [source, where, text] of candidates.toReversed()) {
       if (text === undefined) continue;
       sources[name] = source;
-      // All of them are looked at: a mistake that is hidden by a flag is one nevertheless.
+      // Every source is checked, because a mistake that a flag overrides is still a mistake.
       values[name] = parsed(name, where, { text, problems });
     }
   }
@@ -118,7 +119,7 @@ function readFile(path: string, problems: string[]): GivenSettings {
     else problems.push(`${name} in the file is neither text, a number, true nor false`);
   }
   const { database_url: url } = written;
-  // From the file's folder, wherever the server is started.
+  // Relative to the file, wherever the server is started.
   if (url?.startsWith("sqlite:") && url !== "sqlite:") {
     written.database_url = `sqlite:${resolve(dirname(path), url.slice("sqlite:".length))}`;
   }
@@ -137,7 +138,7 @@ function objectIn(path: string, problems: string[]): object {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // The runtime's message would quote the file, in which a secret may be.
+    // The runtime's message quotes the file, which may contain a secret.
   }
   problems.push(`the file ${path} is not one JSON object`);
   return {};

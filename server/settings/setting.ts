@@ -1,22 +1,22 @@
 import { LOG_LEVELS } from "../operations/open-log.ts";
 
-/** One thing that can be set of a server, by a flag, the environment or a file. */
+/** One setting of a server, from a flag, the environment or a file. */
 export interface Setting<Value = unknown> {
   /** What `--help` and the documentation say. */
   readonly help: string;
-  /** How its value is written, for `--help`; a flag without a value has none. */
+  /** The form of its value, for `--help`; a flag without a value has none. */
   readonly form?: string;
   readonly initial: Value;
   /** Never shown. */
   readonly secret?: boolean;
-  /** The value that a flag, a variable or a file's string or number gives. Throws what is wrong. */
+  /** Parses the value of a flag, a variable or a file's string or number. Throws what is wrong. */
   parse(text: string): Value;
 }
 
 const PORT_MAX = 65_535;
 const SECONDS_MAX = 3600;
 
-/** All settings of `memsync server`, under their names in a file and, with hyphens, as flags. */
+/** All settings of `memsync server`, by their names in a file; flags have hyphens. */
 export const SETTINGS = {
   database_url: {
     help: "where the data is kept",
@@ -110,7 +110,7 @@ export function flagOf(name: SettingName): string {
   return `--${name.replaceAll("_", "-")}`;
 }
 
-/** Before the name of every setting's variable; what else begins with it is a mistake. */
+/** The prefix of every setting's variable. An unknown name with this prefix is a mistake. */
 export const VARIABLE_PREFIX = "MEMSYNC_SERVER_";
 
 /** `MEMSYNC_SERVER_LOG_LEVEL` */

@@ -1,6 +1,6 @@
 import type { Migration } from "../../shared/sqlite/migrate.ts";
 
-/** The schema of who may use a host, in the order in which it grew; it follows the services'. */
+/** The schema for accounts and tokens, oldest step first. Follows the services'. */
 export const accountMigrations: readonly Migration[] = [
   {
     name: "host-0001-accounts-and-tokens",

@@ -12,7 +12,7 @@ export interface AccountRow {
   readonly createdAt: number;
 }
 
-/** A user of one account, by a name that is unique in it. */
+/** A user of one account. The name is unique within it. */
 export interface User {
   readonly id: UserId;
   readonly accountId: AccountId;
@@ -98,7 +98,7 @@ export async function listUsers(db: Db, accountId: string): Promise<UserRecord[]
   }));
 }
 
-/** Every user, also those who have no token any more. */
+/** Every user, including those without a token. */
 export async function countUsers(db: Db, accountId: AccountId): Promise<number> {
   const { count } = await db
     .selectFrom("users")
@@ -150,8 +150,8 @@ export async function countTokens(db: Db, owner: TokenOwner): Promise<number> {
 }
 
 /**
- * Deletes tokens, with what is remembered of each but for its id, by which `restore` knows it;
- * durable with its transaction's commit. `now` is in milliseconds since the Unix epoch.
+ * Deletes tokens. Only each token's id is kept, for `restore`. Durable with its transaction's
+ * commit. `now`: milliseconds since the Unix epoch.
  */
 export async function deleteTokens(db: Db, owner: TokenOwner, now: number): Promise<void> {
   const tokens = db.selectFrom("tokens").select("id").where("user_id", "in", ownersOf(db, owner));
@@ -162,7 +162,7 @@ export async function deleteTokens(db: Db, owner: TokenOwner, now: number): Prom
   await db.deleteFrom("tokens").where("user_id", "in", ownersOf(db, owner)).execute();
 }
 
-/** A token to keep, by `hashToken`'s hash. Times are milliseconds since the Unix epoch. */
+/** A token to store, with its hash by `hashToken`. Times are milliseconds since the Unix epoch. */
 export interface NewToken {
   readonly id: string;
   readonly hash: string;
@@ -174,7 +174,7 @@ export interface NewToken {
   readonly expiresAt: number | null;
 }
 
-/** Keeps a token as never used; durable with its transaction's commit. */
+/** Stores a token as never used. Durable with its transaction's commit. */
 export async function insertToken(db: Db, token: NewToken): Promise<void> {
   await db
     .insertInto("tokens")
@@ -218,7 +218,10 @@ function tokens(db: Db) {
 
 type TokenRow = Awaited<ReturnType<ReturnType<typeof tokens>["execute"]>>[number];
 
-/** The token of `hashToken`'s hash, be it expired or revoked; undefined when there is none. */
+/**
+ * The token with this hash by `hashToken`, even if expired or revoked; undefined where there is
+ * none.
+ */
 export async function findTokenByHash(db: Db, hash: string): Promise<TokenRecord | undefined> {
   const row = await tokens(db).where("tokens.hash", "=", hash).executeTakeFirst();
   return row && toToken(row);
@@ -245,7 +248,7 @@ export async function revokeToken(db: Db, id: string, now: number): Promise<bool
   return numUpdatedRows > 0n;
 }
 
-/** Notes when a token was last used, in milliseconds since the Unix epoch. */
+/** Stores when a token was last used, in milliseconds since the Unix epoch. */
 export async function markUsed(db: Db, id: string, at: number): Promise<void> {
   await db.updateTable("tokens").set({ last_used_at: at }).where("id", "=", id).execute();
 }

@@ -1,6 +1,6 @@
 import type { ServiceTables } from "./tables.ts";
 
-/** What a host keeps beyond what its services need: who may use them. Times are milliseconds. */
+/** Tables for who may use a host, besides the services' own. Times are milliseconds. */
 export interface HostTables extends ServiceTables {
   accounts: AccountsTable;
   users: UsersTable;
@@ -28,14 +28,14 @@ interface UsersTable {
 }
 
 interface TokensTable {
-  /** `tok_` and a random part; names the token where the token itself may not be shown. */
+  /** `tok_` and a random part. Identifies the token where that itself must not be shown. */
   id: string;
-  /** SHA-256 of the token, in hex. The token itself is nowhere. */
+  /** SHA-256 of the token, in hex. The token itself is stored nowhere. */
   hash: string;
   user_id: string;
   name: string;
   scope: "read" | "write";
-  /** JSON array of the projects that the token is bound to; null when it is bound to none. */
+  /** JSON array of the projects to which the token is restricted; null for none. */
   projects: string | null;
   created_at: number;
   expires_at: number | null;
@@ -43,16 +43,19 @@ interface TokensTable {
   revoked_at: number | null;
 }
 
-/** Tokens that went with their user or account: an older copy of the database has them still. */
+/**
+ * Tokens that were removed with their user or account. An older copy of the database still has
+ * them.
+ */
 interface RemovedTokensTable {
   id: string;
   removed_at: number;
 }
 
-/** What each account's limits go by; written in the background. */
+/** Each account's counts for its limits. Written in the background. */
 interface RequestCountsTable {
   account: string;
-  /** JSON array: when the requests of the last 60 seconds were, oldest first. */
+  /** JSON array: times of the requests of the last 60 seconds, oldest first. */
   minute: string;
   /** Days since the Unix epoch. */
   day: number;

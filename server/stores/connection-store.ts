@@ -7,12 +7,14 @@ type Db = Kysely<ServiceTables>;
 /** Two different projects, the smaller id first, so that a pair is stored once. */
 export type ProjectPair = readonly [ProjectId, ProjectId];
 
-/** Two different projects as the pair that is stored, in whichever order they are given. */
+/** The pair as it is stored, whatever the order of the arguments. */
 export function pairOf(one: ProjectId, other: ProjectId): ProjectPair {
   return one < other ? [one, other] : [other, one];
 }
 
-/** Connects a pair; when it is connected already, nothing changes. Resolves to since when. */
+/**
+ * Connects a pair; nothing changes if it is connected already. Resolves to when it was connected.
+ */
 export async function addConnection(
   db: Db,
   account: string,
@@ -26,7 +28,7 @@ export async function addConnection(
   return (await findConnection(db, account, pair)) ?? now;
 }
 
-/** Since when a pair is connected, in milliseconds since the Unix epoch. */
+/** When a pair was connected, in milliseconds since the Unix epoch. */
 export async function findConnection(
   db: Db,
   account: string,

@@ -1,12 +1,12 @@
 import { invalidAt } from "../../shared/errors.ts";
 
-/** Where a page ended: the sort value of its last item, and its id. */
+/** The end of a page: its last item's sort value and id. */
 export interface PageEnd {
   readonly sort: number;
   readonly id: string;
 }
 
-/** Which list a cursor goes on in; it is good for no other. */
+/** The list that a cursor belongs to. It is valid for no other. */
 export type ListName = "memories" | "found" | "projects" | "sessions";
 
 /** An opaque cursor that `parseCursor` understands. */
@@ -14,7 +14,7 @@ function formatCursor(list: ListName, end: PageEnd): string {
   return Buffer.from(JSON.stringify([list, end.sort, end.id])).toString("base64url");
 }
 
-/** Throws a 400 for anything that `pageOf` has not made for this list. */
+/** Throws a 400 for anything that `pageOf` did not make for this list. */
 export function parseCursor(list: ListName, cursor: string | undefined): PageEnd | undefined {
   if (cursor === undefined) return undefined;
   try {
@@ -24,14 +24,14 @@ export function parseCursor(list: ListName, cursor: string | undefined): PageEnd
       if (typeof sort === "number" && typeof id === "string") return { sort, id };
     }
   } catch {
-    // Falls through to the one refusal below.
+    // Refused below, like any other bad cursor.
   }
   throw invalidAt("cursor", "the cursor is not one that this list has given");
 }
 
 /**
- * Cuts a page off rows that were read with one more than `limit`. `endOf` gives the sort value and
- * id that the next page goes on from.
+ * Makes a page from rows that were read with one more than `limit`. `endOf` returns the sort value
+ * and id from which the next page continues.
  */
 export function pageOf<Row>(
   list: ListName,

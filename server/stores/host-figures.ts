@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 
-/** Rows in the logs of all documents. Looks at an index entry of each: not for every request. */
+/** The number of rows in all logs. Reads an index entry for each row: not for every request. */
 export async function countLogRows<Tables extends ReplicaTables>(
   db: Kysely<Tables>,
 ): Promise<number> {

@@ -3,7 +3,7 @@ import type { ServiceTables } from "./tables.ts";
 
 type Db = Kysely<ServiceTables>;
 
-/** Which request an answer was kept for. */
+/** The request that an answer belongs to. */
 export interface KeptAnswerId {
   readonly account: string;
   /** The user and what the token allowed, as text. */
@@ -12,7 +12,7 @@ export interface KeptAnswerId {
   readonly key: string;
 }
 
-/** The answer to a request that may come again. */
+/** The answer to a request that may be repeated. */
 export interface KeptAnswer {
   /** SHA-256 of the request's body, in hex. */
   readonly bodyHash: string;
@@ -20,7 +20,7 @@ export interface KeptAnswer {
   readonly answer: string;
 }
 
-/** Undefined when the request has not been answered, or that was forgotten. */
+/** Undefined if the request was not answered, or too long ago. */
 export async function findKeptAnswer(db: Db, id: KeptAnswerId): Promise<KeptAnswer | undefined> {
   const row = await db
     .selectFrom("kept_answers")
@@ -33,7 +33,7 @@ export async function findKeptAnswer(db: Db, id: KeptAnswerId): Promise<KeptAnsw
   return row && { bodyHash: row.body_hash, answer: row.answer };
 }
 
-/** Throws when there is one for this request; durable with its transaction's commit. */
+/** Throws if there is one for this request. Durable with its transaction's commit. */
 export async function insertKeptAnswer(
   db: Db,
   id: KeptAnswerId,
@@ -48,7 +48,7 @@ export async function insertKeptAnswer(
     .execute();
 }
 
-/** Forgets what was kept at `time`, in milliseconds since the Unix epoch, or before. */
+/** Deletes answers from before `time`, in milliseconds since the Unix epoch. */
 export async function dropAnswersKeptBy(db: Db, time: number): Promise<void> {
   await db.deleteFrom("kept_answers").where("created_at", "<=", time).execute();
 }

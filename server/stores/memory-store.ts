@@ -17,9 +17,9 @@ export interface MemoryFilter {
   readonly documents: readonly string[];
 }
 
-/** A key's winner, as its row says. Times are milliseconds since the Unix epoch. */
+/** The winning value of a key, from its row. Times are milliseconds since the Unix epoch. */
 export interface MemoryRow {
-  /** Grows with each memory that comes to be. */
+  /** Grows with each new memory. */
   readonly rowId: number;
   readonly documentName: string;
   readonly memoryId: MemoryId;
@@ -57,7 +57,7 @@ const COLUMNS = [
   "memories.updated_at",
 ] as const;
 
-/** Oldest first, from after `from`; `limit` undefined reads all. */
+/** Oldest first, after `from`; all of them if `limit` is undefined. */
 export async function listMemories(
   db: Db,
   filter: MemoryFilter,
@@ -94,10 +94,10 @@ export async function countMemories(db: Db, filter: MemoryFilter): Promise<numbe
 }
 
 /**
- * Full-text search over keys and values, best match first, then by id. `query` is what
- * `fullTextQuery` made. The total counts all that match. `from` says how many were given so far,
- * and the last one's id: a rank depends on all that is indexed and moves with every write, so the
- * search goes on after where that memory ranks now, or, where it is gone, after as many.
+ * Full-text search in keys and values, best match first, then by id. `query` is from
+ * `fullTextQuery`. The total counts all matches. `from`: how many were returned so far, and the
+ * last one's id. A rank depends on the whole index and changes with every write, so the search
+ * continues after that memory's present rank; or, if it is gone, after that many matches.
  */
 export async function searchMemories(
   db: Db,
@@ -138,15 +138,17 @@ export async function searchMemories(
   return { rows: rows.map(toMemoryRow), total: Number(count.rows[0]?.total ?? 0) };
 }
 
-/** More than any search finds; a cursor may say anything. */
+/** More than any search finds. A cursor may contain any number. */
 const OFFSET_MAX = 2 ** 31;
 
-/** How many of those given are there still when the last one is gone. */
+/** How many of the returned ones are left if the last one is gone. */
 function givenBefore(from: PageEnd | undefined): number {
   return Math.trunc(Math.min(Math.max(1, from?.sort ?? 1), OFFSET_MAX)) - 1;
 }
 
-/** In the order of their documents' names: a key has one id in every user's `user` document. */
+/**
+ * In the order of their documents' names: a key has the same id in every user's `user` document.
+ */
 export async function findMemoriesById(
   db: Db,
   account: string,

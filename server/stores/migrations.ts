@@ -1,6 +1,6 @@
 import type { Migration } from "../../shared/sqlite/migrate.ts";
 
-/** The services' schema, in the order in which it grew; it follows the replica's. */
+/** The services' schema, oldest step first. Follows the replica's. */
 export const serviceMigrations: readonly Migration[] = [
   {
     name: "service-0001-sessions-and-connections",

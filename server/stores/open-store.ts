@@ -16,30 +16,30 @@ import type { HostTables } from "./account-tables.ts";
 import { serviceMigrations } from "./migrations.ts";
 import { misfitRefusal, refuseDamaged } from "./refuse-damaged.ts";
 
-/** A host's whole schema, in the order in which its parts build on each other. */
+/** All migrations of a host's database, in order. */
 export const hostMigrations: readonly Migration[] = [
   ...replicaMigrations,
   ...serviceMigrations,
   ...accountMigrations,
 ];
 
-/** The same, with what a host's database of this version is known by. */
+/** The schema with the fingerprint by which a database of this version is recognised. */
 export const hostSchema: Schema = { migrations: hostMigrations, fingerprint: 3_104_299_919 };
 
-/** What documents say of who wrote, where that was not a replica but a call of the interface. */
+/** The machine that documents name for writes by the interface. */
 const SERVICE_MACHINE = "service";
 
 /** A host's open replica, and its database for what is kept beside it. */
 export interface HostStore {
   readonly store: ReplicaStore<HostTables>;
   readonly database: SqliteDatabase<HostTables>;
-  /** Finishes the writes under way, closes the database and gives up its lock. */
+  /** Finishes the writes under way, closes the database and releases its lock. */
   close(): Promise<void>;
 }
 
 /**
- * Opens a host's database, `:memory:` or a file, and brings it to the present schema. One process
- * serves a file at a time: a second one is refused with a sentence.
+ * Opens a host's database, `:memory:` or a file, and migrates it. One process serves a file at a
+ * time: a second one is refused with one sentence.
  */
 export async function openHostStore(path: string, world: World): Promise<HostStore> {
   assertFolderOf(path);
@@ -71,9 +71,10 @@ function assertFolderOf(path: string): void {
   throw new Error(`there is no folder ${folder} for the database: make it, or name another file`);
 }
 
-/** The same database for the commands beside a running server: accounts and tokens alone. */
+/** The same database for commands beside a running server: only for accounts and tokens. */
 export async function openHostDatabase(path: string): Promise<SqliteDatabase<HostTables>> {
-  // Everybody's memories: SQLite would make a file that all of the machine can read.
+  // It has everybody's memories, and SQLite would create a file that all users of the machine can
+  // read.
   if (path !== ":memory:" && !existsSync(path)) {
     assertFolderOf(path);
     createPrivateFile(path);

@@ -5,7 +5,7 @@ import type { HostTables } from "./account-tables.ts";
 
 type Db = Kysely<HostTables>;
 
-/** What of a document is in tables of its own; each names it by `document_id`. */
+/** The tables with parts of a document, which they name by `document_id`. */
 const PARTS = [
   "updates",
   "snapshots",
@@ -18,7 +18,7 @@ const PARTS = [
   "text_conflicts",
 ] as const;
 
-/** The documents of an account, of one user's own memories where `name` is theirs. */
+/** The documents of an account; with `name`, that of one user's memories. */
 export async function listDocuments(db: Db, account: string, name?: string): Promise<number[]> {
   const rows = await db
     .selectFrom("documents")
@@ -31,9 +31,9 @@ export async function listDocuments(db: Db, account: string, name?: string): Pro
 }
 
 /**
- * Deletes a document with its log, its rows and its history; durable with its transaction's commit.
- * No other document ever gets its id, so a process that still has it in memory can't write into
- * another one by it: what it writes fails.
+ * Deletes a document with its log, rows and history. Durable with its transaction's commit. The id
+ * is never used again, so that a process with the document in memory can't write into another one:
+ * its write fails.
  */
 export async function deleteDocument(db: Db, id: number): Promise<void> {
   const memories = await db
@@ -51,7 +51,7 @@ export async function deleteDocument(db: Db, id: number): Promise<void> {
   );
 }
 
-/** Deletes what an account has beside its documents, and then the account itself. */
+/** Deletes the rest of an account, then the account. */
 export async function deleteAccount(db: Db, account: string): Promise<void> {
   for (const table of ["sessions", "connections", "current_projects", "kept_answers"] as const) {
     await db.deleteFrom(table).where("account", "=", account).execute();

@@ -7,13 +7,12 @@ import { kyselyOver, openConnection } from "../../shared/sqlite/database.ts";
 import { isDamage } from "../../shared/sqlite/failures.ts";
 import { MisfitError, refuseMisfit, type Schema } from "../../shared/sqlite/misfit.ts";
 
-/** Reading so much takes a quarter of a second; more is read only when the last end was a crash. */
+/** Reading this much takes a quarter of a second. A larger file is read only after a crash. */
 const BYTES_CHECKED_ALWAYS = 256 * 1024 * 1024;
 
 /**
- * Throws one sentence where a database that nobody has open is damaged, or its tables are not what
- * `schema` makes. A server's data is nobody's to guess at: it is not changed, and what is done
- * about it is for its operator to say.
+ * Throws one sentence if a database that nobody has open is damaged, or its tables differ from
+ * `schema`. A server's data must not be guessed: nothing is changed, and the operator decides.
  */
 export async function refuseDamaged(path: string, schema: Schema): Promise<void> {
   const reason = await findDamage(path, schema).catch((thrown) => {
@@ -27,7 +26,7 @@ export async function refuseDamaged(path: string, schema: Schema): Promise<void>
   );
 }
 
-/** What to say of a database whose tables are not what memsync makes. */
+/** The refusal of a database with other tables than memsync's. */
 export function misfitRefusal(path: string, { message }: MisfitError): AppError {
   return new AppError(
     "invalid_request",

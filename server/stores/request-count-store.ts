@@ -3,10 +3,10 @@ import type { HostTables } from "./account-tables.ts";
 
 type Db = Kysely<HostTables>;
 
-/** An account's requests, as they are kept. */
+/** An account's stored counts. */
 export interface RequestCounts {
   readonly account: string;
-  /** When those of the last 60 seconds were, in milliseconds, oldest first. */
+  /** Times of the requests of the last 60 seconds, in milliseconds, oldest first. */
   readonly minute: readonly number[];
   /** Days since the Unix epoch. */
   readonly day: number;
@@ -14,7 +14,7 @@ export interface RequestCounts {
   readonly inDay: number;
 }
 
-/** Undefined for an account that has made no request lately. */
+/** Undefined for an account without recent requests. */
 export async function findRequestCounts(
   db: Db,
   account: string,

@@ -21,7 +21,7 @@ function sessions(db: Db, { account, projects }: SessionFilter) {
     .$if(projects !== null, (query) => query.where("project_id", "in", [...(projects ?? [])]));
 }
 
-/** Newest activity first, from after `from`; `limit` undefined reads all. */
+/** Newest activity first, after `from`; all of them if `limit` is undefined. */
 export async function listSessions(
   db: Db,
   filter: SessionFilter,
@@ -74,8 +74,8 @@ export async function findSession(
 }
 
 /**
- * Adds or replaces sessions by id. True when anything differs from what was there. `mayReplace` is
- * asked about each that another project has, and throws where that one is out of reach.
+ * Adds or replaces sessions by id. True if anything changed. `mayReplace` is called for each
+ * session of another project, and throws if that is out of reach.
  */
 export async function putSessions(
   db: Db,

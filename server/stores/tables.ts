@@ -1,8 +1,8 @@
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 
 /**
- * What the services keep beside the replica, on the server and behind the daemon's gateway alike.
- * Times are milliseconds since the Unix epoch.
+ * The services' tables besides the replica's, on the server and behind the daemon's gateway. Times
+ * are milliseconds since the Unix epoch.
  */
 export interface ServiceTables extends ReplicaTables {
   sessions: SessionsTable;
@@ -14,7 +14,7 @@ export interface ServiceTables extends ReplicaTables {
 interface SessionsTable {
   account: string;
   id: string;
-  /** Null when it came with a sync of no project. */
+  /** Null if it came with a sync without a project. */
   project_id: string | null;
   started_at: number;
   last_activity_at: number;

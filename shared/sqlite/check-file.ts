@@ -3,9 +3,9 @@ import type { SqliteConnection } from "./connection.ts";
 import { isDamage } from "./failures.ts";
 
 /**
- * The first thing that is wrong with a database's pages; undefined when all of them are sound.
- * `quick` leaves out whether indices say the same as their tables. Both read the whole file. Throws
- * what is no fault of the file's, for that must never pass for damage.
+ * The first problem of a database's pages; undefined if all are sound. `quick` does not compare
+ * indices with their tables. Both read the whole file. Throws errors that are not the file's fault,
+ * because they must never count as damage.
  */
 export function findDamagedPage(
   connection: SqliteConnection,
@@ -17,7 +17,7 @@ export function findDamagedPage(
     const said = row?.[pragma] ?? "no answer";
     return said === "ok" ? undefined : said.replace(/^\*+[^*]*\*+\s*/, "").replace(/\s+/g, " ");
   } catch (thrown) {
-    // A file that is busy, or can't be read now, is not a damaged one.
+    // A file that is busy or unreadable at present is not damaged.
     if (isDamage(thrown)) return messageOf(thrown);
     throw thrown;
   }

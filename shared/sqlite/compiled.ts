@@ -1,23 +1,23 @@
 import type { Compilable, CompiledQuery, Kysely } from "kysely";
 import { heldBy, transactionOf } from "./direct.ts";
 
-/** Stands in a compiled query for the value of that name. */
+/** In a compiled query, the place of the value of that name. */
 class Placeholder {
   constructor(readonly name: string) {}
 }
 
-/** A query that is compiled already; each call runs it with other values, by name. */
+/** A compiled query, which each call runs with other values, by name. */
 export interface Compiled<Tables, Values, Row> {
   (db: Kysely<Tables>, values: Values): Promise<Row[]>;
-  /** Runs it without a promise. `db` is that of a write transaction. */
+  /** Runs it without a promise. `db` must be that of a write transaction. */
   now(db: Kysely<Tables>, values: Values): Row[];
 }
 
 /**
- * A query that is built and compiled at its first use only, which for a short one takes longer
- * than SQLite takes to run it. `build` is called once, with stand-ins that it may put wherever a
- * value goes, and must not look at; each call then runs the query with other values. All calls go
- * to databases of one dialect.
+ * A query that is built and compiled only at its first use, since for a short query that takes
+ * longer than running it. `build` is called once, with placeholders in place of the values, at
+ * which it must not look. Each call then runs the query with its values. All calls must use
+ * databases of one dialect.
  */
 export function compiled<Tables, Values extends object, Row>(
   build: (db: Kysely<Tables>, values: Values) => Compilable<Row>,
@@ -40,7 +40,7 @@ export function compiled<Tables, Values extends object, Row>(
   return Object.assign(anywhere, { now });
 }
 
-/** Has a stand-in for every name. */
+/** Returns a placeholder for any name. */
 const STAND_INS = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) });
 
 function filled({ parameters }: CompiledQuery, values: object): unknown[] {

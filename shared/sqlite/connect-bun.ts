@@ -25,7 +25,7 @@ export function connect(path: string, options: ConnectionOptions): SqliteConnect
       database.exec(sql);
     },
     close: () => {
-      // With a statement left the file would stay open, its write-ahead log not written back.
+      // With an open statement the file would stay open, and its log would not be written back.
       statements.clear();
       database.close();
     },

@@ -2,8 +2,9 @@ import { messageOf } from "../errors.ts";
 import { type ConnectionOptions, type SqliteConnection, StatementCache } from "./connection.ts";
 
 /**
- * `better-sqlite3` behind the seam. It is an optional dependency, for it has to be compiled where
- * no built copy is to be had; without it this throws one sentence that says what to do.
+ * `better-sqlite3` behind the interface of both runtimes. It is an optional dependency, because it
+ * must be compiled where no built copy is available. Without it this throws one sentence with
+ * advice.
  */
 export async function connect(path: string, options: ConnectionOptions): Promise<SqliteConnection> {
   const Database = await loadDriver();
@@ -15,7 +16,7 @@ export async function connect(path: string, options: ConnectionOptions): Promise
       all: (parameters: readonly unknown[]) => statement.all(...parameters),
       run: (parameters: readonly unknown[]) => {
         if (!isPragma(sql)) return statement.run(...parameters);
-        // The driver takes one step of a statement that gives no rows; some pragmas need many.
+        // The driver makes only one step of a statement without rows; some pragmas need many.
         database.exec(sql);
         return { changes: 0, lastInsertRowid: 0 };
       },
@@ -23,7 +24,7 @@ export async function connect(path: string, options: ConnectionOptions): Promise
     };
   };
   const statements = new StatementCache(prepare, () => {
-    // The driver finalizes what nobody refers to any more, and all of them when it closes.
+    // The driver releases statements that nobody uses, and all of them when it closes.
   });
   return {
     prepare: (sql) => statements.get(sql),
@@ -43,7 +44,7 @@ function isPragma(sql: string): boolean {
 async function loadDriver() {
   try {
     const { default: Database } = await import("better-sqlite3");
-    // Only the first database loads the compiled half, which may be missing or another Node's.
+    // The first database loads the compiled part, which may be missing or made for another Node.
     new Database(":memory:").close();
     return Database;
   } catch (thrown) {

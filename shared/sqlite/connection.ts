@@ -2,17 +2,17 @@
 export type SqlValue = string | number | bigint | null | Uint8Array;
 
 /**
- * The seam between the two runtimes: what Kysely's `SqliteDialect` asks of a database, given by
- * `bun:sqlite` on Bun and by `better-sqlite3` on Node. All calls are synchronous.
+ * The interface to both runtimes: what Kysely's `SqliteDialect` needs of a database, implemented
+ * with `bun:sqlite` on Bun and `better-sqlite3` on Node. All calls are synchronous.
  */
 export interface SqliteConnection {
   prepare(sql: string): SqliteStatement;
-  /** Runs statements that return nothing, pragmas among them. */
+  /** Runs statements without results, such as pragmas. */
   exec(sql: string): void;
   close(): void;
 }
 
-/** A compiled statement. Parameters bind in their order; a row is an object by column. */
+/** A compiled statement. Parameters are bound in order; a row is an object by column. */
 export interface SqliteStatement {
   /** Whether the statement returns rows. */
   readonly reader: boolean;
@@ -24,19 +24,19 @@ export interface SqliteStatement {
   iterate(parameters: readonly unknown[]): IterableIterator<unknown>;
 }
 
-/** How to open a database; where it may write, a missing file is made. */
+/** How to open a database. A missing file is created if writing is allowed. */
 export interface ConnectionOptions {
   /** Opens an existing file for reading alone. */
   readonly readonly: boolean;
 }
 
-/** Statements kept compiled for each connection; the programs issue far fewer different ones. */
+/** How many compiled statements a connection keeps. The programs use far fewer. */
 const STATEMENTS_KEPT_MAX = 512;
 
-/** From so many on, the order of their use is kept; until then it would only cost time. */
+/** From this number on, the order of use is recorded. Before, it would only cost time. */
 const STATEMENTS_ORDERED_MIN = STATEMENTS_KEPT_MAX / 2;
 
-/** Keeps the compiled statements of a connection by their text, dropping one unused for long. */
+/** Keeps a connection's compiled statements by their text, and drops the one unused for longest. */
 export class StatementCache<Statement extends SqliteStatement> {
   readonly #prepare: (sql: string) => Statement;
   readonly #drop: (statement: Statement) => void;

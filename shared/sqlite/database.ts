@@ -5,40 +5,40 @@ import { Direct, setDirect } from "./direct.ts";
 import { isDamage } from "./failures.ts";
 
 /**
- * An open database: `writer` for everything inside a write transaction, `reader` for everything
- * else. A file has a connection for each, so that no read waits for a commit; in memory both are
- * the same one. Kysely runs one query or transaction at a time on each.
+ * An open database: `writer` for everything in a write transaction, `reader` for everything else. A
+ * file has a connection for each, so that reads never wait for a commit; in memory both are the
+ * same. Kysely runs one query or transaction at a time on each.
  */
 export interface SqliteDatabase<Tables> {
   readonly writer: Kysely<Tables>;
   readonly reader: Kysely<Tables>;
   /**
-   * Another number than before whenever something was committed since, by whatever process; so
-   * where it is the same, `reader` sees the same. Undefined in memory, where nobody counts.
+   * Changes whenever something was committed, by any process. As long as it is the same, `reader`
+   * sees the same. Undefined in memory.
    */
   version(): number | undefined;
-  /** Gives back what memory it can; what was read before is read from the file again. */
+  /** Frees memory. What was read before is read from the file again. */
   rest(): void;
   close(): Promise<void>;
 }
 
-/** Which database to open; a missing file is made. */
+/** Which database to open. A missing file is created. */
 export interface OpenOptions {
   /** `:memory:` or a path whose folder exists. */
   readonly path: string;
-  /** Told of each statement that found the file to be damaged; the statement fails all the same. */
+  /** Called with each error that shows that the file is damaged. The statement still fails. */
   readonly onDamage?: ((thrown: unknown) => void) | undefined;
 }
 
 /**
- * Opens a database of this process's own. A commit is on the disk when it returns:
- * write-ahead log with `synchronous=FULL` (https://www.sqlite.org/pragma.html#pragma_synchronous).
+ * Opens a database for this process only. A commit is on the disk when it returns: write-ahead log
+ * with `synchronous=FULL` (https://www.sqlite.org/pragma.html#pragma_synchronous).
  */
 export async function openDatabase<Tables>(options: OpenOptions): Promise<SqliteDatabase<Tables>> {
   const writing = await openConnection(options.path, false);
   writing.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-  // Heeded while the file is empty only, and a write to one that is not; `returnFreePages` relies
-  // on it.
+  // Works only while the file is empty, and would be a write to one that is not. `returnFreePages`
+  // relies on it.
   if (isEmpty(writing)) writing.exec("PRAGMA auto_vacuum = INCREMENTAL");
   writing.exec("PRAGMA journal_mode = WAL");
   writing.exec(`PRAGMA journal_size_limit = ${LOG_BYTES_KEPT}`);
@@ -78,7 +78,7 @@ function isEmpty(connection: SqliteConnection): boolean {
   return row?.page_count === 0;
 }
 
-/** Opens a file that another process may be writing, for reading alone. */
+/** Opens a file for reading that another process may be writing. */
 export async function openReader<Tables>(path: string): Promise<Kysely<Tables>> {
   return kyselyOver<Tables>(await openReading(path), undefined);
 }
@@ -89,20 +89,23 @@ async function openReading(path: string): Promise<SqliteConnection> {
   return reading;
 }
 
-/** Counts others' commits, as this connection sees them: it makes none of its own. */
+/** Counts other connections' commits. This one makes none. */
 function versionOf(reading: SqliteConnection): number {
   const [row] = reading.prepare("PRAGMA data_version").all([]) as { data_version: number }[];
   assert(row, "a database has a version");
   return row.data_version;
 }
 
-/** The write-ahead log is cut to this when a checkpoint has emptied it. */
+/** After a checkpoint that emptied it, the write-ahead log is cut to this size. */
 const LOG_BYTES_KEPT = 4 * 1024 * 1024;
 
-/** How long another process may hold the write lock before a statement fails. */
+/** Another process may hold the write lock this long before a statement fails. */
 const BUSY_TIMEOUT_MS = 5000;
 
-/** The one way to a Kysely: it knows its connection, for transactions to run on it directly. */
+/**
+ * The only function that creates a Kysely. It remembers the connection, so that transactions can
+ * use it directly.
+ */
 export function kyselyOver<Tables>(
   connection: SqliteConnection,
   onDamage: OpenOptions["onDamage"],

@@ -2,18 +2,20 @@ import type { Kysely } from "kysely";
 import { assert } from "../errors.ts";
 import type { SqliteConnection } from "./connection.ts";
 
-/** Runs statements on a connection at once, past the dozen promises that Kysely makes for each. */
+/**
+ * Runs statements on a connection at once, without the dozen promises that Kysely makes for each.
+ */
 export class Direct {
   readonly #connection: SqliteConnection;
   readonly #onError: (thrown: unknown) => void;
 
-  /** `onError` is told of what a statement throws, which it throws all the same. */
+  /** `onError` is called with a statement's error, which is thrown anyway. */
   constructor(connection: SqliteConnection, onError: (thrown: unknown) => void) {
     this.#connection = connection;
     this.#onError = onError;
   }
 
-  /** Runs one statement; its rows, if it gives any. */
+  /** Runs one statement and returns its rows, if any. */
   run(sql: string, parameters: readonly unknown[] = []): unknown[] {
     try {
       const statement = this.#connection.prepare(sql);
@@ -27,19 +29,19 @@ export class Direct {
   }
 }
 
-/** By the Kysely that has the connection. */
+/** By the Kysely that owns the connection. */
 const below = new WeakMap<object, Direct>();
-/** By the Kysely that a transaction is given. */
+/** By the Kysely of a transaction. */
 const held = new WeakMap<object, Direct>();
 
-/** Says what `kysely` runs its statements on. */
+/** Records the connection of `kysely`. */
 export function setDirect<Tables>(kysely: Kysely<Tables>, direct: Direct): void {
   below.set(kysely, direct);
 }
 
 /**
- * From now on compiled statements run directly on `db`, which `writer.connection()` has given:
- * nobody else has the connection, so there is nothing to wait for. Ends with `release`.
+ * From now on compiled statements run directly on `db`, which `writer.connection()` has returned:
+ * nobody else has the connection, so there is nothing to wait for. Ended by `release`.
  */
 export function hold<Tables>(writer: Kysely<Tables>, db: Kysely<Tables>): Direct {
   const direct = below.get(writer);
@@ -48,17 +50,17 @@ export function hold<Tables>(writer: Kysely<Tables>, db: Kysely<Tables>): Direct
   return direct;
 }
 
-/** The connection is given back; whoever still has `db` goes by Kysely again, and waits. */
+/** The connection is returned. Whoever still has `db` goes through Kysely again, and waits. */
 export function release<Tables>(db: Kysely<Tables>): void {
   held.delete(db);
 }
 
-/** Where the transaction runs that `db` belongs to; undefined outside of one. */
+/** The connection of the transaction of `db`; undefined outside of one. */
 export function heldBy<Tables>(db: Kysely<Tables>): Direct | undefined {
   return held.get(db);
 }
 
-/** The same where there must be one. */
+/** The same; throws outside of a transaction. */
 export function transactionOf<Tables>(db: Kysely<Tables>): Direct {
   const direct = held.get(db);
   assert(direct, "this runs inside a write transaction only");

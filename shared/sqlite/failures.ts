@@ -5,20 +5,20 @@ export function isDamage(thrown: unknown): boolean {
   return /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(thrown));
 }
 
-/** Whether a statement names a table or a column that is not there. It has no code of its own. */
+/** Whether a statement names an unknown table or column. SQLite has no code for that. */
 export function isUnknownName(thrown: unknown): boolean {
   return /^no such (table|column)/.test(messageOf(thrown));
 }
 
-/** Whether a row is none that its table takes. */
+/** Whether a table does not accept a row. */
 export function isMisfitRow(thrown: unknown): boolean {
   return /^SQLITE_(CONSTRAINT|MISMATCH)/.test(codeOf(thrown));
 }
 
 /**
- * What to tell a user of something thrown by the disk or by SQLite for the disk's sake: what is
- * wrong and what to do, in one sentence, and where, if that is known and may be said. Undefined for
- * anything else.
+ * The message about an error of the disk, or of SQLite because of the disk: what is wrong and what
+ * to do, in one sentence, and where, if that is known and may be said. Undefined for any other
+ * error.
  */
 export function storageFailure(thrown: unknown, place?: string): string | undefined {
   const code = codeOf(thrown);

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from "kysely";
 
-/** Pages given back in one go; writes wait for a few milliseconds. */
+/** How many pages are returned at once. Writes wait a few milliseconds for that. */
 const PAGES_AT_ONCE = 512;
 
-/** A file that can't give back pages by and by is written anew when this much of it is free. */
+/** A file that can't return single pages is rewritten once this many are free. */
 const FREE_PAGES_MIN = 1024;
 const FREE_FRACTION_MIN = 0.25;
 
@@ -11,9 +11,9 @@ const NONE = 0;
 const INCREMENTAL = 2;
 
 /**
- * Gives the file's free pages back to the disk, piece by piece, and writes the write-ahead log back
- * into the file. `writer` must be outside of a transaction. A file of 0.1.0, which was not made
- * for that, is written anew once, when a good part of it is free.
+ * Returns the file's free pages to the disk, piece by piece, and writes the write-ahead log back
+ * into the file. `writer` must be outside of a transaction. A file of 0.1.0, which was not created
+ * for this, is rewritten once when a good part of it is free.
  */
 export async function returnFreePages<Tables>(writer: Kysely<Tables>): Promise<void> {
   const mode = await pragma(writer, "auto_vacuum");
@@ -31,7 +31,7 @@ export async function returnFreePages<Tables>(writer: Kysely<Tables>): Promise<v
   await sql.raw("PRAGMA wal_checkpoint(TRUNCATE)").execute(writer);
 }
 
-/** `VACUUM` reads the mode that was asked for before. */
+/** `VACUUM` applies the mode that was requested before. */
 async function rewrite<Tables>(writer: Kysely<Tables>): Promise<void> {
   await writer.connection().execute(async (db) => {
     await sql.raw(`PRAGMA auto_vacuum = ${INCREMENTAL}`).execute(db);

@@ -3,11 +3,11 @@ import { AppError } from "../errors.ts";
 import { writeTransaction } from "./transaction.ts";
 
 /**
- * One step of the schema. Migrations are append-only: a released one never changes, and imports
- * nothing from the program, whose present shape would rewrite the past.
+ * One step of the schema. Migrations are append-only: a released one never changes. It imports
+ * nothing from the program, which may change.
  */
 export interface Migration {
-  /** Unique; recorded in the database once the step is done. */
+  /** Unique. Recorded in the database once the step is done. */
   readonly name: string;
   up(db: Kysely<unknown>): Promise<void>;
 }
@@ -17,15 +17,15 @@ interface MigrationTables {
 }
 
 /**
- * Brings a database to the schema of `migrations`, each in a transaction of its own (Kysely's own
- * migrator has none on SQLite), and a new database in a single one. Refuses a database that holds
- * steps unknown here: it was written by a newer version, and nothing is touched.
+ * Migrates a database to the schema of `migrations`, each step in a transaction of its own
+ * (Kysely's migrator has none on SQLite); a new database in a single one. Refuses a database with
+ * unknown steps, which a newer version wrote, with nothing changed.
  */
 export async function migrate<Tables>(
   writer: Kysely<Tables>,
   migrations: readonly Migration[],
 ): Promise<void> {
-  // This one table is in every database, whatever tables it was opened for.
+  // Every database has this table, whatever tables it was opened for.
   const db = writer as unknown as Kysely<MigrationTables>;
   await db.schema
     .createTable("schema_migrations")
@@ -36,7 +36,7 @@ export async function migrate<Tables>(
   const done = new Set(rows.map((row) => row.name));
   refuseNewer(done, migrations);
   const missing = migrations.filter((migration) => !done.has(migration.name));
-  // Each transaction waits for the disk, and a new database is of no use before the last of them.
+  // Each transaction waits for the disk, and a new database is useless before the last step.
   const batches = done.size === 0 ? [missing] : missing.map((migration) => [migration]);
   for (const batch of batches) {
     await writeTransaction(db, async (transaction) => {
@@ -46,8 +46,8 @@ export async function migrate<Tables>(
 }
 
 /**
- * Throws one sentence when a database in which the steps `done` were made holds one that is not
- * among `migrations`: it was written by a newer version.
+ * Throws one sentence if one of the steps `done` is not among `migrations`: a newer version wrote
+ * the database.
  */
 export function refuseNewer(done: Iterable<string>, migrations: readonly Migration[]): void {
   const known = new Set(migrations.map((migration) => migration.name));
@@ -61,9 +61,9 @@ export function refuseNewer(done: Iterable<string>, migrations: readonly Migrati
 }
 
 async function step(transaction: Kysely<MigrationTables>, migration: Migration): Promise<void> {
-  // Another process may have done the same meanwhile.
+  // Another process may have done it meanwhile.
   if (await isDone(transaction, migration.name)) return;
-  // A step knows the tables of its own time, and no others.
+  // A step knows only the tables of its own time.
   await migration.up(transaction as unknown as Kysely<unknown>);
   await sql`insert into schema_migrations (name) values (${migration.name})`.execute(transaction);
 }

@@ -5,43 +5,43 @@ import { isDamage, isUnknownName } from "./failures.ts";
 import { type Migration, migrate } from "./migrate.ts";
 import { fingerprintOf, misfitOf, readShape, type Shape } from "./shape.ts";
 
-/** What a database is to be. */
+/** The intended schema of a database. */
 export interface Schema {
   readonly migrations: readonly Migration[];
   /**
-   * `fingerprintOf` what the migrations make, so that they need not be made to compare with. A
-   * wrong one costs 20 ms at each opening and nothing else.
+   * `fingerprintOf` the migrations' result, which then need not be run for the comparison. A wrong
+   * one only costs 20 ms at each opening.
    */
   readonly fingerprint: number;
 }
 
-/** How a database stands to a schema. */
+/** How a database compares with a schema. */
 export type SchemaState =
-  /** Nothing is in it yet; another process may be making it. */
+  /** It is empty. Another process may be creating it. */
   | { readonly kind: "empty" }
   | { readonly kind: "present" }
-  /** The steps that are missing can be made. */
+  /** Some steps are missing, and can be made. */
   | { readonly kind: "older" }
   /** It records steps that are unknown here. */
   | { readonly kind: "newer"; readonly done: readonly string[] }
-  /** Its tables are others than the steps that it records have made. */
+  /** Its tables differ from what its recorded steps make. */
   | { readonly kind: "misfit"; readonly reason: string };
 
-/** A database can't be used as it is; the message says why, in a phrase. */
+/** A database can't be used; the message says why, in a phrase. */
 export class MisfitError extends Error {
   override readonly name = "MisfitError";
 }
 
-/** Throws a `MisfitError` where a database is one that nothing can be done with. */
+/** Throws a `MisfitError` for an unusable database. */
 export async function refuseMisfit<Tables>(db: Kysely<Tables>, schema: Schema): Promise<void> {
   const state = await readSchemaState(db, schema);
   if (state.kind === "misfit") throw new MisfitError(state.reason);
 }
 
 /**
- * Compares what a database is made of with the steps that it records: half-done and hand-made
- * changes must be found before anything is read, for SQLite takes the quoted name of a missing
- * column for a string. By names alone, without a look at any row; nothing is changed.
+ * Compares a database's structure with the steps that it records. Incomplete and manual changes
+ * must be found before anything is read, because SQLite takes the quoted name of a missing column
+ * for a string. Compares names only and reads no row; nothing is changed.
  */
 export async function readSchemaState<Tables>(
   db: Kysely<Tables>,
@@ -65,15 +65,15 @@ export async function readSchemaState<Tables>(
   }
 }
 
-/** What a database is made of, and says that it is. */
+/** A database's structure, and the steps that it records. */
 interface Build {
   readonly done: readonly string[];
   readonly shape: Shape;
-  /** The statements that would make its tables. */
+  /** The statements that create its tables. */
   readonly tables: readonly string[];
 }
 
-/** All of it as it is at one moment: another process may be making it. */
+/** Read at one moment, because another process may be creating it. */
 function readBuild<Tables>(db: Kysely<Tables>): Promise<Build> {
   return db.connection().execute(async (one) => {
     await sql`begin`.execute(one);
@@ -86,7 +86,7 @@ function readBuild<Tables>(db: Kysely<Tables>): Promise<Build> {
   });
 }
 
-/** What the migrations make of nothing. */
+/** The structure that the migrations make. */
 export async function shapeMadeBy(migrations: readonly Migration[]): Promise<Shape> {
   return await inMemory(async (db) => {
     await migrate(db, migrations);
@@ -98,7 +98,7 @@ function isEmpty({ columns }: Shape): boolean {
   return [...columns.keys()].every((table) => table === "schema_migrations");
 }
 
-/** What the steps that are not done yet would make of such tables; throws if they can't. */
+/** The structure after the missing steps; throws if they fail. */
 async function shapeAfter(
   done: readonly string[],
   tables: readonly string[],
@@ -114,7 +114,7 @@ async function shapeAfter(
   });
 }
 
-/** Those of a virtual table's own tables are left out: it makes them itself. */
+/** Without the internal tables of virtual tables, which these create themselves. */
 async function statementsOf<Tables>(db: Kysely<Tables>): Promise<string[]> {
   const made = sql<{ name: string; sql: string; isVirtual: number }>`
     select name, sql, sql like 'create virtual %' as isVirtual
@@ -127,7 +127,7 @@ async function statementsOf<Tables>(db: Kysely<Tables>): Promise<string[]> {
     .map((row) => row.sql);
 }
 
-/** The steps that a database records; none where it has no record of them. */
+/** The recorded steps; none if there is no record. */
 async function stepsDone<Tables>(db: Kysely<Tables>): Promise<string[]> {
   try {
     const steps = sql<{ name: string }>`select name from schema_migrations order by name`;
@@ -147,7 +147,7 @@ async function inMemory<Result>(work: (db: Kysely<unknown>) => Promise<Result>):
   }
 }
 
-/** What the disk or another process is to blame for says nothing of how a database is built. */
+/** Errors of the disk or another process tell nothing about a database's structure. */
 function isFault(thrown: unknown): boolean {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
   return isDamage(thrown) || (code.startsWith("SQLITE_") && code !== "SQLITE_ERROR");

@@ -1,11 +1,13 @@
 import { crc32 } from "node:zlib";
 import { type Kysely, sql } from "kysely";
 
-/** How a database is built, by names. */
+/** A database's structure, by names. */
 export interface Shape {
-  /** What the program relies on: tables, columns, keys and indices, as words after "it has no". */
+  /**
+   * What the program needs: tables, columns, keys and indices, in words that follow "it has no".
+   */
   readonly parts: ReadonlySet<string>;
-  /** What changes or refuses a write of somebody who does not know of it. */
+  /** What would change or refuse a write by a program that does not know of it. */
   readonly demands: ReadonlySet<string>;
   /** The columns of each table. */
   readonly columns: ReadonlyMap<string, readonly string[]>;
@@ -20,7 +22,7 @@ interface NamedThing {
   readonly isNeeded: number;
 }
 
-/** Throws where a virtual table has lost what it is kept in. */
+/** Throws if a virtual table has lost its internal tables. */
 export async function readShape<Tables>(db: Kysely<Tables>): Promise<Shape> {
   const { rows } = await sql<NamedThing>`
     select m.type, m.name, m.sql like 'create virtual %' as isVirtual, p.name as "column",
@@ -31,7 +33,7 @@ export async function readShape<Tables>(db: Kysely<Tables>): Promise<Shape> {
   const demands = new Set<string>();
   const columns = new Map<string, string[]>();
   for (const row of rows) {
-    // What SQLite keeps for itself, and for a virtual table, is its own matter.
+    // The internal tables of SQLite and of virtual tables don't matter.
     if (row.type === "table" && row.name.startsWith("sqlite_")) continue;
     if (kept.some((prefix) => row.name.startsWith(prefix))) continue;
     addTo({ parts, demands, columns }, row);
@@ -56,7 +58,7 @@ function addTo({ parts, demands, columns }: OpenShape, row: NamedThing): void {
   if (isNeeded === 1) demands.add(`column ${column} of ${name} that has to be given`);
 }
 
-/** What keeps a database of shape `found` from being used as one of shape `expected`. */
+/** Why a database of shape `found` can't be used as one of shape `expected`. */
 export function misfitOf(found: Shape, expected: Shape): string | undefined {
   for (const part of expected.parts) if (!found.parts.has(part)) return `it has no ${part}`;
   for (const demand of found.demands) {
@@ -65,7 +67,7 @@ export function misfitOf(found: Shape, expected: Shape): string | undefined {
   return undefined;
 }
 
-/** The same for two databases of the same shape, whatever order they were made in. */
+/** Equal for databases of equal shape, in whatever order they were created. */
 export function fingerprintOf({ parts, demands }: Shape): number {
   return crc32([...parts, "", ...demands].sort().join("\n"));
 }

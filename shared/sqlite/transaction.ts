@@ -2,9 +2,9 @@ import type { Kysely } from "kysely";
 import { type Direct, hold, release, transactionOf } from "./direct.ts";
 
 /**
- * Runs `work` in one write transaction: committed when it resolves, rolled back when it throws.
- * The write lock is taken at the start, so that a transaction that reads first cannot fail later
- * because another process wrote in between. Only the given `db` may be used inside.
+ * Runs `work` in one write transaction: committed if it resolves, rolled back if it throws. The
+ * write lock is taken at the start, so that a transaction that reads first can't fail later because
+ * another process wrote in between. Only the given `db` may be used inside.
  */
 export function writeTransaction<Tables, Result>(
   writer: Kysely<Tables>,
@@ -26,7 +26,7 @@ export function writeTransaction<Tables, Result>(
   });
 }
 
-/** A transaction whose rollback failed is still open, and would keep all others from beginning. */
+/** A transaction whose rollback failed is still open, and would block all others. */
 function begin(direct: Direct): void {
   try {
     direct.run("BEGIN IMMEDIATE");
@@ -36,7 +36,7 @@ function begin(direct: Direct): void {
   }
 }
 
-/** False: there was no transaction; SQLite ends one by itself, as when the disk is full. */
+/** False: there was no transaction. SQLite ends one by itself, as on a full disk. */
 function rollback(direct: Direct): boolean {
   try {
     direct.run("ROLLBACK");
@@ -46,15 +46,15 @@ function rollback(direct: Direct): boolean {
   }
 }
 
-/** How a step of a transaction ended; one that threw has left nothing. */
+/** The outcome of a step of a transaction. One that threw has left nothing. */
 export type Step<Result> =
   | { readonly kept: true; readonly result: Result }
   | { readonly kept: false; readonly thrown: unknown };
 
 /**
- * Runs `work` as one step of a transaction; when it throws, its statements alone are undone and the
- * transaction goes on. Throws where that can't be done: the whole transaction must then fail, for
- * what followed would no longer be part of one.
+ * Runs `work` as one step of a transaction. If it throws, only its own statements are undone and
+ * the transaction goes on. Throws if that is impossible: the whole transaction must then fail,
+ * because what follows would not be part of one.
  */
 export async function savepoint<Tables, Result>(
   db: Kysely<Tables>,

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-/** Who shares the memories of the layer `global`. Null: whoever is asked was never told. */
+/** Who shares the memories of the layer `global`. Null: unknown. */
 export const Account = Type.Object(
   {
     name: Type.Union([Type.String(), Type.Null()], {

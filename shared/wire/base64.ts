@@ -4,8 +4,8 @@ export function encodeBase64(bytes: Uint8Array): string {
 }
 
 /**
- * The bytes of canonical, padded base64; undefined for anything else. Buffer alone skips over what
- * it doesn't know, and would make other bytes of a damaged text than the sender meant.
+ * The bytes of canonical, padded base64; undefined for anything else. Buffer alone skips unknown
+ * characters, and would read a damaged text as other bytes.
  */
 export function decodeBase64(encoded: string): Uint8Array | undefined {
   const bytes = Buffer.from(encoded, "base64");

@@ -21,7 +21,7 @@ import { invalid, tryWith } from "./parse.ts";
 import { SessionsBody } from "./sync.ts";
 import { text } from "./text.ts";
 
-/** What a batch says of one project, as it travels. */
+/** A batch's part about one project, as JSON. */
 export const ProjectPartBody = Type.Object(
   {
     name: Type.Optional(
@@ -35,7 +35,7 @@ export const ProjectPartBody = Type.Object(
   { title: "ProjectPart", description: "one project's part of an exchange about several" },
 );
 
-/** What became of one project's part, as it travels: one of the three is there. */
+/** The outcome for one project, as JSON: exactly one of the three is present. */
 export const ProjectPartAnswerBody = Type.Object(
   {
     documents: Type.Optional(DocumentsAnswerBody),
@@ -49,7 +49,7 @@ export const ProjectPartAnswerBody = Type.Object(
 
 const EncodingBody = Type.Literal(ENCODING, { expected: ENCODING });
 
-/** A replica exchange of `user` and `global`, and of several projects. */
+/** An exchange of `user` and `global`, and of several projects. */
 export const BatchBody = Type.Object(
   {
     crdt: Type.Object({
@@ -84,28 +84,28 @@ export const BatchAnswerBody = Type.Object(
   { title: "BatchAnswer" },
 );
 
-/** What a batch says of one project. */
+/** A batch's part about one project. */
 export interface ProjectPart {
-  /** What the project is called, should the service have to make it. */
+  /** The project's name, in case the service has to create it. */
   readonly name?: string;
   readonly documents: ExchangeRequest["documents"];
 }
 
-/** One call about `user` and `global`, perhaps, and several projects. */
+/** One call about several projects, and perhaps `user` and `global`. */
 export interface BatchRequest {
   readonly documents: ExchangeRequest["documents"];
   readonly projects: ReadonlyMap<ProjectId, ProjectPart>;
 }
 
-/** What a service says of one project's part. */
+/** The outcome for one project. */
 export type PartAnswer =
   | { readonly kind: "served"; readonly value: ExchangeAnswer }
-  /** As a call of its own would have been, with this status. */
+  /** Refused as a call of its own would have been, with this status. */
   | { readonly kind: "refused"; readonly status: number; readonly message: string }
-  /** Not looked at: to be sent again. */
+  /** Not processed: to be sent again. */
   | { readonly kind: "later" };
 
-/** What a service says to a batch, of each project that was asked about. */
+/** The answer to a batch, with the outcome for each project. */
 export interface BatchAnswer {
   readonly documents: ExchangeAnswer["documents"];
   readonly projects: ReadonlyMap<ProjectId, PartAnswer>;
@@ -120,14 +120,14 @@ export function encodeBatchRequest(request: BatchRequest): Static<typeof BatchBo
   return { crdt: { ...crdt, projects: Object.fromEntries(projects) } };
 }
 
-/** A batch that came: what is about no project, and the parts as they are, by what is named. */
+/** A batch that arrived: parsed, except for the projects' parts, which are by what names them. */
 export interface ArrivedBatch {
   readonly exchange: ExchangeRequest;
-  /** Undefined where the call is about no projects; each part is to be parsed by itself. */
+  /** Undefined if the call is about no projects. Each part is to be parsed separately. */
   readonly parts: ReadonlyMap<string, unknown> | undefined;
 }
 
-/** Throws a 400 for a malformed envelope, which a malformed part of a project does not make it. */
+/** Throws a 400 for a malformed envelope. A project's malformed part is refused on its own. */
 export function parseBatchRequest(value: unknown): ArrivedBatch {
   const exchange = parseExchangeRequest(value);
   const { projects } = (value as { readonly crdt: { readonly projects?: unknown } }).crdt;
@@ -142,7 +142,7 @@ export function parseBatchRequest(value: unknown): ArrivedBatch {
   return { exchange, parts };
 }
 
-/** Throws a 400 for a part that is malformed; `id` is where in the body it was. */
+/** Throws a 400 for a malformed part; `id`: its key in the body. */
 export function parseProjectPart(id: ProjectId, value: unknown): ProjectPart {
   const details: ErrorDetail[] = [];
   const body = tryWith(ProjectPartBody, value, details);
@@ -151,14 +151,14 @@ export function parseProjectPart(id: ProjectId, value: unknown): ProjectPart {
   return { ...(body.name !== undefined && { name: body.name }), documents };
 }
 
-/** A place of a part, as a place of the whole body. */
+/** A place in a part, as a place in the whole body. */
 export function inPart(id: ProjectId, { path, message }: ErrorDetail): ErrorDetail {
   return { path: `/crdt/projects/${id}${path}`, message };
 }
 
 /**
- * Undefined: the service does not know batches. Throws an `AppError` for an answer that is none; a
- * part that is none is refused alone, and so is one that is missing.
+ * Undefined: the service has no batches. Throws an `AppError` for a malformed answer. A malformed
+ * or missing part counts as refused.
  */
 export function parseBatchAnswer(
   value: unknown,

@@ -41,8 +41,8 @@ export function parseConnectRequest(value: unknown): ConnectRequest {
 }
 
 /**
- * Two ids as a request. Throws a 404 for an ill-formed one, and a 400 that points at
- * `targetPlace` when they are the same.
+ * A request with two ids. Throws a 404 for a malformed id; and a 400 that points at `targetPlace`
+ * if they are equal.
  */
 export function connectRequestOf(
   projectId: string,

@@ -8,9 +8,9 @@ import { type SessionUpload, sessionUploadOf } from "./session.ts";
 import { refuseDoubles, SessionsBody } from "./sync.ts";
 import { text } from "./text.ts";
 
-/** What one side says of one document: where it stands, and what it brings. */
+/** One side's message about one document: its position, and what it sends. */
 export interface DocumentRequest {
-  /** What of the server's log the client has integrated. */
+  /** The position in the server's log up to which the client has integrated everything. */
   readonly position?: Position;
   /** Yjs state vector (v1); sent when no position is known. */
   readonly stateVector?: Uint8Array;
@@ -24,7 +24,7 @@ export interface ExchangeRequest {
   readonly sessions?: readonly SessionUpload[];
 }
 
-/** The document was served; an empty one is at epoch "" and seq 0. */
+/** The document was served. An empty one has epoch "" and seq 0. */
 export interface DocumentServed {
   readonly epoch: string;
   readonly seq: number;
@@ -32,31 +32,31 @@ export interface DocumentServed {
   readonly update?: Uint8Array;
   /** With `reset` or `missing`: what the server has. */
   readonly stateVector?: Uint8Array;
-  /** The server never reached the client's position: exchange everything. */
+  /** The server never reached the client's position: both sides exchange everything. */
   readonly reset?: true;
-  /** The client's update builds on something not held here and was not applied. */
+  /** The client's update depends on something missing here, and was not applied. */
   readonly missing?: true;
 }
 
-/** Not for this token. */
+/** The token may not read it. */
 export interface DocumentForbidden {
   readonly forbidden: true;
 }
 
-/** The update failed admission and changed nothing. */
+/** The update was not admitted, and changed nothing. */
 export interface DocumentRefused {
   readonly refused: { readonly message: string };
 }
 
-/** What became of one document of an exchange; each is answered by itself. */
+/** The outcome for one document of an exchange. Each has its own. */
 export type DocumentAnswer = DocumentServed | DocumentForbidden | DocumentRefused;
 
-/** The answer's documents, their base64 decoded; absent when not asked for. */
+/** The answer's documents, with decoded base64. Absent ones were not requested. */
 export interface ExchangeAnswer {
   readonly documents: { readonly [document in Layer]?: DocumentAnswer };
 }
 
-/** The one encoding of updates that goes over the wire. */
+/** The only encoding of updates in the interface. */
 export const ENCODING = "yjs-v1";
 
 const StateVector = text({}, { description: "a Yjs state vector in base64" });
@@ -125,7 +125,7 @@ export const ExchangeAnswerBody = Type.Object(
   { title: "ExchangeAnswer" },
 );
 
-/** Fields of a plain sync; beside `crdt` they are refused. */
+/** Fields of a plain sync, which are refused beside `crdt`. */
 const PLAIN_FIELDS = ["claude_md_content", "memories", "metadata"] as const;
 
 /** Whether a sync body asks for a replica exchange. */
@@ -168,7 +168,7 @@ export function parseExchangeRequest(value: unknown): ExchangeRequest {
   return { documents, ...(sessions && { sessions: sessions.map(sessionUploadOf) }) };
 }
 
-/** The documents of a request's body; what offends is added to `details`. */
+/** Reads the documents of a request's body. Errors are added to `details`. */
 export function documentsIn(
   body: Static<typeof DocumentsBody>,
   path: string,
@@ -215,7 +215,7 @@ function encodeDocumentAnswer(answer: DocumentAnswer): Static<typeof DocumentAns
   };
 }
 
-/** Throws an `AppError` for an answer that is none: the server's word is untrusted, too. */
+/** Throws an `AppError` for a malformed answer: the server is not trusted either. */
 export function parseExchangeAnswer(value: unknown): ExchangeAnswer {
   const details: ErrorDetail[] = [];
   const { crdt } = parseWith(ExchangeAnswerBody, value);
@@ -224,7 +224,7 @@ export function parseExchangeAnswer(value: unknown): ExchangeAnswer {
   return answer;
 }
 
-/** The documents of an answer's body; what offends is added to `details`. */
+/** Reads the documents of an answer's body. Errors are added to `details`. */
 export function documentAnswersIn(
   body: Static<typeof DocumentsAnswerBody>,
   path: string,
@@ -302,7 +302,7 @@ function encodeBinaries({
   };
 }
 
-/** The wire's form of an upload: what is null there is left out here. */
+/** The form for the interface, in which null values are left out. */
 function withoutNulls(session: SessionUpload): Static<typeof SessionsBody>[number] {
   const { title, ended_at, model, git_branch, machine, ...rest } = session;
   return {

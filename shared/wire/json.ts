@@ -5,13 +5,13 @@ import { LIMITS, utf8Bytes } from "../limits.ts";
 import { pointerToken } from "./parse.ts";
 import { wellFormed } from "./well-formed.ts";
 
-/** Any JSON object; what is in it is not looked at, whatever the annotations say of it. */
+/** Any JSON object. Its content is not checked, whatever the annotations say. */
 export function jsonObject<T extends object>(annotations: SchemaOptions = {}): TUnsafe<T> {
   const options = { expected: "an object", ...annotations };
   return Type.Unsafe<T>(Type.Record(Type.String(), Type.Unknown(), options));
 }
 
-/** Metadata keys that begin so are memsync's own: hidden from the wire, refused in requests. */
+/** The prefix of memsync's own metadata keys: hidden in answers, refused in requests. */
 const RESERVED_METADATA_PREFIX = "memsync.";
 
 /** Metadata fields that the published interface names; both are strings. */
@@ -28,11 +28,11 @@ function fieldsOf(schema: TSchema): Readonly<Record<string, TSchema>> {
 }
 
 /**
- * Metadata as a request gives it, well formed and in fresh objects, with `path` as the JSON Pointer
- * of the whole. A `null` at the top level is kept, for it removes a key. What may not be stored is
+ * Metadata of a request, well formed and in fresh objects; `path`: the JSON Pointer of the whole. A
+ * `null` at the top level is kept, because it removes a key. Anything that may not be stored is
  * added to `details`: a reserved key, `__proto__`, a NUL character, more than
- * `LIMITS.metadataDepth` levels (the object itself is the first), more than `LIMITS.metadataBytes`
- * as JSON. The result counts only when nothing was added.
+ * `LIMITS.metadataDepth` levels (the object itself is the first), or more than
+ * `LIMITS.metadataBytes` as JSON. The result is valid only if nothing was added.
  */
 export function parseMetadata(value: unknown, path: string, details: ErrorDetail[]): JsonObject {
   const known = details.length;
@@ -57,7 +57,7 @@ export function parseMetadata(value: unknown, path: string, details: ErrorDetail
   return metadata;
 }
 
-/** `parseMetadata` of a body's `metadata`; undefined where there is none, or none of that type. */
+/** `parseMetadata` of a body's `metadata`; undefined if there is none of the right type. */
 export function metadataIn(body: unknown, details: ErrorDetail[]): JsonObject | undefined {
   if (typeof body !== "object" || body === null || !("metadata" in body)) return undefined;
   const { metadata } = body;
@@ -75,7 +75,7 @@ function copy(
   path: string,
   { depth, details }: { readonly depth: number; readonly details: ErrorDetail[] },
 ): JsonValue {
-  // Enough is known to be wrong; what is copied will not be used.
+  // Enough errors are known. The copy will not be used.
   if (details.length > ERROR_DETAILS_MAX) return null;
   if (typeof value === "string") return copyText(value, path, details);
   if (typeof value === "number" && !Number.isFinite(value)) {
@@ -105,7 +105,7 @@ function copyObject(
     const key = copyText(rawKey, path, details);
     const place = `${path}/${pointerToken(key)}`;
     if (key === "__proto__") {
-      // Assigning it would set the prototype and the key would vanish.
+      // Assigning it would set the prototype, and the key would be lost.
       details.push({ path: place, message: "must not be used as a key" });
     } else if (Object.hasOwn(fresh, key)) {
       details.push({ path: place, message: "is given twice once it is well formed" });

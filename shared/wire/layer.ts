@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 /** Every layer, in the order in which an exchange goes through them. */
 export const LAYERS = ["project", "user", "global"] as const;
 
-/** Whose a memory is: a project's, one user's in all projects, or the whole account's. */
+/** Who owns a memory: a project, one user in all projects, or the whole account. */
 export const Layer = Type.Union(
   [Type.Literal("project"), Type.Literal("user"), Type.Literal("global")],
   {
@@ -14,7 +14,7 @@ export const Layer = Type.Union(
 );
 export type Layer = Static<typeof Layer>;
 
-/** `value` as a layer; undefined when it is none. */
+/** `value` as a layer; undefined if it is none. */
 export function parseLayer(value: string): Layer | undefined {
   return LAYERS.find((layer) => layer === value);
 }

@@ -12,22 +12,24 @@ import { text } from "./text.ts";
 /** Which of the three documents of a project's reader; the same names as the layers. */
 export type LiveDocument = Layer;
 
-/** Projects that one frame may name, and that one socket may hear of. */
+/** How many projects one frame may name, and one socket subscribe to. */
 export const LIVE_PROJECTS_MAX = 1000;
 
-/** Bytes of an update that travels in a `changed` frame; of a larger one only the position does. */
+/** Largest update in a `changed` frame, in bytes. For a larger one only the position is sent. */
 export const LIVE_UPDATE_BYTES_MAX = 16 * 1024;
 
-/** The code that a socket is closed with whose token was revoked, or has expired. */
+/** The close code of a socket whose token was revoked or has expired. */
 export const TOKEN_INVALID = 4401;
 
-/** From the client: hear of these projects too. */
+/** From the client: subscribes to these projects, too. */
 export interface SubscribeFrame {
   readonly type: "subscribe";
   readonly projectIds: readonly ProjectId[];
 }
 
-/** From the server: where the asked documents stand; by project id, or `user` or `global`. */
+/**
+ * From the server: the positions of the requested documents; by project id, or `user` or `global`.
+ */
 export interface SubscribedFrame {
   readonly type: "subscribed";
   readonly positions: ReadonlyMap<ProjectId | "user" | "global", Position>;
@@ -41,7 +43,7 @@ export interface ChangedFrame {
   readonly document: LiveDocument;
   readonly epoch: string;
   readonly seq: number;
-  /** The committed row's update, when it is at most `LIVE_UPDATE_BYTES_MAX`. */
+  /** The committed row's update, if it has at most `LIVE_UPDATE_BYTES_MAX`. */
   readonly update?: Uint8Array;
 }
 
@@ -87,18 +89,18 @@ export const ChangedBody = Type.Object(
   { title: "LiveChanged" },
 );
 
-/** The frame to send; more than `LIVE_PROJECTS_MAX` ids make the server close the socket. */
+/** The frame to send. With more than `LIVE_PROJECTS_MAX` ids the server closes the socket. */
 export function encodeSubscribe(projectIds: readonly ProjectId[]): string {
   return JSON.stringify({ type: "subscribe", project_ids: projectIds });
 }
 
-/** Throws an `AppError` for anything that is no frame of a client. */
+/** Throws an `AppError` for anything but a client's frame. */
 export function parseClientFrame(frame: string): SubscribeFrame {
   const { type, project_ids } = parseWith(SubscribeBody, parseJson(frame));
   return { type, projectIds: project_ids };
 }
 
-/** The frame to send: JSON, with an update in base64. */
+/** The frame to send: JSON, with updates in base64. */
 export function encodeServerFrame(frame: ServerFrame): string {
   if (frame.type === "subscribed") {
     return JSON.stringify({ type: frame.type, positions: Object.fromEntries(frame.positions) });
@@ -115,8 +117,8 @@ export function encodeServerFrame(frame: ServerFrame): string {
 }
 
 /**
- * A frame of the server as the client takes it: untrusted still, so what is ill-formed throws an
- * `AppError`. Undefined for a type that this client doesn't know.
+ * Reads a server's frame, which is not trusted: throws an `AppError` for a malformed one. Undefined
+ * for a type that this client does not know.
  */
 export function parseServerFrame(frame: string): ServerFrame | undefined {
   const value = parseJson(frame);

@@ -16,10 +16,10 @@ function compile(schema: TSchema): TypeCheck<TSchema> {
 }
 
 /**
- * `value` as `schema` describes it, in fresh objects that hold the known fields only. `null` in an
- * optional field counts as absent, and strings come out well formed (a lone surrogate becomes
- * U+FFFD). Throws a 400 with one detail for each offending place, one more than an error body shows
- * when there are that many; the submitted value is in none of them.
+ * Reads `value` as `schema` describes it, into fresh objects with only the known fields. `null` in
+ * an optional field counts as absent, and strings come out well formed (a lone surrogate becomes
+ * U+FFFD). Throws a 400 with a detail for each wrong place, at most one more than an error body
+ * shows. No detail contains a submitted value.
  */
 export function parseWith<T extends TSchema>(schema: T, value: unknown): Static<T> {
   const details: ErrorDetail[] = [];
@@ -28,7 +28,7 @@ export function parseWith<T extends TSchema>(schema: T, value: unknown): Static<
   return parsed;
 }
 
-/** The same, but what offends is added to `details`, and the result is undefined then. */
+/** The same, but errors are added to `details`, and the result is undefined then. */
 export function tryWith<T extends TSchema>(
   schema: T,
   value: unknown,
@@ -66,7 +66,7 @@ function shape(schema: TSchema, value: unknown): unknown {
 }
 
 function shapeArray(schema: TSchema, value: readonly unknown[]): readonly unknown[] {
-  // One that is too long is refused anyway, whatever is in it.
+  // A list that is too long is refused anyway, whatever it contains.
   if (!KindGuard.IsArray(schema) || value.length > (schema.maxItems ?? value.length)) return value;
   return value.map((item) => shape(schema.items, item));
 }
@@ -90,7 +90,7 @@ function shapeObject(
 function detailsOf(errors: Iterable<ValueError>): ErrorDetail[] {
   const details = new Map<string, ErrorDetail>();
   for (const error of errors) {
-    // A missing field is reported again for its type; the first report says it better.
+    // A missing field is reported a second time for its type. The first report is clearer.
     if (details.has(error.path)) continue;
     details.set(error.path, { path: error.path, message: messageFor(error) });
     if (details.size > ERROR_DETAILS_MAX) break;

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { text } from "./text.ts";
 
-/** One life of a server's log; empty for a document that was never written. */
+/** One life of a server's log; empty for a document without rows. */
 export const Epoch = text(
   { pattern: /^[0-9A-Za-z_-]{0,64}$/, expected: "at most 64 of [0-9A-Za-z_-]" },
   { description: "one life of a server's log; empty where nothing was ever written" },
@@ -15,7 +15,7 @@ export const Seq = Type.Integer({
   expected: "an integer from 0",
 });
 
-/** A place in the log of one document on the server. */
+/** A position in the log of one document on the server. */
 export interface Position {
   readonly epoch: string;
   readonly seq: number;

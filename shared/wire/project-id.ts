@@ -1,7 +1,7 @@
 import { AppError } from "../errors.ts";
 import { type ProjectId, parseProjectId } from "../ids.ts";
 
-/** An ill-formed project id names a project that can't exist: 404, like any unknown one. */
+/** A malformed project id can't exist, so it is a 404, like any unknown one. */
 export function existingProjectId(value: string): ProjectId {
   const id = parseProjectId(value);
   if (id === undefined) throw new AppError("not_found", "there is no such project");

@@ -32,7 +32,9 @@ export const SessionList = Type.Object(
 );
 export type SessionList = Static<typeof SessionList>;
 
-/** Bytes of any one text of a session: titles are people's first words, cut by the sender. */
+/**
+ * Limit of each text of a session, in bytes. Titles are people's first words, cut by the sender.
+ */
 const SESSION_TEXT_BYTES = 4096;
 const sessionText = text({ bytesMax: SESSION_TEXT_BYTES });
 
@@ -53,10 +55,10 @@ export const SessionBody = Type.Object(
   { title: "SessionUpload" },
 );
 
-/** A session to upsert by id; its project is the one being synced. */
+/** A session to add or replace by id. Its project is the one being synced. */
 export type SessionUpload = Omit<Session, "project_id">;
 
-/** The upload form of a body that `SessionBody` has accepted: times normalised, nothing absent. */
+/** The upload of a body that `SessionBody` has accepted: times normalised, nothing absent. */
 export function sessionUploadOf(body: Static<typeof SessionBody>): SessionUpload {
   return {
     id: body.id,

@@ -37,7 +37,7 @@ export const SyncBody = Type.Object(
   { title: "Sync" },
 );
 
-/** What one plain sync brings: whatever is absent stays as it is. Each key comes once. */
+/** What one plain sync writes. Absent parts are not changed. Each key occurs once. */
 export interface SyncPayload {
   readonly claude_md_content?: string;
   readonly memories?: readonly { readonly key: string; readonly value: string }[];
@@ -83,7 +83,7 @@ export function parseSyncPayload(value: unknown): SyncPayload {
   };
 }
 
-/** Adds a detail for each item whose identity an earlier item has. */
+/** Adds a detail for each item with the identity of an earlier one. */
 export function refuseDoubles<Item>(
   items: readonly Item[],
   identityOf: (item: Item) => string,

@@ -3,15 +3,15 @@ import { exceedsBytes } from "../limits.ts";
 
 const KIND = "MemsyncText";
 
-/** What a text must keep to; a rule that is absent allows everything. */
+/** The rules for a text. An absent rule allows everything. */
 export interface TextRules {
   /** Refuse the empty string. */
   readonly nonEmpty?: true;
   /** At most this many bytes of UTF-8. */
   readonly bytesMax?: number;
-  /** What the whole text must match; `expected` says it in words. */
+  /** The pattern that the whole text must match; `expected` describes it. */
   readonly pattern?: RegExp;
-  /** A finer check than a pattern can make; `expected` says it in words. */
+  /** A check that a pattern can't make; `expected` describes it. */
   readonly accepts?: (text: string) => boolean;
   /** Completes "must be …" when `pattern` or `accepts` refuses. */
   readonly expected?: string;
@@ -21,15 +21,15 @@ interface TextSchema {
   readonly [KIND]: TextRules;
 }
 
-/** What a schema says of itself where it is published; no value is checked by it. */
+/** What a published schema says about itself. Nothing is checked by it. */
 export interface Annotations {
   readonly description?: string;
   readonly format?: string;
 }
 
 /**
- * A string as requests carry it: without NUL characters, within its length and of its form. The
- * rules are kept beside plain JSON Schema keywords, so that the schema can be published as it is.
+ * A string of a request: without NUL characters, within its limits. The rules are stored beside
+ * plain JSON Schema keywords, so that the schema can be published unchanged.
  */
 export function text<T extends string = string>(
   rules: TextRules = {},
@@ -51,7 +51,7 @@ export function textRulesOf(schema: object): TextRules | undefined {
   return (schema as Partial<TextSchema>)[KIND];
 }
 
-/** Completes "must …" for a value that breaks the rules; undefined when it keeps them. */
+/** Completes "must …" for a value that breaks the rules; undefined for a correct one. */
 export function textProblem(rules: TextRules, value: unknown): string | undefined {
   if (typeof value !== "string") return "must be a string";
   if (rules.nonEmpty && value === "") return "must not be empty";

@@ -6,7 +6,7 @@ export { parseTimestamp, timestampOf } from "../timestamps.ts";
 
 const FORMAT = "date-time";
 
-/** A timestamp in a request; `parseTimestamp` and `timestampOf` bring it to the one form. */
+/** A timestamp in a request. `parseTimestamp` and `timestampOf` normalise it. */
 export function timestamp(): TUnsafe<string> {
   return text(
     {

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { AppError } from "../../../shared/errors.ts";
 
-/** Where a WebSocket handshake belongs; listeners take it there before any route is looked for. */
+/** The path of the live socket. Listeners handle its handshakes before a route is looked up. */
 export const LIVE_PATH = "/api/live";
 
 /** Answers a plain request at the live socket's path. */

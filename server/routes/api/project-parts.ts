@@ -17,9 +17,9 @@ import type { Services } from "../../services/services.ts";
 type PartAnswered = Static<typeof ProjectPartAnswerBody>;
 
 /**
- * Exchanges each project of a batch as a call of its own would, one after another: each is written
- * by a transaction of its own, between which everybody else's get their turn, and is refused alone.
- * Once the answer is large, what is left of the projects is not looked at.
+ * Exchanges each project of a batch like a call of its own, one after another. Each has its own
+ * transaction, with other work in between, and is refused on its own. Once the answer is large, the
+ * remaining projects are put off.
  */
 export async function exchangeParts(
   sync: Services["sync"],
@@ -41,7 +41,7 @@ export async function exchangeParts(
       answers.set(name, errorBody(context, thrown));
     }
   }
-  // Not by assignment: a part may be named `__proto__`.
+  // Not by assignment, because a part may be named `__proto__`.
   return Object.fromEntries(answers);
 }
 
@@ -58,7 +58,7 @@ async function exchangePart(
   }
 }
 
-/** The services name places of a body as that of a call about one project. */
+/** Services name places as in a body about one project. This adds the project's path. */
 function placedIn(id: ProjectId, error: AppError): AppError {
   if (error.code !== "invalid_request" || error.details.length === 0) return error;
   return invalid(

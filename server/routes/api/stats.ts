@@ -3,7 +3,9 @@ import { answerRead } from "../../http/answer.ts";
 import { withContext } from "../../http/request-context.ts";
 import type { Services } from "../../services/services.ts";
 
-/** `GET /api/projects/stats`. No project is shadowed: every project's id begins with `proj_`. */
+/**
+ * `GET /api/projects/stats`. It hides no project, because every project's id begins with `proj_`.
+ */
 export function statsRoutes({ stats }: Services) {
   return new Elysia({ prefix: "/projects/stats" })
     .use(withContext)

@@ -14,18 +14,18 @@ import { withContext } from "../../http/request-context.ts";
 import type { Services } from "../../services/services.ts";
 import { UNPARSED } from "./route.ts";
 
-/** What sets the two variants' `POST …/projects/:id/sync` apart. */
+/** The differences between the two variants' `POST …/projects/:id/sync`. */
 export interface SyncVariant {
-  /** Make an unknown project instead of refusing it. */
+  /** Create an unknown project; otherwise refuse it. */
   readonly createMissing: boolean;
-  /** Answer a request without a body with the cloud's state. */
+  /** Answer a request without a body with the present state. */
   readonly readWithoutBody: boolean;
 }
 
 /**
- * `POST …/projects/:id/sync` of either variant: a plain sync, or with `crdt` in its body a replica
- * exchange. Whether the token may write is left to the services, for a read-only one may sync when
- * nothing would be written.
+ * `POST …/projects/:id/sync` of either variant: a plain sync, or a replica exchange if the body has
+ * `crdt`. The services check the right to write, because a read-only token may sync if nothing
+ * would be written.
  */
 export function projectSyncRoutes({ sync }: Services, variant: SyncVariant) {
   const { createMissing, readWithoutBody } = variant;
@@ -55,7 +55,7 @@ export function projectSyncRoutes({ sync }: Services, variant: SyncVariant) {
   );
 }
 
-/** A sync's body; undefined when it is empty. Only an exchange may be very large. */
+/** A sync's body; undefined if it is empty. Only an exchange may be very large. */
 export async function readSyncBody(request: Request): Promise<JsonBody | undefined> {
   const body = await readJson(request, LIMITS.exchangeBodyBytes);
   if (body === undefined) return undefined;

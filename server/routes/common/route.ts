@@ -1,7 +1,7 @@
 import { AppError } from "../../../shared/errors.ts";
 import type { Caller } from "../../services/services.ts";
 
-/** Bodies are read by the handlers: Elysia would drop fields, and answer 422 with what was sent. */
+/** Handlers read bodies themselves: Elysia would drop fields, and quote the body in a 422. */
 export const UNPARSED = { parse: "none" } as const;
 
 /** Throws a 403 for a token that may only read. */

@@ -12,7 +12,7 @@ import { publishedFields, SYNC_FIELDS } from "./published-fields.ts";
 import { WHOLE_LIST } from "./published-v1.ts";
 import { publishedProject, publishedProjectWithMemories } from "./published-views.ts";
 
-/** Variant B as the specification has it, and no more. */
+/** Variant B exactly as the specification has it. */
 export function publishedApiRoutes(services: Services) {
   return new Elysia({ prefix: "/api/projects" })
     .use(statsRoutes(services))

@@ -5,8 +5,8 @@ export const MEMORY_FIELDS = ["content", "layer", "project_id"] as const;
 export const SYNC_FIELDS = ["claude_md_content", "memories", "metadata"] as const;
 
 /**
- * A body without all fields but these, so that what is unpublished is ignored like any unknown
- * field, its type included. What is no object is left for the parser to refuse.
+ * A body with only these fields: an unpublished field is ignored like any unknown one, whatever its
+ * type. A body that is no object is left for the parser to refuse.
  */
 export function publishedFields(body: unknown, fields: readonly string[]): unknown {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return body;

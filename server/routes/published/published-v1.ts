@@ -13,10 +13,10 @@ import { requireWrite, UNPARSED } from "../common/route.ts";
 import { MEMORY_FIELDS, publishedFields, SYNC_FIELDS } from "./published-fields.ts";
 import { publishedMemory, publishedProject } from "./published-views.ts";
 
-/** The specification knows no paging. */
+/** The specification has no paging. */
 export const WHOLE_LIST: PageRequest = { limit: undefined, cursor: undefined };
 
-/** No parameter and no header says which memories. */
+/** No parameter or header chooses the memories. */
 const CURRENT: MemoryQuery = {
   ...WHOLE_LIST,
   projectId: undefined,
@@ -25,7 +25,7 @@ const CURRENT: MemoryQuery = {
   q: undefined,
 };
 
-/** Variant A as the specification has it, and no more. */
+/** Variant A exactly as the specification has it. */
 export function publishedV1Routes(services: Services) {
   return new Elysia({ prefix: "/v1" })
     .use(memoryRoutes(services))

@@ -3,10 +3,10 @@ import type { Served } from "../served.ts";
 import { publishedApiRoutes } from "./published-api.ts";
 import { publishedV1Routes } from "./published-v1.ts";
 
-/** Below these lies all that is published, and the emulator's control plane. */
+/** All published paths, and the emulator's control calls, are below these. */
 const PREFIX = /^\/(v1|api|_emulator)\//;
 
-/** The specification's endpoints and nothing else; every request needs a token. */
+/** The specification's endpoints only. Every request needs a token. */
 export const PUBLISHED: Served = {
   isOpen: () => false,
   mayHave: (path) => PREFIX.test(path),

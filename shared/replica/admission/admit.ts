@@ -16,9 +16,9 @@ import { problemOfTrial, SEARCH_STEPS_MAX } from "./trial.ts";
 import { visitInOrder } from "./visit-in-order.ts";
 
 /**
- * What becomes of an update from outside. `adds`: it brings more than deletions. `missing`: it
- * builds on something that the document does not hold. `refused`: it is not an update that a
- * replica would send. In both of the latter cases nothing may be applied.
+ * The outcome for an update from outside. `adds`: it does more than delete. `missing`: it depends
+ * on something that the document lacks. `refused`: no replica would send it. After the last two,
+ * nothing may be applied.
  */
 export type Admission =
   | { readonly kind: "admitted"; readonly adds: boolean }
@@ -28,16 +28,16 @@ export type Admission =
 /** Yjs draws client ids of 32 bits. */
 const CLIENT_ID_MAX = 2 ** 32 - 1;
 
-/** A client's clock counts characters and entries: no honest one comes near this in one update. */
+/** A client's clock counts characters and entries. No honest update advances it this far. */
 const CLOCK_ADVANCE_MAX = 2 ** 30;
 
 /**
- * Decides whether a Yjs update (v1) from outside may be applied to a document. Looks only: the
- * document is left as it is. An update is admitted when it decodes, when each client's structures
- * follow on what the document holds without a gap, when all they refer to is held or brought
- * along, in an order in which they can be taken in, and when they are what a replica writes:
- * characters in the text's root, entries in the array of the client that wrote them. `ownClient`
- * is this process's id, under which nobody else may write.
+ * Decides whether a Yjs update (v1) from outside may be applied to a document. Does not change the
+ * document. An update is admitted if it decodes; if each client's structures continue those of the
+ * document without a gap; if everything they refer to is in the document or the update, in an order
+ * that Yjs can apply; and if they are what a replica writes: characters in the text's root, and
+ * entries in the array of the client that wrote them. `ownClient`: this process's id, under which
+ * nobody else may write.
  */
 export function admitUpdate(
   document: ReplicaDocument,
@@ -53,7 +53,7 @@ export function admitUpdate(
   }
 }
 
-/** Ends the look at an update that no replica would send. */
+/** Ends the check of an update that no replica would send. */
 class Refusal extends Error {}
 
 class AdmissionLook {
@@ -85,7 +85,7 @@ class AdmissionLook {
       }
     }
     const adds = [...clients].some(([client, structs]) => endOf(structs) > this.#held(client));
-    // Uses the structures up.
+    // Consumes the structures.
     this.#tryWhereNeeded();
     return { kind: "admitted", adds };
   }
@@ -100,7 +100,7 @@ class AdmissionLook {
     }
   }
 
-  /** Whether everything that the update builds on is held or brought along. */
+  /** Whether everything that the update depends on is in the document or in the update. */
   #isComplete(): boolean {
     for (const [client, structs] of this.#update.clients) {
       if ((structs[0]?.id.clock ?? 0) > this.#held(client)) return false;
@@ -116,7 +116,7 @@ class AdmissionLook {
     return true;
   }
 
-  /** Looks at one structure; those that it refers to were looked at before. */
+  /** Checks one structure. Those that it refers to were checked before. */
   #check(item: Struct): void {
     if (!(item instanceof Y.Item)) throw new Refusal("it holds a structure that no replica writes");
     if (item.parentSub !== null) throw new Refusal("it writes a map, which no document holds");
@@ -150,7 +150,7 @@ class AdmissionLook {
     if (problem !== undefined) throw new Refusal(problem);
   }
 
-  /** Where an item stands: in the root that it names, or where its neighbours stand. */
+  /** The place of an item: the root that it names, or the place of its neighbours. */
   #placeOf(item: Y.Item): ItemPlace {
     const { client } = item.id;
     const parent: unknown = item.parent;
@@ -169,7 +169,7 @@ class AdmissionLook {
     return place;
   }
 
-  /** Where Yjs would cut items apart, or join what is new of one to what is held of it. */
+  /** The points at which Yjs would split items, or join the new part of one to its known part. */
   #checkCuts({ id, origin, rightOrigin, length }: Y.Item, place: ItemPlace): void {
     if (origin) this.#checkCut(origin.client, origin.clock + 1);
     if (rightOrigin) this.#checkCut(rightOrigin.client, rightOrigin.clock);
@@ -180,7 +180,7 @@ class AdmissionLook {
     if (last !== place) throw new Refusal(OUTSIDE);
   }
 
-  /** Cutting the two halves of a surrogate pair apart makes Yjs replace both. */
+  /** Yjs replaces both halves of a surrogate pair that is split. */
   #checkCut(client: number, clock: number): void {
     const item = this.#find(client, clock);
     if (!(item instanceof Y.Item) || !(item.content instanceof Y.ContentString)) return;
@@ -188,7 +188,7 @@ class AdmissionLook {
     if (before >= 0xd800 && before <= 0xdbff) throw new Refusal("it cuts a character apart");
   }
 
-  /** The structure with this clock, of the document or of the update. */
+  /** The structure at this clock, in the document or in the update. */
   #find(client: number, clock: number): Struct | undefined {
     const { store } = this.#document.ydoc;
     if (clock < this.#held(client)) return Y.getItem(store, Y.createID(client, clock));

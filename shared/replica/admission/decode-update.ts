@@ -1,21 +1,21 @@
 import * as Y from "yjs";
 import { assert } from "../../errors.ts";
 
-/** A part of a Yjs update: an item, the length of what was collected, or a gap. */
+/** A part of a Yjs update: an item, a garbage-collected range, or a gap. */
 export type Struct = Y.Item | Y.GC | Y.Skip;
 
 /**
- * Structures and deletions of one update: each takes hundreds of bytes of memory for a few in the
- * update. A document has one for each run of lines that was written or deleted at once.
+ * The structures and deletions of one update. Each takes a few bytes there and hundreds in memory.
+ * A document has one for each run of lines that was written or deleted at once.
  */
 const PARTS_MAX = 2 ** 18;
 
-/** Clients of one update. Each start of a process that writes is one. */
+/** The clients of one update. Each start of a writing process is one. */
 const CLIENTS_MAX = 2 ** 15;
 
-/** A Yjs update, looked at without any document. */
+/** A Yjs update, decoded without a document. */
 export interface DecodedUpdate {
-  /** Each client's structures, at least one, in the order of their clocks and without a gap. */
+  /** Each client's structures, at least one, in the order of their clocks and without gaps. */
   readonly clients: ReadonlyMap<number, readonly Struct[]>;
   readonly deletions: ReadonlyMap<
     number,
@@ -24,8 +24,8 @@ export interface DecodedUpdate {
 }
 
 /**
- * Decodes a Yjs update (v1) and throws for any other bytes, also where Yjs would not: it stops
- * reading at the end of what it understands, and of two sections of one client applies the last.
+ * Decodes a Yjs update (v1). Throws for anything else, even where Yjs would not: Yjs stops reading
+ * after what it understands, and of two sections of one client applies the last.
  */
 export function decodeUpdate(update: Uint8Array): DecodedUpdate {
   const { structs, ds } = Y.decodeUpdateV2(update, SectionDecoder);
@@ -38,7 +38,7 @@ export function decodeUpdate(update: Uint8Array): DecodedUpdate {
 }
 
 class SectionDecoder extends Y.UpdateDecoderV1 {
-  /** The one made last: Yjs makes it and does not give it out. */
+  /** The last one created. Yjs creates it and gives no access to it. */
   static latest: SectionDecoder | undefined;
 
   sections = 0;
@@ -81,7 +81,7 @@ function byClient(structs: readonly Struct[]): Map<number, Struct[]> {
   return clients;
 }
 
-/** The items that Yjs needs before it can take in a structure. */
+/** The items that Yjs needs before it can apply a structure. */
 export function referencesOf(struct: Struct): Y.ID[] {
   if (!(struct instanceof Y.Item)) return [];
   const { origin, rightOrigin } = struct;

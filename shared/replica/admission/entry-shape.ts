@@ -4,10 +4,10 @@ import { ENTRY_TIME_MAX } from "../document/stored-value.ts";
 
 const FIELDS: ReadonlySet<string> = new Set(["key", "value", "created_at", "updated_at", "source"]);
 
-/** Bytes of the optional `source`, which says where an entry came from. */
+/** Size of the optional `source`, which tells where an entry came from. */
 const SOURCE_BYTES_MAX = 512;
 
-/** Says what is wrong with an entry that came from outside; undefined when it is a sound one. */
+/** What is wrong with an entry from outside; undefined for a correct one. */
 export function foreignEntry(entry: unknown, kind: EntryKind): string | undefined {
   if (!isPlainObject(entry)) return "an entry is not an object";
   if (Object.keys(entry).some((field) => !FIELDS.has(field)))
@@ -43,7 +43,7 @@ function isTime(value: unknown): boolean {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= ENTRY_TIME_MAX;
 }
 
-/** Whether a decoded value is what JSON can say, in at most so many levels of objects. */
+/** Whether a decoded value is JSON, with at most this many levels of objects. */
 function isJson(value: unknown, levels: number): boolean {
   if (typeof value === "string") return !value.includes("\0");
   if (typeof value === "number") return Number.isFinite(value);
@@ -56,7 +56,9 @@ function isJson(value: unknown, levels: number): boolean {
   );
 }
 
-/** Decoding a key `__proto__` replaces an object's prototype: then what is read is not its own. */
+/**
+ * Decoding a key `__proto__` replaces an object's prototype, and its fields are no longer its own.
+ */
 function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== "object" || value === null) return false;
   return Object.getPrototypeOf(value) === Object.prototype;

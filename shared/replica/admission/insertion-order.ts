@@ -2,36 +2,36 @@ import * as Y from "yjs";
 import type { Struct } from "./decode-update.ts";
 
 /**
- * Yjs takes it for granted that the character on the left of an insertion (its origin) stands left
- * of the one on its right. Where an update says otherwise, replicas end up with different texts.
+ * Yjs assumes that the character to the left of an insertion (its origin) comes before the one to
+ * its right. If an update contradicts that, replicas get different texts.
  */
 export type Order = "right" | "wrong" | "unknown";
 
-/** A list's structures with the position of each one's first character, tombstones counted. */
+/** A list's structures, with the position of each one's first character; tombstones count. */
 type Positions = ReadonlyMap<unknown, number>;
 
-/** Where an insertion that the document does not hold stands among what it holds. */
+/** Between which known characters a new insertion is. */
 interface Bounds {
   readonly after: number;
   readonly before: number;
 }
 
-/** Tells for the insertions of an update, one after the other, whether their order is right. */
+/** Checks the order of an update's insertions, one after the other. */
 export class InsertionOrder {
   readonly #text: Y.Text;
   readonly #find: (id: Y.ID) => Struct | undefined;
   readonly #bounds = new Map<Struct, Bounds>();
   #positions: Positions | undefined;
 
-  /** `find` gives the structure with an id, of the document or of the update. */
+  /** `find` returns the structure with an id, from the document or the update. */
   constructor(text: Y.Text, find: (id: Y.ID) => Struct | undefined) {
     this.#text = text;
     this.#find = find;
   }
 
   /**
-   * To be called for each insertion after those that it refers to. "unknown": it stands between
-   * two that were concurrent and are both new; only a trial can tell their order.
+   * To be called for each insertion after those that it refers to. "unknown": it is between two
+   * new, concurrent ones. Only a trial can find their order.
    */
   visit(item: Y.Item, origin: Y.ID | null): Order {
     const left = origin && this.#at(origin);
@@ -53,7 +53,7 @@ export class InsertionOrder {
     return { after: position, before: position, id, held: true };
   }
 
-  /** Whether one of two neighbours was put beside the other. */
+  /** Whether one of two neighbours was inserted beside the other. */
   #areLinked(left: Y.ID, right: Y.ID): boolean {
     const [leftItem, rightItem] = [this.#find(left), this.#find(right)];
     if (leftItem === rightItem) return left.clock < right.clock;

@@ -2,14 +2,16 @@ import * as Y from "yjs";
 import { type DecodedUpdate, referencesOf, type Struct } from "./decode-update.ts";
 import { visitInOrder } from "./visit-in-order.ts";
 
-/** Concurrent insertions that Yjs may pass in search of places: a quarter of a second. */
+/**
+ * How many concurrent insertions Yjs may pass while it searches for places: a quarter of a second.
+ */
 export const SEARCH_STEPS_MAX = 2_000_000;
 
 /**
- * Takes an update into a copy of a document, one structure after the other, and says what is wrong
- * with it; undefined when it is sound. The decoded structures are used up. Finds what can't be told
- * beforehand: insertions that stand before what is on their left, and such as were made for Yjs's
- * search for their places, which is quadratic, to take minutes.
+ * Applies an update to a copy of a document, one structure after the other. Returns what is wrong
+ * with it; undefined for a sound one. Consumes the decoded structures. Finds what can't be known in
+ * advance: insertions that come before their left neighbour, and insertions made so that Yjs's
+ * quadratic search for their places takes minutes.
  */
 export function problemOfTrial(
   { store }: Y.Doc,
@@ -47,7 +49,7 @@ function takeIn(transaction: Y.Transaction, struct: Struct): number {
   return steps;
 }
 
-/** The search of Yjs's `Item.integrate`, counted. */
+/** The search of Yjs's `Item.integrate`, with a counter. */
 function searchSteps(item: Y.Item, store: Y.Doc["store"]): number {
   const { parent, left, right } = item;
   if (!(parent instanceof Y.AbstractType)) return 0;
@@ -70,7 +72,7 @@ function searchSteps(item: Y.Item, store: Y.Doc["store"]): number {
   return steps;
 }
 
-/** Whether all insertions stand between their neighbours as Yjs has placed them. */
+/** Whether Yjs has placed every insertion between its neighbours. */
 function isInOrder(text: Y.Text, store: Y.Doc["store"]): boolean {
   const starts = new Map<unknown, number>();
   let length = 0;

@@ -3,9 +3,9 @@ import type { Struct } from "./decode-update.ts";
 
 /**
  * Visits each structure of an update after those that it refers to, in an order in which Yjs can
- * take them in. Returns false when there is none, for they refer to each other in a circle.
- * `heldOf` says up to which clock the document holds a client; what is referred to is held or in
- * the update.
+ * apply them. False if there is none, because they refer to each other in a cycle. `heldOf`: up to
+ * which clock the document has a client's structures. Everything referred to must be in the
+ * document or the update.
  */
 export function visitInOrder(
   clients: ReadonlyMap<number, readonly Struct[]>,
@@ -32,7 +32,7 @@ export function visitInOrder(
       walk.waits = unmet !== undefined;
       if (!struct) stack.pop();
       else if (!unmet) {
-        // Before the visit, which may cut the structure into pieces and leave it shorter.
+        // Set before the visit, which may split the structure and make it shorter.
         walk.end = struct.id.clock + struct.length;
         walk.next += 1;
         visit(struct);
@@ -46,12 +46,12 @@ export function visitInOrder(
   return true;
 }
 
-/** How far the visit of one client's structures has come. */
+/** The progress of the visit of one client's structures. */
 interface Walk {
   readonly structs: readonly Struct[];
   next: number;
   /** The clock up to which they were visited. */
   end: number;
-  /** For a structure of another client. */
+  /** Waits for a structure of another client. */
   waits: boolean;
 }

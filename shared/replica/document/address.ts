@@ -1,34 +1,34 @@
 import { type ProjectId, parseProjectId, type UserId } from "../../ids.ts";
 import type { Layer } from "../../wire/layer.ts";
 
-/** Where a document lives: whose it is, and a project's id, `user/<user id>` or `global`. */
+/** Identifies a document: its owner, and a project's id, `user/<user id>` or `global`. */
 export interface DocumentAddress {
   readonly owner: string;
   readonly name: string;
 }
 
-/** Where a project's document is, made or not. */
+/** The address of a project's document, which need not exist. */
 export function projectDocument(owner: string, project: ProjectId): DocumentAddress {
   return { owner, name: project };
 }
 
-/** Where the document of one user's own memories is, made or not. */
+/** The address of the document of a user's own memories, which need not exist. */
 export function userDocument(owner: string, user: UserId): DocumentAddress {
   return { owner, name: `user/${user}` };
 }
 
-/** Where the document of the whole account's memories is, made or not. */
+/** The address of the document of the account's memories, which need not exist. */
 export function globalDocument(owner: string): DocumentAddress {
   return { owner, name: "global" };
 }
 
-/** Which layer of memories a document holds. */
+/** The layer of a document's memories. */
 export function layerOf(name: string): Layer {
   if (name === "global") return "global";
   return name.startsWith("user/") ? "user" : "project";
 }
 
-/** The document's id as `memoryIdOf` wants it: the project's id, `user` or `global`. */
+/** The document's id for `memoryIdOf`: the project's id, `user` or `global`. */
 export function wireDocumentId(name: string): string {
   return layerOf(name) === "project" ? name : layerOf(name);
 }

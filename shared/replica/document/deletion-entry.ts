@@ -8,11 +8,11 @@ export const DELETION_KEY = `${OWN_METADATA_PREFIX}deleted`;
 /** When a project was deleted, in milliseconds since the Unix epoch, and on which machine. */
 export interface ProjectDeletion {
   readonly at: number;
-  /** Undefined where that is not known. */
+  /** Undefined where that is unknown. */
   readonly machine: string | undefined;
 }
 
-/** A deletion as an entry, or a row of metadata, has it. */
+/** Reads a deletion from an entry or a row of metadata. */
 export function parseDeletion(value: JsonValue): ProjectDeletion {
   const fields = typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
   const { at, machine } = fields as { readonly [name: string]: JsonValue | undefined };

@@ -3,14 +3,14 @@ import type { RemovedText } from "../text/removed-text.ts";
 import { type EntryArrays, type EntryKind, entriesOf } from "./entry-arrays.ts";
 import type { KeyChange } from "./entry-index.ts";
 
-/** What one transaction did to a document. */
+/** The changes that one transaction made to a document. */
 export class TransactionChanges {
   readonly memories = new Map<string, KeyChange>();
   readonly metadata = new Map<string, KeyChange>();
   text = false;
-  /** The clients whose characters came into the text. */
+  /** The clients whose characters were added to the text. */
   readonly textClients = new Set<number>();
-  /** What this replica itself took out of the text. */
+  /** What this replica itself removed from the text. */
   readonly removedText: RemovedText[] = [];
   readonly #arrays: EntryArrays;
   readonly #text: unknown;
@@ -20,7 +20,7 @@ export class TransactionChanges {
     this.#text = text;
   }
 
-  /** To be called before Yjs throws away what was deleted. */
+  /** To be called before Yjs discards deleted content. */
   collect(transaction: Y.Transaction): void {
     const { afterState, beforeState, deleteSet } = transaction;
     Y.iterateDeletedStructs(transaction, deleteSet, (item) => {
@@ -48,7 +48,7 @@ export class TransactionChanges {
     }
   }
 
-  /** An item that came, or one that went and still has its content. */
+  /** An item that was added, or one that was deleted and still has its content. */
   item(item: Y.Item, added: boolean): void {
     if (item.parent === this.#text) {
       this.text = true;

@@ -14,7 +14,7 @@ import { entryTime, wellFormedValue } from "./stored-value.ts";
 /** Name of the Yjs root that holds the text. */
 export const TEXT_ROOT = "claude_md";
 
-/** Where an item stands: in the text, or in an array of entries. */
+/** The place of an item: in the text, or in an array of entries. */
 export type ItemPlace = "text" | EntryKind;
 
 /** The metadata key of the text's form. */
@@ -22,16 +22,16 @@ export const TEXT_FORM_KEY = `${OWN_METADATA_PREFIX}text`;
 /** The metadata key of a project's name. */
 export const PROJECT_NAME_KEY = `${OWN_METADATA_PREFIX}name`;
 
-/** What a set of transactions changed; read and forgotten by `takeChanges`. */
+/** The changes of several transactions. `takeChanges` reads and resets them. */
 export interface DocumentChanges {
   readonly memoryKeys: ReadonlySet<string>;
-  /** The entries of memories that went, of losing versions too. */
+  /** Entries of memories that were deleted, losing versions included. */
   readonly replaced: readonly Entry[];
   readonly metadataKeys: ReadonlySet<string>;
   readonly text: boolean;
-  /** The clients whose characters came into the text. */
+  /** The clients whose characters were added to the text. */
   readonly textClients: ReadonlySet<number>;
-  /** What this replica itself took out of the text. */
+  /** What this replica itself removed from the text. */
   readonly removedText: readonly RemovedText[];
 }
 
@@ -39,17 +39,23 @@ export interface DocumentChanges {
 export interface WriteOptions {
   /** When the write happened, in milliseconds since the Unix epoch. */
   readonly now: number;
-  /** The entries its author saw; those of the key that are visible now, when left out. */
+  /** The entries that its author saw; if left out, those of the key that are visible now. */
   readonly seen?: readonly EntryId[];
-  /** An equal value also settles the key's conflicts. */
+  /** Even an equal value settles the key's conflicts. */
   readonly settles?: boolean;
 }
 
 /**
- * One Yjs document and what it holds: a text in the root `claude_md`, and entries in the roots
- * `memories/<client id>` and `metadata/<client id>`, one for each client that has written. A write
- * deletes the entries of its key that its author saw, in every array, and appends one to its own;
- * so concurrent writes of a key leave several entries, the same on every replica.
+ * One Yjs document: a text in the root `claude_md`, and entries in the roots `memories/<client id>`
+ * and `metadata/<client id>`, one for each client that has written. A write deletes the entries of
+ * its key that its author saw, in every array, and appends one to its own. So concurrent writes of
+ * a key leave several entries, the same ones on every replica.
+ *
+ * ```
+ * const document = new ReplicaDocument(updates, clientId);
+ * document.setEntry("memories", "editor", { value: "vim", now });
+ * document.memories.get("editor")[0]?.value; // "vim"
+ * ```
  */
 export class ReplicaDocument {
   readonly ydoc = new Y.Doc();
@@ -60,8 +66,8 @@ export class ReplicaDocument {
   #changes = noChanges();
 
   /**
-   * Loads a document from its updates. `clientId` is the writer's from now on; it is set after
-   * loading, for Yjs replaces an id that it meets in what it loads.
+   * Loads a document from its updates. `clientId` writes from now on. It is set after loading,
+   * because Yjs replaces an id that it finds in what it loads.
    */
   constructor(updates: readonly Uint8Array[], clientId: number) {
     for (const update of updates) Y.applyUpdate(this.ydoc, update);
@@ -72,7 +78,10 @@ export class ReplicaDocument {
     this.ydoc.on("afterTransaction", (transaction: Y.Transaction) => this.#follow(transaction));
   }
 
-  /** Whether Yjs waits for updates that others build on; nothing may be shown while it does. */
+  /**
+   * Whether Yjs is waiting for updates on which others depend. Nothing may be shown until they
+   * come.
+   */
   hasPending(): boolean {
     return this.ydoc.store.pendingStructs !== null || this.ydoc.store.pendingDs !== null;
   }
@@ -82,12 +91,12 @@ export class ReplicaDocument {
     return type === this.#text ? "text" : this.#arrays.kindOf(type);
   }
 
-  /** Runs `edit` as one change, which gives one update whose origin is `origin`. */
+  /** Runs `edit` as one change, which makes one update with the origin `origin`. */
   change<Result>(origin: "local" | "remote", edit: () => Result): Result {
     return this.ydoc.transact(edit, origin);
   }
 
-  /** What changed since `takeChanges` was called last. */
+  /** The changes since the last call of `takeChanges`. */
   get changes(): DocumentChanges {
     return this.#changes;
   }
@@ -111,12 +120,12 @@ export class ReplicaDocument {
     return readForm(this.metadata.get(TEXT_FORM_KEY)[0]?.value);
   }
 
-  /** The text as it goes over the wire and into files. */
+  /** The text as it is sent and written to files. */
   content(): string {
     return joinForm(this.#text.toString(), this.textForm());
   }
 
-  /** Replaces the text by the smallest edit of whole lines. False: it was the same already. */
+  /** Replaces the text by the smallest edit of whole lines. False: it was equal already. */
   setContent(content: string, now: number): boolean {
     const next = wellFormed(content);
     if (next === this.content()) return false;
@@ -128,7 +137,7 @@ export class ReplicaDocument {
     return true;
   }
 
-  /** Applies to the live text what changed from `base` to `lines`; see `editFromBase`. */
+  /** Applies the change from `base` to `lines` to the present text; see `editFromBase`. */
   editText(base: CapturedText, lines: string): CapturedText {
     return this.change("local", () => editFromBase(this.#text, base, wellFormed(lines)));
   }
@@ -137,14 +146,14 @@ export class ReplicaDocument {
     return captureText(this.#text);
   }
 
-  /** Takes lines for a version of the text although they are none; see `alignBase`. */
+  /** Treats lines as a version of the text although they are none; see `alignBase`. */
   alignText(lines: string): CapturedText {
     return alignBase(this.#text, lines);
   }
 
   /**
-   * Says how the text is written down from now on. Where that changes the line ending, every line
-   * gets it; an edit that has lines which end otherwise comes after.
+   * Sets the text's format. If the line ending changes, every line gets the new one. Lines with
+   * another ending have to be set by a later edit.
    */
   setTextForm(form: TextForm, now: number): void {
     const former = this.textForm();
@@ -155,7 +164,7 @@ export class ReplicaDocument {
     });
   }
 
-  /** Lets every line end as the form says. */
+  /** Makes every line end as the format says. */
   #dropMarks(): void {
     const captured = this.captureText();
     const lines = captured.text.replaceAll("\r\n", "\n");
@@ -172,8 +181,8 @@ export class ReplicaDocument {
   }
 
   /**
-   * Writes one value. False: the key has this value already and nothing was changed. Within one
-   * `change` a key may be written once.
+   * Writes one value. False: the key has this value already, and nothing changed. Within one
+   * `change` a key may be written only once.
    */
   setEntry(
     kind: EntryKind,
@@ -192,7 +201,7 @@ export class ReplicaDocument {
     return true;
   }
 
-  /** Deletes a key's entries (of those, the ones in `seen`). False: there were none. */
+  /** Deletes a key's entries; only those in `seen`, if given. False: there were none. */
   deleteEntry(kind: EntryKind, key: string, seen?: readonly EntryId[]): boolean {
     const entries = this.#index(kind)
       .get(wellFormed(key))
@@ -214,7 +223,7 @@ export class ReplicaDocument {
     this.#updateIndexes(changes);
   }
 
-  /** Keeps the indexes and the list of changes true to what a transaction did. */
+  /** Updates the indexes and the list of changes after a transaction. */
   #follow(transaction: Y.Transaction): void {
     this.#arrays.takeNew();
     const changes = new TransactionChanges(this.#arrays, this.#text);
@@ -258,7 +267,9 @@ function isSettled(present: readonly Entry[], value: JsonValue, options: WriteOp
   return winner !== undefined && equalJson(winner.value, value);
 }
 
-/** The times of an entry that replaces others: later than each, and as old as the oldest. */
+/**
+ * The times of an entry that replaces others: updated after each of them, created with the oldest.
+ */
 function timesOf(seen: readonly Entry[], now: number): { created_at: number; updated_at: number } {
   let created = now;
   let updated = now;

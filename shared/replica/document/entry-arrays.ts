@@ -2,7 +2,7 @@ import * as Y from "yjs";
 import { assert } from "../../errors.ts";
 import type { Entry, StoredEntry } from "./entry-index.ts";
 
-/** The two kinds of keyed values; the name of each is the first part of its roots' names. */
+/** The two kinds of keyed values. Each one's name is the first part of its roots' names. */
 export type EntryKind = "memories" | "metadata";
 
 interface EntryArray {
@@ -12,12 +12,12 @@ interface EntryArray {
 
 /**
  * The roots `memories/<client id>` and `metadata/<client id>` of a document. Entries are appended
- * and deleted by their ids, without the walk through the list that `Y.Array` makes for an index.
+ * and deleted by their ids, which avoids `Y.Array`'s walk through the list to an index.
  */
 export class EntryArrays {
   readonly #ydoc: Y.Doc;
   readonly #arrays = new Map<unknown, EntryArray>();
-  /** The last entry of this client's own array of a kind. */
+  /** The last entry in this client's own array of each kind. */
   readonly #last = new Map<EntryKind, Y.ID>();
   #rootsSeen = 0;
 
@@ -25,12 +25,12 @@ export class EntryArrays {
     this.#ydoc = ydoc;
   }
 
-  /** Which kind of entries a Yjs type holds; undefined when it holds none. */
+  /** The kind of entries in a Yjs type; undefined if it contains none. */
   kindOf(type: unknown): EntryKind | undefined {
     return this.#arrays.get(type)?.kind;
   }
 
-  /** Makes arrays of the roots that came since the last look, and returns them. */
+  /** Creates arrays for the roots that are new since the last call, and returns them. */
   takeNew(): EntryArray[] {
     const { share } = this.#ydoc;
     if (share.size === this.#rootsSeen) return [];
@@ -75,7 +75,7 @@ export class EntryArrays {
       known.push({ clock, len: 1 });
       ranges.clients.set(client, known);
     }
-    // Ranges that touch become one, for each end of a range cuts an item in two.
+    // Ranges that touch are merged, because each end of a range splits an item.
     Y.iterateDeletedStructs(transaction, Y.mergeDeleteSets([ranges]), (item) => {
       assert(item instanceof Y.Item && !item.deleted, "an indexed entry is visible");
       assert(this.kindOf(item.parent) === kind, "an indexed entry is in an array of its kind");
@@ -84,18 +84,18 @@ export class EntryArrays {
   }
 }
 
-/** `memories/<client>` and `metadata/<client>` hold entries; any other root holds none. */
+/** The kind of a root `memories/<client>` or `metadata/<client>`; undefined for any other root. */
 export function kindOfRoot(name: string): EntryKind | undefined {
   const match = /^(memories|metadata)\/(0|[1-9][0-9]{0,9})$/.exec(name);
   return match?.[1] as EntryKind | undefined;
 }
 
-/** The client whose array a root is. The name is one that `kindOfRoot` knows. */
+/** The client of a root's array. `kindOfRoot` must know the name. */
 export function ownerOfRoot(name: string): number {
   return Number(name.slice(name.indexOf("/") + 1));
 }
 
-/** The entries in an item, deleted or not; none once Yjs has thrown its content away. */
+/** The entries in an item, deleted or not; none after Yjs has discarded its content. */
 export function entriesOf(item: Y.Item): Entry[] {
   if (!(item.content instanceof Y.ContentAny)) return [];
   const { client, clock } = item.id;

@@ -1,12 +1,12 @@
 import type { JsonValue } from "../../json.ts";
 
-/** The Yjs item that holds an entry; the same on every replica. */
+/** Identifies the Yjs item of an entry, equally on every replica. */
 export interface EntryId {
   readonly client: number;
   readonly clock: number;
 }
 
-/** What a root array holds: plain JSON, times in milliseconds since the Unix epoch. */
+/** What a root array contains: plain JSON, times in milliseconds since the Unix epoch. */
 export interface StoredEntry {
   readonly key: string;
   readonly value: JsonValue;
@@ -14,7 +14,7 @@ export interface StoredEntry {
   readonly updated_at: number;
 }
 
-/** A stored entry and the Yjs item that holds it. */
+/** A stored entry with the id of its Yjs item. */
 export interface Entry extends StoredEntry {
   readonly id: EntryId;
 }
@@ -26,7 +26,7 @@ export interface KeyChange {
 }
 
 /**
- * The entries of each key, kept beside the document. Several entries of one key are concurrent
+ * The entries of each key, kept beside the document. Several entries of a key are concurrent
  * writes: the first is the winner, the others are its conflicts.
  */
 export class EntryIndex {
@@ -40,7 +40,7 @@ export class EntryIndex {
     return this.#entries.keys();
   }
 
-  /** The entries of `key`, the winner first; empty when there are none. */
+  /** The entries of `key`, the winner first; empty if there are none. */
   get(key: string): readonly Entry[] {
     return this.#entries.get(key) ?? [];
   }
@@ -55,7 +55,7 @@ export class EntryIndex {
   }
 }
 
-/** Whether both name one item. */
+/** Whether both identify the same item. */
 export function sameId(one: EntryId, other: EntryId): boolean {
   return one.client === other.client && one.clock === other.clock;
 }
@@ -64,7 +64,7 @@ function textOfId({ client, clock }: EntryId): string {
   return `${client}:${clock}`;
 }
 
-/** The latest `updated_at` wins, then the higher item id: the same choice on every replica. */
+/** The latest `updated_at` wins, then the higher item id: every replica decides equally. */
 function winnerFirst(one: Entry, other: Entry): number {
   return (
     other.updated_at - one.updated_at ||

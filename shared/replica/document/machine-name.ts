@@ -2,7 +2,7 @@ import type { JsonValue } from "../../json.ts";
 
 const NAME_LENGTH_MAX = 64;
 
-/** A machine's name as it may be shown: one short line. Undefined when nothing is left of it. */
+/** A machine's name in one short line; undefined if nothing is left of it. */
 export function machineName(text: JsonValue | undefined): string | undefined {
   if (typeof text !== "string") return undefined;
   const name = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").trim();

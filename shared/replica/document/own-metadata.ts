@@ -1,14 +1,16 @@
-/** Keys of metadata that begin so are the program's own and never go over the wire. */
+/**
+ * The prefix of the program's own metadata keys, which are never sent to clients of the interface.
+ */
 export const OWN_METADATA_PREFIX = "memsync.";
 
-/** Metadata whose keys begin so are conflicts of the text; the rest of a key is its id. */
+/** The prefix of metadata about the text's conflicts. The rest of the key is a conflict's id. */
 export const TEXT_CONFLICT_PREFIX = `${OWN_METADATA_PREFIX}conflict/`;
 
 /**
- * Metadata whose keys begin so say when a machine, the rest of the key, last changed the text by
- * deletions alone: no character of such a change tells whose it is.
+ * The prefix of metadata that says when a machine, the rest of the key, last changed the text by
+ * deletions alone. Deletions leave no character that tells their author.
  */
 export const TRIMMED_PREFIX = `${OWN_METADATA_PREFIX}trimmed/`;
 
-/** Metadata whose keys begin so names commits whose change of the followed file is in the text. */
+/** The prefix of metadata that names commits whose change of the followed file is in the text. */
 export const COMMIT_PREFIX = `${OWN_METADATA_PREFIX}commit/`;

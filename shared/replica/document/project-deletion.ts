@@ -3,9 +3,9 @@ import type { ReplicaDocument } from "./document.ts";
 import { COMMIT_PREFIX, OWN_METADATA_PREFIX, TEXT_CONFLICT_PREFIX } from "./own-metadata.ts";
 
 /**
- * Deletes all that a project's document holds, in one change, and says so in it. So the deletion
- * goes wherever the document goes, takes along nothing that it has not seen, and brings back
- * nothing that a replica which comes later still holds.
+ * Deletes everything in a project's document, in one change, and records the deletion there. So the
+ * deletion reaches every replica of the document, deletes nothing that it has not seen, and is not
+ * undone by a replica that still has the content.
  */
 export function deleteProject(document: ReplicaDocument, now: number, machine?: string): void {
   document.change("local", () => {
@@ -19,19 +19,19 @@ export function deleteProject(document: ReplicaDocument, now: number, machine?: 
   });
 }
 
-/** What the program notes of its own, and a project's name, stay. */
+/** Not the program's own metadata, and not the project's name: both stay. */
 function isContent(key: string): boolean {
   if (!key.startsWith(OWN_METADATA_PREFIX)) return true;
   return key.startsWith(TEXT_CONFLICT_PREFIX) || key.startsWith(COMMIT_PREFIX);
 }
 
-/** Undefined for a project that is not deleted, or was begun anew. */
+/** Undefined for a project that was not deleted, or was begun again. */
 export function deletionOf(document: ReplicaDocument): ProjectDeletion | undefined {
   const [entry] = document.metadata.get(DELETION_KEY);
   return entry && parseDeletion(entry.value);
 }
 
-/** Takes the deletion back; what was deleted stays so. False: there was none. */
+/** Revokes the deletion. The deleted content stays deleted. False: there was no deletion. */
 export function beginAnew(document: ReplicaDocument): boolean {
   return document.deleteEntry("metadata", DELETION_KEY);
 }

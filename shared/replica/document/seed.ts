@@ -4,9 +4,9 @@ import type { ReplicaDocument } from "./document.ts";
 import { TEXT_ROOT } from "./document.ts";
 
 /**
- * Makes `lines` the text of a document that never held any, under a client id derived from them:
- * two machines that seed the same text make the same document, character for character. Returns
- * that client id.
+ * Gives `lines` to a document that never had a text, under a client id derived from them: two
+ * machines that seed the same text create equal documents, character for character. Returns that
+ * client id.
  */
 export function seedText(document: ReplicaDocument, lines: string): number {
   const client = seedClientOf(lines);

@@ -2,17 +2,19 @@
 
 import type { JsonValue } from "../../json.ts";
 
-/** The last instant that a timestamp on the wire can name: the end of the year 9999. */
+/** The last moment that the interface's timestamps can express: the end of the year 9999. */
 export const ENTRY_TIME_MAX = 253_402_300_799_999;
 
-/** A time as entries carry it, whatever the clock says; milliseconds since the Unix epoch. */
+/**
+ * A time within the range of entries, whatever the clock says; milliseconds since the Unix epoch.
+ */
 export function entryTime(timeMs: number): number {
   return Math.min(Math.max(Math.trunc(timeMs), 0), ENTRY_TIME_MAX);
 }
 
 /**
- * The value with each lone surrogate in its texts replaced by U+FFFD: in UTF-8, in which updates
- * travel and rest, there are none, so a replica that kept one would differ from all others.
+ * The value with each lone surrogate replaced by U+FFFD. UTF-8, in which updates are sent and
+ * stored, has none, so a replica that kept one would differ from all others.
  */
 export function wellFormedValue(value: JsonValue): JsonValue {
   if (typeof value === "string") return value.toWellFormed();

@@ -6,35 +6,38 @@ type HistoryClock = ReplicaTables["history_clock"];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Sweeps come every hour: a clock that is further from the last one may have been set wrong. */
+/**
+ * Sweeps come every hour. A clock that differs more from the last one may have been set wrongly.
+ */
 const STEP_MS_MAX = 2 * DAY_MS;
 
-/** A clock that has leapt is believed when it has gone on from there for so long. */
+/** A clock that has jumped is believed once it has run on for this long. */
 const DOUBTED_MS = DAY_MS;
 
-/** The one row's key. */
+/** The key of the table's only row. */
 const ID = 1;
 
 /**
- * The time by which histories age, in milliseconds since the Unix epoch: never later than a sweep
- * has found sure. A clock that was wrong for a moment would drop everything, and for good.
+ * The time by which histories age, in milliseconds since the Unix epoch. Never later than what a
+ * sweep has confirmed, because a clock that was wrong for a moment would delete everything for
+ * good.
  */
 export async function historyTime(db: Db, now: number): Promise<number> {
   const clock = await readClock(db);
   return clock ? Math.min(now, clock.trusted_at) : now;
 }
 
-/** By what a sweep goes. */
+/** The time for one sweep. */
 export interface SweepTime {
   /** The time by which to age. */
   readonly time: number;
-  /** The clock says something quite different from what it did: times may still be mended. */
+  /** The clock differs much from before, so times may still have to be corrected. */
   readonly isDoubted: boolean;
 }
 
 /**
- * Begins a sweep: looks at the clock, and where that goes on from the last sweep gives what was
- * written over since then no earlier time than that one's. In a write transaction.
+ * Begins a sweep: checks the clock. If it continues from the last sweep, revisions since then get
+ * no earlier time than that sweep's. In a write transaction.
  */
 export async function beginSweep(db: Db, now: number): Promise<SweepTime> {
   const clock = await readClock(db);
@@ -47,7 +50,9 @@ export async function beginSweep(db: Db, now: number): Promise<SweepTime> {
   return { time: Math.min(now, next.trusted_at), isDoubted };
 }
 
-/** Notes that a sweep has packed rows, for ids of those come again. In a write transaction. */
+/**
+ * Records that a sweep has packed rows, because their ids may be reused. In a write transaction.
+ */
 export async function notePacked(db: Db): Promise<void> {
   await db
     .updateTable("history_clock")
@@ -82,7 +87,7 @@ function lookedAt(
   return { trusted_at, doubted_at: isSame ? doubted_at : now };
 }
 
-/** What came after a sweep was not written over years before it: the clock was wrong then. */
+/** A revision newer than a sweep can't be years older than it: the clock was wrong then. */
 async function mendTimes(db: Db, { trusted_at, last_revision }: HistoryClock): Promise<void> {
   await db
     .updateTable("revisions")

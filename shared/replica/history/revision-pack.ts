@@ -7,11 +7,11 @@ export interface PastValue {
   readonly value: string;
   readonly writtenAt: number;
   readonly replacedAt: number;
-  /** The machine that wrote it; undefined where that is not known. */
+  /** The machine that wrote it; undefined where that is unknown. */
   readonly machine: string | undefined;
 }
 
-/** Successive revisions of one key, compressed as one. */
+/** Successive revisions of one key, compressed together. */
 export interface RevisionPack {
   readonly count: number;
   /** Bytes before compression. */
@@ -22,9 +22,9 @@ export interface RevisionPack {
 }
 
 /**
- * What stands before the values, as JSON in a line: of each its bytes (UTF-8), when it was written
- * (after the one before it, in milliseconds), how long it stood, and its machine's place in
- * `machines`, where -1 is none.
+ * One line of JSON before the values. For each: its size in bytes (UTF-8), the time since the one
+ * before it in milliseconds, how long it was current, and its machine's index in `machines`, or -1
+ * for none.
  */
 interface Head {
   readonly machines: readonly string[];
@@ -34,8 +34,8 @@ interface Head {
 const LINE_BREAK = 0x0a;
 
 /**
- * Packs revisions, in their order, as a line of JSON and their values. Throws unless the pack gives
- * back exactly what went in: what it holds is nowhere else any more.
+ * Packs revisions in order, as a line of JSON and their values. Throws unless the pack returns
+ * exactly what was put in, because the originals are deleted.
  */
 export function packRevisions(revisions: readonly PastValue[]): RevisionPack {
   const values = revisions.map(({ value }) => Buffer.from(value, "utf8"));
@@ -60,7 +60,7 @@ function headOf(revisions: readonly PastValue[], values: readonly Uint8Array[]):
   return { machines: [...machines.keys()], each };
 }
 
-/** The revisions of a pack, in their order. Throws for what is not what `packRevisions` made. */
+/** The revisions of a pack, in order. Throws for anything that `packRevisions` did not make. */
 export function unpackRevisions(pack: RevisionPack): PastValue[] {
   assert(crc32(pack.payload) === pack.checksum, "a pack is what was written");
   const found = decompress(pack.payload, pack.bytes);

@@ -6,17 +6,17 @@ import { type PastValue, type RevisionPack, unpackRevisions } from "./revision-p
 
 type Db = Kysely<ReplicaTables>;
 
-/** How much of what was written over is kept: the one place where that is decided. */
+/** How much history is kept. Decided only here. */
 export const HISTORY = {
   /** Revisions of a memory's key, and of a project's text. */
   revisionsPerKey: 100,
   /** Conflicts of a project's text. */
   conflictsPerDocument: 100,
-  /** Since a revision was written over, or a conflict found. */
+  /** Age since a revision was replaced, or a conflict found. */
   ageMs: 90 * 24 * 60 * 60 * 1000,
 } as const;
 
-/** A value that was written over or deleted. Times are milliseconds since the Unix epoch. */
+/** A value that was replaced or deleted. Times are milliseconds since the Unix epoch. */
 export interface Revision extends PastValue {
   readonly kind: "memory" | "text" | "save";
   /** The memory's key; empty for a text and for a save of one. */
@@ -24,9 +24,9 @@ export interface Revision extends PastValue {
 }
 
 /**
- * Keeps a revision, and drops the oldest of its key beyond `HISTORY.revisionsPerKey`. Belongs in
- * the transaction that writes over the value. It is a row until a sweep packs it; what is beyond
- * in a pack is shown to nobody, and leaves the file when nothing of that pack is kept any more.
+ * Stores a revision, and deletes the oldest of its key beyond `HISTORY.revisionsPerKey`. To be
+ * called in the transaction that replaces the value. It is a row until a sweep packs it. Surplus
+ * revisions in a pack are no longer shown, and are deleted with the whole pack.
  */
 export async function addRevision(db: Db, documentId: number, revision: Revision): Promise<void> {
   const { kind, key, value, writtenAt, replacedAt, machine } = revision;
@@ -45,8 +45,8 @@ export async function addRevision(db: Db, documentId: number, revision: Revision
 }
 
 /**
- * What is kept of a key, the latest first: never more than `HISTORY.revisionsPerKey`. Throws
- * `CorruptDocumentError` where a pack is not what was written.
+ * The kept revisions of a key, newest first, at most `HISTORY.revisionsPerKey`. Throws
+ * `CorruptDocumentError` for a damaged pack.
  */
 export async function listRevisions(
   db: Db,
@@ -62,8 +62,8 @@ export async function listRevisions(
 }
 
 /**
- * A key's rows and packs, the latest first, by one statement: a sweep of another process may pack
- * rows meanwhile. Whatever is in a pack is older than what is not, and later packs are newer.
+ * A key's rows and packs, newest first, read by one statement, because another process's sweep may
+ * pack rows meanwhile. Packed revisions are older than all others, and later packs are newer.
  */
 function stored(db: Db, documentId: number, { kind, key }: Pick<Revision, "kind" | "key">) {
   return db
@@ -109,7 +109,7 @@ function pastValues(documentId: number, row: Stored): PastValue[] {
   return [{ value, writtenAt, replacedAt, machine: machine ?? undefined }];
 }
 
-/** The revisions of a stored pack, the latest first. Throws `CorruptDocumentError`. */
+/** The revisions of a stored pack, newest first. Throws `CorruptDocumentError`. */
 export function readPack(documentId: number, pack: RevisionPack): PastValue[] {
   try {
     return unpackRevisions(pack);
@@ -143,7 +143,7 @@ const insertRevision = compiled(
     }),
 );
 
-/** Counted by itself, for most keys have few; of all ways to find that out this is the cheapest. */
+/** Counted separately, because most keys have few. This is the cheapest way to find out. */
 const countRevisions = compiled(
   (
     db: Db,

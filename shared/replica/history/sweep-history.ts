@@ -7,29 +7,29 @@ import { HISTORY, type Revision, readPack } from "./revisions.ts";
 
 type Db = Kysely<ReplicaTables>;
 
-/** Rows that one transaction deletes, so that no write waits long for it. */
+/** A transaction deletes at most this many rows, so that no write waits long for it. */
 const DROPPED_AT_ONCE = 500;
 
-/** Rows of a key that are packed; fewer stay as they are, for each packing redoes its last pack. */
+/** Fewer rows of a key than this are not packed, because each packing rewrites the last pack. */
 const PACKED_MIN = 4;
 
-/** A pack of so many bytes takes no more: packing it again is what a write may have to wait for. */
+/** A pack of this size is not extended: a write may have to wait while it is packed again. */
 const PACK_BYTES_MAX = 1024 * 1024;
 
-/** Whose history: one key's, or one text's. */
+/** The history of one key, or of one text. */
 interface HistoryKey {
   readonly document_id: number;
   readonly kind: Revision["kind"];
   readonly key: string;
 }
 
-/** Runs a piece of work in a write transaction of its own, at that time. */
+/** Runs work in a write transaction of its own. */
 type Step = <Result>(work: (db: Db, now: number) => Promise<Result>) => Promise<Result>;
 
 /**
- * Drops what is too old of every history, and packs what has gathered since the last time, in small
- * steps: after each of them all that is kept can be read. Throws `CorruptDocumentError` at the end
- * where a pack is not what was written; that one stays as it is.
+ * Deletes what is too old in every history, and packs new rows, in small steps: after each step
+ * everything kept can be read. Throws `CorruptDocumentError` at the end if a pack is damaged; that
+ * pack is left unchanged.
  */
 export async function sweepHistory(step: Step): Promise<void> {
   const { time, isDoubted } = await step(beginSweep);
@@ -57,7 +57,7 @@ async function reporting(damages: Error[], work: () => Promise<void>): Promise<v
   }
 }
 
-/** False: there are none left. */
+/** False: none are left. */
 async function dropAgedRows(db: Db, time: number): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom("revisions")
@@ -82,7 +82,7 @@ async function agedPacks(db: Db, time: number): Promise<number[]> {
   return packs.map(({ id }) => id);
 }
 
-/** The pack keeps its place among those of its key. */
+/** Keeps the pack's place among those of its key. */
 async function dropAgedOf(db: Db, id: number, time: number): Promise<void> {
   const pack = await db
     .selectFrom("revision_packs")
@@ -102,7 +102,7 @@ function columnsOf(revisions: Parameters<typeof packRevisions>[0]) {
   return { ...packRevisions(revisions), oldest_at: oldest };
 }
 
-/** Those of which enough rows have gathered. */
+/** The histories with enough rows to pack. */
 async function longHistories(db: Db): Promise<HistoryKey[]> {
   return await db
     .selectFrom("revisions")
@@ -116,8 +116,8 @@ async function longHistories(db: Db): Promise<HistoryKey[]> {
 }
 
 /**
- * Packs a key's oldest rows, together with its last pack where that has room; rows stay newer than
- * packs by that. False: there are too few left.
+ * Packs a key's oldest rows, together with its last pack if that has room. So rows stay newer than
+ * packs. False: too few rows are left.
  */
 async function packOldest(db: Db, of: HistoryKey): Promise<boolean> {
   const rows = await sizesOf(db, of);
@@ -143,7 +143,7 @@ async function packOldest(db: Db, of: HistoryKey): Promise<boolean> {
   return true;
 }
 
-/** A key's rows, the oldest first, with about as many bytes as each has. */
+/** A key's rows, oldest first, with their approximate sizes. */
 function sizesOf(db: Db, of: HistoryKey) {
   return db
     .selectFrom("revisions")
@@ -168,7 +168,7 @@ async function lastPackWithRoom(db: Db, of: HistoryKey) {
   return last && last.bytes < PACK_BYTES_MAX ? last : undefined;
 }
 
-/** Takes a key's rows up to the id `through` out of their table: the latest first. */
+/** Removes a key's rows up to the id `through` from their table, newest first. */
 async function takeRows(db: Db, of: HistoryKey, through: number) {
   const rows = await db
     .deleteFrom("revisions")
@@ -184,7 +184,7 @@ async function takeRows(db: Db, of: HistoryKey, through: number) {
   });
 }
 
-/** Drops the packs of which nothing is kept, where a key has `newer` revisions beside them. */
+/** Deletes the packs of which nothing is kept, if a key has `newer` revisions besides. */
 async function dropPacksBeyond(db: Db, of: HistoryKey, newer: number): Promise<void> {
   const packs = await db
     .selectFrom("revision_packs")

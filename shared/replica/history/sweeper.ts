@@ -4,15 +4,17 @@ import type { Timer, World } from "../../world.ts";
 
 const SWEEP_INTERVAL_MS = 60 * 60 * 1000;
 
-/** The first sweep waits until whatever happens at a start is over. */
+/** The first sweep waits until the work of a start is over. */
 const FIRST_SWEEP_MS = 60 * 1000;
 
-/** What can be swept: a `ReplicaStore`. */
+/** Anything that can be swept: a `ReplicaStore`. */
 export interface Swept {
   sweep(): Promise<void>;
 }
 
-/** Sweeps a store every hour, until `stop`. A sweep that fails is logged and tried again then. */
+/**
+ * Sweeps a store every hour, until `stop`. A failed sweep is logged and tried again an hour later.
+ */
 export class Sweeper {
   readonly #store: Swept;
   readonly #world: Pick<World, "setTimer">;

@@ -8,7 +8,7 @@ interface Part {
   readonly checksum: number;
 }
 
-/** What is stored with a checksum: where, by which column, and what that is called. */
+/** The tables with checksums: which column they cover, and its name for people. */
 const CHECKED = [
   { table: "updates", place: "seq", name: "row" },
   { table: "snapshots", place: "seq", name: "row" },

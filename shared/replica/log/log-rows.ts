@@ -10,10 +10,10 @@ import type { ReplicaTables } from "./tables.ts";
 
 type Db = Kysely<ReplicaTables>;
 
-/** The position of a document that was never written. */
+/** The position of a document without rows. */
 export const EMPTY_POSITION: Position = { epoch: "", seq: 0 };
 
-/** A document as its tables hold it, every part verified against its checksum. */
+/** A document as its tables have it. Every part was verified by its checksum. */
 export interface StoredDocument {
   /** A snapshot, if there is one, and the rows after it, in order. */
   readonly updates: readonly Uint8Array[];
@@ -75,14 +75,14 @@ async function headOf(db: Db, documentId: number): Promise<number> {
   return seq;
 }
 
-/** A row of the log, or a snapshot, with the CRC-32 that its payload was stored with. */
+/** A row of the log, or a snapshot, with the stored CRC-32 of its payload. */
 interface StoredPart {
   readonly seq: number;
   readonly payload: Uint8Array;
   readonly checksum: number;
 }
 
-/** Throws `CorruptDocumentError` at the first part that is not what was written. */
+/** Throws `CorruptDocumentError` at the first damaged part. */
 export function checkPayloads(documentId: number, parts: readonly StoredPart[]): void {
   const damaged = parts.find(({ payload, checksum }) => crc32(payload) !== checksum);
   if (damaged) throw damagedAt(documentId, damaged.seq);
@@ -92,7 +92,7 @@ function damagedAt(documentId: number, seq: number): CorruptDocumentError {
   return new CorruptDocumentError(`document ${documentId} is damaged at row ${seq}`);
 }
 
-/** The rows after the snapshot are there without a gap, and each is what was written. */
+/** Checks that the rows after the snapshot have no gap and no damage. */
 function checkParts(
   documentId: number,
   parts: readonly StoredPart[],
@@ -106,7 +106,7 @@ function checkParts(
   if (snapshotSeq + seqs.length !== headSeq) throw damaged(snapshotSeq + seqs.length + 1);
 }
 
-/** The epoch that row `seq` was written in; undefined for a row that was never reached. */
+/** The epoch in which row `seq` was written; undefined for a row that does not exist yet. */
 export async function epochOfRow(
   db: Db,
   documentId: number,
@@ -128,8 +128,8 @@ const findEpoch = compiled(
 );
 
 /**
- * The rows after `afterSeq` up to and with `throughSeq`, as one update; null when there are none,
- * undefined when some of them were compacted away. Throws `CorruptDocumentError`.
+ * The rows after `afterSeq` up to and including `throughSeq`, as one update; null if there are
+ * none, undefined if some were compacted. Throws `CorruptDocumentError`.
  */
 export async function rowsBetween(
   db: Db,
@@ -150,27 +150,27 @@ export async function rowsBetween(
   return mergeUpdates(rows.map((row) => row.payload));
 }
 
-/** One update that holds all of the given ones; there is at least one. */
+/** Merges updates, at least one, into one. */
 export function mergeUpdates(updates: readonly Uint8Array[]): Uint8Array {
   const [first, ...others] = updates;
   if (first !== undefined && others.length === 0) return first;
   return Y.mergeUpdates([...updates]);
 }
 
-/** A row to append: a Yjs update (v1), and when, in milliseconds since the Unix epoch. */
+/** A row to append: a Yjs update (v1), with its time in milliseconds since the Unix epoch. */
 export interface NewRow {
   readonly documentId: number;
   readonly origin: "local" | "remote";
   readonly payload: Uint8Array;
-  /** What it took out of the text, as `storedRemoved` gives it. */
+  /** What it removed from the text, as `storedRemoved` returns it. */
   readonly removed: string | null;
   readonly epoch: string;
-  /** Whether the row before it belongs to another epoch. */
+  /** Whether the row before it has another epoch. */
   readonly opensEpoch: boolean;
   readonly now: number;
 }
 
-/** Appends a row to a document's log, inside a write transaction, and returns its `seq`. */
+/** Appends a row to a document's log, in a write transaction. Returns its `seq`. */
 export function appendRow(db: Db, row: NewRow): number {
   const { documentId, origin, payload, removed, epoch, now } = row;
   const [document] = nextSeq.now(db, { documentId, now });
@@ -235,7 +235,7 @@ const addUpdate = compiled(
     }),
 );
 
-/** The last row that is not among the newest `kept` ones up to `headSeq`; 0 when all are. */
+/** The last row that is not among the newest `kept` ones up to `headSeq`; 0 if there is none. */
 export async function lastRowBeyond(
   db: Db,
   documentId: number,
@@ -260,7 +260,7 @@ export async function lastRowBeyond(
   return beyond?.seq ?? oldest;
 }
 
-/** Stores the whole document as of row `seq` and drops the rows up to `dropThrough`. */
+/** Stores the whole document as of row `seq`, and deletes the rows up to `dropThrough`. */
 export async function writeSnapshot(
   db: Db,
   documentId: number,

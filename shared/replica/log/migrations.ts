@@ -188,7 +188,7 @@ export const replicaMigrations: readonly Migration[] = [
     },
   },
   {
-    // The program writes the index itself, once for all that a commit has done.
+    // The program writes the index itself, once for each commit.
     name: "replica-0006-full-text-by-commit",
     async up(db) {
       for (const event of ["insert", "delete", "update"]) {

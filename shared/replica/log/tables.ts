@@ -17,11 +17,11 @@ export interface ReplicaTables {
 
 interface DocumentsTable {
   id: Generated<number>;
-  /** Whose document: an account on the server, one constant on a developer's machine. */
+  /** The document's owner: an account on the server, one constant on a developer's machine. */
   owner: string;
   /** A project's id, `user/<user id>` or `global`. */
   name: string;
-  /** Position of the newest row of the log; 0 before the first. */
+  /** Position of the newest row; 0 before the first. */
   seq: Generated<number>;
   created_at: number;
   updated_at: number;
@@ -34,30 +34,30 @@ interface UpdatesTable {
   document_id: number;
   seq: number;
   epoch: string;
-  /** `local`: written on this replica. `remote`: came by a replica exchange. */
+  /** `local`: written on this replica. `remote`: received by an exchange. */
   origin: "local" | "remote";
   /** Yjs update, v1. */
   payload: Uint8Array;
   /** CRC-32 of the payload. */
   checksum: number;
-  /** What a machine's own change took out of the text; see `storedRemoved`. */
+  /** What a machine's own change removed from the text; see `storedRemoved`. */
   removed: string | null;
   committed_at: number;
 }
 
-/** The whole document up to and with row `seq`. */
+/** The whole document as of row `seq`. */
 interface SnapshotsTable {
   document_id: number;
   seq: number;
   payload: Uint8Array;
   /** CRC-32 of the payload. */
   checksum: number;
-  /** Bytes before the payload was compressed; null where it was not. */
+  /** Size of the payload before compression; null if it is not compressed. */
   bytes: number | null;
   created_at: number;
 }
 
-/** Row `first_seq` and those after it, up to the next first one, belong to `epoch`. */
+/** Rows from `first_seq` up to the next epoch's first row belong to `epoch`. */
 interface EpochsTable {
   document_id: number;
   first_seq: number;
@@ -66,10 +66,10 @@ interface EpochsTable {
 
 interface TextsTable {
   document_id: number;
-  /** The description document as it goes over the wire and into files. */
+  /** The description document as it is sent and written to files. */
   content: string;
   updated_at: number;
-  /** The machines that wrote the last change; null where that is not known. */
+  /** The machines that wrote the last change; null where that is unknown. */
   machine: string | null;
 }
 
@@ -92,17 +92,17 @@ interface MetadataTable {
   value: string;
 }
 
-/** One row: what sweeps have seen of the wall clock, in milliseconds since the Unix epoch. */
+/** One row: what sweeps know of the wall clock, in milliseconds since the Unix epoch. */
 interface HistoryClockTable {
   id: number;
   trusted_at: number;
-  /** Since when it says something quite different; null when it does not. */
+  /** Since when the clock differs much from before; null while it does not. */
   doubted_at: number | null;
-  /** Id of the newest revision that the last sweep has seen. */
+  /** Id of the newest revision at the last sweep. */
   last_revision: number;
 }
 
-/** A value that was written over or deleted. */
+/** A value that was replaced or deleted. */
 interface RevisionsTable {
   id: Generated<number>;
   document_id: number;
@@ -116,24 +116,24 @@ interface RevisionsTable {
   machine: string | null;
 }
 
-/** Successive revisions of a key, all older than its rows and than those of its later packs. */
+/** Successive revisions of a key, older than its rows and its later packs. */
 interface RevisionPacksTable {
   id: Generated<number>;
   document_id: number;
   kind: "memory" | "text" | "save";
   key: string;
-  /** How many revisions it holds, the latest first; see `packRevisions`. */
+  /** How many revisions it contains, newest first; see `packRevisions`. */
   count: number;
-  /** The first of their `replaced_at`. */
+  /** The earliest of their `replaced_at`. */
   oldest_at: number;
-  /** Bytes before the payload was compressed. */
+  /** Size of the payload before compression. */
   bytes: number;
   payload: Uint8Array;
   /** CRC-32 of the payload. */
   checksum: number;
 }
 
-/** Conflicts of texts as 0.1.0 kept them; the daemon moves them into their documents. */
+/** Conflicts of texts as 0.1.0 stored them. The daemon moves them into their documents. */
 interface TextConflictsTable {
   id: Generated<number>;
   document_id: number;

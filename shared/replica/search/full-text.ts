@@ -4,19 +4,19 @@ import type { ReplicaTables } from "../log/tables.ts";
 
 type Db = Kysely<ReplicaTables>;
 
-/** Pages of the index that one step writes. */
+/** How many pages of the index one step writes. */
 const PAGES_AT_ONCE = 250;
 
 /**
- * One step towards a full-text index without what was overwritten, which takes a multiple of its
- * room; `first` begins (https://www.sqlite.org/fts5.html#the_merge_command). False: there is
- * nothing left to do. Belongs in a transaction of its own.
+ * One step of removing overwritten text from the full-text index, where it takes several times the
+ * needed space; `first` begins (https://www.sqlite.org/fts5.html#the_merge_command). False: nothing
+ * is left to do. To be called in a transaction of its own.
  */
 export async function mergeFullText(db: Db, first: boolean): Promise<boolean> {
   const before = await totalChanges(db);
   const pages = first ? -PAGES_AT_ONCE : PAGES_AT_ONCE;
   await sql`insert into memories_text (memories_text, rank) values ('merge', ${pages})`.execute(db);
-  // As its documentation says: fewer than two changes are the command's own.
+  // According to its documentation, fewer than two changes are those of the command itself.
   return (await totalChanges(db)) - before >= 2;
 }
 
@@ -25,13 +25,13 @@ async function totalChanges(db: Db): Promise<number> {
   return rows[0]?.total ?? 0;
 }
 
-/** What the index takes of a memory. */
+/** The parts of a memory that the index contains. */
 export interface IndexedText {
   readonly key: string;
   readonly value: string;
 }
 
-/** What was done to one row of the memories; undefined where there was none, or is none. */
+/** The change of one row of memories; undefined for a row that was not there, or is no longer. */
 export interface RowChange {
   readonly rowId: number;
   readonly before: IndexedText | undefined;
@@ -39,10 +39,10 @@ export interface RowChange {
 }
 
 /**
- * Brings the full-text index up to what a transaction has done to the memories, all of it, in
- * order. To be called once, at its end and outside of any savepoint: FTS5 writes a segment
- * whenever a savepoint or a statement that could be undone begins, and whenever row ids go down,
- * so one call for each memory would write as many segments, and merge them again later.
+ * Applies all of a transaction's changes of memories to the full-text index, in order. To be called
+ * once, at the transaction's end and outside of any savepoint: FTS5 writes a segment whenever a
+ * savepoint or an undoable statement begins, and whenever row ids decrease. One call for each
+ * memory would write that many segments, which have to be merged later.
  */
 export function indexChanges(db: Db, changes: readonly RowChange[]): void {
   for (const { rowId, before, after } of inTotal(changes)) {
@@ -52,7 +52,7 @@ export function indexChanges(db: Db, changes: readonly RowChange[]): void {
   }
 }
 
-/** One change of each row, from its first state to its last, by row id. */
+/** One change for each row, from its first state to its last, by row id. */
 function inTotal(changes: readonly RowChange[]): RowChange[] {
   const total = new Map<number, RowChange>();
   for (const change of changes) {
@@ -63,7 +63,7 @@ function inTotal(changes: readonly RowChange[]): RowChange[] {
 }
 
 /**
- * FTS5 has to be told what it holds of a row
+ * FTS5 has to be told what it contains of a row
  * (https://www.sqlite.org/fts5.html#the_delete_command).
  */
 const forgetText = compiled(
@@ -94,9 +94,9 @@ function compilable(db: Db, statement: RawBuilder<unknown>) {
 }
 
 /**
- * An FTS5 query that matches what holds every word of `text`. Each word is quoted, so that nothing
- * in it is taken for query syntax (https://www.sqlite.org/fts5.html#fts5_strings). Undefined when
- * there is no word.
+ * An FTS5 query for texts that contain every word of `text`. Each word is quoted, so that nothing
+ * in it counts as query syntax (https://www.sqlite.org/fts5.html#fts5_strings). Undefined if there
+ * is no word.
  */
 export function fullTextQuery(text: string): string | undefined {
   const words = text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word));

@@ -3,8 +3,8 @@ import { openConnection } from "../../sqlite/database.ts";
 import type { IndexedText } from "./full-text.ts";
 
 /**
- * Those of a few texts that a query of `fullTextQuery` matches, best match first, by an index of
- * their own: what is in no document is found by the same words as what is.
+ * Which of a few texts a query of `fullTextQuery` matches, best match first. Uses a temporary
+ * index, so that texts outside of documents are found by the same rules.
  */
 export async function matchingTexts<Text extends IndexedText>(
   texts: readonly Text[],

@@ -13,18 +13,18 @@ import type { WriteContext } from "./write-context.ts";
 /** State vector of a document that holds nothing. */
 export const EMPTY_STATE_VECTOR = Y.encodeStateVector(new Map());
 
-/** A document that 100,000 client ids have written to has a shorter one. */
+/** A document written by 100,000 client ids has a shorter one. */
 const STATE_VECTOR_BYTES_MAX = 1024 * 1024;
 
-/** What the client's token allows in an exchange, beyond reading. */
+/** What the client's token allows in an exchange, besides reading. */
 export interface ExchangeRights {
   readonly canWrite: boolean;
 }
 
 /**
- * The serving half of one document's exchange: takes what the client brings if it is admitted, and
- * gives what the client lacks. Throws a 400 for a malformed state vector, and `forbidden` where
- * something would be written without the right to; the write transaction must then be left.
+ * The server's half of one document's exchange: applies the client's update if it is admitted, and
+ * returns what the client lacks. Throws a 400 for a malformed state vector, and `forbidden` for a
+ * write without the right; the caller must then abandon the transaction.
  */
 export async function serveExchange<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
@@ -56,7 +56,7 @@ export async function serveExchange<Tables extends ReplicaTables>(
   };
 }
 
-/** The document; made for an update that there is none for yet. */
+/** The document; created for an update if it does not exist. */
 async function openFor<Tables extends ReplicaTables>(
   context: WriteContext<Tables>,
   address: DocumentAddress,
@@ -92,7 +92,7 @@ function serveNothing(request: DocumentRequest): DocumentServed {
     : EMPTY_POSITION;
 }
 
-/** What the client lacks of the log up to `before`, which is where its own rows begin. */
+/** What the client lacks of the log up to `before`, where its own rows begin. */
 async function pullFrom(
   db: Kysely<ReplicaTables>,
   open: OpenDocument,
@@ -115,7 +115,7 @@ async function pullFrom(
   return { update: update ?? Y.encodeStateAsUpdate(open.document.ydoc) };
 }
 
-/** Whether an update (v1) says nothing: no structures and no deletions. */
+/** Whether an update (v1) is empty: no structures and no deletions. */
 export function isEmptyUpdate(update: Uint8Array): boolean {
   return update.length === 2 && update[0] === 0 && update[1] === 0;
 }

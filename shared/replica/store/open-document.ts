@@ -27,17 +27,17 @@ import type { RowChange } from "../search/full-text.ts";
 import { storedRemoved } from "../text/removed-text.ts";
 import { storedText, writeRows } from "./rows.ts";
 
-/** A snapshot is written when this many rows have come since the last one. */
+/** A snapshot is written after this many rows. */
 const ROWS_PER_SNAPSHOT = 256;
 
 /**
- * Rows before a snapshot that stay, for clients that lag: so many at most, and no more bytes than
- * half of the whole document, for that is what a client that lags further gets instead.
+ * Rows before a snapshot that are kept for clients that lag: at most this many, and at most half of
+ * the whole document's size, because a client that lags further gets the whole document.
  */
 const ROWS_KEPT = 1024;
 export const ROW_BYTES_KEPT_MIN = 128 * 1024;
 
-/** Why a document that is over its size takes nothing but deletions. */
+/** Why a document over its size limit accepts only deletions. */
 export const NO_ROOM = explain({ code: "no-room" });
 
 /** The 400 for a write that adds to a full document. */
@@ -51,7 +51,7 @@ export interface Writer {
   readonly epoch: string;
   /** The Yjs client id of everything that this process writes. */
   readonly clientId: number;
-  /** What the documents say of who that is; they say nothing when it is left out. */
+  /** The machine's name for documents to record; none if left out. */
   readonly machine?: string | undefined;
 }
 
@@ -67,10 +67,10 @@ export interface CommittedRow {
   readonly changes: DocumentChanges;
 }
 
-/** What a flush has written. */
+/** The result of a flush. */
 export interface Flushed {
   readonly rows: readonly CommittedRow[];
-  /** For the full-text index, which is written with the commit. */
+  /** For the full-text index, which is written at the commit. */
   readonly rowChanges: readonly RowChange[];
 }
 
@@ -80,18 +80,18 @@ interface PendingUpdate {
 }
 
 /**
- * A document in memory beside its log on the disk. Inside a write transaction it may run ahead of
- * the disk until `flush`; when the transaction fails it is thrown away, never mended.
+ * A document in memory, and its log on the disk. Inside a write transaction it may be ahead of the
+ * disk until `flush`. If the transaction fails, it is discarded and never repaired.
  */
 export class OpenDocument {
   #head: Position;
   #snapshotSeq: number;
   #bytes: number;
   #pending: PendingUpdate[] = [];
-  /** Whether anything was done to the document since the last flush, even if it came to nothing. */
+  /** Whether anything was done to the document since the last flush, even without an effect. */
   #touched = false;
   #flushing = false;
-  /** What was read from the disk, until it is made a document. */
+  /** What was read from the disk, until the document is built from it. */
   #updates: readonly Uint8Array[];
   #document: ReplicaDocument | undefined;
   readonly address: DocumentAddress;
@@ -119,8 +119,8 @@ export class OpenDocument {
   }
 
   /**
-   * Made when it is first asked for: it takes ten times the memory of its bytes, and whoever only
-   * wants to know where it stands, as every project's first call does, needs none of it.
+   * Built on first use. It takes ten times the memory of its bytes, and many callers, such as every
+   * project's first call, only need its position.
    */
   get document(): ReplicaDocument {
     this.#document ??= this.#make();
@@ -144,24 +144,24 @@ export class OpenDocument {
     return this.#head;
   }
 
-  /** Bytes that the document takes in memory and on the disk, more or less. */
+  /** The approximate size of the document in memory and on the disk. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Whether something was changed that `flush` has not written yet. */
+  /** Whether there are changes that `flush` has not written yet. */
   get dirty(): boolean {
     return this.#pending.length > 0;
   }
 
-  /** Whether the document in memory is, for certain, what the disk holds. */
+  /** Whether the document in memory certainly equals the one on the disk. */
   get isClean(): boolean {
     return !this.#touched && !this.dirty;
   }
 
   /**
-   * Runs an edit. Throws a 400 when it adds to a document that is over its size; what only deletes
-   * is allowed. The write must be left then.
+   * Runs an edit. Throws a 400 if it adds to a document over its size limit; deleting is allowed.
+   * The caller must then abandon the transaction.
    */
   refuseIfFull<Result>(edit: () => Result): Result {
     const { store, clientID } = this.document.ydoc;
@@ -172,7 +172,7 @@ export class OpenDocument {
     return result;
   }
 
-  /** Whether it is over its size, so that it takes nothing but deletions. */
+  /** Whether it is over its size limit, so that it accepts only deletions. */
   get isFull(): boolean {
     return this.#isOver(LIMITS.documentBytes);
   }
@@ -183,8 +183,8 @@ export class OpenDocument {
   }
 
   /**
-   * Applies an update from another replica if it is admitted; otherwise nothing is changed. What is
-   * over `bytesMax` takes only deletions.
+   * Applies an update from another replica if it is admitted; otherwise nothing changes. Over
+   * `bytesMax`, only deletions are accepted.
    */
   applyUpdate(update: Uint8Array, bytesMax: number = LIMITS.documentBytes): Admission {
     const admission = admitUpdate(this.document, update, this.writer.clientId);
@@ -195,7 +195,7 @@ export class OpenDocument {
     return admission;
   }
 
-  /** Writes what has changed since the last time: a row for each run of one origin. */
+  /** Writes the changes since the last call: one row for each run of changes of the same origin. */
   async flush(
     db: Kysely<ReplicaTables>,
     now: number,
@@ -205,7 +205,7 @@ export class OpenDocument {
     this.#flushing = true;
     const isLocal = this.#pending.some(({ origin }) => origin === "local");
     if (isLocal) {
-      // What others deleted they have said themselves.
+      // Others have recorded their own deletions.
       if (this.#pending.every(({ origin }) => origin === "local"))
         await this.#tellDeletions(db, now);
       this.#nameWriter(now);
@@ -226,7 +226,7 @@ export class OpenDocument {
     return { rows, rowChanges };
   }
 
-  /** Brings the rows that were derived from `former` up to this document. */
+  /** Updates the rows that were derived from `former` to this document. */
   async rewriteRows(
     db: Kysely<ReplicaTables>,
     now: number,
@@ -251,7 +251,7 @@ export class OpenDocument {
     );
   }
 
-  /** Says who deleted from the text, and records a deletion of most of it. */
+  /** Records who deleted text, and a deletion of most of it. */
   async #tellDeletions(db: Kysely<ReplicaTables>, now: number): Promise<void> {
     const { document, writer } = this;
     const { text, textClients } = document.changes;
@@ -271,7 +271,7 @@ export class OpenDocument {
     if (notice) recordTextConflict(document, notice, { now, time: await historyTime(db, now) });
   }
 
-  /** Whoever has written into the document is named in it. */
+  /** Records this machine's name in a document that it has written to. */
   #nameWriter(now: number): void {
     const { clientId, machine } = this.writer;
     if (machine === undefined || Y.getState(this.document.ydoc.store, clientId) === 0) return;
@@ -301,7 +301,10 @@ export class OpenDocument {
     return { documentId: this.id, address: this.address, epoch, seq, origin, update, changes };
   }
 
-  /** Writes a snapshot where there are rows since the last one, and drops what that allows. */
+  /**
+   * Writes a snapshot if there are rows since the last one, and deletes rows that this makes
+   * unnecessary.
+   */
   async compact(
     db: Kysely<ReplicaTables>,
     now: number,

@@ -17,26 +17,26 @@ import type { RowChange } from "../search/full-text.ts";
 
 type Db = Kysely<ReplicaTables>;
 
-/** Whose rows to write, and when, in milliseconds since the Unix epoch. */
+/** Whose rows to write, and at which time. */
 export interface RowsTarget {
   readonly documentId: number;
   readonly name: string;
   readonly now: number;
-  /** This machine, if what changed was written here and it has a name. */
+  /** This machine's name, if the change was made here and it has one. */
   readonly machine: string | undefined;
 }
 
 /**
- * Brings the rows that are derived from a document (memories, text, metadata) up to what changed
- * in it, and keeps what was written over as revisions. Belongs in the transaction of the change, at
- * whose end the full-text index needs what this returns.
+ * Updates the rows that are derived from a document (memories, text, metadata), and stores replaced
+ * values as revisions. To be called in the transaction of the change. The full-text index needs the
+ * result at its end.
  */
 export async function writeRows(
   db: Db,
   target: RowsTarget,
   { document, changes }: { readonly document: ReplicaDocument; readonly changes: DocumentChanges },
 ): Promise<RowChange[]> {
-  // Before the rows of metadata forget which machines wrote what went.
+  // Before metadata rows are changed, because they tell which machines wrote what is replaced.
   await keepReplaced(db, target, { document, replaced: changes.replaced });
   const rowChanges: RowChange[] = [];
   for (const key of changes.memoryKeys) {
@@ -57,7 +57,7 @@ export async function writeRows(
   return rowChanges;
 }
 
-/** Keeps the entries that went as revisions, oldest first. */
+/** Stores deleted entries as revisions, oldest first. */
 async function keepReplaced(
   db: Db,
   { documentId, now: replacedAt }: RowsTarget,
@@ -77,7 +77,7 @@ async function keepReplaced(
   }
 }
 
-/** All but those that an equal value came after, and of a key no more than is kept. */
+/** Without those that an equal value followed, and for each key at most as many as are kept. */
 function worthKeeping(document: ReplicaDocument, replaced: readonly Entry[]): Entry[] {
   const later = new Map<string, JsonValue>();
   const counts = new Map<string, number>();
@@ -127,7 +127,7 @@ function writeMemory(
   }
   const { row_id: rowId } = replaced;
   updateMemory.now(db, { value, updatedAt, entryIds: ids, rowId });
-  // Seldom: a column that is named is written to its index again, even where it stays the same.
+  // Only if necessary: a column that is named is written to its index even if it does not change.
   if (replaced.created_at !== createdAt) moveMemory.now(db, { createdAt, rowId });
   return { rowId, before, after };
 }
@@ -165,17 +165,17 @@ async function writeText(
   putText.now(db, { documentId, content, updatedAt: now, machine: machines.join(", ") || null });
 }
 
-/** A document's text as its rows have it; undefined where there never was any. */
+/** A document's text, from its rows; undefined if there never was any. */
 export function storedText(db: Db, documentId: number): string | undefined {
   return findText.now(db, { documentId })[0]?.content;
 }
 
-/** Which machines changed a document's text last, as its rows say. */
+/** The machines that last changed a document's text, from its rows. */
 export function storedTextMachine(db: Db, documentId: number): string | undefined {
   return findText.now(db, { documentId })[0]?.machine ?? undefined;
 }
 
-/** Whether a metadata key is shown to anyone outside. */
+/** Whether clients of the interface can see a metadata key. */
 export function isPublicKey(key: string): boolean {
   return !key.startsWith(OWN_METADATA_PREFIX);
 }

@@ -15,17 +15,17 @@ import {
 } from "./open-document.ts";
 import { Context, type ContextOptions, type WriteContext, Writers } from "./write-context.ts";
 
-/** Writes that share a commit; more than this wait for the next. */
+/** At most this many writes share a commit. Others wait for the next. */
 const WRITES_PER_COMMIT_MAX = 256;
 
-/** Steps of one sweep that clear the full-text index; a large one takes several sweeps. */
+/** Steps in which one sweep cleans the full-text index. A large index takes several sweeps. */
 const MERGES_PER_SWEEP_MAX = 16;
 
 /** Documents kept in memory between writes. */
 const OPEN_DOCUMENTS_MAX = 512;
 const OPEN_BYTES_MAX = 64 * 1024 * 1024;
 
-/** What a store works with; it closes the database when it is closed. */
+/** What a store needs. It closes the database with itself. */
 export interface StoreOptions<Tables extends ReplicaTables> extends ContextOptions<Tables> {
   readonly database: SqliteDatabase<Tables>;
   readonly writer: Writer;
@@ -43,12 +43,19 @@ type Step = Parameters<typeof sweepHistory>[0];
 
 /**
  * The durable replica: documents with their logs and derived rows in one database. Writes run one
- * after another; those that wait together share one commit, and each promise settles only after
- * it: what a resolved write did is on the disk. One process writes a database at a time.
+ * after another. Those that wait together share one commit, and each promise settles only after it:
+ * a resolved write is on the disk. One process writes a database at a time.
+ *
+ * ```
+ * await store.write(async (context) => {
+ *   const { document } = await context.open(projectDocument(account, project));
+ *   document.setEntry("memories", "editor", { value: "vim", now: context.now });
+ * });
+ * ```
  */
 export class ReplicaStore<Tables extends ReplicaTables> {
   readonly #options: StoreOptions<Tables>;
-  /** By `addressKey`; the one used longest ago comes first. */
+  /** By `addressKey`; the one that was unused for longest comes first. */
   readonly #open = new Map<string, OpenDocument>();
   readonly #listeners = new Set<(rows: readonly CommittedRow[]) => void>();
   #waiting: Write<Tables>[] = [];
@@ -66,19 +73,19 @@ export class ReplicaStore<Tables extends ReplicaTables> {
     return this.#writers.current;
   }
 
-  /** For reading; sees what is committed. */
+  /** For reading. Sees what is committed. */
   get reader(): Kysely<Tables> {
     return this.#options.database.reader;
   }
 
-  /** Another number whenever something was committed since; see `SqliteDatabase.version`. */
+  /** Changes whenever something was committed; see `SqliteDatabase.version`. */
   get version(): number | undefined {
     return this.#options.database.version();
   }
 
   /**
-   * Runs `work` in a write transaction. When it throws, nothing of it is kept and the promise
-   * rejects with what it threw; other writes of the same commit are not touched.
+   * Runs `work` in a write transaction. If it throws, all its changes are undone and the promise
+   * rejects with its error. Other writes of the same commit are not affected.
    */
   write<Result>(work: (context: WriteContext<Tables>) => Promise<Result>): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
@@ -87,7 +94,7 @@ export class ReplicaStore<Tables extends ReplicaTables> {
     });
   }
 
-  /** Calls back with the rows of each commit, in order. Returns how to stop. */
+  /** Calls back with the rows of each commit, in order. Returns a function that ends this. */
   onCommit(listener: (rows: readonly CommittedRow[]) => void): () => void {
     this.#listeners.add(listener);
     return () => {
@@ -96,10 +103,9 @@ export class ReplicaStore<Tables extends ReplicaTables> {
   }
 
   /**
-   * Drops the revisions that are too old and packs the others, shortens logs that have grown large,
-   * clears the full-text index of what was overwritten, and gives the room in the file back; all of
-   * it in small steps. For quiet times; other writes go on in between. Throws
-   * `CorruptDocumentError`, when all else is done, where a history is not what was written.
+   * Deletes old revisions and packs others, shortens large logs, cleans the full-text index, and
+   * returns free space in the file; all in small steps, between which other writes go on. For quiet
+   * times. Throws `CorruptDocumentError` at the end if a history is damaged.
    */
   async sweep(): Promise<void> {
     const step = <Result>(work: (db: Kysely<ReplicaTables>, now: number) => Promise<Result>) =>
@@ -120,19 +126,19 @@ export class ReplicaStore<Tables extends ReplicaTables> {
     await returnFreePages(this.#options.database.writer);
   }
 
-  /** Calls back after each commit: how long it took, and whether it was kept or rolled back. */
+  /** Calls back after each commit: how long it took, and whether it succeeded. */
   timeCommits(onTimed: (durationMs: number, kept: boolean) => void): void {
     this.#onTimed = onTimed;
   }
 
-  /** Calls back whenever no write is left to be made. */
+  /** Calls back whenever no write is waiting. */
   whenIdle(onIdle: () => void): void {
     this.#onIdle = onIdle;
   }
 
   /**
-   * Gives back the memory that only speeds up what comes next: of the documents that are open, but
-   * for the one used last, and of the database. Does nothing while there is something to write.
+   * Frees memory that only makes later work faster: of open documents except the one used last, and
+   * of the database. Does nothing while a write is waiting.
    */
   rest(): void {
     if (this.#draining) return;
@@ -147,7 +153,7 @@ export class ReplicaStore<Tables extends ReplicaTables> {
     return { documents: this.#open.size, bytes };
   }
 
-  /** Waits for the writes that were asked for, then closes the database. */
+  /** Waits for all requested writes, then closes the database. */
   async close(): Promise<void> {
     while (this.#draining) await this.#draining;
     await this.#options.database.close();
@@ -197,7 +203,7 @@ export class ReplicaStore<Tables extends ReplicaTables> {
     this.#onTimed?.(this.#options.world.monotonic() - startedAt, kept);
   }
 
-  /** A listener that throws is a bug, and none of the writes' own: it is thrown by itself. */
+  /** A listener's error is a bug, but not the writes': it is thrown separately. */
   #announce(rows: readonly CommittedRow[]): void {
     if (rows.length === 0) return;
     for (const listener of this.#listeners) {
@@ -221,7 +227,10 @@ export class ReplicaStore<Tables extends ReplicaTables> {
   }
 }
 
-/** Runs one write of a commit. Resolves to how its promise settles after the commit. */
+/**
+ * Runs one write of a commit. Resolves to the outcome of its promise, to be settled after the
+ * commit.
+ */
 async function runOne<Tables extends ReplicaTables>(
   write: Write<Tables>,
   context: Context<Tables>,
@@ -242,7 +251,7 @@ async function runOne<Tables extends ReplicaTables>(
   return () => write.reject(outcome.thrown);
 }
 
-/** The documents whose rows take more room than is kept of any log for sure. */
+/** The documents whose rows take more space than any log may keep. */
 async function documentsWithLargeLogs(db: Kysely<ReplicaTables>): Promise<DocumentAddress[]> {
   return await db
     .selectFrom("updates")

@@ -9,40 +9,41 @@ import type { ReplicaTables } from "../log/tables.ts";
 import type { RowChange } from "../search/full-text.ts";
 import { type CommittedRow, OpenDocument, type Writer } from "./open-document.ts";
 
-/** What a write works with, beside its transaction. */
+/** What a write uses, besides its transaction. */
 export interface ContextOptions<Tables extends ReplicaTables> {
   readonly world: World;
   /**
-   * The last row of a document's log that nobody needs any more, as far as the host knows; rows
-   * after it survive compaction. None limits it when left out.
+   * The last row of a document's log that the host no longer needs. Later rows survive compaction.
+   * Without this, all rows may go.
    */
   readonly droppable?: (db: Kysely<Tables>, documentId: number) => Promise<number>;
-  /** Told of each document that is not what was written; whatever wanted it fails all the same. */
+  /** Called with each damaged document. The read that found it still fails. */
   readonly onDamage?: ((thrown: unknown) => void) | undefined;
 }
 
-/** What a write may do. Valid until the write's promise settles. */
+/** What a write can do. Valid until the write's promise settles. */
 export interface WriteContext<Tables extends ReplicaTables> {
   /** The open transaction, for other tables of the same database. */
   readonly db: Kysely<Tables>;
   readonly now: number;
-  /** The document, made if there is none. */
+  /** The document; created if it does not exist. */
   open(address: DocumentAddress): Promise<OpenDocument>;
   find(address: DocumentAddress): Promise<OpenDocument | undefined>;
-  /** Writes what was changed so far, so that the document's `head` counts it. */
+  /** Writes the changes so far, so that the document's `head` includes them. */
   flush(document: OpenDocument): Promise<void>;
   /**
-   * Makes a document anew from one update, as if it had never held anything else. Its rows follow;
-   * a text that goes stays in the history. What it writes from now on is another client's.
+   * Rebuilds a document from one update, as if it had never had any other content. Its rows are
+   * updated, and a text that disappears is kept in the history. It writes under a new client id
+   * from then on.
    */
   rebuild(document: OpenDocument, update: Uint8Array): Promise<OpenDocument>;
-  /** Shortens a document's log to what is still needed of it. */
+  /** Removes from a document's log what is no longer needed. */
   compact(address: DocumentAddress): Promise<void>;
-  /** Gives a document to an owner that has none of its name; the former one has it no more. */
+  /** Gives a document to an owner without a document of this name. The former owner loses it. */
   giveTo(document: OpenDocument, owner: string): Promise<void>;
 }
 
-/** Who this process is in the documents that it loads; another one from each rebuilding on. */
+/** This process's identity as a writer. It changes with each rebuild. */
 export class Writers {
   readonly #world: World;
   readonly #first: Writer;
@@ -70,19 +71,19 @@ export class Writers {
   }
 }
 
-/** What all writes of a store share. */
+/** Shared by all writes of a store. */
 export interface StoreState {
   readonly writers: Writers;
   readonly openDocuments: Map<string, OpenDocument>;
 }
 
-/** What one write does in a transaction that others may share. */
+/** One write in a transaction, which other writes may share. */
 export class Context<Tables extends ReplicaTables> implements WriteContext<Tables> {
   readonly now: number;
   readonly writers: Writers;
   readonly openDocuments: Map<string, OpenDocument>;
   readonly #inHand = new Set<OpenDocument>();
-  /** Documents whose rows in the database, or whose being there at all, may be this write's. */
+  /** Documents whose rows, or whose very existence, may be from this write. */
   readonly #written = new Set<OpenDocument>();
   rows: CommittedRow[] = [];
   rowChanges: RowChange[] = [];
@@ -156,7 +157,7 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
       .set({ owner })
       .where("id", "=", document.id)
       .execute();
-    // By its new address it is loaded anew; by the former one nobody finds it any more.
+    // Under its new address it is loaded again; under the former one it no longer exists.
     this.#inHand.delete(document);
     this.openDocuments.delete(addressKey(document.address));
   }
@@ -173,7 +174,7 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
     for (const document of this.#inHand) await this.flush(document);
   }
 
-  /** Forgets the documents that hold what was rolled back; others are as they were. */
+  /** Forgets the documents with changes that were rolled back. */
   discard(): void {
     for (const document of this.#inHand) {
       if (document.isClean && !this.#written.has(document)) continue;
@@ -186,12 +187,12 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
   async #load(id: number, address: DocumentAddress): Promise<OpenDocument> {
     const writer = this.writers.current;
     const document = await OpenDocument.load(this.#replica, id, { address, writer });
-    // It may have been given to that owner just before, by a write that is still to fail.
+    // An earlier write, which may still fail, may just have given it to that owner.
     this.#written.add(document);
     return this.#take(document);
   }
 
-  /** Now the one used last, and this write's to flush. */
+  /** Marks it as the one used last, to be flushed by this write. */
   #take(document: OpenDocument): OpenDocument {
     const key = addressKey(document.address);
     this.openDocuments.delete(key);
@@ -201,7 +202,7 @@ export class Context<Tables extends ReplicaTables> implements WriteContext<Table
   }
 }
 
-/** A document keeps its address for good, so one in memory needs no look at the disk. */
+/** A document never changes its address, so one in memory needs no look at the disk. */
 function addressKey({ owner, name }: DocumentAddress): string {
   return `${owner}\n${name}`;
 }

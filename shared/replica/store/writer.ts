@@ -4,8 +4,8 @@ import type { Writer } from "./open-document.ts";
 const EPOCH_BYTES = 16;
 
 /**
- * This process as a writer of documents, under names that were never used before; `machine` is what
- * documents say of who it is, asked at each write where it may change.
+ * This process as a writer, under ids that were never used before. `machine`: the name for
+ * documents to record; a function is called at each write, because the name may change.
  */
 export function newWriter(world: World, machine?: string | (() => string)): Writer {
   return {

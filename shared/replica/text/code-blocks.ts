@@ -1,7 +1,7 @@
-/** A line that opens or closes a fenced code block: its mark, and what stands behind it. */
+/** A line that opens or closes a fenced code block: its fence, and what follows. */
 const FENCE = /^\s*(`{3,}|~{3,})(.*)$/;
 
-/** Whether a line may open or close a code block; CommonMark would let fewer lines do so. */
+/** Whether a line may open or close a code block. CommonMark is stricter. */
 export function isFence(line: string): boolean {
   return FENCE.test(line);
 }
@@ -14,8 +14,8 @@ export function isHeading(line: string): boolean {
 }
 
 /**
- * The stretches [from, to) of lines that are one fenced code block each and must not be torn. Where
- * the lines begin inside a block, or end in one, the part up to its fence is such a stretch, too.
+ * The ranges [from, to) of lines that are one fenced code block each and must not be split. If the
+ * lines begin or end inside of a block, the part up to its fence is such a range, too.
  */
 export function findCodeBlocks(lines: readonly string[]): readonly (readonly [number, number])[] {
   const outside = scan(lines, false);
@@ -26,7 +26,7 @@ export function findCodeBlocks(lines: readonly string[]): readonly (readonly [nu
 
 function scan(lines: readonly string[], beginsInside: boolean) {
   const blocks: [number, number][] = [];
-  /** An empty mark is that of a block whose opening fence isn't among the lines. */
+  /** An empty mark: the block's opening fence is not among the lines. */
   let open = beginsInside ? { at: 0, mark: "" } : undefined;
   let balanced = true;
   for (const [i, line] of lines.entries()) {

@@ -1,4 +1,4 @@
-/** Index of the first item for which `holds`, given that it holds for all behind that one too. */
+/** Index of the first item for which `holds` is true. It must be true for all later items, too. */
 export function firstWhere<Item>(items: readonly Item[], holds: (item: Item) => boolean): number {
   let low = 0;
   let high = items.length;

@@ -1,6 +1,6 @@
 import * as Y from "yjs";
 
-/** Ranges of ids: for each client, ascending, the clocks [from, to). */
+/** Ranges of ids: for each client, ascending ranges of clocks [from, to). */
 export type IdRanges = ReadonlyMap<number, readonly (readonly [number, number])[]>;
 
 /** The ids that are in both. */
@@ -30,7 +30,7 @@ function commonRanges(
 
 type Range = readonly [number, number];
 
-/** Those of the first that are not in the second. */
+/** The ids in the first that are not in the second. */
 export function difference(one: IdRanges, other: IdRanges): IdRanges {
   const rest = new Map<number, Range[]>();
   for (const [client, ranges] of one) {
@@ -52,7 +52,7 @@ function outside([from, to]: Range, others: readonly Range[]): Range[] {
   return start < to ? [...left, [start, to]] : left;
 }
 
-/** Whether one of the ids of a stretch is among them. */
+/** Whether one of the ids of a range is among them. */
 export function holdsAny(
   ranges: IdRanges,
   client: number,
@@ -61,7 +61,7 @@ export function holdsAny(
   return (ranges.get(client) ?? []).some(([from, to]) => from < clock + length && clock < to);
 }
 
-/** The ids that an update (v1) deletes, of texts and of all else. */
+/** The ids that an update (v1) deletes, in texts and elsewhere. */
 export function deletedIn(update: Uint8Array): IdRanges {
   const ranges = new Map<number, (readonly [number, number])[]>();
   for (const [client, deletes] of Y.decodeUpdate(update).ds.clients) {

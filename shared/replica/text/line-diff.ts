@@ -1,11 +1,11 @@
 import { diffArrays } from "diff";
 
-/** Whether a line has a letter or a digit, and so is unlikely to be there twice by chance. */
+/** Whether a line has a letter or a digit, so that it is unlikely to occur twice by accident. */
 export function hasWord(line: string): boolean {
   return /[\p{L}\p{N}]/u.test(line);
 }
 
-/** `removed` lines of the old text from `at` become the `added` lines of the new from `from`. */
+/** `removed` lines of the old text at `at` become `added` lines of the new text at `from`. */
 export interface LineHunk {
   readonly at: number;
   readonly removed: number;
@@ -14,15 +14,15 @@ export interface LineHunk {
 }
 
 /**
- * Past this many changed lines a diff gives up looking for the smallest edit and takes the rest as
- * one changed block. A bound on the work, not on time, so that every machine finds the same.
+ * After this many changed lines a diff stops looking for the smallest edit and takes the rest as
+ * one changed block. A limit on work, not time, so that every machine gets the same result.
  */
 const EDIT_LENGTH_MAX = 1500;
 
 /**
- * The change from `before` to `after` as hunks in ascending order. The same input gives the same
- * hunks everywhere, and where a hunk could slide over equal lines it stands where git's diff puts
- * it, so that two machines that make the same change find the same hunk.
+ * The difference between `before` and `after` as hunks in ascending order. The same input gives the
+ * same hunks everywhere. A hunk that could be moved over equal lines is where git's diff puts it.
+ * So two machines that make the same change get the same hunk.
  */
 export function diffLines(before: readonly string[], after: readonly string[]): LineHunk[] {
   const changes = markChanges(before, after);
@@ -32,9 +32,9 @@ export function diffLines(before: readonly string[], after: readonly string[]): 
 }
 
 /**
- * As `diffLines`, but hunks that insert on both sides of a single blank line are one. A rewritten
- * section brings its own blank lines: pinned to the old ones, its paragraphs would be mixed with
- * those of another rewriting of the same section, which also takes the old blank lines away.
+ * Like `diffLines`, but hunks that insert on both sides of a single blank line are joined. A
+ * rewritten section has blank lines of its own: tied to the old ones, its paragraphs would be mixed
+ * with those of another rewriting, which also removes the old blank lines.
  */
 export function diffSections(before: readonly string[], after: readonly string[]): LineHunk[] {
   return joinHunks(diffLines(before, after), before);
@@ -56,7 +56,7 @@ export function commonLines(
   return pairs;
 }
 
-/** One flag for each line of either side: whether it is deleted, or inserted. */
+/** For each line of one side, whether it is deleted or inserted. */
 interface Changes {
   readonly before: Uint8Array;
   readonly after: Uint8Array;
@@ -72,7 +72,7 @@ function markChanges(before: readonly string[], after: readonly string[]): Chang
     endBefore--;
     endAfter--;
   }
-  // A line that the other side does not have at all is changed; only the others need a search.
+  // A line that the other side lacks is certainly changed. Only the others need a search.
   const left = candidates(before, start, {
     to: endBefore,
     other: new Set(after.slice(start, endAfter)),
@@ -101,9 +101,9 @@ function candidates(
 }
 
 /**
- * What has a word in common comes first, and all else only between that: fences, rules and blank
- * lines are alike in every section, and there are more of them than of words. Of two sections that
- * change places, one would get the other's fences.
+ * Matches common lines with a word first, and others only between those. Fences, rules and blank
+ * lines are alike in every section and more frequent than words: of two sections that change
+ * places, one would get the other's fences.
  */
 function commonPairs(
   before: readonly string[],
@@ -160,7 +160,7 @@ interface Side {
   readonly changed: Uint8Array;
 }
 
-/** A maximal run of changed lines, possibly empty: one stands between any two unchanged lines. */
+/** A maximal run of changed lines, possibly empty. There is one between any two unchanged lines. */
 interface Group {
   start: number;
   end: number;
@@ -168,7 +168,7 @@ interface Group {
 
 /**
  * Moves each run of changed lines as far down as equal lines allow, or to the last place where the
- * other side changed too. This is `xdl_change_compact` of git's xdiff, without its heuristics.
+ * other side changed, too. This is `xdl_change_compact` of git's xdiff, without its heuristics.
  */
 function compact(side: Side, other: Side): void {
   const group = firstGroup(side);

@@ -2,7 +2,7 @@ import { hasWord } from "./line-diff.ts";
 import type { TextEdit } from "./text-edits.ts";
 import { type SpanList, SpanReader, type TextSpan } from "./text-spans.ts";
 
-/** A text, and which characters of the document it is. */
+/** A text, with the document's characters of which it consists. */
 interface LiveText {
   readonly text: string;
   readonly spans: readonly TextSpan[];
@@ -15,12 +15,12 @@ interface Line {
 }
 
 /**
- * Finds the lines that edits insert among those that they take away elsewhere: each of these once,
- * run by run. A line without a word is only found behind the one before it.
+ * Finds inserted lines among those that the same edits remove elsewhere: each removed line once,
+ * run by run. A line without a word is found only directly after the one before it.
  */
 export class MovedInto {
   readonly #live: LiveText;
-  /** What the edits take away, by what it says with its line break, and in order. */
+  /** The removed lines, with their line breaks, in order. */
   readonly #free = new Map<string, Line[]>();
   readonly #freeAt = new Map<number, Line>();
 
@@ -36,7 +36,7 @@ export class MovedInto {
     }
   }
 
-  /** Appends the spans of what an edit inserts: of characters that stand elsewhere, or of none. */
+  /** Appends the spans of an edit's insertion: of characters that are elsewhere, or of none. */
   copy({ insert, ending }: TextEdit, into: SpanList): void {
     if (ending) {
       into.push(null, 0, insert.length);

@@ -1,12 +1,12 @@
 import { hasWord } from "./line-diff.ts";
 import { plainLines } from "./text-form.ts";
 
-/** No place is looked for by more lines than these. */
+/** A place is named by at most this many lines. */
 const NEIGHBOURS_MAX = 12;
 
 /**
  * Where the lines begin that name the place of `lines[at]`: those directly before it, back to one
- * that has a word, and further back while the same lines stand together elsewhere, too.
+ * with a word, and further while the same lines also occur together elsewhere.
  */
 export function neighbourStart(lines: readonly string[], at: number): number {
   let from = Math.max(0, lines.slice(0, at).findLastIndex(hasWord));
@@ -15,16 +15,16 @@ export function neighbourStart(lines: readonly string[], at: number): number {
 }
 
 /**
- * The first line from `to` on that has a word: what the lines before it stood ahead of. "" where
- * nothing more is said.
+ * The first line from `to` on with a word: what the lines before it are ahead of. "" if there is
+ * none.
  */
 export function lineAhead(lines: readonly string[], to: number): string {
   return lines.slice(to).find(hasWord) ?? "";
 }
 
 /**
- * Whether two places are named alike: what is before one of them ends with what is before the
- * other, blank lines aside. More is named where less would be of several places.
+ * Whether two places have the same name: what is before one of them ends with what is before the
+ * other, blank lines aside. A longer name is used where a shorter one would fit several places.
  */
 export function namesSamePlace(behind: string, other: string): boolean {
   const [one, two] = [behind, other].map((lines) => plainLines(lines).filter(hasWord).reverse());
@@ -33,7 +33,7 @@ export function namesSamePlace(behind: string, other: string): boolean {
   return short.every((line, at) => line === long[at]);
 }
 
-/** Whether the lines [from, to) stand together at another place as well. */
+/** Whether the lines [from, to) also occur together elsewhere. */
 function standsElsewhere(lines: readonly string[], from: number, to: number): boolean {
   const isThere = (start: number) => {
     for (let i = 0; i < to - from; i++) {

@@ -3,20 +3,20 @@ import type { CapturedText } from "./text.ts";
 import { withoutMark } from "./text-form.ts";
 import type { CharacterId } from "./text-spans.ts";
 
-/** Characters that were taken out of a text, in the order in which one client had written them. */
+/** Characters that were removed from a text, in the order in which one client wrote them. */
 export interface RemovedText {
   readonly client: number;
-  /** The clock of the first. */
+  /** The clock of the first character. */
   readonly clock: number;
   readonly text: string;
 }
 
-/** More characters than that are not kept with the row that took them out. */
+/** More characters than this are not stored with the row that removed them. */
 const LENGTH_MAX = 64 * 1024;
 
 /**
- * As a row of the log keeps it: a list of [client, clock, text]. Null where there is none, or so
- * much that it was a text as a whole.
+ * The form in which a row stores it: a list of [client, clock, text]. Null for nothing, or for too
+ * much, which was the text as a whole.
  */
 export function storedRemoved(removed: readonly RemovedText[]): string | null {
   const length = removed.reduce((total, { text }) => total + text.length, 0);
@@ -24,7 +24,7 @@ export function storedRemoved(removed: readonly RemovedText[]): string | null {
   return JSON.stringify(removed.map(({ client, clock, text }) => [client, clock, text]));
 }
 
-/** What `storedRemoved` gave; nothing of what it never gives. */
+/** Reads what `storedRemoved` returned; empty for anything else. */
 export function parseRemoved(stored: string): RemovedText[] {
   const value: unknown = JSON.parse(stored);
   return (Array.isArray(value) ? value : []).flatMap((entry: unknown) => {
@@ -34,7 +34,7 @@ export function parseRemoved(stored: string): RemovedText[] {
   });
 }
 
-/** A version of a text, as if all of it was taken out. */
+/** A version of a text, as if all of it had been removed. */
 export function piecesOf({ text, spans }: CapturedText): RemovedText[] {
   const pieces: RemovedText[] = [];
   let at = 0;
@@ -45,7 +45,7 @@ export function piecesOf({ text, spans }: CapturedText): RemovedText[] {
   return pieces;
 }
 
-/** What the lines say, without their breaks, of which `ids` names every character. */
+/** The texts, without breaks, of lines all of whose characters are in `ids`. */
 export function wholeLines(removed: readonly RemovedText[], ids: IdRanges): Set<string> {
   return new Set(wholeLineIds(removed, ids).keys());
 }
@@ -71,7 +71,7 @@ export function wholeLineIds(
   return lines;
 }
 
-/** Lines are written in one piece, but taken out in several when something came between them. */
+/** A line is written in one piece, but is removed in several if something was inserted into it. */
 function joined(removed: readonly RemovedText[]): RemovedText[] {
   const inOrder = [...removed].sort(
     (one, other) => one.client - other.client || one.clock - other.clock,

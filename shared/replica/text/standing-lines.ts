@@ -1,6 +1,6 @@
 import { plainLines } from "./text-form.ts";
 
-/** Whether whole lines stand in a text, in their order. */
+/** Whether these whole lines occur together in a text, in order. */
 export function holdsLines(content: string, lines: string): boolean {
   const there = plainLines(content);
   let next = 0;
@@ -12,19 +12,19 @@ export function holdsLines(content: string, lines: string): boolean {
   return true;
 }
 
-/** Whether any of these lines that is no blank one stands in a text. */
+/** Whether any of these lines, except blank ones, occurs in a text. */
 export function holdsAnyLine(content: string, lines: string): boolean {
   const there = new Set(plainLines(content));
   return plainLines(lines).some((line) => line.trim() !== "" && there.has(line));
 }
 
-/** Whether each of these lines that is no blank one stands in a text, wherever. */
+/** Whether each of these lines, except blank ones, occurs anywhere in a text. */
 export function holdsEachLine(content: string, lines: string): boolean {
   const there = new Set(plainLines(content));
   return plainLines(lines).every((line) => line.trim() === "" || there.has(line));
 }
 
-/** Whether one of these lines that is no blank one stands in a text more than once. */
+/** Whether one of these lines, except blank ones, occurs in a text more than once. */
 export function standsTwice(content: string, lines: string): boolean {
   const there = plainLines(content);
   const counted = (line: string) => there.filter((each) => each === line).length;

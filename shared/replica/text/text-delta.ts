@@ -5,15 +5,15 @@ export type DeltaStep =
   | { readonly delete: number };
 
 /**
- * Builds one change to a text from edits in ascending order. Adds a line break wherever an edit
- * would join two lines, which can happen only beside a last line that had none.
+ * Builds one change of a text from edits in ascending order. Adds a line break where an edit would
+ * join two lines, which is possible only beside a last line without a break.
  */
 export class DeltaBuilder {
   readonly steps: DeltaStep[] = [];
   readonly #text: string;
   #at = 0;
   #inserted = 0;
-  /** The result's last character so far; a line break at its start. */
+  /** The last character of the result so far; a line break at its beginning. */
   #last = "\n";
   #edited = false;
 
@@ -30,7 +30,7 @@ export class DeltaBuilder {
     return before;
   }
 
-  /** Deletes of the old text what is not deleted yet. */
+  /** Deletes what is not deleted yet from the old text. */
   delete(index: number, length: number): void {
     this.#retain(index);
     const rest = index + length - this.#at;
@@ -40,7 +40,7 @@ export class DeltaBuilder {
     this.#edited = true;
   }
 
-  /** To be called last. */
+  /** To be called after everything else. */
   finish(): readonly DeltaStep[] {
     this.#separate();
     return this.steps;

@@ -6,15 +6,15 @@ export interface TextEdit {
   readonly from: number;
   readonly to: number;
   readonly insert: string;
-  /** The insertion goes behind the last character replaced, not before the first. */
+  /** Insert after the last replaced character, and not before the first. */
   readonly behind?: boolean;
-  /** It changes how a line ends and nothing else: a CR before its break goes, or comes. */
+  /** Only the line's ending changes: a CR before its break is removed or added. */
   readonly ending?: boolean;
 }
 
 /**
- * The change from `before` to `next` as edits of whole lines, in ascending order. A line that only
- * ends otherwise is the same line, of which just the ending is changed.
+ * The difference between `before` and `next` as edits of whole lines, in ascending order. A line
+ * with only another ending is the same line: just its ending is edited.
  */
 export function lineEdits(before: string, next: string, diff = diffSections): TextEdit[] {
   const oldLines = before.split("\n");
@@ -55,7 +55,7 @@ export function lineEdits(before: string, next: string, diff = diffSections): Te
   return edits;
 }
 
-/** What makes one line of another that says the same. */
+/** The edit that turns one line into another with the same text. */
 function endingEdit(before: string, next: string, start: number): TextEdit | undefined {
   if (before === next) return undefined;
   const end = start + Math.min(before.length, next.length);
@@ -75,8 +75,8 @@ function lineStarts(lines: readonly string[]): number[] {
 
 /**
  * An edit that reaches a last line without a line break, before or after. The break before that
- * line comes and goes with it: were the line itself replaced when something is appended, what two
- * machines append would be joined.
+ * line is replaced with it: if the line itself were replaced when something is appended, two
+ * machines' appended texts would be joined.
  */
 function endEdit(
   hunk: LineHunk,

@@ -1,33 +1,39 @@
 import type { JsonValue } from "../../json.ts";
 
 /**
- * How a text is written down, apart from its lines: what a merge of lines must not touch, and what
- * every machine must write the same.
+ * The format of a text apart from its lines: a merge of lines must not change it, and every machine
+ * must write the same.
  */
 export interface TextForm {
-  /** Begins with a byte order mark. */
+  /** It begins with a byte order mark. */
   readonly bom: boolean;
-  /** How lines end, but for those with a CR of their own, which end the other way. */
+  /** How lines end. A line with a CR of its own ends in the other way. */
   readonly eol: "lf" | "crlf";
   /** The last line ends with a line ending. */
   readonly final_newline: boolean;
 }
 
-/** How a text is written down as anybody can see, whatever form its lines are kept in. */
+/** The format that anybody can see in a text, whatever form its lines are stored in. */
 export interface ShownForm extends Omit<TextForm, "eol"> {
   readonly eol: TextForm["eol"] | "mixed";
 }
 
-/** The form of an empty text, and of one that no form is kept of. */
+/** The format of an empty text, and of one without a stored format. */
 export const PLAIN_FORM: TextForm = { bom: false, eol: "lf", final_newline: true };
 
 const BOM = "\uFEFF";
 
 /**
- * Takes a text apart into its form and its lines, each of which then ends in LF; a CR before that
- * marks a line that ends the other way than the form says. Loses nothing: `joinForm` gives back the
- * same text, character for character. Where line endings are mixed, the text keeps those of its
- * `former` form, so that no other line changes where one is written with another ending.
+ * Splits a text into its format and its lines, each of which then ends in LF. A CR before that
+ * marks a line that ends in the other way than the format says. Nothing is lost: `joinForm` returns
+ * the same text, character for character. If line endings are mixed, the text keeps those of its
+ * `former` format, so that changing one line's ending changes no other line.
+ *
+ * ```
+ * const { form, lines } = splitForm("one\r\ntwo\r\n", PLAIN_FORM);
+ * form.eol; // "crlf"
+ * lines; // "one\ntwo\n"
+ * ```
  */
 export function splitForm(
   text: string,
@@ -41,14 +47,14 @@ export function splitForm(
   return { form: { bom, eol, final_newline: isEnded }, lines: isEnded ? lines : `${lines}\n` };
 }
 
-/** The text that has these lines in this form. */
+/** The text with these lines in this format. */
 export function joinForm(lines: string, form: TextForm): string {
   const body = !form.final_newline && lines.endsWith("\n") ? lines.slice(0, -1) : lines;
   const text = form.eol === "crlf" ? turnEndings(body) : body;
   return form.bom ? BOM + text : text;
 }
 
-/** The text in another form. Every line gets its line ending, which leaves none of mixed ones. */
+/** The text in another format. Every line gets the same ending, even if they were mixed. */
 export function changeForm(text: string, to: TextForm): string {
   const { form, lines } = splitForm(text, to);
   const body = joinForm(lines, { ...to, bom: false, eol: form.eol });
@@ -56,24 +62,24 @@ export function changeForm(text: string, to: TextForm): string {
   return to.bom ? BOM + changed : changed;
 }
 
-/** How a text is written down. */
+/** The visible format of a text. */
 export function shownForm(text: string): ShownForm {
   const { form } = splitForm(text);
   return form.eol === "lf" && text.includes("\r\n") ? { ...form, eol: "mixed" } : form;
 }
 
-/** What a line says, with or without its line break, however it ends. */
+/** A line's text, with or without its break, whatever its ending. */
 export function withoutMark(line: string): string {
   if (line.endsWith("\r\n")) return `${line.slice(0, -2)}\n`;
   return line.endsWith("\r") ? line.slice(0, -1) : line;
 }
 
-/** What a text's lines say, without their breaks, whatever its form. */
+/** The texts of a content's lines, without breaks, whatever its format. */
 export function plainLines(content: string): string[] {
   return splitForm(content).lines.split("\n").slice(0, -1).map(withoutMark);
 }
 
-/** Whether two forms agree in every part. */
+/** Whether two formats agree in every part. */
 export function equalForms(one: ShownForm, other: ShownForm): boolean {
   return (
     one.bom === other.bom && one.eol === other.eol && one.final_newline === other.final_newline
@@ -81,19 +87,19 @@ export function equalForms(one: ShownForm, other: ShownForm): boolean {
 }
 
 function eolOf(text: string, former: TextForm["eol"]): TextForm["eol"] {
-  // Turned, the ending of a line that itself ends in CR could not be told from a mark.
+  // After turning, a line that itself ends in CR could not be told from a mark.
   if (text.includes("\r\r\n")) return "lf";
   const [hasLf, hasCrlf] = [/(?<!\r)\n/.test(text), text.includes("\r\n")];
   if (hasLf === hasCrlf) return former;
   return hasCrlf ? "crlf" : "lf";
 }
 
-/** LF where a line ends in CRLF, and CRLF where it ends in LF. */
+/** Exchanges LF and CRLF at the ends of lines. */
 function turnEndings(text: string): string {
   return text.replace(/\r?\n/g, (ending) => (ending === "\n" ? "\r\n" : "\n"));
 }
 
-/** Reads a form as it is stored; what is none of its parts is as in the plain form. */
+/** Reads a stored format. Malformed parts are as in the plain format. */
 export function readForm(value: JsonValue | undefined): TextForm {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return PLAIN_FORM;
   const { bom, eol, final_newline: finalNewline } = value as Record<string, JsonValue>;

@@ -2,23 +2,23 @@ import { firstWhere } from "./first-where.ts";
 import type { TextEdit } from "./text-edits.ts";
 import type { TextSpan } from "./text-spans.ts";
 
-/** A stretch of a document's text, in document order; a tombstone has no characters. */
+/** A run of a document's text, in document order. A tombstone has no characters. */
 export interface TextRun extends TextSpan {
   readonly client: number;
-  /** Undefined where the characters were deleted. */
+  /** Undefined for deleted characters. */
   readonly text: string | undefined;
 }
 
-/** Characters [offset, offset + length) of a base, and where in the live text they are. */
+/** The characters [offset, offset + length) of a base, and where they are in the present text. */
 interface Piece {
   readonly offset: number;
   readonly length: number;
-  /** Of the first character; for a tombstone, of the first visible character behind it. */
+  /** Index of the first character; for a tombstone, of the first visible character after it. */
   readonly index: number;
   readonly visible: boolean;
 }
 
-/** Where the characters of a base stand in the live text, or stood before they were deleted. */
+/** Where the characters of a base are in the present text, or were before they were deleted. */
 export class TextPlaces {
   readonly #pieces: readonly Piece[];
 
@@ -26,7 +26,7 @@ export class TextPlaces {
     this.#pieces = findPieces(base, indexByClient(live));
   }
 
-  /** Stretches of the live text, ascending, that hold the base's characters [from, to). */
+  /** Ranges of the present text, ascending, that contain the base's characters [from, to). */
   visible(from: number, to: number): { readonly index: number; readonly length: number }[] {
     const found: { index: number; length: number }[] = [];
     const first = firstWhere(this.#pieces, (piece) => piece.offset + piece.length > from);
@@ -42,8 +42,8 @@ export class TextPlaces {
   }
 
   /**
-   * The index at which the edit inserts: behind the base's character on its left, or behind that
-   * one's tombstone. If it is not in the document at all, beside the nearest that is.
+   * The index at which the edit inserts: after the base's character on its left, or after that
+   * one's tombstone. If it is not in the document, beside the nearest one that is.
    */
   insertionOf(edit: TextEdit): number {
     const from = edit.behind ? edit.to : edit.from;
@@ -60,7 +60,7 @@ export class TextPlaces {
   }
 }
 
-/** A stretch of the live text found by the clocks of its client. */
+/** A range of the present text, found by its client's clocks. */
 interface Entry {
   readonly clock: number;
   readonly length: number;

@@ -9,7 +9,7 @@ export interface TextSpan {
   readonly length: number;
 }
 
-/** Collects spans in text order, joining those that continue each other. */
+/** Collects spans in text order, and joins those that continue each other. */
 export class SpanList {
   readonly #spans: { client: number | null; clock: number; length: number }[] = [];
 
@@ -27,7 +27,7 @@ export class SpanList {
   }
 }
 
-/** Copies stretches of a span list in ascending order, in one walk over it. */
+/** Copies parts of a span list in ascending order, in one walk over it. */
 export class SpanReader {
   readonly #spans: readonly TextSpan[];
   #next = 0;
@@ -37,7 +37,7 @@ export class SpanReader {
     this.#spans = spans;
   }
 
-  /** Appends the spans of the characters [from, to); `from` is no less than the last `to`. */
+  /** Appends the spans of the characters [from, to); `from` must not be less than the last `to`. */
   copy(from: number, to: number, into: SpanList): void {
     for (; this.#start < to; this.#next++) {
       const span = this.#spans[this.#next];
@@ -52,7 +52,7 @@ export class SpanReader {
   }
 }
 
-/** The client that wrote the character at an index of the text that the spans cover. */
+/** The client that wrote the character at an index of the text. */
 export function clientAt(spans: readonly TextSpan[], index: number): number {
   return idAt(spans, index).client;
 }
@@ -70,7 +70,7 @@ export function idAt(spans: readonly TextSpan[], index: number): CharacterId {
   throw new Error("the text has no such character");
 }
 
-/** Who wrote a character, and as which. */
+/** Identifies a character: its client, and its clock. */
 export interface CharacterId {
   readonly client: number;
   readonly clock: number;

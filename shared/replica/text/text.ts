@@ -11,16 +11,15 @@ export type { TextRun, TextSpan };
 
 /**
  * A version of a text that knows which item of the document each character came from, so that an
- * edit made against it can be applied to the live text later. Plain JSON. The spans cover `text`
- * in order, and their ids stay good in every copy of the document, before and after it collects
- * its garbage.
+ * edit of it can be applied to the present text later. Plain JSON. The spans cover `text` in order.
+ * Their ids are valid in every copy of the document, before and after garbage collection.
  */
 export interface CapturedText {
   readonly text: string;
   readonly spans: readonly TextSpan[];
 }
 
-/** Every stretch of the text in document order, with its tombstones. */
+/** Every run of the text in document order, tombstones included. */
 export function textRuns(ytext: Y.Text): TextRun[] {
   const runs: TextRun[] = [];
   for (let item = ytext._start; item !== null; item = item.right) {
@@ -31,7 +30,7 @@ export function textRuns(ytext: Y.Text): TextRun[] {
   return runs;
 }
 
-/** The text as it stands. */
+/** The present text. */
 export function captureText(ytext: Y.Text): CapturedText {
   return captureRuns(textRuns(ytext));
 }
@@ -48,13 +47,19 @@ function captureRuns(runs: readonly TextRun[]): CapturedText {
 }
 
 /**
- * Applies the change from `base` to `next`, by whole lines, to the live text, in one transaction
- * of its document. Only characters of `base` are deleted; new lines go behind the character of
- * `base` on their left, or behind its tombstone. Lines that `base` has not are never touched, and
- * no two lines are joined: a line break is added where a last line lacked its own. A line that
- * only loses a CR before its break stays the same line.
+ * Applies the change from `base` to `next`, by whole lines, to the present text, in one
+ * transaction. Only characters of `base` are deleted. New lines go after the character of `base` on
+ * their left, or after its tombstone. Lines that `base` lacks are never touched, and no two lines
+ * are joined: a line break is added where a last line had none. A line that only loses a CR before
+ * its break stays the same line.
  *
- * Returns the captured version whose text is `next`. The text must hold plain characters only.
+ * Returns the captured version whose text is `next`. The text must contain only plain characters.
+ *
+ * ```
+ * const base = captureText(ytext); // "one\ntwo\n"
+ * // others insert "three\n" meanwhile
+ * editFromBase(ytext, base, "one\n2\n"); // the text is "one\n2\nthree\n"
+ * ```
  */
 export function editFromBase(ytext: Y.Text, base: CapturedText, next: string): CapturedText {
   const edits = lineEdits(base.text, next).map((edit) => writtenAnew(base.text, edit));
@@ -62,8 +67,8 @@ export function editFromBase(ytext: Y.Text, base: CapturedText, next: string): C
 }
 
 /**
- * An edit that puts a CR before a line's break writes the line anew: others may take the line away
- * meanwhile, and the CR alone would be left.
+ * A CR that is added before a line's break makes the line new: if others delete the line meanwhile,
+ * the CR alone would be left.
  */
 function writtenAnew(text: string, edit: TextEdit): TextEdit {
   if (!edit.ending || edit.insert === "") return edit;
@@ -74,10 +79,11 @@ function writtenAnew(text: string, edit: TextEdit): TextEdit {
 }
 
 /**
- * Takes `text` for a version of the document although it is none: lines common with the live text
- * (longest common subsequence) are the document's, and so are those that the document has elsewhere
- * and that are common to nothing: they were moved. All others exist in this version only. Deleting
- * such a line later does nothing, and what is inserted beside it goes to the nearest common line.
+ * Treats `text` as a version of the document although it is none. Lines in common with the present
+ * text (longest common subsequence) are the document's. So are lines that the document has
+ * elsewhere and that match nothing else: they were moved. All others are only in this version.
+ * Deleting such a line later has no effect, and what is inserted beside it goes to the nearest
+ * common line.
  */
 export function alignBase(ytext: Y.Text, text: string): CapturedText {
   const live = captureText(ytext);
@@ -96,9 +102,9 @@ export function alignBase(ytext: Y.Text, text: string): CapturedText {
 }
 
 /**
- * Merges `fileText` into the live text without a common base, in one transaction: everything live
- * stays, line endings too, and lines that only the file has are inserted where they belong. Returns
- * `fileText` as a captured version, the base of the file's next edit.
+ * Merges `fileText` into the present text without a common base, in one transaction: everything
+ * present stays, including line endings, and lines that only the file has are inserted where they
+ * belong. Returns `fileText` as a captured version, the base of the file's next edit.
  */
 export function mergeIntoText(ytext: Y.Text, fileText: string): CapturedText {
   const live = captureText(ytext);
@@ -121,7 +127,7 @@ export function mergeIntoText(ytext: Y.Text, fileText: string): CapturedText {
   return applyEdits(ytext, { text, spans: spans.spans }, { edits: insertions, next: fileText });
 }
 
-/** Applies `edits` of `base` to the live text. `next` is what they make of `base`. */
+/** Applies `edits` of `base` to the present text. `next` is `base` after these edits. */
 function applyEdits(
   ytext: Y.Text,
   base: CapturedText,
@@ -151,15 +157,15 @@ interface PlacedEdits {
   readonly before: ReadonlyMap<TextEdit, number>;
 }
 
-/** Visible characters of the live text. */
+/** A range of visible characters of the present text. */
 interface Stretch {
   readonly index: number;
   readonly length: number;
 }
 
 /**
- * The same, with the CR of each line of which all else goes: the base may have the line without its
- * CR, which would stand before the next one.
+ * The same, with the CR of each line that is otherwise removed completely: the base may have the
+ * line without its CR, which would be left before the next line.
  */
 function withMarks(removed: readonly Stretch[], live: string): Stretch[] {
   const ends = new Set(removed.map(({ index, length }) => index + length));
@@ -172,8 +178,8 @@ function withMarks(removed: readonly Stretch[], live: string): Stretch[] {
 }
 
 /**
- * Makes one change of the live text from edits of a base. The base's lines may stand in another
- * order in the live text, so the edits are put in order by where they fall there.
+ * Makes one change of the present text from edits of a base. The base's lines may be in another
+ * order there, so the edits are sorted by their places.
  */
 function placeEdits(places: TextPlaces, edits: readonly TextEdit[], live: string): PlacedEdits {
   const inserted = edits
@@ -183,7 +189,7 @@ function placeEdits(places: TextPlaces, edits: readonly TextEdit[], live: string
     edits.flatMap(({ from, to }) => places.visible(from, to)),
     live,
   );
-  // What is inserted where something is removed goes before it.
+  // Where something is inserted and removed at the same place, the insertion comes first.
   const placed = [...inserted, ...removed].sort((one, other) => one.index - other.index);
   const delta = new DeltaBuilder(live);
   const before = new Map<TextEdit, number>();
