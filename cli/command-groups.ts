@@ -1,7 +1,16 @@
 import type { Command } from "commander";
 import type { Environment } from "./place/environment.ts";
 
-/** The commands that one module adds to the command line. */
+/**
+ * The commands that one module adds to the command line.
+ *
+ * ```
+ * const group: CommandGroup = {
+ *   names: ["logs"],
+ *   load: async () => (await import("./commands/logs.ts")).addLogsCommand,
+ * };
+ * ```
+ */
 export interface CommandGroup {
   /** The first words of command lines that concern them. */
   readonly names: readonly string[];

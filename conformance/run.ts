@@ -42,6 +42,10 @@ const OPTION = { readOnlyToken: "--read-only-token", otherToken: "--other-token"
 /**
  * Tries the published interface's rules against a server, as one of its clients: in projects and
  * memories of its own, of which it deletes what can be deleted. Rejects only for a bug in a rule.
+ *
+ * ```
+ * const { findings } = await runConformance({ url, token, world: realWorld });
+ * ```
  */
 export async function runConformance(options: ClientOptions): Promise<Report> {
   const bench = new Bench(options);

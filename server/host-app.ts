@@ -50,7 +50,14 @@ export interface HostApp {
   close(): Promise<void>;
 }
 
-/** The complete service without a port. Accepts the tokens in its database. */
+/**
+ * The complete service without a port. Accepts the tokens in its database.
+ *
+ * ```
+ * const host = await createHostApp({ path: "memsync.db", loopbackOnly: true, world, log });
+ * const listener = await listen(host.app, { host: "127.0.0.1", port: 8080 });
+ * ```
+ */
 export async function createHostApp(options: HostAppOptions): Promise<HostApp> {
   const { path, world, log, loopbackOnly } = options;
   const host = await openHostStore(path, world);

@@ -26,7 +26,14 @@ export interface DaemonCallOptions {
   readonly deadlineMs?: number | undefined;
 }
 
-/** Calls to the running daemon through the home's socket. */
+/**
+ * Calls to the running daemon through the home's socket.
+ *
+ * ```
+ * const daemon = await findDaemon(home);
+ * await daemon?.call("POST", "/_memsync/link", { body: { dir } });
+ * ```
+ */
 export interface GatewayClient {
   readonly introduction: Introduction;
   /** Resolves to the answer's body. Throws `CommandFailed` with the daemon's sentence. */

@@ -3,7 +3,13 @@ import { messageOf } from "../../shared/errors.ts";
 /** `ok`; `warning`: it works, but may not for long; `wrong`: something does not work. */
 export type FindingState = "ok" | "warning" | "wrong";
 
-/** What `memsync doctor` found about one thing. */
+/**
+ * What `memsync doctor` found about one thing.
+ *
+ * ```
+ * return warning("disk", "300 MB are left", "make room");
+ * ```
+ */
 export interface Finding {
   /** What was checked, in one word. */
   readonly about: string;

@@ -69,7 +69,14 @@ export function writeHelp(text: string): void {
   process.stdout.write(width > 0 ? folded(text, width) : text);
 }
 
-/** Paragraphs, which begin at the left edge, are wrapped again, and examples are made to fit. */
+/**
+ * Paragraphs, which begin at the left edge, are wrapped again, and examples are made to fit.
+ *
+ * ```
+ * folded("Deletes the text, the memories and the metadata.\n", 40);
+ * // "Deletes the text, the memories and the\nmetadata.\n"
+ * ```
+ */
 export function folded(text: string, width: number): string {
   const [before = "", ...examples] = text.split(EXAMPLES);
   const shown = examples.map((each) => examplesIn(each, width));

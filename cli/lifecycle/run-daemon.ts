@@ -68,6 +68,11 @@ type End =
  * Runs the daemon in this process until a signal or a command ends it. The caller holds the home's
  * lock, which the process keeps to its end. Rejects with what kept the daemon from running, or when
  * only a restart helps; in the background that restart is under way then.
+ *
+ * ```
+ * const lock = await takeHome(env.home);
+ * if (lock) await runDaemon(lock, { env, started: "background", onUp });
+ * ```
  */
 export async function runDaemon(lock: Lock, run: DaemonRun): Promise<void> {
   const { started } = run;

@@ -40,6 +40,10 @@ const PROMPT_ROWS = 3;
 /**
  * Draws a whole screen: the status, what a person has to deal with, and the latest events. Nothing
  * in it changes by time alone. At most as many lines as the screen has rows.
+ *
+ * ```
+ * for (const line of frameOf(view, { columns: 80, rows: 24 })) paint(line);
+ * ```
  */
 export function frameOf(view: LiveView, screen: Screen): string[] {
   const { status, standing, notices, happened, now } = view;

@@ -53,6 +53,10 @@ export interface HistorySource {
 /**
  * All kept versions of a memory, newest first; none for an unknown key. A value that it had several
  * times is listed each time, under the same name, so that the times are complete.
+ *
+ * ```
+ * const [latest] = await memoryHistory({ db, document: "global", machine }, "editor");
+ * ```
  */
 export async function memoryHistory(source: HistorySource, key: string): Promise<Version[]> {
   const { db, document: name, account, machine } = source;

@@ -46,7 +46,13 @@ export function withAgreement(command: Command): Command {
   return command.option("--yes", "do not ask whether everybody in the account is to see it");
 }
 
-/** The place that a write goes to: the project, unless a layer is named. */
+/**
+ * The place that a write goes to: the project, unless a layer is named.
+ *
+ * ```
+ * await targetOf(env, db, { layer: "global" }); // its `document` is "global"
+ * ```
+ */
 export async function targetOf(
   env: Environment,
   db: Kysely<DaemonTables> | undefined,

@@ -56,6 +56,10 @@ export function brokenCommand(line: string, columnsMax: number): string[] {
 /**
  * The line, broken at spaces into lines of this width; lines after the first are indented. A word
  * that is wider stays whole.
+ *
+ * ```
+ * wrapped("one two three", 9, 2); // ["one two", "  three"]
+ * ```
  */
 export function wrapped(line: string, columnsMax: number, indent: number): string[] {
   if (shownColumns(line) <= columnsMax) return [line];

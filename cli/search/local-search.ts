@@ -12,6 +12,10 @@ type Db = Kysely<DaemonTables>;
  * The memories of these places that contain every word of `text`, best match first; held and
  * waiting ones last. Follows the rules of the interface's `q`. The same with and without a running
  * daemon.
+ *
+ * ```
+ * await searchLocalMemories(db, [{ document: "global", account }], "tabs spaces");
+ * ```
  */
 export async function searchLocalMemories(
   db: Db,

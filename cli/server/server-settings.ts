@@ -34,7 +34,13 @@ export function withSettings(
   return command;
 }
 
-/** The configuration of a server. One `UsageError` names all its problems. */
+/**
+ * The configuration of a server. One `UsageError` names all its problems.
+ *
+ * ```
+ * const { settings } = settingsOf(env, { port: "8080" });
+ * ```
+ */
 export function settingsOf(env: Environment, flags: SettingFlags): ReadSettings {
   const written: Partial<Record<SettingName, string>> = {};
   for (const name of SETTING_NAMES) {

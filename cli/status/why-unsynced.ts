@@ -9,6 +9,10 @@ const NAMED_MAX = 3;
 /**
  * Why a sync did not finish, in one sentence: what was refused, since waiting does not help there;
  * else what waits, and which service did not answer. `now`: by the wall clock.
+ *
+ * ```
+ * if (!synced) saySentence(whyUnsynced(status, realWorld.now()));
+ * ```
  */
 export function whyUnsynced(status: DaemonStatus, now: number): string {
   const [first, ...others] = listRefusals(status);

@@ -35,6 +35,10 @@ export type OnRead = (done: number, total: number) => void;
  * Everything on this machine as one value, in an order that depends only on the content: what the
  * daemon has committed, with held writes and the inbox laid over it. User and global memories are
  * those of the account `own`; another remote's need an export of their own.
+ *
+ * ```
+ * sayJson(await exportHome(db, account, () => undefined));
+ * ```
  */
 export async function exportHome(
   db: Db | undefined,

@@ -1,6 +1,12 @@
 import { timestampOf } from "../../shared/timestamps.ts";
 
-/** A time for people: to the minute, in UTC. */
+/**
+ * A time for people: to the minute, in UTC.
+ *
+ * ```
+ * timeShown(0); // "1970-01-01 00:00Z"
+ * ```
+ */
 export function timeShown(epochMs: number): string {
   return `${timestampOf(epochMs).slice(0, "yyyy-mm-ddThh:mm".length).replace("T", " ")}Z`;
 }

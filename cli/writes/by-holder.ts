@@ -17,6 +17,13 @@ export interface HolderChange<Result> {
 /**
  * Makes a change that only the holder of the home can make: through the daemon, or in its place
  * while none runs. Durable when it resolves. Throws one sentence where neither is possible.
+ *
+ * ```
+ * await byHolder(home, {
+ *   byDaemon: (daemon) => daemon.call("POST", "/_memsync/import", { body }),
+ *   alone: (store) => importHome(store, document, { own }),
+ * });
+ * ```
  */
 export async function byHolder<Result>(
   home: Home,

@@ -25,7 +25,17 @@ export function leftOpen(reason: string): () => never {
   };
 }
 
-/** One thing that every implementation of the published interface does. */
+/**
+ * One thing that every implementation of the published interface does.
+ *
+ * ```
+ * const rule: Rule = {
+ *   endpoint: "GET /v1/memories",
+ *   name: "answers 200",
+ *   check: async (bench) => expectStatus(await bench.get("/v1/memories"), 200),
+ * };
+ * ```
+ */
 export interface Rule {
   /** As the specification lists it: `GET /v1/memories`; or `EVERY_ENDPOINT`. */
   readonly endpoint: string;

@@ -49,6 +49,10 @@ export interface ReplaceOptions {
  * flushed to the disk and takes its name, owner, mode and attributes. A file that can't be replaced
  * so, as one with further names, is written in place if that is permitted. After a success the text
  * survives a crash.
+ *
+ * ```
+ * const { kind } = await replaceFile(path, text, { expectedHash: hashOf(before), world });
+ * ```
  */
 export async function replaceFile(
   path: string,

@@ -34,6 +34,10 @@ const BASE = "http://localhost";
 /**
  * The service for people who configured none: the emulator's app, called in this process, with its
  * data in the home. It has no port, so only this daemon can reach it.
+ *
+ * ```
+ * const service = await openEmbeddedService(home.service, world, log);
+ * ```
  */
 export async function openEmbeddedService(path: string, world: World, log: Log): Promise<Service> {
   const emulator = await createEmulatorApp({

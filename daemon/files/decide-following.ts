@@ -75,7 +75,13 @@ export type FollowDecision =
   /** A committed text of others. It changes nothing; the next edit counts from it. */
   | "version";
 
-/** Decides what to do. Pure: the facts alone decide. */
+/**
+ * Decides what to do. Pure: the facts alone decide.
+ *
+ * ```
+ * decideFollowing({ ...facts, git: "busy" }); // "leave-busy"
+ * ```
+ */
 export function decideFollowing(facts: FollowFacts): FollowDecision {
   if (facts.git === "unknown") return "leave-unknown";
   if (facts.git === "busy") return "leave-busy";

@@ -46,6 +46,13 @@ export interface Gateway {
  * everybody who may open it, and on a loopback port to everybody with a token. On a free port the
  * tokens are new at each start. On a fixed port they stay, so that a program has to be set up only
  * once. Rejects with one sentence where the fixed port is in use.
+ *
+ * ```
+ * const gateway = await openGateway(options);
+ * await fetch(`${gateway.url}/v1/memories`, {
+ *   headers: { authorization: `Bearer ${gateway.token}` },
+ * });
+ * ```
  */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { home, world, control, routes } = options;

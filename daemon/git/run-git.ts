@@ -32,6 +32,12 @@ const GIT_OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
  * Runs git so that it changes nothing: it takes no optional locks (so it never refreshes the user's
  * index), asks nothing, starts no pager and no helper that the repository chose, and fetches
  * nothing from a network. Output is in English.
+ *
+ * ```
+ * const git = createGit();
+ * const result = await git(folder, ["rev-parse", "HEAD"]);
+ * if (result.kind === "done") use(result.stdout);
+ * ```
  */
 export function createGit(options: GitOptions = {}): Git {
   const program = options.program ?? "git";

@@ -42,7 +42,13 @@ export interface Home {
   readonly notices: string;
 }
 
-/** The home that `MEMSYNC_HOME` names, else `.memsync` in the user's folder. Creates nothing. */
+/**
+ * The home that `MEMSYNC_HOME` names, else `.memsync` in the user's folder. Creates nothing.
+ *
+ * ```
+ * homeOf({ MEMSYNC_HOME: "/srv/memsync" }).database; // "/srv/memsync/memsync.db"
+ * ```
+ */
 export function homeOf(env: Readonly<Record<string, string | undefined>>): Home {
   const dir = resolve(env.MEMSYNC_HOME || join(homedir(), ".memsync"));
   return {

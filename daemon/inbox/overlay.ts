@@ -7,7 +7,13 @@ export interface Values {
   readonly text: string;
 }
 
-/** A document's values as they will be once the next daemon has applied the writes. */
+/**
+ * A document's values as they will be once the next daemon has applied the writes.
+ *
+ * ```
+ * const { memories } = laidOver(stored, await readInbox(db, document));
+ * ```
+ */
 export function laidOver<Held extends Values>(values: Held, writes: readonly InboxWrite[]): Held {
   const memories = new Map(values.memories);
   let { text } = values;

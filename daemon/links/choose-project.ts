@@ -38,6 +38,10 @@ export interface ChosenProject {
  * Chooses the project that a folder is linked to. A linked folder keeps its project until stronger
  * evidence appears or the user says otherwise. When the URL of `origin` changes, other machines
  * still use the former id, so a silent change would separate them.
+ *
+ * ```
+ * const { projectId } = chooseProject(facts);
+ * ```
  */
 export function chooseProject(facts: LinkFacts): ChosenProject {
   const { asked, identity, former, known } = facts;

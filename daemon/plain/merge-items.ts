@@ -73,6 +73,10 @@ export const DELETED_AT_ONCE = 3;
  * Merges item by item. A write beats a concurrent deletion. Of two concurrent writes the service's
  * wins. An absent item was deleted there; but if more than `DELETED_AT_ONCE` items and half of the
  * agreed ones are absent, the service has lost data and gets it again.
+ *
+ * ```
+ * mergeItems({ base, mine, theirs, complete: true, putBack: false }).send; // what to write there
+ * ```
  */
 export function mergeItems(sides: ItemSides): MergedItems {
   const { base, mine, theirs, putBack } = sides;

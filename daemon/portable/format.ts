@@ -74,7 +74,14 @@ export interface PortableHome extends Omit<Static<typeof HomeBody>, "projects"> 
   readonly projects: readonly PortableProject[];
 }
 
-/** Throws a 400 that names every offending place, or that says that the format is another one. */
+/**
+ * Throws a 400 that names every offending place, or that says that the format is another one.
+ *
+ * ```
+ * const document = parsePortableHome(JSON.parse(text));
+ * await importHome(store, document, { own: account });
+ * ```
+ */
 export function parsePortableHome(value: unknown): PortableHome {
   refuseOtherFormat(value);
   const details: ErrorDetail[] = [];

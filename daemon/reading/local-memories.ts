@@ -35,6 +35,10 @@ export interface LocalMemory {
  * The memories of a document, oldest first: what the daemon has committed, with held writes and the
  * inbox laid over it. The same with and without a running daemon. `account`: the account that the
  * document is bound to.
+ *
+ * ```
+ * for (const { key, value } of await readLocalMemories(db, "global")) show(key, value);
+ * ```
  */
 export async function readLocalMemories(
   db: Kysely<DaemonTables>,

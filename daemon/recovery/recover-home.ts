@@ -20,6 +20,10 @@ import { type DamageNote, emptyWorkshop, exchange, finishExchange } from "./set-
  * Checks that a home's databases are sound before a daemon uses them. A damaged one is set aside,
  * never deleted, and a new one is made from what can be read and from the copy of the links; the
  * service supplies the rest. Resolves to notes for the user. The caller holds the home's lock.
+ *
+ * ```
+ * for (const { message } of await recoverHome(home, world, log)) tell(message);
+ * ```
  */
 export async function recoverHome(home: Home, world: World, log: Log): Promise<DamageNote[]> {
   const gate = await passGate(home.gate, "exclusive");

@@ -22,7 +22,14 @@ export interface RemoteView {
   readonly follows: boolean;
 }
 
-/** The home's remotes under an environment. Changes nothing. */
+/**
+ * The home's remotes under an environment. Changes nothing.
+ *
+ * ```
+ * const view = await readRemotes(db, environment);
+ * getDefault(view).name; // "embedded" in a new home
+ * ```
+ */
 export async function readRemotes(db: Db, { url }: RemoteEnvironment): Promise<RemoteView> {
   const remotes = await listRemotes(db);
   if (remotes.length === 0) {

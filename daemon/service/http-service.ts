@@ -49,7 +49,14 @@ export interface ServiceCallOptions {
   readonly underWay?: Map<AbortController, number>;
 }
 
-/** The service behind an address. */
+/**
+ * The service behind an address.
+ *
+ * ```
+ * const service = createHttpService({ url: "https://memory.example.com", token, world });
+ * await service.forward("GET", "/api/projects/stats");
+ * ```
+ */
 export function createHttpService({ url, token, world }: HttpServiceOptions): Service {
   const base = url.replace(/\/+$/, "");
   const budget = new RequestBudget(`${base} ${digestOf(token)}`, world);

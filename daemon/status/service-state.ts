@@ -28,7 +28,13 @@ export interface ServiceFacts {
   readonly contact: Pick<Contact, "online" | "plain" | "socket" | "tokenRefused" | "message">;
 }
 
-/** The state of a service. States that need a person come first. */
+/**
+ * The state of a service. States that need a person come first.
+ *
+ * ```
+ * serviceState({ name, isBlocked: false, contact: engine.contact }); // "connected"
+ * ```
+ */
 export function serviceState({ name, isBlocked, contact }: ServiceFacts): ServiceState {
   const { online, plain, socket, tokenRefused, message } = contact;
   if (isBlocked) return "blocked";

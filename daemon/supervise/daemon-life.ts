@@ -47,7 +47,13 @@ export interface LifeStep {
   readonly effect: LifeEffect | undefined;
 }
 
-/** The state after an event, and what to do. */
+/**
+ * The state after an event, and what to do.
+ *
+ * ```
+ * stepLife({ phase: "running", rebuilds: 0 }, "damaged").effect; // "end"
+ * ```
+ */
 export function stepLife(state: LifeState, event: LifeEvent): LifeStep {
   const to = (phase: LifePhase, effect?: LifeEffect): LifeStep => {
     return { state: { ...state, phase }, effect };

@@ -66,6 +66,11 @@ export interface FolderWatch {
  * Calls back whenever a folder's followed file may have changed, the folder came, went or was
  * replaced, or another branch was checked out in its working tree; `gitDir` is that tree's git
  * folder.
+ *
+ * ```
+ * const watch = watchFolder({ dir, gitDir, world, log, changed: () => file.look() });
+ * await watch.begun;
+ * ```
  */
 export type WatchFolder = (asked: AskedWatch) => FolderWatch;
 

@@ -16,6 +16,11 @@ const FAIR_BYTES = 256 - (256 % DIGITS.length);
 /**
  * A new token: `mst_`, 30 random base62 characters (178 bits), and their CRC-32 in 6 base62
  * characters. By the CRC a mistyped token is recognised without a look-up.
+ *
+ * ```
+ * const token = mintToken(world); // "mst_" and 36 characters
+ * isWellFormedToken(token); // true
+ * ```
  */
 export function mintToken(world: World): string {
   let random = "";

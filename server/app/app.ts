@@ -86,7 +86,14 @@ export interface App {
   readonly routes: readonly { readonly method: string; readonly path: string }[];
 }
 
-/** Builds the whole interface over `services`. Opens nothing and starts nothing. */
+/**
+ * Builds the whole interface over `services`. Opens nothing and starts nothing.
+ *
+ * ```
+ * const app = createApp({ services, authenticate, world, log });
+ * const response = await app.fetch(new Request("http://localhost/healthz"));
+ * ```
+ */
 export function createApp(deps: AppDeps): App {
   const { world } = deps;
   const sockets = deps.sockets ?? new LiveSockets();

@@ -28,6 +28,10 @@ export interface BackupOptions {
  * Copies a server's database as of one moment, whether the server runs or not, with everything that
  * was acknowledged before the call. The copy is checked and on the disk before it gets its name.
  * Resolves to its size in bytes; throws one sentence.
+ *
+ * ```
+ * const bytes = await backUp({ database, file: "copy.db", force: false, world });
+ * ```
  */
 export async function backUp({ database, file, force, world }: BackupOptions): Promise<number> {
   refuseTarget(database, file, force);

@@ -6,7 +6,13 @@ export class Html {
 /** What a template may contain: texts are escaped, lists joined, missing values left out. */
 export type HtmlPart = Html | string | number | false | undefined | readonly HtmlPart[];
 
-/** A tagged template for HTML. Its parts can't break out of a text or an attribute. */
+/**
+ * A tagged template for HTML. Its parts can't break out of a text or an attribute.
+ *
+ * ```
+ * html`<b>${"a < b"}</b>`.text; // "<b>a &lt; b</b>"
+ * ```
+ */
 export function html(texts: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   const pieces = texts.map((text, at) => `${text}${textOf(parts[at])}`);
   return new Html(pieces.join(""));

@@ -12,6 +12,12 @@ const NONE = new URLSearchParams();
  * The query of one request. Each getter records what is wrong with its parameter; `check` throws
  * one 400 for all of them, and has to be called before the values are used. A repeated parameter is
  * wrong; an unknown one is ignored.
+ *
+ * ```
+ * const query = new Query(request.url);
+ * const asked = { ...query.page(), layer: query.layer() };
+ * query.check();
+ * ```
  */
 export class Query {
   readonly #params: URLSearchParams;

@@ -44,6 +44,11 @@ export interface Windows {
  * 2. Setting the clock back frees nothing: the minute goes by the steady clock, and a day that was
  *    begun stays the day. If it began more than a day too early it becomes today, with its count,
  *    so that a clock that was wrong once locks nobody out.
+ *
+ * ```
+ * const usage = new Usage({ minute: 60, day: 10_000 }, undefined, now);
+ * usage.charge(now); // undefined: it is charged
+ * ```
  */
 export class Usage {
   #limits: PlanLimits | undefined;

@@ -77,6 +77,11 @@ export interface LiveSessionDeps {
  *    changes wait until the answer has left.
  * 2. Nothing is told that the token may not read.
  * 3. Memory is bounded: by the number of subscriptions, of waiting frames, and of unsent bytes.
+ *
+ * ```
+ * const session = createLiveSession({ socket, caller, live, stillValid, sockets, world, log });
+ * session.receive(encodeSubscribe([project]));
+ * ```
  */
 export function createLiveSession(deps: LiveSessionDeps): LiveSession {
   const session = new Session(deps);

@@ -20,6 +20,12 @@ interface Metric {
  * Metrics in Prometheus' text format, version 0.0.4. Written here because prom-client takes 16 MB
  * and tens of milliseconds at every start of the emulator. Callers must bound the number of label
  * values.
+ *
+ * ```
+ * const registry = new MetricRegistry();
+ * const seconds = registry.histogram({ name: "commit_seconds", help: "Commits" }, [0.1, 1]);
+ * seconds.observe(0.02);
+ * ```
  */
 export class MetricRegistry {
   readonly #metrics: Metric[] = [];

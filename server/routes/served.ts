@@ -4,7 +4,13 @@ import { apiRoutes } from "./api/api-routes.ts";
 import { OPEN_PATHS } from "./health.ts";
 import { v1Routes } from "./v1/v1-routes.ts";
 
-/** The part of the interface that an app serves. */
+/**
+ * The part of the interface that an app serves.
+ *
+ * ```
+ * createApp({ ...deps, serves: PUBLISHED });
+ * ```
+ */
 export interface Served {
   /** Whether a path is served without a token. */
   isOpen(path: string): boolean;

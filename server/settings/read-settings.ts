@@ -42,6 +42,10 @@ const CONFIG_VARIABLE = `${VARIABLE_PREFIX}CONFIG`;
  * overrides defaults. `configPath`: the argument of `--config`. Relative paths start at `dir`;
  * those in the file, at its folder. Throws a `SettingsError` with all problems, including unknown
  * names.
+ *
+ * ```
+ * const { settings } = readSettings({ port: "8080" }, undefined, { env, dir });
+ * ```
  */
 export function readSettings(
   flags: GivenSettings,

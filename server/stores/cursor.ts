@@ -32,6 +32,11 @@ export function parseCursor(list: ListName, cursor: string | undefined): PageEnd
 /**
  * Makes a page from rows that were read with one more than `limit`. `endOf` returns the sort value
  * and id from which the next page continues.
+ *
+ * ```
+ * const from = parseCursor("projects", cursor);
+ * const page = pageOf("projects", await rowsAfter(from, limit + 1), { limit, endOf });
+ * ```
  */
 export function pageOf<Row>(
   list: ListName,

@@ -20,6 +20,10 @@ function compile(schema: TSchema): TypeCheck<TSchema> {
  * an optional field counts as absent, and strings come out well formed (a lone surrogate becomes
  * U+FFFD). Throws a 400 with a detail for each wrong place, at most one more than an error body
  * shows. No detail contains a submitted value.
+ *
+ * ```
+ * parseWith(Type.Object({ name: text({ nonEmpty: true }) }), { name: "" }); // throws a 400
+ * ```
  */
 export function parseWith<T extends TSchema>(schema: T, value: unknown): Static<T> {
   const details: ErrorDetail[] = [];

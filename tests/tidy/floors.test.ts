@@ -60,3 +60,28 @@ test("an import upwards is found in whatever form, and so is a folder without a 
     "a/c/new.ts is on no floor",
   ]);
 });
+
+/** Folders of files that are alike: their use is a command's, a route's or a rule's own text. */
+const ALIKE: ReadonlySet<string> = new Set([
+  "cli/commands",
+  "cli/demo",
+  "conformance/rules",
+  "server/openapi",
+  "server/routes/api",
+  "server/routes/common",
+  "server/routes/published",
+  "server/routes/v1",
+]);
+
+/** Whether a file has a docstring with an example. */
+function hasExample({ text }: Pick<Source, "text">): boolean {
+  return /^ \* ```$[\s\S]*?^ \* ```$/m.test(text);
+}
+
+test("in every folder a main type shows how it is used", async () => {
+  const sources = await readSources();
+  const shown = new Set(sources.filter(hasExample).map(({ path }) => dirname(path)));
+  const floors = (await readFloors()).filter((floor) => !ALIKE.has(floor));
+  expect(floors.filter((floor) => !shown.has(floor))).toEqual([]);
+  expect(hasExample({ text: "/** Does it. */\nexport const a = 1;\n" })).toBe(false);
+});

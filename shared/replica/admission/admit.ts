@@ -38,6 +38,10 @@ const CLOCK_ADVANCE_MAX = 2 ** 30;
  * that Yjs can apply; and if they are what a replica writes: characters in the text's root, and
  * entries in the array of the client that wrote them. `ownClient`: this process's id, under which
  * nobody else may write.
+ *
+ * ```
+ * if (admitUpdate(document, update, clientId).kind === "admitted") apply(update);
+ * ```
  */
 export function admitUpdate(
   document: ReplicaDocument,

@@ -10,6 +10,10 @@ const LINES_MAX = 10;
  * The notice of a deletion of more than half of a text of over ten lines; undefined for any other
  * change. Blank lines do not count, and a line that stands elsewhere now was not deleted. The
  * deleted lines are in it, with where they stood.
+ *
+ * ```
+ * findLargeDeletion(twentyLines, "", { machine: "desktop", at: now })?.kind; // "deletion"
+ * ```
  */
 export function findLargeDeletion(
   before: string,

@@ -36,6 +36,10 @@ const LINE_BREAK = 0x0a;
 /**
  * Packs revisions in order, as a line of JSON and their values. Throws unless the pack returns
  * exactly what was put in, because the originals are deleted.
+ *
+ * ```
+ * unpackRevisions(packRevisions(revisions)); // equal to `revisions`
+ * ```
  */
 export function packRevisions(revisions: readonly PastValue[]): RevisionPack {
   const values = revisions.map(({ value }) => Buffer.from(value, "utf8"));

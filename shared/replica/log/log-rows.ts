@@ -150,7 +150,14 @@ export async function rowsBetween(
   return mergeUpdates(rows.map((row) => row.payload));
 }
 
-/** Merges updates, at least one, into one. */
+/**
+ * Merges updates, at least one, into one.
+ *
+ * ```
+ * const { updates } = await loadDocument(db, documentId);
+ * const update = mergeUpdates(updates);
+ * ```
+ */
 export function mergeUpdates(updates: readonly Uint8Array[]): Uint8Array {
   const [first, ...others] = updates;
   if (first !== undefined && others.length === 0) return first;

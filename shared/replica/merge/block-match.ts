@@ -10,7 +10,13 @@ export interface Match {
   readonly pairs: readonly BlockPair[];
 }
 
-/** Pairs what has words first, so that no blank line costs a line with words its pair. */
+/**
+ * Pairs what has words first, so that no blank line costs a line with words its pair.
+ *
+ * ```
+ * const { pairs } = findMatch(blocksOf(ours), blocksOf(theirs));
+ * ```
+ */
 export function findMatch(one: readonly Block[], other: readonly Block[]): Match {
   const pairs: BlockPair[] = [];
   let [i, j] = [0, 0];

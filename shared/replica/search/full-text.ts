@@ -97,6 +97,10 @@ function compilable(db: Db, statement: RawBuilder<unknown>) {
  * An FTS5 query for texts that contain every word of `text`. Each word is quoted, so that nothing
  * in it counts as query syntax (https://www.sqlite.org/fts5.html#fts5_strings). Undefined if there
  * is no word.
+ *
+ * ```
+ * fullTextQuery('use "tabs" -'); // '"use" """tabs"""'
+ * ```
  */
 export function fullTextQuery(text: string): string | undefined {
   const words = text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word));
