@@ -57,6 +57,13 @@ const EXAMPLE =
 const COMMON =
   /^(?:pass(?:word|wd)?|pwd|secret|token|postgres(?:ql)?|mysql|mongo|redis|rabbitmq|minio|root|admin|user(?:name)?|guest|test|dev(?:elopment)?|local|db)\d{0,3}$/i;
 
+/** `pass` alone is a result, too: `Pass: 12tests`, `pass: PR#123`. */
+const IN_PROSE = /^pass["'`]?[*_]{0,2}[ \t]{0,10}:/i;
+
+function isCount(value: string): boolean {
+  return value.length < 8 || /^\d/.test(value);
+}
+
 /** Our own rules: for what gitleaks does not know, or finds by words that prose contains, too. */
 export const OWN_RULES: readonly SecretRule[] = [
   ...MARKED.map(([id, kind, keyword, pattern]) => ({
@@ -133,10 +140,12 @@ export const OWN_RULES: readonly SecretRule[] = [
   {
     id: "password",
     kind: "a password",
-    keywords: ["passw", "passphrase", "passcode", "pwd"],
+    keywords: ["pass", "pwd"],
     pattern:
-      /(?:passw(?:or[dt]|d)|passphrase|passcode|(?<![a-z])pwd)["'`]?[*_]{0,2}(?:[ \t]{0,10}(?::=|=>|[:=])|[ \t]{1,3}(?:is|was)[ \t])[*_]{0,2}[ \t]{0,10}(?:"([^"\n]{6,128})"|'([^'\n]{6,128})'|`([^`\n]{6,128})`|([^\s"'`<>(){}[\],;|]{6,128})(?![^\s<>)}\],;|]))/gi,
-    accepts: ({ secret }) => isStrongPassword(secret) || isPassphrase(secret),
+      /(?:passw(?:or[dt]|d)|passphrase|passcode|(?<![a-z])(?:pass|pwd))["'`]?[*_]{0,2}(?:[ \t]{0,10}(?::=|=>|[:=])|[ \t]{1,3}(?:is|was)[ \t])[*_]{0,2}[ \t]{0,10}(?:"([^"\n]{6,128})"|'([^'\n]{6,128})'|`([^`\n]{6,128})`|([^\s"'`<>(){}[\],;|]{6,128})(?![^\s<>)}\],;|]))/gi,
+    accepts: ({ secret, match }) =>
+      isPassphrase(secret) ||
+      (isStrongPassword(secret) && !(IN_PROSE.test(match) && isCount(secret))),
   },
   {
     id: "passphrase",

@@ -77,11 +77,13 @@ export async function findSecrets(
 }
 
 async function loadRules(): Promise<readonly SecretRule[]> {
-  const [{ OWN_RULES }, { loadGitleaksRules }] = await Promise.all([
+  const [{ OWN_RULES }, { ASSIGNED_RULES }, { loadGitleaksRules }] = await Promise.all([
     import("./own-rules.ts"),
+    import("./assigned-rules.ts"),
     import("./gitleaks-rules.ts"),
   ]);
-  return [...OWN_RULES, ...(await loadGitleaksRules())];
+  // What is only known by its name comes last: other rules say more exactly what they found.
+  return [...OWN_RULES, ...(await loadGitleaksRules()), ...ASSIGNED_RULES];
 }
 
 function secretsIn(rules: readonly SecretRule[], piece: string, firstLine: number): Secret[] {

@@ -31,6 +31,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   "daemon/git/identity.ts": "what git says, whose exit status says less",
   "daemon/git/run-git.ts": "what stands for git on macOS",
   "daemon/git/working-tree.ts": "what git says, whose exit status says less",
+  "daemon/held/assigned-rules.ts": "users' texts",
   "daemon/held/own-rules.ts": "users' texts",
   "daemon/recovery/head-page.ts": "how a database's file begins",
   "daemon/supervise/program-code.ts": "a file of /proc",

@@ -1,14 +1,19 @@
 import { describe, expect, test } from "bun:test";
+import { ASSIGNED_RULES } from "../../daemon/held/assigned-rules.ts";
 import { loadGitleaksRules } from "../../daemon/held/gitleaks-rules.ts";
 import { OWN_RULES } from "../../daemon/held/own-rules.ts";
 import { ALLOW_MARK, findSecrets } from "../../daemon/held/secret-scan.ts";
 import { matchingTexts } from "../support/matching-text.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
-import { seededRandom } from "../support/random.ts";
+import { pick, seededRandom } from "../support/random.ts";
 import { fileHistories, HAS_REAL_DATA, memoryChanges } from "../support/real-data.ts";
 
 const MIB = 1024 * 1024;
 const SEED = 20_261_122;
+
+const HEX = "9f3c1a7be2d045689f3c1a7be2d04568";
+const DIGITS = "0123456789";
+const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 
 const kinds = async (text: string) => (await findSecrets(text)).map(({ kind }) => kind);
 
@@ -52,6 +57,27 @@ describe("a secret is found", () => {
     ["curl -s -u ann:kX9mQ2vT https://ci.shop.io", "a password in a command"],
     ["Authorization: Bearer kT7pWx2QmZ9rVb4LsYd6NfHc", "a token in a header"],
     ["API_KEY=kT7pWx2QmZ9rVb4LsYd6NfHc3J1gXo8a", "an API key or a token"],
+    // Less varied than most of their kind, of nothing but letters, with a sign at the beginning.
+    ["SERVICE_API_KEY=11a1b1c1d1a1b1c1d1e1f1a1b1c1d1e2", "an API key or a token"],
+    ["auth_token: kQxWvTbRmZpLsYdN", "an API key or a token"],
+    ["API_TOKEN=+xWvTbRmZ/LsYdNq", "an API key or a token"],
+    ["session_secret: qTodo7xfake4bYkZ9rVb4LsY", "an API key or a token"],
+    ["DB_PASS=kX9mQ2vT", "a password"],
+    ["export DB_PASS='s3ns1tive-Zq'", "a password"],
+    ["SMTP_PASS=hunter22", "a password"],
+    ["pass: Xk7qWz2m", "a password"],
+    ["pwd: Xk7qWz2m", "a password"],
+    ["DB_PWD=Xk7qWz2m", "a password"],
+    ["sshpass -p Xk7qWz2m ssh ann@shop.io", "a password in a command"],
+    ["mysql -u root -pXk7qWz2m shop", "a password in a command"],
+    ["mysqldump --password='Xk7q Wz2m1' shop", "a password in a command"],
+    [`https://${HEX}@github.com/ann/shop.git`, "a token in a URL"],
+    [`https://discord.com/api/webhooks/118618277597251385/${HEX}${HEX}`, "a Discord webhook URL"],
+    [`r8_${HEX}kT7pW`, "a Replicate token"],
+    [`key-${HEX}`, "a Mailgun API key"],
+    [`${HEX}-us12`, "a Mailchimp API key"],
+    [`Cookie: theme=dark; session=${HEX}`, "a session's cookie"],
+    [`ghp_${DIGITS}${LETTERS}`, "a GitHub token"],
     [
       `-----BEGIN PRIVATE KEY-----\n${"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj\n".repeat(3)}`,
       "a private key",
@@ -85,6 +111,34 @@ describe("a secret is found", () => {
   });
 });
 
+test("a password on a line of its own is found", async () => {
+  for (const mark of ["|", "|-", ">"]) {
+    expect(await kinds(`db:\n  password: ${mark}\n    Xk7qWz2m\n`)).toEqual(["a password"]);
+  }
+});
+
+test("whatever random value is assigned to a name that says secret, it is found", async () => {
+  const random = seededRandom(SEED);
+  const base62 = DIGITS + LETTERS + LETTERS.toUpperCase();
+  const alphabets = [`${DIGITS}abcdef`, `${DIGITS}ABCDEF`, base62, `${base62}+/`, `${base62}-_`];
+  const assignments = [
+    "SERVICE_API_KEY=@",
+    "client_secret: @",
+    'API_TOKEN="@"',
+    "export DB_PASS='@'",
+    '"privateKey": "@",',
+    "- **Access token**: `@`",
+    "accessToken := @",
+  ];
+  for (let count = 0; count < 1000; count++) {
+    const alphabet = pick(random, alphabets);
+    const length = 16 + Math.floor(random() * 49);
+    const value = Array.from({ length }, () => pick(random, [...alphabet])).join("");
+    const text = pick(random, assignments).replace("@", value);
+    expect([SEED, text, (await findSecrets(text)).length]).toEqual([SEED, text, 1]);
+  }
+});
+
 describe("what is no secret is left alone", () => {
   const harmless: readonly string[] = [
     "sk_live_xxx",
@@ -92,6 +146,30 @@ describe("what is no secret is left alone", () => {
     "sk_live_YourSecretKeyGoesHere1",
     "STRIPE_KEY=sk_test_1234567890abcdef1234",
     "AKIAIOSFODNN7EXAMPLE",
+    "API_KEY=changeme",
+    "API_KEY=your-key-here-and-nowhere-else",
+    "API_TOKEN=xxxxxxxxxxxxxxxxxxxxxxxx",
+    "API_TOKEN=<TOKEN>",
+    "client_secret: $" + "{CLIENT_SECRET_OF_SHOP}",
+    "client_secret: process.env.CLIENT_SECRET",
+    "auth_token: my-service-auth-token-v2",
+    "secretKey: getSecretKeyForTenant(id),",
+    "accessToken: currentUserAccessToken",
+    'passphrase: "my-secret-passphrase"',
+    "API_KEY=sk-live-xxxxxxxxxxxxxxxxxxxx",
+    `token_hash: ${HEX}`,
+    `SECRET_FILE=/run/secrets/shop-token`,
+    `next_token: ${HEX}`,
+    `cache-key: ${HEX}`,
+    "bypass: kX9mQ2vTkX9mQ2vTaa",
+    "Pass: 12tests",
+    "Tests pass: PR#123",
+    "https://my-organisation-name@dev.azure.com/my/repo",
+    "https://discord.com/api/webhooks/ID/TOKEN",
+    "mysql -u root -p shop",
+    "mysql -u root -p$MYSQL_PASSWORD shop",
+    "sshpass -p $PASSWORD1 ssh ann@shop.io",
+    "Cookie: session=<your session>",
     "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
     "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
     "ANTHROPIC_API_KEY=sk-ant-...",
@@ -227,7 +305,7 @@ test("every rule of gitleaks' finds what is made after its pattern, and so do ou
 });
 
 test("a hostile text of 1 MiB comes to an end, whatever it repeats", async () => {
-  const rules = [...OWN_RULES, ...(await loadGitleaksRules())];
+  const rules = [...OWN_RULES, ...ASSIGNED_RULES, ...(await loadGitleaksRules())];
   const words = [...new Set(rules.flatMap(({ keywords }) => keywords))];
   const units = [
     ...["a", "A", "0", " ", "\n", "key=", "xoxb-a-", "password: ", "https://a:b@", "eyA."],
@@ -248,7 +326,8 @@ test("a hostile text of 1 MiB comes to an end, whatever it repeats", async () =>
 
 test("no rule takes more than linear time for a text that nearly has a secret all over", async () => {
   const random = seededRandom(SEED);
-  for (const { pattern, keywords } of [...OWN_RULES, ...(await loadGitleaksRules())]) {
+  const rules = [...OWN_RULES, ...ASSIGNED_RULES, ...(await loadGitleaksRules())];
+  for (const { pattern, keywords } of rules) {
     const near = matchingTexts(pattern.source, random)();
     for (const unit of [`${keywords[0]} = `, near.slice(0, -1), near.slice(0, near.length / 2)]) {
       // A pattern of quadratic time would take minutes for this.
