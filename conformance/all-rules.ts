@@ -10,7 +10,7 @@ import { sessionRules } from "./rules/sessions.ts";
 import { syncRules } from "./rules/sync.ts";
 import { variantRules } from "./rules/variants.ts";
 
-/** In the order in which they are tried; what is said of all answers comes last. */
+/** In the order in which they are tried. Rules about all answers come last. */
 export const ALL_RULES: readonly Rule[] = [
   ...accessRules,
   ...projectRules,

@@ -6,12 +6,14 @@ import type { ClientOptions } from "./bench/client.ts";
 import { requestLine } from "./bench/exchange.ts";
 import { NotHere, Open, type Rule } from "./bench/rule.ts";
 
-/** How one rule came out. */
+/** The outcome of one rule. */
 export type Verdict =
   | { readonly result: "holds" }
-  /** Neither kept nor broken: the published interface leaves it open, and why. */
+  /** Neither kept nor broken: the published interface leaves it open, with the reason. */
   | { readonly result: "open"; readonly reason: string }
-  /** Not tried, and why: what was not given, or what such a server can't do by design. */
+  /**
+   * Not tried, with the reason: something was not given, or such a server can't do it by design.
+   */
   | { readonly result: "skipped"; readonly reason: string }
   | {
       readonly result: "fails";
@@ -20,20 +22,20 @@ export type Verdict =
       readonly got: string;
     };
 
-/** A rule and how it came out. */
+/** A rule with its outcome. */
 export type Finding = Verdict & { readonly endpoint: string; readonly rule: string };
 
-/** One run of the suite. No token is in it. */
+/** One run of the suite. Contains no token. */
 export interface Report {
   readonly url: string;
   /** In the order in which they were tried. */
   readonly findings: readonly Finding[];
-  /** Why the run ended early; undefined when every rule was tried. */
+  /** Why the run ended early; undefined if every rule was tried. */
   readonly givenUp: string | undefined;
   readonly requests: number;
-  /** Spent waiting because of the server's rate limit. */
+  /** Time spent waiting for the server's rate limit. */
   readonly waitedSeconds: number;
-  /** Ids of what the run made and could not delete. */
+  /** Ids of what the run created and could not delete. */
   readonly left: readonly string[];
 }
 

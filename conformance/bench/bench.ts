@@ -3,14 +3,14 @@ import type { Exchange, Sender } from "./exchange.ts";
 
 const TAG_BYTES = 8;
 
-/** What one run works with: requests, and names that no other run has. */
+/** What one run uses: requests, and names that no other run has. */
 export class Bench {
   readonly client: Client;
-  /** In every project id, content and value that this run writes. */
+  /** Contained in every project id, content and value that this run writes. */
   readonly tag: string;
-  /** Ids of memories to delete in the end. */
+  /** Ids of memories to delete at the end. */
   readonly made = new Set<string>();
-  /** Ids of the projects that were made. */
+  /** Ids of the projects that this run created. */
   readonly projects = new Set<string>();
 
   constructor(options: ClientOptions) {
@@ -18,7 +18,7 @@ export class Bench {
     this.tag = Buffer.from(options.world.randomBytes(TAG_BYTES)).toString("hex");
   }
 
-  /** An id, or a text, of this run alone. */
+  /** An id or a text that only this run has. */
   name(what: string): string {
     return `conformance-${what}-${this.tag}`;
   }
@@ -27,7 +27,7 @@ export class Bench {
     return this.send({ method: "GET", path, sender });
   }
 
-  /** Without `body` nothing is sent; a `Raw` goes as it is. */
+  /** Without `body` nothing is sent; a `Raw` is sent unchanged. */
   post(path: string, body?: unknown, sender: Sender = "token"): Promise<Exchange> {
     return this.send({ method: "POST", path, body, sender });
   }

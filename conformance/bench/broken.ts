@@ -1,6 +1,6 @@
 import { answerLine, type Exchange } from "./exchange.ts";
 
-/** A rule does not hold: what was expected of an answer, and what came. */
+/** A rule is broken: what was expected of an answer, and what came. */
 export class Broken extends Error {
   override readonly name = "Broken";
   readonly got: string;
@@ -15,7 +15,7 @@ export class Broken extends Error {
   }
 }
 
-/** The server can't be asked any further, so the run ends. */
+/** The server can't be asked any more, so the run ends. */
 export class GivenUp extends Error {
   override readonly name = "GivenUp";
 }

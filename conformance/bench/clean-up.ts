@@ -2,8 +2,8 @@ import type { Bench } from "./bench.ts";
 import { isDone, isObject } from "./expect.ts";
 
 /**
- * Deletes the memories of a run, and empties its projects' texts: the interface can't delete a
- * project. Resolves to the ids of what is left.
+ * Deletes the memories of a run and empties its projects' texts, because the interface can't delete
+ * a project. Resolves to the ids of what is left.
  */
 export async function cleanUp(bench: Bench): Promise<string[]> {
   for (const id of bench.projects) await noteMemories(bench, `/api/projects/${id}`);
@@ -19,7 +19,7 @@ export async function cleanUp(bench: Bench): Promise<string[]> {
   return [...bench.projects, ...left];
 }
 
-/** A project's memories are all of the run; in a list those are that carry its tag. */
+/** All memories of a run's project belong to the run; in a list, those with its tag do. */
 async function noteMemories(bench: Bench, path: string): Promise<void> {
   const { json } = await bench.get(path);
   const memories = isObject(json) && Array.isArray(json.memories) ? json.memories : [];

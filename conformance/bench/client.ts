@@ -2,13 +2,13 @@ import type { Timer, World } from "../../shared/world.ts";
 import { GivenUp } from "./broken.ts";
 import type { Exchange, Sender } from "./exchange.ts";
 
-/** An answer that has not come by then never will. */
+/** An answer that takes longer is not waited for. */
 const ANSWER_DEADLINE_MS = 30_000;
 
-/** A server that says 429 without saying until when is asked again so often. */
+/** A server that says 429 without a time is asked again after this. */
 const RETRY_S = 15;
 
-/** Nobody waits longer than this for one request; a day's quota that is used up is no wait. */
+/** No request is waited for longer than this. If a day's quota is used up, waiting is useless. */
 const WAIT_S_MAX = 300;
 
 const MS_PER_S = 1000;
@@ -16,18 +16,18 @@ const MS_PER_S = 1000;
 /** The tokens that requests carry. */
 export interface Tokens {
   readonly token: string;
-  /** Of the same account; may only read. */
+  /** For the same account; may only read. */
   readonly readOnlyToken?: string;
-  /** Of another account. */
+  /** For another account. */
   readonly otherToken?: string;
 }
 
-/** Where requests go and what they are sent with. */
+/** Where requests are sent, and with what. */
 export interface ClientOptions extends Tokens {
   /** Scheme and host, without `/v1` or `/api`, no slash at the end. */
   readonly url: string;
   readonly world: World;
-  /** Told before each wait that the server's rate limit asks for. */
+  /** Called before each wait for the server's rate limit. */
   readonly onWait?: (seconds: number) => void;
 }
 
@@ -35,17 +35,17 @@ export interface ClientOptions extends Tokens {
 export interface Request {
   readonly method: string;
   readonly path: string;
-  /** Sent as JSON; a `Raw` as it is. */
+  /** Sent as JSON; a `Raw` unchanged. */
   readonly body?: unknown;
   readonly sender?: Sender;
 }
 
-/** A body that is sent as it is written here. */
+/** A body that is sent exactly as written here. */
 export class Raw {
   constructor(readonly text: string) {}
 }
 
-/** Makes requests one after another or together, and remembers every answer. */
+/** Makes requests, one by one or together, and records every answer. */
 export class Client {
   /** All answers but those with status 429, in the order in which they came. */
   readonly transcript: Exchange[] = [];
@@ -57,7 +57,7 @@ export class Client {
 
   constructor(readonly options: ClientOptions) {}
 
-  /** Waits as long as the server's rate limit asks. Throws `GivenUp` when there is no answer. */
+  /** Waits as long as the server's rate limit demands. Throws `GivenUp` without an answer. */
   async send(request: Request): Promise<Exchange> {
     let waited = 0;
     for (;;) {
@@ -76,7 +76,7 @@ export class Client {
     }
   }
 
-  /** Requests that are refused together wait together. */
+  /** Requests that were refused together wait together. */
   #wait(seconds: number): Promise<void> {
     this.#waiting ??= this.#startWait(seconds).finally(() => {
       this.#waiting = undefined;
@@ -156,13 +156,13 @@ function parse(text: string): unknown {
   }
 }
 
-/** Whole seconds to wait; a server that names none, or a moment, is asked again in a while. */
+/** Whole seconds to wait. A server that gives none is asked again after a while. */
 function retryAfterOf({ headers }: Exchange): number {
   const value = headers.get("retry-after") ?? "";
   return /^\d{1,9}$/.test(value) ? Math.max(Number(value), 1) : RETRY_S;
 }
 
-/** A connection's failure has its reason in its cause on Node. */
+/** On Node the reason of a failed connection is in its cause. */
 function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   return thrown.cause instanceof Error ? thrown.cause.message : thrown.message;

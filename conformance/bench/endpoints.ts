@@ -23,7 +23,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { method: "GET", path: "/api/projects/stats" },
 ];
 
-/** What rules of no single endpoint are listed under. */
+/** The endpoint of rules that concern all of them. */
 export const EVERY_ENDPOINT = "every endpoint";
 
 /** `GET /v1/memories`, as reports name it. */
@@ -31,7 +31,7 @@ export function nameOf({ method, path }: Endpoint): string {
   return `${method} ${path}`;
 }
 
-/** Whether a request was made to this endpoint; a fixed path goes before `:id`. */
+/** Whether a request is one to this endpoint. A fixed path takes precedence over `:id`. */
 export function isRequestTo(endpoint: Endpoint, method: string, path: string): boolean {
   return findEndpoint(method, path) === endpoint;
 }

@@ -1,4 +1,4 @@
-/** Whom a request claims to come from. */
+/** Who a request claims to come from. */
 export type Sender = "token" | "nobody" | "stranger" | "basic" | "reader" | "another";
 
 /** One request of the suite and what came back. */

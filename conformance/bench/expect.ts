@@ -3,7 +3,7 @@ import type { Exchange } from "./exchange.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Success of calls whose status is not published, in the order of likelihood. */
+/** Statuses of success where none is published, the likeliest first. */
 const SUCCESS = [200, 201, 204];
 
 /** Throws `Broken` unless the answer has one of these statuses. */
@@ -13,12 +13,12 @@ export function expectStatus(exchange: Exchange, ...statuses: readonly number[])
   }
 }
 
-/** Whether the call was done; the specification leaves open with which status of success. */
+/** Whether the call succeeded. The specification leaves the status of success open. */
 export function isDone({ status }: Exchange): boolean {
   return SUCCESS.includes(status);
 }
 
-/** Throws `Broken` unless the call was done: for a GET 200, otherwise 200, 201 or 204. */
+/** Throws `Broken` unless the call succeeded: 200 for a GET, otherwise 200, 201 or 204. */
 export function expectDone(exchange: Exchange): void {
   if (exchange.method === "GET") expectStatus(exchange, 200);
   else expectStatus(exchange, ...SUCCESS);
@@ -33,7 +33,7 @@ export function expectThat(
   if (!condition) throw new Broken(exchange, expected, got);
 }
 
-/** The body of a call that was done, as an object. */
+/** The body of a successful call, as an object. */
 export function objectOf(exchange: Exchange): Fields {
   expectDone(exchange);
   if (isObject(exchange.json)) return exchange.json;
@@ -54,7 +54,7 @@ export function stringIn(exchange: Exchange, field: string): string {
   throw new Broken(exchange, `${field}, a string`);
 }
 
-/** Throws `Broken` unless a text came back as it was sent; says where it differs. */
+/** Throws `Broken` unless a text came back unchanged. Says where it differs. */
 export function expectSame(
   exchange: Exchange,
   what: string,

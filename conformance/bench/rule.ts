@@ -9,7 +9,7 @@ export class Open extends Error {
   }
 }
 
-/** Thrown by a rule that can't be tried against this server, which is known for it. */
+/** Thrown by a rule that can't be tried with this known kind of server. */
 export class NotHere extends Error {
   override readonly name = "NotHere";
 
@@ -18,7 +18,7 @@ export class NotHere extends Error {
   }
 }
 
-/** The check of what can't be checked, because nothing is published about it. */
+/** The check of something that can't be checked, because nothing is published about it. */
 export function leftOpen(reason: string): () => never {
   return () => {
     throw new Open(reason);

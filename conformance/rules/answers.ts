@@ -17,7 +17,7 @@ const SUCCESS_OF_WRITES = [201, 204];
 
 const JSON_TYPE = /^application\/json(;|$)/i;
 
-/** What holds for every answer that the rules before these got. */
+/** Rules for every answer that the earlier rules got. */
 export const answerRules: readonly Rule[] = [
   ...ENDPOINTS.flatMap((endpoint) => [
     {

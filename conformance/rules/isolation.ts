@@ -13,7 +13,7 @@ const globalMemory = step(async (bench) => {
   return exchange === undefined ? "" : stringIn(exchange, "id");
 });
 
-/** What one account stores, another neither sees nor changes. */
+/** What one account stores can't be seen or changed by another. */
 export const isolationRules: readonly Rule[] = [
   ...["/v1/memories", "/v1/projects", "/api/projects"].map((path) =>
     other(`GET ${path}`, "shows nothing of another account", async (bench) => {

@@ -19,7 +19,9 @@ type Layer = (typeof LAYERS)[number];
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]00:?00)$/;
 
-/** What is easily changed on the way: line ends, white space, composed and decomposed letters. */
+/**
+ * Text that is easily changed on the way: line ends, white space, composed and decomposed letters.
+ */
 const ODD =
   ' \t\u00e9 e\u0301 \u05e9\u05dc\u05d5\u05dd \u{1f468}\u200d\u{1f469}\r\n\r\n</b>&amp; "\\u00e9 ';
 
@@ -36,7 +38,7 @@ export const createdMemories = step(async (bench) => {
   return exchanges;
 });
 
-/** The list with all that was created. */
+/** The list with everything that was created. */
 export const listed = step(async (bench) => {
   await createdMemories(bench);
   return await bench.get(PATH);
@@ -142,7 +144,7 @@ async function create(bench: Bench, layer: Layer): Promise<Exchange> {
   return exchange;
 }
 
-/** What a call has made is deleted in the end, whether it was to be made or not. */
+/** What a call created is deleted at the end, whether it should have been created or not. */
 function remember(bench: Bench, exchange: Exchange): void {
   const { id } = (exchange.json ?? {}) as { id?: unknown };
   if (isDone(exchange) && typeof id === "string") bench.made.add(id);
@@ -194,7 +196,7 @@ async function answersList(bench: Bench): Promise<void> {
   });
 }
 
-/** The list has a created memory once, and as the creation answered it. */
+/** The list has a created memory once, exactly as the creation returned it. */
 function expectListed(list: Exchange, creation: Exchange): void {
   const made = objectOf(creation);
   const found = objectsIn(list, "memories").filter(({ content }) => content === made.content);

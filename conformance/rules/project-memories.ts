@@ -9,12 +9,12 @@ export interface KeyValue {
   readonly value: string;
 }
 
-/** The first project with its memories, as it is now. */
+/** The first project with its present memories. */
 export async function readProject(bench: Bench): Promise<Exchange> {
   return await bench.get(`/api/projects/${await firstProject(bench)}`);
 }
 
-/** A project's answer has these memories, each once and with just these bytes. */
+/** A project's answer has these memories, each once and byte for byte. */
 export function expectMemories(exchange: Exchange, memories: readonly KeyValue[]): void {
   const shown = objectsIn(exchange, "memories");
   for (const { key, value } of memories) {

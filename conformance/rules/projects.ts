@@ -20,9 +20,9 @@ const TEXT = "# Conformance\r\n\r\nA line with \u00e9, e\u0301 and \u{1f469}\u20
 const madeFirst = step((bench) => make(bench, "one"));
 const madeSecond = step((bench) => make(bench, "two"));
 
-/** Id of another project of the account, made before the first. */
+/** Id of another project of the account, created before the first. */
 export const secondProject = step(async (bench) => idOf(bench, await madeSecond(bench)));
-/** Id of the project that most rules work in. Made last, it may well be the current one. */
+/** Id of the project that most rules use. It was created last, so it may be the current one. */
 export const firstProject = step(async (bench) => {
   await secondProject(bench);
   return idOf(bench, await madeFirst(bench));
@@ -97,7 +97,7 @@ async function make(bench: Bench, which: string): Promise<Exchange> {
   });
 }
 
-/** The id that the answer gives, or else the one that was asked for. */
+/** The id in the answer, or else the one that was requested. */
 function idOf(bench: Bench, exchange: Exchange): string {
   if (exchange.status === 400) {
     throw new Broken(exchange, "a project, to try the rest in (the body is not published)");

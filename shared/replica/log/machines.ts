@@ -9,17 +9,17 @@ import type { ReplicaTables } from "./tables.ts";
 
 type Db = Kysely<ReplicaTables>;
 
-/** Metadata whose keys begin so says which machine a client id belongs to. */
+/** The prefix of metadata that says which machine a client id belongs to. */
 const MACHINE_PREFIX = `${OWN_METADATA_PREFIX}machine/`;
 
-/** The metadata key that says which machine a client is. */
+/** The metadata key with the machine of a client. */
 function machineKey(client: number): string {
   return `${MACHINE_PREFIX}${client}`;
 }
 
 /**
- * Says in the document that a client is the machine `name`, unless it says so already. What it says
- * of former clients of that name goes when nothing that they wrote is visible any more.
+ * Records in the document that a client is the machine `name`, if that is not recorded yet. Removes
+ * the records of this machine's former clients of which nothing is visible any more.
  */
 export function nameMachine(
   document: ReplicaDocument,
@@ -46,7 +46,7 @@ function clientOf(key: string): number | undefined {
   return isMachineKey(key) ? Number(key.slice(MACHINE_PREFIX.length)) : undefined;
 }
 
-/** The clients of which a memory or a character can be seen. */
+/** The clients that wrote a visible memory or character. */
 function visibleClients(document: ReplicaDocument): Set<number> {
   const clients = new Set<number>();
   const { memories } = document;
@@ -57,14 +57,15 @@ function visibleClients(document: ReplicaDocument): Set<number> {
   return clients;
 }
 
-/** The machine that a client is, as a document says; undefined where it does not. */
+/** The machine of a client, from a document; undefined where it does not tell. */
 export function machineIn(document: ReplicaDocument, client: number): string | undefined {
   return machineName(document.metadata.get(machineKey(client))[0]?.value);
 }
 
 /**
- * The machine that a client is, as the document says, or as its rows still say: an update may take
- * away what a client wrote together with its machine's name. `db` is that of a write transaction.
+ * The machine of a client, from the document or else from its rows, which still tell: an update may
+ * remove what a client wrote together with its machine's name. `db` must be that of a write
+ * transaction.
  */
 export function machineOf(
   db: Db,
@@ -77,7 +78,7 @@ export function machineOf(
   return nameIn(row);
 }
 
-/** The machine that a client is, as the rows of a document say. */
+/** The machine of a client, from a document's rows. */
 export async function machineInRows(
   db: Db,
   documentId: number,
