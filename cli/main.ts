@@ -7,6 +7,7 @@ import { addCommands } from "./command-groups.ts";
 import { addExamples } from "./help/examples.ts";
 import { layOutHelp, WRAPPED, writeHelp } from "./help/help-layout.ts";
 import { assertHelpIsThere, nameUnknownCommands, wordsOn } from "./help/unknown-command.ts";
+import { rawArguments, refuseChangedArguments } from "./place/argument-text.ts";
 import { type Environment, readEnvironment } from "./place/environment.ts";
 import { CommandEnded, CommandFailed, UsageError, unforeseen } from "./screen/errors.ts";
 import { complain } from "./screen/output.ts";
@@ -52,6 +53,8 @@ function refuseRelativeHome({ variables, home }: Environment): void {
 async function runCommand(args: readonly string[], env: Environment): Promise<number> {
   let program: Command | undefined;
   try {
+    const isByNpm = env.variables.npm_lifecycle_event !== undefined;
+    refuseChangedArguments({ args, rawArguments, isByNpm });
     program = await createProgram(env, args[0]);
     assertHelpIsThere(program, args);
     await program.parseAsync([...args], { from: "user" });

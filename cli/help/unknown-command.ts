@@ -43,6 +43,10 @@ export function wordsOn(
   const said = message.slice(ERROR.length);
   const { command, words } = commandIn(program, args);
   if (code === "commander.unknownCommand") return [unknownWord(command, lastQuoted(said))];
+  if (code === "commander.missingArgument") return [said, usageOf(command, words)];
+  if (code === "commander.excessArguments") {
+    return [said, quoted(command, words) ?? usageOf(command, words)];
+  }
   if (code !== "commander.unknownOption") return [said];
   const nearly = didYouMean(lastQuoted(said), optionsOf(command));
   return [`${said}${nearly}`, ...(nearly === "" ? [hintAtDash(command, words, args)] : [])];
@@ -61,6 +65,32 @@ function commandIn(program: Command, args: readonly string[]) {
     words.push(word);
   }
   return { command, words };
+}
+
+function usageOf({ registeredArguments }: Command, words: readonly string[]): string {
+  const names = registeredArguments.map((each) => {
+    const name = `${each.name()}${each.variadic ? "..." : ""}`;
+    return each.required ? `<${name}>` : `[${name}]`;
+  });
+  return `say it so: \`${[...words, ...names].join(" ")}\``;
+}
+
+/** Names of arguments that are texts of several words. */
+const TEXTS: readonly (string | undefined)[] = ["value", "text"];
+const WORDS_SHOWN_MAX = 60;
+
+/**
+ * Advice where a text of several words came without quotes; undefined where the last argument is no
+ * text, or what was typed is too long or has signs that a shell reads.
+ */
+function quoted({ registeredArguments, args }: Command, words: readonly string[]) {
+  if (!TEXTS.includes(registeredArguments.at(-1)?.name())) return undefined;
+  const before = args.slice(0, registeredArguments.length - 1);
+  const text = args.slice(registeredArguments.length - 1).join(" ");
+  const typed = [...before, text].join(" ");
+  if (typed.length > WORDS_SHOWN_MAX || !/^[\w .,:;/@%+=~-]*$/.test(typed)) return undefined;
+  const name = registeredArguments.at(-1)?.name();
+  return `put the ${name} in quotes: \`${[...words, ...before, `"${text}"`].join(" ")}\``;
 }
 
 function lastQuoted(said: string): string {

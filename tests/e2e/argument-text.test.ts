@@ -1,0 +1,64 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { refuseChangedArguments } from "../../cli/place/argument-text.ts";
+
+const MAIN = join(import.meta.dir, "../../cli/main.ts");
+const TYPED = "caf\u{fffd}";
+const bytes = (text: string) => () => new TextEncoder().encode(text);
+
+/** Runs a line of a shell, in which `memsync` is the command, in a home of its own. */
+async function runLine(line: string) {
+  const dir = await mkdtemp(join(tmpdir(), "memsync-arguments-"));
+  try {
+    const script = `memsync() { "${process.execPath}" "${MAIN}" "$@"; }; ${line}`;
+    const { npm_lifecycle_event: _, ...rest } = process.env;
+    const env = { ...rest, MEMSYNC_HOME: join(dir, "home") };
+    const shell = Bun.spawn(["sh", "-c", script], { cwd: dir, env, stderr: "pipe" });
+    const [stderr, status] = await Promise.all([new Response(shell.stderr).text(), shell.exited]);
+    return { stderr, status };
+  } finally {
+    await rm(dir, { recursive: true });
+  }
+}
+
+for (const words of ["set u8", "add", "set --layer user u8", "search", "conflicts settle"]) {
+  test(`\`${words}\` refuses an argument that is not UTF-8`, async () => {
+    const { stderr, status } = await runLine(`memsync ${words} "$(printf 'caf\\351')"`);
+    expect([stderr, status]).toEqual([expect.stringContaining("nothing is saved"), 2]);
+  });
+}
+
+test("U+FFFD that was typed is an argument where the system shows it", () => {
+  const call = { args: ["set", "u8", TYPED], isByNpm: false };
+  refuseChangedArguments({ ...call, rawArguments: bytes(`memsync\0set\0u8\0${TYPED}\0`) });
+});
+
+test("U+FFFD is refused where nobody can tell if it was typed, but for naming what is there", () => {
+  const ways = [
+    { rawArguments: () => undefined, isByNpm: false },
+    { rawArguments: bytes(TYPED), isByNpm: true },
+  ];
+  for (const way of ways) {
+    expect(() => refuseChangedArguments({ ...way, args: ["set", "u8", TYPED] })).toThrow(
+      "give the text by standard input",
+    );
+    refuseChangedArguments({ ...way, args: ["rm", TYPED] });
+  }
+});
+
+const ADVICE: readonly (readonly [line: string, advice: string])[] = [
+  ["set build npm run build", 'put the value in quotes: `memsync set build "npm run build"`'],
+  ["rm one two", "say it so: `memsync rm <key>`"],
+  ["set build 'a' '\"b\"'", "say it so: `memsync set <key> <value>`"],
+  ["rm", "say it so: `memsync rm <key>`"],
+  ["conflicts show", "say it so: `memsync conflicts show <id>`"],
+  ["sync now", "say it so: `memsync sync`"],
+];
+for (const [line, advice] of ADVICE) {
+  test(`a wrong number of arguments says what to do: ${line}`, async () => {
+    const { stderr, status } = await runLine(`memsync ${line}`);
+    expect([stderr, status]).toEqual([expect.stringContaining(advice), 2]);
+  });
+}
