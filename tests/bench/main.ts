@@ -41,7 +41,7 @@ const ROWS: readonly Row[] = [
   fragments,
 ];
 const NAMES = ROWS.map((row) => row.name).join("|");
-const USAGE = `usage: bun run bench [${NAMES}]... [--writes N] [--seconds N] [--compiled]`;
+const USAGE = `usage: npm run bench -- [${NAMES}]... [--writes N] [--seconds N] [--compiled]`;
 const LIVE_WRITES = 60;
 const IDLE_SECONDS = 600;
 

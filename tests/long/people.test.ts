@@ -3,7 +3,7 @@ import { anySeed } from "../trust/cases.ts";
 import { liveFor } from "../trust/people/people.ts";
 
 const TIMEOUT_MS = 120_000;
-// With people who think for minutes, and many more saves, by `bun run trust people`.
+// With people who think for minutes, and many more saves, by `npm run trust -- people`.
 const HABITS = { thinks: 0, breakMsMax: 1000 };
 const SHORT = { saves: 60, machines: 2, projects: 4, forMsMax: 12_000, ...HABITS };
 

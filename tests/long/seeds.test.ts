@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { availableParallelism } from "node:os";
 import { FIRST_SEEDS, runSeeds } from "../trust/simulate/campaign.ts";
 
-// In its full length by `bun run trust simulate --seeds 100000`.
+// In its full length by `npm run trust -- simulate --seeds 100000`.
 const LAST_SEED = 1000;
 const TIMEOUT_MS = 1_200_000;
 

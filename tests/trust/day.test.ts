@@ -4,7 +4,7 @@ import { anySeed, runCase } from "./cases.ts";
 import { workDay } from "./day/working-day.ts";
 
 const TIMEOUT_MS = 120_000;
-// Longer, and with what memory does meanwhile, by `bun run trust day`.
+// Longer, and with what memory does meanwhile, by `npm run trust -- day`.
 const DAY = { steps: 60, samples: 3 };
 
 const seed = anySeed();

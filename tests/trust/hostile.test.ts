@@ -5,7 +5,7 @@ import { attackAdmission } from "./hostile/admission.ts";
 import { attackEndpoint } from "./hostile/endpoint.ts";
 
 const TIMEOUT_MS = 120_000;
-// In their full number by `bun run trust hostile --inputs 1000000`.
+// In their full number by `npm run trust -- hostile --inputs 1000000`.
 const UPDATES = 2000;
 const REQUESTS = 500;
 

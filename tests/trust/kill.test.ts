@@ -3,7 +3,7 @@ import { anySeed, runCase } from "./cases.ts";
 import { killRounds } from "./kill/rounds.ts";
 
 const TIMEOUT_MS = 120_000;
-// In its full length by `bun run trust kill --rounds 500`.
+// In its full length by `npm run trust -- kill --rounds 500`.
 const ROUNDS = 3;
 
 const seed = anySeed();

@@ -23,7 +23,7 @@ const RUNS: Readonly<Record<string, (args: string[]) => Promise<number> | number
 };
 
 const USAGE = [SIMULATE, KILL, DISK, HOSTILE, BUDGET, DAY, PEOPLE, "plain [FILE…]", "merge"]
-  .map((each) => `  bun run trust ${each}`)
+  .map((each) => `  npm run trust -- ${each}`)
   .join("\n");
 
 const [name = "", ...args] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { runBusyDay } from "../trust/budget/busy-day.ts";
 
-// Whole days, and other seeds, by `bun run trust budget --seeds N`.
+// Whole days, and other seeds, by `npm run trust -- budget --seeds N`.
 const HOUR_MS = 60 * 60 * 1000;
 const SEED = 1;
 

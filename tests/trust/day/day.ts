@@ -33,7 +33,7 @@ export async function day(args: string[]): Promise<number> {
     grown.residentBytes <= RESIDENT_BYTES_MAX &&
     grown.timers <= TIMERS_MAX &&
     grown.sockets <= SOCKETS_MAX;
-  if (!fits) print(`  again: bun run trust day --seed ${seed} --steps ${steps}`);
+  if (!fits) print(`  again: npm run trust -- day --seed ${seed} --steps ${steps}`);
   return fits ? 0 : 1;
 }
 

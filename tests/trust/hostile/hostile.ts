@@ -107,6 +107,6 @@ async function attackElsewhere(
   const printed = await new Response(child.stdout).text();
   if ((await child.exited) === 0) return JSON.parse(printed) as Report;
   const how = child.signalCode === "SIGKILL" ? `killed: it took over ${SILENCE_MS_MAX} ms\n` : "";
-  print(`${how}${printed}  again: bun run trust ${args.join(" ")}`);
+  print(`${how}${printed}  again: npm run trust -- ${args.join(" ")}`);
   return undefined;
 }

@@ -26,7 +26,7 @@ export async function kill(args: string[]): Promise<number> {
       await runCase({ name: "kill", run }, seed);
     } catch (thrown) {
       failed++;
-      print(`${String(thrown)}\n  again: bun run trust kill --seed ${seed} --rounds ${count}`);
+      print(`${String(thrown)}\n  again: npm run trust -- kill --seed ${seed} --rounds ${count}`);
     }
     print(told(reports, failed));
   }

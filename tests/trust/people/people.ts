@@ -22,7 +22,7 @@ export async function people(args: string[]): Promise<number> {
   const machines = wholeNumber(values.machines ?? `${2 + (seed % 2)}`);
   if (machines < 2 || machines > 3) throw new Error("there are 2 or 3 machines");
   const projects = Math.max(4, Math.ceil(saves / SAVES_PER_PROJECT));
-  const again = `bun run trust people --seed ${seed} --saves ${saves} --machines ${machines}`;
+  const again = `npm run trust -- people --seed ${seed} --saves ${saves} --machines ${machines}`;
   print(`seed ${seed}: ${machines} machines, ${projects} projects; again: ${again}`);
   const options = { saves, machines, projects, forMsMax: FOR_MS_MAX, ...HABITS };
   const { met } = await liveFor(options, seed);

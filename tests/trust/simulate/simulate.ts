@@ -39,7 +39,7 @@ async function run(from: number, count: number, jobs: number): Promise<number> {
     ({ seed, problems }) => {
       if (problems.length > 0) {
         print(`seed ${seed}: ${problems[0]}`);
-        print(`  replay it: bun run trust simulate --seed ${seed}`);
+        print(`  replay it: npm run trust -- simulate --seed ${seed}`);
       }
       if (++done % TOLD_EVERY === 0) print(`${done} of ${count} seeds done`);
     },
