@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { isAbsolute } from "node:path";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
 import { Command, CommanderError } from "commander";
 import { AppError, messageOf } from "../shared/errors.ts";
 import { VERSION } from "../shared/version.ts";
@@ -44,6 +45,12 @@ export async function createProgram(env: Environment, first?: string): Promise<C
 function refuseRelativeHome({ variables, home }: Environment): void {
   const { MEMSYNC_HOME } = variables;
   if (!MEMSYNC_HOME || isAbsolute(MEMSYNC_HOME)) return;
+  if (/^~[\\/]/.test(MEMSYNC_HOME)) {
+    const meant = join(homedir(), MEMSYNC_HOME.slice(2));
+    throw new CommandFailed(
+      `MEMSYNC_HOME is ${MEMSYNC_HOME}, and only a shell knows ~: set it to ${meant}`,
+    );
+  }
   throw new CommandFailed(
     `MEMSYNC_HOME is a relative path, ${MEMSYNC_HOME}: set it to an absolute one, as ${home.dir}`,
   );
@@ -67,7 +74,7 @@ async function runCommand(args: readonly string[], env: Environment): Promise<nu
       return USED_WRONGLY;
     }
     if (thrown instanceof CommandEnded) return thrown.status;
-    complain(sentence(thrown));
+    complain(sentence(thrown, placeOf(args, env)));
     if (thrown instanceof UsageError) return USED_WRONGLY;
     await tellNotices(args, env);
     return FAILED;
@@ -86,11 +93,18 @@ async function tellNotices(args: readonly string[], env: Environment): Promise<v
 }
 
 /** A refusal's own words; for an unexpected error, with its trace. */
-function sentence(thrown: unknown): string {
+function sentence(thrown: unknown, place: string | undefined): string {
   if (thrown instanceof CommandFailed || thrown instanceof UsageError) return thrown.message;
   if (thrown instanceof AppError) return thrown.message;
   if (process.env.MEMSYNC_DEBUG && thrown instanceof Error) return String(thrown.stack);
-  return unforeseen(thrown);
+  return unforeseen(thrown, place);
+}
+
+/** Commands whose databases lie elsewhere than in the home. */
+const ELSEWHERE: readonly (string | undefined)[] = ["emulator", "server"];
+
+function placeOf(args: readonly string[], { home }: Environment): string | undefined {
+  return ELSEWHERE.includes(args[0]) ? undefined : home.dir;
 }
 
 /** The error of standard output, if one occurred. */

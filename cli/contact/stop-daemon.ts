@@ -1,5 +1,6 @@
 import type { Home } from "../../daemon/home/home.ts";
 import { type DaemonRecord, findHolder } from "../../daemon/supervise/daemon-record.ts";
+import { storageFailure } from "../../shared/sqlite/failures.ts";
 import { delay } from "../../shared/world.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import { CommandFailed } from "../screen/errors.ts";
@@ -29,7 +30,8 @@ export async function findOccupant(home: Home): Promise<Occupant> {
   for (;;) {
     const daemon = await contactDaemon(home);
     if (daemon) return { kind: "daemon", daemon };
-    const lock = await untilFree(home.lock, 0);
+    const lock = await untilFree(home.lock, 0).catch((thrown) => assertNobody(home, thrown));
+    if (lock === "nobody") return { kind: "nobody" };
     lock?.release();
     if (lock) return { kind: "nobody" };
     const holder = findHolder(home);
@@ -39,6 +41,13 @@ export async function findOccupant(home: Home): Promise<Occupant> {
     }
     await delay(realWorld, POLL_MS);
   }
+}
+
+/** On a full disk the lock can't be tried; a process that has it still has its file open. */
+function assertNobody(home: Home, thrown: unknown): "nobody" {
+  const isTold = process.platform !== "win32" && storageFailure(thrown) !== undefined;
+  if (!isTold || findHolder(home) !== undefined) throw thrown;
+  return "nobody";
 }
 
 /**

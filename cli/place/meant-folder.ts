@@ -16,6 +16,7 @@ import { resolveFolder } from "./resolve-folder.ts";
  * that is named otherwise counts itself.
  */
 export async function meantFolder(env: Environment, named: string | undefined): Promise<string> {
+  if (named === "") throw new CommandFailed("a folder's name is empty; `.` is the current one");
   if (named !== undefined && !isHere(env, named)) return resolveFolder(env, named);
   const here = await realPathOf(env.dir);
   const top = await projectFolder(createGit(), here);

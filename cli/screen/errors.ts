@@ -29,9 +29,9 @@ export function typed<Parsed>(parse: () => Parsed): Parsed {
   }
 }
 
-/** The message for an unexpected error. */
-export function unforeseen(thrown: unknown): string {
+/** The message for an unexpected error; `place`: the folder that SQLite wrote in. */
+export function unforeseen(thrown: unknown, place?: string): string {
   // An error of a system call names the file; one of SQLite does not.
   const namesItsFile = thrown instanceof Error && "path" in thrown;
-  return (namesItsFile ? undefined : storageFailure(thrown)) ?? messageOf(thrown);
+  return (namesItsFile ? undefined : storageFailure(thrown, place)) ?? messageOf(thrown);
 }

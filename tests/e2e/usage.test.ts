@@ -4,6 +4,7 @@ import { mkdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Lab, scenario, sharedEmulator } from "../support/lab.ts";
 import type { Machine } from "../support/machine.ts";
+import { openSmallDisk } from "../support/small-disk.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const emulator = sharedEmulator();
@@ -142,6 +143,38 @@ scenario("a relative MEMSYNC_HOME is refused, and nothing is made", async (lab) 
     expect(stderr).toStartWith("memsync: MEMSYNC_HOME is a relative path, relative/home: ");
   }
   expect(existsSync(join(machine.folder, "relative"))).toBe(false);
+  const tilde = await machine.run(["list"], { env: { MEMSYNC_HOME: "~/home" } });
+  expect([tilde.status, tilde.stderr]).toEqual([
+    1,
+    expect.stringMatching(/: set it to \/.*home$/m),
+  ]);
+});
+
+scenario("a folder whose name is empty is refused, and nothing is linked", async (lab) => {
+  const machine = await makeMachine(lab);
+  const { status, stderr } = await machine.run(["link", ""]);
+  expect([status, stderr]).toEqual([
+    1,
+    "memsync: a folder's name is empty; `.` is the current one\n",
+  ]);
+});
+
+scenario("a full disk is named, and ending what does not run is no failure there", async (lab) => {
+  const machine = await makeMachine(lab);
+  using disk = openSmallDisk(join(machine.folder, "small"));
+  // Only a file system of its own is full for everybody.
+  if (disk?.kind !== "tmpfs") return;
+  const home = join(machine.folder, "small", "home");
+  const env = { MEMSYNC_HOME: home };
+  expect((await machine.run(["set", "k", "v", "--layer", "user"], { env })).status).toBe(0);
+  await machine.run(["stop"], { env });
+  disk.fill();
+  const stopped = await machine.run(["stop"], { env });
+  expect([stopped.stderr, stopped.status]).toEqual(["", 0]);
+  for (const command of ["start", "sync", "projects", "env"]) {
+    const { status, stderr } = await machine.run([command], { env });
+    expect([command, status, stderr]).toEqual([command, 1, expect.stringContaining(home)]);
+  }
 });
 
 scenario("`emulator --json` and `server --json` say in JSON where they are", async (lab) => {
