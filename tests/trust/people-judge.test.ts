@@ -70,4 +70,5 @@ test("what was deleted and comes with others' commits may stay deleted, or come"
 
 test("more copies than anybody saved are doubled", () => {
   expect(judged(PUT_ON_A, 2)).toEqual(["doubled"]);
+  expect(judged(PUT_ON_A, 2, true)).toEqual(["doubledInConflict"]);
 });

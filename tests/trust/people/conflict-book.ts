@@ -31,6 +31,7 @@ export class ConflictBook {
   readonly deletions = new Set<string>();
   readonly #lines = new Set<string>();
   readonly #recorded = new Map<Project, Map<string, TextConflictRecord>>();
+  readonly #latest = new Map<Project, readonly TextConflictRecord[]>();
 
   /** Whether a conflict's versions have this line. Lines have tags, so its project is clear. */
   shows(line: string, project: Project): boolean {
@@ -41,6 +42,12 @@ export class ConflictBook {
     });
   }
 
+  /** Whether a conflict with this line was there at the last look, and a text has not settled it. */
+  isOpen(line: string, project: Project, text: string): boolean {
+    const latest = this.#latest.get(project) ?? [];
+    return latest.some((record) => hasLine(record, line) && !isOver(record, text));
+  }
+
   async look({ machines, projects }: Town): Promise<void> {
     for (const machine of machines) {
       const shown = JSON.parse(await machine.memsync("conflicts", "--json")) as Shown[];
@@ -49,7 +56,9 @@ export class ConflictBook {
     for (const project of projects) {
       const records = this.#recorded.get(project) ?? new Map<string, TextConflictRecord>();
       this.#recorded.set(project, records);
-      for (const record of await recordsOf(project)) records.set(record.id, record);
+      const latest = await recordsOf(project);
+      this.#latest.set(project, latest);
+      for (const record of latest) records.set(record.id, record);
     }
   }
 

@@ -14,16 +14,21 @@ export interface Judgement {
   /** Deliberately deleted, there all the same, and nobody put it back. */
   readonly back: readonly string[];
   readonly backInConflict: readonly string[];
+  /** There more often than anybody ever had it, and no conflict asks which one stays. */
   readonly doubled: readonly string[];
+  readonly doubledInConflict: readonly string[];
   /** Removed by a buffer that never showed it, as the rules allow. */
   readonly overwritten: readonly string[];
 }
 
-/** Holds the text that all have at rest against what was done to each line. */
+/**
+ * Holds the text that all have at rest against what was done to each line. `isInConflict`: whether
+ * a conflict has a line, or one that is still open.
+ */
 export function judge(
   { lines, copiesMax }: Ledger,
   text: string,
-  isInConflict: (line: string) => boolean,
+  isInConflict: (line: string, isOpen: boolean) => boolean,
 ): Judgement {
   const counts = countNamed(text);
   const all = new Set([...copiesMax.keys(), ...lines.keys()]);
@@ -34,15 +39,17 @@ export function judge(
   const of = (verdict: Verdict) =>
     fates.flatMap((each) => (each.verdict === verdict ? [each.line] : []));
   const back = of("back");
+  const doubled = [...counts].flatMap(([line, count]) => {
+    return count > (copiesMax.get(line) ?? 0) ? [line] : [];
+  });
   return {
     saved: fates.filter(({ fate }) => fate.events.some(isPut)).length,
     lost: of("lost"),
     unread: of("unread"),
-    back: back.filter((line) => !isInConflict(line)),
-    backInConflict: back.filter(isInConflict),
-    doubled: [...counts].flatMap(([line, count]) =>
-      count > (copiesMax.get(line) ?? 0) ? [line] : [],
-    ),
+    back: back.filter((line) => !isInConflict(line, false)),
+    backInConflict: back.filter((line) => isInConflict(line, false)),
+    doubled: doubled.filter((line) => !isInConflict(line, true)),
+    doubledInConflict: doubled.filter((line) => isInConflict(line, true)),
     overwritten: of("overwritten"),
   };
 }

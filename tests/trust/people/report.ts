@@ -33,7 +33,10 @@ export async function report(lived: Lived): Promise<Report> {
   const judged: Judged[] = [];
   for (const project of lived.town.projects) {
     const text = await textOf(project);
-    const found = judge(project.ledger, text, (line) => lived.conflicts.shows(line, project));
+    const { conflicts } = lived;
+    const found = judge(project.ledger, text, (line, isOpen) => {
+      return isOpen ? conflicts.isOpen(line, project, text) : conflicts.shows(line, project);
+    });
     judged.push({ project, text, found });
   }
   for (const each of judged) await tellStories(each, lived);
@@ -61,6 +64,7 @@ function rowsOf({ historian, conflicts, ...lived }: Lived, judged: readonly Judg
     none("lines come back without a conflict", of("back")),
     told("lines come back, with a conflict", of("backInConflict")),
     upTo("lines doubled", of("doubled"), Math.max(1, Math.floor(saved * DOUBLED_MAX)), "≤ 0.1 %"),
+    told("lines doubled, with an open conflict", of("doubledInConflict")),
     told("lines written over by an old buffer, as the rules allow", of("overwritten")),
     told("lines that git moved away before they could be read", of("unread")),
     told("conflicts shown", conflicts.ids.size),
