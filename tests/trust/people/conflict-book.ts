@@ -42,7 +42,7 @@ export class ConflictBook {
     });
   }
 
-  /** Whether a conflict with this line was there at the last look, and a text has not settled it. */
+  /** Whether a conflict with this line was there at the last look, and the text keeps it open. */
   isOpen(line: string, project: Project, text: string): boolean {
     const latest = this.#latest.get(project) ?? [];
     return latest.some((record) => hasLine(record, line) && !isOver(record, text));
