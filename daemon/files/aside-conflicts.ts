@@ -16,14 +16,15 @@ export function isAsideHere(open: OpenDocument): boolean {
 export function settleAside(open: OpenDocument, content: string): void {
   const lines = new Set(contentLines(content));
   for (const { id, versions } of asideHere(open)) {
-    const kept = versions.flatMap(({ text }) => splitLines(text).filter(hasWord));
+    const stood = versions.filter(({ machine }) => machine !== open.writer.machine);
+    const kept = stood.flatMap(({ text }) => splitLines(text).filter(hasWord));
     if (kept.every((line) => lines.has(line))) forgetTextConflict(open.document, id);
   }
 }
 
 function asideHere({ document, writer }: OpenDocument): TextConflictRecord[] {
   return listTextConflicts(document).filter(({ kind, versions }) => {
-    const isHere = versions.some(({ text, machine }) => text === "" && machine === writer.machine);
+    const isHere = versions.some(({ machine }) => machine === writer.machine);
     return kind === "set-aside" && isHere;
   });
 }

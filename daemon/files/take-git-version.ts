@@ -4,7 +4,7 @@ import { listRevisions } from "../../shared/replica/history/revisions.ts";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import { commonLines, hasWord } from "../../shared/replica/text/line-diff.ts";
+import { commonLines, diffLines, hasWord } from "../../shared/replica/text/line-diff.ts";
 import type { CapturedText } from "../../shared/replica/text/text.ts";
 import { splitForm, withoutMark } from "../../shared/replica/text/text-form.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
@@ -16,6 +16,7 @@ import { cameBack, differences } from "./come-back.ts";
 import { type FileContent, knownBase, takeFirst, takeSave } from "./file-edit.ts";
 import type { FileState } from "./file-state.ts";
 import type { Sight } from "./follow-facts.ts";
+import { indicesFrom } from "./line-runs.ts";
 import { joinedText, placedRuns } from "./placed-runs.ts";
 import { pulledBase } from "./pulled-base.ts";
 import { SpanSet } from "./span-set.ts";
@@ -199,11 +200,25 @@ function kept(open: OpenDocument, { known, file, indices, kind }: KeptLines): Ne
   const places = placedRuns(stays, texts, new Set());
   if (!places.some(({ text }) => hasWord(text))) return [];
   const { machine } = open.writer;
+  const instead = insteadOf(stays, texts, contentLines(file.content));
   const versions = [
-    { text: joinedText(places), machine: undefined, places },
-    { text: "", machine, at: Math.round(file.savedAt) },
+    { text: joinedText(places), machine: undefined, places, isStanding: true },
+    { text: joinedText(instead), machine, at: Math.round(file.savedAt), places: instead },
   ] as const;
   return [{ kind, versions }];
+}
+
+/**
+ * What a file has in the place of lines that it lacks. Whoever wants the file's version wants these,
+ * too: without the mended line and without the one that it was made from, both would be gone.
+ */
+function insteadOf(lacking: readonly number[], texts: readonly string[], file: readonly string[]) {
+  const isLacking = new Set(lacking);
+  const own = diffLines(texts, file).flatMap(({ at, removed, from, added }) => {
+    const isThere = indicesFrom(at, removed).some((each) => isLacking.has(each));
+    return isThere ? indicesFrom(from, added) : [];
+  });
+  return placedRuns(own, file, new Set());
 }
 
 /** Lines that git brought and that the document has never had, as far as this machine knows. */

@@ -1,7 +1,10 @@
 import { holdsAnyLine, holdsEachLine, holdsLines, standsTwice } from "../text/standing-lines.ts";
 import type { TextConflictRecord } from "./text-conflict-record.ts";
 
-/** Of these all that has lines was in the text, in several places perhaps, when it was recorded. */
+/**
+ * Of these all that has lines was in the text, in several places perhaps, when it was recorded; or
+ * what `isStanding`.
+ */
 export const KEPT_KINDS: readonly TextConflictRecord["kind"][] = [
   "unseen",
   "moved",
@@ -21,5 +24,7 @@ export function isOver({ kind, versions }: TextConflictRecord, content: string):
   if (kind === "twice") return !versions.some(({ text }) => standsTwice(content, text));
   const isOfOne = kind === "both" && versions.some(({ text }) => text === "");
   if (!isOfOne && !KEPT_KINDS.includes(kind)) return false;
-  return versions.some(({ text }) => text !== "" && !holdsAnyLine(content, text));
+  const standing = versions.filter(({ isStanding }) => isStanding);
+  const kept = standing.length > 0 ? standing : versions;
+  return kept.some(({ text }) => text !== "" && !holdsAnyLine(content, text));
 }

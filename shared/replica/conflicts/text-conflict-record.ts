@@ -29,7 +29,7 @@ export interface TextVersion {
   readonly at: number | undefined;
   /** Where its lines stood; empty where that was not kept. */
   readonly places: readonly PlacedLines[];
-  /** Of a `moved` conflict: its lines stood so when it was recorded. */
+  /** Its lines stood so when it was recorded, and those of the other version did not. */
   readonly isStanding: boolean;
 }
 

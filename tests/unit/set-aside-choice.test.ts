@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { placedVersions, type TextConflict } from "../../cli/local/local-conflicts.ts";
+import { settle } from "../../cli/writes/settle-conflict.ts";
+import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
+import type { TextConflictRecord } from "../../shared/replica/conflicts/text-conflict-record.ts";
+import { FILE, FollowedClones } from "../support/followed-clones.ts";
+import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
+
+const START = "# Guide\n\n- one\n- two\n- three\n";
+const MENDED = START.replace("- two\n", "- two, mended\n");
+
+let lab: FollowedClones;
+
+beforeEach(() => {
+  lab = new FollowedClones();
+});
+
+afterEach(() => lab.end());
+
+/** Ways by which git takes a mended line out of a file and keeps it elsewhere. */
+const WAYS: Readonly<Record<string, (a: FollowedMachine) => Promise<void>>> = {
+  "a stash": async (a) => {
+    await lab.run(a, "stash", "-q");
+  },
+  "a commit that a reset undoes": async (a) => {
+    await lab.run(a, "commit", "-qam", "x");
+    await a.settle();
+    await lab.run(a, "reset", "-q", "--hard", "HEAD~1");
+  },
+  "a commit on another branch": async (a) => {
+    await lab.run(a, "checkout", "-qb", "feature");
+    await lab.run(a, "commit", "-qam", "x");
+    await lab.run(a, "checkout", "-q", "main");
+  },
+};
+
+for (const [way, act] of Object.entries(WAYS)) {
+  test(`either version of a line that git took out by ${way} can be chosen, and one of them stands`, async () => {
+    const { a, b } = await lab.pair({ [FILE]: START });
+    await a.save(MENDED);
+    await exchange([a, b]);
+    a.pass(120_000);
+    await act(a);
+    await a.settle();
+    await exchange([a, b]);
+    expect(await b.doc()).toBe(MENDED);
+    const open = (await b.conflicts()).filter((each) => !isOver(each, MENDED));
+    const [record, ...more] = open;
+    if (!record) throw new Error("nothing is told");
+    expect([record.kind, more]).toEqual(["set-aside", []]);
+    const byText = (text: string) => record.versions.findIndex((each) => each.text === text);
+    expect(chosen(record, MENDED, byText("- two\n"))).toBe(START);
+    expect(chosen(record, MENDED, byText("- two, mended\n"))).toBe(MENDED);
+    expect(isOver(record, START)).toBeTrue();
+  });
+}
+
+function chosen(record: TextConflictRecord, content: string, version: number): string {
+  const versions = placedVersions(record, content);
+  const conflict = { kind: "text", id: record.id, record, versions, content };
+  return settle(conflict as unknown as TextConflict, version).content;
+}
