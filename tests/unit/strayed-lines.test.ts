@@ -115,6 +115,27 @@ test("a line that is gone from the wrong one of two sections that say the same i
   expect(saidIn(whole)).toEqual(saidIn(guide(TEST, BUILD, END)));
 });
 
+test("a line that was added to a section which another machine deleted is told where that moved, too", async () => {
+  const sections = ["S0", "S1", "S2", "S3"].map((name) => `## ${name}\n\n- of ${name}\n\n`);
+  const [s0 = "", s1 = "", s2 = "", s3 = ""] = sections;
+  const base = guide(s0, s1, s2, s3);
+  for (const texts of [
+    [guide(s1, s0, `${s2.trimEnd()}\n- added\n\n`, s3), guide(s0, s1, s3)],
+    [guide(s0, s2, s1, `${s3.trimEnd()}\n- added\n\n`), guide(s0, s1, s2)],
+  ] as const) {
+    const machines = await savedApart(base, texts);
+    await exchange(machines);
+    const text = await machines[0].doc();
+    const told = (await machines[0].conflicts()).filter((each) => !isOver(each, text));
+    expect(told.map(({ versions }) => versions.map((each) => each.text))).toContainEqual([
+      "",
+      "- added\n",
+    ]);
+    await lab.end();
+    lab = new FollowedClones();
+  }
+});
+
 const LISTS = guide(NOTES, END);
 const CALM = LISTS.replace("- be quick\n", "- be quick\n- be calm\n");
 const NEW = LISTS.replace("- be quick\n", "- be quick\n\n## New\n\n- one of it\n");
@@ -124,7 +145,8 @@ test("a line that stands behind another machine's new section is told, and moves
   const found = findStrayedLines(linesOf({ merged, mine: CALM, theirs: NEW }));
   const at = merged.split("\n").indexOf("- be calm");
   const place = merged.split("\n").indexOf("- be quick") + 1;
-  expect(found).toEqual([{ run: [at, at + 1], before: place, beside: place - 1, by: "mine" }]);
+  const former = { before: place, beside: place - 1, by: "mine" } as const;
+  expect(found).toEqual([{ run: [at, at + 1], place: former }]);
 });
 
 test("a code block that strays does so with its fences", () => {
@@ -158,10 +180,10 @@ const MEANT: Readonly<Record<string, readonly [mine: string, theirs: string, mer
     guide(NOTES.trimEnd(), "\n- of all\n"),
     guide(NOTES.trimEnd(), "\n- of all\n- of us\n"),
   ],
-  "of a section of which the other side has nothing left": [
+  "of a section which the other side has written anew": [
     CALM,
-    guide(END),
-    guide("- be calm\n", END),
+    guide("## Other\n\n- new\n\n", END),
+    guide("## Other\n\n- new\n- be calm\n\n", END),
   ],
   "that look like headings in a block of code": [
     guide(SETUP.replace("npm ci\n", "# as in CI\nnpm ci\n")),

@@ -108,10 +108,10 @@ export function findKeptEdits(
   const edits = [...inPlace, ...(alone?.mine ?? []), ...(alone?.theirs ?? [])];
   const told = [...edits, ...twice.mine, ...twice.theirs];
   const apart = crossed.map((each) => movedApart(lines, each));
-  const misplaced = texts ? findMisplaced(lines, texts) : { strayed: [], missing: [] };
+  const misplaced = texts ? findMisplaced(lines, texts) : { strayed: [], missing: [], left: [] };
   const known = saidBy([...told, ...apart.map(({ standing }) => standing)]);
   return {
-    edits,
+    edits: [...edits, ...misplaced.left.filter((edit) => !isSaid(edit, known))],
     twice: twice.mine.length > 0 ? twice : undefined,
     apart,
     strayed: misplaced.strayed.filter(({ standing }) => !isSaid(standing, known)),
@@ -132,22 +132,28 @@ export function isSaid({ text }: KeptEdit, said: ReadonlySet<string>): boolean {
 function findMisplaced(
   lines: readonly MergedLine[],
   { mine, theirs }: Readonly<Record<WritingSide, string>>,
-): Pick<KeptOfSides, "strayed" | "missing"> {
+): Pick<KeptOfSides, "strayed" | "missing"> & { readonly left: readonly KeptEdit[] } {
   const merged = lines.map(({ text }) => text);
   const texts = { merged, mine: plainLines(mine), theirs: plainLines(theirs) };
   const found = findStrayedLines(texts);
-  const strayed = found.map(({ run, before, beside, by }) => {
+  const strayed = found.flatMap(({ run, place }): MovedApart[] => {
+    if (!place) return [];
+    const { before, beside, by } = place;
     const after = blanksAfter(merged, run);
     const isOwn = lines[run[0]]?.side === by;
     const at = lines[isOwn ? run[0] : beside]?.from ?? 0;
     const other = placedBefore(lines, by, { run, beside: before });
-    return { standing: { ...keptEdit(lines, by, run), after }, other: { ...other, at, after } };
+    return [{ standing: { ...keptEdit(lines, by, run), after }, other: { ...other, at, after } }];
+  });
+  const left = found.flatMap(({ run, place }) => {
+    const side = lines[run[0]]?.side;
+    return place ? [] : [keptEdit(lines, side === "mine" ? "mine" : "theirs", run)];
   });
   const missing = findMissingLines(texts, found).map(({ lines: gone, before, beside, by }) => {
     const text = gone.map((line) => `${line}\n`).join("");
     return { ...keptEdit(lines, by, [before, before]), text, at: lines[beside]?.from ?? 0 };
   });
-  return { strayed, missing };
+  return { strayed, missing, left };
 }
 
 function movedApart(

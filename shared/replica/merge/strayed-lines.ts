@@ -11,9 +11,11 @@ interface FormerPlace {
 }
 
 /** Lines of a merged text under a heading under which neither side had them. */
-export interface StrayedLines extends FormerPlace {
+export interface StrayedLines {
   /** Their indices, [first, end). */
   readonly run: readonly [first: number, end: number];
+  /** Undefined where nothing of their section stands any more. */
+  readonly place: FormerPlace | undefined;
 }
 
 /** Lines that both sides have under one heading, and a merged text has not. */
@@ -44,11 +46,15 @@ export function findStrayedLines({ merged, mine, theirs }: MetTextLines): Straye
   for (const [at, text] of merged.entries()) {
     if (!hasWord(text) || isMeant(now, at, sides)) continue;
     const place = placeOf(now, at, sides);
-    if (!place) continue;
     const last = found.at(-1);
-    if (last && isNext(now, last, at) && !merged.slice(last.run[1], at).some(hasWord)) {
+    if (
+      last &&
+      isNext(now, last, at) &&
+      !last.place === !place &&
+      !merged.slice(last.run[1], at).some(hasWord)
+    ) {
       found[found.length - 1] = { ...last, run: [last.run[0], at + 1] };
-    } else found.push({ ...place, run: [at, at + 1] });
+    } else found.push({ place, run: [at, at + 1] });
   }
   return found.map((each) => ({ ...each, run: now.withFences(each.run) }));
 }
@@ -109,8 +115,8 @@ function mayStandUnder(
   const beside = own.beside(at).flatMap((lines) => {
     return lines.find((each) => other.places(own.lines[each] ?? "").length > 0) ?? [];
   });
-  // With nothing of its section left on the other side nobody can say where it belongs.
-  if (beside.length === 0) return true;
+  // With nothing of its section left on the other side a new heading may be that of its section.
+  if (beside.length === 0) return !own.hasHeading(heading);
   return beside.some((each) => {
     const headings = other.places(own.lines[each] ?? "").map((there) => other.headingAt(there));
     return !headings.includes(former) && headings.includes(heading);

@@ -46,6 +46,11 @@ export class Sections {
     return (this.#isHeading[at] ? this.lines[at] : this.over[at]) ?? "";
   }
 
+  /** Whether there is such a heading, or with "" a place above the first one. */
+  hasHeading(heading: string): boolean {
+    return heading === "" || this.places(heading).some((at) => this.#isHeading[at]);
+  }
+
   /** How often a line stands under a heading. */
   count(text: string, heading: string): number {
     return this.places(text).filter((at) => this.over[at] === heading).length;
