@@ -209,8 +209,9 @@ function kept(open: OpenDocument, { known, file, indices, kind }: KeptLines): Ne
 }
 
 /**
- * What a file has in the place of lines that it lacks. Whoever wants the file's version wants these,
- * too: without the mended line and without the one that it was made from, both would be gone.
+ * What a file has in the place of lines that it lacks. Whoever wants the file's version wants
+ * these, too: without the mended line and without the one that it was made from, both would be
+ * gone.
  */
 function insteadOf(lacking: readonly number[], texts: readonly string[], file: readonly string[]) {
   const isLacking = new Set(lacking);
