@@ -180,8 +180,11 @@ export class FollowedFile {
     const { dir } = this.link;
     await this.#takeLateSaves();
     // What is seen from here on comes after what this look reads.
-    const overtaken = await this.#glimpses.seen();
+    const seen = await this.#glimpses.seen();
     const stored = await readFollowed(store.reader, dir);
+    // After a crash a file may show what the daemon had written.
+    for (const state of [stored, stored?.next]) if (state) this.#glimpses.knows(state.hash);
+    const overtaken = this.#glimpses.missed(seen);
     const counted = await this.#counted.find(stored);
     const read = await this.#counted.read(counted);
     const place = await this.#place.check();
@@ -359,7 +362,7 @@ export class FollowedFile {
       await store.write(({ db }) => writeFollowed(db, dir, from));
     } else {
       this.#notKept = outcome.notKept;
-      this.#glimpses.wrote(to.hash);
+      this.#glimpses.knows(to.hash);
       const written = { file: join(dir, path), bytes: utf8Bytes(content) };
       this.#options.onActivity?.({ event: "wrote", project: this.link.name, ...written });
       if (outcome.replaced) await this.#lateSaves.add(outcome.replaced, from);

@@ -4,8 +4,8 @@ import type { FileContent } from "./file-edit.ts";
 /** So many texts are kept until the next look, the latest ones. */
 const GLIMPSES_MAX = 20;
 
-/** So many of the daemon's own writes are known again. */
-const WRITTEN_MAX = 20;
+/** So many texts are known again. */
+const KNOWN_MAX = 20;
 
 /**
  * The texts that a file had when an event came. A look waits for the one before, asks git and waits
@@ -15,7 +15,7 @@ const WRITTEN_MAX = 20;
 export class Glimpses {
   readonly #dir: string;
   #texts: FileContent[] = [];
-  #written: string[] = [];
+  #known: string[] = [];
   #reading: Promise<void> | undefined;
   #isWanted = false;
 
@@ -36,15 +36,22 @@ export class Glimpses {
     while (this.#reading) await this.#reading;
   }
 
-  /** The daemon has written this into the file: nobody saved it. */
-  wrote(hash: string): void {
-    this.#written = [...this.#written, hash].slice(-WRITTEN_MAX);
+  /** The daemon has written this into the file, or taken it: it is no save that was missed. */
+  knows(hash: string): void {
+    if (!this.#known.includes(hash)) this.#known = [...this.#known, hash].slice(-KNOWN_MAX);
   }
 
-  /** What was saved until now, oldest first. */
+  /** What was there until now, oldest first. */
   async seen(): Promise<readonly FileContent[]> {
     await this.settled();
-    return this.#texts.filter(({ hash }) => !this.#written.includes(hash));
+    return this.#texts;
+  }
+
+  /** Those of them that nobody knows; the others are forgotten. */
+  missed(seen: readonly FileContent[]): readonly FileContent[] {
+    const isMissed = ({ hash }: FileContent) => !this.#known.includes(hash);
+    this.#texts = this.#texts.filter(isMissed);
+    return seen.filter(isMissed);
   }
 
   /** These are in the history. */
