@@ -25,7 +25,8 @@ export class Shell implements AsyncDisposable {
   constructor(folder: string, cwd: string, env: Readonly<Record<string, string>>) {
     this.#folder = folder;
     const stdio = ["pipe", "pipe", "ignore"] as const;
-    const command = ["bash", "--noprofile", "--norc"];
+    // What is given to a process here may not block: curl takes a full buffer for a broken pipe.
+    const command = ["sh", "-c", "bash --noprofile --norc | cat"];
     this.#process = spawn(command, { cwd, env: { ...env }, stdio: [...stdio] });
     this.#chunks = this.#process.stdout[Symbol.asyncIterator]();
   }
@@ -75,7 +76,7 @@ export class Shell implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.endLasting();
-    this.#process.kill();
+    await this.#process.stdin.end();
     await this.#process.exited;
   }
 }
