@@ -35,7 +35,7 @@ import { timeShown } from "../views/version-view.ts";
 import { agreeToAudience } from "../writes/audience.ts";
 import { bringAllBack } from "../writes/bring-all-back.ts";
 import { writeToInbox } from "../writes/inbox-write.ts";
-import { saveMemory, saveText } from "../writes/save.ts";
+import { dismissals, saveMemory, saveText } from "../writes/save.ts";
 import { settle, settledAlong, settledWith } from "../writes/settle-conflict.ts";
 
 interface Options extends PlaceOptions {
@@ -241,8 +241,9 @@ async function restoreLines(env: Environment, conflict: TextConflict): Promise<n
     );
   }
   const { content: text, there } = bringAllBack(conflict, missing);
-  if (text !== content) await saveText(env, document.name, { base: content, values: [text] });
-  if (record.kind === "deletion" || record.kind === "elsewhere") await dismissIn(env, conflict);
+  const settles = record.kind === "deletion" || record.kind === "elsewhere" ? [conflict] : [];
+  const values = text === content ? [] : [text];
+  await saveText(env, document.name, { base: content, values, settles });
   return there;
 }
 
@@ -267,10 +268,10 @@ async function choose(
   // both stay.
   const steps = [content, settled.without, settled.content];
   const changes = steps.filter((text, at) => at > 0 && text !== steps[at - 1]);
-  if (changes.length > 0) await saveText(env, document.name, { base: content, values: changes });
   const along = settledAlong(conflict, await findAll(env, options), settled.content);
   const covered = settledWith(conflict, Number(version) - 1, settled.content);
-  for (const each of [{ ...conflict, covered }, ...along]) await dismissIn(env, each);
+  const settles = [{ ...conflict, covered }, ...along];
+  await saveText(env, document.name, { base: content, values: changes, settles });
   if (options.json) sayJson({ ...conflictJson(conflict), chosen: Number(version) });
   else {
     const { elsewhere } = settled;
@@ -297,14 +298,13 @@ async function dismiss(env: Environment, id: string, options: Options): Promise<
 }
 
 async function dismissIn(env: Environment, conflict: LocalConflict): Promise<void> {
-  const { name: document, account } = conflict.document;
-  const written = { document, account, writtenAt: realWorld.now() };
-  if (conflict.kind === "memory") {
-    const { key, entries: seen } = conflict.losing;
-    await writeToInbox(env.home, async () => ({ kind: "losers", ...written, key, seen }));
+  const writtenAt = realWorld.now();
+  if (conflict.kind !== "memory") {
+    await writeToInbox(env.home, async () => dismissals(conflict, writtenAt));
     return;
   }
-  for (const { id } of [...conflict.covered, conflict]) {
-    await writeToInbox(env.home, async () => ({ kind: "text-conflict", ...written, id }));
-  }
+  const { name: document, account } = conflict.document;
+  const { key, entries: seen } = conflict.losing;
+  const written = { document, account, writtenAt };
+  await writeToInbox(env.home, async () => ({ kind: "losers", ...written, key, seen }));
 }

@@ -1,5 +1,7 @@
+import type { TextConflictDismissal } from "../../daemon/inbox/inbox.ts";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
 import { realWorld } from "../../shared/world-real.ts";
+import type { TextConflict } from "../local/local-conflicts.ts";
 import type { Environment } from "../place/environment.ts";
 import type { MemoryPlace } from "../place/place.ts";
 import { CommandFailed } from "../screen/errors.ts";
@@ -41,12 +43,21 @@ function assertSavable(key: string, value: string): void {
  * Replaces the text of a project's document by way of the inbox, and tells a running daemon. The
  * interface can't be used, because none of its calls names the text, `base`, that the new one is
  * based on: lines that others added since must stay. Of several values, each is based on the one
- * before, and nobody else sees any but the last.
+ * before, and nobody else sees any but the last. The conflicts that it `settles` go with it, or
+ * not at all: one that comes of it, because another machine chose otherwise, has the same id.
  */
 export async function saveText(
   { home }: Environment,
   document: string,
-  { base, values }: { readonly base: string; readonly values: readonly string[] },
+  {
+    base,
+    values,
+    settles = [],
+  }: {
+    readonly base: string;
+    readonly values: readonly string[];
+    readonly settles?: readonly TextConflict[];
+  },
 ): Promise<void> {
   if (values.some((value) => exceedsBytes(value, LIMITS.claudeMdBytes))) {
     throw new CommandFailed(`the text is over ${LIMITS.claudeMdBytes} bytes: shorten it`);
@@ -54,8 +65,19 @@ export async function saveText(
   const writtenAt = realWorld.now();
   await writeToInbox(home, async (db) => {
     await refuseDeleted(db, document);
-    return values.map((value, at) => {
-      return { kind: "text", document, base: values[at - 1] ?? base, value, writtenAt };
+    const texts = values.map((value, at) => {
+      return { kind: "text", document, base: values[at - 1] ?? base, value, writtenAt } as const;
     });
+    return [...texts, ...settles.flatMap((conflict) => dismissals(conflict, writtenAt))];
+  });
+}
+
+/** The writes that dismiss a conflict of a text, and those that it covers. */
+export function dismissals(
+  { id, covered, document: { name: document, account } }: TextConflict,
+  writtenAt: number,
+): TextConflictDismissal[] {
+  return [...covered.map((each) => each.id), id].map((each) => {
+    return { kind: "text-conflict", document, account, writtenAt, id: each };
   });
 }

@@ -128,3 +128,30 @@ scenario("an id that two projects share means the one that one stands in", async
   const left = (await conflictsOf(b))[0]?.project_id;
   expect(left).toBe((await a.projectOf(second[0])).id);
 });
+
+scenario(
+  "what two machines choose otherwise at once never stands twice without a conflict",
+  async (lab) => {
+    const { a, b, folders } = await makePair(lab, "at-once", ["second", "third", "fourth"]);
+    const conflicts = await conflictsOf(a);
+    const choose = async (machine: Machine, line: string) => {
+      for (const conflict of conflicts) {
+        const number = numberOf(conflict, `- run ${line}\n`);
+        // The other machine's choice may have come before: then there is nothing left to choose.
+        await machine.run(["conflicts", "choose", conflict.id, number]);
+      }
+    };
+    await Promise.all([choose(a, "tests"), choose(b, "checks")]);
+    await Promise.all([a.untilSynced(), b.untilSynced()]);
+    for (const [one, other] of folders) {
+      await waitFor("equal files", async () => (await read(one)) === (await read(other)));
+      const lines = (await read(one)).split("\n");
+      const build = lines.slice(0, lines.indexOf("## Test"));
+      const isIn = (line: string) => build.includes(`- run ${line}`);
+      expect(isIn("tests") || isIn("checks")).toBeTrue();
+      if (!isIn("tests") || !isIn("checks")) continue;
+      const status = await a.memsyncWith({ cwd: one }, "conflicts", "--json");
+      expect(JSON.parse(status)).not.toEqual([]);
+    }
+  },
+);
