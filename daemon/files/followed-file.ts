@@ -292,7 +292,10 @@ export class FollowedFile {
       overtaken,
     };
     const taken = await store.write((context) => takeSight(context, sight, options));
-    if (taken.kind !== "unfollowed") this.#glimpses.forget(overtaken);
+    if (taken.kind !== "unfollowed") {
+      this.#glimpses.forget(overtaken);
+      if (sight.file.kind === "text") this.#glimpses.knows(sight.file.hash);
+    }
     switch (taken.kind) {
       case "unfollowed":
         // The file is missing for good now. Another file may continue it.

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { FILE, FollowedClones, START } from "../support/followed-clones.ts";
-import type { FollowedMachine } from "../support/followed-machines.ts";
+import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
@@ -9,11 +9,13 @@ const version = (line: string) => `${START}\n${line}\n`;
 
 let lab: FollowedClones;
 let a: FollowedMachine;
+let b: FollowedMachine;
 
 beforeEach(async () => {
   lab = new FollowedClones();
-  ({ a } = await lab.pair({ "README.md": "x\n" }));
-  await a.save(START);
+  ({ a, b } = await lab.pair({ "README.md": "x\n" }));
+  for (const each of [a, b]) await each.save(START);
+  await exchange([a, b]);
 });
 
 afterEach(() => lab.end());
@@ -36,6 +38,16 @@ test("a save that was undone before a look could take it is in the history", asy
   const { outcomes, texts } = await a.saves();
   expect(outcomes).toContain("overtaken");
   expect(texts).toContain(version("Two."));
+});
+
+test("a save that was taken is in the history once, though others' lines were written over it", async () => {
+  await b.save(version("Of b."));
+  await exchange([a, b]);
+  const before = (await a.saves()).outcomes.length;
+  await a.save(version("Of a."));
+  await exchange([a, b]);
+  await a.settle();
+  expect((await a.saves()).outcomes.slice(before)).toEqual(["conflict"]);
 });
 
 test("an empty file that a program is about to write is no save that was overtaken", async () => {
