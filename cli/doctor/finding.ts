@@ -40,7 +40,15 @@ export async function findingOf(
   try {
     return await check();
   } catch (thrown) {
-    const mend = "see to it that this account may look there, then run `memsync doctor` again";
+    const mend = `${remedyOf(thrown)}, then run \`memsync doctor\` again`;
     return wrong(about, `could not be looked at: ${messageOf(thrown)}`, mend);
   }
+}
+
+/** What helps after a failed check. Permissions are no remedy where the disk itself refuses. */
+function remedyOf(thrown: unknown): string {
+  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+  if (/^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(code)) return "the disk is full: make room on it";
+  if (code === "EROFS") return "the disk is mounted read-only: mount it so that it can be written";
+  return "see to it that this account may look there";
 }

@@ -7,7 +7,7 @@ import { activityLine } from "../screen/activity-view.ts";
 import { clockShown, shownPlainly } from "../screen/output.ts";
 import type { Standing } from "../screen/standing.ts";
 import { styled } from "../screen/terminal.ts";
-import { cut, padded } from "../screen/text-width.ts";
+import { cut, padded, wrapped } from "../screen/text-width.ts";
 import { type Screen, statusOnScreen } from "../views/status-summary.ts";
 
 /** An event and its time, in milliseconds since the Unix epoch. */
@@ -36,6 +36,7 @@ export const RULE = `followed: the first of ${FOLLOWED_NAMES.join(", ")} that is
 const HAPPENED_MIN = 3;
 /** `statusOnScreen` leaves these rows for a prompt. This screen has none. */
 const PROMPT_ROWS = 3;
+const NOTICE_INDENT = 2;
 
 /**
  * Draws a whole screen: the status, what a person has to deal with, and the latest events. Nothing
@@ -48,9 +49,10 @@ const PROMPT_ROWS = 3;
 export function frameOf(view: LiveView, screen: Screen): string[] {
   const { status, standing, notices, happened, now } = view;
   const head = [titleLine(screen)];
-  const conflicts = conflictLine(notices).map((line) =>
-    styled("yellow", cut(shownPlainly(line), screen.columns - 1)),
-  );
+  // Whole, because the command that shows them stands at the end.
+  const conflicts = conflictLine(notices)
+    .flatMap((line) => wrapped(shownPlainly(line), screen.columns - 1, NOTICE_INDENT))
+    .map((line) => styled("yellow", cut(line, screen.columns - 1)));
   const foot = [styled("dim", cut(RULE, screen.columns - 1))];
   const fixed = head.length + conflicts.length + foot.length;
   const forHappened = happened.length === 0 ? 0 : Math.min(happened.length, HAPPENED_MIN) + 1;

@@ -71,7 +71,7 @@ export class HostAdmin {
   async setPlan(named: string, plan: AccountRow["plan"]): Promise<AccountRow> {
     return await writeTransaction(this.database.writer, async (db) => {
       const account = await findAccount(db, named);
-      if (!account) throw refused("there is no such account");
+      if (!account) throw noAccount(named);
       await updatePlan(db, account.id, plan);
       return { ...account, plan };
     });
@@ -79,7 +79,7 @@ export class HostAdmin {
 
   async listUsers(named: string): Promise<UserRecord[]> {
     const account = await findAccount(this.database.reader, named);
-    if (!account) throw refused("there is no such account");
+    if (!account) throw noAccount(named);
     return await listUsers(this.database.reader, account.id);
   }
 
@@ -94,7 +94,7 @@ export class HostAdmin {
     const now = this.world.now();
     await writeTransaction(this.database.writer, async (db) => {
       const account = await findAccount(db, request.account);
-      if (!account) throw refused("there is no such account: make it first");
+      if (!account) throw noAccount(request.account);
       let user = await findUser(db, account.id, request.user);
       if (!user) {
         user = this.#newUser(account.id, request.user);
@@ -112,14 +112,16 @@ export class HostAdmin {
   async listTokens(named: string | undefined): Promise<TokenRecord[]> {
     if (named === undefined) return await listTokens(this.database.reader, undefined);
     const account = await findAccount(this.database.reader, named);
-    if (!account) throw refused("there is no such account");
+    if (!account) throw noAccount(named);
     return await listTokens(this.database.reader, account.id);
   }
 
   /** A running server refuses the token within a second. */
   async revokeToken(id: string): Promise<void> {
     const revoked = await revokeToken(this.database.writer, id, this.world.now());
-    if (!revoked) throw refused("there is no such token, or it is revoked already");
+    if (revoked) return;
+    const list = "`memsync server token list` shows which there are";
+    throw refused(`no token has the id ${quoted(id)}, or it is revoked already: ${list}`);
   }
 
   #newUser(accountId: AccountId, name: string): User {
@@ -136,6 +138,17 @@ function assertName(whose: string, name: string): void {
   if (isOne && !exceedsBytes(name, LIMITS.projectNameBytes)) return;
   const rule = `1 to ${LIMITS.projectNameBytes} bytes without control characters`;
   throw refused(`the name of ${whose} is ${rule}`);
+}
+
+function noAccount(named: string): AppError {
+  return refused(
+    `there is no account ${quoted(named)}: \`memsync server account list\` lists them`,
+  );
+}
+
+/** What was given, so that a control character in it can't act on a terminal. */
+function quoted(given: string): string {
+  return JSON.stringify(given);
 }
 
 function refused(message: string): AppError {

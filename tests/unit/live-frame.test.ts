@@ -75,3 +75,17 @@ test("while nothing happens the screen stays as it is, whatever time it is", () 
     expect(at(NOW + 60_000)).toEqual(at(NOW));
   }
 });
+
+test("a notice that is wider than the screen is broken, so that its command stays", () => {
+  const view = viewOf(3, 5);
+  const notices = ["deploy", "build", "release"].map((what) => {
+    return { kind: "conflict", where: "a project with a long name", what } as const;
+  });
+  for (const columns of [60, 80, 100]) {
+    const lines = frameOf({ ...view, notices }, { columns, rows: 24 });
+    expect(lines.length).toBeLessThanOrEqual(24);
+    expect(lines.every((line) => line.length < columns)).toBe(true);
+    const text = lines.map((line) => line.trim()).join(" ");
+    expect(text).toContain("release in a project with a long name: `memsync conflicts` shows them");
+  }
+});

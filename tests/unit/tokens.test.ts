@@ -134,10 +134,23 @@ describe("a server", () => {
     expect((await admin.listTokens("acme"))[0]?.lastUsedAt).toBe(first + 60_000);
   });
 
+  test("a server names the account or token that it does not have, and the list of them", async () => {
+    const { admin } = await start();
+    const account = 'there is no account "nope": `memsync server account list` lists them';
+    expect(admin.listUsers("nope")).rejects.toThrow(account);
+    expect(admin.listTokens("nope")).rejects.toThrow(account);
+    expect(admin.setPlan("nope", "team")).rejects.toThrow(account);
+    const token =
+      'no token has the id "nope", or it is revoked already: `memsync server token list`';
+    expect(admin.revokeToken("nope")).rejects.toThrow(token);
+  });
+
   test("a server refuses a second account of one name and a token of none", async () => {
     const { admin } = await start();
     expect(admin.createAccount("acme", "pro")).rejects.toThrow("there already");
     expect(admin.createAccount("../acme", "pro")).rejects.toThrow("no slashes");
-    expect(admin.createToken({ ...REQUEST, account: "nobody" })).rejects.toThrow("no such account");
+    expect(admin.createToken({ ...REQUEST, account: "nobody" })).rejects.toThrow(
+      'there is no account "nobody": `memsync server account list` lists them',
+    );
   });
 });
