@@ -87,14 +87,15 @@ export async function applyEdit(
   const deleted = { both, mine: byMe, theirs: gone };
   const isMet = mine.size > 0 && theirs.size > 0;
   const removed = both.size === 0 && !isMet ? [] : piecesOf(seen);
-  followSections(open, { mine, theirs, deleted, removed, disagreed });
+  const apart = followSections(open, { mine, theirs, deleted, removed, disagreed });
   const moved = findMovedLines(document.text, { mine, theirs, both, removed });
   const shownPieces = isMet ? removed : [];
   const again = putAgain({
     deleted: { mine: byMe, theirs: gone },
     removed: { mine: shownPieces, theirs: shownPieces },
   });
-  const { met, conflicts } = await cleanUpText(context, open, { mine, theirs, both, again });
+  const facts = { mine, theirs, both, again, apart };
+  const { met, conflicts } = await cleanUpText(context, open, facts);
   // The caller records conflicts about lines that the file has shown and the save lacks.
   const unshown = rangesOutside(before, shown);
   const known = new Set(plainLines(seen.text));

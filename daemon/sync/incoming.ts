@@ -4,6 +4,7 @@ import { LIMITS } from "../../shared/limits.ts";
 import type { Reason } from "../../shared/reasons.ts";
 import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version.ts";
 import { findMovedLines, type WritingSide } from "../../shared/replica/merge/moved-lines.ts";
+import { findNewSections, startsOf } from "../../shared/replica/merge/new-sections.ts";
 import { putAgain } from "../../shared/replica/merge/put-again.ts";
 import { readSideLines, textOfSide } from "../../shared/replica/merge/side-lines.ts";
 import {
@@ -191,11 +192,18 @@ export async function applyRemote(
     const taken = { mine: byMe, theirs: difference(byThem, gone) };
     const deleted = { both, ...taken };
     let texts: Readonly<Record<WritingSide, string>> | undefined;
-    if (!isEcho && ackedSeq > 0) {
+    let apart: ReadonlySet<number> = new Set();
+    if (ackedSeq > 0) {
       const met = { mine, theirs, deleted, removed: [...removed, ...shown] };
-      const ofThem = textOfSide(readSideLines(open.document.text, met), "theirs");
-      texts = ofThem === undefined ? undefined : { mine: before, theirs: ofThem };
-      followSections(open, { ...met, disagreed });
+      const lines = readSideLines(open.document.text, met);
+      if (isEcho) {
+        // Whoever sent that has put in order already what this machine had sent.
+        apart = startsOf(findNewSections(lines));
+      } else {
+        const ofThem = textOfSide(lines, "theirs");
+        texts = ofThem === undefined ? undefined : { mine: before, theirs: ofThem };
+        apart = followSections(open, { ...met, lines, disagreed });
+      }
     }
     const sides = { mine, theirs, both, removed, vanished };
     const moved = findMovedLines(open.document.text, sides);
@@ -203,7 +211,7 @@ export async function applyRemote(
       deleted: { mine: byMe, theirs: byThem },
       removed: { mine: removed, theirs: shown },
     });
-    const { met } = await cleanUpText(context, open, { mine, theirs, both, again });
+    const { met } = await cleanUpText(context, open, { mine, theirs, both, again, apart });
     // At first contact everything is new, and nothing tells who deleted what when.
     if (ackedSeq > 0) {
       const lines = { mine: wholeLines(removed, byMe), theirs: stood };

@@ -27,17 +27,6 @@ beforeEach(() => {
 
 afterEach(() => lab.end());
 
-/** Two machines that save a text at once, long after they had `base`. They have heard of nobody. */
-async function savedApart(base: string, texts: readonly [string, string]) {
-  const { a, b } = await lab.pair({ "README.md": "x\n" });
-  for (const each of [a, b]) await each.save(base);
-  await exchange([a, b]);
-  for (const each of [a, b]) each.pass(120_000);
-  await a.save(texts[0]);
-  await b.save(texts[1]);
-  return [a, b] as const;
-}
-
 async function movedOf(machine: FollowedMachine): Promise<TextConflictRecord[]> {
   return (await machine.conflicts()).filter(({ kind }) => kind === "moved");
 }
@@ -89,7 +78,7 @@ const STRAYED: readonly (readonly [
 for (const [what, base, texts, settled] of STRAYED) {
   for (const first of [0, 1] as const) {
     test(`${what} is told wherever it comes to stand, heard by ${first} first`, async () => {
-      const machines = await savedApart(base, texts);
+      const machines = await lab.savedApart(base, texts);
       await machines[first].receive(machines[1 - first] as FollowedMachine);
       await exchange(machines);
       const text = await machines[0].doc();
@@ -103,7 +92,7 @@ for (const [what, base, texts, settled] of STRAYED) {
 
 test("a line that is gone from the wrong one of two sections that say the same is told", async () => {
   const deleted = SWAPPED.replace("- run it\n", "");
-  const machines = await savedApart(SWAPPED, [guide(TEST, BUILD, END), deleted]);
+  const machines = await lab.savedApart(SWAPPED, [guide(TEST, BUILD, END), deleted]);
   await exchange(machines);
   const text = await machines[0].doc();
   const told = (await machines[0].conflicts()).filter(({ kind }) => kind === "both");
@@ -123,7 +112,7 @@ test("a line that was added to a section which another machine deleted is told w
     [guide(s1, s0, `${s2.trimEnd()}\n- added\n\n`, s3), guide(s0, s1, s3)],
     [guide(s0, s2, s1, `${s3.trimEnd()}\n- added\n\n`), guide(s0, s1, s2)],
   ] as const) {
-    const machines = await savedApart(base, texts);
+    const machines = await lab.savedApart(base, texts);
     await exchange(machines);
     const text = await machines[0].doc();
     const told = (await machines[0].conflicts()).filter((each) => !isOver(each, text));

@@ -32,6 +32,8 @@ export interface MetVersion {
 export interface CleanUpFacts {
   readonly both?: IdRanges;
   readonly again?: PutAgain;
+  /** Where in the text lines begin that are no version of what stands beside them. */
+  readonly apart?: ReadonlySet<number>;
 }
 
 /** What a clean-up did. */
@@ -52,26 +54,28 @@ export interface CleanUp {
  * Either side may clean up, with the same outcome, and once cleaned a text stays as it is. Lines
  * that lost the break between them in the merge get one again. `both`: the ids of what both sides
  * deleted, as far as that is known; what either put in its place is a conflict wherever it stands.
- * What a side put `again` is in no conflict.
+ * What a side put `again` is in no conflict, and nothing that begins at `apart` in the text.
  */
 export function removeDoubles(
   ytext: Y.Text,
   mine: IdRanges,
   {
     theirs,
-    cleanUpFacts: { both = new Map(), again = NOTHING_AGAIN } = {},
+    cleanUpFacts: { both = new Map(), again = NOTHING_AGAIN, apart = NOWHERE } = {},
   }: { readonly theirs: IdRanges; readonly cleanUpFacts?: CleanUpFacts | undefined },
 ): CleanUp {
   const sides = [mine, theirs] as const;
   const { merged, doubles: found } = planDoubles(ytext, sides);
   const doubles = isSettled(ytext, sides, rearrangement(merged, found)) ? found : NONE;
-  const places = placesIn(ytext, merged, { both, again });
+  const places = placesIn(ytext, merged, { both, again, apart });
   const conflicts = findConflicts(ytext, { places, lines: merged.lines }, doubles);
   const met = spansOf(ytext, doubles.kept);
   apply(ytext, rearrangement(merged, doubles));
   const removed = merged.lines.filter((line) => doubles.dropped.has(line));
   return { removed: removed.map((line) => line.text), met, conflicts };
 }
+
+const NOWHERE: ReadonlySet<number> = new Set();
 
 type Sides = readonly [mine: IdRanges, theirs: IdRanges];
 
@@ -125,7 +129,7 @@ function apply(ytext: Y.Text, steps: readonly DeltaStep[]): void {
 function placesIn(
   ytext: Y.Text,
   merged: MergedText,
-  { both, again }: Required<CleanUpFacts>,
+  { both, again, apart }: Required<CleanUpFacts>,
 ): MetPlace[] {
   const graves = [...gravesOf(ytext, both)];
   const formerAt = formerPlaces(ytext, again);
@@ -134,6 +138,7 @@ function placesIn(
     const isIn = (at: number | undefined) => at !== undefined && from <= at && at <= to;
     const isByBoth = !place.cleaned && graves.some(isIn);
     const lines = place.lines.filter((line) => {
+      if (apart.has(line.from)) return false;
       return !isAgain(line, again) || (isByBoth && isIn(formerAt(line)));
     });
     return { ...place, lines, replaced: place.replaced || isByBoth };

@@ -3,15 +3,18 @@ import { isHeading } from "../text/code-blocks.ts";
 import { hasWord } from "../text/line-diff.ts";
 import { DeltaBuilder } from "../text/text-delta.ts";
 import type { WritingSide } from "./moved-lines.ts";
-import { readSideLines, type SideLine, type TextOfSides } from "./side-lines.ts";
+import { hunksOf, type SideHunk } from "./side-hunks.ts";
+import type { SideLine } from "./side-lines.ts";
 
 /** So many lines with a word tell that a section was moved, and not written twice by chance. */
 const WORDS_MIN = 2;
 
-/** What two sides did to a text, and what they disagree about. */
-interface MovedSections extends TextOfSides {
-  /** What lines say about which there is a conflict: they stay where they are. */
-  readonly disputed: ReadonlySet<string>;
+/** Lines that go elsewhere, and what they take the place of there. */
+export interface Followed {
+  readonly lines: readonly SideLine[];
+  readonly replaced: readonly SideLine[];
+  /** Where they go, in the visible text. */
+  readonly at: number;
 }
 
 /**
@@ -19,25 +22,13 @@ interface MovedSections extends TextOfSides {
  * go where the section is now: left where it was they would stand there alone, without the lines
  * around them, and beside what they took the place of. Only where all is sure: the lines stand in
  * one run at one other place, and the other side has not moved them, too. Either side may do it,
- * with the same outcome. Belongs before the clean-up, in its transaction.
+ * with the same outcome. `disputed`: what lines say about which there is a conflict: they stay.
  */
-export function followMoves(ytext: Y.Text, sides: MovedSections): void {
-  const { mine, theirs, deleted } = sides;
-  if (mine.size === 0 || theirs.size === 0) return;
-  if (deleted.both.size + deleted.mine.size + deleted.theirs.size === 0) return;
-  const lines = readSideLines(ytext, sides);
-  const moves = (["mine", "theirs"] as const).flatMap((mover) => {
-    return findFollowed(lines, mover, sides.disputed);
-  });
-  if (moves.length > 0) put(ytext, moves);
-}
-
-/** Lines that go elsewhere, and what they take the place of there. */
-interface Followed {
-  readonly lines: readonly SideLine[];
-  readonly replaced: readonly SideLine[];
-  /** Where they go, in the visible text. */
-  readonly at: number;
+export function findFollowedMoves(
+  lines: readonly SideLine[],
+  disputed: ReadonlySet<string>,
+): Followed[] {
+  return (["mine", "theirs"] as const).flatMap((mover) => findFollowed(lines, mover, disputed));
 }
 
 function findFollowed(
@@ -80,31 +71,6 @@ function runsOf(lines: readonly SideLine[], by: WritingSide): SideLine[][] {
   return runs;
 }
 
-/** What a side put in the place of lines of the base, or between two of them. */
-interface Hunk {
-  readonly removed: readonly SideLine[];
-  readonly added: readonly SideLine[];
-  /** The lines of its version around them. */
-  readonly before: SideLine | undefined;
-  readonly after: SideLine | undefined;
-}
-
-function hunksOf(lines: readonly SideLine[], editor: WritingSide): Hunk[] {
-  const own = lines.filter(({ side }) => side === "base" || side === "mixed" || side === editor);
-  const isChanged = ({ side, gone }: SideLine) =>
-    side === editor || (side === "base" && gone[editor]);
-  const hunks: Hunk[] = [];
-  for (let first = 0, end = 0; first < own.length; first = end + 1) {
-    end = first;
-    while (end < own.length && isChanged(own[end] as SideLine)) end++;
-    const changed = own.slice(first, end);
-    const added = changed.filter(({ side }) => side === editor);
-    const removed = changed.filter(({ side }) => side === "base");
-    if (added.length > 0) hunks.push({ removed, added, before: own[first - 1], after: own[end] });
-  }
-  return hunks;
-}
-
 /** Where in a run what a hunk took the place of stands, with the lines of the base around it. */
 function placesIn(
   run: readonly SideLine[],
@@ -112,7 +78,7 @@ function placesIn(
     base,
     hunk: { removed, added, before, after },
     mover,
-  }: { readonly base: readonly SideLine[]; readonly hunk: Hunk; readonly mover: WritingSide },
+  }: { readonly base: readonly SideLine[]; readonly hunk: SideHunk; readonly mover: WritingSide },
 ): Omit<Followed, "lines">[] {
   const isMoved = (line: SideLine | undefined) => line?.side === "base" && line.gone[mover];
   const hasWords = removed.some(({ text }) => hasWord(text));
@@ -147,7 +113,9 @@ function goesOn(added: readonly SideLine[], after: SideLine | undefined): boolea
   return added.every(isOfIt) && !hasWord(after?.text ?? "");
 }
 
-function put(ytext: Y.Text, moves: readonly Followed[]): void {
+/** Makes the moves, each side the same. Belongs before the clean-up, in its transaction. */
+export function makeMoves(ytext: Y.Text, moves: readonly Followed[]): void {
+  if (moves.length === 0) return;
   const gone = moves.flatMap(({ lines, replaced }) => [...lines, ...replaced]);
   const edits = [
     ...moves.map(({ lines, at }) => ({

@@ -50,10 +50,14 @@ export function readSideLines(ytext: Y.Text, sides: TextOfSides): SideLine[] {
 /** What a side had, as far as lines were written by one; undefined where that is not known. */
 export function textOfSide(lines: readonly SideLine[], by: WritingSide): string | undefined {
   if (lines.length === 0) return undefined;
-  const own = lines.filter(({ side, gone }) => {
-    return side === by || side === "mixed" || (side === "base" && !gone[by]);
-  });
+  const own = lines.filter((line) => isOfSide(line, by));
   return own.map(({ text }) => text).join("");
+}
+
+/** Whether a line is one of a side's text, or of that with which both began. */
+export function isOfSide({ side, gone }: SideLine, by: Side): boolean {
+  if (side !== "base") return side === by || side === "mixed";
+  return by === "base" || !gone[by];
 }
 
 /** Characters of one kind. */

@@ -23,7 +23,7 @@ import { textRuns } from "../text/text.ts";
 import { plainLines, readForm } from "../text/text-form.ts";
 import { clientAt, type TextSpan } from "../text/text-spans.ts";
 import { type CleanUpFacts, type MetTexts, type MetVersion, removeDoubles } from "./doubles.ts";
-import { followMoves } from "./followed-moves.ts";
+import { findFollowedMoves, makeMoves } from "./followed-moves.ts";
 import {
   findKeptEdits,
   isSaid,
@@ -35,7 +35,8 @@ import {
 } from "./kept-edits.ts";
 import { KnownBeside } from "./known-beside.ts";
 import type { MovedLines } from "./moved-lines.ts";
-import type { TextOfSides } from "./side-lines.ts";
+import { findNewSections, startsOf } from "./new-sections.ts";
+import { readSideLines, type SideLine, type TextOfSides } from "./side-lines.ts";
 
 /** What a clean-up came to. */
 export interface CleanedText {
@@ -68,17 +69,38 @@ export async function cleanUpText<Tables extends ReplicaTables>(
 }
 
 /**
- * What one side wrote in a section goes where the other has moved it; see `followMoves`. Belongs in
- * the transaction that made the two meet, before the clean-up. `disagreed`: the conflicts that were
- * open before.
+ * Puts what one side wrote where it belongs after what the other did: into a section that was moved
+ * (`findFollowedMoves`), beside one that was renamed (`findNewSections`). Belongs before the
+ * clean-up, in its transaction. `disagreed`: the conflicts that were open before. Gives where in
+ * the text the lines begin that are no version of what stands beside them.
  */
 export function followSections(
   { document }: OpenDocument,
-  { disagreed, ...sides }: TextOfSides & { readonly disagreed: readonly TextConflictRecord[] },
-): void {
+  { disagreed, lines: known, ...sides }: FollowedSides,
+): ReadonlySet<number> {
+  const { mine, theirs, deleted } = sides;
+  if (mine.size === 0 || theirs.size === 0) return new Set();
+  if (deleted.both.size + deleted.mine.size + deleted.theirs.size === 0) return new Set();
+  const lines = known ?? readSideLines(document.text, sides);
   const texts = disagreed.flatMap(({ versions }) => versions.map(({ text }) => text));
   const disputed = new Set(texts.flatMap(plainLines));
-  document.change("local", () => followMoves(document.text, { ...sides, disputed }));
+  const isOpen = ({ text }: SideLine) => disputed.has(text.replace(/\n$/, ""));
+  const beside = findNewSections(lines).filter((each) => !each.lines.some(isOpen));
+  const moves = [
+    ...findFollowedMoves(lines, disputed),
+    ...beside.flatMap(({ lines: own, at }) =>
+      at === undefined ? [] : [{ lines: own, replaced: [], at }],
+    ),
+  ];
+  document.change("local", () => makeMoves(document.text, moves));
+  const now = moves.length === 0 ? beside : findNewSections(readSideLines(document.text, sides));
+  return startsOf(now);
+}
+
+/** What two sides did, the lines of all three texts if they were read, and what is in dispute. */
+interface FollowedSides extends TextOfSides {
+  readonly lines?: readonly SideLine[];
+  readonly disagreed: readonly TextConflictRecord[];
 }
 
 /** One for all places that were changed alike, so that choosing settles each of them. */

@@ -1,0 +1,81 @@
+import { findCodeBlocks, isHeading } from "../text/code-blocks.ts";
+import { hasWord } from "../text/line-diff.ts";
+import type { WritingSide } from "./moved-lines.ts";
+import { hunksOf, type SideHunk } from "./side-hunks.ts";
+import { isOfSide, type SideLine } from "./side-lines.ts";
+
+/** A section that one side wrote right beside lines that the other replaced. */
+export interface NewSection {
+  readonly lines: readonly SideLine[];
+  /** Where it belongs in the visible text; undefined where it stands there already. */
+  readonly at: number | undefined;
+}
+
+/**
+ * The sections that one side put before one whose heading the other changed, or behind the last
+ * line of one where the other changed that. Both are at one place, in the order in which they
+ * happened to arrive: the new section may come to stand between a heading and its lines. And it is
+ * no version of what the other wrote there: whoever chose one of the two would delete the other.
+ *
+ * Only where the other side wrote no section of its own there: two new ones may be the same.
+ */
+export function findNewSections(lines: readonly SideLine[]): NewSection[] {
+  const headings = new Set(
+    (["base", "mine", "theirs"] as const).flatMap((by) => inText(lines, by)),
+  );
+  if (headings.size === 0) return [];
+  return (["mine", "theirs"] as const).flatMap((writer) => {
+    const others = hunksOf(lines, writer === "mine" ? "theirs" : "mine");
+    const changed = others.filter(({ added, removed }) => {
+      return removed.length > 0 && count(added, headings) === count(removed, headings);
+    });
+    if (changed.length === 0) return [];
+    const written = hunksOf(lines, writer).filter(({ added, removed }) => {
+      return removed.length === 0 && begins(added, headings);
+    });
+    return written.flatMap((hunk) => besideOne(lines, hunk, { changed, headings }) ?? []);
+  });
+}
+
+/** Where in the visible text their lines begin. */
+export function startsOf(sections: readonly NewSection[]): ReadonlySet<number> {
+  return new Set(sections.flatMap(({ lines }) => lines.map(({ from }) => from)));
+}
+
+function besideOne(
+  lines: readonly SideLine[],
+  { added, before, after }: SideHunk,
+  { changed, headings }: { readonly changed: readonly SideHunk[]; readonly headings: Headings },
+): NewSection | undefined {
+  const indexOf = (line: SideLine | undefined) => (line ? lines.indexOf(line) : -1);
+  const [first, last] = [indexOf(added[0]), indexOf(added.at(-1))];
+  const ahead = changed.find(({ removed }) => before !== undefined && removed.at(-1) === before);
+  if (ahead) {
+    const end = ahead.added.at(-1);
+    return { lines: added, at: indexOf(end) < first ? undefined : end?.to };
+  }
+  const behind = changed.find(({ removed }) => after !== undefined && removed[0] === after);
+  if (!behind || !begins(behind.removed, headings) || !begins(behind.added, headings)) return;
+  const [start] = behind.added;
+  return { lines: added, at: last < indexOf(start) ? undefined : start?.from };
+}
+
+type Headings = ReadonlySet<SideLine>;
+
+/** The headings of one text, none of them in a code block. */
+function inText(lines: readonly SideLine[], by: WritingSide | "base"): SideLine[] {
+  const own = lines.filter((line) => isOfSide(line, by));
+  const texts = own.map(({ text }) => text.replace(/\n$/, ""));
+  const blocks = findCodeBlocks(texts);
+  const isCode = (at: number) => blocks.some(([from, to]) => from <= at && at < to);
+  return own.filter((_, at) => isHeading(texts[at] ?? "") && !isCode(at));
+}
+
+function begins(lines: readonly SideLine[], headings: Headings): boolean {
+  const said = lines.find(({ text }) => hasWord(text));
+  return said !== undefined && headings.has(said);
+}
+
+function count(lines: readonly SideLine[], headings: Headings): number {
+  return lines.filter((line) => headings.has(line)).length;
+}
