@@ -7,6 +7,7 @@ import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { Timer, World } from "../../shared/world.ts";
 import { type FileRead, readFileAt } from "../disk/read-file.ts";
 import { replaceFile } from "../disk/write-file.ts";
+import { isInGit } from "../git/blob-in-git.ts";
 import type { FindGitProcess } from "../git/git-processes.ts";
 import type { Head } from "../git/git-refs.ts";
 import { type FileStanding, fileStanding } from "../git/git-state.ts";
@@ -209,7 +210,23 @@ export class FollowedFile {
     const sight = await this.#sightOf(read, standing, known);
     if ("status" in sight) return sight;
     if (known && (await this.#counted.goOn(sight, known, counted))) return this.#lookAgain(path);
-    return await this.#take(sight, known, overtaken);
+    return await this.#take(sight, known, await this.#savedOf(overtaken, sight, known));
+  }
+
+  /** Where another commit is checked out, git may have brought a text and taken it away again. */
+  async #savedOf(
+    overtaken: readonly FileContent[],
+    { checkedOut }: Sight,
+    known: FollowedState | undefined,
+  ): Promise<readonly FileContent[]> {
+    if (!known || known.checkedOut.head === checkedOut.head) return overtaken;
+    const saved: FileContent[] = [];
+    for (const each of overtaken) {
+      if (await isInGit(this.#options.git, this.link.dir, each.content)) {
+        this.#glimpses.knows(each.hash);
+      } else saved.push(each);
+    }
+    return saved;
   }
 
   /** Programs write a file in steps, so a new text is taken only after two equal reads. */

@@ -213,9 +213,7 @@ class Taking {
     await keepSave(this.#context, open, { dir, content, savedAt, outcome, conflicts });
   }
 
-  /** Not what git has brought and taken meanwhile. */
-  async #keepOvertaken(open: OpenDocument, { hash, checkedOut }: FollowedState): Promise<void> {
-    if (checkedOut.head !== this.#sight.checkedOut.head) return;
+  async #keepOvertaken(open: OpenDocument, { hash }: FollowedState): Promise<void> {
     for (const { content, savedAt, ...each } of this.#options.overtaken ?? []) {
       if (each.hash === hash || each.hash === this.#file.hash) continue;
       const { dir } = this.#options.link;

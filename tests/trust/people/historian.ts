@@ -5,14 +5,18 @@ import type { Project } from "./project.ts";
 
 /** A text that stood for less may be gone before anybody can read it. */
 const STOOD_MS = 1000 * PATIENCE;
-/** What was saved so long ago is in the history by now. */
+/** What was saved so long ago is nearly always in the history by now. */
 const SETTLED_MS = 3000;
+/** And so long ago always: beside a busy disk a look takes seconds. */
+const SURELY_SETTLED_MS = 20_000;
 const BATCH = 5;
 
 interface Watched {
   readonly place: Place;
   /** How many of its saves have been looked for. */
   checked: number;
+  /** Those that were not there when they were looked for, and may have come too early. */
+  missed: readonly Save[];
 }
 
 /** A save whose text its machine's history did not have. */
@@ -36,7 +40,7 @@ export class Historian {
 
   constructor(projects: readonly Project[]) {
     this.#watched = projects.flatMap(({ places }) =>
-      places.map((place) => ({ place, checked: 0 })),
+      places.map((place) => ({ place, checked: 0, missed: [] })),
     );
   }
 
@@ -47,26 +51,30 @@ export class Historian {
       const { place, checked } = watched;
       const left = place.saves.slice(checked);
       const due = left.filter(({ at }) => at <= before - extraMsOf(place));
-      if (due.length < (atEnd ? 1 : BATCH)) continue;
+      if (due.length < (atEnd ? 1 - watched.missed.length : BATCH)) continue;
       watched.checked += due.length;
-      await this.#check(place, due);
+      this.looked += due.filter(({ unsure }) => !unsure).length;
+      const absent = await absentFrom(place, [...watched.missed, ...due]);
+      const now = performance.now();
+      const isSure = ({ at }: Save) => atEnd || at <= now - SURELY_SETTLED_MS;
+      watched.missed = absent.filter((save) => !isSure(save));
+      for (const save of absent.filter(isSure)) this.#miss(place, save);
     }
   }
 
-  async #check(place: Place, saves: readonly Save[]): Promise<void> {
-    const { machine, dir } = place;
-    const printed = await machine.memsyncWith({ cwd: dir }, "doc", "history", "--json");
-    const versions = JSON.parse(printed) as Version[];
-    const texts = new Set(versions.map(({ claude_md_content: text }) => text));
-    for (const save of saves) {
-      if (save.unsure) continue;
-      this.looked++;
-      if (texts.has(save.text)) continue;
-      const stoodMs = (save.until ?? performance.now()) - save.at;
-      const stood = stoodMs >= (place.kind === "tracked" ? READ_MS * PATIENCE : STOOD_MS);
-      (stood ? this.missing : this.overtaken).push({ place, save, stoodMs });
-    }
+  #miss(place: Place, save: Save): void {
+    const stoodMs = (save.until ?? performance.now()) - save.at;
+    const stood = stoodMs >= (place.kind === "tracked" ? READ_MS * PATIENCE : STOOD_MS);
+    (stood ? this.missing : this.overtaken).push({ place, save, stoodMs });
   }
+}
+
+/** Those of the saves whose text is not in the history of their machine. */
+async function absentFrom({ machine, dir }: Place, saves: readonly Save[]): Promise<Save[]> {
+  const printed = await machine.memsyncWith({ cwd: dir }, "doc", "history", "--json");
+  const versions = JSON.parse(printed) as Version[];
+  const texts = new Set(versions.map(({ claude_md_content: text }) => text));
+  return saves.filter(({ unsure, text }) => !unsure && !texts.has(text));
 }
 
 const waitMsOf = SETTLED_MS;
