@@ -34,9 +34,9 @@ import {
 import { timeShown } from "../views/version-view.ts";
 import { agreeToAudience } from "../writes/audience.ts";
 import { bringAllBack } from "../writes/bring-all-back.ts";
+import { chooseVersion } from "../writes/choose-version.ts";
 import { writeToInbox } from "../writes/inbox-write.ts";
 import { dismissals, saveMemory, saveText } from "../writes/save.ts";
-import { settle, settledAlong, settledWith } from "../writes/settle-conflict.ts";
 
 interface Options extends PlaceOptions {
   readonly json?: boolean;
@@ -226,7 +226,7 @@ async function restoreMemory(
  * many of the lines were there already.
  */
 async function restoreLines(env: Environment, conflict: TextConflict): Promise<number> {
-  const { id, document, versions, content, record } = conflict;
+  const { id, document, versions, content, seenSeq, record } = conflict;
   const missing = versions.filter(({ inText, text }) => !inText && text !== "");
   if (missing.length === 0 || record.kind === "format") {
     throw new CommandFailed(
@@ -243,7 +243,7 @@ async function restoreLines(env: Environment, conflict: TextConflict): Promise<n
   const { content: text, there } = bringAllBack(conflict, missing);
   const settles = record.kind === "deletion" || record.kind === "elsewhere" ? [conflict] : [];
   const values = text === content ? [] : [text];
-  await saveText(env, document.name, { base: content, values, settles });
+  await saveText(env, document.name, { base: content, values, seenSeq, settles });
   return there;
 }
 
@@ -262,24 +262,18 @@ async function choose(
   if (version !== "1" && version !== "2") {
     throw new UsageError(`choose 1 or 2: \`memsync conflicts show ${id}\` numbers them`);
   }
-  const { document, content } = conflict;
-  const settled = settle(conflict, Number(version) - 1);
-  // The chosen text is written anew: if another machine has chosen the other version meanwhile,
-  // both stay.
-  const steps = [content, settled.without, settled.content];
-  const changes = steps.filter((text, at) => at > 0 && text !== steps[at - 1]);
-  const along = settledAlong(conflict, await findAll(env, options), settled.content);
-  const covered = settledWith(conflict, Number(version) - 1, settled.content);
-  const settles = [{ ...conflict, covered }, ...along];
-  await saveText(env, document.name, { base: content, values: changes, settles });
+  const { document } = conflict;
+  const others = await findAll(env, options);
+  const { choice, settled, along } = chooseVersion(conflict, Number(version) - 1, others);
+  await saveText(env, document.name, choice);
   if (options.json) sayJson({ ...conflictJson(conflict), chosen: Number(version) });
   else {
     const { elsewhere } = settled;
-    const others = along.map((each) => `; so is ${each.id}, for its lines went`).join("");
+    const besides = along.map((each) => `; so is ${each.id}, for its lines went`).join("");
     const left =
       elsewhere === undefined
-        ? others
-        : `${others}; \`${firstLine(elsewhere.trimEnd())}\` elsewhere stays`;
+        ? besides
+        : `${besides}; \`${firstLine(elsewhere.trimEnd())}\` elsewhere stays`;
     const where = await whereNote(env, document, options);
     saySentence(
       `version ${version} stands${where}, and ${id} is settled once this is synced${left}`,

@@ -45,6 +45,8 @@ export interface TextConflict {
   readonly versions: readonly PlacedVersion[];
   /** The present text. */
   readonly content: string;
+  /** The last row of the document's log that it includes, if that is known. */
+  readonly seenSeq: number | undefined;
   /** Conflicts that say nothing beyond this one, and are settled with it. */
   readonly covered: readonly TextConflictRecord[];
 }
@@ -87,7 +89,7 @@ function memoryConflictId(document: string, { key, value }: LosingVersion): stri
 async function textConflicts(db: Db, document: LocalDocument): Promise<TextConflict[]> {
   const records = await readRecords(db, document);
   if (records.length === 0) return [];
-  const content = (await readLocalText(db, document.name))?.value ?? "";
+  const { value: content, seenSeq } = (await readLocalText(db, document.name)) ?? { value: "" };
   const open = records.filter((record) => !isOver(record, content));
   return withoutCovered(open, content).map(({ record, covered }) => ({
     kind: "text",
@@ -97,6 +99,7 @@ async function textConflicts(db: Db, document: LocalDocument): Promise<TextConfl
     record,
     versions: placedVersions(record, content),
     content,
+    seenSeq,
     covered,
   }));
 }

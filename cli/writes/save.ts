@@ -1,4 +1,4 @@
-import type { TextConflictDismissal } from "../../daemon/inbox/inbox.ts";
+import type { InboxWrite, TextConflictDismissal } from "../../daemon/inbox/inbox.ts";
 import { exceedsBytes, LIMITS } from "../../shared/limits.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { TextConflict } from "../local/local-conflicts.ts";
@@ -39,37 +39,51 @@ function assertSavable(key: string, value: string): void {
   }
 }
 
+/** A change of a text, made by a person who saw `base`. */
+export interface TextChoice {
+  readonly base: string;
+  /** Each is based on the one before, and nobody else sees any but the last. */
+  readonly values: readonly string[];
+  /** The last row of the document's log when `base` was read. */
+  readonly seenSeq?: number | undefined;
+  /**
+   * The conflicts that go with it, or not at all, and before it: one that comes of it, because
+   * another machine chose otherwise, has the same id.
+   */
+  readonly settles?: readonly TextConflict[];
+}
+
 /**
  * Replaces the text of a project's document by way of the inbox, and tells a running daemon. The
  * interface can't be used, because none of its calls names the text, `base`, that the new one is
- * based on: lines that others added since must stay. Of several values, each is based on the one
- * before, and nobody else sees any but the last. The conflicts that it `settles` go with it, or
- * not at all: one that comes of it, because another machine chose otherwise, has the same id.
+ * based on: lines that others added since must stay.
  */
 export async function saveText(
   { home }: Environment,
   document: string,
-  {
-    base,
-    values,
-    settles = [],
-  }: {
-    readonly base: string;
-    readonly values: readonly string[];
-    readonly settles?: readonly TextConflict[];
-  },
+  choice: TextChoice,
 ): Promise<void> {
-  if (values.some((value) => exceedsBytes(value, LIMITS.claudeMdBytes))) {
+  if (choice.values.some((value) => exceedsBytes(value, LIMITS.claudeMdBytes))) {
     throw new CommandFailed(`the text is over ${LIMITS.claudeMdBytes} bytes: shorten it`);
   }
   const writtenAt = realWorld.now();
   await writeToInbox(home, async (db) => {
     await refuseDeleted(db, document);
-    const texts = values.map((value, at) => {
-      return { kind: "text", document, base: values[at - 1] ?? base, value, writtenAt } as const;
-    });
-    return [...texts, ...settles.flatMap((conflict) => dismissals(conflict, writtenAt))];
+    return textWrites(document, choice, writtenAt);
   });
+}
+
+/** What the inbox gets. */
+export function textWrites(
+  document: string,
+  { base, values, seenSeq, settles = [] }: TextChoice,
+  writtenAt: number,
+): InboxWrite[] {
+  const texts = values.map((value, at): InboxWrite => {
+    const write = { kind: "text", document, base: values[at - 1] ?? base, value } as const;
+    return { ...write, writtenAt, ...(at === 0 && { seenSeq }) };
+  });
+  return [...settles.flatMap((conflict) => dismissals(conflict, writtenAt)), ...texts];
 }
 
 /** The writes that dismiss a conflict of a text, and those that it covers. */

@@ -59,6 +59,8 @@ export interface AppliedEdit {
 export interface TextChange {
   readonly seen: CapturedText;
   readonly lines: string;
+  /** Texts on the way there: what one of them lacks is written anew. */
+  readonly steps?: readonly string[];
   /** Everything that the file has shown, if that is more than `seen`. */
   readonly shown?: CapturedText;
   /** The conflicts that were open before this change recorded any. */
@@ -72,7 +74,13 @@ export interface TextChange {
 export async function applyEdit(
   context: Context,
   open: OpenDocument,
-  { seen, lines, shown = seen, disagreed = listOpenConflicts(open.document) }: TextChange,
+  {
+    seen,
+    lines,
+    steps = [],
+    shown = seen,
+    disagreed = listOpenConflicts(open.document),
+  }: TextChange,
 ): Promise<AppliedEdit> {
   const { document } = open;
   const before = document.captureText();
@@ -80,7 +88,7 @@ export async function applyEdit(
   const gone = rangesOutside(seen, before);
   const { clientID: client, store } = document.ydoc;
   const clock = Y.getState(store, client);
-  const base = document.editText(seen, lines);
+  const base = [...steps, lines].reduce((text, next) => document.editText(text, next), seen);
   const mine = idsBetween(client, clock, Y.getState(store, client));
   const byMe = rangesOutside(seen, base);
   const both = intersection(gone, byMe);

@@ -7,13 +7,12 @@ import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
 import { takeAllowed } from "../held/apply-held.ts";
-import { allowSecretsOf, whyHeld, whyMemoryHeld } from "../held/judge.ts";
-import { hideHeldText } from "../held/shown-text.ts";
+import { allowSecretsOf, whyMemoryHeld } from "../held/judge.ts";
 import { dropHeld, placeOf, putHeld } from "../home/held-store.ts";
 import { LOCAL_ACCOUNT } from "../home/local-account.ts";
 import { findBinding } from "../home/remote-store.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { writeText } from "../home/text-write.ts";
+import { applyTexts } from "./apply-texts.ts";
 import { type InboxWrite, type MemoryWrite, readWholeInbox, type TextWrite } from "./inbox.ts";
 
 type Db = Kysely<DaemonTables>;
@@ -48,11 +47,33 @@ export async function applyInbox(
 ): Promise<Drained> {
   const writes = await readWholeInbox(context.db);
   const made = new Map<string, EntryId[]>();
-  for (const write of writes) await applyWrite(context, write, { usual, made });
+  for (let at = 0; at < writes.length; ) {
+    const write = writes[at] as InboxWrite;
+    const texts = textsFrom(writes, at);
+    if (write.kind !== "text") await applyWrite(context, write, { usual, made });
+    else await applyTexts(context, await openFor(context, write, usual), texts);
+    at += Math.max(1, texts.length);
+  }
   if (writes.length > 0) await context.db.deleteFrom("inbox").execute();
   const isAllowed = await takeAllowed(context);
   const allows = writes.some((write) => write.kind === "memory" && write.allowSecret);
   return { writes: writes.length, allows: allows || isAllowed };
+}
+
+/** The texts of one document from `at` on that follow each other. */
+function textsFrom(writes: readonly InboxWrite[], at: number): TextWrite[] {
+  const texts: TextWrite[] = [];
+  for (const write of writes.slice(at)) {
+    const last = texts.at(-1);
+    if (write.kind !== "text") break;
+    if (last && (write.document !== last.document || write.base !== last.value)) break;
+    texts.push(write);
+  }
+  return texts;
+}
+
+async function openFor(context: WriteContext<DaemonTables>, write: InboxWrite, usual: AccountId) {
+  return await context.open(await addressOf(context.db, write, usual));
 }
 
 /** Writes for a project that was bound to another remote meanwhile go along with it. */
@@ -65,10 +86,10 @@ async function addressOf(db: Db, { document, account }: InboxWrite, usual: Accou
 /** `made`: the entries that earlier writes made, by document and key. */
 async function applyWrite(
   context: WriteContext<DaemonTables>,
-  write: InboxWrite,
+  write: Exclude<InboxWrite, TextWrite>,
   { usual, made }: { readonly usual: AccountId; readonly made: Map<string, EntryId[]> },
 ): Promise<void> {
-  const open = await context.open(await addressOf(context.db, write, usual));
+  const open = await openFor(context, write, usual);
   const { document } = open;
   switch (write.kind) {
     case "memory":
@@ -76,9 +97,6 @@ async function applyWrite(
       break;
     case "losers":
       document.deleteEntry("memories", write.key, write.seen);
-      break;
-    case "text":
-      await applyText(context, open, write);
       break;
     case "text-conflict":
       document.deleteEntry("metadata", TEXT_CONFLICT_PREFIX + write.id);
@@ -116,20 +134,4 @@ async function applyMemory(
     place,
     own.map(({ id }) => id),
   );
-}
-
-async function applyText(
-  { db }: WriteContext<DaemonTables>,
-  open: OpenDocument,
-  write: TextWrite,
-): Promise<void> {
-  const { value, base, writtenAt } = write;
-  const why = await whyHeld(db, open, { text: value, present: [open.document.content()] });
-  if (why) {
-    const place = { kind: "text", ...placeOf(open), key: "" } as const;
-    await putHeld(db, { ...place, value, base, seen: [], writtenAt, ...why });
-    return;
-  }
-  await hideHeldText(db, placeOf(open));
-  writeText(open.document, write);
 }

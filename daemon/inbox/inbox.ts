@@ -42,6 +42,8 @@ export interface LosersDismissal extends InboxItem {
 /** Replaces a project's text. */
 export interface TextWrite extends InboxItem, WholeText {
   readonly kind: "text";
+  /** The last row of the document's log when its author read `base`, if that is known. */
+  readonly seenSeq?: number | undefined;
 }
 
 /** Dismisses a conflict of a project's text, by its id. */
@@ -75,7 +77,7 @@ function columnsOf(write: InboxWrite) {
     case "losers":
       return { key: write.key, value: null, seen: entryIdsText(write.seen), base: null };
     case "text":
-      return { key: "", value: write.value, seen: "[]", base: write.base };
+      return { key: "", value: write.value, seen: seqText(write.seenSeq), base: write.base };
     case "text-conflict":
       return { key: write.id, value: null, seen: "[]", base: null };
   }
@@ -106,7 +108,6 @@ export async function readWholeInbox(db: Db): Promise<InboxWrite[]> {
 function toWrite(row: Selectable<InboxTable>): InboxWrite {
   const { document, account, key, written_at: writtenAt } = row;
   const item = { document, account, writtenAt };
-  const seen = parseEntryIds(row.seen);
   switch (row.kind) {
     case "memory":
       return {
@@ -114,14 +115,30 @@ function toWrite(row: Selectable<InboxTable>): InboxWrite {
         ...item,
         key,
         value: row.value ?? undefined,
-        seen,
+        seen: parseEntryIds(row.seen),
         allowSecret: row.allow_secret === 1,
       };
     case "losers":
-      return { kind: "losers", ...item, key, seen };
+      return { kind: "losers", ...item, key, seen: parseEntryIds(row.seen) };
     case "text":
-      return { kind: "text", ...item, base: row.base ?? "", value: row.value ?? "" };
+      return {
+        kind: "text",
+        ...item,
+        base: row.base ?? "",
+        value: row.value ?? "",
+        seenSeq: parseSeq(row.seen),
+      };
     case "text-conflict":
       return { kind: "text-conflict", ...item, id: key };
   }
+}
+
+/** What the author of a text saw is kept as JSON `[seq]`, or `[]`. */
+function seqText(seq: number | undefined): string {
+  return JSON.stringify(seq === undefined ? [] : [seq]);
+}
+
+function parseSeq(text: string): number | undefined {
+  const [seq] = JSON.parse(text) as number[];
+  return seq;
 }

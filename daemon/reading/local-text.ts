@@ -9,6 +9,8 @@ type Db = Kysely<DaemonTables>;
 export interface LocalText {
   readonly value: string;
   readonly writtenAt: number;
+  /** The last row of the document's log that it includes; undefined for one that waits. */
+  readonly seenSeq?: number | undefined;
 }
 
 /**
@@ -17,12 +19,13 @@ export interface LocalText {
  */
 export async function readLocalText(db: Db, document: string): Promise<LocalText | undefined> {
   const waiting = (await readInbox(db, document)).findLast(({ kind }) => kind === "text");
-  if (waiting?.kind === "text") return waiting;
+  if (waiting?.kind === "text") return { value: waiting.value, writtenAt: waiting.writtenAt };
   const found = await findLocalDocument(db, document);
   const row = await db
     .selectFrom("texts")
-    .select(["content", "updated_at"])
+    .innerJoin("documents", "documents.id", "texts.document_id")
+    .select(["texts.content", "texts.updated_at", "documents.seq"])
     .where("document_id", "=", found?.id ?? null)
     .executeTakeFirst();
-  return row && { value: row.content, writtenAt: row.updated_at };
+  return row && { value: row.content, writtenAt: row.updated_at, seenSeq: row.seq };
 }

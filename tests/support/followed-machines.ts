@@ -1,6 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as Y from "yjs";
+import { listConflicts } from "../../cli/local/local-conflicts.ts";
+import { chooseVersion } from "../../cli/writes/choose-version.ts";
+import { textWrites } from "../../cli/writes/save.ts";
 import { readPlace } from "../../daemon/files/folder-place.ts";
 import type { FollowedFile } from "../../daemon/files/followed-file.ts";
 import { Followers } from "../../daemon/files/followers.ts";
@@ -13,6 +16,8 @@ import { LOCAL_ACCOUNT } from "../../daemon/home/local-account.ts";
 import { openReplica } from "../../daemon/home/open-replica.ts";
 import { writePosition } from "../../daemon/home/positions.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
+import { appendToInbox, type InboxWrite } from "../../daemon/inbox/inbox.ts";
 import { applyRemote } from "../../daemon/sync/incoming.ts";
 import type { WatchFolder } from "../../daemon/watch/watched-folder.ts";
 import type { ProjectId } from "../../shared/ids.ts";
@@ -200,6 +205,28 @@ export class FollowedMachine {
     await this.#store.write(async (context) => {
       forgetTextConflict((await context.open(ADDRESS)).document, conflict);
     });
+  }
+
+  /** What `conflicts choose` would leave in the inbox for one version of a conflict. */
+  async choiceOf(text: string): Promise<InboxWrite[]> {
+    const { reader } = this.#store;
+    const all = await listConflicts(reader);
+    for (const each of all) {
+      if (each.kind !== "text") continue;
+      const chosen = each.versions.findIndex((version) => version.text === text);
+      if (chosen === -1) continue;
+      return textWrites(PROJECT, chooseVersion(each, chosen, all).choice, this.#world.now());
+    }
+    throw new Error(`no conflict has the version ${text}`);
+  }
+
+  /** As the daemon does when it hears of a write. */
+  async drain(writes: readonly InboxWrite[]): Promise<void> {
+    await this.#store.write(async ({ db }) => {
+      for (const write of writes) await appendToInbox(db, write);
+    });
+    await drainInbox(this.#store);
+    await this.settle();
   }
 
   /** The saved texts that are kept beside the document's versions, and what became of all saves. */

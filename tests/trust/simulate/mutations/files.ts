@@ -13,7 +13,7 @@ export const FILES: readonly Mutation[] = [
     "a save is compared with the live text instead of its base",
     2,
     "daemon/files/file-edit.ts",
-    "document.editText(seen, lines)",
-    "document.editText(document.captureText(), lines)",
+    "document.editText(text, next), seen)",
+    "document.editText(text, next), document.captureText())",
   ),
 ];

@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import type { InboxWrite } from "../../daemon/inbox/inbox.ts";
+import { FollowedClones } from "../support/followed-clones.ts";
+import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+
+// Generous, for machines that do other things besides.
+setDefaultTimeout(60_000);
+
+const BASE = "# Widget\n\n## Build\n\n- install\n- run lint\n- pack\n\n## Test\n\n- start db\n";
+const saying = (...lines: readonly string[]) =>
+  BASE.replace("- run lint\n", lines.map((line) => `- run ${line}\n`).join(""));
+
+let lab: FollowedClones;
+
+beforeEach(() => {
+  lab = new FollowedClones();
+});
+
+afterEach(() => lab.end());
+
+async function withConflict(): Promise<readonly [FollowedMachine, FollowedMachine]> {
+  const machines = await lab.savedApart(BASE, [saying("tests"), saying("checks")]);
+  await exchange(machines);
+  for (const each of machines) expect(await each.conflicts()).toHaveLength(1);
+  return machines;
+}
+
+async function versionsOf(machine: FollowedMachine): Promise<string[][]> {
+  const open = (await machine.conflicts()).filter(({ kind }) => kind === "both");
+  return open.map(({ versions }) => versions.map(({ text }) => text).sort());
+}
+
+/** Each choice is made before the machine has heard of the other one. */
+async function bothChoose([a, b]: readonly [FollowedMachine, FollowedMachine]) {
+  return [await a.choiceOf("- run tests\n"), await b.choiceOf("- run checks\n")] as const;
+}
+
+test("a choice made before another machine's arrived, and applied after it, stands beside that", async () => {
+  const [a, b] = await withConflict();
+  const [ofA, ofB] = await bothChoose([a, b]);
+  await a.drain(ofA);
+  expect(a.file()).toBe(saying("tests"));
+  await b.receive(a);
+  await b.drain(ofB);
+  await exchange([a, b]);
+  const lines = b
+    .file()
+    .split("\n")
+    .filter((line) => line.startsWith("- run "));
+  expect(lines.sort()).toEqual(["- run checks", "- run tests"]);
+  for (const each of [a, b]) {
+    expect(await versionsOf(each)).toEqual([["- run checks\n", "- run tests\n"]]);
+  }
+});
+
+test("what two machines choose alike stands once and without a conflict, whenever it arrives", async () => {
+  const [a, b] = await withConflict();
+  const choices: readonly InboxWrite[][] = [
+    await a.choiceOf("- run tests\n"),
+    await b.choiceOf("- run tests\n"),
+  ];
+  await a.drain(choices[0] ?? []);
+  await b.receive(a);
+  await b.drain(choices[1] ?? []);
+  await exchange([a, b]);
+  for (const each of [a, b]) {
+    expect(each.file()).toBe(saying("tests"));
+    expect(await each.conflicts()).toEqual([]);
+  }
+});
+
+test("a line that another machine wrote elsewhere meanwhile stays beside a choice", async () => {
+  const [a, b] = await withConflict();
+  const ofB = await b.choiceOf("- run checks\n");
+  await a.save(a.file().replace("- start db\n", "- start db\n- stop db\n"));
+  await b.receive(a);
+  await b.drain(ofB);
+  await exchange([a, b]);
+  for (const each of [a, b]) {
+    expect(each.file()).toBe(`${saying("checks")}- stop db\n`);
+    expect(await each.conflicts()).toEqual([]);
+  }
+});
