@@ -8,6 +8,7 @@
 //
 // The tables of these changes, and of what a request waits for, are in docs/design/sync.md; a test
 // compares this file with them.
+import { DAY_MS, type DayRecord, OwnRequests, utcDayOf } from "./own-requests.ts";
 import type { ToldQuota } from "./quota-headers.ts";
 import {
   isLong,
@@ -21,16 +22,23 @@ import {
   spreadMsOf,
 } from "./quota-window.ts";
 import { Share, type ShareRecord } from "./share.ts";
+import {
+  mayGoAhead,
+  PUBLISHED_LIMITS,
+  partOf,
+  partOfMinuteAt,
+  publishedWindows,
+  untoldPacePerMs,
+} from "./untold.ts";
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** What the interface's specification allows an account. Used where the service tells no limits. */
-const PUBLISHED = { minute: 60, day: 10_000 } as const;
 /** Requests that may be saved up in a quiet time. */
 const SAVED_MAX = 50;
 const SAVED_ASKS_MAX = 3;
+/** A call at the pace pays for all of its requests, up to this debt. */
+const DEBT_MAX = 4;
 /** Asking takes at most this part of an account's requests of a day. */
 const ASKING = 0.3;
 /** In an idle time it takes this part, evenly over the day. */
@@ -39,21 +47,17 @@ const ASKING_IDLE = 0.15;
 const ASKING_MS_MAX = 30 * MINUTE_MS;
 /** Asking is reckoned with at least this share, however small the machine's share is. */
 const ASKING_SHARE_MIN = 1 / 16;
-/** Where no header shows what other machines use, this machine assumes that it is one of ten. */
-const UNTOLD_SHARE_MAX = 0.1;
 /** The account counts as active for this long after the last change. */
 const ACTIVE_MS = 10 * MINUTE_MS;
 /** Machines that wait for the same moment spread over one second per machine, up to this many. */
 const CROWD_MAX = 30;
-/** Times of single requests are kept for this long. */
-const TIMES_MS = 20 * MINUTE_MS;
-const TIMES_MAX = 600;
 
 /**
- * What a call is made for. `person`: a person waits for it. `change`: something changed, here or at
- * the service. `ask`: to find out whether something changed.
+ * What a call is made for. `person`: a person waits for it. `edit`: something was written here, in
+ * what the service knows. `change`: something else changed, here or at the service, or was linked.
+ * `retry`: the service refused it before. `ask`: to find out whether something changed.
  */
-export type Urgency = "person" | "change" | "ask";
+export type Urgency = "person" | "edit" | "change" | "retry" | "ask";
 
 /**
  * How the limits are known. `told`: by answers. `none`: there are none. `published`: no answer
@@ -72,13 +76,6 @@ export interface BudgetRecord {
   readonly times: readonly number[];
   readonly day: DayRecord;
   readonly closedUntil: number;
-}
-
-/** This machine's requests of one UTC day, and how many calls of that day were made to ask. */
-export interface DayRecord {
-  readonly number: number;
-  readonly sent: number;
-  readonly asked: number;
 }
 
 /** What is left of one quota, for a screen. */
@@ -100,6 +97,7 @@ export interface QuotaView {
  *    used are saved, up to 50.
  * 3. `Retry-After` binds every request.
  * 4. Asking takes at most 30 % of a day, and less in an idle time.
+ * 5. Where nobody tells limits, `untold.ts` has the pace, and says what may go ahead of it.
  *
  * ```
  * const budget = new Budget(undefined, now);
@@ -115,9 +113,8 @@ export class Budget {
   #savedAsks: number;
   #at: number;
   readonly #share: Share;
+  readonly #own: OwnRequests;
   #windows: readonly QuotaWindow[];
-  #times: number[];
-  #day: DayRecord;
   #closedUntil: number;
   #activeAt: number;
   /** When the last call was made that was no asking. */
@@ -125,6 +122,8 @@ export class Budget {
   /** How many machines use the account, as far as the last two answers show. */
   #crowd = 1;
   #jitter = 0;
+  /** The last call that began goes at the pace, and pays for each of its requests. */
+  #isPaid = false;
 
   constructor(record: BudgetRecord | undefined, now: number) {
     const known = record && broughtBack(record, now);
@@ -134,8 +133,7 @@ export class Budget {
     this.#at = known?.savedAt ?? now;
     this.#share = new Share(known?.share, now);
     this.#windows = known?.windows ?? [];
-    this.#times = [...(known?.times ?? [])];
-    this.#day = known?.day ?? { number: dayOf(now), sent: 0, asked: 0 };
+    this.#own = new OwnRequests(known, now);
     this.#closedUntil = known?.closedUntil ?? 0;
     this.#activeAt = now;
   }
@@ -150,7 +148,7 @@ export class Budget {
     if (urgency === "person") return Math.max(this.#closedUntil, this.#roomAt(urgency, now));
     const opensAt = this.#closedUntil === 0 ? 0 : this.#closedUntil + this.#spreadMs;
     if (this.#limits === "none") return opensAt;
-    const at = Math.max(opensAt, this.#roomAt(urgency, now), this.#savedAt(now));
+    const at = Math.max(opensAt, this.#roomAt(urgency, now), this.#paceAt(urgency, now));
     return urgency === "ask" ? Math.max(at, this.#askedAt(now)) : at;
   }
 
@@ -158,10 +156,9 @@ export class Budget {
   sent(now: number): void {
     this.#pass(now);
     if (this.#limits === "none") return;
-    this.#saved = Math.max(0, this.#saved - 1);
-    this.#countInDay({ sent: 1 });
+    this.#saved = Math.max(this.#isPaid ? -DEBT_MAX : 0, this.#saved - 1);
+    this.#own.sent(now);
     this.#share.sent();
-    this.#times.push(now);
     this.#windows = this.#windows.map((each) => ({ ...each, sent: each.sent + 1 }));
   }
 
@@ -170,16 +167,17 @@ export class Budget {
     this.#pass(now);
     if (this.#limits === "none") return;
     this.#saved = Math.min(SAVED_MAX, this.#saved + 1);
-    this.#countInDay({ sent: -1 });
-    this.#times.pop();
+    this.#own.unsent();
     this.#windows = this.#windows.map((each) => ({ ...each, sent: Math.max(0, each.sent - 1) }));
   }
 
   /** A call begins; it consists of one request or more. */
   began(urgency: Urgency, now: number): void {
+    this.#isPaid =
+      this.#limits === "published" && urgency !== "person" && !this.#mayGoAhead(urgency);
     if (urgency === "ask") {
       this.#savedAsks = Math.max(0, this.#savedAsks - 1);
-      this.#countInDay({ asked: 1 });
+      this.#own.asked();
     } else {
       this.#changedAt = now;
     }
@@ -214,8 +212,8 @@ export class Budget {
     this.#pass(now);
     this.#jitter = fraction;
     this.#closedUntil = Math.max(this.#closedUntil, now + retryAfterMs);
-    const inMinute = this.#times.filter((time) => time > now - MINUTE_MS).length;
-    const part = this.#limits === "published" ? inMinute / PUBLISHED.minute : 1;
+    const inMinute = this.#own.inMinute(now).length;
+    const part = this.#limits === "published" ? inMinute / PUBLISHED_LIMITS.minute : 1;
     this.#share.refused(now, part);
   }
 
@@ -224,7 +222,7 @@ export class Budget {
     return this.#known(now).map((window) => ({
       name: window.quota.name,
       limit: window.quota.limit ?? null,
-      remaining: Math.floor(remainingAt(window, now, this.#times)),
+      remaining: Math.floor(remainingAt(window, now, this.#own.times)),
       moreAt: Math.max(now, moreAt(window)),
     }));
   }
@@ -238,8 +236,7 @@ export class Budget {
       savedAsks: this.#savedAsks,
       share: this.#share.record(),
       windows: this.#windows.map((window) => ({ ...window, sent: window.sent + held })),
-      times: this.#times,
-      day: { ...this.#day, sent: this.#day.sent + held },
+      ...this.#own.record(held, this.#at),
       closedUntil: this.#closedUntil,
     };
   }
@@ -247,7 +244,7 @@ export class Budget {
   /** This machine's share of the account's pace, for screens and tests. */
   get share(): number {
     const { value } = this.#share;
-    return this.#limits === "told" ? value : Math.min(value, UNTOLD_SHARE_MAX);
+    return this.#limits === "told" ? value : partOf(value);
   }
 
   /**
@@ -257,23 +254,7 @@ export class Budget {
     if (this.#limits === "none") return [];
     const told = this.#limits === "told" ? this.#windows : [];
     const known = told.filter((window) => !isSpent(window, now));
-    if (known.length > 0) return known;
-    const inMinute = this.#times.filter((time) => time > now - MINUTE_MS);
-    const first = inMinute[0];
-    return [
-      own("minute", PUBLISHED.minute, {
-        used: inMinute.length,
-        windowMs: MINUTE_MS,
-        now,
-        more: (first ?? now) + MINUTE_MS,
-      }),
-      own("day", PUBLISHED.day, {
-        used: this.#day.sent,
-        windowMs: DAY_MS,
-        now,
-        more: (dayOf(now) + 1) * DAY_MS,
-      }),
-    ];
+    return known.length > 0 ? known : publishedWindows(this.#own, now);
   }
 
   #pass(now: number): void {
@@ -281,31 +262,20 @@ export class Budget {
     this.#at = Math.max(this.#at, now);
     if (this.#closedUntil + CROWD_MAX * SECOND_MS < now) this.#closedUntil = 0;
     if (this.#limits === "none") return;
-    if (dayOf(now) !== this.#day.number) this.#day = { number: dayOf(now), sent: 0, asked: 0 };
+    this.#own.pass(now);
     this.#saved = Math.min(SAVED_MAX, this.#saved + spentMs * this.#pacePerMs(now));
     const asks = this.#savedAsks + spentMs * this.#asksPerMs(now);
     this.#savedAsks = Math.min(SAVED_ASKS_MAX, asks);
-    const tooOld = this.#times.filter((time) => time <= now - TIMES_MS).length;
-    const tooMany = this.#times.length - TIMES_MAX;
-    if (tooOld > 0 || tooMany > 0) this.#times.splice(0, Math.max(tooOld, tooMany));
   }
 
   /** This machine's share of the account's pace, in requests a millisecond. */
   #pacePerMs(now: number): number {
-    return this.share * this.#accountPacePerMs(now);
-  }
-
-  #accountPacePerMs(now: number): number {
+    if (this.#limits === "published") return untoldPacePerMs(this.share, this.#own, now);
     const known = this.#known(now);
     const long = known.filter(isLong);
     const paces =
       long.length > 0 ? long.map((each) => pacePerMs(each, now)) : known.map(shortPacePerMs);
-    return Math.min(...paces);
-  }
-
-  #countInDay({ sent = 0, asked = 0 }: Partial<DayRecord>): void {
-    const day = this.#day;
-    this.#day = { ...day, sent: Math.max(0, day.sent + sent), asked: day.asked + asked };
+    return this.share * Math.min(...paces);
   }
 
   /**
@@ -317,7 +287,7 @@ export class Budget {
     const days = this.#known(now).filter(isLong);
     const paces = days.map((window) => {
       const { limit = window.quota.remaining } = window.quota;
-      const left = Math.max(0, share * ASKING * limit - this.#day.asked);
+      const left = Math.max(0, share * ASKING * limit - this.#own.today.asked);
       return left / spreadMsOf(window, now);
     });
     if (!this.#isActive(now)) paces.push(share * this.#idlePerMs(now));
@@ -340,6 +310,17 @@ export class Budget {
 
   #isActive(now: number): boolean {
     return now - this.#activeAt < ACTIVE_MS;
+  }
+
+  /** When the pace lets a request go that no person waits for, or lets it go ahead. */
+  #paceAt(urgency: Exclude<Urgency, "person">, now: number): number {
+    if (this.#limits !== "published") return this.#savedAt(now);
+    const minuteAt = partOfMinuteAt(this.share, this.#own, now);
+    return Math.max(minuteAt, this.#mayGoAhead(urgency) ? now : this.#savedAt(now));
+  }
+
+  #mayGoAhead(urgency: Exclude<Urgency, "person">): boolean {
+    return mayGoAhead(urgency, this.share, this.#own);
   }
 
   #savedAt(now: number): number {
@@ -372,7 +353,7 @@ export class Budget {
   #roomAt(urgency: Urgency, now: number): number {
     const at = this.#known(now).map((window) => {
       const reserve = urgency === "person" || isLong(window) ? 0 : reserveOf(window);
-      const lacking = reserve + 1 - remainingAt(window, now, this.#times);
+      const lacking = reserve + 1 - remainingAt(window, now, this.#own.times);
       if (lacking <= 0) return now;
       if (urgency === "person") return moreAt(window);
       // At its renewal there may be more, unless another machine takes it first. The fewer requests
@@ -404,30 +385,6 @@ export class Budget {
   }
 }
 
-function own(
-  name: string,
-  limit: number,
-  {
-    used,
-    windowMs,
-    now,
-    more,
-  }: {
-    readonly used: number;
-    readonly windowMs: number;
-    readonly now: number;
-    readonly more: number;
-  },
-): QuotaWindow {
-  const remaining = Math.max(0, limit - used);
-  const quota: ToldQuota = { name, limit, windowMs, remaining, moreInMs: more - now };
-  return { quota, toldAt: now, sent: 0, othersPerMs: 0 };
-}
-
-function dayOf(time: number): number {
-  return Math.floor(time / DAY_MS);
-}
-
 /** A record from a clock that was ahead of this one counts as made now. */
 function broughtBack(record: BudgetRecord, now: number): BudgetRecord {
   const ahead = Math.max(0, record.savedAt - now);
@@ -438,7 +395,7 @@ function broughtBack(record: BudgetRecord, now: number): BudgetRecord {
     share: { ...record.share, changedAt: record.share.changedAt - ahead },
     windows: record.windows.map((each) => ({ ...each, toldAt: each.toldAt - ahead })),
     times: record.times.map((time) => time - ahead),
-    day: { ...record.day, number: dayOf(now) },
+    day: { ...record.day, number: utcDayOf(now) },
     closedUntil: record.closedUntil === 0 ? 0 : record.closedUntil - ahead,
   };
 }

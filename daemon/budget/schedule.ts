@@ -28,8 +28,10 @@ interface UnitState {
 
 const IDLE: UnitState = { due: undefined, called: undefined, turn: 0, notBefore: 0, failures: 0 };
 
-/** The most urgent first. */
-const ORDER: readonly Urgency[] = ["person", "change", "ask"];
+/** The most urgent first: of several reasons for one call the first counts. */
+const ORDER: readonly Urgency[] = ["person", "edit", "change", "retry", "ask"];
+/** Which calls go first. Those of one rank take turns, so that none waits for ever. */
+const RANK: Readonly<Record<Urgency, number>> = { person: 0, edit: 1, change: 1, retry: 1, ask: 2 };
 
 /** When the account's budget allows a call, by the schedule's clock. */
 export type Allowance = (urgency: Urgency) => number;
@@ -136,8 +138,8 @@ export class SyncSchedule {
     const due = [...this.#units].filter(([, { due, failures, notBefore }]) => {
       return due !== undefined && (failures === 0 || notBefore <= now);
     });
-    const urgency = ({ due }: UnitState) => ORDER.indexOf(due ?? "ask");
-    due.sort(([, one], [, other]) => urgency(one) - urgency(other) || one.turn - other.turn);
+    const rank = ({ due }: UnitState) => RANK[due ?? "ask"];
+    due.sort(([, one], [, other]) => rank(one) - rank(other) || one.turn - other.turn);
     return due.map(([unit]) => unit);
   }
 
@@ -164,7 +166,7 @@ export class SyncSchedule {
     this.#serviceNotBefore = 0;
     const notBefore = again ? now : now + CALL_DISTANCE_MS;
     this.#units.set(unit, { ...this.#get(unit), notBefore, failures: 0 });
-    if (again) this.markDue(unit);
+    if (again) this.markDue(unit, this.#get(unit).called === "edit" ? "edit" : "change");
   }
 
   /** The service refused this unit's call. Other units go on. */
@@ -173,7 +175,7 @@ export class SyncSchedule {
     const failures = this.#get(unit).failures + 1;
     const notBefore = now + backoffMs(failures, fraction);
     this.#units.set(unit, { ...this.#get(unit), notBefore, failures });
-    this.markDue(unit);
+    this.markDue(unit, "retry");
   }
 
   /** The service did not answer, or asked for a pause of `retryAfterMs`. */
@@ -207,8 +209,8 @@ interface Waiting {
 }
 
 function soonestFirst(one: Waiting, other: Waiting): number {
-  const urgency = ORDER.indexOf(one.urgency) - ORDER.indexOf(other.urgency);
-  return one.at - other.at || urgency || one.turn - other.turn;
+  const rank = RANK[one.urgency] - RANK[other.urgency];
+  return one.at - other.at || rank || one.turn - other.turn;
 }
 
 function moreUrgent(one: Urgency | undefined, other: Urgency): Urgency {

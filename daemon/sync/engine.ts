@@ -67,6 +67,8 @@ export class SyncEngine {
   readonly #stopListening: () => void;
   readonly #refused = new Map<SyncUnit, Reason>();
   #state = NO_CALL;
+  /** Units that a call got to: what is written into these is an edit of what the service knows. */
+  readonly #served = new Set<SyncUnit>();
   /** The followed units at the last look. */
   #known: ReadonlySet<SyncUnit> = new Set();
   #timer: Timer | undefined;
@@ -213,6 +215,7 @@ export class SyncEngine {
 
   #forget(unit: SyncUnit): void {
     this.#refused.delete(unit);
+    this.#served.delete(unit);
     this.#schedule.forget(unit);
   }
 
@@ -228,8 +231,9 @@ export class SyncEngine {
         continue;
       }
       this.#journal.changed(row);
-      if (project === undefined) this.#schedule.markDue("own");
-      else if (this.#options.projects().has(project)) this.#schedule.markDue(project);
+      const unit = project ?? "own";
+      if (project !== undefined && !this.#options.projects().has(project)) continue;
+      this.#schedule.markDue(unit, this.#served.has(unit) ? "edit" : "change");
     }
     this.#pump();
   }
@@ -352,6 +356,7 @@ export class SyncEngine {
     const served = units.filter((each) => !left?.has(each) && !refused?.has(each));
     for (const each of served) {
       this.#refused.delete(each);
+      this.#served.add(each);
       this.#schedule.succeeded(each, now, again.has(each));
     }
     for (const each of later ?? []) this.#schedule.markDue(each);

@@ -59,13 +59,13 @@ export class ServiceRounds {
 
   /**
    * Chooses the units of the next round from the due ones, the most urgent first: as many as one
-   * call takes. Includes the first one, and `own` if it is due.
+   * call takes. Includes the first one, and `own` if it is due and costs no call of its own.
    */
   choose(due: readonly SyncUnit[]): readonly SyncUnit[] {
+    if (this.kind === "plain") return due.slice(0, 1);
     const projects = due.filter((unit) => unit !== "own");
     const own = due.filter((unit) => unit === "own");
     if (this.#canBatch) return [...this.#batches.choose(projects), ...own];
-    // With a plain service, two calls are made about these.
     return due[0] === "own" ? own : [...projects.slice(0, 1), ...own];
   }
 

@@ -6,7 +6,7 @@ import { readTransitions } from "../support/transition-table.ts";
 const NOW = Date.UTC(2026, 0, 1, 8);
 const DAY_MS = 24 * 60 * 60_000;
 const LIMITS: readonly Limits[] = ["published", "told", "none"];
-const URGENCIES: readonly Urgency[] = ["person", "change", "ask"];
+const URGENCIES: readonly Urgency[] = ["person", "edit", "change", "retry", "ask"];
 
 function quotas(minute = 60): ToldQuota[] {
   return [
@@ -25,6 +25,13 @@ function budgetWith(limits: Limits, minute?: number): Budget {
 function send(budget: Budget, requests: number): Budget {
   for (let i = 0; i < requests; i++) budget.sent(NOW);
   return budget;
+}
+
+/** So many requests were made before, today, and none is saved up. */
+function usedBefore(budget: Budget, requests: number): Budget {
+  const record = budget.record(0);
+  const day = { ...record.day, sent: requests };
+  return new Budget({ ...record, saved: 0, day }, NOW);
 }
 
 /** What happens to what is known of the limits, by the table's headings. */
@@ -60,6 +67,8 @@ const HINDRANCES: Readonly<Record<string, (limits: Limits) => Budget>> = {
     return isTold ? budgetWith(limits, 0) : send(budgetWith(limits), 60);
   },
   pace: (limits) => send(budgetWith(limits), 50),
+  "pace after 820": (limits) => usedBefore(budgetWith(limits), 820),
+  "pace after 900": (limits) => usedBefore(budgetWith(limits), 900),
   asking(limits) {
     const budget = budgetWith(limits);
     budget.began("ask", NOW);
@@ -83,7 +92,11 @@ test("a request waits for what the table of the document says, and for nothing e
       const waitsFor = Object.entries(HINDRANCES).filter(([, hinder]) => {
         return hinder(limits).notBefore(urgency, NOW) > NOW;
       });
-      return [`${limits} ${urgency}`, waitsFor.map(([name]) => name).join(", ")] as const;
+      const names = waitsFor.map(([name]) => name);
+      // What waits for the pace earlier waits for it later, too.
+      const later = names.filter((name) => name.startsWith("pace")).slice(1);
+      const first = names.filter((name) => !later.includes(name));
+      return [`${limits} ${urgency}`, first.join(", ")] as const;
     }),
   );
   const table = await readTransitions("docs/design/sync.md", "waits for");

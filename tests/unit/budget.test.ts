@@ -164,14 +164,62 @@ describe("where nobody tells", () => {
   });
 
   test("ten machines together stay within a day's limit, and none stops", () => {
-    const budget = new Budget(undefined, START);
-    const times: number[] = [];
-    for (let hour = 0; hour < 8; hour++) {
-      times.push(...spend(budget, "change", START + hour * HOUR_MS, START + (hour + 1) * HOUR_MS));
+    for (const urgency of ["edit", "change", "retry", "ask"] as const) {
+      const budget = new Budget(undefined, START);
+      const times: number[] = [];
+      for (let hour = 0; hour < 8; hour++) {
+        times.push(...spend(budget, urgency, START + hour * HOUR_MS, START + (hour + 1) * HOUR_MS));
+      }
+      expect(times.length * 10).toBeLessThan(10_000);
+      const gaps = times.slice(1).map((time, at) => time - (times[at] ?? 0));
+      const most = urgency === "ask" ? 10 * MINUTE_MS : 5 * MINUTE_MS + 1;
+      expect(Math.max(...gaps)).toBeLessThanOrEqual(most);
     }
-    expect(times.length * 10).toBeLessThan(10_000);
-    const gaps = times.slice(1).map((time, at) => time - (times[at] ?? 0));
-    expect(Math.max(...gaps)).toBeLessThan(MINUTE_MS);
+  });
+
+  test("what was done here goes ahead of the pace, and what is asked or refused does not", () => {
+    const inTenMinutes = (urgency: Urgency) => {
+      return spend(new Budget(undefined, START), urgency, START, START + 10 * MINUTE_MS).length;
+    };
+    expect(inTenMinutes("edit")).toBe(540);
+    expect(inTenMinutes("change")).toBe(540);
+    expect(inTenMinutes("retry")).toBeLessThan(50 + 600 / 30);
+    expect(inTenMinutes("ask")).toBeLessThan(10);
+  });
+
+  test("changes leave something of the day for edits, and edits for asking", () => {
+    const budget = new Budget(undefined, START);
+    const later = START + HOUR_MS;
+    const changes = spend(budget, "change", START, later).length;
+    expect(changes).toBeGreaterThanOrEqual(820);
+    expect(changes).toBeLessThan(860);
+    expect(spend(budget, "edit", later, later + MINUTE_MS).length).toBe(54);
+    expect(spend(budget, "edit", later, later + HOUR_MS).length).toBeLessThan(100);
+    expect(spend(budget, "ask", later + HOUR_MS, later + 2 * HOUR_MS).length).toBeGreaterThan(0);
+  });
+
+  test("a call at the pace pays for all of its requests", () => {
+    const budget = new Budget(undefined, START);
+    spend(budget, "change", START, START + HOUR_MS);
+    const now = START + HOUR_MS;
+    const one = budget.notBefore("change", now);
+    for (let request = 0; request < 4; request++) budget.sent(one);
+    const paceMs = (budget.notBefore("change", one) - one) / 4;
+    expect(paceMs).toBeGreaterThan(2 * MINUTE_MS);
+    budget.sent(one);
+    budget.sent(one);
+    expect(budget.notBefore("change", one) - one).toBeLessThan(5.5 * paceMs);
+  });
+
+  test("a machine that was refused twice keeps to its part of each minute for a while", () => {
+    const budget = new Budget(undefined, START);
+    budget.refused(0, START, 0);
+    budget.refused(0, START + 10 * SECOND_MS, 0);
+    const from = START + 20 * SECOND_MS;
+    expect(spend(budget, "edit", from, from + 10 * MINUTE_MS).length).toBe(30);
+    const later = from + 2 * HOUR_MS;
+    for (let at = from; at < later; at += 10 * MINUTE_MS) budget.answered(undefined, at, 0);
+    expect(spend(budget, "edit", later, later + MINUTE_MS).length).toBe(54);
   });
 
   test("a service without limits is asked as often as one likes", () => {

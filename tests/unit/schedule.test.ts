@@ -102,7 +102,8 @@ test("where requests are few, no unit waits for ever behind another", () => {
 
 test("the account's requests hold back what is less urgent, and say so", () => {
   const schedule = new SyncSchedule();
-  const later = { person: 0, change: START + 500, ask: START + 900 };
+  const late = START + 500;
+  const later = { person: 0, edit: late, change: late, retry: late, ask: START + 900 };
   schedule.markDue(ONE, "ask");
   expect(schedule.next(START, (urgency) => later[urgency])).toEqual({
     kind: "wait",
@@ -193,4 +194,27 @@ test("what has come and was called about keeps its distance while others come", 
   schedule.gather([TWO], START + 600);
   schedule.began(TWO);
   expect(schedule.next(START + 700)).toMatchObject({ kind: "wait", until: START + 1500 });
+});
+
+test("what was refused is tried again as less than a change, until it is written again", () => {
+  const schedule = new SyncSchedule();
+  schedule.markDue(ONE, "edit");
+  schedule.began(ONE);
+  schedule.unitFailed(ONE, START, 0);
+  expect(schedule.next(START)).toMatchObject({ urgency: "retry" });
+  schedule.markDue(ONE, "edit");
+  expect(schedule.next(START)).toMatchObject({ urgency: "edit" });
+  schedule.began(ONE);
+  schedule.succeeded(ONE, START, true);
+  expect(schedule.next(START)).toMatchObject({ urgency: "edit" });
+});
+
+test("edits, changes and retries take turns where the account allows one of them", () => {
+  const schedule = new SyncSchedule();
+  schedule.markDue(ONE, "retry");
+  schedule.markDue(TWO, "edit");
+  expect(schedule.next(START)).toMatchObject({ unit: ONE });
+  schedule.began(ONE);
+  schedule.markDue(ONE, "edit");
+  expect(schedule.next(START)).toMatchObject({ unit: TWO });
 });
