@@ -208,9 +208,9 @@ export const REASONS = {
     say: ({ making }: { readonly making: keyof typeof MAKING }) => MAKING[making],
   },
   "leave-aside": {
-    meaning: "git keeps lines of the file in a stash or on a branch",
-    say: () => "is not written while git keeps lines of it in a stash or on a branch",
-    advise: () => "bring them back, or `memsync conflicts` settles it",
+    meaning: "lines that git took out of the file are in an open conflict",
+    say: () => "is not written until it is settled what becomes of lines that git took out",
+    advise: () => "bring them back, or settle it with `memsync conflicts`",
   },
   "leave-unknown": {
     meaning: "git could not say whether it tracks the file",

@@ -10,8 +10,8 @@ export type Following = Extract<
 >;
 
 /**
- * Why a file is not followed now. `leave-aside`: git keeps lines of it that will return. `unsent`:
- * it disappeared before its text was taken, so that only this machine's history has it.
+ * Why a file is not followed now. `leave-aside`: whether lines that git took out return is open.
+ * `unsent`: it disappeared before its text was taken, so that only this machine's history has it.
  */
 export type Unfollowed = Exclude<FollowDecision, Following> | "leave-aside" | "unsent";
 

@@ -1,6 +1,7 @@
 import type { ProjectId } from "../../shared/ids.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
 import { DELETION_KEY } from "../../shared/replica/document/deletion-entry.ts";
+import { TEXT_CONFLICT_PREFIX } from "../../shared/replica/document/own-metadata.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import type { Timer } from "../../shared/world.ts";
 import { findWorkingTree } from "../git/working-tree.ts";
@@ -136,7 +137,7 @@ export class Followers {
   #onCommit(rows: readonly CommittedRow[]): void {
     const changed = new Set<ProjectId | undefined>();
     for (const { address, changes } of rows) {
-      const isAboutFiles = changes.text || changes.metadataKeys.has(DELETION_KEY);
+      const isAboutFiles = changes.text || [...changes.metadataKeys].some(isAboutFile);
       if (isAboutFiles) changed.add(projectOf(address.name));
     }
     if (changed.size === 0) return;
@@ -149,4 +150,9 @@ export class Followers {
       this.#scheduleRescan();
     });
   }
+}
+
+/** Whether a file may have to be written because of this metadata. */
+function isAboutFile(key: string): boolean {
+  return key === DELETION_KEY || key.startsWith(TEXT_CONFLICT_PREFIX);
 }

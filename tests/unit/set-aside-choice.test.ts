@@ -5,6 +5,7 @@ import { isOver } from "../../shared/replica/conflicts/over-conflict.ts";
 import type { TextConflictRecord } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { FILE, FollowedClones } from "../support/followed-clones.ts";
 import { exchange, type FollowedMachine } from "../support/followed-machines.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 // Generous, for machines that do other things besides.
 setDefaultTimeout(60_000);
@@ -57,6 +58,22 @@ for (const [way, act] of Object.entries(WAYS)) {
     expect(isOver(record, START)).toBeTrue();
   });
 }
+
+test("a file is written as soon as the conflict about lines that git took out is dismissed", async () => {
+  const { a, b } = await lab.pair({ [FILE]: START });
+  await a.follow({ write: true });
+  await a.save(MENDED);
+  await exchange([a, b]);
+  a.pass(120_000);
+  await lab.run(a, "stash", "-q");
+  await a.settle();
+  expect(a.file()).toBe(START);
+  expect(a.status.why).toEqual({ code: "leave-aside" });
+  const [conflict] = await a.conflicts();
+  await a.dismiss(conflict?.id ?? "");
+  await waitFor("the lines to be back", () => a.file() === MENDED);
+  expect(await a.doc()).toBe(MENDED);
+});
 
 function chosen(record: TextConflictRecord, content: string, version: number): string {
   const versions = placedVersions(record, content);
