@@ -232,6 +232,7 @@ export class FollowedFile {
   /** Programs write a file in steps, so a new text is taken only after two equal reads. */
   async #isWhole(read: Readable, known: FollowedState | undefined): Promise<boolean> {
     if (read.kind === "absent" || read.hash === known?.hash) return true;
+    if (this.#glimpses.isLast(read.hash)) return true;
     const again = await readFileAt(this.link.dir, read.path);
     return again.kind === "text" && again.hash === read.hash;
   }

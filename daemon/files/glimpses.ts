@@ -41,6 +41,11 @@ export class Glimpses {
     if (!this.#known.includes(hash)) this.#known = [...this.#known, hash].slice(-KNOWN_MAX);
   }
 
+  /** Whether this is the latest text that stood through two reads. */
+  isLast(hash: string): boolean {
+    return this.#texts.at(-1)?.hash === hash;
+  }
+
   /** What was there until now, oldest first. */
   async seen(): Promise<readonly FileContent[]> {
     await this.settled();
