@@ -120,8 +120,10 @@ export class FollowedFile {
   look(): void {
     this.#wanted = true;
     if (this.#stopped) return;
-    this.#glimpses.glimpse(this.#status.path);
-    if (this.#looking) return;
+    if (this.#looking) {
+      this.#glimpses.glimpse(this.#status.path);
+      return;
+    }
     this.#timer?.cancel();
     this.#looking = this.#lookWhileWanted().finally(() => {
       this.#looking = undefined;
@@ -232,7 +234,6 @@ export class FollowedFile {
   /** Programs write a file in steps, so a new text is taken only after two equal reads. */
   async #isWhole(read: Readable, known: FollowedState | undefined): Promise<boolean> {
     if (read.kind === "absent" || read.hash === known?.hash) return true;
-    if (this.#glimpses.isLast(read.hash)) return true;
     const again = await readFileAt(this.link.dir, read.path);
     return again.kind === "text" && again.hash === read.hash;
   }
