@@ -2,8 +2,8 @@ import { holdsAnyLine, holdsEachLine, holdsLines, standsTwice } from "../text/st
 import type { TextConflictRecord } from "./text-conflict-record.ts";
 
 /**
- * Of these all that has lines was in the text, in several places perhaps, when it was recorded; or
- * what `isStanding`.
+ * When a conflict of these kinds was recorded, every version with lines was in the text, perhaps in
+ * several places; where a version says `isStanding`, that one alone.
  */
 export const KEPT_KINDS: readonly TextConflictRecord["kind"][] = [
   "unseen",

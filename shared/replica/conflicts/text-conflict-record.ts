@@ -40,7 +40,7 @@ export interface TextVersion {
  * - `unseen`: a save undid what others had just changed, and may not have seen it. What others
  *   added stays, and so does what the save has.
  * - `moved`: a save and what others had just done to the file put lines in different places. They
- *   stand once, where one version `isStanding` says.
+ *   stand once, where the version that `isStanding` has them.
  * - `format`: a save undid the byte order mark, line endings or final newline that others had just
  *   given the text. The save's stand; `text` names each.
  * - `deletion`: more than half of the text's lines were deleted at once.
@@ -121,7 +121,7 @@ export interface NewTextConflict {
 }
 
 /**
- * Records a conflict, unless its document does already of the same event, and forgets those that
+ * Records a conflict, unless its document has one of the same event already, and forgets those that
  * are too many, or too old at `time` (see `historyTime`). Whichever machine finds it, its id and
  * its order of versions are the same. Gives the id.
  */
@@ -165,7 +165,7 @@ function placeOf(versions: readonly Pick<NewVersion, "places">[]): string {
   return places.flatMap((behind) => plainLines(behind).findLast(hasWord) ?? []).join("\n");
 }
 
-/** Several machines find one conflict, not all at once. */
+/** All machines that find the same conflict do so within this time. */
 const SAME_EVENT_MS_MAX = 3_600_000;
 
 /** Whether what is known is of another time: the same lines have met, or were deleted, again. */

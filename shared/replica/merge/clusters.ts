@@ -9,9 +9,9 @@ interface Stretch {
 }
 
 /**
- * The parts of a text that a clean-up can look at one by one: what both sides inserted there, and
- * the lines of the base between as far as insertions might slide over them, which take the same
- * lines. A repeated move lies within one of them.
+ * The parts of a text that a clean-up can look at one by one. A part has what both sides inserted
+ * there, and the lines of the base between over which an insertion might slide because they equal
+ * its own. A repeated move lies within one part.
  */
 export function findClusters(text: MergedText, moves: readonly RepeatedMove[]): Cluster[] {
   const { lines, tombstones } = text;

@@ -79,11 +79,11 @@ export interface MetSides {
 }
 
 /**
- * The places where one side replaced lines that the other deleted, or put lines between two that
- * the other deleted, or to which it moved them: what was put there stays, though it is all that is
- * left of what the other side wanted to be rid of, or has moved elsewhere. And what both moved to
- * two places, or wrote there, and what each moved elsewhere. `moved` is what `findMovedLines` gave
- * before a clean-up.
+ * Finds what a merge keeps against the wish of one side. One side replaced lines that the other
+ * deleted, put lines between two that the other deleted, or moved lines that the other deleted:
+ * what it put there stays, though it is all that is left of what the other side wanted to be rid
+ * of, or has moved elsewhere. Besides: what both put at two places, and what stands where only one
+ * side put it. `moved` is what `findMovedLines` gave before the clean-up.
  */
 export function findKeptEdits(
   ytext: Y.Text,
@@ -275,7 +275,7 @@ export function gravesOf(ytext: Y.Text, deleted: IdRanges): ReadonlySet<number> 
   return graves;
 }
 
-/** Who put all that stands at a place, where the other side deleted what was there. */
+/** The side that wrote all lines of a place at which the other side deleted what was there. */
 function writerAt(place: readonly MergedLine[], graves: Graves): WritingSide | undefined {
   const [first, last] = [place[0], place.at(-1)];
   if (!first || !last || first.side === "base") return undefined;

@@ -11,7 +11,7 @@ export type WritingSide = "mine" | "theirs";
 /** What lines say that two sides took from where they stood, and that each put elsewhere. */
 export type MovedLines = Readonly<Record<WritingSide, ReadonlySet<string>>>;
 
-/** What two sides inserted, and what both deleted, as far as it is known what that said. */
+/** What two sides inserted, what both deleted, and what that said, as far as it is known. */
 interface MovingSides {
   readonly mine: IdRanges;
   readonly theirs: IdRanges;
@@ -22,8 +22,9 @@ interface MovingSides {
 }
 
 /**
- * What both sides took away and one of them, or both, put elsewhere: before a clean-up takes those
- * away that both put at one place. Undefined where there is nothing.
+ * Finds the lines that both sides took away, and that one of them or both put elsewhere. Belongs
+ * before the clean-up: of what both put at one place that removes a copy. Undefined: there are
+ * none.
  */
 export function findMovedLines(ytext: Y.Text, sides: MovingSides): MovedLines | undefined {
   const { mine, theirs, removed, both, vanished = [] } = sides;
@@ -50,9 +51,9 @@ export function movedByOne({ mine, theirs }: MovedLines): MovedLines {
 }
 
 /**
- * What both sides put at two places: moved there, or written by each for itself. Of what is new all
- * that one side wrote at a place has to be the other's, too, and new to the text: two sections may
- * well have a line in common.
+ * What the sides put at two places: both moved it, or each wrote it for itself. Lines that were
+ * written count only where the other side wrote all that one has at a place, and where the base
+ * does not have them: two sections may well have a line in common.
  */
 export function linesTwice(
   lines: readonly MergedLine[],
@@ -84,13 +85,13 @@ function wholeRuns(lines: readonly MergedLine[], by: WritingSide, others: Readon
   return whole;
 }
 
-/** So many lines between two that were moved were written into them. */
+/** Up to so many lines between two moved ones count as written into what was moved. */
 const WRITTEN_MAX = 3;
 
 /**
- * Where a side put some of these lines: indices [first, end) of the merged text's lines. What it
- * has between two of them is of their run: blank lines, and the few that were written into them,
- * which would be left there alone.
+ * Where a side put some of these lines: indices [first, end) of the merged text's lines. A run
+ * takes in the side's blank lines between two of them, and the few lines that it wrote between
+ * them: left out, they would stay there alone.
  */
 export function movedRuns(
   lines: readonly MergedLine[],

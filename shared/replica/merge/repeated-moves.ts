@@ -61,8 +61,8 @@ function repeatedInsertions(ytext: Y.Text, sides: readonly [IdRanges, IdRanges])
 }
 
 /**
- * The lines of which a clean-up has removed the other side's copy, as `madeOnce` would give them:
- * to a second clean-up they must not look like a side's own that has no double yet.
+ * All lines, and those of which a clean-up has removed the other side's copy as `madeOnce` gives
+ * them: a second clean-up must not take them for a side's own lines that have no double yet.
  */
 export function asMadeOnce(
   ytext: Y.Text,
@@ -83,9 +83,9 @@ export function asMadeOnce(
     const behind = equals.slice(equals.indexOf(first) + 1);
     const wasRemoved = behind.some(({ item, side }) => {
       if (!item.deleted || side === first.side) return false;
-      // Of several machines on one side, one may have gone for another's sake.
+      // With several machines on its side the copy may have gone because of one of theirs.
       if (clients.get(side)?.length !== 1) return false;
-      // What its own side has replaced went for that side's reasons.
+      // Where its own side wrote something in its place, no clean-up has removed it.
       return ![item.id, item.lastId].some((id) => replaced.has(idOf(id)));
     });
     if (wasRemoved) for (const line of linesIn(lines, first)) made.add(line);

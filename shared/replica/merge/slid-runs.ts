@@ -98,7 +98,10 @@ function meetsOther(lines: readonly MergedLine[], line: MergedLine | undefined):
   return lines.some(({ side }) => side !== line?.side);
 }
 
-/** Makes `count` lines of the base from `own` the side's, and as many of its lines the base's. */
+/**
+ * Exchanges who wrote equal lines: `count` lines of the base from `own` on become the side's, and
+ * the side's equal ones from `base` on the base's.
+ */
 function swap(
   { lines, swapped }: SlidLines,
   own: number,
