@@ -81,6 +81,8 @@ export interface DaemonOptions {
 
 /** Before a project is deleted, its service is waited for this long. */
 const VISIT_MS_MAX = 10_000;
+/** A first call about a project waits this long for its files. */
+const TAKE_MS_MAX = 2000;
 
 /**
  * One machine's memsync: the local replica with its gateway, the followed files, and the
@@ -142,6 +144,7 @@ export class Daemon implements Controlled {
       openEmbedded,
       links: () => this.#folders.links,
       onContact: (units, account) => this.#onContact(units, account),
+      takeFiles: (project) => this.#takeFiles(project),
       onActivity,
     });
     this.#folders = new LinkedFolders({
@@ -354,5 +357,13 @@ export class Daemon implements Controlled {
     for (const file of this.#followers.files()) {
       if (file.status.state === "waiting" && units.includes(file.link.projectId)) file.look();
     }
+  }
+
+  /** Looks at a project's files; not for long, since calls wait for it. */
+  async #takeFiles(project: ProjectId): Promise<void> {
+    const files = this.#followers.files().filter(({ link }) => link.projectId === project);
+    for (const file of files) file.look();
+    const work = Promise.all(files.map((file) => file.settled()));
+    await within(this.#options.world, TAKE_MS_MAX, { work });
   }
 }

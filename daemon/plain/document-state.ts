@@ -1,8 +1,10 @@
 import type { Kysely } from "kysely";
+import type { ProjectId } from "../../shared/ids.ts";
 import type { DocumentAddress } from "../../shared/replica/document/address.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { ReplicaStore } from "../../shared/replica/store/store.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
+import { noteAbsent } from "../home/absent-projects.ts";
 import { openBound } from "../home/open-bound.ts";
 import {
   dropPosition,
@@ -12,6 +14,7 @@ import {
   writePosition,
 } from "../home/positions.ts";
 import type { DaemonTables } from "../home/tables.ts";
+import type { RoundOptions } from "../service/round-options.ts";
 import {
   forgetPlain,
   NOTHING_READ,
@@ -102,6 +105,16 @@ export async function noteMissing(
   const next = { ...known, missing: true, outstanding: waiting };
   await writePlainState(context.db, open.id, { known, next });
   return true;
+}
+
+/**
+ * The service has nothing of a project, which is an answer: if it is the first one, the project's
+ * files are taken now. They then go with the call that follows the project's creation, which shows
+ * what others may have sent meanwhile.
+ */
+export async function takeFilesOfAbsent(options: RoundOptions, project: ProjectId): Promise<void> {
+  const isNews = await options.store.write((context) => noteAbsent(context, options, project));
+  if (isNews) await options.takeFiles?.(project);
 }
 
 /**

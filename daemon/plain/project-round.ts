@@ -4,7 +4,7 @@ import { NOT_FOUND } from "../budget/sync-units.ts";
 import { findBinding } from "../home/remote-store.ts";
 import type { Outcome } from "../service/service.ts";
 import { deleteMemories } from "./delete-memories.ts";
-import { noteMissing, writeKept } from "./document-state.ts";
+import { noteMissing, takeFilesOfAbsent, writeKept } from "./document-state.ts";
 import type { PlainOptions } from "./plain-options.ts";
 import { dropItem, putItem, putRefused, readPlain, writePlainState } from "./plain-store.ts";
 import { takenUnread } from "./plain-text.ts";
@@ -77,6 +77,7 @@ async function readOrCreate(
     const { store } = options;
     const isOurs = await store.write((context) => noteMissing(context, service.name, address));
     if (!isOurs) return BOUND_ANEW;
+    await takeFilesOfAbsent(options, project);
     const created = await service.createProject(project, projects().get(project) ?? project);
     if (created.kind !== "answered") return created;
     outcome = await service.request("GET", `/api/projects/${project}`);

@@ -60,6 +60,8 @@ export interface OpenRemotesOptions {
   /** Called as an engine's, with the account; see `EngineOptions`. */
   readonly onContact: (units: readonly SyncUnit[], account: AccountId) => void;
   readonly onActivity?: OnActivity | undefined;
+  /** See `RoundOptions`. */
+  readonly takeFiles?: ((project: ProjectId) => Promise<void>) | undefined;
 }
 
 /** A remote that is being synced. */
@@ -279,7 +281,7 @@ export class OpenRemotes {
   }
 
   async #openOne(remote: Remote): Promise<void> {
-    const { store, world, log, onContact, onActivity } = this.#options;
+    const { store, world, log, onContact, onActivity, takeFiles } = this.#options;
     const { account } = remote;
     const service = await this.#serviceOf(remote);
     await service.budget?.keepIn(budgetsIn(store), log);
@@ -298,6 +300,7 @@ export class OpenRemotes {
         onContact(units, account);
       },
       onActivity,
+      takeFiles,
     });
     this.#open.set(account, { remote, service, engine, isDefault: this.#isDefault(remote) });
     if (this.#started) engine.start();

@@ -13,4 +13,9 @@ export interface RoundOptions {
   readonly projects: () => ReadonlyMap<ProjectId, string>;
   /** Called with each document of which the service took something; `bytes` null: not counted. */
   readonly onSent?: (document: string, bytes: number | null) => void;
+  /**
+   * Called when a service has nothing of a project yet. Resolves when what the project's folders
+   * hold is in its document, so that it goes by the same call.
+   */
+  readonly takeFiles?: ((project: ProjectId) => Promise<void>) | undefined;
 }

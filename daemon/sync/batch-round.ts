@@ -3,13 +3,13 @@ import type { ProjectId } from "../../shared/ids.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import { projectOf } from "../../shared/replica/document/address.ts";
 import type { BatchAnswer, PartAnswer, ProjectPart } from "../../shared/wire/batch.ts";
-import type { DocumentRequest, ExchangeRequest } from "../../shared/wire/exchange.ts";
-import type { Layer } from "../../shared/wire/layer.ts";
+import type { DocumentRequest } from "../../shared/wire/exchange.ts";
 import { documentsOf, type SyncUnit } from "../budget/sync-units.ts";
 import type { RoundOptions } from "../service/round-options.ts";
 import type { Outcome } from "../service/service.ts";
 import { askingWhole, type RefusedDocument, recoverFrom } from "./recovery.ts";
 import {
+  documentsToSend,
   prepare,
   type RefusedCall,
   type RoundResult,
@@ -103,17 +103,11 @@ const PUT_OFF: RefusedCall = {
 function requestOf({ projects }: RoundOptions, parts: ReadonlyMap<SyncUnit, SentDocuments>) {
   const request = { documents: {}, projects: new Map<ProjectId, ProjectPart>() };
   for (const [unit, sent] of parts) {
-    const documents = documentsIn(sent);
+    const documents = documentsToSend(sent);
     if (unit === "own") request.documents = documents;
     else request.projects.set(unit, { name: projects().get(unit) ?? unit, documents });
   }
   return request;
-}
-
-function documentsIn(sent: SentDocuments): ExchangeRequest["documents"] {
-  const documents: { [layer in Layer]?: DocumentRequest } = {};
-  for (const [layer, { request }] of sent) documents[layer] = request;
-  return documents;
 }
 
 async function takeEach(

@@ -2,10 +2,10 @@ import type { ProjectId } from "../../shared/ids.ts";
 import { layerOf } from "../../shared/replica/document/address.ts";
 import type { ServerFrame } from "../../shared/wire/live.ts";
 import { documentsOf, type SyncUnit } from "../budget/sync-units.ts";
+import { forgetAbsence, noteAbsent } from "../home/absent-projects.ts";
 import { openBound } from "../home/open-bound.ts";
 import { readPosition } from "../home/positions.ts";
 import type { RoundOptions } from "../service/round-options.ts";
-import { forgetAbsence, noteAbsent } from "./absent-projects.ts";
 import { type Announced, isToFetch } from "./announced.ts";
 import { type Echoes, takeFrame } from "./incoming.ts";
 

@@ -1,14 +1,18 @@
 import type { UserId } from "../../shared/ids.ts";
 import { layerOf, projectDocument, projectOf } from "../../shared/replica/document/address.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import type { DocumentRequest, ExchangeAnswer } from "../../shared/wire/exchange.ts";
+import type {
+  DocumentRequest,
+  ExchangeAnswer,
+  ExchangeRequest,
+} from "../../shared/wire/exchange.ts";
 import type { Layer } from "../../shared/wire/layer.ts";
 import { documentsOf, NOT_FOUND, type SyncUnit } from "../budget/sync-units.ts";
 import { openBound } from "../home/open-bound.ts";
 import { type Outgoing, outgoingOf } from "../home/outgoing.ts";
 import { isPlain, NOT_CONTACTED, readPosition } from "../home/positions.ts";
 import type { DaemonTables } from "../home/tables.ts";
-import { leavePlain, noteMissing } from "../plain/document-state.ts";
+import { leavePlain, noteMissing, takeFilesOfAbsent } from "../plain/document-state.ts";
 import type { RoundOptions } from "../service/round-options.ts";
 import type { Outcome } from "../service/service.ts";
 import { takeAnswer } from "./incoming.ts";
@@ -57,19 +61,20 @@ export async function exchangeRound(
   const { store, service, projects } = options;
   const { unit } = plan;
   const names = namesIn(plan, options.user);
-  const sent = await store.write((context) => prepare(context, options, names));
+  let sent = await store.write((context) => prepare(context, options, names));
   if (unit !== "own" && !sent.has("project")) return notBound(plan);
-  const documents: { [layer in Layer]?: DocumentRequest } = {};
-  for (const [layer, { request }] of sent) documents[layer] = request;
   const project = unit === "own" ? null : unit;
-  let outcome = await service.exchange(project, { documents });
+  let outcome = await service.exchange(project, { documents: documentsToSend(sent) });
   if (project !== null && outcome.kind === "refused" && outcome.status === NOT_FOUND) {
     const address = projectDocument(options.account, project);
     const isOurs = await store.write((context) => noteMissing(context, service.name, address));
     if (!isOurs) return notBound(plan);
+    await takeFilesOfAbsent(options, project);
     const created = await service.createProject(project, projects().get(project) ?? project);
     if (created.kind !== "answered") return created;
-    outcome = await service.exchange(project, { documents });
+    sent = await store.write((context) => prepare(context, options, names));
+    if (!sent.has("project")) return notBound(plan);
+    outcome = await service.exchange(project, { documents: documentsToSend(sent) });
   }
   if (outcome.kind !== "answered") return outcome;
   const answer = outcome.value;
@@ -85,6 +90,13 @@ export async function exchangeRound(
   }
   const again = new Set(unfinished.map((name): SyncUnit => projectOf(name) ?? "own"));
   return { kind: "answered", value: { again } };
+}
+
+/** What a call asks about each document, and sends of it. */
+export function documentsToSend(sent: SentDocuments): ExchangeRequest["documents"] {
+  const documents: { [layer in Layer]?: DocumentRequest } = {};
+  for (const [layer, { request }] of sent) documents[layer] = request;
+  return documents;
 }
 
 /** Nothing is exchanged about a project that is bound to another account; `own` waits. */

@@ -60,7 +60,7 @@ export interface EngineOfMachine {
 }
 
 /** What sets an engine apart from others. */
-type EngineParts = Pick<EngineOptions, "world" | "projects" | "budget"> &
+type EngineParts = Pick<EngineOptions, "world" | "projects" | "budget" | "takeFiles"> &
   Pick<EngineOptions["service"], "openLive">;
 
 export function engineOf(

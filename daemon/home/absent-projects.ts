@@ -1,18 +1,17 @@
 import type { Kysely } from "kysely";
-import type { ProjectId } from "../../shared/ids.ts";
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import { EMPTY_POSITION } from "../../shared/replica/log/log-rows.ts";
 import type { OpenDocument } from "../../shared/replica/store/open-document.ts";
 import type { WriteContext } from "../../shared/replica/store/write-context.ts";
-import { openBound } from "../home/open-bound.ts";
+import { openBound } from "./open-bound.ts";
 import {
   dropPosition,
   NOT_CONTACTED,
   readPosition,
   type SyncPosition,
   writePosition,
-} from "../home/positions.ts";
-import type { DaemonTables } from "../home/tables.ts";
-import type { RoundOptions } from "../service/round-options.ts";
+} from "./positions.ts";
+import type { DaemonTables } from "./tables.ts";
 
 /**
  * A subscription was answered without this project, so the service has nothing of it. The question
@@ -21,7 +20,7 @@ import type { RoundOptions } from "../service/round-options.ts";
  */
 export async function noteAbsent(
   context: WriteContext<DaemonTables>,
-  options: Pick<RoundOptions, "service" | "account">,
+  options: { readonly service: { readonly name: string }; readonly account: AccountId },
   project: ProjectId,
 ): Promise<boolean> {
   const { db } = context;
