@@ -4,6 +4,7 @@ import { tokenAdvice } from "../../daemon/service/token-advice.ts";
 import type {
   DaemonStatus,
   FolderStatus,
+  HeldBackStatus,
   PlaceStatus,
   ProjectStatus,
   RemoteStatus,
@@ -162,9 +163,8 @@ function agoShown(timestamp: string, { now, calm }: Time): string {
 /** Nothing where nothing is limited. */
 function requestLines({ requests, held_back }: ServiceStatus, { now, calm }: Time): string[] {
   if (calm) {
-    return held_back
-      ? [`requests  used up: calls wait until ${momentShown(held_back.until, now)}`]
-      : [];
+    if (!held_back) return [];
+    return [`requests  ${heldBackLine(held_back, `at ${momentShown(held_back.until, now)}`)}`];
   }
   const until = (timestamp: string) => spanShown(Date.parse(timestamp) - now);
   const left = Object.entries(requests).map(([name, { limit, remaining, resets_at }]) => {
@@ -177,10 +177,14 @@ function requestLines({ requests, held_back }: ServiceStatus, { now, calm }: Tim
   return [
     `requests  ${first}`,
     ...others.map((line) => `          ${line}`),
-    ...(held_back
-      ? [`          calls wait for another ${until(held_back.until)} to stay within it`]
-      : []),
+    ...(held_back ? [`          ${heldBackLine(held_back, `in ${until(held_back.until)}`)}`] : []),
   ];
+}
+
+/** What waits, when the next call goes, and why not before. */
+function heldBackLine({ projects, reason }: HeldBackStatus, when: string): string {
+  const what = projects > 0 ? count(projects, "project", "projects") : "user and global";
+  return `${what} still to go, the next ${when}: ${reason}`;
 }
 
 /** The layers that belong to no project, with who can read each. */

@@ -8,6 +8,7 @@
 //
 // The tables of these changes, and of what a request waits for, are in docs/design/sync.md; a test
 // compares this file with them.
+import type { Reason } from "../../shared/reasons.ts";
 import { DAY_MS, type DayRecord, OwnRequests, utcDayOf } from "./own-requests.ts";
 import type { ToldQuota } from "./quota-headers.ts";
 import {
@@ -24,6 +25,7 @@ import {
 import { Share, type ShareRecord } from "./share.ts";
 import {
   mayGoAhead,
+  mostInMinute,
   PUBLISHED_LIMITS,
   partOf,
   partOfMinuteAt,
@@ -150,6 +152,24 @@ export class Budget {
     if (this.#limits === "none") return opensAt;
     const at = Math.max(opensAt, this.#roomAt(urgency, now), this.#paceAt(urgency, now));
     return urgency === "ask" ? Math.max(at, this.#askedAt(now)) : at;
+  }
+
+  /** What a request that may not go now waits for longest. */
+  whyLater(urgency: Exclude<Urgency, "ask">, now: number): Reason {
+    this.#pass(now);
+    const waits: (readonly [at: number, why: Reason])[] = this.#known(now).map((window) => {
+      const { limit, windowMs } = window.quota;
+      return [this.#roomIn(window, urgency, now), { code: "requests-used", limit, windowMs }];
+    });
+    waits.push([this.#closedUntil, { code: "requests-refused" }]);
+    if (urgency !== "person" && this.#limits !== "none") {
+      const everyMs = 1 / this.#pacePerMs(now);
+      waits.push([this.#aheadAt(urgency, now), { code: "requests-pace", everyMs }]);
+      const limit = mostInMinute(this.share);
+      waits.push([this.#minuteAt(now), { code: "requests-shared", limit }]);
+    }
+    const latest = Math.max(...waits.map(([at]) => at));
+    return waits.find(([at]) => at === latest)?.[1] ?? { code: "requests-refused" };
   }
 
   /** A request goes out. */
@@ -314,13 +334,19 @@ export class Budget {
 
   /** When the pace lets a request go that no person waits for, or lets it go ahead. */
   #paceAt(urgency: Exclude<Urgency, "person">, now: number): number {
-    if (this.#limits !== "published") return this.#savedAt(now);
-    const minuteAt = partOfMinuteAt(this.share, this.#own, now);
-    return Math.max(minuteAt, this.#mayGoAhead(urgency) ? now : this.#savedAt(now));
+    return Math.max(this.#minuteAt(now), this.#aheadAt(urgency, now));
+  }
+
+  #minuteAt(now: number): number {
+    return this.#limits === "published" ? partOfMinuteAt(this.share, this.#own, now) : now;
+  }
+
+  #aheadAt(urgency: Exclude<Urgency, "person">, now: number): number {
+    return this.#mayGoAhead(urgency) ? now : this.#savedAt(now);
   }
 
   #mayGoAhead(urgency: Exclude<Urgency, "person">): boolean {
-    return mayGoAhead(urgency, this.share, this.#own);
+    return this.#limits === "published" && mayGoAhead(urgency, this.share, this.#own);
   }
 
   #savedAt(now: number): number {
@@ -351,16 +377,17 @@ export class Budget {
 
   /** When every window has room for the request. */
   #roomAt(urgency: Urgency, now: number): number {
-    const at = this.#known(now).map((window) => {
-      const reserve = urgency === "person" || isLong(window) ? 0 : reserveOf(window);
-      const lacking = reserve + 1 - remainingAt(window, now, this.#own.times);
-      if (lacking <= 0) return now;
-      if (urgency === "person") return moreAt(window);
-      // At its renewal there may be more, unless another machine takes it first. The fewer requests
-      // are left, the longer every machine waits before it tries.
-      return moreAt(window) + this.#spreadMs * (1 + lacking);
-    });
-    return Math.max(now, ...at);
+    return Math.max(now, ...this.#known(now).map((each) => this.#roomIn(each, urgency, now)));
+  }
+
+  #roomIn(window: QuotaWindow, urgency: Urgency, now: number): number {
+    const reserve = urgency === "person" || isLong(window) ? 0 : reserveOf(window);
+    const lacking = reserve + 1 - remainingAt(window, now, this.#own.times);
+    if (lacking <= 0) return now;
+    if (urgency === "person") return moreAt(window);
+    // At its renewal there may be more, unless another machine takes it first. The fewer requests
+    // are left, the longer every machine waits before it tries.
+    return moreAt(window) + this.#spreadMs * (1 + lacking);
   }
 
   get #spreadMs(): number {

@@ -1,5 +1,6 @@
 import { messageOf } from "../../shared/errors.ts";
 import type { Log } from "../../shared/log.ts";
+import type { Reason } from "../../shared/reasons.ts";
 import { randomFraction, type World } from "../../shared/world.ts";
 import { Budget, type BudgetRecord, type QuotaView, type Urgency } from "./budget.ts";
 import type { ToldQuota } from "./quota-headers.ts";
@@ -78,6 +79,11 @@ export class RequestBudget {
     if (at <= now) return 0;
     // At least one millisecond later: the sum of both clocks is too coarse for smaller steps.
     return Math.max(at - this.#offsetMs, this.#world.monotonic() + 1);
+  }
+
+  /** What a call that may not be made now waits for longest. */
+  whyLater(urgency: Exclude<Urgency, "ask">): Reason {
+    return this.#budget.whyLater(urgency, this.#now);
   }
 
   /** A call begins. Each of its requests is reported by `sent`. */

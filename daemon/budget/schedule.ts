@@ -87,6 +87,18 @@ export class SyncSchedule {
     for (const unit of this.#gathering) this.#units.set(unit, { ...this.#get(unit), notBefore });
   }
 
+  /** What is due but for asking, and the most urgent reason among them. */
+  waiting(): { readonly units: readonly SyncUnit[]; readonly urgency: Exclude<Urgency, "ask"> } {
+    const units: SyncUnit[] = [];
+    let most: Exclude<Urgency, "ask"> = "retry";
+    for (const [unit, { due }] of this.#units) {
+      if (due === undefined || due === "ask") continue;
+      units.push(unit);
+      if (moreUrgent(most, due) === due) most = due;
+    }
+    return { units, urgency: most };
+  }
+
   isDue(unit: SyncUnit): boolean {
     return this.#get(unit).due !== undefined;
   }

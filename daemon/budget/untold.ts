@@ -63,11 +63,15 @@ export function mayGoAhead(
   return own.today.sent < Math.round(AHEAD[urgency] * part * PUBLISHED_LIMITS.day);
 }
 
+/** How many requests of a minute a machine makes that keeps to its part. */
+export function mostInMinute(part: number): number {
+  return Math.max(1, Math.floor(part * PUBLISHED_LIMITS.minute));
+}
+
 /** When the part of a minute that this machine keeps to has room; `now` or earlier: it has. */
 export function partOfMinuteAt(part: number, own: OwnRequests, now: number): number {
   if (part >= PART_MAX) return now;
-  const most = Math.max(1, Math.floor(part * PUBLISHED_LIMITS.minute));
-  const before = own.inMinute(now).at(-most);
+  const before = own.inMinute(now).at(-mostInMinute(part));
   return before === undefined ? now : before + MINUTE_MS;
 }
 

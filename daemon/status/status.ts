@@ -140,8 +140,19 @@ export interface ServiceStatus {
   readonly token_refused: boolean;
   /** The requests left in each window, by its name; empty where nothing is limited. */
   readonly requests: Readonly<Record<string, RequestsLeft>>;
-  /** Calls have waited for the budget since then, and will until then; null where none does. */
-  readonly held_back: { readonly since: string; readonly until: string } | null;
+  /** Null where no call waits for the budget. */
+  readonly held_back: HeldBackStatus | null;
+}
+
+/** Calls have waited for the budget since then, and the next one will until then. */
+export interface HeldBackStatus {
+  readonly since: string;
+  readonly until: string;
+  /** So many projects wait to be called about; none: only `user` and `global` do. */
+  readonly projects: number;
+  /** What they wait for, and the same as a code. */
+  readonly reason: string;
+  readonly code: ReasonCode;
 }
 
 /** One remote that is in use. */
@@ -314,9 +325,16 @@ function requestsLeft(budget: RequestBudget | undefined): Record<string, Request
   );
 }
 
-function heldBackOf({ heldBack }: SyncEngine) {
+function heldBackOf({ heldBack }: SyncEngine): HeldBackStatus | null {
   if (!heldBack) return null;
-  return { since: timestampOf(heldBack.since), until: timestampOf(heldBack.until) };
+  const { since, until, projects, why } = heldBack;
+  return {
+    since: timestampOf(since),
+    until: timestampOf(until),
+    projects,
+    reason: explain(why),
+    code: why.code,
+  };
 }
 
 function uniqueProjects(links: readonly Link[]): Link[] {

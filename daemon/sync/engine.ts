@@ -42,6 +42,12 @@ export interface EngineOptions extends RoundOptions {
   readonly onActivity?: OnActivity | undefined;
 }
 
+/** Calls that wait for the budget: about how many projects, and why. */
+export interface CallsHeldBack extends HeldBack {
+  readonly projects: number;
+  readonly why: Reason;
+}
+
 /**
  * Keeps the followed projects' documents in step with one service: sends what is not acknowledged,
  * and fetches what the service announces, in one call at a time. The pure parts decide: `stepCall`
@@ -127,8 +133,13 @@ export class SyncEngine {
   }
 
   /** Undefined while no call waits for the budget. */
-  get heldBack(): HeldBack | undefined {
-    return this.#state.heldBack;
+  get heldBack(): CallsHeldBack | undefined {
+    const { budget } = this.#options;
+    const { heldBack } = this.#state;
+    if (!heldBack || !budget) return undefined;
+    const { units, urgency } = this.#schedule.waiting();
+    const projects = units.filter((unit) => unit !== "own").length;
+    return { ...heldBack, projects, why: budget.whyLater(urgency) };
   }
 
   /** Why the service refused a unit's last call. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Lab, scenario } from "../support/lab.ts";
 import type { Machine, ServiceConfig } from "../support/machine.ts";
 import type { Need } from "../support/needs.ts";
-import { ON_PLAIN_SERVICE } from "../support/plain-service.ts";
+import { ON_PLAIN_SERVICE, PUBLISHED_ONLY } from "../support/plain-service.ts";
 import { PATIENCE, waitFor } from "../support/wait-for.ts";
 
 /** By a plan's limits, as a service of ours is by default. */
@@ -144,4 +144,31 @@ scenario(
     expect(await textsAt(account, machine, [0, 77, 199])).toEqual(textsOf([0, 77, 199]));
   },
   { deadlineMs: DEADLINE_MS, needs: EXCHANGE },
+);
+
+scenario(
+  "of a dozen folders the texts go at once, though the service tells no limits",
+  async (lab) => {
+    const emulator = await lab.emulator(undefined, [...PUBLISHED_ONLY, ...LIMITED]);
+    const account = emulator.account("untold");
+    const folders = await makeFolders(lab, 20);
+    const machine = lab.machine("a", lab.git.folder, account);
+    await machine.up(...folders.slice(0, 12));
+    const heldBack = async () => (await machine.status()).service.held_back ?? false;
+    await waitFor("the minute to be used", heldBack, 30_000 * PATIENCE, LOOK_MS);
+    expect(await textsAt(account, machine, [0, 5, 11])).toEqual(textsOf([0, 5, 11]));
+    for (const dir of folders.slice(12)) await machine.ask("POST", "/_memsync/link", { dir });
+    const isMore = async () => {
+      const found = await heldBack();
+      return found && found.projects > 12 && found;
+    };
+    const held = await waitFor("more to wait", isMore, 30_000 * PATIENCE, LOOK_MS);
+    expect(held).toMatchObject({
+      code: "requests-used",
+      reason: "the account has 60 requests a minute",
+    });
+    const { stdout } = await machine.run(["status"]);
+    expect(stdout).toMatch(/\d+ projects still to go, the next in [\d a-z]+: the account has 60/);
+  },
+  { deadlineMs: DEADLINE_MS },
 );

@@ -242,6 +242,50 @@ describe("where nobody tells", () => {
   });
 });
 
+describe("why a call waits", () => {
+  const untold = (urgency: Urgency, requests: number) => {
+    const budget = new Budget(undefined, START);
+    spend(budget, urgency, START, START + requests * SECOND_MS);
+    return [budget, START + requests * SECOND_MS] as const;
+  };
+
+  test("a minute that is used up is the reason, though the day has a pace", () => {
+    const [budget, now] = untold("edit", 58);
+    const minute = { code: "requests-used", limit: 60, windowMs: MINUTE_MS } as const;
+    expect(budget.whyLater("edit", now)).toEqual(minute);
+    expect(told(0).whyLater("change", START)).toEqual(minute);
+    expect(told(0).whyLater("person", START)).toEqual(minute);
+  });
+
+  test("a day that is used up is the reason, for a person, too", () => {
+    const day = { code: "requests-used", limit: 10_000, windowMs: DAY_MS } as const;
+    expect(told(60, 0).whyLater("person", START)).toEqual(day);
+  });
+
+  test("the pace is the reason once what goes ahead of it is used", () => {
+    const [budget, now] = untold("edit", 3600);
+    const why = budget.whyLater("edit", now);
+    expect(why).toMatchObject({ code: "requests-pace" });
+    const [telling, later] = [told(), START + 2 * MINUTE_MS];
+    spend(telling, "change", START, later);
+    telling.answered(quotas(40, 9900, later), later, 0);
+    const paced = { code: "requests-pace", everyMs: expect.any(Number) };
+    expect(telling.whyLater("change", later)).toEqual(paced as never);
+  });
+
+  test("a pause that the service asked for is the reason, and others that it refuses for", () => {
+    const budget = told();
+    budget.refused(7000, START, 0);
+    expect(budget.whyLater("change", START)).toEqual({ code: "requests-refused" });
+    const shared = new Budget(undefined, START);
+    for (const at of [START, START + 10 * SECOND_MS]) shared.refused(0, at, 0);
+    const from = START + 20 * SECOND_MS;
+    spend(shared, "edit", from, from + 10 * SECOND_MS);
+    const why = shared.whyLater("edit", from + 10 * SECOND_MS);
+    expect(why).toEqual({ code: "requests-shared", limit: 3 });
+  });
+});
+
 describe("asking", () => {
   test("asking takes under a third of a day, however long something goes on", () => {
     const budget = told();

@@ -35,6 +35,16 @@ test("reasons are the same where their codes and facts are", () => {
 
 test("a sentence names its facts, and says what to do", () => {
   const sentences: readonly (readonly [Reason, string])[] = [
+    [
+      { code: "requests-used", limit: 60, windowMs: 60_000 },
+      "the account has 60 requests a minute",
+    ],
+    [{ code: "requests-used", limit: 9, windowMs: 5000 }, "the account has 9 requests in 5 s"],
+    [{ code: "requests-used" }, "the account's requests are used"],
+    [
+      { code: "requests-pace", everyMs: 107_000 },
+      "one request every 107 s, to last for the day (`memsync sync` does not wait)",
+    ],
     [{ code: "link-to-itself" }, "is a symbolic link to itself"],
     [{ code: "not-utf8" }, "is not UTF-8: save it as UTF-8"],
     [

@@ -22,7 +22,13 @@ test("a status tells the last contact and what is left of the requests, as spans
       minute: { limit: 60, remaining: 54, resets_at: "2026-01-01T00:02:05.000Z" },
       day: { limit: null, remaining: 12, resets_at: "2026-01-01T11:04:00.000Z" },
     },
-    held_back: { since: "2026-01-01T00:00:30.000Z", until: "2026-01-01T00:01:43.000Z" },
+    held_back: {
+      since: "2026-01-01T00:00:30.000Z",
+      until: "2026-01-01T00:01:43.000Z",
+      projects: 12,
+      reason: "the account has 60 requests a minute",
+      code: "requests-used" as const,
+    },
   };
   const shown = { ...status, remotes: remote ? [{ ...remote, service }] : [] };
   expect(statusLines(shown, { now: NOW }).slice(0, 4)).toEqual([
@@ -30,8 +36,10 @@ test("a status tells the last contact and what is left of the requests, as spans
       "last contact 1 min 0 s ago; everything is saved here and goes when it is back",
     "requests  minute: 54 of 60 left, more in 1 min 5 s",
     "          day: 12 left, more in 11 h 3 min",
-    "          calls wait for another 43 s to stay within it",
+    "          12 projects still to go, the next in 43 s: the account has 60 requests a minute",
   ]);
+  const [, calm] = statusLines(shown, { now: NOW, calm: true });
+  expect(calm).toMatch(/^requests {2}12 projects still to go, the next at .+: the account has 60/);
   const minute = { limit: 60, remaining: 60, resets_at: "2026-01-01T00:02:00.000Z" };
   const idle = { ...service, requests: { minute }, held_back: null };
   const rested = { ...status, remotes: remote ? [{ ...remote, service: idle }] : [] };
