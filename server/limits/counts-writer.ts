@@ -1,4 +1,5 @@
 import { messageOf } from "../../shared/errors.ts";
+import type { AccountId } from "../../shared/ids.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Timer, World } from "../../shared/world.ts";
 import { dayOf, type Usage, type UsageRecord } from "./usage.ts";
@@ -8,16 +9,16 @@ const WRITE_AFTER_MS = 1000;
 
 /** Stores the counts of accounts across restarts. */
 export interface CountsStore {
-  find(account: string): Promise<UsageRecord | undefined>;
+  find(account: AccountId): Promise<UsageRecord | undefined>;
   /** One transaction, which also drops accounts without a request since `oldestDay`. */
-  write(counts: ReadonlyMap<string, UsageRecord>, oldestDay: number): Promise<void>;
+  write(counts: ReadonlyMap<AccountId, UsageRecord>, oldestDay: number): Promise<void>;
 }
 
 /** Stores changed counts in the background. No request waits for it. */
 export class CountsWriter {
-  #changed = new Map<string, Usage>();
+  #changed = new Map<AccountId, Usage>();
   /** Being written, so perhaps not stored yet. */
-  #written: ReadonlyMap<string, Usage> = new Map();
+  #written: ReadonlyMap<AccountId, Usage> = new Map();
   #writing: Promise<void> = Promise.resolve();
   #timer: Timer | undefined;
 
@@ -28,7 +29,7 @@ export class CountsWriter {
   ) {}
 
   /** This account's counts have to be stored within about a second. */
-  changed(account: string, usage: Usage): void {
+  changed(account: AccountId, usage: Usage): void {
     this.#changed.set(account, usage);
     this.#timer ??= this.world.setTimer(WRITE_AFTER_MS, () => {
       this.#timer = undefined;
@@ -37,7 +38,7 @@ export class CountsWriter {
   }
 
   /** Whether the store has the latest counts of an account. */
-  holds(account: string): boolean {
+  holds(account: AccountId): boolean {
     return !this.#changed.has(account) && !this.#written.has(account);
   }
 

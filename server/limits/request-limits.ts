@@ -1,4 +1,5 @@
 import { assert } from "../../shared/errors.ts";
+import type { AccountId } from "../../shared/ids.ts";
 import type { Stats } from "../../shared/wire/stats.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { World } from "../../shared/world.ts";
@@ -26,8 +27,8 @@ interface Held {
  */
 export class RequestLimits {
   /** The one that was quiet longest comes first. */
-  readonly #held = new Map<string, Held>();
-  readonly #loading = new Map<string, Promise<Held>>();
+  readonly #held = new Map<AccountId, Held>();
+  readonly #loading = new Map<AccountId, Promise<Held>>();
   #lastWall = Number.NEGATIVE_INFINITY;
   #setBackMs = 0;
 
@@ -95,7 +96,7 @@ export class RequestLimits {
     return held;
   }
 
-  #quota(account: string, usage: Usage): Quota {
+  #quota(account: AccountId, usage: Usage): Quota {
     const headersAt = (now: Moment) =>
       usage.limits ? quotaHeaders(usage.limits, usage.windows(now)) : {};
     return {

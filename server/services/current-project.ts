@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
+import { type AccountId, type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import { compiled } from "../../shared/sqlite/compiled.ts";
 import { findLastSyncedProject, findProject } from "../stores/project-store.ts";
 import type { ServiceTables } from "../stores/tables.ts";
@@ -36,7 +36,7 @@ async function findTokensProject(db: Db, caller: Caller): Promise<ProjectId | un
 }
 
 const findByToken = compiled(
-  (db: Db, { tokenId, account }: { readonly tokenId: string; readonly account: string }) =>
+  (db: Db, { tokenId, account }: { readonly tokenId: string; readonly account: AccountId }) =>
     db
       .selectFrom("current_projects")
       .select("project_id")

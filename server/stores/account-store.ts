@@ -1,4 +1,4 @@
-import type { Kysely } from "kysely";
+import type { Kysely, Selectable } from "kysely";
 import type { AccountId, ProjectId, UserId } from "../../shared/ids.ts";
 import type { HostTables } from "./account-tables.ts";
 
@@ -55,7 +55,7 @@ export async function findAccount(db: Db, named: string): Promise<AccountRow | u
   const row = await db
     .selectFrom("accounts")
     .selectAll()
-    .where((where) => where.or([where("id", "=", named), where("name", "=", named)]))
+    .where((where) => where.or([where("id", "=", named as AccountId), where("name", "=", named)]))
     .orderBy("id")
     .limit(1)
     .executeTakeFirst();
@@ -72,18 +72,22 @@ export async function insertUser(db: Db, user: User, now: number): Promise<void>
 }
 
 /** The account's user of exactly this name; undefined when there is none. */
-export async function findUser(db: Db, accountId: string, name: string): Promise<User | undefined> {
+export async function findUser(
+  db: Db,
+  accountId: AccountId,
+  name: string,
+): Promise<User | undefined> {
   const row = await db
     .selectFrom("users")
     .selectAll()
     .where("account_id", "=", accountId)
     .where("name", "=", name)
     .executeTakeFirst();
-  return row && { id: row.id as UserId, accountId: row.account_id as AccountId, name: row.name };
+  return row && { id: row.id, accountId: row.account_id, name: row.name };
 }
 
 /** The users of an account, in the order of their names. */
-export async function listUsers(db: Db, accountId: string): Promise<UserRecord[]> {
+export async function listUsers(db: Db, accountId: AccountId): Promise<UserRecord[]> {
   const rows = await db
     .selectFrom("users")
     .selectAll()
@@ -91,8 +95,8 @@ export async function listUsers(db: Db, accountId: string): Promise<UserRecord[]
     .orderBy("name")
     .execute();
   return rows.map((row) => ({
-    id: row.id as UserId,
-    accountId: row.account_id as AccountId,
+    id: row.id,
+    accountId: row.account_id,
     name: row.name,
     createdAt: row.created_at,
   }));
@@ -228,12 +232,10 @@ export async function findTokenByHash(db: Db, hash: string): Promise<TokenRecord
 }
 
 /** Oldest first; of one account when it is named. */
-export async function listTokens(db: Db, accountId: string | undefined): Promise<TokenRecord[]> {
-  const rows = await tokens(db)
-    .$if(accountId !== undefined, (query) => query.where("accounts.id", "=", accountId ?? ""))
-    .orderBy("tokens.created_at")
-    .orderBy("tokens.id")
-    .execute();
+export async function listTokens(db: Db, accountId: AccountId | undefined): Promise<TokenRecord[]> {
+  const all = tokens(db);
+  const meant = accountId === undefined ? all : all.where("accounts.id", "=", accountId);
+  const rows = await meant.orderBy("tokens.created_at").orderBy("tokens.id").execute();
   return rows.map(toToken);
 }
 
@@ -253,17 +255,12 @@ export async function markUsed(db: Db, id: string, at: number): Promise<void> {
   await db.updateTable("tokens").set({ last_used_at: at }).where("id", "=", id).execute();
 }
 
-function toAccount(row: {
-  id: string;
-  name: string;
-  plan: "pro" | "team";
-  created_at: number;
-}): AccountRow {
-  return { id: row.id as AccountId, name: row.name, plan: row.plan, createdAt: row.created_at };
+function toAccount(row: Selectable<HostTables["accounts"]>): AccountRow {
+  return { id: row.id, name: row.name, plan: row.plan, createdAt: row.created_at };
 }
 
 function toToken(row: TokenRow): TokenRecord {
-  const accountId = row.account_id as AccountId;
+  const accountId = row.account_id;
   return {
     id: row.id,
     name: row.name,
@@ -273,7 +270,7 @@ function toToken(row: TokenRow): TokenRecord {
     expiresAt: row.expires_at,
     lastUsedAt: row.last_used_at,
     revokedAt: row.revoked_at,
-    user: { id: row.user_id as UserId, accountId, name: row.user_name },
+    user: { id: row.user_id, accountId, name: row.user_name },
     account: {
       id: accountId,
       name: row.account_name,

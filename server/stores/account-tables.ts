@@ -1,3 +1,4 @@
+import type { AccountId, UserId } from "../../shared/ids.ts";
 import type { ServiceTables } from "./tables.ts";
 
 /** Tables for who may use a host, besides the services' own. Times are milliseconds. */
@@ -10,8 +11,7 @@ export interface HostTables extends ServiceTables {
 }
 
 interface AccountsTable {
-  /** `acct_` and a random part. */
-  id: string;
+  id: AccountId;
   /** Unique; for people. */
   name: string;
   plan: "pro" | "team";
@@ -19,9 +19,8 @@ interface AccountsTable {
 }
 
 interface UsersTable {
-  /** `user_` and a random part. */
-  id: string;
-  account_id: string;
+  id: UserId;
+  account_id: AccountId;
   /** Unique in the account; for people. */
   name: string;
   created_at: number;
@@ -32,7 +31,7 @@ interface TokensTable {
   id: string;
   /** SHA-256 of the token, in hex. The token itself is stored nowhere. */
   hash: string;
-  user_id: string;
+  user_id: UserId;
   name: string;
   scope: "read" | "write";
   /** JSON array of the projects to which the token is restricted; null for none. */
@@ -54,7 +53,7 @@ interface RemovedTokensTable {
 
 /** Each account's counts for its limits. Written in the background. */
 interface RequestCountsTable {
-  account: string;
+  account: AccountId;
   /** JSON array: times of the requests of the last 60 seconds, oldest first. */
   minute: string;
   /** Days since the Unix epoch. */

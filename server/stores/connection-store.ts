@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { ProjectId } from "../../shared/ids.ts";
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import type { ServiceTables } from "./tables.ts";
 
 type Db = Kysely<ServiceTables>;
@@ -17,7 +17,7 @@ export function pairOf(one: ProjectId, other: ProjectId): ProjectPair {
  */
 export async function addConnection(
   db: Db,
-  account: string,
+  account: AccountId,
   { pair, now }: { readonly pair: ProjectPair; readonly now: number },
 ): Promise<number> {
   await db
@@ -31,7 +31,7 @@ export async function addConnection(
 /** When a pair was connected, in milliseconds since the Unix epoch. */
 export async function findConnection(
   db: Db,
-  account: string,
+  account: AccountId,
   pair: ProjectPair,
 ): Promise<number | undefined> {
   const row = await db
@@ -45,7 +45,11 @@ export async function findConnection(
 }
 
 /** Undoes a connection, if there is one; durable with its transaction's commit. */
-export async function removeConnection(db: Db, account: string, pair: ProjectPair): Promise<void> {
+export async function removeConnection(
+  db: Db,
+  account: AccountId,
+  pair: ProjectPair,
+): Promise<void> {
   await db
     .deleteFrom("connections")
     .where("account", "=", account)
@@ -55,7 +59,7 @@ export async function removeConnection(db: Db, account: string, pair: ProjectPai
 }
 
 /** The account's connections, in the order of their ids. */
-export async function listConnections(db: Db, account: string): Promise<ProjectPair[]> {
+export async function listConnections(db: Db, account: AccountId): Promise<ProjectPair[]> {
   const rows = await db
     .selectFrom("connections")
     .select(["project_a", "project_b"])
@@ -63,7 +67,7 @@ export async function listConnections(db: Db, account: string): Promise<ProjectP
     .orderBy("project_a")
     .orderBy("project_b")
     .execute();
-  return rows.map((row) => [row.project_a as ProjectId, row.project_b as ProjectId]);
+  return rows.map((row) => [row.project_a, row.project_b]);
 }
 
 /** What a project is connected to, in the order of their ids. */

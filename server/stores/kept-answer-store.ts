@@ -1,11 +1,12 @@
 import type { Kysely } from "kysely";
+import type { AccountId } from "../../shared/ids.ts";
 import type { ServiceTables } from "./tables.ts";
 
 type Db = Kysely<ServiceTables>;
 
 /** The request that an answer belongs to. */
 export interface KeptAnswerId {
-  readonly account: string;
+  readonly account: AccountId;
   /** The user and what the token allowed, as text. */
   readonly who: string;
   readonly path: string;

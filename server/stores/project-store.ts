@@ -1,5 +1,5 @@
 import type { ExpressionBuilder, Kysely } from "kysely";
-import { type ProjectId, parseProjectId } from "../../shared/ids.ts";
+import { type AccountId, type ProjectId, parseProjectId } from "../../shared/ids.ts";
 import { type JsonObject, type JsonValue, parseJson } from "../../shared/json.ts";
 import { DELETION_KEY } from "../../shared/replica/document/deletion-entry.ts";
 import { isPublicKey } from "../../shared/replica/store/rows.ts";
@@ -20,7 +20,7 @@ export interface ProjectRow {
 
 /** The projects that a list or count covers. */
 export interface ProjectFilter {
-  readonly account: string;
+  readonly account: AccountId;
   /** Only these; all of the account's when null. */
   readonly among: readonly ProjectId[] | null;
 }
@@ -54,7 +54,7 @@ function projects(db: Db, { account, among }: ProjectFilter) {
 /** The account's project, whether or not a token reaches it; undefined when there is none. */
 export async function findProject(
   db: Db,
-  account: string,
+  account: AccountId,
   id: ProjectId,
 ): Promise<ProjectRow | undefined> {
   const [row] = await findByName(db, { account, id });
@@ -62,7 +62,7 @@ export async function findProject(
 }
 
 const findByName = compiled(
-  (db: Db, { account, id }: { readonly account: string; readonly id: string }) =>
+  (db: Db, { account, id }: { readonly account: AccountId; readonly id: string }) =>
     db
       .selectFrom("documents")
       .select(COLUMNS)
@@ -72,7 +72,7 @@ const findByName = compiled(
 );
 
 /** Deletes what is kept of a project beside its document; durable with the commit. */
-export async function forgetProject(db: Db, account: string, id: ProjectId): Promise<void> {
+export async function forgetProject(db: Db, account: AccountId, id: ProjectId): Promise<void> {
   for (const table of ["sessions", "current_projects"] as const) {
     await db
       .deleteFrom(table)
@@ -139,7 +139,7 @@ export async function findLastSyncedProject(
 /** Counts a sync at `now` (milliseconds since the Unix epoch); durable with the commit. */
 export async function markSynced(
   db: Db,
-  account: string,
+  account: AccountId,
   { id, now }: { readonly id: ProjectId; readonly now: number },
 ) {
   await countSync(db, { now, account, id });
@@ -148,7 +148,11 @@ export async function markSynced(
 const countSync = compiled(
   (
     db: Db,
-    { now, account, id }: { readonly now: number; readonly account: string; readonly id: string },
+    {
+      now,
+      account,
+      id,
+    }: { readonly now: number; readonly account: AccountId; readonly id: string },
   ) =>
     db
       .updateTable("documents")

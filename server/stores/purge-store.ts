@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { AccountId } from "../../shared/ids.ts";
 import { indexChanges } from "../../shared/replica/search/full-text.ts";
 import { narrowTables } from "../../shared/sqlite/narrow-tables.ts";
 import type { HostTables } from "./account-tables.ts";
@@ -19,7 +20,7 @@ const PARTS = [
 ] as const;
 
 /** The documents of an account; with `name`, that of one user's memories. */
-export async function listDocuments(db: Db, account: string, name?: string): Promise<number[]> {
+export async function listDocuments(db: Db, account: AccountId, name?: string): Promise<number[]> {
   const rows = await db
     .selectFrom("documents")
     .select("id")
@@ -52,7 +53,7 @@ export async function deleteDocument(db: Db, id: number): Promise<void> {
 }
 
 /** Deletes the rest of an account, then the account. */
-export async function deleteAccount(db: Db, account: string): Promise<void> {
+export async function deleteAccount(db: Db, account: AccountId): Promise<void> {
   for (const table of ["sessions", "connections", "current_projects", "kept_answers"] as const) {
     await db.deleteFrom(table).where("account", "=", account).execute();
   }

@@ -1,11 +1,12 @@
 import type { Kysely } from "kysely";
+import type { AccountId } from "../../shared/ids.ts";
 import type { HostTables } from "./account-tables.ts";
 
 type Db = Kysely<HostTables>;
 
 /** An account's stored counts. */
 export interface RequestCounts {
-  readonly account: string;
+  readonly account: AccountId;
   /** Times of the requests of the last 60 seconds, in milliseconds, oldest first. */
   readonly minute: readonly number[];
   /** Days since the Unix epoch. */
@@ -17,7 +18,7 @@ export interface RequestCounts {
 /** Undefined for an account without recent requests. */
 export async function findRequestCounts(
   db: Db,
-  account: string,
+  account: AccountId,
 ): Promise<RequestCounts | undefined> {
   const row = await db
     .selectFrom("request_counts")

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { ProjectId, SessionId } from "../../shared/ids.ts";
+import type { AccountId, ProjectId, SessionId } from "../../shared/ids.ts";
 import type { Session, SessionUpload } from "../../shared/wire/session.ts";
 import { parseTimestamp } from "../../shared/wire/timestamp.ts";
 import type { PageEnd } from "./cursor.ts";
@@ -9,7 +9,7 @@ type Db = Kysely<ServiceTables>;
 
 /** The sessions that a list or count covers. */
 export interface SessionFilter {
-  readonly account: string;
+  readonly account: AccountId;
   /** Only sessions of these projects; all of the account's when null. */
   readonly projects: readonly ProjectId[] | null;
 }
@@ -61,7 +61,7 @@ export async function countSessions(db: Db, filter: SessionFilter): Promise<numb
 /** The account's session, whether or not a token reaches it; undefined when there is none. */
 export async function findSession(
   db: Db,
-  account: string,
+  account: AccountId,
   id: SessionId,
 ): Promise<Session | undefined> {
   const row = await db
@@ -79,7 +79,7 @@ export async function findSession(
  */
 export async function putSessions(
   db: Db,
-  account: string,
+  account: AccountId,
   {
     projectId,
     uploads,

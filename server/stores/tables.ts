@@ -1,3 +1,4 @@
+import type { AccountId, ProjectId } from "../../shared/ids.ts";
 import type { ReplicaTables } from "../../shared/replica/log/tables.ts";
 
 /**
@@ -12,10 +13,10 @@ export interface ServiceTables extends ReplicaTables {
 }
 
 interface SessionsTable {
-  account: string;
+  account: AccountId;
   id: string;
   /** Null if it came with a sync without a project. */
-  project_id: string | null;
+  project_id: ProjectId | null;
   started_at: number;
   last_activity_at: number;
   /** The session as it goes over the wire, as JSON. */
@@ -24,22 +25,22 @@ interface SessionsTable {
 
 /** Two connected projects, the smaller id first. */
 interface ConnectionsTable {
-  account: string;
-  project_a: string;
-  project_b: string;
+  account: AccountId;
+  project_a: ProjectId;
+  project_b: ProjectId;
   created_at: number;
 }
 
 /** The project that a token last created or synced by a plain call. */
 interface CurrentProjectsTable {
   token_id: string;
-  account: string;
-  project_id: string;
+  account: AccountId;
+  project_id: ProjectId;
 }
 
 /** Answers to requests with an `Idempotency-Key`, for when they come again. */
 interface KeptAnswersTable {
-  account: string;
+  account: AccountId;
   /** The user and what the token allowed, as JSON. */
   who: string;
   path: string;
