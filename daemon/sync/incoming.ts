@@ -208,7 +208,7 @@ export async function applyRemote(
     const sides = { mine, theirs, both, removed, vanished };
     const moved = findMovedLines(open.document.text, sides);
     const again = putAgain({
-      deleted: { mine: byMe, theirs: byThem },
+      deleted: { mine: byMe, theirs: isEcho ? difference(byThem, byMe) : byThem },
       removed: { mine: removed, theirs: shown },
     });
     const { met } = await cleanUpText(context, open, { mine, theirs, both, again, apart });

@@ -81,3 +81,22 @@ test("a line that another machine wrote elsewhere meanwhile stays beside a choic
     expect(await each.conflicts()).toEqual([]);
   }
 });
+
+const THREE = { a: "- a one\n- a two\n- a three\n", b: "- b one\n- b two\n- b three\n" };
+
+for (const first of [0, 1] as const) {
+  test(`a line written into a version that another machine's choice takes out is told, heard by ${first} first`, async () => {
+    const texts = [THREE.a, THREE.b].map((lines) => BASE.replace("- run lint\n", lines));
+    const [a, b] = await lab.savedApart(BASE, texts as [string, string]);
+    await exchange([a, b]);
+    for (const each of [a, b]) each.pass(120_000);
+    await a.drain(await a.choiceOf(THREE.b));
+    await b.save(b.file().replace("- a two\n", "- a two\n- inserted\n"));
+    await (first === 0 ? a.receive(b) : b.receive(a));
+    await exchange([a, b]);
+    for (const each of [a, b]) {
+      expect(each.file()).toBe(BASE.replace("- run lint\n", `- inserted\n${THREE.b}`));
+      expect(await versionsOf(each)).toEqual([["", "- inserted\n"]]);
+    }
+  });
+}

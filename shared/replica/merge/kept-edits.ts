@@ -234,7 +234,9 @@ function editsInPlace(
   for (let first = 0, end = 0; first < lines.length; first = end + 1) {
     end = first;
     while ((lines[end]?.side ?? "base") !== "base") end++;
-    const by = writerAt(lines.slice(first, end), graves);
+    const place = lines.slice(first, end);
+    // Beside what the other side put again stands what this one wrote, as if that were not there.
+    const by = writerAt(place, graves) ?? writerAt(place.filter(isNew), graves);
     if (!by) continue;
     for (const run of newRuns(lines, [first, end], isNew)) found.push(keptEdit(lines, by, run));
   }
