@@ -120,10 +120,8 @@ export class FollowedFile {
   look(): void {
     this.#wanted = true;
     if (this.#stopped) return;
-    if (this.#looking) {
-      this.#glimpses.glimpse(this.#status.path);
-      return;
-    }
+    this.#glimpses.glimpse(this.#status.path);
+    if (this.#looking) return;
     this.#timer?.cancel();
     this.#looking = this.#lookWhileWanted().finally(() => {
       this.#looking = undefined;

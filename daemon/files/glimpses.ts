@@ -8,9 +8,9 @@ const GLIMPSES_MAX = 20;
 const KNOWN_MAX = 20;
 
 /**
- * The texts that a file had when an event came during a look. The next look waits for it, and so
- * for git and the replica, and by then an assistant may have saved twice: what was there in between
- * would be in no history. In memory only.
+ * The texts that a file had when an event came. A look waits for the one before, asks git and waits
+ * for the replica, and by then an assistant may have saved twice: what was there in between would
+ * be in no history. In memory only.
  */
 export class Glimpses {
   readonly #dir: string;

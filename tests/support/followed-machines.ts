@@ -138,6 +138,13 @@ export class FollowedMachine {
     await this.#file?.glimpsed();
   }
 
+  /** The look ends, and a tracked file has not been quiet for long enough to be taken. */
+  async saveAndLook(text: string): Promise<void> {
+    this.put(text);
+    this.#file?.look();
+    await this.#file?.settled();
+  }
+
   /** Begins a look that is not taken until the function that it gives is called. */
   holdLook(): () => Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();

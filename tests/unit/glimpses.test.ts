@@ -86,3 +86,14 @@ test("what was saved and saved over before a commit is in the history, for git d
   expect(texts).toContain(version("One."));
   expect(texts).not.toContain(version("Two."));
 });
+
+test("each save of a tracked file is in the history, though it was never quiet in between", async () => {
+  await lab.run(a, "add", FILE);
+  await lab.run(a, "commit", "-qm", "x");
+  await a.settle();
+  for (const line of ["One.", "Two.", "Three."]) await a.saveAndLook(version(line));
+  await a.settle();
+  expect(await a.doc()).toBe(version("Three."));
+  const { texts } = await a.saves();
+  for (const line of ["One.", "Two."]) expect(texts).toContain(version(line));
+});
