@@ -114,7 +114,10 @@ export async function applyEdit(
     taken: { mine: known, theirs: known },
     again,
     met,
-    texts: theirs.size + gone.size > 0 ? { mine: lines, theirs: before.text } : undefined,
+    texts:
+      theirs.size + gone.size > 0
+        ? { base: seen.text, mine: lines, theirs: before.text }
+        : undefined,
   };
   const kept = await tellKeptEdits(context, open, { sides, moved });
   const shared = await tellSharedVersions(context, open, disagreed);

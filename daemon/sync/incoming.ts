@@ -3,7 +3,8 @@ import * as Y from "yjs";
 import { LIMITS } from "../../shared/limits.ts";
 import type { Reason } from "../../shared/reasons.ts";
 import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version.ts";
-import { findMovedLines, type WritingSide } from "../../shared/replica/merge/moved-lines.ts";
+import type { SideTexts } from "../../shared/replica/merge/kept-edits.ts";
+import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
 import { findNewSections, startsOf } from "../../shared/replica/merge/new-sections.ts";
 import { putAgain } from "../../shared/replica/merge/put-again.ts";
 import { readSideLines, textOfSide } from "../../shared/replica/merge/side-lines.ts";
@@ -191,7 +192,7 @@ export async function applyRemote(
     const vanished = [...textIn(unheard), ...removed];
     const taken = { mine: byMe, theirs: difference(byThem, gone) };
     const deleted = { both, ...taken };
-    let texts: Readonly<Record<WritingSide, string>> | undefined;
+    let texts: SideTexts | undefined;
     let apart: ReadonlySet<number> = new Set();
     if (ackedSeq > 0) {
       const met = { mine, theirs, deleted, removed: [...removed, ...shown] };
@@ -201,7 +202,8 @@ export async function applyRemote(
         apart = startsOf(findNewSections(lines));
       } else {
         const ofThem = textOfSide(lines, "theirs");
-        texts = ofThem === undefined ? undefined : { mine: before, theirs: ofThem };
+        const base = textOfSide(lines, "base");
+        texts = ofThem === undefined ? undefined : { base, mine: before, theirs: ofThem };
         apart = followSections(open, { ...met, lines, disagreed });
       }
     }

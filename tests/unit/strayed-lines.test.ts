@@ -51,6 +51,11 @@ function saidIn(text: string): string[] {
 const SWAPPED = guide(BUILD, TEST, END);
 const AMONG = guide(NOTES, SETUP, MORE, END);
 
+const [FIRST, SECOND] = ["First", "Second"].map((name) => {
+  return `## ${name}\n\n- one of ${name}\n- two of ${name}\n- three of ${name}\n\n`;
+}) as [string, string];
+const MOVED = "- one of First\n";
+
 const STRAYED: readonly (readonly [
   what: string,
   base: string,
@@ -72,6 +77,19 @@ const STRAYED: readonly (readonly [
     AMONG,
     [guide(INSTALL, NOTES, MORE, END), guide(NOTES, MORE, SETUP, END)],
     guide(INSTALL, MORE, NOTES, END),
+  ],
+  [
+    "a line that one moved to another section, and that came back as the other moved the section",
+    guide(FIRST, SECOND, END),
+    [
+      guide(SECOND, FIRST, END),
+      guide(
+        FIRST.replace(MOVED, ""),
+        SECOND.replace("of Second\n\n", `of Second\n${MOVED}\n`),
+        END,
+      ),
+    ],
+    guide(SECOND.replace("of Second\n\n", `of Second\n${MOVED}\n`), FIRST.replace(MOVED, ""), END),
   ],
 ];
 

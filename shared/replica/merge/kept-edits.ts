@@ -75,7 +75,12 @@ export interface MetSides {
   /** The characters of lines that both sides wrote, and that stand once. */
   readonly met?: readonly TextSpan[];
   /** The whole text as each side had it, where that is known. */
-  readonly texts?: Readonly<Record<WritingSide, string>> | undefined;
+  readonly texts?: SideTexts | undefined;
+}
+
+/** The whole text as each side had it, and what both began with, as far as that is known. */
+export interface SideTexts extends Readonly<Record<WritingSide, string>> {
+  readonly base: string | undefined;
 }
 
 /**
@@ -131,10 +136,11 @@ export function isSaid({ text }: KeptEdit, said: ReadonlySet<string>): boolean {
 
 function findMisplaced(
   lines: readonly MergedLine[],
-  { mine, theirs }: Readonly<Record<WritingSide, string>>,
+  { base, mine, theirs }: SideTexts,
 ): Pick<KeptOfSides, "strayed" | "missing"> & { readonly left: readonly KeptEdit[] } {
   const merged = lines.map(({ text }) => text);
-  const texts = { merged, mine: plainLines(mine), theirs: plainLines(theirs) };
+  const before = base === undefined ? undefined : plainLines(base);
+  const texts = { base: before, merged, mine: plainLines(mine), theirs: plainLines(theirs) };
   const found = findStrayedLines(texts);
   const strayed = found.flatMap(({ run, place }): MovedApart[] => {
     if (!place) return [];

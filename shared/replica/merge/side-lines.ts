@@ -47,8 +47,11 @@ export function readSideLines(ytext: Y.Text, sides: TextOfSides): SideLine[] {
   return lines;
 }
 
-/** What a side had, as far as lines were written by one; undefined where that is not known. */
-export function textOfSide(lines: readonly SideLine[], by: WritingSide): string | undefined {
+/**
+ * What a side had, or what both began with, as far as lines were written by one; undefined where
+ * that is not known.
+ */
+export function textOfSide(lines: readonly SideLine[], by: Side): string | undefined {
   if (lines.length === 0) return undefined;
   const own = lines.filter((line) => isOfSide(line, by));
   return own.map(({ text }) => text).join("");

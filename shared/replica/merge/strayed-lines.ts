@@ -1,5 +1,6 @@
 import { hasWord } from "../text/line-diff.ts";
 import { Sections } from "../text/sections.ts";
+import type { WritingSide } from "./moved-lines.ts";
 
 /** Where in a merged text lines would stand as a side had them. */
 interface FormerPlace {
@@ -7,10 +8,10 @@ interface FormerPlace {
   readonly before: number;
   /** That of a line beside which they stood. */
   readonly beside: number;
-  readonly by: "mine" | "theirs";
+  readonly by: WritingSide;
 }
 
-/** Lines of a merged text under a heading under which neither side had them. */
+/** Lines of a merged text under a heading under which nobody meant them. */
 export interface StrayedLines {
   /** Their indices, [first, end). */
   readonly run: readonly [first: number, end: number];
@@ -23,8 +24,12 @@ export interface MissingLines extends FormerPlace {
   readonly lines: readonly string[];
 }
 
-/** What two sides had before they met, and what came of it: lines without their breaks. */
+/**
+ * What two sides had before they met, what both began with, as far as that is known, and what came
+ * of it: lines without their breaks.
+ */
 interface MetTextLines {
+  readonly base?: readonly string[] | undefined;
   readonly merged: readonly string[];
   readonly mine: readonly string[];
   readonly theirs: readonly string[];
@@ -37,26 +42,60 @@ interface MetTextLines {
  * sections that say the same, after the other side has changed their order.
  *
  * A line may stand under the heading under which a side had it, and under that which the lines
- * beside it have on the other side: there the section may have been renamed, split or joined.
+ * beside it have on the other side: there the section may have been renamed, split or joined. But
+ * not where both began with it if one side alone has moved it to another: a move of its section by
+ * the other side would have undone that.
  */
-export function findStrayedLines({ merged, mine, theirs }: MetTextLines): StrayedLines[] {
+export function findStrayedLines({ base, merged, mine, theirs }: MetTextLines): StrayedLines[] {
   const sides = { mine: new Sections(mine), theirs: new Sections(theirs) };
-  const now = new Sections(merged);
-  const found: StrayedLines[] = [];
+  const [now, before] = [new Sections(merged), base && new Sections(base)];
+  const found: (StrayedLines & { readonly mover: WritingSide | undefined })[] = [];
   for (const [at, text] of merged.entries()) {
-    if (!hasWord(text) || isMeant(now, at, sides)) continue;
-    const place = placeOf(now, at, sides);
+    if (!hasWord(text)) continue;
+    const mover = before && undoneMover(now, at, { ...sides, before });
+    const undone = mover && movedPlaceOf(now, at, [mover, sides[mover]]);
+    if (!undone && isMeant(now, at, sides)) continue;
+    const place = undone ?? placeOf(now, at, sides);
     const last = found.at(-1);
     if (
       last &&
       isNext(now, last, at) &&
       !last.place === !place &&
+      last.mover === (undone && mover) &&
       !merged.slice(last.run[1], at).some(hasWord)
     ) {
       found[found.length - 1] = { ...last, run: [last.run[0], at + 1] };
-    } else found.push({ place, run: [at, at + 1] });
+    } else found.push({ place, run: [at, at + 1], mover: undone && mover });
   }
-  return found.map((each) => ({ ...each, run: now.withFences(each.run) }));
+  return found.map(({ place, run }) => ({ place, run: now.withFences(run) }));
+}
+
+/**
+ * The side that alone has moved a line to another section, where it stands under the heading of
+ * before; only for one that stands once in each text.
+ */
+function undoneMover(
+  now: Sections,
+  at: number,
+  { before, ...sides }: Sides & { readonly before: Sections },
+): WritingSide | undefined {
+  const text = now.lines[at] ?? "";
+  const all = [now, before, sides.mine, sides.theirs];
+  const over = all.map((each) => each.places(text).map((place) => each.over[place] ?? ""));
+  if (over.some(({ length }) => length !== 1)) return undefined;
+  const [[here], [former], [mine], [theirs]] = over as [string[], string[], string[], string[]];
+  if (here !== former || (mine === former) === (theirs === former)) return undefined;
+  return mine === former ? "theirs" : "mine";
+}
+
+function movedPlaceOf(
+  now: Sections,
+  at: number,
+  [by, own]: readonly [WritingSide, Sections],
+): FormerPlace | undefined {
+  const [place = 0] = own.places(now.lines[at] ?? "");
+  const found = besideIn(now, [own, place], (heading) => heading === own.over[place]);
+  return found && { ...found, by };
 }
 
 /**
@@ -89,7 +128,7 @@ export function findMissingLines(
   return found.map(({ end: _, ...each }) => each);
 }
 
-type Sides = Readonly<Record<FormerPlace["by"], Sections>>;
+type Sides = Readonly<Record<WritingSide, Sections>>;
 
 /** Whether lines of one run: they stand under one heading, with no word between. */
 function isNext(now: Sections, { run }: StrayedLines, at: number): boolean {
