@@ -44,8 +44,10 @@ export function findVersion(
   if (version.places.length === 0) return findUnplaced(text, version, other);
   const found: FoundVersion["found"][number][] = [];
   const missing: PlacedLines[] = [];
-  for (const place of version.places) {
-    const at = findPlace(text, place);
+  const starts = version.places.map((place) => findPlace(text, place));
+  for (const [nth, place] of version.places.entries()) {
+    const at =
+      starts[nth] === "out" ? findAhead(text, version.places, { nth, starts }) : starts[nth];
     if (at === undefined) {
       const beside = findBeside(text.lines, version, other);
       return beside && { found: [beside], missing: [] };
@@ -54,6 +56,32 @@ export function findVersion(
     else found.push({ lines: { at, count: plainLines(place.text).length }, place });
   }
   return { found, missing };
+}
+
+/**
+ * Lines that are not where they were, and directly behind which the version's next lines were
+ * recognised: both were moved together.
+ */
+function findAhead(
+  { lines }: Text,
+  places: readonly PlacedLines[],
+  {
+    nth,
+    starts,
+  }: { readonly nth: number; readonly starts: readonly (number | "out" | undefined)[] },
+): number | "out" {
+  const [place, next, start] = [places[nth], places[nth + 1], starts[nth + 1]];
+  if (!place || !next || typeof start !== "number") return "out";
+  const wanted = plainLines(place.text);
+  const isBehind = lastSaid(plainLines(next.behind)) === lastSaid(wanted);
+  const end = lines.slice(0, start).findLastIndex((line) => line.trim() !== "") + 1;
+  const at = end - wanted.length;
+  const isThere = at >= 0 && wanted.every((line, i) => lines[at + i] === line);
+  return isBehind && isThere ? at : "out";
+}
+
+function lastSaid(lines: readonly string[]): string | undefined {
+  return lines.findLast((line) => line.trim() !== "");
 }
 
 /** A text, with the lines of a conflict's other version, which may have left it. */

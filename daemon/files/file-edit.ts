@@ -3,6 +3,7 @@ import { listOpenConflicts } from "../../shared/replica/conflicts/shared-version
 import type { TextConflictRecord } from "../../shared/replica/conflicts/text-conflict-record.ts";
 import { seedText } from "../../shared/replica/document/seed.ts";
 import { nameMachine } from "../../shared/replica/log/machines.ts";
+import { readMergedText } from "../../shared/replica/merge/merged-lines.ts";
 import { findMovedLines } from "../../shared/replica/merge/moved-lines.ts";
 import { putAgain } from "../../shared/replica/merge/put-again.ts";
 import {
@@ -95,7 +96,9 @@ export async function applyEdit(
   const deleted = { both, mine: byMe, theirs: gone };
   const isMet = mine.size > 0 && theirs.size > 0;
   const removed = both.size === 0 && !isMet ? [] : piecesOf(seen);
-  const apart = followSections(open, { mine, theirs, deleted, removed, disagreed });
+  const placed = followSections(open, { mine, theirs, deleted, removed, disagreed });
+  // The caller records conflicts about lines that the file has shown and the save lacks.
+  const apart = new Set([...placed, ...startsOf(open, rangesOutside(shown, seen))]);
   const moved = findMovedLines(document.text, { mine, theirs, both, removed });
   const shownPieces = isMet ? removed : [];
   const again = putAgain({
@@ -104,7 +107,6 @@ export async function applyEdit(
   });
   const facts = { mine, theirs, both, again, apart };
   const { met, conflicts } = await cleanUpText(context, open, facts);
-  // The caller records conflicts about lines that the file has shown and the save lacks.
   const unshown = rangesOutside(before, shown);
   const known = new Set(plainLines(seen.text));
   const sides = {
@@ -123,6 +125,13 @@ export async function applyEdit(
   const shared = await tellSharedVersions(context, open, disagreed);
   await noteMetLines(context, open, met);
   return { base, conflicts: [...conflicts, ...kept, ...shared] };
+}
+
+/** Where in the text the lines of these characters begin. */
+function startsOf({ document }: OpenDocument, ranges: IdRanges): number[] {
+  if (ranges.size === 0) return [];
+  const { lines } = readMergedText(document.text, ranges, new Map());
+  return lines.flatMap(({ side, from }) => (side === "mine" ? [from] : []));
 }
 
 function idsBetween(client: number, from: number, to: number): IdRanges {

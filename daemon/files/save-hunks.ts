@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import { commonLines, diffSections, type LineHunk } from "../../shared/replica/text/line-diff.ts";
+import { codeLinesIn, isBlank } from "./line-runs.ts";
 
 /**
  * The difference between `before` and `after` as hunks. Prefers a difference that keeps as many of
@@ -19,7 +21,48 @@ export function saveHunks(
   if (plain.filter(([at]) => !isNew(at)).length < anchors.length) {
     return hunksBetween(withNew(before, after, anchors));
   }
-  return diffSections(before, after);
+  return diffSections(before, after).flatMap((hunk) => byParagraphs(before, after, hunk));
+}
+
+/**
+ * A heading that others changed and the line above it that the save changed are two changes, though
+ * only a blank line is between them: where a hunk has as many paragraphs, parted alike, on both
+ * sides each is a hunk of its own. What is left out of one says nothing of the others. A block of
+ * code is never cut.
+ */
+function byParagraphs(
+  before: readonly string[],
+  after: readonly string[],
+  hunk: LineHunk,
+): LineHunk[] {
+  const { at, removed, from, added } = hunk;
+  const [old, young] = [before.slice(at, at + removed), after.slice(from, from + added)];
+  if (codeLinesIn(old).size + codeLinesIn(young).size > 0) return [hunk];
+  const [was, is] = [paragraphsOf(old), paragraphsOf(young)];
+  if (was.length < 2 || !isDeepStrictEqual(gapsOf(was), gapsOf(is))) return [hunk];
+  return was.map(([first, end], nth): LineHunk => {
+    const [start, stop] = is[nth] as Stretch;
+    return { at: at + first, removed: end - first, from: from + start, added: stop - start };
+  });
+}
+
+/** Lines [first, end) with text, between blank ones. */
+type Stretch = readonly [first: number, end: number];
+
+function paragraphsOf(lines: readonly string[]): Stretch[] {
+  const found: [number, number][] = [];
+  for (const [at, line] of lines.entries()) {
+    if (isBlank(line)) continue;
+    const last = found.at(-1);
+    if (last?.[1] === at) last[1] = at + 1;
+    else found.push([at, at + 1]);
+  }
+  return found;
+}
+
+/** How many blank lines are before each. */
+function gapsOf(paragraphs: readonly Stretch[]): number[] {
+  return paragraphs.map(([first], nth) => first - (paragraphs[nth - 1]?.[1] ?? 0));
 }
 
 /** The indices of two equal lines. */
