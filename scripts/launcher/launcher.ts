@@ -4,6 +4,7 @@
 // run, `link-binary.ts` puts the binary in the place of this file. It is all that runs on Node, so
 // it loads nothing but what starts a process.
 import { dirname, join } from "node:path";
+import { CHANGED_ARGUMENT, changeOf, rawArguments } from "../../cli/place/changed-arguments.ts";
 import { findBinary } from "./find-binary.ts";
 import { findBun } from "./find-bun.ts";
 import { complain, fail, run } from "./run.ts";
@@ -30,13 +31,19 @@ function bunArguments(): string[] {
   return [config, "--no-env-file", "--no-install", join(dist, "cli.js")];
 }
 
+const USED_WRONGLY = 2;
+
+const given = process.argv.slice(2);
 const command = findCommand();
-if (command === undefined) {
+if (changeOf(given, rawArguments) === "proven") {
+  // Node hands on the decoded text, which the program can't tell from what was typed.
+  fail(CHANGED_ARGUMENT, USED_WRONGLY);
+} else if (command === undefined) {
   fail(
     `no package that memsync could run from is there for ${process.platform} on ${process.arch}: ` +
       "install memsync again without leaving optional dependencies out",
   );
 } else {
   const [program, ...args] = command;
-  run(program, [...args, ...process.argv.slice(2)]);
+  run(program, [...args, ...given]);
 }

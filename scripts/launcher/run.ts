@@ -30,10 +30,10 @@ function endBy(signal: NodeJS.Signals): void {
   process.kill(process.pid, signal);
 }
 
-/** Says on standard error what is wrong, and ends the command as failed. */
-export function fail(problem: string): void {
+/** Says on standard error what is wrong, and ends the command as failed, or with a status. */
+export function fail(problem: string, status = FAILED): void {
   complain(problem);
-  process.exitCode = FAILED;
+  process.exitCode = status;
 }
 
 export function complain(problem: string): void {

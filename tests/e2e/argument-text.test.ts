@@ -3,16 +3,20 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { refuseChangedArguments } from "../../cli/place/argument-text.ts";
+import { bundleLauncher } from "../../scripts/bundle.ts";
+import { LINUX, testWith } from "../support/needs.ts";
 
 const MAIN = join(import.meta.dir, "../../cli/main.ts");
 const TYPED = "caf\u{fffd}";
 const bytes = (text: string) => () => new TextEncoder().encode(text);
 
+const FROM_SOURCE = `"${process.execPath}" "${MAIN}"`;
+
 /** Runs a line of a shell, in which `memsync` is the command, in a home of its own. */
-async function runLine(line: string) {
+async function runLine(line: string, command = FROM_SOURCE) {
   const dir = await mkdtemp(join(tmpdir(), "memsync-arguments-"));
   try {
-    const script = `memsync() { "${process.execPath}" "${MAIN}" "$@"; }; ${line}`;
+    const script = `memsync() { ${command} "$@"; }; ${line}`;
     const { npm_lifecycle_event: _, ...rest } = process.env;
     const env = { ...rest, MEMSYNC_HOME: join(dir, "home") };
     const shell = Bun.spawn(["sh", "-c", script], { cwd: dir, env, stderr: "pipe" });
@@ -29,6 +33,27 @@ for (const words of ["set u8", "add", "set --layer user u8", "search", "conflict
     expect([stderr, status]).toEqual([expect.stringContaining("nothing is saved"), 2]);
   });
 }
+
+testWith(
+  LINUX,
+  "the launcher refuses what Node would hand on changed, and nothing else",
+  async () => {
+    const dir = await mkdtemp(join(tmpdir(), "memsync-launcher-"));
+    try {
+      const launcher = join(dir, "memsync");
+      await bundleLauncher(join(import.meta.dir, "../../scripts/launcher/launcher.ts"), launcher);
+      const run = (words: string) => runLine(`memsync set u8 ${words}`, `node "${launcher}"`);
+      const changed = await run(`"$(printf 'caf\\351')"`);
+      expect([changed.stderr, changed.status]).toEqual([expect.stringContaining("not UTF-8"), 2]);
+      // There is no program beside it that it could hand these to.
+      for (const typed of ["café", TYPED]) {
+        expect((await run(typed)).stderr).toContain("no package that memsync could run from");
+      }
+    } finally {
+      await rm(dir, { recursive: true });
+    }
+  },
+);
 
 test("U+FFFD that was typed is an argument where the system shows it", () => {
   const call = { args: ["set", "u8", TYPED], isByNpm: false };
