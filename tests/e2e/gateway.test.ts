@@ -1,5 +1,13 @@
 import { expect } from "bun:test";
-import { lstatSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { scenario } from "../support/lab.ts";
 
@@ -93,9 +101,15 @@ scenario("with a fixed port a program that was set up survives restarts", async 
   expect([elsewhere.status, elsewhere.stdout]).toEqual([1, ""]);
   expect(elsewhere.stderr).toContain(`MEMSYNC_GATEWAY_PORT ${port}`);
   await machine.memsync("stop");
-  await machine.memsync("start");
+  rmSync(join(machine.home, "gateway-key"));
+  await machine.memsyncWith({ env }, "start");
+  const renewed = JSON.parse(await machine.memsync("env", "--json")) as Record<string, string>;
+  expect(await ask(token)).toBe(401);
+  expect(await ask(renewed.MEMSYNC_GATEWAY_TOKEN ?? "")).toBe(200);
+  await machine.memsync("stop");
+  await machine.memsyncWith({ env: { MEMSYNC_GATEWAY_PORT: "0" } }, "start");
   const free = JSON.parse(await machine.memsync("env", "--json")) as Record<string, string>;
-  expect(free.MEMSYNC_GATEWAY_TOKEN).not.toBe(token);
+  expect([token, renewed.MEMSYNC_GATEWAY_TOKEN]).not.toContain(free.MEMSYNC_GATEWAY_TOKEN);
 });
 
 scenario("a fixed port that is in use, or is none, is one sentence", async (lab) => {
@@ -111,7 +125,7 @@ scenario("a fixed port that is in use, or is none, is one sentence", async (lab)
   );
   for (const port of ["http", "65536", "-1"]) {
     expect((await upOn(port)).stderr).toBe(
-      "memsync: MEMSYNC_GATEWAY_PORT is a port from 1 to 65535\n",
+      "memsync: MEMSYNC_GATEWAY_PORT is a port from 1 to 65535, or 0 for any free one\n",
     );
   }
 });
