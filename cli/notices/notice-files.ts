@@ -14,9 +14,11 @@ import type { Notice, Notices } from "./notice.ts";
 /** Suffix of the file that says that a notice was shown. */
 const SEEN = ".seen";
 const PART = ".part";
+/** In such a file: a command was quicker than the daemon, whose log does not have it yet. */
+const UNLOGGED = "unlogged";
 
 /**
- * Reads the notices that were not shown yet. Each notice is a file in one folder, and an empty file
+ * Reads the notices that were not shown yet. Each notice is a file in one folder, and another
  * beside it says that it was shown. Files appear and disappear completely, so that commands and the
  * daemon need not wait for each other.
  */
@@ -26,13 +28,19 @@ export function readUnseen({ notices: folder }: Home): Notice[] {
   return unseen.sort().flatMap((name) => readNotice(join(folder, name)) ?? []);
 }
 
-/** Makes the files match the present notices. Returns the new ones. */
+/**
+ * Makes the files match the present notices. Returns the new ones, which are to be logged, even if
+ * a command has shown them already.
+ */
 export function keepNotices({ notices: folder }: Home, now: Notices): Notice[] {
   const names = new Set(namesIn(folder));
   const fresh: Notice[] = [];
   for (const [name, notice] of now) {
-    if (names.has(name) || names.has(name + SEEN)) continue;
-    put(folder, name, JSON.stringify(notice));
+    if (names.has(name)) continue;
+    if (names.has(name + SEEN)) {
+      if (!isUnlogged(folder, name)) continue;
+      put(folder, name + SEEN, "");
+    } else put(folder, name, JSON.stringify(notice));
     fresh.push(notice);
   }
   for (const name of names) {
@@ -50,6 +58,8 @@ export function markSeen({ notices: folder }: Home, names: readonly string[]): v
   try {
     for (const name of names) {
       if (existsSync(join(folder, name + SEEN))) continue;
+      put(folder, name + SEEN, UNLOGGED);
+      if (!existsSync(join(folder, name))) continue;
       put(folder, name + SEEN, "");
       rmSync(join(folder, name), { force: true });
     }
@@ -64,6 +74,15 @@ function namesIn(folder: string): string[] {
 
 function isNotice(name: string): boolean {
   return !name.endsWith(SEEN) && !name.endsWith(PART);
+}
+
+/** False where another command has just removed the file. */
+function isUnlogged(folder: string, name: string): boolean {
+  try {
+    return readFileSync(join(folder, name + SEEN), "utf8") === UNLOGGED;
+  } catch {
+    return false;
+  }
 }
 
 /** A reader finds the whole file or none. */

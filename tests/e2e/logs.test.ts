@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { scenario, sharedEmulator } from "../support/lab.ts";
+import { PLANTED } from "../support/planted-secrets.ts";
 
 const emulator = sharedEmulator();
 
@@ -83,4 +84,14 @@ scenario("an outage is told once, and so is its end", async (lab) => {
   await log.untilPrinted(/offline[\s\S]+connected {2}http/);
   await log.untilPrinted(/sent {7}\S+ {2}memory key/);
   expect(log.stdout.match(/offline/g)).toHaveLength(1);
+});
+
+scenario("what a command said to be held has its line as what came otherwise", async (lab) => {
+  const folder = await lab.git.repository("a", { "README.md": "" });
+  const machine = lab.machine("a", folder, emulator.account("held-line"));
+  await machine.up();
+  const log = machine.spawn(["logs", "--follow"]);
+  await log.untilPrinted(/connected {2}http/);
+  await machine.memsync("set", "deploy", PLANTED.github);
+  await log.untilPrinted(/warn {3}held {7}\S+ {2}deploy/);
 });
