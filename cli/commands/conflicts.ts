@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { listLinks } from "../../daemon/home/links.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import {
   conflictTime,
@@ -157,6 +158,14 @@ async function whereNote(
   return name === (await projectHere(env)) ? "" : ` in ${shortName(title)}`;
 }
 
+/** When others hear of what was settled. Nothing of a project without a link is sent. */
+async function syncedNote(env: Environment, { layer, name }: LocalDocument): Promise<string> {
+  const links = await withLocal(env, async (db) => (db ? await listLinks(db) : []));
+  const isSent = layer !== "project" || links.some(({ projectId }) => projectId === name);
+  const link = `which needs a folder: \`memsync link DIR --id ${name}\``;
+  return `once this is synced${isSent ? "" : `, ${link}`}`;
+}
+
 async function list(env: Environment, options: Options): Promise<void> {
   const conflicts = await findAll(env, options);
   if (options.json) {
@@ -275,9 +284,8 @@ async function choose(
         ? besides
         : `${besides}; \`${firstLine(elsewhere.trimEnd())}\` elsewhere stays`;
     const where = await whereNote(env, document, options);
-    saySentence(
-      `version ${version} stands${where}, and ${id} is settled once this is synced${left}`,
-    );
+    const synced = await syncedNote(env, document);
+    saySentence(`version ${version} stands${where}, and ${id} is settled ${synced}${left}`);
   }
 }
 
@@ -287,7 +295,8 @@ async function dismiss(env: Environment, id: string, options: Options): Promise<
   if (options.json) sayJson(conflictJson(conflict));
   else {
     const where = await whereNote(env, conflict.document, options);
-    saySentence(`dismissed ${id}${where}; no machine shows it any more once this is synced`);
+    const synced = await syncedNote(env, conflict.document);
+    saySentence(`dismissed ${id}${where}; no machine shows it any more ${synced}`);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import { listLinks } from "../../daemon/home/links.ts";
+import { findProjectName } from "../../daemon/home/project-name.ts";
 import { listRemotes } from "../../daemon/home/remote-store.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import type { AccountId } from "../../shared/ids.ts";
@@ -18,7 +19,7 @@ export interface LocalDocument {
   readonly account: string;
   /** That remote's name; undefined while remotes have no names. */
   readonly remote: string | undefined;
-  /** The project's name from its link; its id where it is not linked here. */
+  /** The project's name, from its link while it is linked; its id where it has no name here. */
   readonly title: string;
 }
 
@@ -32,14 +33,17 @@ export async function listLocalDocuments(db: Db): Promise<LocalDocument[]> {
     .select(["id", "name", "owner"])
     .orderBy("id")
     .execute();
-  return rows.flatMap(({ id, name, owner }) => {
+  const documents: LocalDocument[] = [];
+  for (const { id, name, owner } of rows) {
     const layer = layerOf(name);
     const account = owner as AccountId;
     const remote = remotes.get(account);
     // What belonged to a removed remote can't be reached.
-    if (remote === undefined && remotes.size > 0) return [];
+    if (remote === undefined && remotes.size > 0) continue;
     const own = remote === undefined ? layer : `${layer} of ${remote}`;
-    const title = layer === "project" ? (links.get(name) ?? name) : own;
-    return { id, name, layer, account, remote, title };
-  });
+    const project = async () => links.get(name) ?? (await findProjectName(db, name)) ?? name;
+    const title = layer === "project" ? await project() : own;
+    documents.push({ id, name, layer, account, remote, title });
+  }
+  return documents;
 }

@@ -243,3 +243,24 @@ scenario("nothing of it is seen over the interface", async (lab) => {
     }
   }
 });
+
+scenario(
+  "in a project linked nowhere a conflict has its name, and how to settle it",
+  async (lab) => {
+    const pair = await makePair(lab, "unlinked");
+    const [laptop, desktop] = pair;
+    await laptop.memsync("set", "build", "lost");
+    await desktop.memsync("set", "build", "kept");
+    await meet(pair);
+    const [conflict] = await untilConflicts(laptop, 1);
+    const { name, id } = await laptop.projectOf();
+    await laptop.memsync("unlink", laptop.folder);
+    const listed = await laptop.memsync("conflicts");
+    expect(listed).toContain(` ${name} `);
+    expect(listed).not.toContain(id);
+    const dismissed = await laptop.memsync("conflicts", "dismiss", conflict?.id ?? "");
+    expect(dismissed).toContain(
+      `once this is synced, which needs a folder: \`memsync link DIR --id ${id}\``,
+    );
+  },
+);
