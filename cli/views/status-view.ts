@@ -117,15 +117,24 @@ const NO_SOCKET_NOTE = "no live connection: changes of others are asked for in t
 type Time = Required<Pick<StatusView, "now" | "calm">>;
 
 function serviceLines({ remotes, home }: DaemonStatus, several: boolean, time: Time): string[] {
+  const elsewhere = remotes.filter((each) => !isEmbedded(each));
+  const to = elsewhere.find((each) => each.default) ?? elsewhere[0];
+  const place = { home, to: to?.name };
   return remotes.flatMap((remote) => {
     const { name, service, default: isDefault } = remote;
     const who = several ? `remote    ${name}${isDefault ? " (default)" : ""}` : "service";
-    return [`${who}   ${contactLine(remote, home, time)}`, ...requestLines(service, time)];
+    return [`${who}   ${contactLine(remote, place, time)}`, ...requestLines(service, time)];
   });
 }
 
+/** Where the embedded service is kept, and the remote that what it has can be moved to. */
+interface Place {
+  readonly home: string;
+  readonly to: string | undefined;
+}
+
 /** The state of the contact with a service: one word for each state, and details. */
-function contactLine(remote: RemoteStatus, home: string, time: Time): string {
+function contactLine(remote: RemoteStatus, { home, to }: Place, time: Time): string {
   const { state, name, message, plain, last_contact_at: contact } = remote.service;
   const last = contact === null ? [] : [`last contact ${agoShown(contact, time)}`];
   const said = message === null ? [] : [message];
@@ -133,7 +142,11 @@ function contactLine(remote: RemoteStatus, home: string, time: Time): string {
   const saved = "everything is saved here";
   switch (state) {
     case "embedded":
-      return `embedded, kept in ${tilde(home)}: \`memsync login\` syncs with other machines`;
+      return `embedded, kept in ${tilde(home)}: ${
+        to === undefined
+          ? "`memsync login` syncs with other machines"
+          : `\`memsync login --remote ${to} --move\` moves it all to ${to}`
+      }`;
     case "connected":
       return `${name}   connected${message === null ? "" : ` (${message})`}`;
     case "reconnecting":

@@ -67,8 +67,15 @@ export async function moveEmbedded(
   };
   const moved = { projects, user: await moveLayer("user"), global: await moveLayer("global") };
   const left = await findEmbedded(env);
-  tell(left ? stayLine(left) : "nothing stays in the embedded service");
+  tell(left ? `${stayLine(left)}; ${moveLater(remote)}` : NOTHING_LEFT);
   return moved;
+}
+
+const NOTHING_LEFT = "nothing stays in the embedded service";
+
+/** What to type where a question was answered with no, and it is wanted after all. */
+function moveLater({ name }: Remote): string {
+  return `\`memsync login --remote ${name} --move\` moves it later`;
 }
 
 /** Nobody else could read it in the embedded service. The question covers both. */

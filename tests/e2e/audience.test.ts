@@ -239,6 +239,14 @@ scenario(
       expect(shown.match(/\[y\/N\]/g)).toHaveLength(2);
       expect(shown).toContain("moved 1 memory of the layer user");
       expect(shown).toContain("1 memory of the layer global stays in the embedded service");
+      expect(shown.replace(/\s+/g, " ")).toMatch(
+        /`memsync login --remote \S+ --move` moves it later/,
+      );
+      await mover.up();
+      const status = await mover.memsync("status");
+      expect(status).toMatch(
+        /embedded, kept in \S+: `memsync login --remote \S+ --move` moves it all/,
+      );
     }),
   { needs: TERMINALS },
 );
