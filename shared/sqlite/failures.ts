@@ -26,7 +26,10 @@ export function storageFailure(thrown: unknown, place?: string): string | undefi
   if (/^(SQLITE_FULL|ENOSPC|EDQUOT|EFBIG)$/.test(code)) {
     return `${disk} is full: make room and try again; nothing of this was saved`;
   }
-  if (/^(SQLITE_READONLY|SQLITE_PERM|SQLITE_AUTH|EROFS|EACCES|EPERM)/.test(code)) {
+  if (code === "EROFS") {
+    return `${disk} is mounted read-only: mount it for writing and try again; nothing was saved`;
+  }
+  if (/^(SQLITE_READONLY|SQLITE_PERM|SQLITE_AUTH|EACCES|EPERM)/.test(code)) {
     return `${disk} can't be written: mend its permissions and try again; nothing was saved`;
   }
   if (/^(SQLITE_IOERR|SQLITE_CANTOPEN|EIO)/.test(code)) {

@@ -1,0 +1,16 @@
+import { expect, test } from "bun:test";
+import { storageFailure } from "../../shared/sqlite/failures.ts";
+
+test("what is wrong with the disk is told by its own remedy", () => {
+  for (const [code, remedy] of [
+    ["ENOSPC", /^the disk of \/home is full: make room/],
+    ["SQLITE_FULL", /^the disk of \/home is full: make room/],
+    ["EROFS", /^the disk of \/home is mounted read-only: mount it for writing/],
+    ["EACCES", /^the disk of \/home can't be written: mend its permissions/],
+    ["SQLITE_IOERR_WRITE", /^the disk of \/home failed \(disk I\/O error\)/],
+  ] as const) {
+    const thrown = Object.assign(new Error("disk I/O error"), { code });
+    expect(storageFailure(thrown, "/home")).toMatch(remedy);
+  }
+  expect(storageFailure(new Error("something else"))).toBeUndefined();
+});
