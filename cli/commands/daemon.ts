@@ -218,7 +218,8 @@ async function sync(env: Environment, options: JsonOption & { wait?: string }): 
     return;
   }
   if (!options.json) {
-    for (const line of wholeOnScreen(status)) say(line);
+    // Offline the sentence below says all: which service is silent since when, and what waits.
+    if (!answer.offline) for (const line of wholeOnScreen(status)) say(line);
     for (const line of conflictCountLines(status)) say(line);
   }
   const why = whyUnsynced(status, realWorld.now());

@@ -17,7 +17,8 @@ const NAMED_MAX = 3;
 export function whyUnsynced(status: DaemonStatus, now: number): string {
   const [first, ...others] = listRefusals(status);
   if (first !== undefined) {
-    const more = others.length > 0 ? `; and ${others.length} more, see above` : "";
+    const more =
+      others.length > 0 ? `; and ${others.length} more: \`memsync status\` shows them` : "";
     return `not everything is synced: ${first}${more}`;
   }
   const silent = status.remotes.flatMap(({ service }) => silenceOf(service, now));
