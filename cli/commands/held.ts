@@ -90,8 +90,8 @@ async function list(env: Environment, { json }: Options): Promise<void> {
   }
 }
 
-/** The columns to leave out first: time and place. */
-const SPARE = [1, 2];
+/** The column to leave out first: the time. Ids, places and names tell writes apart. */
+const SPARE = [1];
 
 /** A held write, with its document if the replica has that. */
 interface Held {

@@ -129,7 +129,10 @@ export function versionTable(
     version.state,
     last(version),
   ]);
-  return table([["REV", "WRITTEN", "MACHINE", "STATE", heading], ...rows], SPARE);
+  // Ids of conflicts are there to be typed.
+  const isLastWhole = versions.some(({ save }) => save !== undefined && save.conflicts.length > 0);
+  const headings = ["REV", "WRITTEN", "MACHINE", "STATE", heading];
+  return table([headings, ...rows], SPARE, { isLastWhole });
 }
 
 /** The columns to leave out first: machine and state. */

@@ -103,6 +103,11 @@ scenario(
       /ID +WHERE +WHAT +WHY[\s\S]*a-key-that-is-rather-lo… {2}looks like a GitHub token/,
       "held",
     );
+    const long = await lab.git.repository("a-project-with-a-long-name", { "README.md": "" });
+    await machine.memsync("link", long);
+    await machine.memsync("set", key, `ghp_${"a1B2c3D4e5F6".repeat(3)}`, "--project", long);
+    await shows(/ID +WHERE +WHAT +WHY[\s\S]* a-project-with-a-long-n… {2}a-key-that/, "held");
+    await machine.memsync("unlink", long);
     await shows(/^a .*\/\S+\/a$/m, "projects");
     await machine.memsync("set", key, "\n\n  the first words of it\n");
     await shows(/VALUE[\s\S]*the first words of it/, "history", key);
