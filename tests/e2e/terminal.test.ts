@@ -103,17 +103,16 @@ scenario(
       /ID +WHERE +WHAT +WHY[\s\S]*a-key-that-is-rather-lo… {2}looks like a GitHub token/,
       "held",
     );
-    const long = await lab.git.repository("a-project-with-a-long-name", { "README.md": "" });
-    await machine.memsync("link", long);
-    await machine.memsync("set", key, `ghp_${"a1B2c3D4e5F6".repeat(3)}`, "--project", long);
-    await shows(/ID +WHERE +WHAT +WHY[\s\S]* a-project-with-a-long-n… {2}a-key-that/, "held");
-    await machine.memsync("unlink", long);
     await shows(/^a .*\/\S+\/a$/m, "projects");
     await machine.memsync("set", key, "\n\n  the first words of it\n");
     await shows(/VALUE[\s\S]*the first words of it/, "history", key);
     await shows(/the first words of it/, "list");
     await machine.memsync("remote", "add", "acme", "https://memory.acme-corporation.example.com");
     await shows(/ADDRESS +TOKEN[\s\S]*example\.com +none/, "remote", "list");
+    const long = await lab.git.repository("a-project-with-a-long-name", { "README.md": "" });
+    await machine.memsync("link", long);
+    await machine.memsync("set", key, `ghp_${"a1B2c3D4e5F6".repeat(3)}`, "--project", long);
+    await shows(/ID +WHERE +WHAT +WHY[\s\S]* a-project-with-a-long-n… {2}a-key-that/, "held");
   },
   { needs: TERMINALS },
 );
