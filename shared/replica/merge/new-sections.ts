@@ -31,7 +31,8 @@ export function findNewSections(lines: readonly SideLine[]): NewSection[] {
     });
     if (changed.length === 0) return [];
     const written = hunksOf(lines, writer).filter(({ added, removed }) => {
-      return removed.length === 0 && begins(added, headings);
+      const isWhole = added.every(({ text }) => text.endsWith("\n"));
+      return removed.length === 0 && isWhole && begins(added, headings);
     });
     return written.flatMap((hunk) => besideOne(lines, hunk, { changed, headings }) ?? []);
   });
@@ -52,7 +53,8 @@ function besideOne(
   const ahead = changed.find(({ removed }) => before !== undefined && removed.at(-1) === before);
   if (ahead) {
     const end = ahead.added.at(-1);
-    return { lines: added, at: indexOf(end) < first ? undefined : end?.to };
+    if (!end?.text.endsWith("\n")) return undefined;
+    return { lines: added, at: indexOf(end) < first ? undefined : end.to };
   }
   const behind = changed.find(({ removed }) => after !== undefined && removed[0] === after);
   if (!behind || !begins(behind.removed, headings) || !begins(behind.added, headings)) return;
