@@ -72,7 +72,7 @@ async function write(env: Environment, options: Options): Promise<void> {
 }
 
 async function clear(env: Environment, options: Options): Promise<void> {
-  const { id, current } = await findText(env, options.project);
+  const { id, current, seenSeq } = await findText(env, options.project);
   if (!current || current.value === "") {
     throw new CommandFailed("the document has no text: there is nothing to delete");
   }
@@ -81,7 +81,7 @@ async function clear(env: Environment, options: Options): Promise<void> {
     const question = `Delete ${lines} of text here and on every other machine, files too?`;
     await agreeTo(question, options);
   }
-  await saveText(env, id, { base: current.value, values: [""] });
+  await saveText(env, id, { base: current.value, values: [""], seenSeq });
   const { revision } = current;
   if (options.json) {
     sayJson({ project_id: id, rev: revision });

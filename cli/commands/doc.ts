@@ -156,7 +156,9 @@ async function restore(env: Environment, revision: string, options: Options): Pr
   const version = pickVersion(found, revision);
   const content = found.current?.value ?? "";
   const isCurrent = version.value === content;
-  if (!isCurrent) await saveText(env, found.id, { base: content, values: [version.value] });
+  const { seenSeq } = found;
+  if (!isCurrent)
+    await saveText(env, found.id, { base: content, values: [version.value], seenSeq });
   await sayIfHeld(env, async (db) => {
     return { kind: "text", ...(await heldOf(db, found.id)), key: "" };
   });

@@ -6,6 +6,7 @@ import { realPathOf } from "../../daemon/git/working-tree.ts";
 import { listLinks } from "../../daemon/home/links.ts";
 import { readMachineName } from "../../daemon/home/machine-name.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
+import { readLocalText } from "../../daemon/reading/local-text.ts";
 import { parseProjectId } from "../../shared/ids.ts";
 import { currentOf, textHistory, type Version } from "../local/local-history.ts";
 import { CommandFailed } from "../screen/errors.ts";
@@ -26,6 +27,8 @@ export interface ProjectText {
   /** Newest first. */
   readonly versions: readonly Version[];
   readonly current: Version | undefined;
+  /** The last row of the document's log that the current version includes, if that is known. */
+  readonly seenSeq: number | undefined;
   /** That of the current folder; those of all folders if a project was named. */
   readonly files: readonly TextFile[];
 }
@@ -34,11 +37,14 @@ export interface ProjectText {
 export async function findText(env: Environment, named: string | undefined): Promise<ProjectText> {
   return await withLocal(env, async (db) => {
     const id = await findMeantProject(db, named, env);
-    if (!db) return { id, versions: [], current: undefined, files: [] };
+    if (!db) return { id, versions: [], current: undefined, seenSeq: undefined, files: [] };
     const machine = readMachineName(env.home);
+    const text = await readLocalText(db, id);
     const versions = await textHistory({ db, document: id, machine });
     const files = await filesOf(env, db, { id, named });
-    return { id, versions, current: currentOf(versions), files };
+    const current = currentOf(versions);
+    const seenSeq = text?.value === current?.value ? text?.seenSeq : undefined;
+    return { id, versions, current, seenSeq, files };
   });
 }
 

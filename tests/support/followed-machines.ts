@@ -18,6 +18,7 @@ import { writePosition } from "../../daemon/home/positions.ts";
 import type { DaemonTables } from "../../daemon/home/tables.ts";
 import { drainInbox } from "../../daemon/inbox/drain-inbox.ts";
 import { appendToInbox, type InboxWrite } from "../../daemon/inbox/inbox.ts";
+import { readLocalText } from "../../daemon/reading/local-text.ts";
 import { applyRemote } from "../../daemon/sync/incoming.ts";
 import type { WatchFolder } from "../../daemon/watch/watched-folder.ts";
 import type { ProjectId } from "../../shared/ids.ts";
@@ -225,6 +226,14 @@ export class FollowedMachine {
       return textWrites(PROJECT, chooseVersion(each, chosen, all).choice, this.#world.now());
     }
     throw new Error(`no conflict has the version ${text}`);
+  }
+
+  /** What `doc restore` would leave there. */
+  async restoreOf(text: string): Promise<InboxWrite[]> {
+    const { value: base, seenSeq } = (await readLocalText(this.#store.reader, PROJECT)) ?? {
+      value: "",
+    };
+    return textWrites(PROJECT, { base, values: [text], seenSeq }, this.#world.now());
   }
 
   /** As the daemon does when it hears of a write. */

@@ -53,6 +53,23 @@ test("a choice made before another machine's arrived, and applied after it, stan
   }
 });
 
+test("a text that is restored while another machine's choice arrives takes nothing of that away", async () => {
+  const [a, b] = await withConflict();
+  const [ofA, ofB] = [await a.choiceOf("- run tests\n"), await b.restoreOf(BASE)];
+  await a.drain(ofA);
+  await b.receive(a);
+  await b.drain(ofB);
+  await exchange([a, b]);
+  for (const each of [a, b]) {
+    const lines = each
+      .file()
+      .split("\n")
+      .filter((line) => line.startsWith("- run "));
+    expect(lines.sort()).toEqual(["- run lint", "- run tests"]);
+    expect(await versionsOf(each)).toEqual([["- run lint\n", "- run tests\n"]]);
+  }
+});
+
 test("what two machines choose alike stands once and without a conflict, whenever it arrives", async () => {
   const [a, b] = await withConflict();
   const choices: readonly InboxWrite[][] = [
