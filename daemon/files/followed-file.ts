@@ -215,11 +215,13 @@ export class FollowedFile {
 
   /** Where another commit is checked out, git may have brought a text and taken it away again. */
   async #savedOf(
-    overtaken: readonly FileContent[],
-    { checkedOut }: Sight,
+    seen: readonly FileContent[],
+    { checkedOut, file, standing }: Sight,
     known: FollowedState | undefined,
   ): Promise<readonly FileContent[]> {
-    if (!known || known.checkedOut.head === checkedOut.head) return overtaken;
+    const overtaken = seen.filter(({ hash }) => file.kind !== "text" || hash !== file.hash);
+    const isMoved = known && known.checkedOut.head !== checkedOut.head;
+    if (!isMoved || standing.kind === "unknown") return overtaken;
     const saved: FileContent[] = [];
     for (const each of overtaken) {
       if (await isInGit(this.#options.git, this.link.dir, each.content)) {
