@@ -45,6 +45,12 @@ export async function batchRound(
     refusals: [],
   };
   const parts = await prepareEach(options, units, progress);
+  const [first] = units;
+  if (first !== undefined && !parts.has(first)) {
+    // The others only came along. Without the unit for which the call was due they have their time.
+    for (const unit of parts.keys()) progress.left.add(unit);
+    return { kind: "answered", value: progress };
+  }
   if (parts.size === 0 || !service.exchangeBatch) return { kind: "answered", value: progress };
   const outcome = await service.exchangeBatch(requestOf(options, parts));
   if (outcome.kind !== "answered") return outcome;

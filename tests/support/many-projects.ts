@@ -27,6 +27,8 @@ export interface ManyProjects extends AsyncDisposable {
   write(key: string, ids?: readonly ProjectId[]): Promise<void>;
   /** Rounds until nothing is due, what is refused left out. Resolves to that. */
   sync(due?: readonly SyncUnit[]): Promise<ReadonlyMap<SyncUnit, RefusedCall>>;
+  /** One call at most; gives the units that it did not get to. */
+  call(due: readonly SyncUnit[]): Promise<readonly SyncUnit[]>;
   /** The memories of a project, by key, as the service has them. */
   heldBy(id: ProjectId): Promise<Record<string, string>>;
 }
@@ -72,6 +74,10 @@ export async function openManyProjects(
       }
     },
     sync: (due = [...ids, "own"]) => syncAll(rounds, due),
+    call: async (due) => {
+      const outcome = await rounds.run(rounds.choose(due));
+      return outcome.kind === "answered" ? [...(outcome.value.left ?? [])] : due;
+    },
     async heldBy(id) {
       const headers = { authorization: `Bearer ${token}` };
       const answer = await pass(new Request(`${base}/api/projects/${id}`, { headers }));

@@ -313,3 +313,21 @@ test("what is damaged here fails alone, and is sent to nobody", async () => {
   const expected = memoriesOf(home, "first").map((each, at) => (at === 1 ? {} : each));
   expect(await held(home)).toEqual(expected);
 });
+
+test("what only came along waits for its time where there is nothing to send of the first", async () => {
+  const home = await open(3);
+  await home.sync();
+  await home.write("first");
+  await home.store.write(async ({ db }) => {
+    await db
+      .updateTable("documents")
+      .set({ owner: "other" })
+      .where("name", "=", "proj_0")
+      .execute();
+  });
+  home.requests.length = 0;
+  expect(await home.call(home.ids)).toEqual(home.ids.slice(1));
+  expect(home.requests).toEqual([]);
+  expect(await home.call(home.ids.slice(1))).toEqual([]);
+  expect(await held(home, home.ids.slice(1))).toEqual(memoriesOf(home, "first").slice(1));
+});
