@@ -45,9 +45,12 @@ export function findVersion(
   const found: FoundVersion["found"][number][] = [];
   const missing: PlacedLines[] = [];
   const starts = version.places.map((place) => findPlace(text, place));
+  // From the last to the first: what is recognised by the lines behind it stands for those before.
+  for (let nth = starts.length - 1; nth >= 0; nth--) {
+    if (starts[nth] === "out") starts[nth] = findAhead(text, version.places, { nth, starts });
+  }
   for (const [nth, place] of version.places.entries()) {
-    const at =
-      starts[nth] === "out" ? findAhead(text, version.places, { nth, starts }) : starts[nth];
+    const at = starts[nth];
     if (at === undefined) {
       const beside = findBeside(text.lines, version, other);
       return beside && { found: [beside], missing: [] };

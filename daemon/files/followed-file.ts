@@ -224,7 +224,8 @@ export class FollowedFile {
     if (!isMoved || standing.kind === "unknown") return overtaken;
     const saved: FileContent[] = [];
     for (const each of overtaken) {
-      if (await isInGit(this.#options.git, this.link.dir, each.content)) {
+      const { content: text } = each;
+      if (await isInGit(this.#options.git, this.link.dir, { name: file.path, text })) {
         this.#glimpses.knows(each.hash);
       } else saved.push(each);
     }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { isHeading } from "../../shared/replica/text/code-blocks.ts";
 import { commonLines, diffSections, type LineHunk } from "../../shared/replica/text/line-diff.ts";
 import { codeLinesIn, isBlank } from "./line-runs.ts";
 
@@ -27,7 +28,8 @@ export function saveHunks(
 /**
  * A heading that others changed and the line above it that the save changed are two changes, though
  * only a blank line is between them: where a hunk has as many paragraphs, parted alike, on both
- * sides each is a hunk of its own. What is left out of one says nothing of the others. A block of
+ * sides, with headings at the same places, each is a hunk of its own. What is left out of one says
+ * nothing of the others. Without a heading nothing tells which paragraph is which, and a block of
  * code is never cut.
  */
 function byParagraphs(
@@ -40,6 +42,8 @@ function byParagraphs(
   if (codeLinesIn(old).size + codeLinesIn(young).size > 0) return [hunk];
   const [was, is] = [paragraphsOf(old), paragraphsOf(young)];
   if (was.length < 2 || !isDeepStrictEqual(gapsOf(was), gapsOf(is))) return [hunk];
+  const [heads, others] = [headsOf(old, was), headsOf(young, is)];
+  if (!heads.includes(true) || !isDeepStrictEqual(heads, others)) return [hunk];
   return was.map(([first, end], nth): LineHunk => {
     const [start, stop] = is[nth] as Stretch;
     return { at: at + first, removed: end - first, from: from + start, added: stop - start };
@@ -58,6 +62,11 @@ function paragraphsOf(lines: readonly string[]): Stretch[] {
     else found.push([at, at + 1]);
   }
   return found;
+}
+
+/** Which of them begin with a heading. */
+function headsOf(lines: readonly string[], paragraphs: readonly Stretch[]): boolean[] {
+  return paragraphs.map(([first]) => isHeading(lines[first] ?? ""));
 }
 
 /** How many blank lines are before each. */

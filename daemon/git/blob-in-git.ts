@@ -5,18 +5,31 @@ import type { Git } from "./run-git.ts";
 const HASHES = ["sha1", "sha256"] as const;
 
 /**
- * Whether the repository of a folder has just this text as a file of any commit, of its index or of
- * a stash. False also where git can't say. Up to four git processes.
+ * Whether a file of this name has had just this text in a commit that git keeps, or in a stash:
+ * also one that only a reflog knows. What was added and never committed is nothing that git keeps.
+ * False also where git can't say. Up to four git processes.
  */
-export async function isInGit(git: Git, folder: string, text: string): Promise<boolean> {
+export async function isInGit(
+  git: Git,
+  folder: string,
+  { name, text }: NamedText,
+): Promise<boolean> {
   const forms = new Set([text, text.replaceAll("\r\n", "\n")]);
   for (const form of forms) {
     for (const hash of HASHES) {
-      const found = await git(folder, ["cat-file", "-e", blobName(hash, form)]);
-      if (found.kind === "done") return true;
+      const blob = `--find-object=${blobName(hash, form)}`;
+      const args = ["log", "--all", "--reflog", "-1", "--format=%H", blob, "--", name];
+      const found = await git(folder, ["--literal-pathspecs", ...args]);
+      if (found.kind === "done" && found.stdout.length > 0) return true;
     }
   }
   return false;
+}
+
+/** A file of a folder, by its path from there, and a text of it. */
+interface NamedText {
+  readonly name: string;
+  readonly text: string;
 }
 
 function blobName(hash: (typeof HASHES)[number], text: string): string {

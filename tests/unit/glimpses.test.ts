@@ -72,20 +72,24 @@ test("what git checked out and took away again is no save that was overtaken", a
   expect((await a.saves()).outcomes.slice(before)).not.toContain("overtaken");
 });
 
-test("what was saved and saved over before a commit is in the history, for git does not have it", async () => {
-  await lab.run(a, "add", FILE);
-  await lab.run(a, "commit", "-qm", "x");
-  await a.settle();
-  const release = a.holdLook();
-  await a.saveDuringLook(version("One."));
-  await lab.commit(a, version("Two."));
-  await a.saveDuringLook(version("Two."));
-  await a.saveDuringLook(version("Three."));
-  await release();
-  const { texts } = await a.saves();
-  expect(texts).toContain(version("One."));
-  expect(texts).not.toContain(version("Two."));
-});
+for (const isAdded of [false, true]) {
+  const how = isAdded ? ", though it was added" : "";
+  test(`what was saved and saved over before a commit is in the history${how}, for git does not keep it`, async () => {
+    await lab.run(a, "add", FILE);
+    await lab.run(a, "commit", "-qm", "x");
+    await a.settle();
+    const release = a.holdLook();
+    await a.saveDuringLook(version("One."));
+    if (isAdded) await lab.run(a, "add", FILE);
+    await lab.commit(a, version("Two."));
+    await a.saveDuringLook(version("Two."));
+    await a.saveDuringLook(version("Three."));
+    await release();
+    const { texts } = await a.saves();
+    expect(texts).toContain(version("One."));
+    expect(texts).not.toContain(version("Two."));
+  });
+}
 
 test("each save of a tracked file is in the history, though it was never quiet in between", async () => {
   await lab.run(a, "add", FILE);

@@ -119,3 +119,15 @@ for (const [what, [base, texts, told]] of Object.entries(RIVALS)) {
     ]);
   });
 }
+
+test("two sections of one name, one of which takes the place of the next, are told", async () => {
+  const deploy = (where: string) => `## Deploy\n\n- to ${where}\n\n`;
+  const machines = await lab.savedApart(BASE, [
+    guide(NOTES, deploy("staging"), END),
+    guide(NOTES, deploy("production"), SETUP, END),
+  ]);
+  await exchange(machines);
+  const told = (await machines[0].conflicts()).flatMap(({ versions }) => versions);
+  const said = told.map(({ text }) => text).join("");
+  for (const where of ["staging", "production"]) expect(said).toContain(`- to ${where}\n`);
+});

@@ -139,8 +139,8 @@ function findMisplaced(
   { base, mine, theirs }: SideTexts,
 ): Pick<KeptOfSides, "strayed" | "missing"> & { readonly left: readonly KeptEdit[] } {
   const merged = lines.map(({ text }) => text);
-  const before = base === undefined ? undefined : plainLines(base);
-  const texts = { base: before, merged, mine: plainLines(mine), theirs: plainLines(theirs) };
+  const baseLines = base === undefined ? undefined : plainLines(base);
+  const texts = { base: baseLines, merged, mine: plainLines(mine), theirs: plainLines(theirs) };
   const found = findStrayedLines(texts);
   const strayed = found.flatMap(({ run, place }): MovedApart[] => {
     if (!place) return [];

@@ -17,7 +17,8 @@ export interface NewSection {
  * happened to arrive: the new section may come to stand between a heading and its lines. And it is
  * no version of what the other wrote there: whoever chose one of the two would delete the other.
  *
- * Only where the other side wrote no section of its own there: two new ones may be the same.
+ * Only where the other side wrote no further section there, and none of the same name: they may be
+ * the same, or contradict each other.
  */
 export function findNewSections(lines: readonly SideLine[]): NewSection[] {
   const headings = new Set(
@@ -50,13 +51,16 @@ function besideOne(
 ): NewSection | undefined {
   const indexOf = (line: SideLine | undefined) => (line ? lines.indexOf(line) : -1);
   const [first, last] = [indexOf(added[0]), indexOf(added.at(-1))];
-  const ahead = changed.find(({ removed }) => before !== undefined && removed.at(-1) === before);
+  const names = new Set(added.filter((line) => headings.has(line)).map(({ text }) => text));
+  const isOther = ({ added: theirs }: SideHunk) => !theirs.some(({ text }) => names.has(text));
+  const others = changed.filter(isOther);
+  const ahead = others.find(({ removed }) => before !== undefined && removed.at(-1) === before);
   if (ahead) {
     const end = ahead.added.at(-1);
     if (!end?.text.endsWith("\n")) return undefined;
     return { lines: added, at: indexOf(end) < first ? undefined : end.to };
   }
-  const behind = changed.find(({ removed }) => after !== undefined && removed[0] === after);
+  const behind = others.find(({ removed }) => after !== undefined && removed[0] === after);
   if (!behind || !begins(behind.removed, headings) || !begins(behind.added, headings)) return;
   const [start] = behind.added;
   return { lines: added, at: last < indexOf(start) ? undefined : start?.from };

@@ -85,7 +85,9 @@ export function followSections(
   const texts = disagreed.flatMap(({ versions }) => versions.map(({ text }) => text));
   const disputed = new Set(texts.flatMap(plainLines));
   const isOpen = ({ text }: SideLine) => disputed.has(text.replace(/\n$/, ""));
-  const beside = findNewSections(lines).filter((each) => !each.lines.some(isOpen));
+  const newIn = (all: readonly SideLine[]) =>
+    findNewSections(all).filter((each) => !each.lines.some(isOpen));
+  const beside = newIn(lines);
   const moves = [
     ...findFollowedMoves(lines, disputed),
     ...beside.flatMap(({ lines: own, at }) =>
@@ -93,8 +95,7 @@ export function followSections(
     ),
   ];
   document.change("local", () => makeMoves(document.text, moves));
-  const now = moves.length === 0 ? beside : findNewSections(readSideLines(document.text, sides));
-  return startsOf(now);
+  return startsOf(moves.length === 0 ? beside : newIn(readSideLines(document.text, sides)));
 }
 
 /** What two sides did, the lines of all three texts if they were read, and what is in dispute. */
