@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import {
   HostAdmin,
   HostRemoval,
+  isServed,
   openHostDatabase,
 } from "../../daemon/embedded/embedded-service.ts";
-import { takeLock } from "../../shared/sqlite/lock.ts";
 import { realWorld } from "../../shared/world-real.ts";
 import type { Environment } from "../place/environment.ts";
 import { CommandFailed } from "../screen/errors.ts";
@@ -37,16 +37,9 @@ export async function administer<Result>(
 ): Promise<Result> {
   const database = await openHostDatabase(path);
   try {
-    const isServed = () => isHeld(`${path}.lock`);
-    const removal = new HostRemoval(database, realWorld, isServed);
+    const removal = new HostRemoval(database, realWorld, () => isServed(path));
     return await work(new HostAdmin(database, realWorld), removal);
   } finally {
     await database.close();
   }
-}
-
-async function isHeld(path: string): Promise<boolean> {
-  const lock = await takeLock(path);
-  lock?.release();
-  return lock === undefined;
 }

@@ -27,6 +27,7 @@ export {
   variableOf,
 } from "../../server/settings/setting.ts";
 export type { TokenRecord } from "../../server/stores/account-store.ts";
+export { isServed } from "../../server/stores/host-lock.ts";
 export { hostSchema, openHostDatabase } from "../../server/stores/open-store.ts";
 
 const BASE = "http://localhost";

@@ -6,6 +6,7 @@ import { fileFailure } from "../../shared/file-failures.ts";
 import { base32 } from "../../shared/ids.ts";
 import { openConnection } from "../../shared/sqlite/database.ts";
 import type { World } from "../../shared/world.ts";
+import { realDatabasePath, refuseOtherNames } from "../stores/host-lock.ts";
 import { checkServerDatabase } from "./check-database.ts";
 
 const RANDOM_BYTES = 5;
@@ -33,8 +34,16 @@ export interface BackupOptions {
  * const bytes = await backUp({ database, file: "copy.db", force: false, world });
  * ```
  */
-export async function backUp({ database, file, force, world }: BackupOptions): Promise<number> {
+export async function backUp({
+  database: named,
+  file,
+  force,
+  world,
+}: BackupOptions): Promise<number> {
+  const database = realDatabasePath(named);
   refuseTarget(database, file, force);
+  // By one of two names the log of the other is not seen, and the copy would lack what is in it.
+  refuseOtherNames(database);
   const partial = `${file}.partial-${base32(world.randomBytes(RANDOM_BYTES))}`;
   try {
     createPrivateFile(partial);

@@ -5,9 +5,9 @@ import { AppError, messageOf } from "../../shared/errors.ts";
 import { base32 } from "../../shared/ids.ts";
 import type { SqliteConnection } from "../../shared/sqlite/connection.ts";
 import { openConnection } from "../../shared/sqlite/database.ts";
-import { takeLock } from "../../shared/sqlite/lock.ts";
 import { timestampOf } from "../../shared/wire/timestamp.ts";
 import type { World } from "../../shared/world.ts";
+import { hasOtherNames, lockDatabase, realDatabasePath } from "../stores/host-lock.ts";
 import { SIDE_FILES } from "./back-up.ts";
 import { checkServerDatabase } from "./check-database.ts";
 
@@ -36,13 +36,15 @@ export interface Restored {
  * position that the backup never reached makes both sides exchange everything. Throws one sentence,
  * with nothing changed.
  */
-export async function restore({ file, database, world }: RestoreOptions): Promise<Restored> {
+export async function restore({ file, database: named, world }: RestoreOptions): Promise<Restored> {
+  // A link keeps leading to the database. Replacing it would leave the old one there.
+  const database = realDatabasePath(named);
   if (!existsSync(file)) throw refused(`there is no backup at ${file}`);
   const beside = SIDE_FILES.find((suffix) => existsSync(`${file}${suffix}`));
   if (beside !== undefined) {
     throw refused(`${file}${beside} is there: ${file} is a database in use, not a backup of one`);
   }
-  const lock = await takeLock(`${database}.lock`);
+  const lock = await lockDatabase(database);
   if (!lock) throw refused(`a server runs on ${database}: stop it first`);
   const coming = `${database}.restoring-${base32(world.randomBytes(RANDOM_BYTES))}`;
   try {
@@ -105,8 +107,9 @@ async function endedIn(database: string): Promise<readonly Ended[]> {
   try {
     if (!(await hasPages(database))) return [];
     const ended = await readEnded(database);
-    // It can be read, so it may be written: the last server's log is merged into it.
-    await foldLogIn(database);
+    // It can be read, so it may be written: the last server's log is merged into it. Not where it
+    // may be in use by another name, which has another log.
+    if (!hasOtherNames(database)) await foldLogIn(database);
     return ended;
   } catch {
     // It is damaged, which may be why it is replaced. All its parts are kept.

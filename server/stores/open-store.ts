@@ -6,13 +6,13 @@ import { replicaMigrations } from "../../shared/replica/log/migrations.ts";
 import { ReplicaStore } from "../../shared/replica/store/store.ts";
 import { newWriter } from "../../shared/replica/store/writer.ts";
 import { openDatabase, type SqliteDatabase } from "../../shared/sqlite/database.ts";
-import { takeLock } from "../../shared/sqlite/lock.ts";
 import type { Migration } from "../../shared/sqlite/migrate.ts";
 import { migrate } from "../../shared/sqlite/migrate.ts";
 import { MisfitError, refuseMisfit, type Schema } from "../../shared/sqlite/misfit.ts";
 import type { World } from "../../shared/world.ts";
 import { accountMigrations } from "./account-migrations.ts";
 import type { HostTables } from "./account-tables.ts";
+import { lockDatabase, realDatabasePath, refuseOtherNames } from "./host-lock.ts";
 import { serviceMigrations } from "./migrations.ts";
 import { misfitRefusal, refuseDamaged } from "./refuse-damaged.ts";
 
@@ -39,16 +39,19 @@ export interface HostStore {
 
 /**
  * Opens a host's database, `:memory:` or a file, and migrates it. One process serves a file at a
- * time: a second one is refused with one sentence.
+ * time, by whatever links it is named: a second one is refused with one sentence.
  */
 export async function openHostStore(path: string, world: World): Promise<HostStore> {
   assertFolderOf(path);
-  const lock = path === ":memory:" ? undefined : await takeLock(`${path}.lock`);
+  const lock = path === ":memory:" ? undefined : await lockDatabase(path);
   if (path !== ":memory:" && !lock) {
     throw new Error(`the database ${path} is served by another memsync process: stop that first`);
   }
   try {
-    if (path !== ":memory:") await refuseDamaged(path, hostSchema);
+    if (path !== ":memory:") {
+      refuseOtherNames(path);
+      await refuseDamaged(path, hostSchema);
+    }
     const database = await openHostDatabase(path);
     const store = new ReplicaStore({ database, world, writer: newWriter(world, SERVICE_MACHINE) });
     return {
@@ -77,8 +80,9 @@ export async function openHostDatabase(path: string): Promise<SqliteDatabase<Hos
   // read.
   if (path !== ":memory:" && !existsSync(path)) {
     assertFolderOf(path);
-    createPrivateFile(path);
+    createPrivateFile(realDatabasePath(path));
   }
+  if (path !== ":memory:") refuseOtherNames(path);
   const database = await openDatabase<HostTables>({ path });
   try {
     await refuseMisfit(database.reader, hostSchema);
