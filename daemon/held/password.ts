@@ -77,6 +77,32 @@ const PROSE = new Set(
   ).split(" "),
 );
 
+/** What else stands as a single word after `password:`: types, states, and words of examples. */
+const ALONE = new Set(
+  (
+    "absent anonymous anything argon automatic biometric blank boolean bool byte bytes " +
+    "changeme char clear cleartext column component credential declined denied digest done double " +
+    "dummy dynamic either email encoded encoding encryption entry entropy entries example extern " +
+    "external fails failure false find first flag float foobar format generator guess helper " +
+    "here hidden incorrect inherit inline input int integer internal keychain keyring " +
+    "ldap legacy letmein line local locked long maybe mandatory match mismatch missing mock model " +
+    "mutable nil none nothing nullable number numeric object offline okay omit omitted open " +
+    "optional oauth passkey pbkdf pending plain plaintext present primitive private prompt " +
+    "protected public qwerty random read readonly refused regex reject repeat required resource " +
+    "same schema scrypt script secure sentinel short skip something somepass sometimes std stdin " +
+    "store str strict string strings struct success super symbol tba tbd temp temporary tests " +
+    "there true truthy unchanged undefined unique unknown varchar verify void welcome whatever " +
+    "widget writable write writeonly yes"
+  ).split(" "),
+);
+
+/** Whether a word says something about passwords, or is an example's. */
+export function isUsualInTexts(word: string): boolean {
+  const lower = word.toLowerCase();
+  const isListed = NAMING.has(lower) || PROSE.has(lower) || ALONE.has(lower);
+  return isListed || COMMON.test(word) || /passwor|secret/.test(lower);
+}
+
 const PASSPHRASE_WORDS_MIN = 4;
 const WORD = /^[a-z]{3,12}$/;
 

@@ -77,13 +77,22 @@ export async function findSecrets(
 }
 
 async function loadRules(): Promise<readonly SecretRule[]> {
-  const [{ OWN_RULES }, { ASSIGNED_RULES }, { loadGitleaksRules }] = await Promise.all([
-    import("./own-rules.ts"),
-    import("./assigned-rules.ts"),
-    import("./gitleaks-rules.ts"),
-  ]);
+  const [own, { TOKEN_RULES }, { ASSIGNED_RULES }, plain, { loadGitleaksRules }] =
+    await Promise.all([
+      import("./own-rules.ts"),
+      import("./token-rules.ts"),
+      import("./assigned-rules.ts"),
+      import("./plain-password.ts"),
+      import("./gitleaks-rules.ts"),
+    ]);
   // What is only known by its name comes last: other rules say more exactly what they found.
-  return [...OWN_RULES, ...(await loadGitleaksRules()), ...ASSIGNED_RULES];
+  return [
+    ...own.OWN_RULES,
+    ...(await loadGitleaksRules()),
+    ...TOKEN_RULES,
+    ...ASSIGNED_RULES,
+    ...plain.PLAIN_PASSWORD_RULES,
+  ];
 }
 
 function secretsIn(rules: readonly SecretRule[], piece: string, firstLine: number): Secret[] {

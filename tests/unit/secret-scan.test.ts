@@ -2,7 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { ASSIGNED_RULES } from "../../daemon/held/assigned-rules.ts";
 import { loadGitleaksRules } from "../../daemon/held/gitleaks-rules.ts";
 import { OWN_RULES } from "../../daemon/held/own-rules.ts";
+import { PLAIN_PASSWORD_RULES } from "../../daemon/held/plain-password.ts";
 import { ALLOW_MARK, findSecrets } from "../../daemon/held/secret-scan.ts";
+import { TOKEN_RULES } from "../../daemon/held/token-rules.ts";
 import { matchingTexts } from "../support/matching-text.ts";
 import { PLANTED } from "../support/planted-secrets.ts";
 import { pick, seededRandom } from "../support/random.ts";
@@ -12,8 +14,20 @@ const MIB = 1024 * 1024;
 const SEED = 20_261_122;
 
 const HEX = "9f3c1a7be2d045689f3c1a7be2d04568";
+/** As a service draws them: letters of both cases and digits. */
+const RANDOM =
+  "kQ9xW3vTb7RmZ2pLsYd4Nf6HcJ1gXo8aEuVi5KtB0rMq8Z2cN4vB7xW1yT5uP9oI3eR6wQ0aS2dF4gH7jK9lZ";
+const SHORT_HEADER = "eyJhbGciOiJIUzI1NiJ9";
 const DIGITS = "0123456789";
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
+
+const allRules = async () => [
+  ...OWN_RULES,
+  ...TOKEN_RULES,
+  ...ASSIGNED_RULES,
+  ...PLAIN_PASSWORD_RULES,
+  ...(await loadGitleaksRules()),
+];
 
 const kinds = async (text: string) => (await findSecrets(text)).map(({ kind }) => kind);
 
@@ -76,6 +90,34 @@ describe("a secret is found", () => {
     [`r8_${HEX}kT7pW`, "a Replicate token"],
     [`key-${HEX}`, "a Mailgun API key"],
     [`${HEX}-us12`, "a Mailchimp API key"],
+    [`sk-${RANDOM.slice(0, 48)}`, "an API key"],
+    [`sk-${HEX}`, "an API key"],
+    ["sk-lf-9f3c1a7b-e2d0-4568-9f3c-1a7be2d04568", "an API key"],
+    [`sk-proj-${RANDOM.slice(0, 30)}`, "an OpenAI API key"],
+    [`sk-svcacct-${RANDOM}`, "an OpenAI API key"],
+    [`sk-None-${RANDOM.slice(0, 48)}`, "an OpenAI API key"],
+    [`sk-ant-${RANDOM.slice(0, 40)}`, "an Anthropic API key"],
+    [`sk-ant-oat01-${RANDOM.slice(0, 60)}`, "an Anthropic API key"],
+    [`sk-or-v1-${HEX}${HEX}`, "an OpenRouter API key"],
+    [`sk_${HEX}${HEX.slice(0, 16)}`, "an ElevenLabs API key"],
+    [`${SHORT_HEADER}.eyJzdWIiOiIxIn0.${RANDOM.slice(0, 43)}`, "a JSON Web Token"],
+    [`${SHORT_HEADER}.e30.${RANDOM.slice(0, 43)}`, "a JSON Web Token"],
+    [`${SHORT_HEADER}.eyJzdWIiOiIxIn0.${RANDOM.slice(0, 12)}`, "a JSON Web Token"],
+    [
+      `eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0..${RANDOM.slice(0, 16)}.${RANDOM}.${RANDOM.slice(9, 31)}`,
+      "a JSON Web Token",
+    ],
+    [
+      `https://shop.blob.core.windows.net/c?sv=2022-11-02&sp=r&sig=${RANDOM.slice(0, 43)}%3D`,
+      "an Azure shared access signature",
+    ],
+    [
+      `SharedAccessSignature sr=shop&sig=%2b${RANDOM.slice(0, 40)}%2F%2f%3d&se=1790000000&skn=Root`,
+      "an Azure shared access signature",
+    ],
+    [`https://storage.googleapis.com/b/k?X-Goog-Signature=${HEX.repeat(16)}`, "a signed URL"],
+    ["pw: Xk7qWz2m", "a password"],
+    ["Kennwort: Xk7qWz2m", "a password"],
     [`Cookie: theme=dark; session=${HEX}`, "a session's cookie"],
     [`ghp_${DIGITS}${LETTERS}`, "a GitHub token"],
     [
@@ -114,6 +156,50 @@ describe("a secret is found", () => {
 test("a password on a line of its own is found", async () => {
   for (const mark of ["|", "|-", ">"]) {
     expect(await kinds(`db:\n  password: ${mark}\n    Xk7qWz2m\n`)).toEqual(["a password"]);
+  }
+});
+
+test("a password that is a plain word is found where it has a line to itself", async () => {
+  const lines = [
+    "password: sunflower",
+    "pw: sunflower",
+    "PW = Sunflower",
+    "  - **Wifi password:** `sunflower`",
+    "3. root password: sunflower.",
+    "db_password: 'sunflower' # on staging",
+    "passwort: größer",
+    "Kennwort: sunflower",
+    "the admin's\npw: frog",
+  ];
+  for (const line of lines) {
+    for (const text of [line, `# Notes\n\n${line}\n\nmore\n`, `# Notes\r\n${line}\r\n`]) {
+      expect([text, await kinds(text)]).toEqual([text, ["a password"]]);
+    }
+  }
+});
+
+test("what is said about passwords in a line of its own is none", async () => {
+  const lines = [
+    ..."required optional string encrypted hashed boolean undefined None str text str! true".split(
+      " ",
+    ),
+    ..."Required. configurable manually hashedPassword mypassword postgres letmein abc".split(" "),
+    ..."[HIDDEN] <yours> $PW ******** String, SecretStr unchanged".split(" "),
+  ].map((said) => `password: ${said}`);
+  lines.push(
+    "user: marketplace\npassword: marketplace",
+    "POSTGRES_PASSWORD: shop",
+    "pass: True",
+    "Pass: green",
+    "bypass: sunflower",
+    "pw:sunflower",
+    '  "password": "sunflower",',
+    "password: sunflower or whatever you like",
+    "How to reset the password:\nsunflower",
+  );
+  for (const line of lines) {
+    const text = `# Notes\n\n${line}\n`;
+    expect([text, await findSecrets(text)]).toEqual([text, []]);
   }
 });
 
@@ -239,6 +325,16 @@ describe("what is no secret is left alone", () => {
     "Public key: SIXvRyDmBJSgatgTQRGbInBaAK+hZOQ18UmrSwnDlK8=",
     "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----\n",
     "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA\n",
+    "sk-fading-circle sk-cube-grid sk-circle-fade-dot12 sk-learn-pipeline-of-many-words-v2",
+    "OPENAI_API_KEY=sk-proj-abcdefghijklmnopqrstuvwxyz123456",
+    "sk-ant-api03-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+    "OPENAI_API_KEY=sk-your-openai-api-key-goes-here-1",
+    `${SHORT_HEADER}.eyJzdWIiOiIxIn0.signature-of-your-token`,
+    `${SHORT_HEADER}.eyJzdWIiOiIxIn0`,
+    `eyJhbGciOiJub25lIn0.eyJzdWIiOiI4ODEzOTQ3MiJ9.${RANDOM.slice(0, 1)}`,
+    "https://x.blob.core.windows.net/c?sv=2022-11-02&sig=<signature>",
+    "?sig=XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX%3D",
+    `gpg --verify file.sig=${RANDOM.slice(0, 20)}`,
     "JWT_SECRET=your-jwt-secret-at-least-32-characters",
     "token: eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9...",
   ];
@@ -291,7 +387,10 @@ test("every rule of gitleaks' finds what is made after its pattern, and so do ou
   const random = seededRandom(SEED);
   const rules = await loadGitleaksRules();
   expect(rules.length).toBeGreaterThan(190);
-  const tokens = OWN_RULES.filter(({ pattern }) => pattern.source.startsWith("\\b"));
+  const tokens = [
+    ...OWN_RULES.filter(({ pattern }) => pattern.source.startsWith("\\b")),
+    ...TOKEN_RULES.filter(({ id }) => id.endsWith("-key")),
+  ];
   for (const { id, keywords, pattern } of [...rules, ...tokens]) {
     if (id.startsWith("password")) continue;
     const make = matchingTexts(pattern.source, random);
@@ -305,10 +404,22 @@ test("every rule of gitleaks' finds what is made after its pattern, and so do ou
 });
 
 test("a hostile text of 1 MiB comes to an end, whatever it repeats", async () => {
-  const rules = [...OWN_RULES, ...ASSIGNED_RULES, ...(await loadGitleaksRules())];
+  const rules = await allRules();
   const words = [...new Set(rules.flatMap(({ keywords }) => keywords))];
   const units = [
-    ...["a", "A", "0", " ", "\n", "key=", "xoxb-a-", "password: ", "https://a:b@", "eyA."],
+    ...[
+      "a",
+      "A",
+      "0",
+      " ",
+      "\n",
+      "key=",
+      "xoxb-a-",
+      "password: ",
+      "https://a:b@",
+      "eyA.",
+      "pw: word\n",
+    ],
     "-----BEGIN RSA PRIVATE KEY-----",
     "secret                    ''' ",
     `${PLANTED.github}\n`,
@@ -326,7 +437,7 @@ test("a hostile text of 1 MiB comes to an end, whatever it repeats", async () =>
 
 test("no rule takes more than linear time for a text that nearly has a secret all over", async () => {
   const random = seededRandom(SEED);
-  const rules = [...OWN_RULES, ...ASSIGNED_RULES, ...(await loadGitleaksRules())];
+  const rules = await allRules();
   for (const { pattern, keywords } of rules) {
     const near = matchingTexts(pattern.source, random)();
     for (const unit of [`${keywords[0]} = `, near.slice(0, -1), near.slice(0, near.length / 2)]) {

@@ -1,0 +1,61 @@
+import { isUsualInTexts } from "./password.ts";
+import { isPlaceholder } from "./placeholder.ts";
+import type { FoundSecret, SecretRule } from "./secret-rule.ts";
+
+/** What a person calls a password in a note. `pass` alone is a test's result as often. */
+const NAMES =
+  "passwor[dt]|passwd|passphrase|passcode|pwd?|kennwort|contrase(?:ñ|n)a|senha|mot de passe";
+const KEYWORDS = ["pass", "pw", "kennwort", "contrase", "senha"];
+
+/**
+ * A whole line `password: word`, as people keep it in a note. In a sentence a word can't be told
+ * from what is said about passwords.
+ */
+const LINE = new RegExp(
+  "(?<=^|\\n)[ \\t]{0,20}(?:[-*+>#]{1,3}[ \\t]{1,4}|\\d{1,3}[.)][ \\t]{1,4})?[*_`]{0,3}" +
+    `(?:[a-z][a-z0-9 ./_-]{0,40}[ ./_-])?(?:${NAMES})[*_\`]{0,3}` +
+    "[ \\t]{0,10}[:=][*_]{0,3}[ \\t]{1,10}[*_\"'`]{0,3}" +
+    "([^\\s\"'`*_<>(){}[\\],;|]{4,40})[*_\"'`]{0,3}[.!]?[ \\t]{0,10}" +
+    "(?:(?<=[ \\t])(?:#|//)[^\\r\\n]{0,100})?(?=\\r?\\n|$)",
+  "gi",
+);
+
+/** Rules for passwords that are a plain word. */
+export const PLAIN_PASSWORD_RULES: readonly SecretRule[] = [
+  {
+    id: "plain-password",
+    kind: "a password",
+    keywords: KEYWORDS,
+    pattern: LINE,
+    accepts: (found) => isPlainPassword(found),
+  },
+];
+
+/** One word in small letters, or with a capital one at its beginning: no name of a type. */
+const PLAIN = /^\p{L}\p{Ll}{3,}$/u;
+/** What is said of passwords ends like these: `encrypted`, `configurable`, `manually`. */
+const SAID_OF_ONE = /(?:[^aeiou]ed|[ai]ble|ally|ely|less|ored|ated)$/i;
+
+function isPlainPassword({ secret, match, text, at }: FoundSecret): boolean {
+  const word = secret.replace(/[.!?:]+$/, "");
+  if (!PLAIN.test(word) || SAID_OF_ONE.test(word) || isUsualInTexts(word)) return false;
+  if (isPlaceholder(word) || isShouted(match)) return false;
+  return !isNearby(word, text, { from: at, to: at + match.length });
+}
+
+/** `DB_PASSWORD: shop` is a setting of an example; a strong password is found there all the same. */
+function isShouted(match: string): boolean {
+  return /[A-Z]_(?:[A-Z]+)[*_`]*[ \t]*[:=]/.test(match);
+}
+
+const NEARBY = 300;
+
+/** The password of a local service is the user's name, or the database's, which stand beside it. */
+function isNearby(
+  word: string,
+  text: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): boolean {
+  const around = text.slice(Math.max(0, from - NEARBY), from) + text.slice(to, to + NEARBY);
+  return around.toLowerCase().includes(word.toLowerCase());
+}
