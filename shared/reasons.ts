@@ -131,7 +131,7 @@ export const REASONS = {
   },
   "update-gap": {
     meaning: "an update of the service's needs another one that never came",
-    say: () => "the service's update builds on what is not held here",
+    say: () => "the service's update builds on what is lacking here",
   },
   "update-unacceptable": {
     meaning: "an update of the service's breaks a rule of the document",
@@ -152,7 +152,7 @@ export const REASONS = {
   "data-lost": {
     meaning: "a published-only service had lost data, which was uploaded again",
     say: ({ at }: { readonly at: string }) =>
-      `the service had lost data at ${at}; what is held here was uploaded again`,
+      `the service had lost data at ${at}; what is here was uploaded again`,
   },
   "more-refused": {
     meaning: "a published-only service refuses more than is listed",

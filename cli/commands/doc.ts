@@ -29,7 +29,7 @@ interface Options {
 
 const HISTORY_HELP = `
 What was saved into a file here is shown as it was, too, with what became of it, also where the
-document never held just that.
+document never had just that.
 
 Examples:
   memsync doc history                every version, the latest first
@@ -104,7 +104,7 @@ async function history(
   }
   const { versions } = found;
   if (options.json) sayJson(versions.map((version) => shown(found, version)));
-  else if (versions.length === 0) say("the document has never held any text");
+  else if (versions.length === 0) say("the document has never had any text");
   else for (const line of versionTable(versions, "CHANGE", rowsEnd(versions))) say(line);
 }
 

@@ -35,18 +35,18 @@ async function logs({ home }: Environment, options: LogsOptions): Promise<void> 
     if (options.json) say(logJson(line));
     else saySentence(logLine(line));
   };
-  const present = textAt(home.log);
-  const lines = lastLines(home, present, number);
+  const current = textAt(home.log);
+  const lines = lastLines(home, current, number);
   for (const line of lines) print(line);
   if (lines.length === 0 && number > 0 && !options.follow) {
     sayAside(`nothing is logged in ${home.log}: no daemon has run there`);
   }
-  if (options.follow) await follow(home.log, Buffer.byteLength(present), print);
+  if (options.follow) await follow(home.log, Buffer.byteLength(current), print);
 }
 
 /** The last lines of the log, from older files as well if necessary. */
-function lastLines(home: Home, present: string, number: number): string[] {
-  let lines = linesIn(present);
+function lastLines(home: Home, current: string, number: number): string[] {
+  let lines = linesIn(current);
   const older = logFiles(home.log).slice(0, -1).reverse();
   for (const path of older) {
     if (lines.length >= number) break;

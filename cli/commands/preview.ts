@@ -11,7 +11,7 @@ import { styled } from "../screen/terminal.ts";
 import { isShared, seenBy } from "../views/seen-by.ts";
 
 const HELP = `
-Compares what is on this machine with what the service was last known to hold; asks no service and
+Compares what is on this machine with what the service was last known to have; asks no service and
 sends nothing. What is held is named by \`memsync held\`, and is sent nowhere.
 
 Examples:

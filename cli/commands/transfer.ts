@@ -52,7 +52,7 @@ Examples:
 
 const IMPORT_HELP = `
 Each value is a write of this machine's: what it replaces goes to the history, what equals the
-present one changes nothing, and what looks like a secret is held. Nothing is deleted. A document
+value there changes nothing, and what looks like a secret is held. Nothing is deleted. A document
 with anything wrong in it is refused whole.
 
 Examples:

@@ -28,10 +28,10 @@ export async function replaceDaemon(
   }
   try {
     return await inStartTurn(home, async () => {
-      const present = await contactDaemon(home);
+      const current = await contactDaemon(home);
       // Another command may have done it meanwhile.
-      if (present && ageOf(present.introduction) !== "older") return present;
-      const next = present ? await restartDaemon(home, present) : await startDaemon(home);
+      if (current && ageOf(current.introduction) !== "older") return current;
+      const next = current ? await restartDaemon(home, current) : await startDaemon(home);
       if (ageOf(next.introduction) !== "older") return next;
       sayAside(`${old}, and its service starts that one: run \`memsync install\` with this one`);
       return next;

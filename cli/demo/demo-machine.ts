@@ -90,7 +90,7 @@ export class DemoMachine {
     return (await this.daemon.sync(0)).synced;
   }
 
-  /** Whether the project's file has been read in its present state. */
+  /** Whether the project's file has been read in its current state. */
   async isSaved(): Promise<boolean> {
     const { projects } = await this.daemon.status();
     return projects.every(({ folders }) => folders.every(({ state }) => state !== "waiting"));

@@ -43,7 +43,7 @@ export interface TextConflict {
   readonly foundAt: number;
   readonly record: TextConflictRecord;
   readonly versions: readonly PlacedVersion[];
-  /** The present text. */
+  /** The current text. */
   readonly content: string;
   /** The last row of the document's log that it includes, if that is known. */
   readonly seenSeq: number | undefined;
@@ -109,20 +109,20 @@ export function placedVersions(
   { kind, versions }: TextConflictRecord,
   content: string,
 ): PlacedVersion[] {
-  const held = versions.map((version, at) => {
+  const standing = versions.map((version, at) => {
     const other = versions[1 - at] ?? version;
     if (kind === "format") return version.text === JSON.stringify(shownForm(content));
-    return version.text !== "" && isHeld(kind, content, { version, other });
+    return version.text !== "" && isStandingIn(kind, content, { version, other });
   });
   return versions.map((version, at) => {
-    const isThere = held[at] ?? false;
+    const isThere = standing[at] ?? false;
     if (kind === "moved") return { ...version, inText: isThere && version.isStanding };
-    return { ...version, inText: version.text === "" ? !held[1 - at] : isThere };
+    return { ...version, inText: version.text === "" ? !standing[1 - at] : isThere };
   });
 }
 
 /** Decided by its place where that is recognised, else by its lines. */
-function isHeld(
+function isStandingIn(
   kind: TextConflictKind,
   content: string,
   { version, other }: { readonly version: TextVersion; readonly other: TextVersion },

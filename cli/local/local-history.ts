@@ -76,7 +76,7 @@ export async function memoryHistory(source: HistorySource, key: string): Promise
   ];
 }
 
-/** The present version of a text or a memory. */
+/** The current version of a text or a memory. */
 export function currentOf(versions: readonly Version[]): Version | undefined {
   return versions.find(({ state }) => state === "current");
 }

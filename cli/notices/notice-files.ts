@@ -29,7 +29,7 @@ export function readUnseen({ notices: folder }: Home): Notice[] {
 }
 
 /**
- * Makes the files match the present notices. Returns the new ones, which are to be logged, even if
+ * Makes the files match the current notices. Returns the new ones, which are to be logged, even if
  * a command has shown them already.
  */
 export function keepNotices({ notices: folder }: Home, now: Notices): Notice[] {

@@ -18,7 +18,7 @@ export interface Notice {
 /** Notices by their names. A name is never reused for something else. */
 export type Notices = ReadonlyMap<string, Notice>;
 
-/** The present notices. */
+/** The current notices. */
 export async function listNotices(db: Kysely<DaemonTables>): Promise<Notices> {
   const notices = new Map<string, Notice>();
   for (const conflict of await listConflicts(db)) {

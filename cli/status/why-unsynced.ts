@@ -25,10 +25,10 @@ export function whyUnsynced(status: DaemonStatus, now: number): string {
   const unsure = silent.length > 0 ? ["what others wrote was not asked for"] : [];
   const waiting = waitingUnits(status);
   const left = waiting.length > 0 ? [shortened(waiting)] : unsure;
-  const held = status.remotes.some(({ service }) => service.held_back !== null)
+  const throttled = status.remotes.some(({ service }) => service.held_back !== null)
     ? ["calls wait for more requests, as `memsync status` shows"]
     : [];
-  const all = [...left, ...silent, ...held];
+  const all = [...left, ...silent, ...throttled];
   return `not everything is synced yet${all.length > 0 ? `: ${all.join("; ")}` : ""}`;
 }
 

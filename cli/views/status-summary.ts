@@ -64,7 +64,7 @@ export function firstOnScreen(texts: readonly (readonly string[])[]): string[] {
   return all.find((lines) => !screen || fits(lines, screen)) ?? all.at(-1) ?? [];
 }
 
-/** The present terminal; undefined where standard output is none. */
+/** The current terminal; undefined where standard output is none. */
 export function screenOf(): Screen | undefined {
   const { columns, rows } = process.stdout;
   return hasTerminal() && columns > 0 && rows > 0 ? { columns, rows } : undefined;

@@ -70,7 +70,7 @@ export function settle(conflict: TextConflict, chosen: number): Settled {
     };
   }
   const here = findVersion(content, wanted, other);
-  // The present lines can't be told from others and are those that were chosen, so they stay.
+  // The current lines can't be told from others and are those that were chosen, so they stay.
   if (!here && there.found.length === 0 && holdsLines(content, wanted.text)) {
     return { without: content, content };
   }
@@ -240,7 +240,7 @@ function bringBack(
 
 function tooLong(): CommandFailed {
   return new CommandFailed(
-    "a version is too long to be kept here whole: `memsync doc history` has the texts that held " +
+    "a version is too long to be kept here whole: `memsync doc history` has the texts that had " +
       "it, and `memsync doc restore REV` brings one back",
   );
 }

@@ -9,7 +9,7 @@ export interface KeyValue {
   readonly value: string;
 }
 
-/** The first project with its present memories. */
+/** The first project with its current memories. */
 export async function readProject(bench: Bench): Promise<Exchange> {
   return await bench.get(`/api/projects/${await firstProject(bench)}`);
 }

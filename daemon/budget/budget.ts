@@ -247,16 +247,16 @@ export class Budget {
     }));
   }
 
-  /** What to store. `held` requests count as made already. */
-  record(held: number): BudgetRecord {
+  /** What to store. `reserved` requests count as made already. */
+  record(reserved: number): BudgetRecord {
     return {
       limits: this.#limits,
       savedAt: this.#at,
-      saved: Math.max(0, this.#saved - held),
+      saved: Math.max(0, this.#saved - reserved),
       savedAsks: this.#savedAsks,
       share: this.#share.record(),
-      windows: this.#windows.map((window) => ({ ...window, sent: window.sent + held })),
-      ...this.#own.record(held, this.#at),
+      windows: this.#windows.map((window) => ({ ...window, sent: window.sent + reserved })),
+      ...this.#own.record(reserved, this.#at),
       closedUntil: this.#closedUntil,
     };
   }
@@ -351,14 +351,14 @@ export class Budget {
 
   #savedAt(now: number): number {
     if (this.#saved >= 1) return now;
-    this.#share.held();
+    this.#share.throttled();
     const at = now + (1 - this.#saved) / this.#pacePerMs(now);
     return Math.min(at, this.#nextResetAt(now));
   }
 
   #askedAt(now: number): number {
     if (this.#savedAsks >= 1) return now;
-    if (now - this.#changedAt > 2 * MINUTE_MS) this.#share.held();
+    if (now - this.#changedAt > 2 * MINUTE_MS) this.#share.throttled();
     return Math.min(now + (1 - this.#savedAsks) / this.#asksPerMs(now), this.#nextResetAt(now));
   }
 

@@ -65,11 +65,11 @@ export class OwnRequests {
     if (tooOld > 0 || tooMany > 0) this.#times.splice(0, Math.max(tooOld, tooMany));
   }
 
-  /** What to store. `held` requests count as made now. */
-  record(held: number, now: number): OwnRecord {
+  /** What to store. `reserved` requests count as made now. */
+  record(reserved: number, now: number): OwnRecord {
     return {
-      times: [...this.#times, ...Array<number>(held).fill(now)],
-      day: { ...this.#day, sent: this.#day.sent + held },
+      times: [...this.#times, ...Array<number>(reserved).fill(now)],
+      day: { ...this.#day, sent: this.#day.sent + reserved },
     };
   }
 }

@@ -10,8 +10,8 @@ import type { ToldQuota } from "./quota-headers.ts";
  * restarted in a loop can't spend more than its budget, and only one request in a few needs a
  * commit.
  */
-const HELD_CALLS = 8;
-const HELD_CALLS_MIN = 4;
+const RESERVED_CALLS = 8;
+const RESERVED_CALLS_MIN = 4;
 /** While that commit is under way, a call tries again after this time. */
 const LOOK_AGAIN_MS = 50;
 
@@ -41,7 +41,7 @@ export class RequestBudget {
    */
   #offsetMs: number;
   #budget: Budget;
-  #heldCalls = HELD_CALLS;
+  #reservedCalls = RESERVED_CALLS;
   #requests = 0;
   #store: BudgetStore | undefined;
   #log: Log | undefined;
@@ -62,7 +62,7 @@ export class RequestBudget {
     this.#budget = new Budget(record, this.#now);
     this.#store = store;
     this.#log = log;
-    await this.#write(HELD_CALLS);
+    await this.#write(RESERVED_CALLS);
   }
 
   /** This machine's part of the pace, between nothing and 1. */
@@ -73,7 +73,8 @@ export class RequestBudget {
   /** When a call may be made, on the world's steady clock; 0 when it may at once. */
   notBefore(urgency: Urgency): number {
     const now = this.#now;
-    const isKept = this.#heldCalls > 0 || urgency === "person" || this.#budget.limits === "none";
+    const isKept =
+      this.#reservedCalls > 0 || urgency === "person" || this.#budget.limits === "none";
     const keptAt = isKept ? now : now + LOOK_AGAIN_MS;
     const at = Math.max(keptAt, this.#budget.notBefore(urgency, now));
     if (at <= now) return 0;
@@ -95,8 +96,8 @@ export class RequestBudget {
     this.#budget.sent(this.#now);
     this.#requests += 1;
     if (!this.#store || this.#budget.limits === "none") return;
-    this.#heldCalls -= 1;
-    if (this.#heldCalls <= HELD_CALLS_MIN) this.#keep();
+    this.#reservedCalls -= 1;
+    if (this.#reservedCalls <= RESERVED_CALLS_MIN) this.#keep();
   }
 
   /** The last request never reached the service. */
@@ -148,20 +149,20 @@ export class RequestBudget {
 
   /** Stores in the background; one write at a time. */
   #keep(): void {
-    this.#writing ??= this.#write(HELD_CALLS).finally(() => {
+    this.#writing ??= this.#write(RESERVED_CALLS).finally(() => {
       this.#writing = undefined;
     });
   }
 
   /** Never rejects. Without a stored budget the calls go on. */
-  async #write(held: number): Promise<void> {
-    const record = this.#budget.record(held);
+  async #write(reserved: number): Promise<void> {
+    const record = this.#budget.record(reserved);
     const before = this.#requests;
     try {
       await this.#store?.write(this.account, record);
     } catch (thrown) {
       this.#log?.warn({ reason: messageOf(thrown) }, "the budget of requests was not kept");
     }
-    this.#heldCalls = held - (this.#requests - before);
+    this.#reservedCalls = reserved - (this.#requests - before);
   }
 }

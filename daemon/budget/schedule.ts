@@ -41,8 +41,8 @@ const NO_LIMIT: Allowance = () => 0;
 /** What to do now: call about a unit, wait until a time, or wait for an event. */
 export type NextStep =
   | { readonly kind: "call"; readonly unit: SyncUnit; readonly urgency: Urgency }
-  /** `held`: the budget is the only reason to wait. */
-  | { readonly kind: "wait"; readonly until: number; readonly held: boolean }
+  /** `throttled`: the budget is the only reason to wait. */
+  | { readonly kind: "wait"; readonly until: number; readonly throttled: boolean }
   | { readonly kind: "idle" };
 
 /**
@@ -138,8 +138,8 @@ export class SyncSchedule {
     if (first === undefined) return { kind: "idle" };
     const { unit, urgency, at } = first;
     if (at <= now) return { kind: "call", unit, urgency };
-    const isHeld = (each: Waiting) => each.ownAt <= now && each.urgency !== "ask";
-    return { kind: "wait", until: at, held: waiting.some(isHeld) };
+    const isThrottled = (each: Waiting) => each.ownAt <= now && each.urgency !== "ask";
+    return { kind: "wait", until: at, throttled: waiting.some(isThrottled) };
   }
 
   /**

@@ -32,7 +32,7 @@ export class Share {
   #changedAt: number;
   #halvedAt = Number.NEGATIVE_INFINITY;
   #anchor: { readonly at: number; readonly remaining: number } | undefined;
-  #wasHeld = false;
+  #wasThrottled = false;
   /** This machine's requests in the current step. */
   #own = 0;
 
@@ -52,8 +52,8 @@ export class Share {
   }
 
   /** A call had to wait for the budget. */
-  held(): void {
-    this.#wasHeld = true;
+  throttled(): void {
+    this.#wasThrottled = true;
   }
 
   /**
@@ -76,7 +76,7 @@ export class Share {
       const less = this.#share * Math.max(wanted, LOSS_PER_STEP_MAX) + ADDED;
       // While saved requests hide the limit, the share does not fall below this machine's part of
       // the use.
-      const part = this.#wasHeld ? 0 : Math.min(this.#share, this.#own / used);
+      const part = this.#wasThrottled ? 0 : Math.min(this.#share, this.#own / used);
       this.#set(Math.max(less, part));
     }
     this.#changedAt = toldAt;
@@ -85,7 +85,7 @@ export class Share {
 
   #begin(at: number, remaining: number): void {
     this.#anchor = { at, remaining };
-    this.#wasHeld = false;
+    this.#wasThrottled = false;
     this.#own = 0;
   }
 

@@ -38,7 +38,7 @@ export interface FollowFacts {
   readonly consent: "given" | "none";
   /** Whether the service has ever answered for the project. */
   readonly service: "answered" | "silent";
-  /** What the project's document holds; `never`: it has never held any text. */
+  /** What the project's document has; `never`: it has never had any text. */
   readonly document: "never" | "blank" | "text";
 }
 

@@ -151,13 +151,13 @@ export function knownBase({ document }: OpenDocument, base: CapturedText): Captu
 }
 
 /**
- * The first meeting of a file with its document. A document that never held text gets the file's.
+ * The first meeting of a file with its document. A document that never had text gets the file's.
  * Otherwise both are merged by lines, and everything in the document stays.
  */
 export function takeFirst(context: Context, open: OpenDocument, file: FileContent): FileState {
   const { document } = open;
   const { form, lines } = splitForm(file.content, document.textForm());
-  if (!document.everHeldText()) {
+  if (!document.everHadText()) {
     if (lines !== "") seedNamed(context, open, lines);
     document.setTextForm(form, context.now);
     return { hash: file.hash, base: document.captureText(), form };

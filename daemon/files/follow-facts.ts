@@ -70,7 +70,7 @@ export function factsOf(sight: Sight, circumstances: Circumstances): FollowFacts
     grace: graceMs > 0 ? "running" : "over",
     consent: consent ? "given" : "none",
     service: hasAnswered ? "answered" : "silent",
-    document: !document.everHeldText() ? "never" : isBlank(document.content()) ? "blank" : "text",
+    document: !document.everHadText() ? "never" : isBlank(document.content()) ? "blank" : "text",
   };
 }
 

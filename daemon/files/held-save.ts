@@ -40,7 +40,7 @@ export async function holdSave(
   const isNew = file.hash !== state?.hash && file.hash !== ABSENT_HASH && file.content !== content;
   const base = state ? fileText(state) : content;
   const why = isNew
-    ? await whyHeld(db, open, { text: file.content, present: [content, base] })
+    ? await whyHeld(db, open, { text: file.content, already: [content, base] })
     : undefined;
   if (!why) {
     if (held) await dropHeld(db, place);
@@ -77,7 +77,7 @@ export async function holdLateSave(
   const seen = fileText(base);
   const why = await whyHeld(db, open, {
     text: file.content,
-    present: [open.document.content(), seen],
+    already: [open.document.content(), seen],
   });
   if (!why) return false;
   const place = { kind: "text", ...placeOf(open), key: file.hash } as const;

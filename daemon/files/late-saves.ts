@@ -41,7 +41,7 @@ export class LateSaves {
     this.#changed = changed;
   }
 
-  /** Keeps a replaced file that held `state` at the last look, and closes it later. */
+  /** Keeps a replaced file that had `state` at the last look, and closes it later. */
   async add(handle: FileHandle, state: FileState): Promise<void> {
     this.#kept.unshift({ handle, at: this.#world.monotonic(), state, signature: undefined });
     await closeAll(this.#kept.splice(KEPT_MAX));

@@ -10,7 +10,7 @@ import { takeEdit } from "./take-edit.ts";
 import type { TakeOptions } from "./take-sight.ts";
 
 /**
- * Takes a save from a replaced file, which held `base` when it lost its name. Returns the file's
+ * Takes a save from a replaced file, which had `base` when it lost its name. Returns the file's
  * new state.
  */
 export async function takeLateSave(

@@ -62,7 +62,7 @@ export type TakenSight =
 /** The file is to be written. The intended state is stored already. */
 export interface ToWrite {
   readonly kind: "write";
-  /** `from`: the present state; `to`: the intended one. */
+  /** `from`: the current state; `to`: the intended one. */
   readonly from: FollowedState;
   readonly to: FileState;
   readonly content: string;

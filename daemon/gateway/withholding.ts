@@ -127,9 +127,9 @@ class Sieve {
     // A reader of the merged state sends back what is held here. That is no write.
     if (held?.value === value) return false;
     const entries = this.#open.document.memories.get(key);
-    const present = entries.map((entry) => String(entry.value));
-    if (!held && present[0] === value) return true;
-    const reason = await memoryReason(this.#db, { key, value }, present);
+    const current = entries.map((entry) => String(entry.value));
+    if (!held && current[0] === value) return true;
+    const reason = await memoryReason(this.#db, { key, value }, current);
     const place = { kind: "memory", ...placeOf(this.#open), key } as const;
     const seen = held?.seen ?? entries.map(({ id }) => id);
     if (reason !== undefined) {
@@ -150,9 +150,9 @@ class Sieve {
 
   async #metadata(key: string, value: JsonValue): Promise<boolean> {
     const entries = this.#open.document.metadata.get(key);
-    const present = entries.map((entry) => JSON.stringify(entry.value));
+    const current = entries.map((entry) => JSON.stringify(entry.value));
     const text = JSON.stringify(value);
-    const reason = await metadataReason(this.#db, key, { value, present });
+    const reason = await metadataReason(this.#db, key, { value, already: current });
     const place = { kind: "metadata", ...placeOf(this.#open), key } as const;
     if (reason === undefined) {
       if (this.#find("metadata", key)) await dropHeld(this.#db, place);

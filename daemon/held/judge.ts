@@ -14,16 +14,16 @@ export type SecretReason = ReasonOf<"looks-like-secret">;
 
 /**
  * Why a text must not enter a document; undefined if it may. A secret that one of the texts in
- * `present` contains is in the document already. One that a person has allowed does not count.
+ * `already` contains is in the document already. One that a person has allowed does not count.
  */
 export async function secretReason(
   db: Db,
   text: string,
-  present: readonly string[],
+  already: readonly string[],
 ): Promise<SecretReason | undefined> {
   const secrets = await findSecrets(text, async (found) => {
     const unknown = await notAllowedAmong(db, found);
-    return unknown.filter((secret) => !present.some((each) => each.includes(secret.text)));
+    return unknown.filter((secret) => !already.some((each) => each.includes(secret.text)));
   });
   const [first] = secrets;
   if (!first) return undefined;
@@ -34,30 +34,30 @@ export async function secretReason(
 }
 
 /**
- * Why a memory must not enter a document; see `secretReason`. `present`: the values it has there.
+ * Why a memory must not enter a document; see `secretReason`. `already`: the values it has there.
  */
 export async function memoryReason(
   db: Db,
   { key, value }: Entry,
-  present: readonly string[],
+  already: readonly string[],
 ): Promise<SecretReason | undefined> {
   const reason =
-    (await secretReason(db, value, present)) ??
-    (await secretReason(db, assignment({ key, value }), present));
-  if (reason !== undefined || present.length > 0) return reason;
+    (await secretReason(db, value, already)) ??
+    (await secretReason(db, assignment({ key, value }), already));
+  if (reason !== undefined || already.length > 0) return reason;
   const ofKey = await secretReason(db, key, []);
   return ofKey && { ...ofKey, inKey: true };
 }
 
 /**
- * Why metadata must not enter a document; see `secretReason`. `present`: its values there, as JSON.
+ * Why metadata must not enter a document; see `secretReason`. `already`: its values there, as JSON.
  */
 export async function metadataReason(
   db: Db,
   key: string,
-  { value, present }: { readonly value: JsonValue; readonly present: readonly string[] },
+  { value, already }: { readonly value: JsonValue; readonly already: readonly string[] },
 ): Promise<SecretReason | undefined> {
-  return await secretReason(db, metadataText(key, value), present);
+  return await secretReason(db, metadataText(key, value), already);
 }
 
 /** A memory, or metadata. */
@@ -94,32 +94,32 @@ export type WhyHeld = Pick<HeldWrite, "cause" | "reason">;
 export async function whyHeld(
   db: Db,
   open: OpenDocument,
-  { text, present }: { readonly text: string; readonly present: readonly string[] },
+  { text, already }: { readonly text: string; readonly already: readonly string[] },
 ): Promise<WhyHeld | undefined> {
-  return asHeld(await secretReason(db, text, present)) ?? whyFull(open, text, present);
+  return asHeld(await secretReason(db, text, already)) ?? whyFull(open, text, already);
 }
 
-/** The same for a memory and its key; `present`: the values it has. */
+/** The same for a memory and its key; `already`: the values it has. */
 export async function whyMemoryHeld(
   db: Db,
   open: OpenDocument,
-  { memory, present }: { readonly memory: Entry; readonly present: readonly string[] },
+  { memory, already }: { readonly memory: Entry; readonly already: readonly string[] },
 ): Promise<WhyHeld | undefined> {
-  return asHeld(await memoryReason(db, memory, present)) ?? whyFull(open, memory.value, present);
+  return asHeld(await memoryReason(db, memory, already)) ?? whyFull(open, memory.value, already);
 }
 
-/** The same for metadata; `present`: its values as JSON. */
+/** The same for metadata; `already`: its values as JSON. */
 export async function whyMetadataHeld(
   db: Db,
   open: OpenDocument,
   {
     key,
     value,
-    present,
-  }: { readonly present: readonly string[] } & { readonly key: string; readonly value: JsonValue },
+    already,
+  }: { readonly already: readonly string[] } & { readonly key: string; readonly value: JsonValue },
 ): Promise<WhyHeld | undefined> {
-  const reason = await metadataReason(db, key, { value, present });
-  return asHeld(reason) ?? whyFull(open, JSON.stringify(value), present);
+  const reason = await metadataReason(db, key, { value, already });
+  return asHeld(reason) ?? whyFull(open, JSON.stringify(value), already);
 }
 
 function asHeld(reason: SecretReason | undefined): WhyHeld | undefined {
@@ -129,14 +129,14 @@ function asHeld(reason: SecretReason | undefined): WhyHeld | undefined {
 function whyFull(
   open: OpenDocument,
   text: string,
-  present: readonly string[],
+  already: readonly string[],
 ): WhyHeld | undefined {
-  const hasRoom = !open.isFull || !addsLines(text, present);
+  const hasRoom = !open.isFull || !addsLines(text, already);
   return hasRoom ? undefined : { cause: "limit", reason: { code: "no-room" } };
 }
 
-function addsLines(text: string, present: readonly string[]): boolean {
-  const known = new Set(present.flatMap((each) => each.split("\n")));
+function addsLines(text: string, already: readonly string[]): boolean {
+  const known = new Set(already.flatMap((each) => each.split("\n")));
   return text.split("\n").some((line) => !known.has(line));
 }
 

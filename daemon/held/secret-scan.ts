@@ -136,7 +136,7 @@ function withoutOverlaps(findings: readonly Finding[]): Finding[] {
 
 /** Walks through the lines of a text, from the first on. */
 class Lines {
-  /** Number of the present line; the first is 0. */
+  /** Number of the current line; the first is 0. */
   number = 0;
   /** A mark says that what begins in this line is no secret. */
   isAllowed: boolean;
@@ -152,7 +152,7 @@ class Lines {
     this.isAllowed = this.#line.includes(ALLOW_MARK);
   }
 
-  /** Moves on to the line of the character at `at`, which must not lie before the present line. */
+  /** Moves on to the line of the character at `at`, which must not lie before the current line. */
   goTo(at: number): void {
     while (this.#end < at) {
       const start = this.#end + 1;

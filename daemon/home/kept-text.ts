@@ -8,7 +8,7 @@ export interface KeptText {
   readonly lines: number;
   /** In UTF-8. */
   readonly bytes: number;
-  /** When this machine got its present text. */
+  /** When this machine got its current text. */
   readonly changed_at: string;
 }
 

@@ -52,7 +52,7 @@ function keepPrivate(path: string): void {
  */
 export async function openHomeReader(path: string): Promise<Kysely<DaemonTables> | undefined> {
   const opened = await openLooked(path);
-  if (opened.kind === "present") return opened.reader;
+  if (opened.kind === "current") return opened.reader;
   await opened.reader.destroy();
   if (opened.kind === "empty") return undefined;
   await (await openHomeDatabase(path)).close();
@@ -88,7 +88,7 @@ export async function openServiceReader(
 
 interface Looked {
   readonly reader: Kysely<DaemonTables>;
-  readonly kind: "empty" | "older" | "present";
+  readonly kind: "empty" | "older" | "current";
 }
 
 /** Throws one sentence where the database can't be used. */
@@ -99,7 +99,7 @@ async function openLooked(path: string, schema = daemonSchema): Promise<Looked> 
     const state = await readSchemaState(reader, schema);
     if (state.kind === "newer") refuseNewer(state.done, schema.migrations);
     if (state.kind === "misfit") throw new MisfitError(state.reason);
-    return { reader, kind: state.kind === "newer" ? "present" : state.kind };
+    return { reader, kind: state.kind === "newer" ? "current" : state.kind };
   } catch (thrown) {
     await reader?.destroy();
     throw databaseError(path, thrown);

@@ -27,7 +27,7 @@ interface PlainDocumentsTable {
   missing: Generated<number>;
 }
 
-/** An item as the service last held it, as far as this machine knows. */
+/** An item as the service last had it, as far as this machine knows. */
 interface PlainItemsTable {
   document_id: number;
   kind: "memories" | "metadata";

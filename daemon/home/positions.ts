@@ -51,7 +51,7 @@ export async function readPosition(
 }
 
 /** Whether a service with a log is known to hold something of this document. */
-export async function isHeldByService(
+export async function isKnownToService(
   db: Db,
   service: string,
   { owner, name }: DocumentAddress,

@@ -66,7 +66,7 @@ async function seenBy(
 /** A text that must not enter its document is held. */
 async function isLetIn({ db }: Context, open: OpenDocument, write: TextWrite): Promise<boolean> {
   const { value, base, writtenAt } = write;
-  const why = await whyHeld(db, open, { text: value, present: [open.document.content()] });
+  const why = await whyHeld(db, open, { text: value, already: [open.document.content()] });
   const place = placeOf(open);
   if (why)
     await putHeld(db, {

@@ -115,10 +115,10 @@ async function applyMemory(
   const place = JSON.stringify([open.address.owner, write.document, key]);
   const held = { kind: "memory", ...placeOf(open), key } as const;
   const seen = [...write.seen, ...(made.get(place) ?? [])];
-  const present = document.memories.get(key).map((entry) => String(entry.value));
+  const current = document.memories.get(key).map((entry) => String(entry.value));
   if (value !== undefined) {
     if (write.allowSecret) await allowSecretsOf(db, { kind: "memory", key, value }, writtenAt);
-    const why = await whyMemoryHeld(db, open, { memory: { key, value }, present });
+    const why = await whyMemoryHeld(db, open, { memory: { key, value }, already: current });
     if (why) {
       await putHeld(db, { ...held, value, seen, writtenAt, ...why });
       return;

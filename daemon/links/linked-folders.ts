@@ -53,7 +53,7 @@ export interface LinkOptions {
   /** The file that counts; memsync decides if left out. */
   readonly file?: FollowedName;
   /**
-   * Name of the remote to bind the project to. If left out: the present remote, or the default one.
+   * Name of the remote to bind the project to. If left out: the current remote, or the default one.
    */
   readonly remote?: string;
   /** Begins a deleted project again. */
@@ -233,7 +233,7 @@ export class LinkedFolders {
     const projectId = chosen.projectId ?? randomProjectId(book.world);
     // Consent to write was given for the former folder only.
     const write = options.write ?? (!replaced && former?.write === true);
-    // A repository with another id now is still the same project, under its present id.
+    // A repository with another id now is still the same project, under its current id.
     const isNamedSo = identity.kind !== "none" && identity.projectId === projectId;
     const name = former?.projectId === projectId && !isNamedSo ? former.name : identity.name;
     const link: Link = { dir, projectId, name, write, file: options.file };
@@ -414,7 +414,7 @@ export class LinkedFolders {
     return result;
   }
 
-  /** Applies the present links and bindings, and stores a copy of them. */
+  /** Applies the current links and bindings, and stores a copy of them. */
   async #takeBindings(changedRemotes: readonly string[] = []): Promise<void> {
     const { home, log } = this.#options;
     const { reader } = this.#options.store;

@@ -67,17 +67,17 @@ export async function planPlace(
   const here = await readPlace(dir);
   if (here.kind === "unknown") return NOTHING;
   const place = here.kind === "folder" ? here.place : undefined;
-  const present = await findPlaced(db, links, dir);
-  if (place && present && isSamePlace(present.known.place, place)) return NOTHING;
+  const placed = await findPlaced(db, links, dir);
+  if (place && placed && isSamePlace(placed.known.place, place)) return NOTHING;
   // For a link of an older version, the folder that is there now counts as the linked one.
-  if (!present && links.some((link) => link.dir === dir)) return NOTHING;
+  if (!placed && links.some((link) => link.dir === dir)) return NOTHING;
   const owner = place && (await findOwner(db, links, { dir, place }));
-  const movedTo = present && (await findElsewhere(db, links, present));
+  const movedTo = placed && (await findElsewhere(db, links, placed));
   const isSwapped = owner !== undefined && owner.link.dir === movedTo;
   const isUnsure = place?.bornAt === "";
   const moves = [
-    ...(present && movedTo !== undefined
-      ? [{ link: present.link, to: movedTo, isUnsure: false }]
+    ...(placed && movedTo !== undefined
+      ? [{ link: placed.link, to: movedTo, isUnsure: false }]
       : []),
     ...(owner ? [{ link: owner.link, to: dir, isUnsure }] : []),
   ];
@@ -86,11 +86,11 @@ export async function planPlace(
   const isTaken = owner !== undefined || restored !== undefined;
   const leaving = [
     ...(displaced ? [displaced] : []),
-    ...(present && movedTo === undefined && isTaken ? [present] : []),
+    ...(placed && movedTo === undefined && isTaken ? [placed] : []),
   ];
-  if (!place || !present || isTaken) return { ...NOTHING, moves, leaving, restored };
-  const match = await matchProject(db, git, { placedLink: present, place });
-  const replacement = match && { ...present, place, movedTo, isSameFile: match === "same-file" };
+  if (!place || !placed || isTaken) return { ...NOTHING, moves, leaving, restored };
+  const match = await matchProject(db, git, { placedLink: placed, place });
+  const replacement = match && { ...placed, place, movedTo, isSameFile: match === "same-file" };
   return { ...NOTHING, moves, leaving, replacement };
 }
 

@@ -79,7 +79,7 @@ export class RepositoryNotes {
   }
 
   /**
-   * What to say where a repository was linked under its present id while its service could not be
+   * What to say where a repository was linked under its current id while its service could not be
    * asked, and the service has the project under its former id.
    */
   async #formerNote({ dir, projectId }: Link, identity: ProjectIdentity) {

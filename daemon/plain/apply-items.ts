@@ -75,7 +75,7 @@ export function itemsOf(document: ReplicaDocument, kind: ItemKind): Map<string, 
 
 /**
  * Writes the service's value. Its author saw the agreed value, so that one is replaced. A value
- * here that the service never held stays beside it as a conflict.
+ * here that the service never had stays beside it as a conflict.
  */
 function takeValue(
   document: ReplicaDocument,
@@ -93,12 +93,12 @@ function takeValue(
   },
 ): void {
   const index = kind === "memories" ? document.memories : document.metadata;
-  const present = index.get(key);
-  const seen = present.filter((entry) => {
+  const current = index.get(key);
+  const seen = current.filter((entry) => {
     return (
       equalJson(entry.value, value) || (agreed !== undefined && equalJson(entry.value, agreed))
     );
   });
-  const latest = Math.max(now, ...present.map(({ updated_at: at }) => at + 1));
+  const latest = Math.max(now, ...current.map(({ updated_at: at }) => at + 1));
   document.setEntry(kind, key, { value, now: latest, seen: seen.map(({ id }) => id) });
 }

@@ -109,7 +109,7 @@ function unread(open: OpenDocument, known: PlainText): TakenText {
   return { state: { ...known, pushed: captureVersion(open) }, send: mine };
 }
 
-type Held = Pick<PlainText, "agreed" | "before">;
+type Compared = Pick<PlainText, "agreed" | "before">;
 
 async function takeContent(
   context: Context,
@@ -119,7 +119,7 @@ async function takeContent(
     content,
     late,
   }: { readonly known: PlainText; readonly content: string; readonly late: boolean },
-): Promise<Held> {
+): Promise<Compared> {
   const { agreed, pushed, before } = known;
   if (pushed !== null && contentOf(pushed) === content) {
     return { agreed: pushed, before: agreed && { ...agreed, at: context.now } };

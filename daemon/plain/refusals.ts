@@ -49,22 +49,22 @@ export async function keepRefused(
   const known = new Map(refused.map((each) => [itemName(each.kind, each.key), each]));
   const left = new Set(untakable.map(({ kind, key }) => itemName(kind, key)));
   const isLeft = (kind: RefusedKind, key: string) => left.has(itemName(kind, key));
-  const held = new Set(left);
-  const isHeld = (kind: RefusedKind, key: string, value: JsonValue) => {
+  const kept = new Set(left);
+  const isKept = (kind: RefusedKind, key: string, value: JsonValue) => {
     const name = itemName(kind, key);
     const { hash, reason } = known.get(name) ?? {};
     const same = hash === hashOfValue(value) && reason?.code !== "untakable";
-    if (same) held.add(name);
+    if (same) kept.add(name);
     return same;
   };
   const items = wanted.items.filter(
-    ({ kind, key, value }) => !isLeft(kind, key) && !isHeld(kind, key, value),
+    ({ kind, key, value }) => !isLeft(kind, key) && !isKept(kind, key, value),
   );
   const removals = wanted.removals.filter(
-    ({ key, id }) => !isLeft("memories", key) && !isHeld("deletion", key, id),
+    ({ key, id }) => !isLeft("memories", key) && !isKept("deletion", key, id),
   );
   for (const each of refused) {
-    if (!held.has(itemName(each.kind, each.key))) await dropRefused(db, documentId, each);
+    if (!kept.has(itemName(each.kind, each.key))) await dropRefused(db, documentId, each);
   }
   for (const { kind, key } of untakable) {
     if (known.get(itemName(kind, key))?.reason.code === "untakable") continue;

@@ -129,7 +129,7 @@ function stillAgreed(known: PlainState, reading: ProjectReading): PlainState {
   return { ...known, text, memories: ofKind("memories"), metadata: ofKind("metadata") };
 }
 
-/** Whether the reading lacks something that the service is known to have held. */
+/** Whether the reading lacks something that the service is known to have had. */
 function lacksAny({ text, memories, metadata }: PlainState, reading: ProjectReading): boolean {
   const lacks = (items: PlainState[ItemKind], shown: ReadItems | undefined) =>
     [...items.keys()].some((key) => !shown?.items.has(key));

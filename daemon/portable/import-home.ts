@@ -111,7 +111,7 @@ async function importText(
   const base = open.document.content();
   const shown = await findShownText(db, placeOf(open));
   if (value === "" || value === (shown?.value ?? base)) return 0;
-  const why = await whyHeld(db, open, { text: value, present: [base] });
+  const why = await whyHeld(db, open, { text: value, already: [base] });
   if (why) {
     const place = { ...placeOf(open), kind: "text", key: "" } as const;
     await putHeld(db, { ...place, value, base, seen: [], writtenAt: now, ...why });
@@ -138,8 +138,8 @@ async function importMetadata(
   for (const [key, value] of Object.entries(metadata)) {
     const entries = document.metadata.get(key);
     const text = JSON.stringify(value);
-    const present = entries.map((entry) => JSON.stringify(entry.value));
-    const why = await whyMetadataHeld(db, open, { key, value, present });
+    const current = entries.map((entry) => JSON.stringify(entry.value));
+    const why = await whyMetadataHeld(db, open, { key, value, already: current });
     if (!why) {
       document.setEntry("metadata", key, { value, now });
       continue;

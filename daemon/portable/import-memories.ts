@@ -81,8 +81,8 @@ async function planOne(
   const place = { ...placeOf(open), kind: "memory", key } as const;
   const entries = open.document.memories.get(key);
   const held = await findHeld(db, place);
-  const present = held ? held.value : entries[0]?.value;
-  if (present === value) {
+  const current = held ? held.value : entries[0]?.value;
+  if (current === value) {
     count(plan, "unchanged");
     if (!held) await planLosers(context, open, { portableMemory: memory, plan });
     return;
@@ -90,7 +90,7 @@ async function planOne(
   const seen = [...entries.map(({ id }) => id), ...(held?.seen ?? [])];
   const writtenAt = entries.length > 0 ? now : readTime(memory.updated_at);
   const stored = entries.map((entry) => String(entry.value));
-  const why = await whyMemoryHeld(db, open, { memory, present: stored });
+  const why = await whyMemoryHeld(db, open, { memory, already: stored });
   if (why) {
     await putHeld(db, { ...place, value, seen, writtenAt, ...why });
     count(plan, "held");
@@ -124,7 +124,7 @@ async function planLosers(
   for (const loser of [...conflicts].reverse()) {
     if (known.has(loser.value)) continue;
     known.add(loser.value);
-    if (await whyMemoryHeld(db, open, { memory: { key, value: loser.value }, present: stored })) {
+    if (await whyMemoryHeld(db, open, { memory: { key, value: loser.value }, already: stored })) {
       count(plan, "left_out");
       continue;
     }

@@ -14,7 +14,7 @@ export interface LocalText {
 }
 
 /**
- * A project's text once the next daemon has applied the inbox; undefined where it has never held
+ * A project's text once the next daemon has applied the inbox; undefined where it has never had
  * any.
  */
 export async function readLocalText(db: Db, document: string): Promise<LocalText | undefined> {

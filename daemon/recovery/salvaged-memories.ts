@@ -9,7 +9,7 @@ import { readSalvaged, type SalvagedPlace } from "./read-salvaged.ts";
 
 /**
  * Settles the waiting memories of each document about which the service has answered. If the
- * service ever held an entry, the service's state counts, even if it deleted the entry. An entry
+ * service ever had an entry, the service's state counts, even if it deleted the entry. An entry
  * that it never had is written again, with its former time and this process's client id, beside
  * whatever the key has. `serviceOf` gives the name of the service that an account is bound to.
  */

@@ -12,7 +12,7 @@ import type { OpenRemote } from "./open-remotes.ts";
 const MINUTE_MS = 60_000;
 /** An answer this young is not asked for again. */
 const FRESH_MS = MINUTE_MS;
-/** Where the user has not agreed to write for the present readers: new ones may just have come. */
+/** Where the user has not agreed to write for the current readers: new ones may just have come. */
 const UNAGREED_MS = 5000;
 /** Where nobody writes, an answer of this age is good enough to show. */
 const SHOWN_MS = 60 * MINUTE_MS;

@@ -22,7 +22,7 @@ export interface Binding {
 }
 
 /**
- * Binds a project to one remote: the one named, else its present one, else that of the folder's
+ * Binds a project to one remote: the one named, else its current one, else that of the folder's
  * former project, else the default. Refuses to take a project from the remote that another folder
  * links it to, unless that remote's service is unknown. Resolves to the account.
  */

@@ -145,12 +145,12 @@ async function moveHeld(
   if (item.value === undefined) return "moved";
   const { key, value, cause, reason } = item;
   const entries = target.document.memories.get(key);
-  const present = entries.map((entry) => String(entry.value));
+  const current = entries.map((entry) => String(entry.value));
   // Its author saw what was moved, and nothing else at the new place.
   const seen = entries.filter((each) => values.get(key)?.includes(each.value)).map(({ id }) => id);
   const why =
     cause === "refused"
-      ? await whyMemoryHeld(db, target, { memory: { key, value }, present })
+      ? await whyMemoryHeld(db, target, { memory: { key, value }, already: current })
       : { cause, reason };
   if (why) {
     await putHeld(db, { ...place, value, seen, writtenAt: item.writtenAt, ...why });

@@ -13,7 +13,7 @@ import type { DaemonTables } from "../home/tables.ts";
 
 type Db = Kysely<DaemonTables>;
 
-/** The remotes of a home in the present environment. */
+/** The remotes of a home in the current environment. */
 export interface RemoteView {
   readonly remotes: readonly Remote[];
   /** Undefined where `MEMSYNC_URL` names a service that has no remote. */

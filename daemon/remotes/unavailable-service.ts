@@ -1,6 +1,6 @@
 import type { Outcome, Service } from "../service/service.ts";
 
-/** Stands for a service that can't be called at present. Every call fails with the reason. */
+/** Stands for a service that can't be called for the moment. Every call fails with the reason. */
 export function unavailableService(name: string, message: string): Service {
   const outcome: Outcome<never> = { kind: "unreachable", message };
   return {

@@ -78,7 +78,7 @@ export interface Service {
   forward(method: string, path: string, body?: string): Promise<Outcome<unknown>>;
   /** Undefined where nobody else can change what the service has. */
   openLive?(handlers: LiveHandlers): LiveConnection;
-  /** Ends all calls, present and future, as unreachable: the daemon is ending. */
+  /** Ends all calls, also those to come, as unreachable: the daemon is ending. */
   abandonCalls?(): void;
   /** What may be asked of it; undefined where nothing is limited. */
   readonly budget?: RequestBudget;

@@ -213,7 +213,7 @@ export interface StatusSources {
 }
 
 /**
- * Reads the present status; projects in the order of `links`. Calls no service and reads no file.
+ * Reads the current status; projects in the order of `links`. Calls no service and reads no file.
  */
 export async function readStatus(sources: StatusSources): Promise<DaemonStatus> {
   const { remotes: open } = sources;
@@ -325,9 +325,9 @@ function requestsLeft(budget: RequestBudget | undefined): Record<string, Request
   );
 }
 
-function heldBackOf({ heldBack }: SyncEngine): HeldBackStatus | null {
-  if (!heldBack) return null;
-  const { since, until, projects, why } = heldBack;
+function heldBackOf({ throttled }: SyncEngine): HeldBackStatus | null {
+  if (!throttled) return null;
+  const { since, until, projects, why } = throttled;
   return {
     since: timestampOf(since),
     until: timestampOf(until),

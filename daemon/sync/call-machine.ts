@@ -20,7 +20,7 @@ import type { Announced } from "./announced.ts";
 const TIMER_MS_MAX = 60 * 60_000;
 
 /** Calls wait only because of the account's budget. Wall-clock times. */
-export interface HeldBack {
+export interface Throttled {
   readonly since: number;
   readonly until: number;
 }
@@ -44,14 +44,14 @@ export interface CallState {
   /** What was announced about these units since the call began. */
   readonly announced: readonly Announced[];
   /** Undefined while nothing waits for the budget. */
-  readonly heldBack: HeldBack | undefined;
+  readonly throttled: Throttled | undefined;
 }
 
 export const NO_CALL: CallState = {
   phase: "resting",
   units: [],
   announced: [],
-  heldBack: undefined,
+  throttled: undefined,
 };
 
 /** Events of the engine's calls. */
@@ -130,18 +130,18 @@ function afterSchedule(
   switch (step.kind) {
     case "call": {
       const { unit, urgency } = step;
-      const next = { ...state, phase: "calling", heldBack: undefined } as const;
+      const next = { ...state, phase: "calling", throttled: undefined } as const;
       return { state: next, effects: [rest, { kind: "call", unit, urgency }] };
     }
     case "wait": {
-      const since = state.heldBack?.since ?? wall;
-      const heldBack = step.held ? { since, until: wall + step.until - now } : undefined;
+      const since = state.throttled?.since ?? wall;
+      const throttled = step.throttled ? { since, until: wall + step.until - now } : undefined;
       const delayMs = Math.min(step.until - now, TIMER_MS_MAX);
-      const next = { ...state, phase: "waiting", heldBack } as const;
+      const next = { ...state, phase: "waiting", throttled } as const;
       return { state: next, effects: [{ kind: "wait", delayMs }, { kind: "release" }] };
     }
     case "idle": {
-      const next = { ...state, phase: "resting", heldBack: undefined } as const;
+      const next = { ...state, phase: "resting", throttled: undefined } as const;
       return { state: next, effects: [rest, { kind: "release" }] };
     }
   }

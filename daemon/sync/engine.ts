@@ -15,10 +15,10 @@ import type { Announced } from "./announced.ts";
 import {
   type CallEffect,
   type CallEvent,
-  type HeldBack,
   isFree,
   NO_CALL,
   stepCall,
+  type Throttled,
 } from "./call-machine.ts";
 import type { Contact } from "./contact.ts";
 import { ContactKeeper } from "./contact-keeper.ts";
@@ -43,7 +43,7 @@ export interface EngineOptions extends RoundOptions {
 }
 
 /** Calls that wait for the budget: about how many projects, and why. */
-export interface CallsHeldBack extends HeldBack {
+export interface ThrottledCalls extends Throttled {
   readonly projects: number;
   readonly why: Reason;
 }
@@ -133,13 +133,13 @@ export class SyncEngine {
   }
 
   /** Undefined while no call waits for the budget. */
-  get heldBack(): CallsHeldBack | undefined {
+  get throttled(): ThrottledCalls | undefined {
     const { budget } = this.#options;
-    const { heldBack } = this.#state;
-    if (!heldBack || !budget) return undefined;
+    const { throttled } = this.#state;
+    if (!throttled || !budget) return undefined;
     const { units, urgency } = this.#schedule.waiting();
     const projects = units.filter((unit) => unit !== "own").length;
-    return { ...heldBack, projects, why: budget.whyLater(urgency) };
+    return { ...throttled, projects, why: budget.whyLater(urgency) };
   }
 
   /** Why the service refused a unit's last call. */

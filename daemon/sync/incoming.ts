@@ -12,7 +12,7 @@ import {
   cleanUpText,
   deletedText,
   followSections,
-  heldClocks,
+  integratedClocks,
   tellForms,
   tellKeptEdits,
   tellSharedVersions,
@@ -172,7 +172,7 @@ export async function applyRemote(
   { ackedSeq, update }: { readonly ackedSeq: number; readonly update: Uint8Array },
 ): Promise<Reason | undefined> {
   const unheard = await unheardOf(context.db, open, ackedSeq);
-  const held = heldClocks(open);
+  const integrated = integratedClocks(open);
   const gone = unheard && deletedText(open);
   const shown = unheard ? piecesOf(open.document.captureText()) : [];
   const stood = new Set(unheard && plainLines(open.document.content()));
@@ -183,7 +183,7 @@ export async function applyRemote(
   if (admission.kind === "refused") return { code: "update-unacceptable", said: admission.message };
   await tellForms(context, open);
   if (unheard && gone) {
-    const [mine, theirs] = [textRangesOf(unheard), textRangesOf(update, held)];
+    const [mine, theirs] = [textRangesOf(unheard), textRangesOf(update, integrated)];
     const [byMe, byThem] = [deletedIn(unheard), deletedIn(update)];
     // The echo of what this machine sent does not show what both sides deleted.
     const isEcho = intersection(mine, textRangesOf(update)).size > 0;

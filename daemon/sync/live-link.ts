@@ -85,7 +85,7 @@ export class LiveLink {
     this.#step({ kind: "hurry", waitMs: this.#waitMs() });
   }
 
-  /** Opens a new socket at once, because the present one may be dead. */
+  /** Opens a new socket at once, because the current one may be dead. */
   reopen(): void {
     this.#step({ kind: "reopen", waitMs: this.#waitMs() });
   }

@@ -57,7 +57,7 @@ export interface LiveLinkState {
   readonly phase: LivePhase;
   /** How many sockets in a row brought no answer. */
   readonly failures: number;
-  /** The present socket's handshake succeeded. */
+  /** The current socket's handshake succeeded. */
   readonly isOpen: boolean;
 }
 
@@ -87,7 +87,7 @@ export type LiveEvent =
   | ({ readonly kind: "hurry" } & MayOpen)
   /** Calls succeed again, so the socket may, too. */
   | ({ readonly kind: "answered" } & MayOpen)
-  /** The present socket may be dead. */
+  /** The current socket may be dead. */
   | ({ readonly kind: "reopen" } & MayOpen)
   | ({ readonly kind: "resume" } & MayOpen)
   | { readonly kind: "pause" }
@@ -174,7 +174,7 @@ function ended(state: LiveLinkState, phase: "paused" | "stopped"): LiveStep {
   return { state: { ...state, phase }, effects: [{ kind: "rest" }, { kind: "close" }] };
 }
 
-/** A sign from the present socket. */
+/** A sign from the current socket. */
 function signed(
   state: LiveLinkState,
   sign: "opened" | "subscribed" | "silent" | "heard",

@@ -2,7 +2,7 @@ import { projectDocument } from "../../shared/replica/document/address.ts";
 import type { CommittedRow } from "../../shared/replica/store/open-document.ts";
 import type { World } from "../../shared/world.ts";
 import { documentsOf, NOT_FOUND, type SyncUnit } from "../budget/sync-units.ts";
-import { isHeldByService } from "../home/positions.ts";
+import { isKnownToService } from "../home/positions.ts";
 import { rowName } from "../plain/document-state.ts";
 import { ownRound, readOwnMemories } from "../plain/own-round.ts";
 import type { PlainOptions } from "../plain/plain-options.ts";
@@ -91,7 +91,7 @@ export class ServiceRounds {
     const [first] = projects;
     if (!first || !this.#canBatch || !this.#batches.mayHold(first)) return false;
     if (projects.length > 1) return true;
-    return !(await isHeldByService(store.reader, service.name, projectDocument(account, first)));
+    return !(await isKnownToService(store.reader, service.name, projectDocument(account, first)));
   }
 
   async #batch(units: readonly SyncUnit[]): Promise<Outcome<RoundResult>> {

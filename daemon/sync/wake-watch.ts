@@ -14,7 +14,7 @@ const MS_PER_S = 1000;
 export interface MachineSigns {
   /** Milliseconds since its start, sleep included. */
   uptimeMs(): number;
-  /** A text that identifies the present networks. */
+  /** A text that identifies the current networks. */
   networks(): string;
 }
 

@@ -49,7 +49,7 @@ export class GuessDelays {
     guesser.waiting -= 1;
   }
 
-  /** Ends all waits, present and future. */
+  /** ends all waits, also those to come. */
   release(): void {
     this.#released = true;
     for (const [resolve, timer] of this.#waiting) {

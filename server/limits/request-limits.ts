@@ -13,10 +13,10 @@ import { type Moment, Usage, type UsageRecord, type UsedWindow } from "./usage.t
  * This many accounts are kept in memory. Those that were quiet longest are read again when they
  * return.
  */
-const ACCOUNTS_HELD_MAX = 10_000;
+const ACCOUNTS_IN_MEMORY_MAX = 10_000;
 
 /** An account in memory. */
-interface Held {
+interface CountedAccount {
   readonly usage: Usage;
   readonly quota: Quota;
 }
@@ -27,8 +27,8 @@ interface Held {
  */
 export class RequestLimits {
   /** The one that was quiet longest comes first. */
-  readonly #held = new Map<AccountId, Held>();
-  readonly #loading = new Map<AccountId, Promise<Held>>();
+  readonly #accounts = new Map<AccountId, CountedAccount>();
+  readonly #loading = new Map<AccountId, Promise<CountedAccount>>();
   #lastWall = Number.NEGATIVE_INFINITY;
   #setBackMs = 0;
 
@@ -40,13 +40,13 @@ export class RequestLimits {
 
   /** The quota of the caller's account; a promise only if it has to be read first. */
   quotaOf(caller: Caller): Quota | Promise<Quota> {
-    const held = this.#hold(caller);
-    return held instanceof Promise ? held.then(({ quota }) => quota) : held.quota;
+    const counted = this.#account(caller);
+    return counted instanceof Promise ? counted.then(({ quota }) => quota) : counted.quota;
   }
 
   /** For `stats`. */
   async read(caller: Caller): Promise<Stats["requests"]> {
-    const { usage } = await this.#hold(caller);
+    const { usage } = await this.#account(caller);
     const now = this.#moment();
     const { minute, day } = usage.windows(now);
     const shown = (window: UsedWindow) => ({
@@ -63,17 +63,17 @@ export class RequestLimits {
     await this.writer?.close();
   }
 
-  #hold(caller: Caller): Held | Promise<Held> {
+  #account(caller: Caller): CountedAccount | Promise<CountedAccount> {
     const { account } = caller;
-    const held = this.#held.get(account);
-    if (!held) return this.#load(caller);
-    this.#held.delete(account);
-    this.#held.set(account, held);
-    held.usage.limitTo(this.#limitsOf(caller));
-    return held;
+    const counted = this.#accounts.get(account);
+    if (!counted) return this.#load(caller);
+    this.#accounts.delete(account);
+    this.#accounts.set(account, counted);
+    counted.usage.limitTo(this.#limitsOf(caller));
+    return counted;
   }
 
-  #load(caller: Caller): Held | Promise<Held> {
+  #load(caller: Caller): CountedAccount | Promise<CountedAccount> {
     if (!this.writer) return this.#add(caller, undefined);
     const { account } = caller;
     const loading =
@@ -86,14 +86,14 @@ export class RequestLimits {
     return loading;
   }
 
-  #add(caller: Caller, known: UsageRecord | undefined): Held {
+  #add(caller: Caller, known: UsageRecord | undefined): CountedAccount {
     const { account } = caller;
-    assert(!this.#held.has(account), "an account is read once");
+    assert(!this.#accounts.has(account), "an account is read once");
     const usage = new Usage(this.#limitsOf(caller), known, this.#moment());
-    const held = { usage, quota: this.#quota(account, usage) };
-    this.#held.set(account, held);
+    const counted = { usage, quota: this.#quota(account, usage) };
+    this.#accounts.set(account, counted);
     this.#forgetQuietest();
-    return held;
+    return counted;
   }
 
   #quota(account: AccountId, usage: Usage): Quota {
@@ -124,10 +124,10 @@ export class RequestLimits {
 
   /** What is not stored yet stays, and so do all later ones. */
   #forgetQuietest(): void {
-    for (const account of this.#held.keys()) {
-      if (this.#held.size <= ACCOUNTS_HELD_MAX) return;
+    for (const account of this.#accounts.keys()) {
+      if (this.#accounts.size <= ACCOUNTS_IN_MEMORY_MAX) return;
       if (this.writer?.holds(account) === false) return;
-      this.#held.delete(account);
+      this.#accounts.delete(account);
     }
   }
 }

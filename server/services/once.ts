@@ -13,7 +13,7 @@ import type { Caller, Once } from "./services.ts";
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Does `work` in the present write transaction; or returns the former result if the same request
+ * Does `work` in the current write transaction; or returns the former result if the same request
  * came before. Without `asked` it only does the work. The result is stored by that same
  * transaction, as JSON; a refusal is not stored. Writes run one after another, so of two
  * simultaneous requests the second finds the first one's result. Throws a 400 for another body

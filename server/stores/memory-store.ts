@@ -97,7 +97,7 @@ export async function countMemories(db: Db, filter: MemoryFilter): Promise<numbe
  * Full-text search in keys and values, best match first, then by id. `query` is from
  * `fullTextQuery`. The total counts all matches. `from`: how many were returned so far, and the
  * last one's id. A rank depends on the whole index and changes with every write, so the search
- * continues after that memory's present rank; or, if it is gone, after that many matches.
+ * continues after that memory's current rank; or, if it is gone, after that many matches.
  */
 export async function searchMemories(
   db: Db,

@@ -17,7 +17,7 @@ export function findDamagedPage(
     const said = row?.[pragma] ?? "no answer";
     return said === "ok" ? undefined : said.replace(/^\*+[^*]*\*+\s*/, "").replace(/\s+/g, " ");
   } catch (thrown) {
-    // A file that is busy or unreadable at present is not damaged.
+    // A file that is busy or unreadable for the moment is not damaged.
     if (isDamage(thrown)) return messageOf(thrown);
     throw thrown;
   }

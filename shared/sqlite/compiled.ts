@@ -1,5 +1,5 @@
 import type { Compilable, CompiledQuery, Kysely } from "kysely";
-import { heldBy, transactionOf } from "./direct.ts";
+import { pinnedBy, transactionOf } from "./direct.ts";
 
 /** In a compiled query, the place of the value of that name. */
 class Placeholder {
@@ -32,7 +32,7 @@ export function compiled<Tables, Values extends object, Row>(
     return transactionOf(db).run(query.sql, filled(query, values)) as Row[];
   };
   const anywhere = async (db: Kysely<Tables>, values: Values): Promise<Row[]> => {
-    if (heldBy(db)) return now(db, values);
+    if (pinnedBy(db)) return now(db, values);
     const query = queryFor(db);
     const { rows } = await db.executeQuery<Row>({ ...query, parameters: filled(query, values) });
     return rows;

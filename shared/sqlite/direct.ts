@@ -32,7 +32,7 @@ export class Direct {
 /** By the Kysely that owns the connection. */
 const below = new WeakMap<object, Direct>();
 /** By the Kysely of a transaction. */
-const held = new WeakMap<object, Direct>();
+const pinned = new WeakMap<object, Direct>();
 
 /** Records the connection of `kysely`. */
 export function setDirect<Tables>(kysely: Kysely<Tables>, direct: Direct): void {
@@ -43,26 +43,26 @@ export function setDirect<Tables>(kysely: Kysely<Tables>, direct: Direct): void 
  * From now on compiled statements run directly on `db`, which `writer.connection()` has returned:
  * nobody else has the connection, so there is nothing to wait for. Ended by `release`.
  */
-export function hold<Tables>(writer: Kysely<Tables>, db: Kysely<Tables>): Direct {
+export function pin<Tables>(writer: Kysely<Tables>, db: Kysely<Tables>): Direct {
   const direct = below.get(writer);
   assert(direct, "every Kysely is made by `kyselyOver`");
-  held.set(db, direct);
+  pinned.set(db, direct);
   return direct;
 }
 
 /** The connection is returned. Whoever still has `db` goes through Kysely again, and waits. */
 export function release<Tables>(db: Kysely<Tables>): void {
-  held.delete(db);
+  pinned.delete(db);
 }
 
 /** The connection of the transaction of `db`; undefined outside of one. */
-export function heldBy<Tables>(db: Kysely<Tables>): Direct | undefined {
-  return held.get(db);
+export function pinnedBy<Tables>(db: Kysely<Tables>): Direct | undefined {
+  return pinned.get(db);
 }
 
 /** The same; throws outside of a transaction. */
 export function transactionOf<Tables>(db: Kysely<Tables>): Direct {
-  const direct = held.get(db);
+  const direct = pinned.get(db);
   assert(direct, "this runs inside a write transaction only");
   return direct;
 }

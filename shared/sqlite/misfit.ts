@@ -19,7 +19,7 @@ export interface Schema {
 export type SchemaState =
   /** It is empty. Another process may be creating it. */
   | { readonly kind: "empty" }
-  | { readonly kind: "present" }
+  | { readonly kind: "current" }
   /** Some steps are missing, and can be made. */
   | { readonly kind: "older" }
   /** It records steps that are unknown here. */
@@ -53,12 +53,12 @@ export async function readSchemaState<Tables>(
     const names = schema.migrations.map(({ name }) => name);
     if (done.some((name) => !names.includes(name))) return { kind: "newer", done };
     if (done.length === 0 && isEmpty(shape)) return { kind: "empty" };
-    const isPresent = names.every((name) => done.includes(name));
-    if (isPresent && fingerprintOf(shape) === schema.fingerprint) return { kind: "present" };
-    const brought = isPresent ? shape : await shapeAfter(done, tables, schema.migrations);
+    const hasAllSteps = names.every((name) => done.includes(name));
+    if (hasAllSteps && fingerprintOf(shape) === schema.fingerprint) return { kind: "current" };
+    const brought = hasAllSteps ? shape : await shapeAfter(done, tables, schema.migrations);
     const reason = misfitOf(brought, await shapeMadeBy(schema.migrations));
     if (reason !== undefined) return { kind: "misfit", reason };
-    return { kind: isPresent ? "present" : "older" };
+    return { kind: hasAllSteps ? "current" : "older" };
   } catch (thrown) {
     if (isFault(thrown)) throw thrown;
     return { kind: "misfit", reason: messageOf(thrown) };

@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { type Direct, hold, release, transactionOf } from "./direct.ts";
+import { type Direct, pin, release, transactionOf } from "./direct.ts";
 
 /**
  * Runs `work` in one write transaction: committed if it resolves, rolled back if it throws. The
@@ -11,7 +11,7 @@ export function writeTransaction<Tables, Result>(
   work: (db: Kysely<Tables>) => Promise<Result>,
 ): Promise<Result> {
   return writer.connection().execute(async (db) => {
-    const direct = hold(writer, db);
+    const direct = pin(writer, db);
     begin(direct);
     try {
       const result = await work(db);

@@ -106,7 +106,7 @@ export const DocumentAnswerBody = Type.Object(
       Type.Boolean({ description: "the server was never at that position: exchange everything" }),
     ),
     missing: Type.Optional(
-      Type.Boolean({ description: "the update builds on something that is not held here" }),
+      Type.Boolean({ description: "the update builds on something that is lacking here" }),
     ),
     forbidden: Type.Optional(Type.Boolean({ description: "not for this token" })),
     refused: Type.Optional(

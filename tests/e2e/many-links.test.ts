@@ -154,12 +154,12 @@ scenario(
     const folders = await makeFolders(lab, 20);
     const machine = lab.machine("a", lab.git.folder, account);
     await machine.up(...folders.slice(0, 12));
-    const heldBack = async () => (await machine.status()).service.held_back ?? false;
-    await waitFor("the minute to be used", heldBack, 30_000 * PATIENCE, LOOK_MS);
+    const isThrottled = async () => (await machine.status()).service.held_back ?? false;
+    await waitFor("the minute to be used", isThrottled, 30_000 * PATIENCE, LOOK_MS);
     expect(await textsAt(account, machine, [0, 5, 11])).toEqual(textsOf([0, 5, 11]));
     for (const dir of folders.slice(12)) await machine.ask("POST", "/_memsync/link", { dir });
     const isMore = async () => {
-      const found = await heldBack();
+      const found = await isThrottled();
       return found && found.projects > 12 && found;
     };
     const held = await waitFor("more to wait", isMore, 30_000 * PATIENCE, LOOK_MS);

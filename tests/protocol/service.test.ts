@@ -143,7 +143,7 @@ describe("repeating and recovering", () => {
     expect(Object.keys(moved.memories()).sort()).toEqual(["first", "mine"]);
   });
 
-  test("an update that builds on what is not held changes nothing and is asked for whole", async () => {
+  test("an update that builds on what is lacking changes nothing and is asked for whole", async () => {
     const client = await newProject();
     const replica = new WireReplica(client, PROJECT);
     await replica.sync();
@@ -194,7 +194,7 @@ describe("each document for itself", () => {
     expect(await heldBy(client)).toEqual({ first: "1" });
   });
 
-  test("a reader may bring what is held already, and nothing new", async () => {
+  test("a reader may bring what is there already, and nothing new", async () => {
     const writer = clientOf("mst_dev_pro");
     const reader = clientOf("mst_dev_readonly");
     const project = `proj_${crypto.randomUUID()}`;

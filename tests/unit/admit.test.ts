@@ -33,7 +33,7 @@ describe("what replicas send", () => {
     expect(admitForged({ deletions })).toBe("admitted, adds: false");
   });
 
-  test("what is held already is admitted and adds nothing", () => {
+  test("what is integrated already is admitted and adds nothing", () => {
     const document = heldDocument();
     const update = Y.encodeStateAsUpdate(document.ydoc);
     expect(admit(document, update)).toBe("admitted, adds: false");
@@ -87,7 +87,7 @@ function pull(to: ReplicaDocument, from: ReplicaDocument, whole: boolean): void 
   Y.applyUpdate(to.ydoc, update, "remote");
 }
 
-describe("what builds on something that is not held is missing", () => {
+describe("what builds on something that is lacking is missing", () => {
   test("an update without a predecessor of the same client is missing it", () => {
     const structs = [item(insertion({ origin: [HELD, 9] }))];
     expect(admitForged({ sections: [{ client: NEW, clock: 1, structs }] })).toBe("missing");

@@ -17,7 +17,7 @@ const CLOCKS = { now: 100, wall: 5000 };
 /** The table's headings: what the schedule answers is an event of its own each. */
 const EVENTS: Readonly<Record<string, CallEvent>> = {
   call: { kind: "next", step: { kind: "call", unit: "own", urgency: "change" }, ...CLOCKS },
-  wait: { kind: "next", step: { kind: "wait", until: 700, held: false }, ...CLOCKS },
+  wait: { kind: "next", step: { kind: "wait", until: 700, throttled: false }, ...CLOCKS },
   idle: { kind: "next", step: { kind: "idle" }, ...CLOCKS },
   began: { kind: "began", units: ["own"] },
   announced: { kind: "announced", announced: OWN },
@@ -105,11 +105,11 @@ test("what is announced about another unit is due at once", () => {
 
 test("calls that the budget holds back are told with the time since when they wait", () => {
   const held = (now: number, wall: number): CallEvent => {
-    return { kind: "next", step: { kind: "wait", until: 700, held: true }, now, wall };
+    return { kind: "next", step: { kind: "wait", until: 700, throttled: true }, now, wall };
   };
   const first = stepCall(NO_CALL, held(100, 5000)).state;
-  expect(first.heldBack).toEqual({ since: 5000, until: 5600 });
+  expect(first.throttled).toEqual({ since: 5000, until: 5600 });
   const later = stepCall(first, held(300, 5200)).state;
-  expect(later.heldBack).toEqual({ since: 5000, until: 5600 });
-  expect(stepCall(later, EVENTS.wait as CallEvent).state.heldBack).toBeUndefined();
+  expect(later.throttled).toEqual({ since: 5000, until: 5600 });
+  expect(stepCall(later, EVENTS.wait as CallEvent).state.throttled).toBeUndefined();
 });

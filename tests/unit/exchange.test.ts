@@ -180,7 +180,7 @@ describe("recovery", () => {
     }
   });
 
-  test("an update that builds on something not held changes nothing and is healed by a resend", async () => {
+  test("an update that builds on something lacking changes nothing and is healed by a resend", async () => {
     const { store } = await newStore();
     const client = new ExchangeClient(7);
     await client.sync(store);

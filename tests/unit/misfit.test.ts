@@ -69,7 +69,7 @@ test("what a schema is known by is what its migrations make", async () => {
   for (const { migrations, fingerprint } of [daemonSchema, hostSchema]) {
     expect(fingerprintOf(await shapeMadeBy(migrations))).toBe(fingerprint);
   }
-  expect(await stateOf()).toBe("present");
+  expect(await stateOf()).toBe("current");
 });
 
 test("no table and no column is missing without being named", async () => {
@@ -93,7 +93,7 @@ test("no table and no column is missing without being named", async () => {
   }
   await kysely.destroy();
   database.close();
-  expect(await stateOf()).toBe("present");
+  expect(await stateOf()).toBe("current");
 });
 
 test("a column that is missing is told before anything is read, and nothing is changed", async () => {
@@ -109,7 +109,7 @@ test("a column that is missing is told before anything is read, and nothing is c
 
 test("what does not stand in the way of any write is let be", async () => {
   change("create table strangers (a); alter table links add column note text");
-  expect(await stateOf()).toBe("present");
+  expect(await stateOf()).toBe("current");
   expect(await memories()).toEqual([{ key: "k", value: "v" }]);
 });
 
@@ -149,7 +149,7 @@ test("what can be read of a misfit comes into a new database, and the misfit is 
   expect(others).toEqual([]);
   expect(note?.reason).toMatch(/^it has no column (form of followed_files|write of links)$/);
   expect(readFileSync(note?.set_aside ?? "")).toEqual(before);
-  expect(await stateOf()).toBe("present");
+  expect(await stateOf()).toBe("current");
   expect(await memories()).toEqual([{ key: "k", value: "v" }]);
   expect(await recoverHome(home, realWorld, silentLog)).toEqual([]);
 });

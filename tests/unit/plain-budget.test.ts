@@ -18,7 +18,7 @@ test("many user memories leave a person's part of a plain service's requests", a
   engine.start();
   await waitFor("the requests to be used up", () => {
     engine.hurry();
-    return engine.heldBack !== undefined;
+    return engine.throttled !== undefined;
   });
   expect(budget.notBefore("person")).toBe(0);
   expect(calls.length).toBeLessThanOrEqual(54);

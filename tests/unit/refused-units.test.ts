@@ -11,7 +11,7 @@ interface Given {
   readonly units: readonly UnitStatus[];
   readonly own?: UnitStatus;
   readonly online?: boolean;
-  readonly heldBack?: boolean;
+  readonly isThrottled?: boolean;
   readonly fileState?: "followed" | "waiting" | "failing";
   /** The second remote, to which the last unit is bound, has no token. */
   readonly blocked?: boolean;
@@ -20,9 +20,9 @@ interface Given {
 }
 
 function statusOf(given: Given) {
-  const { units, own = SYNCED, online = true, heldBack, fileState, blocked } = given;
+  const { units, own = SYNCED, online = true, isThrottled, fileState, blocked } = given;
   const token_refused = given.tokenRefused === true;
-  const held_back = heldBack ? { since: "", until: "" } : null;
+  const held_back = isThrottled ? { since: "", until: "" } : null;
   const folders = [{ dir: "/a", path: "CLAUDE.md", state: fileState ?? "followed", note: null }];
   const projects = units.map((unit, at) => {
     const remote = blocked && at === units.length - 1 ? "acme" : "work";
@@ -55,7 +55,7 @@ test("a sync is refused when waiting would bring nothing more", () => {
   expect(isSo({ units: [REFUSED, WAITING] })).toBe(false);
   expect(isSo({ units: [REFUSED], own: WAITING })).toBe(false);
   expect(isSo({ units: [REFUSED], online: false })).toBe(false);
-  expect(isSo({ units: [REFUSED], heldBack: true })).toBe(false);
+  expect(isSo({ units: [REFUSED], isThrottled: true })).toBe(false);
   expect(isSo({ units: [REFUSED, SYNCED], fileState: "waiting" })).toBe(false);
 });
 

@@ -15,7 +15,7 @@ test("the first change after quiet is called about at once, and the next a secon
   schedule.markDue(ONE);
   schedule.succeeded(ONE, START + 5, false);
   const until = START + 5 + CALL_DISTANCE_MS;
-  expect(schedule.next(START + 6)).toEqual({ kind: "wait", until, held: false });
+  expect(schedule.next(START + 6)).toEqual({ kind: "wait", until, throttled: false });
   expect(schedule.next(until)).toEqual({ kind: "call", unit: ONE, urgency: "change" });
 });
 
@@ -34,7 +34,7 @@ test("a unit that is refused delays no other", () => {
   expect(schedule.next(START)).toEqual({ kind: "call", unit: TWO, urgency: "change" });
   schedule.began(TWO);
   schedule.succeeded(TWO, START, false);
-  expect(schedule.next(START)).toEqual({ kind: "wait", until: START + 500, held: false });
+  expect(schedule.next(START)).toEqual({ kind: "wait", until: START + 500, throttled: false });
 });
 
 test("a service that does not answer delays all, longer each time", () => {
@@ -61,8 +61,12 @@ test("hurry ends a backoff, and never a wait that the service asked for", () => 
   schedule.began(ONE);
   schedule.serviceFailed(ONE, START, { retryAfterMs: 7000, fraction: 0.1 });
   schedule.hurry();
-  expect(schedule.next(START)).toEqual({ kind: "wait", until: START + 7000, held: false });
-  expect(schedule.next(START + 6999)).toEqual({ kind: "wait", until: START + 7000, held: false });
+  expect(schedule.next(START)).toEqual({ kind: "wait", until: START + 7000, throttled: false });
+  expect(schedule.next(START + 6999)).toEqual({
+    kind: "wait",
+    until: START + 7000,
+    throttled: false,
+  });
   expect(schedule.next(START + 7000)).toEqual({ kind: "call", unit: ONE, urgency: "change" });
 });
 
@@ -108,13 +112,13 @@ test("the account's requests hold back what is less urgent, and say so", () => {
   expect(schedule.next(START, (urgency) => later[urgency])).toEqual({
     kind: "wait",
     until: START + 900,
-    held: false,
+    throttled: false,
   });
   schedule.markDue(TWO);
   expect(schedule.next(START, (urgency) => later[urgency])).toEqual({
     kind: "wait",
     until: START + 500,
-    held: true,
+    throttled: true,
   });
   schedule.markDue(ONE, "person");
   expect(schedule.next(START, (urgency) => later[urgency])).toMatchObject({ unit: ONE });
@@ -175,7 +179,7 @@ test("what comes to be followed waits for more, not for ever, and for nobody in 
     schedule.gather([id], now);
   };
   for (const id of ids.slice(0, 3)) come(id);
-  expect(schedule.next(now)).toEqual({ kind: "wait", until: now + 500, held: false });
+  expect(schedule.next(now)).toEqual({ kind: "wait", until: now + 500, throttled: false });
   expect(schedule.next(now + 500)).toMatchObject({ kind: "call", unit: ids[0] });
   expect(schedule.along(now + 500)).toEqual(ids.slice(0, 3));
   for (const id of ids) come(id);

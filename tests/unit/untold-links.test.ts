@@ -49,11 +49,11 @@ test("while calls wait it is known how many projects are still to go, and why", 
   const { engine } = links.machines[0] ?? {};
   await links.link(0, 200);
   await links.runFor(30 * SECOND_MS);
-  expect(engine?.heldBack).toMatchObject({ why: { code: "requests-used", limit: 60 } });
-  expect(engine?.heldBack?.projects).toBeGreaterThan(190);
+  expect(engine?.throttled).toMatchObject({ why: { code: "requests-used", limit: 60 } });
+  expect(engine?.throttled?.projects).toBeGreaterThan(190);
   await links.until(() => links.textAt.size === 200, HOUR_MS);
   await links.runFor(10 * MINUTE_MS);
-  expect(engine?.heldBack).toMatchObject({ why: { code: "requests-pace" } });
+  expect(engine?.throttled).toMatchObject({ why: { code: "requests-pace" } });
 });
 
 test("an edit goes at once, though many links have used their part of the day", async () => {

@@ -18,7 +18,7 @@ import { UNPARSED } from "./route.ts";
 export interface SyncVariant {
   /** Create an unknown project; otherwise refuse it. */
   readonly createMissing: boolean;
-  /** Answer a request without a body with the present state. */
+  /** Answer a request without a body with the current state. */
   readonly readWithoutBody: boolean;
 }
 

@@ -78,8 +78,10 @@ class AdmissionLook {
     const { clients } = this.#update;
     for (const [client, structs] of clients) this.#checkClient(client, structs, ownClient);
     if (!this.#isComplete()) return { kind: "missing" };
-    const held = (client: number) => this.#held(client);
-    if (!visitInOrder(clients, held, { referencesOf, visit: (struct) => this.#check(struct) })) {
+    const integrated = (client: number) => this.#integrated(client);
+    if (
+      !visitInOrder(clients, integrated, { referencesOf, visit: (struct) => this.#check(struct) })
+    ) {
       return { kind: "refused", message: "its structures refer to each other in a circle" };
     }
     for (const [client, ranges] of this.#update.deletions) {
@@ -88,7 +90,9 @@ class AdmissionLook {
         this.#checkCut(client, clock + len);
       }
     }
-    const adds = [...clients].some(([client, structs]) => endOf(structs) > this.#held(client));
+    const adds = [...clients].some(
+      ([client, structs]) => endOf(structs) > this.#integrated(client),
+    );
     // Consumes the structures.
     this.#tryWhereNeeded();
     return { kind: "admitted", adds };
@@ -97,7 +101,7 @@ class AdmissionLook {
   #checkClient(client: number, structs: readonly Struct[], ownClient: number | undefined): void {
     if (client > CLIENT_ID_MAX) throw new Refusal("a client id is longer than 32 bits");
     if (structs.some(({ length }) => length < 1)) throw new Refusal("it holds an empty structure");
-    const advance = endOf(structs) - this.#held(client);
+    const advance = endOf(structs) - this.#integrated(client);
     if (advance > CLOCK_ADVANCE_MAX) throw new Refusal("a client's clock jumps too far");
     if (client === ownClient && advance > 0) {
       throw new Refusal("it writes under this replica's own client id");
@@ -107,7 +111,7 @@ class AdmissionLook {
   /** Whether everything that the update depends on is in the document or in the update. */
   #isComplete(): boolean {
     for (const [client, structs] of this.#update.clients) {
-      if ((structs[0]?.id.clock ?? 0) > this.#held(client)) return false;
+      if ((structs[0]?.id.clock ?? 0) > this.#integrated(client)) return false;
       for (const struct of structs) {
         if (struct instanceof Y.Skip) return false;
         for (const id of referencesOf(struct)) if (id.clock >= this.#end(id.client)) return false;
@@ -135,9 +139,10 @@ class AdmissionLook {
   }
 
   #checkOrder(item: Y.Item): void {
-    const held = this.#held(item.id.client);
-    if (item.id.clock + item.length <= held) return;
-    const origin = item.id.clock < held ? Y.createID(item.id.client, held - 1) : item.origin;
+    const integrated = this.#integrated(item.id.client);
+    if (item.id.clock + item.length <= integrated) return;
+    const origin =
+      item.id.clock < integrated ? Y.createID(item.id.client, integrated - 1) : item.origin;
     const order = this.#order.visit(item, origin);
     if (order === "wrong") throw new Refusal(OUT_OF_ORDER);
     if (order === "unknown") this.#orderIsKnown = false;
@@ -147,7 +152,7 @@ class AdmissionLook {
   #tryWhereNeeded(): void {
     const { ydoc } = this.#document;
     let structs = this.#insertions;
-    for (const held of ydoc.store.clients.values()) structs += held.length;
+    for (const structsOf of ydoc.store.clients.values()) structs += structsOf.length;
     if (this.#orderIsKnown && this.#insertions * structs <= SEARCH_STEPS_MAX) return;
     const snapshot = Y.encodeStateAsUpdate(ydoc);
     const problem = problemOfTrial(ydoc, snapshot, { update: this.#update, textRoot: TEXT_ROOT });
@@ -166,8 +171,10 @@ class AdmissionLook {
 
   #placeOfNeighbour(id: Y.ID, client: number): ItemPlace {
     const struct = this.#find(id.client, id.clock);
-    const held = id.clock < this.#held(id.client) && struct instanceof Y.Item;
-    const place = held ? this.#document.placeOf(struct.parent) : struct && this.#places.get(struct);
+    const isIntegrated = id.clock < this.#integrated(id.client) && struct instanceof Y.Item;
+    const place = isIntegrated
+      ? this.#document.placeOf(struct.parent)
+      : struct && this.#places.get(struct);
     if (place === undefined) throw new Refusal(OUTSIDE);
     if (place !== "text" && id.client !== client) throw new Refusal(FOREIGN_ARRAY);
     return place;
@@ -177,10 +184,10 @@ class AdmissionLook {
   #checkCuts({ id, origin, rightOrigin, length }: Y.Item, place: ItemPlace): void {
     if (origin) this.#checkCut(origin.client, origin.clock + 1);
     if (rightOrigin) this.#checkCut(rightOrigin.client, rightOrigin.clock);
-    const held = this.#held(id.client);
-    if (id.clock >= held || id.clock + length <= held) return;
-    this.#checkCut(id.client, held);
-    const last = this.#placeOfNeighbour(Y.createID(id.client, held - 1), id.client);
+    const integrated = this.#integrated(id.client);
+    if (id.clock >= integrated || id.clock + length <= integrated) return;
+    this.#checkCut(id.client, integrated);
+    const last = this.#placeOfNeighbour(Y.createID(id.client, integrated - 1), id.client);
     if (last !== place) throw new Refusal(OUTSIDE);
   }
 
@@ -195,17 +202,17 @@ class AdmissionLook {
   /** The structure at this clock, in the document or in the update. */
   #find(client: number, clock: number): Struct | undefined {
     const { store } = this.#document.ydoc;
-    if (clock < this.#held(client)) return Y.getItem(store, Y.createID(client, clock));
+    if (clock < this.#integrated(client)) return Y.getItem(store, Y.createID(client, clock));
     const structs = this.#update.clients.get(client);
     return structs && clock < endOf(structs) ? structAt(structs, clock) : undefined;
   }
 
-  #held(client: number): number {
+  #integrated(client: number): number {
     return Y.getState(this.#document.ydoc.store, client);
   }
 
   #end(client: number): number {
-    return Math.max(this.#held(client), endOf(this.#update.clients.get(client)));
+    return Math.max(this.#integrated(client), endOf(this.#update.clients.get(client)));
   }
 }
 

@@ -38,19 +38,20 @@ export class InsertionOrder {
     const right = item.rightOrigin && this.#at(item.rightOrigin);
     this.#bounds.set(item, { after: left?.after ?? -1, before: right?.before ?? Infinity });
     if (!left || !right) return "right";
-    if (left.held && right.held) return left.before < right.after ? "right" : "wrong";
+    if (left.isIntegrated && right.isIntegrated)
+      return left.before < right.after ? "right" : "wrong";
     if (left.before <= right.after) return "right";
     return this.#areLinked(left.id, right.id) ? "right" : "unknown";
   }
 
-  #at(id: Y.ID): Bounds & { readonly id: Y.ID; readonly held: boolean } {
+  #at(id: Y.ID): Bounds & { readonly id: Y.ID; readonly isIntegrated: boolean } {
     const struct = this.#find(id);
     const bounds = struct && this.#bounds.get(struct);
-    if (bounds) return { ...bounds, id, held: false };
+    if (bounds) return { ...bounds, id, isIntegrated: false };
     this.#positions ??= positionsOf(this.#text);
     const start = this.#positions.get(struct) ?? 0;
     const position = start + id.clock - (struct?.id.clock ?? 0);
-    return { after: position, before: position, id, held: true };
+    return { after: position, before: position, id, isIntegrated: true };
   }
 
   /** Whether one of two neighbours was inserted beside the other. */

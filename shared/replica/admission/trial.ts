@@ -23,8 +23,8 @@ export function problemOfTrial(
   const text = copy.getText(textRoot);
   let steps = 0;
   copy.transact((transaction) => {
-    const held = (client: number) => Y.getState(store, client);
-    visitInOrder(update.clients, held, {
+    const integrated = (client: number) => Y.getState(store, client);
+    visitInOrder(update.clients, integrated, {
       referencesOf,
       visit: (struct) => {
         if (steps <= SEARCH_STEPS_MAX) steps += takeIn(transaction, struct);

@@ -3,13 +3,13 @@ import type { Struct } from "./decode-update.ts";
 
 /**
  * Visits each structure of an update after those that it refers to, in an order in which Yjs can
- * apply them. False if there is none, because they refer to each other in a cycle. `heldOf`: up to
- * which clock the document has a client's structures. Everything referred to must be in the
- * document or the update.
+ * apply them. False if there is none, because they refer to each other in a cycle.
+ * `integratedOf`: up to which clock the document has a client's structures. Everything referred to
+ * must be in the document or the update.
  */
 export function visitInOrder(
   clients: ReadonlyMap<number, readonly Struct[]>,
-  heldOf: (client: number) => number,
+  integratedOf: (client: number) => number,
   {
     referencesOf,
     visit,
@@ -22,7 +22,7 @@ export function visitInOrder(
   for (const [client, structs] of clients)
     walks.set(client, { structs, next: 0, end: 0, waits: false });
   const isThere = ({ client, clock }: Y.ID) =>
-    clock < heldOf(client) || clock < (walks.get(client)?.end ?? 0);
+    clock < integratedOf(client) || clock < (walks.get(client)?.end ?? 0);
   for (const first of walks.values()) {
     const stack = [{ walk: first, until: (): boolean => false }];
     for (let top = stack.at(-1); top; top = stack.at(-1)) {

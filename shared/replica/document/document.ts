@@ -112,7 +112,7 @@ export class ReplicaDocument {
   }
 
   /** Whether the text has, or ever had, any content. */
-  everHeldText(): boolean {
+  everHadText(): boolean {
     return this.#text._start !== null;
   }
 
@@ -137,7 +137,7 @@ export class ReplicaDocument {
     return true;
   }
 
-  /** Applies the change from `base` to `lines` to the present text; see `editFromBase`. */
+  /** Applies the change from `base` to `lines` to the current text; see `editFromBase`. */
   editText(base: CapturedText, lines: string): CapturedText {
     return this.change("local", () => editFromBase(this.#text, base, wellFormed(lines)));
   }
@@ -190,9 +190,9 @@ export class ReplicaDocument {
     { value, ...options }: { readonly value: JsonValue } & WriteOptions,
   ): boolean {
     const entry = { key: wellFormed(key), value: wellFormedValue(value) };
-    const present = this.#index(kind).get(entry.key);
-    if (!options.seen && isSettled(present, entry.value, options)) return false;
-    const seen = options.seen ? present.filter((each) => includes(options.seen, each)) : present;
+    const current = this.#index(kind).get(entry.key);
+    if (!options.seen && isSettled(current, entry.value, options)) return false;
+    const seen = options.seen ? current.filter((each) => includes(options.seen, each)) : current;
     const stored = { ...entry, ...timesOf(seen, entryTime(options.now)) };
     this.ydoc.transact((transaction) => {
       this.#arrays.delete(transaction, kind, seen);
@@ -261,8 +261,8 @@ function includes(ids: readonly EntryId[] | undefined, entry: Entry): boolean {
 }
 
 /** Whether a write of `value` would change nothing. */
-function isSettled(present: readonly Entry[], value: JsonValue, options: WriteOptions): boolean {
-  const [winner, ...conflicts] = present;
+function isSettled(current: readonly Entry[], value: JsonValue, options: WriteOptions): boolean {
+  const [winner, ...conflicts] = current;
   if (conflicts.length > 0 && options.settles) return false;
   return winner !== undefined && equalJson(winner.value, value);
 }

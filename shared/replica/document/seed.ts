@@ -10,8 +10,8 @@ import { TEXT_ROOT } from "./document.ts";
  */
 export function seedText(document: ReplicaDocument, lines: string): number {
   const client = seedClientOf(lines);
-  if (document.everHeldText() || Y.getState(document.ydoc.store, client) > 0) {
-    throw new Error("only a document that never held text is seeded");
+  if (document.everHadText() || Y.getState(document.ydoc.store, client) > 0) {
+    throw new Error("only a document that never had text is seeded");
   }
   const seed = new Y.Doc();
   seed.clientID = client;

@@ -320,11 +320,11 @@ export async function moveKeptConflicts<Tables extends ReplicaTables>(
   if (rows.length > 0) await db.deleteFrom("text_conflicts").execute();
 }
 
-/** How far each client's clock had come: what a document held at some moment. */
-export type HeldClocks = ReadonlyMap<number, number>;
+/** How far each client's clock had come: what a document had at some moment. */
+export type IntegratedClocks = ReadonlyMap<number, number>;
 
-/** What a document holds now, changes that are not flushed yet included. */
-export function heldClocks({ document }: OpenDocument): HeldClocks {
+/** What a document has integrated, changes that are not flushed yet included. */
+export function integratedClocks({ document }: OpenDocument): IntegratedClocks {
   return Y.decodeStateVector(Y.encodeStateVector(document.ydoc));
 }
 
@@ -341,13 +341,13 @@ export function deletedText({ document }: OpenDocument): IdRanges {
   return ranges;
 }
 
-/** The characters in an update (v1), without those that were held before. */
-export function textIn(update: Uint8Array, held?: HeldClocks): RemovedText[] {
+/** The characters in an update (v1), without those that were integrated before. */
+export function textIn(update: Uint8Array, integrated?: IntegratedClocks): RemovedText[] {
   const pieces: RemovedText[] = [];
   for (const struct of Y.decodeUpdate(update).structs) {
     if (!(struct instanceof Y.Item) || !(struct.content instanceof Y.ContentString)) continue;
     const { client, clock } = struct.id;
-    const known = Math.max(0, (held?.get(client) ?? 0) - clock);
+    const known = Math.max(0, (integrated?.get(client) ?? 0) - clock);
     const text = struct.content.str.slice(known);
     if (text !== "") pieces.push({ client, clock: clock + known, text });
   }
@@ -355,9 +355,9 @@ export function textIn(update: Uint8Array, held?: HeldClocks): RemovedText[] {
 }
 
 /** Their ids. */
-export function textRangesOf(update: Uint8Array, held?: HeldClocks): IdRanges {
+export function textRangesOf(update: Uint8Array, integrated?: IntegratedClocks): IdRanges {
   const ranges = new Map<number, [number, number][]>();
-  for (const { client, clock, text } of textIn(update, held)) {
+  for (const { client, clock, text } of textIn(update, integrated)) {
     const known = ranges.get(client) ?? [];
     known.push([clock, clock + text.length]);
     ranges.set(client, known);

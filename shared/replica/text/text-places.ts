@@ -9,7 +9,7 @@ export interface TextRun extends TextSpan {
   readonly text: string | undefined;
 }
 
-/** The characters [offset, offset + length) of a base, and where they are in the present text. */
+/** The characters [offset, offset + length) of a base, and where they are in the current text. */
 interface Piece {
   readonly offset: number;
   readonly length: number;
@@ -18,7 +18,7 @@ interface Piece {
   readonly visible: boolean;
 }
 
-/** Where the characters of a base are in the present text, or were before they were deleted. */
+/** Where the characters of a base are in the current text, or were before they were deleted. */
 export class TextPlaces {
   readonly #pieces: readonly Piece[];
 
@@ -26,7 +26,7 @@ export class TextPlaces {
     this.#pieces = findPieces(base, indexByClient(live));
   }
 
-  /** Ranges of the present text, ascending, that contain the base's characters [from, to). */
+  /** Ranges of the current text, ascending, that contain the base's characters [from, to). */
   visible(from: number, to: number): { readonly index: number; readonly length: number }[] {
     const found: { index: number; length: number }[] = [];
     const first = firstWhere(this.#pieces, (piece) => piece.offset + piece.length > from);
@@ -60,7 +60,7 @@ export class TextPlaces {
   }
 }
 
-/** A range of the present text, found by its client's clocks. */
+/** A range of the current text, found by its client's clocks. */
 interface Entry {
   readonly clock: number;
   readonly length: number;

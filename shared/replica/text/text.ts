@@ -11,7 +11,7 @@ export type { TextRun, TextSpan };
 
 /**
  * A version of a text that knows which item of the document each character came from, so that an
- * edit of it can be applied to the present text later. Plain JSON. The spans cover `text` in order.
+ * edit of it can be applied to the current text later. Plain JSON. The spans cover `text` in order.
  * Their ids are valid in every copy of the document, before and after garbage collection.
  */
 export interface CapturedText {
@@ -30,7 +30,7 @@ export function textRuns(ytext: Y.Text): TextRun[] {
   return runs;
 }
 
-/** The present text. */
+/** The current text. */
 export function captureText(ytext: Y.Text): CapturedText {
   return captureRuns(textRuns(ytext));
 }
@@ -47,7 +47,7 @@ function captureRuns(runs: readonly TextRun[]): CapturedText {
 }
 
 /**
- * Applies the change from `base` to `next`, by whole lines, to the present text, in one
+ * Applies the change from `base` to `next`, by whole lines, to the current text, in one
  * transaction. Only characters of `base` are deleted. New lines go after the character of `base` on
  * their left, or after its tombstone. Lines that `base` lacks are never touched, and no two lines
  * are joined: a line break is added where a last line had none. A line that only loses a CR before
@@ -79,7 +79,7 @@ function writtenAnew(text: string, edit: TextEdit): TextEdit {
 }
 
 /**
- * Treats `text` as a version of the document although it is none. Lines in common with the present
+ * Treats `text` as a version of the document although it is none. Lines in common with the current
  * text (longest common subsequence) are the document's. So are lines that the document has
  * elsewhere and that match nothing else: they were moved. All others are only in this version.
  * Deleting such a line later has no effect, and what is inserted beside it goes to the nearest
@@ -102,8 +102,8 @@ export function alignBase(ytext: Y.Text, text: string): CapturedText {
 }
 
 /**
- * Merges `fileText` into the present text without a common base, in one transaction: everything
- * present stays, including line endings, and lines that only the file has are inserted where they
+ * Merges `fileText` into the current text without a common base, in one transaction: all that
+ * is there stays, including line endings, and lines that only the file has are inserted where they
  * belong. Returns `fileText` as a captured version, the base of the file's next edit.
  */
 export function mergeIntoText(ytext: Y.Text, fileText: string): CapturedText {
@@ -127,7 +127,7 @@ export function mergeIntoText(ytext: Y.Text, fileText: string): CapturedText {
   return applyEdits(ytext, { text, spans: spans.spans }, { edits: insertions, next: fileText });
 }
 
-/** Applies `edits` of `base` to the present text. `next` is `base` after these edits. */
+/** Applies `edits` of `base` to the current text. `next` is `base` after these edits. */
 function applyEdits(
   ytext: Y.Text,
   base: CapturedText,
@@ -157,7 +157,7 @@ interface PlacedEdits {
   readonly before: ReadonlyMap<TextEdit, number>;
 }
 
-/** A range of visible characters of the present text. */
+/** A range of visible characters of the current text. */
 interface Stretch {
   readonly index: number;
   readonly length: number;
@@ -178,7 +178,7 @@ function withMarks(removed: readonly Stretch[], live: string): Stretch[] {
 }
 
 /**
- * Makes one change of the present text from edits of a base. The base's lines may be in another
+ * Makes one change of the current text from edits of a base. The base's lines may be in another
  * order there, so the edits are sorted by their places.
  */
 function placeEdits(places: TextPlaces, edits: readonly TextEdit[], live: string): PlacedEdits {

@@ -22,7 +22,7 @@ interface OpenFile {
   readonly reloads: boolean;
   /** What its program has in memory. */
   text: string;
-  /** What the file held when that was read or saved. */
+  /** What the file had when that was read or saved. */
   onDisk: string;
   savesLeft: number;
 }

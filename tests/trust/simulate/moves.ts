@@ -35,7 +35,7 @@ function moveOne(cluster: Cluster, machine: Machine, project: ProjectId): void {
 /** A folder that was never looked at is not known by its inode, and not found again. */
 function mayMoveFolder({ editor, clones }: Cluster, machine: Machine, project: ProjectId): boolean {
   if (editor.isOpen(machine, project) || clones.running > 0) return false;
-  return machine.shadow.documents.get(project)?.everHeldText() === true;
+  return machine.shadow.documents.get(project)?.everHadText() === true;
 }
 
 function moveHome(cluster: Cluster, machine: Machine): void {
