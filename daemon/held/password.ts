@@ -81,17 +81,18 @@ const PROSE = new Set(
 const ALONE = new Set(
   (
     "absent anonymous anything argon automatic biometric blank boolean bool byte bytes " +
-    "changeme char clear cleartext column component credential declined denied digest done double " +
-    "dummy dynamic either email encoded encoding encryption entry entropy entries example extern " +
-    "external fails failure false find first flag float foobar format generator guess helper " +
-    "here hidden incorrect inherit inline input int integer internal keychain keyring " +
-    "ldap legacy letmein line local locked long maybe mandatory match mismatch missing mock model " +
-    "mutable nil none nothing nullable number numeric object offline okay omit omitted open " +
-    "optional oauth passkey pbkdf pending plain plaintext present primitive private prompt " +
-    "protected public qwerty random read readonly refused regex reject repeat required resource " +
-    "same schema scrypt script secure sentinel short skip something somepass sometimes std stdin " +
-    "store str strict string strings struct success super symbol tba tbd temp temporary tests " +
-    "there true truthy unchanged undefined unique unknown varchar verify void welcome whatever " +
+    "changeme char clear cleartext column component credential declined denied digest " +
+    "done double dummy dynamic either email encoded encoding encryption entry entropy " +
+    "entries example extern external fails failure false find first flag float foobar " +
+    "format generator guess helper here hidden incorrect inherit inline input int integer " +
+    "internal keychain keyring ldap legacy letmein line local locked long maybe mandatory " +
+    "match mismatch missing mock model mutable nil none nothing nullable number numeric " +
+    "object offline okay omit omitted open optional oauth passkey pbkdf pending plain " +
+    "plaintext present primitive private prompt protected public qwerty random read " +
+    "readonly refused regex reject repeat required resource same schema scrypt script " +
+    "secure sentinel short skip something somepass sometimes std stdin store str strict " +
+    "string strings struct success super symbol tba tbd temp temporary tests there true " +
+    "truthy unchanged undefined unique unknown varchar verify void welcome whatever " +
     "widget writable write writeonly yes"
   ).split(" "),
 );

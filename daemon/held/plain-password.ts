@@ -4,7 +4,7 @@ import type { FoundSecret, SecretRule } from "./secret-rule.ts";
 
 /** What a person calls a password in a note. `pass` alone is a test's result as often. */
 const NAMES =
-  "passwor[dt]|passwd|passphrase|passcode|pwd?|kennwort|contrase(?:ñ|n)a|senha|mot de passe";
+  "passwor[dt]|passwd|passphrase|passcode|pwd?|kennwort|contrase(?:ñ|n)a|senha|mot\\x20de\\x20passe";
 const KEYWORDS = ["pass", "pw", "kennwort", "contrase", "senha"];
 
 /**
@@ -13,7 +13,7 @@ const KEYWORDS = ["pass", "pw", "kennwort", "contrase", "senha"];
  */
 const LINE = new RegExp(
   "(?<=^|\\n)[ \\t]{0,20}(?:[-*+>#]{1,3}[ \\t]{1,4}|\\d{1,3}[.)][ \\t]{1,4})?[*_`]{0,3}" +
-    `(?:[a-z][a-z0-9 ./_-]{0,40}[ ./_-])?(?:${NAMES})[*_\`]{0,3}` +
+    `(?:[a-z][a-z0-9\\x20./_-]{0,40}[\\x20./_-])?(?:${NAMES})[*_\`]{0,3}` +
     "[ \\t]{0,10}[:=][*_]{0,3}[ \\t]{1,10}[*_\"'`]{0,3}" +
     "([^\\s\"'`*_<>(){}[\\],;|]{4,40})[*_\"'`]{0,3}[.!]?[ \\t]{0,10}" +
     "(?:(?<=[ \\t])(?:#|//)[^\\r\\n]{0,100})?(?=\\r?\\n|$)",
@@ -43,7 +43,7 @@ function isPlainPassword({ secret, match, text, at }: FoundSecret): boolean {
   return !isNearby(word, text, { from: at, to: at + match.length });
 }
 
-/** `DB_PASSWORD: shop` is a setting of an example; a strong password is found there all the same. */
+/** `DB_PASSWORD: shop` is a setting of an example. A strong password is found there, too. */
 function isShouted(match: string): boolean {
   return /[A-Z]_(?:[A-Z]+)[*_`]*[ \t]*[:=]/.test(match);
 }
